@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Checks the floors of src/: who may include whom, circles, outside libraries, long functions.
+"""Checks how the folders of src/ stand on one another: who may include whom, circles, outside libraries, long functions.
 
-- A file includes its own folder and lower floors: never upward, never sideways.
+- A folder includes only itself and what its line in MAY_INCLUDE names; that is always a lower one.
 - Inside one folder the headers have no circle, and neither have the modules (a .c with its .h).
 - Every include of ours names the folder; each outside library is included by one file alone.
-- base/ and core/ include no header of the operating system that does input or output.
-- No function is longer than LONGEST_FUNCTION lines.
+- The pure sources (src/*/meson.build) include no header of the operating system that does input or output.
+- No function is longer than LONGEST_FUNCTION lines, and no folder has more files than MOST_FILES.
+- Each folder has a README.md of 3 to 8 lines.
 - The files of the reading order in docs/ARCHITECTURE.md are there, and include MOST_HEADERS headers of ours at most.
 
 Prints one line for each fault, `file:line: sentence`, and ends with 1 when there is any.
@@ -15,35 +16,52 @@ import pathlib
 import re
 import sys
 
-FLOORS = {
-    "base": 0,
-    "core": 1,
-    "io": 2,
-    "kube": 3,
-    "store": 3,
-    "tf": 3,
-    "engine": 4,
-    "serve": 5,
-    "cli": 6,
-    "compat": 7,
+# From the lowest to the highest. A folder that its line names and that it never includes is a fault, too.
+MAY_INCLUDE = {
+    "base": "",
+    "spec": "base",
+    "io": "base",
+    "status": "base spec",
+    "http": "base io",
+    "archive": "base io",
+    "store": "base io",
+    "tensorflow": "base spec io",
+    "command": "base spec io",
+    "rendezvous": "base spec status",
+    "logs": "base spec io status",
+    "reconcile": "base spec status rendezvous",
+    "kube": "base spec io status http reconcile",
+    "jobs": "base spec io status store rendezvous reconcile",
+    "pods": "base io archive kube",
+    "console": "base spec io status http logs reconcile jobs",
+    "elastic": "base spec io http store rendezvous jobs",
+    "check": "base spec io status tensorflow jobs console",
+    "supervise": "base io http jobs console",
+    "local": "base spec io status store logs reconcile jobs elastic supervise",
+    "cluster": "base spec io status store logs reconcile kube jobs pods supervise",
+    "doctor": "base spec io store tensorflow kube local",
+    "operator": "base spec io status http reconcile kube jobs console supervise cluster",
+    "serve": "base spec io status http kube jobs cluster operator",
+    "cli": "base spec io status http archive tensorflow command rendezvous logs reconcile kube jobs pods console elastic check supervise local cluster doctor operator serve",
+    "compat": "base spec io status http command reconcile kube jobs cluster cli",
 }
 
 # Header of an outside library (its beginning) -> the one file that may include it, or the parts of
 # one module.
 LIBRARIES = {
-    "archive": ["io/archive_library.h"],
-    "archive_entry": ["io/archive_library.h"],
+    "archive": ["archive/library.h"],
+    "archive_entry": ["archive/library.h"],
     "jansson": ["base/json.c"],
     "yaml": ["base/yaml.c"],
-    "event": ["io/loop.c", "io/http_asker.c", "io/http_query.c", "io/http_refusal.c", "io/http_server.c", "io/http_tls.c"],
-    "openssl": ["io/certificate.c", "io/http_tls.c", "io/token.c"],
-    "curl": ["io/http_failure.h", "io/http_pool.h", "io/http_setup.h", "io/http_target.c"],
-    "wslay": ["io/websocket_frames.c"],
+    "event": ["io/loop.c", "http/asker.c", "http/query.c", "http/refusal.c", "http/server.c", "http/tls.c"],
+    "openssl": ["http/certificate.c", "http/tls.c", "http/token.c"],
+    "curl": ["http/failure.h", "http/pool.h", "http/setup.h", "http/target.c"],
+    "wslay": ["http/websocket_frames.c"],
     "sqlite3": ["store/database.c"],
 }
 
-# All that base/ and core/ may include from outside; what is not here does input or output, reads a
-# clock, or has not been thought about.
+# All that the pure sources may include from outside; what is not here does input or output, reads a clock, or has not been
+# thought about.
 PURE_HEADERS = {
     "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "signal.h",
     "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
@@ -54,6 +72,9 @@ PURE_HEADERS = {
 EXCEPTIONS = {("base/mem.c", "unistd.h")}
 
 LONGEST_FUNCTION = 60
+MOST_FILES = 100
+LARGER = {"cli": 140}  # a file for each command
+SHORTEST_README, LONGEST_README = 3, 8
 MOST_HEADERS = 60
 MAP = pathlib.Path("docs/ARCHITECTURE.md")
 
@@ -63,11 +84,12 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 class Source:
     """One file below src/ with its includes: (line, name) of ours, and of everybody else's."""
 
-    def __init__(self, root, path):
+    def __init__(self, root, path, pure):
         self.path = path
         self.name = str(path.relative_to(root))
         self.folder = self.name.split("/")[0]
         self.module = self.name.rsplit(".", 1)[0]
+        self.is_pure = self.module in pure or f"{self.folder}/" in pure
         self.lines = path.read_text(encoding="utf-8").splitlines()
         self.ours, self.outside = [], []
         for number, line in enumerate(self.lines, 1):
@@ -78,19 +100,56 @@ class Source:
                 self.outside.append((number, match.group(2)))
 
 
+def pure_of(root):
+    """The modules that a meson.build counts as pure ("check/judge"), and the folders in which all are ("spec/")."""
+    pure = set()
+    for path in sorted(root.glob("*/meson.build")):
+        lists = re.findall(r"^(\w+) \+?= files\((.*?)\)", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        names = {kind: re.findall(r"'([^']+)\.c'", body) for kind, body in lists}
+        folder = path.parent.name
+        pure |= {f"{folder}/{name}" for name in names.get("pure_sources", ())}
+        if list(names) == ["pure_sources"]:
+            pure.add(f"{folder}/")
+    return pure
+
+
 def check_includes(root, source):
+    allowed = {source.folder, *MAY_INCLUDE[source.folder].split()}
     for line, included in source.ours:
         folder = included.split("/")[0]
         if "/" not in included:
             yield line, f'"{included}" does not name its folder'
-        elif folder not in FLOORS:
-            yield line, f'"{included}" is on no floor'
         elif not (root / included).exists():
             yield line, f'"{included}" does not exist'
-        elif FLOORS[folder] > FLOORS[source.folder]:
-            yield line, f'"{included}" is upward: {source.folder}/ may not know {folder}/'
-        elif folder != source.folder and FLOORS[folder] == FLOORS[source.folder]:
-            yield line, f'"{included}" is sideways: {source.folder}/ may not know {folder}/'
+        elif folder not in allowed:
+            yield line, f'"{included}": {source.folder}/ may not know {folder}/'
+
+
+def check_table(sources):
+    """The lines of MAY_INCLUDE: downward, and no more than there is."""
+    place, below = "tools/check_floors.py", set()
+    used = {(source.folder, included.split("/")[0]) for source in sources for _, included in source.ours}
+    for folder, names in MAY_INCLUDE.items():
+        for name in names.split():
+            if name not in below:
+                yield f"{place}:1: {folder}/ may include {name}/, which is not below it"
+            elif (folder, name) not in used:
+                yield f"{place}:1: {folder}/ may include {name}/, and never does"
+        below.add(folder)
+
+
+def check_folders(root, sources):
+    for folder in sorted({source.folder for source in sources}):
+        place = root / folder
+        files = sum(source.folder == folder for source in sources)
+        readme = place / "README.md"
+        lines = len(readme.read_text(encoding="utf-8").splitlines()) if readme.exists() else 0
+        if folder not in MAY_INCLUDE:
+            yield f"{place}:1: the folder {folder}/ has no line in MAY_INCLUDE"
+        if files > LARGER.get(folder, MOST_FILES):
+            yield f"{place}:1: {files} files are too many for one folder"
+        if not SHORTEST_README <= lines <= LONGEST_README:
+            yield f"{readme}:1: {SHORTEST_README} to {LONGEST_README} lines say what the folder is; there are {lines}"
 
 
 def library_of(header):
@@ -104,9 +163,8 @@ def check_outside(source):
         if library:
             if source.name not in LIBRARIES[library]:
                 yield line, f"<{header}> is included by {' and '.join(LIBRARIES[library])} alone"
-        elif (FLOORS[source.folder] <= FLOORS["core"] and header not in PURE_HEADERS
-              and (source.name, header) not in EXCEPTIONS):
-            yield line, f"<{header}> has no place in {source.folder}/, which does no input or output"
+        elif source.is_pure and header not in PURE_HEADERS and (source.name, header) not in EXCEPTIONS:
+            yield line, f"<{header}> has no place in {source.name}, which does no input or output"
 
 
 def check_functions(source):
@@ -177,14 +235,13 @@ def check_reading_order(sources):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src")
-    sources = [Source(root, path) for path in sorted(root.rglob("*.[ch]"))]
-    faults = [*check_circles(sources), *check_reading_order(sources)]
+    pure = pure_of(root)
+    sources = [Source(root, path, pure) for path in sorted(root.rglob("*.[ch]"))]
+    faults = [*check_folders(root, sources), *check_table(sources), *check_circles(sources), *check_reading_order(sources)]
     for source in sources:
-        if source.folder not in FLOORS:
-            faults.append(f"{source.path}:1: the folder {source.folder}/ is on no floor")
-            continue
-        for check in (check_includes(root, source), check_outside(source), check_functions(source)):
-            faults += [f"{source.path}:{line}: {sentence}" for line, sentence in check]
+        if source.folder in MAY_INCLUDE:
+            for check in (check_includes(root, source), check_outside(source), check_functions(source)):
+                faults += [f"{source.path}:{line}: {sentence}" for line, sentence in check]
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Checks that the decision library needs nothing from outside but what is on the list.
+"""Checks that the library of pure sources needs nothing from outside but what is on the list.
 
-    check_symbols.py build/src/libdecision.a tools/allowed_symbols.txt
+    check_symbols.py build/src/libpure.a tools/allowed_symbols.txt
 
-base/ and core/ do no input or output and read no clock. What the compiler cannot promise, the
+The pure sources (src/*/meson.build) do no input or output and read no clock. What the compiler cannot promise, the
 linker's view can: each symbol that the library leaves undefined must be on the list. The list
 holds shell patterns, one a line, and comments after '#'. `!PATTERN` takes away from what other
 lines allow; `FILE PATTERN` allows it to one file alone.

@@ -11,7 +11,7 @@ enum err_code {
 	ERR_IO = -5, /* the operating system said no; errno's text is in the sentence */
 	ERR_UNREACHABLE = -6, /* another process or machine does not answer */
 	ERR_REFUSED = -7, /* it is there and says no */
-	ERR_LIMIT = -8, /* larger than a limit of core/limits.h */
+	ERR_LIMIT = -8, /* larger than a limit of spec/limits.h */
 	ERR_UNSUPPORTED = -9, /* nothing here can do that */
 	ERR_SPACE = -10, /* disk full or quota reached */
 };

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/lookup.h"
-#include "core/status.h"
+#include "status/status.h"
 
 static int check_goes_on(const struct json *job, const char *name, struct err *err)
 {

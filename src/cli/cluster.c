@@ -1,9 +1,9 @@
 #include "cli/cluster.h"
 
 #include "base/mem.h"
-#include "cli/command.h"
-#include "cli/output.h"
-#include "engine/known_job.h"
+#include "command/command.h"
+#include "command/output.h"
+#include "jobs/known_job.h"
 #include "kube/credential.h"
 
 #include <stdlib.h>

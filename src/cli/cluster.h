@@ -3,11 +3,11 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "core/job.h"
+#include "command/options.h"
 #include "io/loop.h"
 #include "kube/config.h"
 #include "kube/login.h"
+#include "spec/job.h"
 
 /* The rows of the options that choose it, for a command's table; --namespace is a row of its own.
  */
@@ -56,7 +56,7 @@ int cluster_read_config(const struct options *options, struct kube_config **ret_
 int cluster_place_job(const struct kube_config *config, const struct job *job, struct job **ret_job,
 		      struct err *err) MUST_USE;
 
-/* Where a job of that cluster runs, as this machine remembers it (engine/known_job.h). Caller
+/* Where a job of that cluster runs, as this machine remembers it (jobs/known_job.h). Caller
  * frees. */
 char *cluster_write_place(const struct options *options, const struct kube_config *config,
 			  const char *namespace_name) MUST_USE;

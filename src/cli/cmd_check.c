@@ -1,15 +1,15 @@
 /* muster check: does distributed TensorFlow work on this machine, on a cluster, or on servers that
  * exist? */
 #include "base/mem.h"
+#include "check/facts.h"
+#include "check/run.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/job_name.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/pod_options.h"
-#include "core/check_facts.h"
-#include "engine/check_run.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "io/private_network_maker.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* muster compat: the command line of an older program. */
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/command_call.h"
-#include "cli/compat.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/call.h"
+#include "command/compat.h"
+#include "command/options.h"
+#include "command/output.h"
 
 static int complain(const struct command *const *programs, const char *name)
 {

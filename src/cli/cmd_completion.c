@@ -1,9 +1,9 @@
 /* muster completion: the script that completes command lines of muster in a shell, and what it asks
  * for. */
-#include "cli/command.h"
 #include "cli/completion.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 
 /* Each script asks `muster completion words`, so that it knows the options of the muster that it
  * completes. */

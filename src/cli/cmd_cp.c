@@ -1,14 +1,14 @@
 /* muster cp: files and folders in and out of a job's Pods. */
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/copy_call.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/status.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "status/status.h"
 
 struct ends {
 	struct copy_place from, to;

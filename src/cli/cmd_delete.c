@@ -1,11 +1,11 @@
 /* muster delete: ends jobs that run, and forgets them with their logs. */
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/job.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "spec/job.h"
 
 #include <stdlib.h>
 

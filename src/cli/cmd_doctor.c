@@ -1,10 +1,10 @@
 /* muster doctor: what is here for training jobs, what is missing, and what mends it. */
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "engine/doctor.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "doctor/collect.h"
 
 #define STATE_WIDTH 9
 #define NAME_WIDTH 15

@@ -2,10 +2,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/rendezvous_asker.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* muster fetch: the folders that a job's --fetch names, now. */
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/copy_call.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/fetch.h"
-#include "core/job.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "io/folder.h"
+#include "spec/fetch.h"
+#include "spec/job.h"
 
 /* Into a folder of the Pod's name, so that those of several do not mix. */
 static int fetch_one(const struct options *options, const struct found_job *found,

@@ -1,8 +1,8 @@
 /* muster help [COMMAND]: what there is, and how it is used. */
-#include "cli/command_call.h"
-#include "cli/help.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/call.h"
+#include "command/help.h"
+#include "command/options.h"
+#include "command/output.h"
 
 static int help_run(const struct options *options)
 {

@@ -1,9 +1,9 @@
 /* muster operator: serves TFJob objects of a cluster. */
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
-#include "cli/options.h"
+#include "command/command.h"
+#include "command/options.h"
 
 static int operator_run_command(const struct options *options)
 {

@@ -1,10 +1,10 @@
 /* muster orchestrator: the server that agents of elastic jobs meet at. */
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
 #include "cli/orchestrator_call.h"
-#include "cli/output.h"
-#include "core/member_wire.h"
+#include "command/command.h"
+#include "command/output.h"
+#include "rendezvous/member_wire.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:29400"
 

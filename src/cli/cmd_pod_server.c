@@ -1,13 +1,13 @@
 /* muster pod-server: starts the training of a Pod when a master says who the Pod is. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/input.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/pod_config.h"
+#include "command/command.h"
+#include "command/input.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "io/own_program.h"
 #include "serve/pod_server.h"
+#include "spec/pod_config.h"
 
 #include <stdlib.h>
 

@@ -2,14 +2,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/port_arguments.h"
-#include "core/job.h"
-#include "core/status.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "spec/job.h"
+#include "status/status.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* muster probe: which tasks and devices are behind TensorFlow servers, and do operations run. */
 #include "base/mem.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/table.h"
-#include "engine/library_guard.h"
-#include "engine/probe.h"
-#include "tf/library_find.h"
+#include "check/probe.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "command/table.h"
+#include "tensorflow/library_find.h"
+#include "tensorflow/library_guard.h"
 
 #include <signal.h>
 #include <stdlib.h>

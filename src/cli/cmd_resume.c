@@ -3,14 +3,14 @@
 #include "base/mem.h"
 #include "cli/change.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/status.h"
-#include "engine/machine_gpus.h"
-#include "engine/resumption.h"
-#include "engine/supervisor.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "jobs/resumption.h"
+#include "local/machine_gpus.h"
+#include "local/supervisor.h"
+#include "status/status.h"
 
 #include <stdlib.h>
 

@@ -2,18 +2,18 @@
  * cluster. */
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
 #include "cli/job_source.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/pod_options.h"
 #include "cli/run_here.h"
-#include "engine/backend_local.h"
-#include "engine/machine_gpus.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "kube/objects.h"
+#include "local/backend.h"
+#include "local/machine_gpus.h"
 
 #include <stdlib.h>
 

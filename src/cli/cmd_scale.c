@@ -2,13 +2,13 @@
 #include "base/mem.h"
 #include "cli/change.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/job.h"
-#include "core/limits.h"
-#include "core/status.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "spec/job.h"
+#include "spec/limits.h"
+#include "status/status.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* muster serve: creates jobs that clients ask for over HTTP, and runs them on a cluster. */
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
-#include "cli/options.h"
 #include "cli/server_access.h"
+#include "command/command.h"
+#include "command/options.h"
 
 static int serve_run(const struct options *options)
 {

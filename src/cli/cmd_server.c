@@ -1,17 +1,17 @@
 /* muster server: one TensorFlow server in a process of ours. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/cluster_address.h"
-#include "core/gpus.h"
-#include "core/limits.h"
-#include "engine/serving.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "io/cores.h"
-#include "io/network_probe.h"
 #include "io/own_host.h"
-#include "tf/library_find.h"
+#include "spec/cluster_address.h"
+#include "spec/gpus.h"
+#include "spec/limits.h"
+#include "tensorflow/library_find.h"
+#include "tensorflow/network_probe.h"
+#include "tensorflow/serving.h"
 
 #include <stdlib.h>
 #include <unistd.h>

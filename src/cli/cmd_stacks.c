@@ -2,16 +2,16 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/replica_name.h"
-#include "core/job.h"
-#include "core/status.h"
-#include "engine/stacks_asker.h"
-#include "engine/stacks_file.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "jobs/stacks_asker.h"
+#include "jobs/stacks_file.h"
+#include "spec/job.h"
+#include "status/status.h"
 
 #include <stdlib.h>
 

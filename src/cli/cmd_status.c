@@ -1,13 +1,13 @@
 /* muster status: everything that is known of one job. */
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/elastic_status.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/status_text.h"
 #include "cli/watch.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "io/terminal.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* muster stop: asks jobs for an orderly end, and waits until nothing of them is left. */
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/watch.h"
-#include "core/job.h"
-#include "core/obstacle.h"
-#include "core/replica_names.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "reconcile/obstacle.h"
+#include "spec/job.h"
+#include "status/replica_names.h"
 
 #include <unistd.h>
 

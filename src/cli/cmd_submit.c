@@ -1,12 +1,12 @@
 /* muster submit: gives a job to the operator of a cluster. */
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
 #include "cli/job_source.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/pod_options.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "kube/objects.h"
 
 static bool can_run(const struct options *options, const struct job *job)

@@ -1,10 +1,10 @@
 /* muster suspend: ends the processes of jobs in good order, and keeps the jobs to be resumed. */
 #include "cli/change.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 
 static int suspend_run(const struct options *options)
 {

@@ -2,13 +2,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/tensorboard.h"
-#include "core/fetch.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "spec/fetch.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 /* muster version: which one this is. */
-#include "cli/command.h"
 #include "cli/edition.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 
 static int version_run(const struct options *options)
 {

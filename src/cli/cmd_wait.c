@@ -1,13 +1,13 @@
 /* muster wait: sleeps until a job has ended, and ends with the job's own code. */
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "cli/watch.h"
-#include "core/reconcile.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "io/loop.h"
+#include "reconcile/reconcile.h"
 
 /* What timeout(1) ends with when the time is over. */
 

@@ -1,12 +1,12 @@
 #include "cli/completion.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
-#include "cli/command_call.h"
-#include "cli/compat.h"
 #include "cli/local_jobs.h"
 #include "cli/replica_name.h"
-#include "core/job.h"
-#include "core/line_text.h"
+#include "command/call.h"
+#include "command/compat.h"
+#include "spec/job.h"
 
 #include <stdlib.h>
 #include <string.h>

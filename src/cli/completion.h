@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "cli/options.h"
+#include "command/options.h"
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "cli/replica_name.h"
-#include "core/output_path.h"
-#include "engine/output_copies.h"
+#include "logs/output_copies.h"
+#include "spec/output_path.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "core/job.h"
-#include "engine/console_style.h"
+#include "command/options.h"
+#include "command/output.h"
+#include "console/console_style.h"
+#include "spec/job.h"
 
 struct console_options {
 	struct console_style style;
@@ -17,7 +17,7 @@ struct console_options {
  * borrowed from here and from the options. */
 int console_options_read(const struct options *options, const struct job *job,
 			 struct console_options *console_options, struct err *err) MUST_USE;
-/* What --output-dir says (engine/output_copies.h), and makes its folder; NULL: it is not given. The
+/* What --output-dir says (logs/output_copies.h), and makes its folder; NULL: it is not given. The
  * caller frees the pattern. ERR_INVALID, ERR_IO, ERR_SPACE. */
 int console_options_prepare_copies(const struct options *options, const struct job *job,
 				   char **ret_pattern, struct err *err) MUST_USE;

@@ -3,12 +3,12 @@
 #include "base/amount.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "cli/command.h"
-#include "cli/output.h"
 #include "cli/replica_pod.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "io/loop.h"
 #include "io/terminal.h"
-#include "kube/copy.h"
+#include "pods/copy.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/copy_place.h"
-#include "cli/options.h"
+#include "command/options.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "core/fetch.h"
+#include "spec/fetch.h"
 
 #include <stdbool.h>
 

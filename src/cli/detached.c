@@ -1,10 +1,10 @@
 #include "cli/detached.h"
 
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/output.h"
-#include "engine/process_mark.h"
+#include "command/command.h"
+#include "command/output.h"
+#include "jobs/process_mark.h"
 
 #include <stdlib.h>
 

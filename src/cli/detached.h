@@ -1,7 +1,7 @@
 /* What is said of a job that goes on behind us. */
 #pragma once
 
-#include "cli/options.h"
+#include "command/options.h"
 
 /* Its name on stdout, or with --output the whole of it; and how to see more of it. The namespace is
  * NULL for a job of this machine. Gives the exit code. */

@@ -8,15 +8,15 @@
 #include "cli/copy_call.h"
 #include "cli/exec_on_cluster.h"
 #include "cli/job_source.h"
-#include "cli/options.h"
 #include "cli/port_forward_on_cluster.h"
 #include "cli/stacks_on_cluster.h"
 #include "cli/sync_folder.h"
 #include "cli/tensorboard.h"
-#include "engine/client.h"
-#include "io/http_asker.h"
-#include "io/http_tls.h"
-#include "io/listening.h"
+#include "command/options.h"
+#include "http/asker.h"
+#include "http/listening.h"
+#include "http/tls.h"
+#include "jobs/client.h"
 
 #include <stdbool.h>
 

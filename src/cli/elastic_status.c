@@ -3,11 +3,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/command.h"
 #include "cli/elastic_text.h"
-#include "cli/output.h"
 #include "cli/rendezvous_asker.h"
 #include "cli/watch.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "io/terminal.h"
 
 #include <stdlib.h>

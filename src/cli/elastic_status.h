@@ -1,8 +1,8 @@
 /* `muster status --rdzv-endpoint`: an elastic job across its machines, as its server sees it. */
 #pragma once
 
-#include "cli/options.h"
 #include "cli/rendezvous_endpoint.h"
+#include "command/options.h"
 
 /* The job of the argument, or all jobs of the server. Gives the exit code. */
 int elastic_status(const struct options *options);

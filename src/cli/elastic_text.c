@@ -1,10 +1,10 @@
 #include "cli/elastic_text.h"
 
 #include "base/mem.h"
-#include "cli/table.h"
-#include "core/failure_text.h"
-#include "core/rendezvous.h"
+#include "command/table.h"
 #include "io/time_zone.h"
+#include "reconcile/failure_text.h"
+#include "rendezvous/rendezvous.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* An elastic job as its server describes it (engine/orchestrator.h), as text for people. What is
+/* An elastic job as its server describes it (elastic/orchestrator.h), as text for people. What is
  * missing in a description is left out. */
 #pragma once
 

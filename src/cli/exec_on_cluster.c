@@ -1,14 +1,14 @@
 /* Between the terminal, or whatever is open here, and the command there. */
 #include "cli/exec_on_cluster.h"
 
-#include "cli/command.h"
-#include "cli/output.h"
 #include "cli/replica_pod.h"
-#include "engine/end_signals.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "io/file.h"
 #include "io/raw_terminal.h"
 #include "io/terminal.h"
-#include "kube/exec.h"
+#include "pods/exec.h"
+#include "supervise/end_signals.h"
 
 #include <errno.h>
 #include <signal.h>

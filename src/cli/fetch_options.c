@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/fetch.h"
+#include "spec/fetch.h"
 
 #include <errno.h>
 #include <stdlib.h>

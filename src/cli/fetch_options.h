@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/options.h"
+#include "command/options.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 #include "cli/fetched_logs.h"
 
 #include "base/mem.h"
-#include "cli/output.h"
+#include "command/output.h"
 #include "io/folder.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "engine/client.h"
+#include "jobs/client.h"
 
 #include <stdbool.h>
 

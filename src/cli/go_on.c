@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/hand_over.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 int go_on_as_other_program(const struct options *options)
 {

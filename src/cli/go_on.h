@@ -1,7 +1,7 @@
 /* A call that needs the program which speaks to clusters. */
 #pragma once
 
-#include "cli/options.h"
+#include "command/options.h"
 
 /* Goes on with the call in the other program (cli/hand_over.h). Comes back only when that fails:
  * why is told then, and the exit code given. Call it before anything was started. */

@@ -1,10 +1,10 @@
 #include "cli/job_documents.h"
 
 #include "base/mem.h"
-#include "cli/input.h"
-#include "cli/output.h"
 #include "cli/template_values.h"
-#include "core/limits.h"
+#include "command/input.h"
+#include "command/output.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>

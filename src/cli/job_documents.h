@@ -5,8 +5,8 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "cli/options.h"
-#include "core/job.h"
+#include "command/options.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "cli/options.h"
+#include "command/options.h"
 
 /* "digits-x7k2p" from "digits.py": a DNS-1035 label of the word without its ending, short enough
  * for the names of its replicas (PROGRAM-evaluator-0, at most 63 characters), and five random

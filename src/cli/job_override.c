@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/job_name.h"
-#include "core/job.h"
-#include "core/job_build.h"
-#include "core/pod_template.h"
+#include "spec/job.h"
+#include "spec/job_build.h"
+#include "spec/pod_template.h"
 
 void job_override_identity(const struct options *options, struct json *root)
 {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/json.h"
-#include "cli/options.h"
-#include "cli/variables.h"
+#include "command/options.h"
+#include "command/variables.h"
 
 #include <stdbool.h>
 

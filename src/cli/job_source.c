@@ -8,12 +8,12 @@
 #include "base/names.h"
 #include "cli/job_name.h"
 #include "cli/job_override.h"
-#include "cli/output.h"
 #include "cli/pod_options.h"
 #include "cli/program.h"
-#include "cli/variables.h"
-#include "core/job_build.h"
-#include "core/stop_signal.h"
+#include "command/output.h"
+#include "command/variables.h"
+#include "spec/job_build.h"
+#include "spec/stop_signal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,14 @@
 #include "base/own.h"
 #include "cli/fetch_options.h"
 #include "cli/job_documents.h"
-#include "cli/options.h"
 #include "cli/pod_options.h"
 #include "cli/template_values.h"
 #include "cli/travel.h"
-#include "core/job.h"
-#include "core/job_secret.h"
-#include "core/limits.h"
-#include "core/pod_place.h"
+#include "command/options.h"
+#include "spec/job.h"
+#include "spec/job_secret.h"
+#include "spec/limits.h"
+#include "spec/pod_place.h"
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "core/limits.h"
 #include "io/cores.h"
+#include "spec/limits.h"
 
 #include <string.h>
 

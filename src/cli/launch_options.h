@@ -6,10 +6,10 @@
 
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/options.h"
 #include "cli/rendezvous_endpoint.h"
-#include "core/gpus.h"
-#include "core/member_wire.h"
+#include "command/options.h"
+#include "rendezvous/member_wire.h"
+#include "spec/gpus.h"
 
 #include <stdbool.h>
 

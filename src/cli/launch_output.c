@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/rendezvous_endpoint.h"
-#include "core/limits.h"
+#include "spec/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,14 +10,14 @@
 
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/options.h"
-#include "engine/console_style.h"
+#include "command/options.h"
+#include "console/console_style.h"
 
 struct launch_output {
 	struct log_name *shown; /* processes whose output is printed, where not all are */
 	size_t n_shown;
 	bool is_quiet; /* none is */
-	char *pattern; /* of its files (core/output_path.h); NULL: there are none */
+	char *pattern; /* of its files (spec/output_path.h); NULL: there are none */
 };
 
 void launch_output_done(struct launch_output *output);

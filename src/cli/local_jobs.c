@@ -1,7 +1,7 @@
 #include "cli/local_jobs.h"
 
 #include "base/mem.h"
-#include "engine/state_folder.h"
+#include "jobs/state_folder.h"
 
 #include <unistd.h>
 

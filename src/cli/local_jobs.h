@@ -3,10 +3,10 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "engine/client.h"
+#include "command/options.h"
+#include "jobs/client.h"
 
-/* Where jobs are remembered: --state-dir, else the folder of engine/state_folder.h. Caller frees.
+/* Where jobs are remembered: --state-dir, else the folder of jobs/state_folder.h. Caller frees.
  * ERR_NOT_FOUND when there is no home. */
 int local_jobs_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
 

@@ -1,8 +1,8 @@
 #include "cli/log_selection.h"
 
 #include "base/text.h"
-#include "engine/log_folder.h"
 #include "io/loop.h"
+#include "logs/folder.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "core/job.h"
-#include "engine/log_reader.h"
+#include "command/options.h"
+#include "logs/reader.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 

@@ -3,15 +3,15 @@
  * local/NAME is here, kubernetes/NAMESPACE/NAME on the cluster. A plain NAME is here if it is
  * remembered here, else on the cluster, where a kubeconfig says which. Options that choose a
  * cluster (--context, --kubeconfig, --namespace) mean that one for every plain name. A plain name
- * of a job that this machine knows to go on on some cluster (engine/known_job.h) is that job; and
+ * of a job that this machine knows to go on on some cluster (jobs/known_job.h) is that job; and
  * one that its cluster has no more is the one that is remembered here. */
 #pragma once
 
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "engine/client.h"
+#include "command/options.h"
+#include "jobs/client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 /* The options of this call that lead to its jobs, as words of a shell: " --context lab"; "" for
  * none. Caller frees. */
 char *lookup_choice(const struct options *options, bool is_on_cluster) MUST_USE;
-/* How a command line names a job that this call means (core/job_words.h); the namespace is NULL for
+/* How a command line names a job that this call means (spec/job_words.h); the namespace is NULL for
  * one of this machine. Caller frees. */
 char *lookup_words(const struct options *options, const char *namespace_name,
 		   const char *name) MUST_USE;
@@ -93,7 +93,7 @@ struct found_jobs {
 int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs) MUST_USE;
 void found_jobs_done(struct found_jobs *jobs);
 
-/* Where jobs are remembered: --state-dir, else the folder of engine/state_folder.h. Caller frees.
+/* Where jobs are remembered: --state-dir, else the folder of jobs/state_folder.h. Caller frees.
  * ERR_NOT_FOUND when there is no home. */
 int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
 

@@ -1,9 +1,9 @@
 /* muster: the table of commands, and the one that a call names. */
-#include "cli/command_call.h"
-#include "cli/compat.h"
 #include "cli/edition.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "command/call.h"
+#include "command/compat.h"
+#include "command/help.h"
+#include "command/output.h"
 #include "io/file.h"
 
 #include <signal.h>

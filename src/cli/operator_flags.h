@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/options.h"
+#include "command/options.h"
 #include "io/log.h"
 
 /* ERR_INVALID where other kinds than TFJob alone are to be served, or a kind that is none. */

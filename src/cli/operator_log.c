@@ -2,10 +2,10 @@
 #include "cli/operator_log.h"
 
 #include "base/json.h"
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "cli/operator_flags.h"
-#include "cli/output.h"
-#include "core/line_text.h"
+#include "command/output.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/loop.h"

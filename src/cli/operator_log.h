@@ -2,7 +2,7 @@
  * as training-operator's --zap-encoder=json). */
 #pragma once
 
-#include "cli/options.h"
+#include "command/options.h"
 
 /* From here on what is logged goes the way that the options choose, and at their level. */
 void operator_log_begin(const struct options *options);

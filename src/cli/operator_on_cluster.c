@@ -3,11 +3,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/operator_flags.h"
 #include "cli/operator_log.h"
 #include "cli/operator_setup_call.h"
-#include "engine/operator.h"
+#include "command/command.h"
+#include "operator/operator.h"
 
 #include <stdlib.h>
 

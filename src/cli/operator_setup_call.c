@@ -1,9 +1,9 @@
 #include "cli/operator_setup_call.h"
 
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
-#include "engine/operator_setup.h"
+#include "command/command.h"
+#include "command/output.h"
+#include "operator/setup.h"
 
 static const struct setup {
 	const char *word;

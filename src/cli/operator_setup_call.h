@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "engine/operator.h"
+#include "command/options.h"
+#include "operator/operator.h"
 
 /* Whether the call is one of them; ERR_INVALID for an option that is none of what is asked. */
 int operator_setup_check(const struct options *options, bool *ret_is_setup,

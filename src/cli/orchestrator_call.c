@@ -1,14 +1,14 @@
 #include "cli/orchestrator_call.h"
 
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
-#include "cli/output.h"
-#include "core/member_wire.h"
-#include "engine/end_signals.h"
-#include "engine/orchestrator.h"
-#include "engine/state_folder.h"
+#include "command/command.h"
+#include "command/output.h"
+#include "elastic/orchestrator.h"
 #include "io/descriptor_limit.h"
+#include "jobs/state_folder.h"
+#include "rendezvous/member_wire.h"
+#include "supervise/end_signals.h"
 
 #include <signal.h>
 

@@ -1,8 +1,8 @@
 /* A call of `muster orchestrator`, after what it needs of other libraries was read. */
 #pragma once
 
-#include "cli/options.h"
 #include "cli/server_access.h"
+#include "command/options.h"
 
 /* Serves until a signal comes. Gives the exit code. */
 int orchestrator_call(const struct options *options, const struct server_access *access);

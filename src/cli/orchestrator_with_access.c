@@ -1,6 +1,6 @@
-#include "cli/command.h"
 #include "cli/orchestrator_call.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 
 int orchestrator_call_with_access(const struct options *options)
 {

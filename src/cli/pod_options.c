@@ -1,8 +1,8 @@
 #include "cli/pod_options.h"
 
-#include "cli/input.h"
-#include "core/limits.h"
-#include "core/pod_fields.h"
+#include "command/input.h"
+#include "spec/limits.h"
+#include "spec/pod_fields.h"
 
 void pod_options_done(struct pod_options *pod_options)
 {

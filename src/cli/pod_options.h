@@ -1,12 +1,12 @@
 /* The options that shape the Pods of a job: what `run` and `render` have in common. They are
- * written into the job's document by core/pod_build.h. */
+ * written into the job's document by spec/pod_build.h. */
 #pragma once
 
 #include "base/own.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "cli/options.h"
-#include "core/pod_build.h"
+#include "command/options.h"
+#include "spec/pod_build.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* Ports of this machine that lead into a job's Pod, for the program that speaks to clusters. */
 #pragma once
 
-#include "cli/options.h"
 #include "cli/port_arguments.h"
+#include "command/options.h"
 
 struct port_forward_call {
 	const struct options *options; /* which choose the cluster */

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/output.h"
+#include "command/output.h"
 #include "io/file.h"
 #include "io/search_path.h"
 

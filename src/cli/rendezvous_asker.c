@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
-#include "cli/output.h"
+#include "command/output.h"
 #include "io/loop.h"
 #include "io/own_host.h"
 

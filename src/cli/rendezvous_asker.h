@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "cli/options.h"
 #include "cli/rendezvous_endpoint.h"
-#include "io/http_asker.h"
+#include "command/options.h"
+#include "http/asker.h"
 
 #include <stdbool.h>
 

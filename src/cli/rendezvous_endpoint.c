@@ -2,9 +2,9 @@
 
 #include "base/mem.h"
 #include "cli/edition.h"
-#include "cli/input.h"
-#include "core/cluster_address.h"
-#include "core/member_wire.h"
+#include "command/input.h"
+#include "rendezvous/member_wire.h"
+#include "spec/cluster_address.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/options.h"
+#include "command/options.h"
 
 #include <stdbool.h>
 

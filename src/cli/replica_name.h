@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "engine/log_name.h"
+#include "logs/name.h"
 
 #include <stdbool.h>
 #include <stddef.h>

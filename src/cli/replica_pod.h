@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "cli/copy_place.h"
-#include "cli/options.h"
+#include "command/options.h"
 #include "io/loop.h"
-#include "kube/exec.h"
+#include "pods/exec.h"
 
 /* Zero it to begin. */
 struct replica_pod {

@@ -4,12 +4,12 @@
 #include "base/mem.h"
 #include "cli/detached.h"
 #include "cli/lookup.h"
-#include "cli/output.h"
 #include "cli/replica_name.h"
-#include "core/job_words.h"
-#include "engine/output_copies.h"
-#include "engine/supervisor.h"
+#include "command/output.h"
 #include "io/typed_lines.h"
+#include "local/supervisor.h"
+#include "logs/output_copies.h"
+#include "spec/job_words.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/own.h"
 #include "cli/console_options.h"
-#include "cli/options.h"
-#include "engine/supervision_local.h"
+#include "command/options.h"
+#include "local/supervision.h"
 
 /* `request` has everything but what the options detach, output and replace, those of CONSOLE_ROWS,
  * and the state folder say. Gives the exit code; see supervisor_run. */

@@ -1,18 +1,18 @@
-/* Which cluster and which namespace; then engine/supervision_kube.h. */
+/* Which cluster and which namespace; then cluster/supervision.h. */
 #include "cli/run_on_cluster.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/console_options.h"
 #include "cli/detached.h"
 #include "cli/lookup.h"
-#include "cli/output.h"
 #include "cli/run_here.h"
-#include "engine/rehearsal_kube.h"
-#include "engine/supervision_kube.h"
-#include "engine/tfjob_submission.h"
+#include "cluster/server_dry_run.h"
+#include "cluster/supervision.h"
+#include "cluster/tfjob_submission.h"
+#include "command/command.h"
+#include "command/output.h"
 
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ struct making {
 	struct kube_config *config;
 	struct job *job;
 	char *state_folder;
-	char *words; /* core/job_words.h */
+	char *words; /* spec/job_words.h */
 };
 
 static void making_done(struct making *making)

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "cli/job_source.h"
-#include "cli/options.h"
-#include "io/listening.h"
+#include "command/options.h"
+#include "http/listening.h"
 
 /* Sees the job through on the cluster that --kubeconfig, --context and --namespace choose, as
  * kubectl chooses it, its metrics told at the socket (NULL: nowhere); gives the exit code. */

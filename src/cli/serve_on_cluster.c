@@ -2,11 +2,11 @@
 
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
-#include "cli/input.h"
-#include "cli/output.h"
 #include "cli/server_access.h"
-#include "engine/operator.h"
+#include "command/command.h"
+#include "command/input.h"
+#include "command/output.h"
+#include "operator/operator.h"
 #include "serve/master.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/input.h"
-#include "cli/output.h"
-#include "io/certificate.h"
+#include "command/command.h"
+#include "command/input.h"
+#include "command/output.h"
+#include "http/certificate.h"
 #include "io/file.h"
 #include "io/folder.h"
 

@@ -4,10 +4,10 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
-#include "io/http_routes.h"
-#include "io/http_tls.h"
-#include "io/token.h"
+#include "command/options.h"
+#include "http/routes.h"
+#include "http/tls.h"
+#include "http/token.h"
 
 struct server_access {
 	http_secret_fn is_known; /* of the token; NULL: any client is answered */

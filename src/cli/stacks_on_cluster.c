@@ -2,16 +2,16 @@
 
 #include "base/own.h"
 #include "cli/cluster.h"
-#include "core/spied_stacks.h"
-#include "kube/script.h"
+#include "pods/script.h"
+#include "status/spied_stacks.h"
 
 #include <stdlib.h>
 
 #define MOST_AT_ONCE 32 /* connections to the API server */
 #define OUTPUT_LIMIT ((size_t) 4 * 1024 * 1024) /* of one Pod */
 
-/* One dump for each Python process, after a line that names it (core/stacks.h). A user that is not
- * root installs programs in its home. When py-spy fails, a second call gives its reason. */
+/* One dump for each Python process, after a line that names it (status/stacks.h). A user that is
+ * not root installs programs in its home. When py-spy fails, a second call gives its reason. */
 static const char script_text[] =
 	"PATH=$PATH:$HOME/.local/bin\n"
 	"command -v py-spy >/dev/null || { echo 'py-spy not found in the container' >&2; exit 69; "

@@ -4,10 +4,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "cli/options.h"
-#include "core/job.h"
-#include "core/stacks.h"
-#include "core/status.h"
+#include "command/options.h"
+#include "spec/job.h"
+#include "status/stacks.h"
+#include "status/status.h"
 
 #include <stddef.h>
 

@@ -1,18 +1,18 @@
-/* The summary comes from core/summary.h; here it becomes lines and tables. */
+/* The summary comes from reconcile/summary.h; here it becomes lines and tables. */
 #include "cli/status_text.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
-#include "cli/table.h"
-#include "core/failure_text.h"
-#include "core/job.h"
-#include "core/line_text.h"
-#include "core/obstacle.h"
-#include "core/silence.h"
-#include "core/summary.h"
-#include "engine/client.h"
-#include "engine/job_processes.h"
+#include "command/table.h"
 #include "io/loop.h"
 #include "io/time_zone.h"
+#include "jobs/client.h"
+#include "jobs/processes.h"
+#include "reconcile/failure_text.h"
+#include "reconcile/obstacle.h"
+#include "reconcile/silence.h"
+#include "reconcile/summary.h"
+#include "spec/job.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct view {
 	const struct json *object;
 	const struct job *job;
 	const struct status *status;
-	const char *job_words; /* core/job_words.h */
+	const char *job_words; /* spec/job_words.h */
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
 	const char *operator; /* of a TFJob, "" where none has taken it up; else NULL */

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "core/status.h"
+#include "status/status.h"
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@ struct status_style {
 };
 
 /* The whole picture of a TFJob and its status, which was read from it; command lines in it name it
- * by `job_words` (core/job_words.h). ERR_IO for a job that cannot be read. */
+ * by `job_words` (spec/job_words.h). ERR_IO for a job that cannot be read. */
 int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
 		    const struct status_style *style, struct text *text, struct err *err) MUST_USE;
 /* A line that changes whenever the job does, for logs and pipes. The same error. */

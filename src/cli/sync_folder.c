@@ -1,8 +1,8 @@
 #include "cli/sync_folder.h"
 
+#include "archive/archive.h"
 #include "base/amount.h"
 #include "base/mem.h"
-#include "io/archive.h"
 #include "io/loop.h"
 #include "io/own_environment.h"
 #include "io/program_call.h"

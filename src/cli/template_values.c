@@ -1,7 +1,7 @@
 #include "cli/template_values.h"
 
-#include "cli/input.h"
-#include "core/limits.h"
+#include "command/input.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/options.h"
-#include "core/template.h"
+#include "command/options.h"
+#include "spec/template.h"
 
 #include <stddef.h>
 

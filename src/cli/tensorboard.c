@@ -2,16 +2,16 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
-#include "engine/end_signals.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "io/own_environment.h"
 #include "io/port.h"
 #include "io/search_path.h"
-#include "tf/package_find.h"
-#include "tf/python_find.h"
+#include "supervise/end_signals.h"
+#include "tensorflow/package_find.h"
+#include "tensorflow/python_find.h"
 
 #include <errno.h>
 #include <poll.h>

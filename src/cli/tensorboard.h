@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "cli/copy_place.h"
-#include "cli/options.h"
+#include "command/options.h"
 #include "io/loop.h"
 
 #include <stdbool.h>

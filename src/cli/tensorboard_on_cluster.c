@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/output.h"
 #include "cli/replica_pod.h"
+#include "command/output.h"
 #include "io/folder.h"
-#include "kube/growth.h"
+#include "pods/growth.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "cli/travel.h"
 
 #include "base/mem.h"
-#include "cli/input.h"
 #include "cli/program.h"
+#include "command/input.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cli/sync_folder.h"
-#include "core/job_files.h"
+#include "spec/job_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>

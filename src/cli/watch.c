@@ -1,8 +1,8 @@
 #include "cli/watch.h"
 
+#include "base/line_text.h"
+#include "base/line_width.h"
 #include "base/mem.h"
-#include "core/line_text.h"
-#include "core/line_width.h"
 #include "io/loop.h"
 #include "io/terminal.h"
 

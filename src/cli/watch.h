@@ -6,8 +6,8 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "core/status.h"
-#include "engine/client.h"
+#include "jobs/client.h"
+#include "status/status.h"
 
 #include <stdbool.h>
 

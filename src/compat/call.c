@@ -3,11 +3,11 @@
 
 #include "base/mem.h"
 #include "base/shell_word.h"
-#include "cli/command_call.h"
-#include "cli/compat.h"
 #include "cli/hand_over.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/call.h"
+#include "command/compat.h"
+#include "command/options.h"
+#include "command/output.h"
 
 #include <assert.h>
 #include <stdlib.h>

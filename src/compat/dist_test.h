@@ -1,7 +1,7 @@
 /* What local_test and remote_test of TensorFlow's tools/dist_test have in common: their flags. */
 #pragma once
 
-#include "cli/options.h"
+#include "command/options.h"
 #include "compat/call.h"
 
 /* Adds the model and how it is trained. */

@@ -5,15 +5,15 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cluster/tfjob_record.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "compat/elasticdl_log.h"
-#include "core/failure_text.h"
-#include "core/status.h"
-#include "core/summary.h"
-#include "engine/record.h"
-#include "engine/store_tfjob_record.h"
-#include "io/http_client.h"
+#include "http/client.h"
+#include "jobs/record.h"
+#include "reconcile/failure_text.h"
+#include "reconcile/summary.h"
+#include "status/status.h"
 
 #include <signal.h>
 #include <string.h>

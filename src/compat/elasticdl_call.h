@@ -9,7 +9,7 @@ struct elasticdl_call {
 	const char *path; /* "/create?…" */
 	const char *task;
 	const char *token; /* NULL: none */
-	const char *pin; /* of its key, as of io/http_trust.h; NULL: an authority vouches for it */
+	const char *pin; /* of its key, as of http/trust.h; NULL: an authority vouches for it */
 	bool is_detached; /* the job's name is printed, and the job is not followed */
 };
 

@@ -2,16 +2,16 @@
  * for a job. It builds no image any more: the master brings the server for Pods into this one. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/input.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/input.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "compat/call.h"
 #include "compat/elasticdl_call.h"
 #include "compat/programs.h"
-#include "core/elasticdl.h"
-#include "core/limits.h"
-#include "io/http_query.h"
+#include "http/query.h"
+#include "spec/elasticdl.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "compat/elasticdl_log.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/output.h"
-#include "core/line_text.h"
+#include "command/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "io/http_client.h"
+#include "http/client.h"
 #include "io/loop.h"
 
 #include <stdbool.h>

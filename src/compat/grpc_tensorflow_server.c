@@ -1,9 +1,9 @@
 /* grpc_tensorflow_server of TensorFlow's tools/dist_test, also the entry point of its image: one
  * TensorFlow server. */
 #include "base/names.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "compat/call.h"
 #include "compat/programs.h"
 

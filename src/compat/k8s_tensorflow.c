@@ -3,12 +3,12 @@
  */
 #include "kube/k8s_tensorflow.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "compat/call.h"
 #include "compat/programs.h"
-#include "core/limits.h"
+#include "spec/limits.h"
 
 /* False when there are too few, which is told in the old words. */
 static bool is_enough(const struct options *old, const char *option, const char *old_name)

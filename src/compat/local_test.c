@@ -1,10 +1,10 @@
 /* local_test.sh of TensorFlow's tools/dist_test: a test model on a cluster of this machine. What
  * was a Kubernetes cluster in a container is processes now. */
-#include "cli/command.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "compat/dist_test.h"
 #include "compat/programs.h"
-#include "core/limits.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-/* The table of old programs, which cli/compat.h declares. */
+/* The table of old programs, which command/compat.h declares. */
 #include "compat/programs.h"
 
-#include "cli/compat.h"
+#include "command/compat.h"
 
 #include <stddef.h>
 

@@ -5,11 +5,11 @@
  * muster makes none, and reads those variables only to say so. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "compat/dist_test.h"
 #include "compat/programs.h"
-#include "core/limits.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>

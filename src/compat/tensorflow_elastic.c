@@ -1,9 +1,9 @@
 /* python -m tensorflow_elastic.distributed.launch of TensorFlow Elastic: an orchestrator, or an
  * agent of one. Both ends are muster's now. */
 #include "base/mem.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 #include "compat/call.h"
 #include "compat/programs.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "cli/options.h"
+#include "command/options.h"
 
 /* NULL in `muster`. `old` are the options of the old command line, which choose the cluster and the
  * namespace. Each gives the exit code. */

@@ -2,8 +2,8 @@
  * once, and all of them or none. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "compat/tf_spawner_session.h"
 #include "kube/tf_spawner.h"
 #include "kube/wait.h"

@@ -1,8 +1,8 @@
 /* Deletes whatever has the label of a training, and waits until names are free again. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "compat/tf_spawner_session.h"
 #include "kube/mirror.h"
 

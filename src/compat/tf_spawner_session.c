@@ -1,10 +1,10 @@
 #include "compat/tf_spawner_session.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster.h"
-#include "cli/output.h"
-#include "core/line_text.h"
+#include "command/output.h"
 #include "kube/tf_spawner.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/options.h"
+#include "command/options.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/resources.h"

@@ -1,7 +1,7 @@
 #include "io/log.h"
 
+#include "base/line_text.h"
 #include "base/text.h"
-#include "core/line_text.h"
 #include "io/file.h"
 #include "io/loop.h"
 

@@ -1,4 +1,4 @@
-/* The event loop, over libevent's core. Only io/http_server.c includes it besides.
+/* The event loop, over libevent's core. Only http/server.c includes it besides.
  *
  * Nothing here wakes the process by itself: without a timer armed, the loop sleeps in the kernel
  * until a descriptor or a signal has something to say. */

@@ -1,5 +1,5 @@
 /* The event loop: file descriptors, signals, one-shot timers. The one door to libevent, but for its
- * HTTP server (io/http_server.h).
+ * HTTP server (http/server.h).
  *
  * Callbacks get the `void *` given at registration. A callback may free its own watch. */
 #pragma once
@@ -28,7 +28,7 @@ void loop_stop(struct loop *loop);
 /* Runs what is ready now, one turn, and returns without waiting. */
 void loop_run_ready(struct loop *loop);
 
-/* libevent's own, for io/http_server.c alone. */
+/* libevent's own, for http/server.c alone. */
 struct event_base *loop_base(struct loop *loop);
 
 /* Milliseconds of the wall clock, and of a clock that never jumps and goes on while the machine

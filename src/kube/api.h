@@ -5,9 +5,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "io/http_client.h"
+#include "http/client.h"
+#include "http/websocket.h"
 #include "io/loop.h"
-#include "io/websocket.h"
 #include "kube/login.h"
 #include "kube/request.h"
 #include "kube/status.h"
@@ -21,11 +21,11 @@ struct kube_call; /* one call, with all its tries */
 
 /* `object` is borrowed, and NULL when the call failed or was a stream; `err` is NULL when it did
  * not. `status` is there in any case: code, reason (kube/status.h). An error of the connection is
- * ERR_UNREACHABLE, or what io/http_request.h says. The call is gone after it. */
+ * ERR_UNREACHABLE, or what http/request.h says. The call is gone after it. */
 typedef void (*kube_done_fn)(struct json *object, const struct kube_status *status,
 			     const struct err *err, void *data);
 
-/* The callbacks of a WebSocket, as io/websocket.h has them. */
+/* The callbacks of a WebSocket, as http/websocket.h has them. */
 struct kube_socket {
 	const char *const *protocols; /* sub-protocols; they live as long as the call */
 	msec silence; /* as of websocket_request; 0: no limit */
@@ -51,9 +51,9 @@ void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 
 /* Asked before each try of a call that may change something, also long after the call was made,
  * and once more when its connection stands and all that is left is to send it: false ends it with
- * ERR_REFUSED, and nothing is sent. So a supervisor that loses the right to act (core/lease.h) has
- * nothing on its way that is started later. Changes of Leases, by which that right is had, are not
- * asked for. NULL: all are made. */
+ * ERR_REFUSED, and nothing is sent. So a supervisor that loses the right to act (reconcile/lease.h)
+ * has nothing on its way that is started later. Changes of Leases, by which that right is had, are
+ * not asked for. NULL: all are made. */
 typedef bool (*kube_permit_fn)(void *data);
 void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 

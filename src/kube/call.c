@@ -1,11 +1,11 @@
-/* A call is a row of tries. Each try is one request of io/http_client or one WebSocket; how it
+/* A call is a row of tries. Each try is one request of http/client or one WebSocket; how it
  * ended is kube/call_end.c's. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/pod_config.h"
 #include "kube/call_end.h"
 #include "kube/headers.h"
 #include "kube/resources.h"
+#include "spec/pod_config.h"
 
 #include <stdlib.h>
 #include <string.h>

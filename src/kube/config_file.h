@@ -7,7 +7,7 @@
  * value, because most of them are secrets. */
 #pragma once
 
-#include "core/job_field.h"
+#include "spec/job_field.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* "Name: value" each; `lines` ends with NULL, as io/http_request.h wants it. Zero it to begin. */
+/* "Name: value" each; `lines` ends with NULL, as http/request.h wants it. Zero it to begin. */
 struct kube_headers {
 	char **lines;
 	size_t n_lines, capacity;

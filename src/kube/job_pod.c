@@ -2,10 +2,10 @@
 
 #include "base/names.h"
 #include "base/text.h"
-#include "core/pod_template.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
 #include "kube/pod_observed.h"
+#include "spec/pod_template.h"
 
 #include <limits.h>
 

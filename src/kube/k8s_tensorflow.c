@@ -2,7 +2,7 @@
 #include "kube/k8s_tensorflow.h"
 
 #include "base/mem.h"
-#include "core/environment.h"
+#include "spec/environment.h"
 
 #define LABEL_OF_PREFIX "name-prefix"
 

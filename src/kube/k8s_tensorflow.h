@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "core/job.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 #include <stddef.h>

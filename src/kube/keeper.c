@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/pod_template.h"
 #include "io/file.h"
+#include "spec/pod_template.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* The Lease (coordination.k8s.io/v1) that says which muster supervises a job: JOB.job, as the
- * ConfigMap that owns it. The object, and what it says; when it may be written is core/lease.h's.
+ * ConfigMap that owns it. The object, and what it says; when it may be written is
+ * reconcile/lease.h's.
  *
  * To know only whether a job is supervised: kube_lease_is_held and
  * kube_lease_holder. */
@@ -8,9 +9,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "core/job.h"
-#include "core/lease.h"
 #include "kube/request.h"
+#include "reconcile/lease.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

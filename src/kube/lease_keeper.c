@@ -1,4 +1,4 @@
-/* One call at a time, and one timer: core/lease.h says which and until when. */
+/* One call at a time, and one timer: reconcile/lease.h says which and until when. */
 #include "kube/lease_keeper.h"
 
 #include "base/mem.h"

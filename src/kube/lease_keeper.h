@@ -1,13 +1,13 @@
 /* Holds the Lease of one job, or of an operator, for this process, or waits until it may: does on a
- * cluster what core/lease.h says. */
+ * cluster what reconcile/lease.h says. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
-#include "core/job.h"
-#include "core/lease.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "reconcile/lease.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 

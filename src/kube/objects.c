@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "core/cluster.h"
 #include "kube/keeper.h"
+#include "spec/cluster.h"
 
 #include <limits.h>
 #include <string.h>

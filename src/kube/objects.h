@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "core/job.h"
-#include "core/job_secret.h"
+#include "spec/job.h"
+#include "spec/job_secret.h"
 
 /* Labels of all objects, and of Pods. Kubeflow's own (training.kubeflow.org/job-name, replica-type,
  * replica-index) are there too, for the tools that look for them. */
@@ -107,7 +107,7 @@ struct json *objects_cluster_new(const struct objects *objects, const char *owne
 /* The Pod of one replica in one attempt.
  *
  * It is the role's template, with what makes it this replica: name, host name and subdomain,
- * labels, and, in the container that trains, the variables of core/cluster.h before its own, so
+ * labels, and, in the container that trains, the variables of spec/cluster.h before its own, so
  * that the job's own win. restartPolicy is Never, because muster restarts. What the template is
  * silent about: the grace time is the job's, enableServiceLinks is off, and the security settings
  * are those of Pod Security's level "restricted". */

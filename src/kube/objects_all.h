@@ -5,9 +5,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "core/job.h"
-#include "core/job_files.h"
-#include "core/job_secret.h"
+#include "spec/job.h"
+#include "spec/job_files.h"
+#include "spec/job_secret.h"
 
 /* Adds them to a list, as they are before the owner has a uid. Errors as objects_add_files. */
 int objects_add_all(const struct job *job, const struct job_file *files, size_t n_files,

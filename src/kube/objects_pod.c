@@ -4,11 +4,11 @@
 #include "base/own.h"
 #include "base/sha1.h"
 #include "base/text.h"
-#include "core/cluster.h"
-#include "core/pod_template.h"
 #include "kube/keeper.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
+#include "spec/cluster.h"
+#include "spec/pod_template.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 #include "base/json_patch.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/job_secret.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
+#include "spec/job_secret.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/limits.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 

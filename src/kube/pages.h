@@ -14,7 +14,7 @@ typedef void (*kube_item_fn)(const struct json *item, void *data);
 /* The end: `version` is the resourceVersion that the whole list is as of. With `err` what came so
  * far is not the whole; ERR_CONFLICT (410) means that the server forgot the list while it was read,
  * and that it can be started anew; ERR_LIMIT that it does not end (LIMIT_LIST_PAGES, _OBJECTS of
- * core/limits.h). Nothing of the pages is left. */
+ * spec/limits.h). Nothing of the pages is left. */
 typedef void (*kube_listed_fn)(const char *version, const struct kube_status *status,
 			       const struct err *err, void *data);
 

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/quantity.h"
 #include "kube/tfjob_objects.h"
+#include "spec/quantity.h"
 
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 

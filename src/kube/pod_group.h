@@ -11,8 +11,8 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "core/job.h"
 #include "kube/request.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 

@@ -3,16 +3,16 @@
 #include "kube/pod_observed.h"
 
 #include "base/exit_code.h"
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "core/failure_words.h"
-#include "core/job_secret.h"
-#include "core/limits.h"
-#include "core/line_text.h"
-#include "core/pod_template.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
+#include "spec/job_secret.h"
+#include "spec/limits.h"
+#include "spec/pod_template.h"
+#include "status/failure_words.h"
 
 #include <limits.h>
 #include <signal.h>

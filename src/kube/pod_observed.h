@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "core/observed.h"
+#include "reconcile/observed.h"
 
 #include <stdbool.h>
 

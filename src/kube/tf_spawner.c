@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/environment.h"
-#include "core/pod_template.h"
+#include "spec/environment.h"
+#include "spec/pod_template.h"
 
 #include <assert.h>
 #include <string.h>

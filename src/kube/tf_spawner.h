@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "core/job.h"
+#include "spec/job.h"
 
 #include <stddef.h>
 

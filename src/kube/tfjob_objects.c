@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/cluster.h"
-#include "core/pod_template.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
+#include "spec/cluster.h"
+#include "spec/pod_template.h"
 
 #include <stdlib.h>
 

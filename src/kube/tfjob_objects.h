@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "core/job.h"
+#include "spec/job.h"
 
 #include <stdbool.h>
 

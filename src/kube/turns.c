@@ -1,7 +1,7 @@
 #include "kube/turns.h"
 
 #include "base/hash.h"
-#include "core/fair_share.h"
+#include "reconcile/fair_share.h"
 
 #define CHANGES_FOR_ANOTHER 8 /* while changes wait */
 

@@ -3,8 +3,8 @@
  * which they came, and the tenants take their turns one after another. Pure.
  *
  * A tenant whose calls hang (behind a webhook of its own) must not hold all turns, and leaves some
- * (core/fair_share.h). Tenants are told apart by a hash, as API Priority and Fairness tells flows
- * apart: two may share a queue.
+ * (reconcile/fair_share.h). Tenants are told apart by a hash, as API Priority and Fairness tells
+ * flows apart: two may share a queue.
  *
  * 16 changes at once keep two cores of a server busy. With more each takes longer, statuses too;
  * with fewer a distant server waits for us (docs/benchmarks.md, "muster operator"). A stream costs

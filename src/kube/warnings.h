@@ -1,7 +1,7 @@
 /* Sentences that a server adds to its answers, each told once. */
 #pragma once
 
-#include "io/http_client.h"
+#include "http/client.h"
 
 #include <stddef.h>
 

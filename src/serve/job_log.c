@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/client_kube_logs.h"
-#include "io/http_query.h"
+#include "cluster/client_logs.h"
+#include "http/query.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "core/job.h"
-#include "core/limits.h"
-#include "io/http_server.h"
+#include "http/server.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "spec/job.h"
+#include "spec/limits.h"
 
 struct job_log;
 

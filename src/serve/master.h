@@ -2,7 +2,7 @@
  * and deleted. What becomes of them the operator of the same process decides; nothing is kept here,
  * so that a master that was killed goes on with what the cluster shows.
  *
- *     GET /create?…       core/elasticdl.h: 200 "OK", 400, 409 (the name is taken), 429 or 500
+ *     GET /create?…       spec/elasticdl.h: 200 "OK", 400, 409 (the name is taken), 429 or 500
  *                         with a sentence
  *     GET /jobs           {"jobs": [{"name", "state", "created"}]}
  *     GET /jobs/NAME      the TFJob with its status
@@ -16,9 +16,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "engine/operator.h"
-#include "io/listening.h"
-#include "io/token.h"
+#include "http/listening.h"
+#include "http/token.h"
+#include "operator/operator.h"
 
 struct master;
 
@@ -28,7 +28,7 @@ struct master_settings {
 	const struct http_tls *tls; /* NULL: none */
 	const char *namespace_name; /* of its jobs */
 	const struct token_hash *token; /* what callers have to give; NULL: nothing */
-	const char *program_image, *program_path; /* as of core/elasticdl.h */
+	const char *program_image, *program_path; /* as of spec/elasticdl.h */
 	const struct json *template; /* the same; NULL: none */
 };
 

@@ -3,13 +3,13 @@
 #include "base/exit_code.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/limits.h"
-#include "core/pod_config.h"
+#include "http/routes.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "io/http_routes.h"
 #include "io/own_environment.h"
 #include "io/sink.h"
+#include "spec/limits.h"
+#include "spec/pod_config.h"
 
 #include <errno.h>
 #include <fcntl.h>

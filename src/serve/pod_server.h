@@ -1,7 +1,7 @@
 /* The server in a Pod of ElasticDL's launcher for TensorFlow: it waits to be told who the Pod is,
  * runs the training when it is asked to, and ends as that ends.
  *
- *     POST /config   core/pod_config.h; again until the training runs
+ *     POST /config   spec/pod_config.h; again until the training runs
  *     GET /run       starts it, once
  *     GET /status    {"state": "Waiting" | "Configured" | "Running" | "Ended", "master", "setId"}
  *     POST /stop     ends it as SIGTERM to this process does
@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "io/listening.h"
+#include "http/listening.h"
 
 #define POD_SERVER_PORT 7896
 #define POD_SERVER_LOG "outputs.log"

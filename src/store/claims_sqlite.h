@@ -1,4 +1,4 @@
-/* Claims in the file of store/store_sqlite.c, whose statements (store/statements.h) they share. */
+/* Claims in the file of store/sqlite.c, whose statements (store/statements.h) they share. */
 #pragma once
 
 #include "store/claims.h"

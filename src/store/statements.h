@@ -1,4 +1,4 @@
-/* What is said to muster.db, by number; the texts stand in store/store_sqlite.c. */
+/* What is said to muster.db, by number; the texts stand in store/sqlite.c. */
 #pragma once
 
 enum statement_number {

@@ -1,4 +1,4 @@
-"""The figures of io/http_server, beside a plain evhttp program (http_plain.c), both with the answer "ok".
+"""The figures of http/server, beside a plain evhttp program (http_plain.c), both with the answer "ok".
 
 The server is alone on one processor and its callers (http_load.c) on another one, where there are two; processor time
 and memory are the server's alone.

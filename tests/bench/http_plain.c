@@ -1,4 +1,4 @@
-/* The peer of io/http_server in the benchmarks: evhttp with its own defaults and nothing around it,
+/* The peer of http/server in the benchmarks: evhttp with its own defaults and nothing around it,
  * which answers "ok" to everything. Says "listening ADDRESS"; ends when standard input does. */
 #include <event2/buffer.h>
 #include <event2/event.h>

@@ -5,10 +5,10 @@
  * in microseconds. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/job.h"
-#include "engine/driver.h"
 #include "fake/backend_fake.h"
 #include "fake/store_memory.h"
+#include "jobs/driver.h"
+#include "spec/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "base/msec.h"
 #include "base/own.h"
-#include "core/observed.h"
-#include "engine/backend.h"
+#include "jobs/backend.h"
+#include "reconcile/observed.h"
 
 #include <stdbool.h>
 

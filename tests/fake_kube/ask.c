@@ -1,4 +1,4 @@
-/* Makes requests through io/http_client and prints what comes of them, for tests of that client:
+/* Makes requests through http/client and prints what comes of them, for tests of that client:
  *
  *     ask [OPTIONS] URL…
  *
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/http_client.h"
+#include "http/client.h"
 #include "tool.h"
 
 #include <getopt.h>

@@ -6,7 +6,7 @@
  * INDEX", of the Pod worker-INDEX. It prints "complete" for each log that comes to its end, "quiet"
  * when that was so of all whose container has ended, and "trouble: …". SILENCE is in milliseconds.
  */
-#include "engine/pod_logs.h"
+#include "cluster/pod_logs.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/descriptor_limit.h"

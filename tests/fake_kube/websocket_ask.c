@@ -1,4 +1,4 @@
-/* Speaks over io/websocket and prints what comes of it, for tests of that client:
+/* Speaks over http/websocket and prints what comes of it, for tests of that client:
  *
  *     websocket_ask [OPTIONS] URL
  *
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/websocket.h"
+#include "http/websocket.h"
 #include "tool.h"
 
 #include <getopt.h>

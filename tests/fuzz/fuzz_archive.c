@@ -2,9 +2,9 @@
  * into is made, changed or taken away, and no link in it leads outside. */
 #include "fuzz.h"
 
+#include "archive/archive.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/archive.h"
 #include "io/folder.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
  * what is handed on lies in its message, and what came does not depend on how it was cut. */
 #include "fuzz.h"
 
-#include "kube/channels.h"
-#include "kube/port_frames.h"
+#include "pods/channels.h"
+#include "pods/port_frames.h"
 
 #include <stdlib.h>
 #include <string.h>

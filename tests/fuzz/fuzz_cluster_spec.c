@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "core/cluster_address.h"
-#include "core/cluster_spec.h"
+#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/elasticdl.h"
-#include "core/job.h"
-#include "core/limits.h"
-#include "core/pod_template.h"
-#include "io/http_query.h"
+#include "http/query.h"
 #include "serve/job_log.h"
+#include "spec/elasticdl.h"
+#include "spec/job.h"
+#include "spec/limits.h"
+#include "spec/pod_template.h"
 
 #include <stdlib.h>
 #include <string.h>

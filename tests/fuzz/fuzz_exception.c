@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "core/exception.h"
+#include "status/exception.h"
 
 #include <stdlib.h>
 #include <string.h>

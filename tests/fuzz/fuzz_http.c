@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "http/server.h"
 #include "io/file.h"
-#include "io/http_server.h"
 
 #include <errno.h>
 #include <signal.h>

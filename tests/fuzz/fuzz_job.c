@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/yaml.h"
-#include "core/job.h"
+#include "spec/job.h"
 
 #include <stdlib.h>
 

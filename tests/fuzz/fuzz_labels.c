@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/log_name.h"
 #include "kube/job_pod.h"
+#include "logs/name.h"
 
 #include <stdlib.h>
 #include <string.h>

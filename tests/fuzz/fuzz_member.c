@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/member_wire.h"
-#include "core/rendezvous_record.h"
-#include "core/world_cluster.h"
+#include "rendezvous/member_wire.h"
+#include "rendezvous/record.h"
+#include "rendezvous/world_cluster.h"
 
 #include <stdlib.h>
 #include <string.h>

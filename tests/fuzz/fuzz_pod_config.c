@@ -1,7 +1,7 @@
 /* Any bytes as what a master tells a Pod: what is taken fits into the variables of a program. */
 #include "fuzz.h"
 
-#include "core/pod_config.h"
+#include "spec/pod_config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "core/report.h"
-#include "engine/record.h"
-#include "engine/store_kube_record.h"
+#include "cluster/store_record.h"
+#include "jobs/record.h"
+#include "reconcile/report.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "core/spied_stacks.h"
-#include "core/stacks.h"
+#include "status/spied_stacks.h"
+#include "status/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/yaml.h"
-#include "core/template.h"
+#include "spec/template.h"
 
 #include <stdlib.h>
 #include <string.h>

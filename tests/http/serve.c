@@ -1,4 +1,4 @@
-/* An HTTP server on io/http_server.h that does what a test asks of it, until its standard input
+/* An HTTP server on http/server.h that does what a test asks of it, until its standard input
  * ends.
  *
  *   http_serve ADDRESS HEADER_LIMIT BODY_LIMIT CONNECTION_LIMIT PATIENCE_SECONDS [CERTIFICATE KEY]
@@ -6,8 +6,8 @@
  * Says "listening ADDRESS", "held" and "gone" on standard output. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/http_server.h"
-#include "io/http_tls.h"
+#include "http/server.h"
+#include "http/tls.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Runs a command in a Pod through kube/exec, as `kubectl exec` does, by the environment's
+/* Runs a command in a Pod through pods/exec, as `kubectl exec` does, by the environment's
  * kubeconfig, for tests that compare the two:
  *
  *     run_in_pod [--container NAME] [--stdin] [--terminal] POD [COMMAND…]
@@ -9,7 +9,7 @@
 #include "io/loop.h"
 #include "kube/config.h"
 #include "kube/credential.h"
-#include "kube/exec.h"
+#include "pods/exec.h"
 
 #include <getopt.h>
 #include <signal.h>

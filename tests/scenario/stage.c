@@ -2,11 +2,11 @@
 #include "scenario/stage.h"
 
 #include "base/mem.h"
-#include "core/plan.h"
-#include "core/reconcile.h"
-#include "core/small_status.h"
-#include "core/status_seen.h"
-#include "engine/record.h"
+#include "jobs/record.h"
+#include "reconcile/plan.h"
+#include "reconcile/reconcile.h"
+#include "reconcile/small_status.h"
+#include "reconcile/status_seen.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -9,12 +9,12 @@
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/text.h"
-#include "core/job.h"
-#include "core/status.h"
-#include "engine/backend.h"
-#include "engine/driver.h"
 #include "fake/backend_fake.h"
 #include "fake/store_memory.h"
+#include "jobs/backend.h"
+#include "jobs/driver.h"
+#include "spec/job.h"
+#include "status/status.h"
 #include "store/store.h"
 
 #include <stdbool.h>

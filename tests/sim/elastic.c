@@ -8,8 +8,8 @@
  * either direction; the server is away, and goes on with what it kept, or with a backup. Workers
  * train while all of their world are there, fail by chance, and end slowly. Then all goes well, and
  * the job has to end. */
-#include "core/member.h"
-#include "core/rendezvous_record.h"
+#include "rendezvous/member.h"
+#include "rendezvous/record.h"
 #include "sim/dice.h"
 
 #include <inttypes.h>

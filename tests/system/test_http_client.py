@@ -1,4 +1,4 @@
-"""Requests over HTTP through io/http_client, against a server that can be made to do anything (tests/fake_kube)."""
+"""Requests over HTTP through http/client, against a server that can be made to do anything (tests/fake_kube)."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""io/http_server, by a small program (tests/http): callers that behave, that are slow, and that mean harm."""
+"""http/server, by a small program (tests/http): callers that behave, that are slow, and that mean harm."""
 
 import contextlib
 import http.client

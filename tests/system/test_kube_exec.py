@@ -1,4 +1,4 @@
-"""Commands in Pods through kube/exec, against a fake API server (tests/fake_kube) that does what a real one cannot be
+"""Commands in Pods through pods/exec, against a fake API server (tests/fake_kube) that does what a real one cannot be
 made to do. What it says in order was seen at kube-apiserver 1.36."""
 
 import json

@@ -18,9 +18,9 @@ from tfjobs import kube, serve  # noqa: E402, F401
 
 pytestmark = pytest.mark.sanitize
 
-AT_ONCE = 16  # statuses of one namespace (core/queue.h)
+AT_ONCE = 16  # statuses of one namespace (reconcile/queue.h)
 QUEUE_TURNS = 4  # of so many one is of a job that has not begun
-MANY = 100  # more than there are calls under way at once (io/http_client.h)
+MANY = 100  # more than there are calls under way at once (http/client.h)
 
 
 def add_tfjob(kube, name, workers, namespace=NAMESPACE):

@@ -1,4 +1,4 @@
-"""Logs of Pods (engine/pod_logs) against Pods that are only told of: whatever happens to the streams, each line is
+"""Logs of Pods (cluster/pod_logs) against Pods that are only told of: whatever happens to the streams, each line is
 kept once."""
 
 import random

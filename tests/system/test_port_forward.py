@@ -27,7 +27,7 @@ pytestmark = pytest.mark.sanitize
 V4 = "v4.channel.k8s.io"
 DATA, ERROR = b"\x00", b"\x01"
 PORT = struct.pack("<H", 6006)
-CONNECTIONS = 256  # as in core/limits.h
+CONNECTIONS = 256  # as in spec/limits.h
 AT_REST = 2  # seconds in which a connection takes nothing, and so will not without somebody's doing
 ENDED = json.dumps({"conditions": [{"type": "Succeeded", "status": "True", "reason": "r", "message": "m"}]})
 

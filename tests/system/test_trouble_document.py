@@ -5,7 +5,7 @@ import re
 from conftest import ROOT
 
 PAGE = ROOT / "docs" / "trouble-on-a-cluster.md"
-WORDS = ROOT / "src" / "core" / "failure_words.c"
+WORDS = ROOT / "src" / "status" / "failure_words.c"
 ELSEWHERE = {"FAILURE_REFUSED",  # a section of its own
              "FAILURE_PROCESS_STOPPED", "FAILURE_STILL_RUNS"}  # of processes on this machine
 

@@ -1,4 +1,4 @@
-"""WebSockets through io/websocket, against a server that can be made to send anything (tests/fake_kube)."""
+"""WebSockets through http/websocket, against a server that can be made to send anything (tests/fake_kube)."""
 
 import json
 import pathlib

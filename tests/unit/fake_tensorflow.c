@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/own.h"
-#include "tf/session_functions.h"
+#include "tensorflow/session_functions.h"
 
 #include <assert.h>
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
  * making. Servers that are silent answer every call with DEADLINE_EXCEEDED, at once. */
 #pragma once
 
-#include "tf/library.h"
+#include "tensorflow/library.h"
 
 #include <stdbool.h>
 #include <stddef.h>

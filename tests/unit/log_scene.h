@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/mem.h"
-#include "engine/log_reader.h"
-#include "engine/log_writer.h"
+#include "logs/reader.h"
+#include "logs/writer.h"
 #include "own_folder.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/reconcile.h"
+#include "reconcile/reconcile.h"
 
 #define SCENE_ROLES 5
 #define SCENE_OBJECTS 16

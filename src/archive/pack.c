@@ -1,0 +1,309 @@
+#include "archive/archive.h"
+#include "archive/library.h"
+#include "archive/name.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK_SIZE ((size_t) 64 * 1024)
+
+struct archive_pack {
+	struct archive *writer;
+	FTS *walk;
+	size_t root_len; /* of the path that the walk began with */
+	char *name; /* what stands for it in the stream */
+	bool (*wants)(const char *path, void *data); /* NULL: everything */
+	void *wants_data;
+	char *last_name; /* of an empty file behind all else; NULL: none */
+	struct archive_limits left;
+	struct archive_left_out left_out;
+	int fd; /* of the file that is being packed; -1: none */
+	char *path; /* of that file */
+	uint64_t bytes_left; /* of it */
+	bool is_at_end;
+	struct text out;
+	char block[BLOCK_SIZE];
+};
+
+static void free_entry(struct archive_entry **entry)
+{
+	archive_entry_free(*entry);
+}
+
+static la_ssize_t keep_bytes(struct archive *writer, void *data, const void *bytes, size_t len)
+{
+	struct archive_pack *pack = data;
+
+	(void) writer;
+	text_add_bytes(&pack->out, bytes, len);
+	return (la_ssize_t) len;
+}
+
+/* Full headers, whatever the file. */
+static int set_format(struct archive *writer, enum archive_format format)
+{
+	if (format == ARCHIVE_PAX)
+		return archive_write_set_format_pax(writer);
+	if (format == ARCHIVE_GNU_GZIP &&
+	    (archive_write_add_filter_gzip(writer) < ARCHIVE_OK ||
+	     archive_write_set_filter_option(writer, "gzip", "timestamp", NULL) < ARCHIVE_OK))
+		return ARCHIVE_FATAL;
+	return archive_write_set_format_gnutar(writer);
+}
+
+static int open_writer(struct archive_pack *pack, enum archive_format format, struct err *err)
+{
+	pack->writer = archive_or_end(archive_write_new());
+	if (set_format(pack->writer, format) < ARCHIVE_OK ||
+	    archive_write_set_bytes_per_block(pack->writer, 0) < ARCHIVE_OK ||
+	    archive_write_open2(pack->writer, pack, NULL, keep_bytes, NULL, NULL) < ARCHIVE_OK)
+		return archive_set_err(err, pack->writer, "pack", pack->name);
+	return 0;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static int open_walk(struct archive_pack *pack, const char *path, struct err *err)
+{
+	char *root CLEANUP(mem_free_text) = mem_copy_text(path);
+	char *roots[] = {root, NULL};
+
+	/* A slash at the end would become a part of each path below. */
+	for (size_t len = strlen(root); len > 1 && root[len - 1] == '/'; len--)
+		root[len - 1] = '\0';
+	if (access(root, F_OK) < 0)
+		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "'%s' not found", path)
+				       : err_set_errno(err, errno, "cannot read '%s'", path);
+	pack->root_len = strlen(root);
+	pack->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+	return pack->walk ? 0 : err_set_errno(err, errno, "cannot read '%s'", path);
+}
+
+int archive_pack_new(const char *path, const char *name, enum archive_format format,
+		     const struct archive_limits *limits, struct archive_pack **ret_pack,
+		     struct err *err)
+{
+	struct archive_pack *pack = mem_new(sizeof(*pack));
+
+	pack->name = mem_copy_text(name);
+	pack->left = *limits;
+	pack->fd = -1;
+	int rc = open_walk(pack, path, err);
+
+	if (!rc)
+		rc = open_writer(pack, format, err);
+	if (rc < 0) {
+		archive_pack_free(pack);
+		return rc;
+	}
+	*ret_pack = pack;
+	return 0;
+}
+
+void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
+		       void *data)
+{
+	pack->wants = wants;
+	pack->wants_data = data;
+}
+
+void archive_pack_end_with(struct archive_pack *pack, const char *name)
+{
+	pack->last_name = mem_copy_text(name);
+}
+
+const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack)
+{
+	return &pack->left_out;
+}
+
+void archive_pack_free(struct archive_pack *pack)
+{
+	if (!pack)
+		return;
+	archive_write_free(pack->writer);
+	if (pack->walk)
+		fts_close(pack->walk);
+	file_close(&pack->fd);
+	text_done(&pack->out);
+	free(pack->path);
+	free(pack->last_name);
+	free(pack->name);
+	free(pack);
+}
+
+static int read_link(struct archive_entry *entry, const char *path, struct err *err)
+{
+	char target[4096];
+	ssize_t len = readlink(path, target, sizeof(target) - 1);
+
+	if (len < 0)
+		return err_set_errno(err, errno, "cannot read the link '%s'", path);
+	target[len] = '\0';
+	archive_entry_copy_symlink(entry, target);
+	return 0;
+}
+
+/* Opened before it is described, so that both are of the same file. */
+static int open_file(struct archive_pack *pack, const char *path, struct stat *status,
+		     struct err *err)
+{
+	/* Not to wait, should it have become a pipe. */
+	pack->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (pack->fd < 0 || fstat(pack->fd, status) < 0)
+		return err_set_errno(err, errno, "cannot read '%s'", path);
+	if (!S_ISREG(status->st_mode))
+		return err_set(err, ERR_CONFLICT, "'%s' changed while it was being read", path);
+	free(pack->path);
+	pack->path = mem_copy_text(path);
+	pack->bytes_left = (uint64_t) status->st_size;
+	if (!archive_take_from(&pack->left.bytes, pack->bytes_left))
+		return err_set(err, ERR_LIMIT, "the files are too large in total, from '%s' on",
+			       path);
+	return 0;
+}
+
+static int write_header(struct archive_pack *pack, struct archive_entry *entry, const char *path,
+			const struct stat *status, struct err *err)
+{
+	char *name CLEANUP(mem_free_text) = mem_format("%s%s", pack->name, path + pack->root_len);
+
+	archive_entry_copy_pathname(entry, name);
+	archive_entry_set_filetype(entry, status->st_mode & S_IFMT);
+	archive_entry_set_perm(entry, status->st_mode & ARCHIVE_PERMISSIONS);
+	archive_entry_set_mtime(entry, status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
+	archive_entry_set_size(entry, S_ISREG(status->st_mode) ? status->st_size : 0);
+	if (archive_write_header(pack->writer, entry) < ARCHIVE_WARN)
+		return archive_set_err(err, pack->writer, "pack", path);
+	return 0;
+}
+
+static int pack_entry(struct archive_pack *pack, const char *path, struct stat status,
+		      struct err *err)
+{
+	struct archive_entry *entry CLEANUP(free_entry) = archive_entry_new();
+	int rc = 0;
+
+	if (!entry)
+		mem_end();
+	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode)) {
+		const char *below = path + pack->root_len;
+
+		archive_leave_out(&pack->left_out, *below ? below + 1 : path, ARCHIVE_NO_FILE);
+		return 0;
+	}
+	if (!archive_take_from(&pack->left.n_entries, 1))
+		return err_set(err, ERR_LIMIT, "there are too many files, from '%s' on", path);
+	if (S_ISREG(status.st_mode))
+		rc = open_file(pack, path, &status, err);
+	else if (S_ISLNK(status.st_mode))
+		rc = read_link(entry, path, err);
+	return rc ? rc : write_header(pack, entry, path, &status, err);
+}
+
+static int pack_last(struct archive_pack *pack, struct err *err)
+{
+	struct archive_entry *entry CLEANUP(free_entry) = archive_entry_new();
+
+	if (!entry)
+		mem_end();
+	pack->is_at_end = true;
+	archive_left_out_end(&pack->left_out);
+	archive_entry_copy_pathname(entry, pack->last_name);
+	archive_entry_set_filetype(entry, S_IFREG);
+	archive_entry_set_perm(entry, S_IRUSR | S_IWUSR);
+	archive_entry_set_size(entry, 0);
+	if ((pack->last_name && archive_write_header(pack->writer, entry) < ARCHIVE_WARN) ||
+	    archive_write_close(pack->writer) < ARCHIVE_OK)
+		return archive_set_err(err, pack->writer, "pack", pack->name);
+	return 0;
+}
+
+/* The root has no path below itself, and is always wanted. */
+static bool is_wanted(const struct archive_pack *pack, const char *path)
+{
+	const char *below = path + pack->root_len;
+
+	return !pack->wants || !*below || pack->wants(below + 1, pack->wants_data);
+}
+
+/* What would be the folder itself into which it is unpacked. */
+static bool is_place(const struct archive_pack *pack, const char *path)
+{
+	return !path[pack->root_len] && archive_name_is_folder_itself(pack->name);
+}
+
+static int pack_next_entry(struct archive_pack *pack, struct err *err)
+{
+	errno = 0;
+	FTSENT *found = fts_read(pack->walk);
+
+	if (!found)
+		return errno ? err_set_errno(err, errno, "cannot continue reading '%s'", pack->name)
+			     : pack_last(pack, err);
+	if (!is_wanted(pack, found->fts_path)) {
+		fts_set(pack->walk, found, FTS_SKIP);
+		return 0;
+	}
+	switch (found->fts_info) {
+	case FTS_D: /* its time would not outlive what is unpacked into it */
+		return 0;
+	case FTS_DNR:
+	case FTS_ERR:
+	case FTS_NS:
+		return err_set_errno(err, found->fts_errno, "cannot read '%s'", found->fts_path);
+	default:
+		return is_place(pack, found->fts_path)
+			       ? 0
+			       : pack_entry(pack, found->fts_path, *found->fts_statp, err);
+	}
+}
+
+static int pack_block(struct archive_pack *pack, struct err *err)
+{
+	size_t want = pack->bytes_left < BLOCK_SIZE ? (size_t) pack->bytes_left : BLOCK_SIZE;
+	ssize_t got;
+
+	do
+		got = read(pack->fd, pack->block, want);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return err_set_errno(err, errno, "cannot read '%s'", pack->path);
+	if (!got && want)
+		return err_set(err, ERR_CONFLICT, "'%s' became shorter while it was being read",
+			       pack->path);
+	if (archive_write_data(pack->writer, pack->block, (size_t) got) != got)
+		return archive_set_err(err, pack->writer, "pack", pack->path);
+	pack->bytes_left -= (uint64_t) got;
+	if (!pack->bytes_left)
+		file_close(&pack->fd);
+	return 0;
+}
+
+int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,
+		      struct err *err)
+{
+	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
+	int rc = 0;
+
+	(void) locale; /* clang takes it for unused */
+	text_clear(&pack->out);
+	while (!rc && !pack->out.len && !pack->is_at_end)
+		rc = pack->fd < 0 ? pack_next_entry(pack, err) : pack_block(pack, err);
+	if (rc < 0)
+		return rc;
+	*ret_bytes = text_of(&pack->out);
+	*ret_len = pack->out.len;
+	return 0;
+}

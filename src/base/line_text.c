@@ -1,0 +1,232 @@
+#include "base/line_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define ESCAPE 0x1b
+#define BELL 0x07
+#define BACKSPACE 0x08
+#define DELETE 0x7f
+
+const char *line_text_last_state(const char *bytes, size_t *len)
+{
+	size_t end = *len;
+
+	while (end > 0 && bytes[end - 1] == '\r')
+		end--;
+	const char *last = end > 0 ? memrchr(bytes, '\r', end) : NULL;
+	const char *begin = last ? last + 1 : bytes;
+
+	*len = end - (size_t) (begin - bytes);
+	return begin;
+}
+
+static bool is_tail_byte(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* Bytes of the UTF-8 character that begins with this byte; 0 where none does. */
+static size_t character_size(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first <= 0xdf)
+		return 2;
+	if (first >= 0xe0 && first <= 0xef)
+		return 3;
+	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
+}
+
+size_t line_text_whole_characters(const char *bytes, size_t len)
+{
+	size_t begin = len;
+
+	while (begin > 0 && len - begin < 3 && is_tail_byte((unsigned char) bytes[begin - 1]))
+		begin--;
+	if (begin <= 1)
+		return len;
+	size_t size = character_size((unsigned char) bytes[begin - 1]);
+
+	return size > len - begin + 1 ? begin - 1 : len;
+}
+
+/* Size of a sequence that begins with "ESC [": up to its final byte (ECMA-48, 5.4). */
+static size_t control_sequence_size(const unsigned char *bytes, size_t len)
+{
+	size_t at = 2;
+
+	while (at < len && bytes[at] >= 0x20 && bytes[at] <= 0x3f)
+		at++;
+	return at < len && bytes[at] >= 0x40 && bytes[at] <= 0x7e ? at + 1 : at;
+}
+
+/* Size of a control string ("ESC ]", "ESC P" …): up to BEL or "ESC \". */
+static size_t control_string_size(const unsigned char *bytes, size_t len)
+{
+	for (size_t at = 2; at < len; at++) {
+		if (bytes[at] == BELL)
+			return at + 1;
+		if (bytes[at] == ESCAPE)
+			return at + 1 < len && bytes[at + 1] == '\\' ? at + 2 : at;
+	}
+	return len;
+}
+
+static size_t escape_size(const unsigned char *bytes, size_t len)
+{
+	if (len < 2)
+		return 1;
+	if (bytes[1] == '[')
+		return control_sequence_size(bytes, len);
+	if (strchr("]PX^_", bytes[1]) && bytes[1] != '\0')
+		return control_string_size(bytes, len);
+	size_t at = 1;
+
+	while (at < len && bytes[at] >= 0x20 && bytes[at] <= 0x2f)
+		at++;
+	return at < len && bytes[at] >= 0x30 && bytes[at] <= 0x7e ? at + 1 : at;
+}
+
+/* "ESC [ digits, semicolons and colons m" chooses colours and nothing else. */
+static bool is_color(const unsigned char *sequence, size_t size)
+{
+	if (size < 3 || sequence[1] != '[' || sequence[size - 1] != 'm')
+		return false;
+	for (size_t i = 2; i + 1 < size; i++) {
+		if (!(sequence[i] >= '0' && sequence[i] <= ';'))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the last character of what was added from `begin` on away. */
+static void remove_last_character(struct text *text, size_t begin)
+{
+	size_t at = text->len;
+
+	while (at > begin && is_tail_byte((unsigned char) text->bytes[at - 1]))
+		at--;
+	if (at > begin) {
+		text->len = at - 1;
+		text->bytes[text->len] = '\0';
+	}
+}
+
+/* Adds one control character as it should be seen: a tab stays, a backspace erases. */
+static void add_control(struct text *text, size_t begin, unsigned char byte)
+{
+	if (byte == '\t')
+		text_add_char(text, '\t');
+	else if (byte == BACKSPACE)
+		remove_last_character(text, begin);
+}
+
+/* Adds the character at the front, or what stands for a control character that is none of ASCII;
+ * how many bytes it had. */
+static size_t add_character(struct text *text, const unsigned char *bytes, size_t len,
+			    const char *upper_control)
+{
+	size_t size = text_utf8_length((const char *) bytes, len);
+	bool is_upper_control = size == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
+
+	if (size == 0)
+		text_add(text, "\xef\xbf\xbd");
+	else if (is_upper_control)
+		text_add(text, upper_control);
+	else
+		text_add_bytes(text, bytes, size);
+	return size ? size : 1;
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte < DELETE;
+}
+
+static size_t plain_size(const unsigned char *bytes, size_t len)
+{
+	size_t size = 0;
+
+	while (size < len && is_plain(bytes[size]))
+		size++;
+	return size;
+}
+
+static bool is_blank(unsigned char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+/* Without control characters, but those of `kept`. */
+static void add_quiet(struct text *text, const unsigned char *bytes, size_t len, const char *kept)
+{
+	for (size_t at = 0; at < len;) {
+		size_t size = plain_size(bytes + at, len - at);
+		bool is_control = size == 0 && (bytes[at] < 0x20 || bytes[at] == DELETE);
+
+		if (size > 0)
+			text_add_bytes(text, (const char *) bytes + at, size);
+		else if (is_control && bytes[at] && strchr(kept, bytes[at]))
+			text_add_char(text, (char) bytes[at]);
+		else if (is_control)
+			text_add_char(text, is_blank(bytes[at]) ? ' ' : '?');
+		else
+			size = add_character(text, bytes + at, len - at, "?");
+		at += size ? size : 1;
+	}
+}
+
+void line_text_add_sentence(struct text *text, const char *sentence, size_t len)
+{
+	const unsigned char *bytes = (const unsigned char *) sentence;
+
+	while (len > 0 && is_blank(bytes[len - 1]))
+		len--;
+	add_quiet(text, bytes, len, "");
+}
+
+void line_text_add_lines(struct text *text, const char *lines, size_t len)
+{
+	add_quiet(text, (const unsigned char *) lines, len, "\n\t");
+}
+
+static void add_shown(struct text *text, const char *line, size_t len, bool keeps_colors)
+{
+	const unsigned char *bytes = (const unsigned char *) line;
+	size_t begin = text->len; /* what stands before is not erased: a colour, other text */
+	bool is_colored = false;
+
+	for (size_t at = 0; at < len;) {
+		size_t size = plain_size(bytes + at, len - at);
+
+		if (size > 0) {
+			text_add_bytes(text, bytes + at, size);
+		} else if (bytes[at] == ESCAPE) {
+			size = escape_size(bytes + at, len - at);
+			if (keeps_colors && is_color(bytes + at, size)) {
+				text_add_bytes(text, bytes + at, size);
+				begin = text->len;
+				is_colored = true;
+			}
+		} else if (bytes[at] < 0x20 || bytes[at] == DELETE) {
+			add_control(text, begin, bytes[at]);
+			size = 1;
+		} else {
+			size = add_character(text, bytes + at, len - at, "");
+		}
+		at += size;
+	}
+	if (is_colored)
+		text_add(text, "\x1b[0m");
+}
+
+void line_text_add_safe(struct text *text, const char *line, size_t len)
+{
+	add_shown(text, line, len, true);
+}
+
+void line_text_add_plain(struct text *text, const char *line, size_t len)
+{
+	add_shown(text, line, len, false);
+}

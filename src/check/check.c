@@ -1,0 +1,317 @@
+#include "check/check.h"
+
+#include "base/exit_code.h"
+#include "check/blame.h"
+#include "check/event.h"
+#include "check/fault.h"
+#include "check/judge.h"
+#include "check/task.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Beginning. */
+
+static void skip(struct check *check, enum check_step step)
+{
+	check->steps[step].state = CHECK_SKIPPED;
+}
+
+static void skip_what_nobody_asked_for(struct check *check)
+{
+	const struct check_request *request = &check->request;
+
+	if (!request->data_dir || request->is_on_kubernetes)
+		skip(check, CHECK_DATA);
+	if (request->is_remote)
+		skip(check, CHECK_SERVERS);
+	if (request->is_remote && request->is_on_kubernetes)
+		skip(check, CHECK_NETWORK);
+	if (request->is_setup_only) {
+		skip(check, CHECK_DEVICES);
+		skip(check, CHECK_SESSION);
+	}
+	if (!check_request_trains(request)) {
+		skip(check, CHECK_TRAINING);
+		skip(check, CHECK_RESULT);
+	}
+}
+
+static void add_own_tasks(struct check *check, const char *role, int count)
+{
+	for (int index = 0; index < count; index++)
+		check_add_task(check, arena_format(check->arena, "%s-%d", role, index));
+}
+
+static void name_jobs(struct check *check)
+{
+	const char *name = check->request.name;
+
+	check->jobs[CHECK_SERVERS_JOB].name = arena_copy_text(check->arena, name);
+	check->jobs[CHECK_PROBE_JOB].name = arena_format(check->arena, "%s-probe", name);
+	check->jobs[CHECK_ROLL_CALL_JOB].name = arena_format(check->arena, "%s-roll-call", name);
+	check->jobs[CHECK_MODEL_JOB].name =
+		arena_format(check->arena, "%s-%s", name, check_model_words[check->request.model]);
+}
+
+void check_init(struct check *check, const struct check_request *request, msec now)
+{
+	*check = (struct check){
+		.request = *request,
+		.arena = arena_new(),
+		.started = now,
+		.loss = NAN,
+	};
+	name_jobs(check);
+	if (!request->is_remote) {
+		add_own_tasks(check, "worker", request->workers);
+		add_own_tasks(check, "ps", request->ps);
+	}
+	skip_what_nobody_asked_for(check);
+	if (request->is_on_kubernetes)
+		skip(check, CHECK_LIBRARY);
+	else
+		check->steps[CHECK_LIBRARY] =
+			(struct check_step_record){CHECK_RUNNING, now, MSEC_UNSET};
+}
+
+void check_done(struct check *check)
+{
+	check_network_done(&check->network);
+	json_free(check->figures);
+	free(check->tasks);
+	arena_free(check->arena);
+}
+
+/* Steps. */
+
+/* Workers that train: what was asked for, else what a cluster elsewhere has, up to a few. */
+static int choose_workers(const struct check *check)
+{
+	int there = check_count_workers(check);
+
+	if (check->request.workers > 0)
+		return check->request.workers;
+	return there < CHECK_WORKERS ? there : CHECK_WORKERS;
+}
+
+static void add_trainers(struct check *check)
+{
+	const struct check_request *request = &check->request;
+	const char *role = check_trainer_role(request->model);
+
+	check->n_workers = choose_workers(check);
+	check->n_trainers = (size_t) check_trainer_count(request->model, check->n_workers);
+	check->trainers =
+		arena_take_array(check->arena, check->n_trainers, sizeof(*check->trainers));
+	for (size_t i = 0; i < check->n_trainers; i++)
+		check->trainers[i].name = arena_format(check->arena, "%s-%zu", role, i);
+}
+
+static void begin(struct check *check, enum check_step step, msec now)
+{
+	check->steps[step].state = CHECK_RUNNING;
+	check->steps[step].started = now;
+	if (step == CHECK_TRAINING)
+		add_trainers(check);
+}
+
+static void finish(struct check *check, enum check_result result, msec now)
+{
+	check->result = result;
+	check->ended = now;
+}
+
+/* Servers of our own try the network before they serve; from here it is tried when its step comes.
+ */
+static bool is_tried_beforehand(const struct check *check, enum check_step step)
+{
+	return step == CHECK_NETWORK && !check->request.is_remote && check->network.count > 0;
+}
+
+/* `state`: CHECK_PASSED, or CHECK_SKIPPED where nothing could be judged. */
+static void pass(struct check *check, enum check_step step, enum check_state state, msec now)
+{
+	struct check_step_record *record = &check->steps[step];
+
+	record->state = state;
+	record->ended = now;
+	if (is_tried_beforehand(check, step)) {
+		record->started = check->network_started;
+		record->ended = check->network_ended;
+	}
+}
+
+/* The step that is to blame may have passed already: data that turn out to be wrong in training. */
+static void fail(struct check *check, msec now)
+{
+	enum check_step step = check_current_step(check);
+
+	if (step != CHECK_STEP_COUNT)
+		check->steps[step].state = CHECK_WAITING;
+	step = check->fault->step;
+	check->steps[step].state = CHECK_FAILED;
+	check->steps[step].ended = now;
+	finish(check, CHECK_BAD, now);
+}
+
+static enum check_step next_step(const struct check *check)
+{
+	enum check_step step = 0;
+
+	while (step < CHECK_STEP_COUNT && (check->steps[step].state == CHECK_PASSED ||
+					   check->steps[step].state == CHECK_SKIPPED))
+		step++;
+	return step;
+}
+
+/* Takes as many steps as the facts allow. */
+static void advance(struct check *check, msec now)
+{
+	while (check->result == CHECK_OPEN) {
+		enum check_step step = next_step(check);
+
+		if (step == CHECK_STEP_COUNT) {
+			finish(check, CHECK_GOOD, now);
+			return;
+		}
+		if (check->steps[step].state == CHECK_WAITING)
+			begin(check, step, now);
+		enum check_state state = check_judge(check, step, now);
+
+		if (state == CHECK_RUNNING)
+			return;
+		if (state == CHECK_FAILED) {
+			fail(check, now);
+			return;
+		}
+		pass(check, step, state, now);
+	}
+}
+
+/* What comes in. */
+
+static void pass_own_step(struct check *check, enum check_step step, msec now)
+{
+	if (check->steps[step].started == MSEC_UNSET)
+		check->steps[step].started = check->started;
+	pass(check, step, CHECK_PASSED, now);
+	advance(check, now);
+}
+
+void check_note_library(struct check *check, const char *what, msec now)
+{
+	check->library = arena_copy_text(check->arena, what);
+	pass_own_step(check, CHECK_LIBRARY, now);
+}
+
+void check_note_data(struct check *check, const char *what, msec now)
+{
+	check->files = arena_copy_text(check->arena, what);
+	pass_own_step(check, CHECK_DATA, now);
+}
+
+void check_refuse(struct check *check, enum check_step step, const char *why, msec now)
+{
+	enum check_fault_kind kind = step == CHECK_LIBRARY ? CHECK_FAULT_LIBRARY : CHECK_FAULT_DATA;
+
+	check_blame(check, kind, step, NULL, now, "%s", why);
+	fail(check, now);
+}
+
+void check_job_started(struct check *check, enum check_job job, msec now)
+{
+	check->jobs[job].has_started = true;
+	advance(check, now);
+}
+
+static void note_network(struct check *check, size_t count_before, msec now)
+{
+	if (check->network.count == count_before)
+		return;
+	if (count_before == 0)
+		check->network_started = now;
+	check->network_ended = now;
+}
+
+void check_add_event(struct check *check, const struct json *event, msec now)
+{
+	size_t n_ways = check->network.count;
+	bool is_news = check_take_event(check, CHECK_SERVERS_JOB, NULL, event);
+
+	note_network(check, n_ways, now);
+	if (is_news)
+		advance(check, now);
+}
+
+void check_add_line(struct check *check, enum check_job job, const char *line, size_t len, msec now)
+{
+	size_t n_ways = check->network.count;
+	bool is_news = check_take_line(check, job, line, len);
+
+	note_network(check, n_ways, now);
+	if (is_news)
+		advance(check, now);
+}
+
+void check_job_ended(struct check *check, enum check_job job, int exit_code,
+		     const struct status *status, msec now)
+{
+	struct check_job_record *record = &check->jobs[job];
+	bool was_wanted = check_wants(check, job);
+
+	record->has_ended = true;
+	record->exit_code = exit_code;
+	if (status)
+		check_note_failure(check, job, status, was_wanted);
+	if (check->result == CHECK_BAD && job == CHECK_SERVERS_JOB)
+		check_reconsider(check);
+	advance(check, now);
+}
+
+/* Names of servers and of those that train are the same where workers are clients. */
+void check_note_stopped(struct check *check, enum check_job job, const char *name, bool is_stopped)
+{
+	struct check_trainer *trainer =
+		job == CHECK_MODEL_JOB ? check_find_trainer(check, name) : NULL;
+	struct check_task *task = trainer ? NULL : check_find_task(check, name);
+
+	if (trainer)
+		trainer->is_stopped = is_stopped;
+	if (task)
+		task->is_stopped = is_stopped;
+}
+
+void check_look(struct check *check, msec now)
+{
+	advance(check, now);
+}
+
+void check_interrupt(struct check *check, int signal_number, msec now)
+{
+	enum check_step step = check_current_step(check);
+
+	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
+		return;
+	check->signal = signal_number;
+	check_blame(check, CHECK_FAULT_INTERRUPTED, step, NULL, now,
+		    "the check was interrupted in step %s", check_step_words[step]);
+	fail(check, now);
+	check->result = CHECK_INTERRUPTED;
+}
+
+int check_exit_code(const struct check *check)
+{
+	switch (check->result) {
+	case CHECK_GOOD:
+		return 0;
+	case CHECK_INTERRUPTED:
+		return EXIT_BY_SIGNAL + check->signal;
+	case CHECK_BAD:
+		return check_fault_is_absence(check) ? EXIT_NOT_REACHED : 1;
+	case CHECK_OPEN:
+	case CHECK_RESULT_COUNT:
+		break;
+	}
+	return 1;
+}

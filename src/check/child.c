@@ -1,0 +1,159 @@
+#include "check/child.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/child.h"
+#include "io/file.h"
+#include "spec/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK_SIZE (16 * 1024)
+/* A name, and what stands between it and the line. */
+#define LINE_MOST (LIMIT_LOG_LINE + 128)
+/* What an ended child may have left behind: the largest pipe that the kernel gives a user. */
+#define LEFT_IN_PIPE (1024 * 1024)
+
+struct check_child {
+	pid_t pid;
+	int fd;
+	msec patience;
+	struct loop_watch *watch; /* NULL: the pipe has ended */
+	check_line_fn on_line;
+	void *data;
+	struct text line; /* as far as it has come */
+	msec kill_at; /* MSEC_NEVER: it was not asked to end, or was killed */
+};
+
+static void end_line(struct check_child *child)
+{
+	if (child->line.len > 0)
+		child->on_line(child->line.bytes, child->line.len, child->data);
+	text_clear(&child->line);
+}
+
+static void add_to_line(struct check_child *child, const char *bytes, size_t len)
+{
+	size_t room = LINE_MOST - child->line.len;
+
+	text_add_bytes(&child->line, bytes, len < room ? len : room);
+}
+
+static void split_lines(struct check_child *child, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		const char *end = memchr(bytes, '\n', len);
+		size_t part = end ? (size_t) (end - bytes) : len;
+
+		add_to_line(child, bytes, part);
+		if (!end)
+			return;
+		end_line(child);
+		bytes = end + 1;
+		len -= part + 1;
+	}
+}
+
+static void close_pipe(struct check_child *child)
+{
+	loop_watch_free(TAKE(child->watch));
+	file_close(&child->fd);
+}
+
+/* Takes one chunk; 0 when there is nothing now. */
+static size_t take_chunk(struct check_child *child)
+{
+	char chunk[CHUNK_SIZE];
+	ssize_t len = read(child->fd, chunk, sizeof(chunk));
+
+	if (len > 0) {
+		split_lines(child, chunk, (size_t) len);
+		return (size_t) len;
+	}
+	if (len == 0 || (errno != EAGAIN && errno != EINTR))
+		close_pipe(child);
+	return 0;
+}
+
+static void on_readable(void *data)
+{
+	take_chunk(data);
+}
+
+static struct check_child *new_child(const struct check_child_settings *settings, pid_t pid, int fd)
+{
+	struct check_child *child = mem_new(sizeof(*child));
+
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	child->pid = pid;
+	child->fd = fd;
+	child->patience = settings->patience;
+	child->on_line = settings->on_line;
+	child->data = settings->data;
+	child->kill_at = MSEC_NEVER;
+	child->watch = loop_watch_readable(settings->loop, fd, on_readable, child);
+	return child;
+}
+
+int check_child_start(const struct check_child_settings *settings, struct check_child **ret_child,
+		      struct err *err)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set_errno(err, errno, "cannot create a pipe");
+	const struct child_start start = {
+		.program = settings->arguments[0],
+		.arguments = settings->arguments,
+		.environment = settings->environment,
+		.output_fd = fds[1],
+	};
+	int rc = child_start(&start, &pid, err);
+
+	close(fds[1]);
+	if (rc < 0)
+		close(fds[0]);
+	else
+		*ret_child = new_child(settings, pid, fds[0]);
+	return rc;
+}
+
+pid_t check_child_pid(const struct check_child *child)
+{
+	return child->pid;
+}
+
+void check_child_ask_to_end(struct check_child *child, msec now)
+{
+	child->kill_at = now + child->patience;
+	child_signal_group(child->pid, SIGTERM);
+}
+
+msec check_child_insist(struct check_child *child, msec now)
+{
+	if (now < child->kill_at)
+		return child->kill_at;
+	child_signal_group(child->pid, SIGKILL);
+	return child->kill_at = MSEC_NEVER;
+}
+
+void check_child_finish(struct check_child *child)
+{
+	size_t taken = 0, len = 1;
+
+	if (!child)
+		return;
+	while (child->watch && len > 0 && taken < LEFT_IN_PIPE) {
+		len = take_chunk(child);
+		taken += len;
+	}
+	end_line(child);
+	close_pipe(child);
+	text_done(&child->line);
+	mem_free_any(&child);
+}

@@ -1,0 +1,384 @@
+#include "check/jobs.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "check/check.h"
+#include "check/child.h"
+#include "check/command.h"
+#include "check/judge.h"
+#include "check/models.h"
+#include "io/child.h"
+#include "io/own_program.h"
+#include "io/process.h"
+#include "jobs/client.h"
+#include "spec/job.h"
+#include "status/status.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef void (*check_stopped_fn)(const char *replica, bool is_stopped, void *data);
+
+/* Tells of each replica that runs on this machine, "ps-1". */
+static void check_each_stopped(const struct status *status, check_stopped_fn tell, void *data)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		if (replica->state != REPLICA_RUNNING || replica->pid <= 0)
+			continue;
+		char *name CLEANUP(mem_free_text) =
+			mem_format("%s-%d", replica->role, replica->index);
+
+		tell(name, process_is_stopped((pid_t) replica->pid), data);
+	}
+}
+
+/* From TERM to KILL: a run gives its replicas a few seconds of grace, and needs some for itself. A
+ * cluster ends Pods when it comes to it, and what is killed before leaves them behind. */
+#define PATIENCE (10 * MSEC_PER_SECOND)
+#define PATIENCE_WITH_CLUSTER (120 * MSEC_PER_SECOND)
+
+struct job_child {
+	struct check_jobs *jobs;
+	enum check_job job;
+	struct check_child *child; /* NULL: none runs */
+	bool follows; /* it tells of a job that runs in the background */
+	bool stops; /* it ends one */
+	bool was_asked; /* to end */
+};
+
+struct check_jobs {
+	struct check_jobs_settings settings;
+	struct check *check;
+	struct arena *arena; /* of arguments and environment */
+	struct check_programs programs;
+	char **environment; /* of all children */
+	struct client *client;
+	struct job_child children[CHECK_JOB_COUNT];
+};
+
+static void tell_news(struct check_jobs *jobs)
+{
+	jobs->settings.on_news(jobs->settings.data);
+}
+
+/* Starting. */
+
+static void on_line(const char *line, size_t len, void *data)
+{
+	struct job_child *child = data;
+
+	check_add_line(child->jobs->check, child->job, line, len, loop_now());
+	tell_news(child->jobs);
+}
+
+static void tell_failure_to_start(struct job_child *child, const struct err *err)
+{
+	struct check_jobs *jobs = child->jobs;
+	char *line CLEANUP(mem_free_text) = mem_format("muster: %s", err->text);
+	msec now = loop_now();
+
+	check_add_line(jobs->check, child->job, line, strlen(line), now);
+	check_job_ended(jobs->check, child->job, EXIT_OWN_FAULT, NULL, now);
+	tell_news(jobs);
+}
+
+static bool is_on_cluster(const struct check_jobs *jobs)
+{
+	return jobs->check->request.is_on_kubernetes;
+}
+
+static void start(struct job_child *child, char *const *arguments)
+{
+	struct err err = {0};
+	const struct check_child_settings settings = {
+		.loop = child->jobs->settings.loop,
+		.arguments = arguments,
+		.environment = child->jobs->environment,
+		.patience = is_on_cluster(child->jobs) ? PATIENCE_WITH_CLUSTER : PATIENCE,
+		.on_line = on_line,
+		.data = child,
+	};
+
+	if (check_child_start(&settings, &child->child, &err) < 0)
+		tell_failure_to_start(child, &err);
+}
+
+/* The models are put on disk when the first one is needed. */
+static void start_job(struct job_child *child)
+{
+	struct check_jobs *jobs = child->jobs;
+	struct check *check = jobs->check;
+	char *models CLEANUP(mem_free_text) = NULL;
+	struct err err = {0};
+
+	check_job_started(check, child->job, loop_now());
+	if (child->job == CHECK_MODEL_JOB &&
+	    check_models_install(jobs->settings.state_folder, &models, &err) < 0) {
+		tell_failure_to_start(child, &err);
+		return;
+	}
+	jobs->programs.model = models;
+	start(child, check_command(check, child->job, &jobs->programs, jobs->arena));
+	jobs->programs.model = NULL;
+}
+
+/* The servers are up in the background: from now on their log is read. */
+static void follow(struct job_child *child)
+{
+	struct check_jobs *jobs = child->jobs;
+
+	child->follows = true;
+	start(child, check_command_follow(jobs->check, child->job, &jobs->programs, jobs->arena));
+}
+
+/* Ending. */
+
+/* Here the job's supervisor is told, and the log ends with the job. */
+static void end_in_background(struct check_jobs *jobs, enum check_job job)
+{
+	struct err err;
+	int rc = jobs->client->functions->stop(jobs->client, jobs->check->jobs[job].name,
+					       stop_reason_words[STOP_REQUESTED], -1, &err);
+
+	(void) rc; /* one that is gone already needs no stopping */
+}
+
+/* On a cluster it is a call of its own, which ends when the Pods are gone. */
+static void stop_on_cluster(struct job_child *child)
+{
+	struct check_jobs *jobs = child->jobs;
+
+	child->follows = false;
+	child->stops = true;
+	start(child, check_command_stop(jobs->check, child->job, &jobs->programs, jobs->arena));
+}
+
+static bool is_in_background(const struct job_child *child)
+{
+	return child->jobs->check->request.is_setup_only && child->job == CHECK_SERVERS_JOB;
+}
+
+/* A `muster run -d` is about to end by itself; only then it is known whether there is a job to
+ * stop. */
+static void ask_to_end(struct job_child *child)
+{
+	if (child->was_asked || (is_in_background(child) && !child->follows))
+		return;
+	child->was_asked = true;
+	if (child->follows && !is_on_cluster(child->jobs))
+		end_in_background(child->jobs, child->job);
+	else
+		check_child_ask_to_end(child->child, loop_now());
+}
+
+/* Reads the status of a job's record; false when there is none (yet). */
+static bool read_status(struct check_jobs *jobs, enum check_job job, struct arena *arena,
+			struct status *ret_status)
+{
+	struct client *client = jobs->client;
+	struct json *object CLEANUP(json_cleanup) = NULL;
+
+	return client->functions->get(client, jobs->check->jobs[job].name, &object, NULL) == 0 &&
+	       status_read(json_get(object, "status"), arena, ret_status, NULL) == 0;
+}
+
+static void end_job(struct job_child *child, int exit_code)
+{
+	struct check_jobs *jobs = child->jobs;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	bool has_status = read_status(jobs, child->job, arena, &status);
+
+	check_job_ended(jobs->check, child->job, exit_code, has_status ? &status : NULL,
+			loop_now());
+}
+
+static struct job_child *find_child(struct check_jobs *jobs, pid_t pid)
+{
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
+		struct job_child *child = &jobs->children[job];
+
+		if (child->child && check_child_pid(child->child) == pid)
+			return child;
+	}
+	return NULL;
+}
+
+static void on_exit_of(struct job_child *child, const struct child_exit *ended)
+{
+	int exit_code = ended->signal ? EXIT_BY_SIGNAL + ended->signal : ended->exit_code;
+
+	check_child_finish(TAKE(child->child));
+	if (is_in_background(child) && !child->follows && !child->stops && exit_code == 0) {
+		follow(child);
+		return;
+	}
+	/* Servers that nobody follows any more must not stay without anybody knowing. */
+	if (child->follows && is_on_cluster(child->jobs)) {
+		stop_on_cluster(child);
+		return;
+	}
+	if (child->follows && !child->was_asked)
+		end_in_background(child->jobs, child->job);
+	end_job(child, exit_code);
+}
+
+/* What all of them are asked for. */
+
+void check_jobs_reap(struct check_jobs *jobs)
+{
+	struct child_exit ended;
+	bool has_children;
+
+	while (child_reap(&ended, &has_children)) {
+		struct job_child *child = find_child(jobs, ended.pid);
+
+		if (child)
+			on_exit_of(child, &ended);
+	}
+	tell_news(jobs);
+}
+
+void check_jobs_serve(struct check_jobs *jobs)
+{
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
+		struct job_child *child = &jobs->children[job];
+		bool is_wanted = check_wants(jobs->check, job);
+
+		if (is_wanted && !jobs->check->jobs[job].has_started)
+			start_job(child);
+		if (!is_wanted && child->child)
+			ask_to_end(child);
+	}
+}
+
+msec check_jobs_insist(struct check_jobs *jobs, msec now)
+{
+	msec wake_at = MSEC_NEVER;
+
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
+		if (jobs->children[job].child)
+			wake_at = msec_min(wake_at,
+					   check_child_insist(jobs->children[job].child, now));
+	return wake_at;
+}
+
+void check_jobs_kill(struct check_jobs *jobs)
+{
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
+		if (jobs->children[job].child)
+			child_signal_group(check_child_pid(jobs->children[job].child), SIGKILL);
+}
+
+void check_jobs_hurry(struct check_jobs *jobs)
+{
+	if (!is_on_cluster(jobs)) {
+		check_jobs_kill(jobs);
+		return;
+	}
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
+		if (jobs->children[job].child)
+			child_signal_group(check_child_pid(jobs->children[job].child), SIGINT);
+}
+
+static void note_stopped(const char *replica, bool is_stopped, void *data)
+{
+	struct job_child *child = data;
+
+	check_note_stopped(child->jobs->check, child->job, replica, is_stopped);
+}
+
+/* Before a step is given up: a process that is stopped cannot answer. */
+void check_jobs_look_for_stopped(struct check_jobs *jobs)
+{
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
+		struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+		struct job_child *child = &jobs->children[job];
+		struct status status;
+
+		if (child->child && read_status(jobs, job, arena, &status))
+			check_each_stopped(&status, note_stopped, child);
+	}
+}
+
+/* Jobs of a good check are of no use to anybody; those of a bad one have the logs. */
+void check_jobs_delete(struct check_jobs *jobs)
+{
+	const struct check *check = jobs->check;
+
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
+		struct err err;
+
+		if (!check->jobs[job].has_started || check_wants(check, job))
+			continue;
+		int rc = jobs->client->functions->remove(jobs->client, check->jobs[job].name, &err);
+
+		(void) rc; /* it stays in `muster ps -a`, where anybody can delete it */
+	}
+}
+
+/* Beginning and end. */
+
+/* Habits of the person must not change how the jobs of a check run (MUSTER_TIMEOUT, MUSTER_QUIET
+ * …). */
+static bool is_kept(const char *entry)
+{
+	return !text_starts_with(entry, "MUSTER_") ||
+	       text_starts_with(entry, "MUSTER_STATE_DIR=") ||
+	       text_starts_with(entry, "MUSTER_LIBTENSORFLOW=");
+}
+
+static char **make_environment(struct arena *arena)
+{
+	size_t count = 0, n_kept = 0;
+
+	while (environ[count])
+		count++;
+	char **kept = arena_take_array(arena, count + 1, sizeof(*kept));
+
+	for (size_t i = 0; i < count; i++)
+		if (is_kept(environ[i]))
+			kept[n_kept++] = environ[i];
+	return kept;
+}
+
+int check_jobs_new(const struct check_jobs_settings *settings, struct check_jobs **ret_jobs,
+		   struct err *err)
+{
+	char *own_program CLEANUP(mem_free_text) = own_program_path();
+	struct client *client;
+	int rc = client_local_new(settings->state_folder, &client, err);
+
+	if (rc < 0)
+		return rc;
+	struct check_jobs *jobs = mem_new(sizeof(*jobs));
+
+	jobs->settings = *settings;
+	jobs->check = settings->check;
+	jobs->client = client;
+	jobs->arena = arena_new();
+	jobs->environment = make_environment(jobs->arena);
+	jobs->programs.muster = arena_copy_text(jobs->arena, own_program);
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
+		jobs->children[job] = (struct job_child){.jobs = jobs, .job = job};
+	*ret_jobs = jobs;
+	return 0;
+}
+
+void check_jobs_free(struct check_jobs *jobs)
+{
+	if (!jobs)
+		return;
+	check_jobs_kill(jobs);
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
+		check_child_finish(jobs->children[job].child);
+	jobs->client->functions->free(jobs->client);
+	arena_free(jobs->arena);
+	free(jobs);
+}

@@ -1,0 +1,265 @@
+#include "check/judge.h"
+
+#include "check/blame.h"
+#include "check/facts.h"
+#include "check/task.h"
+
+/* A cluster elsewhere has no tasks before they are known. */
+static bool all_are(const struct check *check, check_task_fn is_so)
+{
+	return check->n_tasks > 0 && check_count_tasks(check, is_so) == check->n_tasks;
+}
+
+static enum check_state look_at_servers(struct check *check, msec now)
+{
+	(void) now;
+	return all_are(check, check_task_serves) ? CHECK_PASSED : CHECK_RUNNING;
+}
+
+/* Here each server tries every other; from afar this machine tries each server. */
+static size_t count_ways(const struct check *check)
+{
+	if (check->request.is_remote)
+		return check->request.n_servers;
+	return check->n_tasks * (check->n_tasks - 1);
+}
+
+static enum check_state look_at_network(struct check *check, msec now)
+{
+	if (check->network.count < count_ways(check))
+		return CHECK_RUNNING;
+	return check_blame_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
+}
+
+static bool has_device_error(const struct check *check)
+{
+	return check->probe_error && check->probe_error_step == CHECK_DEVICES;
+}
+
+/* How many tasks a cluster elsewhere has is known once the list is complete. */
+static enum check_state look_at_devices(struct check *check, msec now)
+{
+	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
+	bool any_has_run = check_count_tasks(check, check_task_has_run) > 0;
+	bool is_complete = has_ended || any_has_run || !check->request.is_remote;
+
+	if (is_complete && all_are(check, check_task_is_listed) && !has_device_error(check))
+		return check_blame_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
+	if (!has_ended)
+		return CHECK_RUNNING;
+	check_blame_probe(check, CHECK_DEVICES, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state look_at_session(struct check *check, msec now)
+{
+	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
+
+	if (!probe->has_ended)
+		return CHECK_RUNNING;
+	if (probe->exit_code == 0 && all_are(check, check_task_has_run))
+		return CHECK_PASSED;
+	check_blame_probe(check, CHECK_SESSION, now);
+	return CHECK_FAILED;
+}
+
+static bool all_have_trained(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_trainers; i++)
+		if (!check->trainers[i].has_ended)
+			return false;
+	return true;
+}
+
+static enum check_state look_at_training(struct check *check, msec now)
+{
+	if (all_have_trained(check))
+		return CHECK_PASSED;
+	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
+		return CHECK_RUNNING;
+	check_blame_training(check, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state look_at_result(struct check *check, msec now)
+{
+	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
+		return CHECK_RUNNING;
+	if (check_blame_result(check, now))
+		return CHECK_FAILED;
+	return check_result_is_judged(check) ? CHECK_PASSED : CHECK_SKIPPED;
+}
+
+/* Library and data are noted, not looked at. */
+static enum check_state look_at_step(struct check *check, enum check_step step, msec now)
+{
+	switch (step) {
+	case CHECK_SERVERS:
+		return look_at_servers(check, now);
+	case CHECK_NETWORK:
+		return look_at_network(check, now);
+	case CHECK_DEVICES:
+		return look_at_devices(check, now);
+	case CHECK_SESSION:
+		return look_at_session(check, now);
+	case CHECK_TRAINING:
+		return look_at_training(check, now);
+	case CHECK_RESULT:
+		return look_at_result(check, now);
+	case CHECK_LIBRARY:
+	case CHECK_DATA:
+	case CHECK_STEP_COUNT:
+		break;
+	}
+	return CHECK_RUNNING;
+}
+
+static bool have_servers_ended(const struct check *check)
+{
+	return check_wants(check, CHECK_SERVERS_JOB) && check->jobs[CHECK_SERVERS_JOB].has_ended;
+}
+
+static bool any_is_stopped(const struct check *check)
+{
+	if (check_count_tasks(check, check_task_is_stopped) > 0)
+		return true;
+	for (size_t i = 0; i < check->n_trainers; i++)
+		if (check->trainers[i].is_stopped)
+			return true;
+	return false;
+}
+
+/* Workers wait for ever for a server that hangs, and do not say for which. So the servers are
+ * asked, unless it is known already, or the model has others. */
+static bool is_roll_call_due(const struct check *check, enum check_step step)
+{
+	return step >= CHECK_TRAINING && !check_model_brings_servers(check->request.model) &&
+	       !any_is_stopped(check);
+}
+
+/* The time of a step is over. */
+static enum check_state give_up(struct check *check, enum check_step step, msec now)
+{
+	check_blame_silence(check, step, now);
+	return CHECK_FAILED;
+}
+
+/* The model is ended meanwhile, so its end says nothing. */
+static enum check_state hear_roll_call(struct check *check, enum check_step step, msec now)
+{
+	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended || now >= check_wake_at(check))
+		return give_up(check, step, now);
+	return CHECK_RUNNING;
+}
+
+enum check_state check_judge(struct check *check, enum check_step step, msec now)
+{
+	if (have_servers_ended(check)) {
+		check_blame_servers(check, step, now);
+		return CHECK_FAILED;
+	}
+	if (check->roll_called != MSEC_UNSET)
+		return hear_roll_call(check, step, now);
+	enum check_state state = look_at_step(check, step, now);
+
+	if (state != CHECK_RUNNING || now < check_wake_at(check))
+		return state;
+	if (!is_roll_call_due(check, step))
+		return give_up(check, step, now);
+	check->roll_called = now;
+	return CHECK_RUNNING;
+}
+
+/* The probe asks each task for a few seconds; see check/command. */
+#define ROLL_CALL_TIMEOUT (30 * MSEC_PER_SECOND)
+
+enum check_step check_current_step(const struct check *check)
+{
+	for (enum check_step step = 0; step < CHECK_STEP_COUNT; step++)
+		if (check->steps[step].state == CHECK_RUNNING)
+			return step;
+	return CHECK_STEP_COUNT;
+}
+
+static bool is_under_way(const struct check *check, enum check_step step)
+{
+	return check->result == CHECK_OPEN && check->steps[step].state == CHECK_RUNNING;
+}
+
+static bool wants_servers(const struct check *check)
+{
+	const struct check_request *request = &check->request;
+	enum check_step step = check_current_step(check);
+
+	if (request->is_remote)
+		return false;
+	if (check->result != CHECK_OPEN)
+		return check->result == CHECK_GOOD && request->is_setup_only;
+	if (check_model_brings_servers(request->model) && step >= CHECK_TRAINING)
+		return false;
+	return step >= CHECK_SERVERS;
+}
+
+/* A model that brings its own servers waits until ours have gone. */
+static bool wants_model(const struct check *check)
+{
+	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];
+
+	if (check_model_brings_servers(check->request.model) && servers->has_started &&
+	    !servers->has_ended)
+		return false;
+	if (check->roll_called != MSEC_UNSET)
+		return false;
+	return is_under_way(check, CHECK_TRAINING) || is_under_way(check, CHECK_RESULT);
+}
+
+bool check_wants(const struct check *check, enum check_job job)
+{
+	switch (job) {
+	case CHECK_SERVERS_JOB:
+		return wants_servers(check);
+	case CHECK_PROBE_JOB:
+		return is_under_way(check, CHECK_DEVICES) || is_under_way(check, CHECK_SESSION);
+	case CHECK_MODEL_JOB:
+		return wants_model(check);
+	case CHECK_ROLL_CALL_JOB:
+		return check->result == CHECK_OPEN && check->roll_called != MSEC_UNSET;
+	case CHECK_JOB_COUNT:
+		break;
+	}
+	return false;
+}
+
+bool check_suspects(const struct check *check)
+{
+	if (check->result != CHECK_OPEN)
+		return false;
+	for (size_t i = 0; i < check->n_trainers; i++)
+		if (check->trainers[i].error)
+			return true;
+	return false;
+}
+
+msec check_wake_at(const struct check *check)
+{
+	enum check_step step = check_current_step(check);
+
+	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
+		return MSEC_NEVER;
+	if (check->roll_called != MSEC_UNSET)
+		return check->roll_called + ROLL_CALL_TIMEOUT;
+	return check->steps[step].started + check->request.timeout;
+}
+
+bool check_is_over(const struct check *check)
+{
+	if (check->result == CHECK_OPEN)
+		return false;
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
+		const struct check_job_record *record = &check->jobs[job];
+
+		if (record->has_started && !record->has_ended && !check_wants(check, job))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,190 @@
+/* Events of a TFJob about its Pods, Services and PodGroup, in the words of training-operator 1.9.
+ * Jobs that no TFJob object stands for have none.
+ *
+ * What was refused is reported of the first object alone: a quota refuses all in one way. */
+#include "base/exit_code.h"
+#include "base/text.h"
+#include "cluster/backend_state.h"
+#include "status/failure_words.h"
+
+#define EVENT_LIFE (3600 * MSEC_PER_SECOND) /* of kube-apiserver's --event-ttl */
+
+static const struct job *job_of(const struct kube_backend *backend)
+{
+	return backend->job ? backend->job : backend->settings.job;
+}
+
+static const char *word_of(const struct kube_resource *resource)
+{
+	if (resource == &kube_pods)
+		return "pod";
+	return resource == &kube_services ? "service" : kube_backend_kind_of(resource);
+}
+
+static void tell_done(const struct kube_backend *backend, const char *verb, const char *done,
+		      const struct told_object *object)
+{
+	if (!backend->settings.events || !object->uid)
+		return;
+	char *reason CLEANUP(mem_free_text) =
+		mem_format("Successful%s%s", verb, kube_backend_kind_of(object->resource));
+	char *before CLEANUP(mem_free_text) =
+		mem_format("%s %s: ", done, word_of(object->resource));
+	const struct object_event event = {
+		.reason = reason,
+		.before = before,
+		.name = object->name,
+		.role = object->role,
+		.uid = object->uid,
+	};
+
+	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+}
+
+void kube_tell_created(const struct kube_backend *backend, const struct told_object *object)
+{
+	tell_done(backend, "Create", "Created", object);
+}
+
+void kube_tell_deleted(struct kube_backend *backend, const struct told_object *object)
+{
+	backend->is_end_refused = false;
+	tell_done(backend, "Delete", "Deleted", object);
+}
+
+void kube_tell(const struct kube_backend *backend, enum note_level level, const char *reason,
+	       const char *sentence)
+{
+	const struct note note = {.level = level, .reason = reason, .sentence = sentence};
+
+	if (backend->settings.events)
+		tfjob_events_send(backend->settings.events, job_of(backend), &note);
+}
+
+static void tell_refused(const struct kube_backend *backend, const char *verb, const char *doing,
+			 const struct kube_resource *resource, const struct err *err)
+{
+	char *reason CLEANUP(mem_free_text) =
+		mem_format("Failed%s%s", verb, kube_backend_kind_of(resource));
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("Error %s: %s", doing, kube_refusal_said(err->text));
+
+	kube_tell(backend, NOTE_WARNING, reason, sentence);
+}
+
+void kube_tell_not_created(const struct kube_backend *backend, const struct kube_resource *resource,
+			   const struct err *err)
+{
+	tell_refused(backend, "Create", "creating", resource, err);
+}
+
+void kube_tell_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
+			   const struct err *err)
+{
+	if (!backend->is_end_refused)
+		tell_refused(backend, "Delete", "deleting", resource, err);
+	backend->is_end_refused = true;
+}
+
+void kube_tell_restart_policy(struct kube_backend *backend, const struct role *role)
+{
+	const struct json *policy =
+		role ? json_get_path(role->template, "spec", "restartPolicy", NULL) : NULL;
+	const struct object_event event = {
+		.level = NOTE_WARNING,
+		.reason = "SetPodTemplateRestartPolicy",
+		.before = "Restart policy in pod template will be overwritten by restart policy "
+			  "in replica spec",
+		.name = "",
+		.uid = job_of(backend)->uid,
+	};
+
+	if (!backend->settings.events || backend->is_policy_told || !*json_as_string(policy, ""))
+		return;
+	backend->is_policy_told = true;
+	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+}
+
+/* What Pods say of themselves. */
+
+static void tell_of_pod(const struct kube_backend *backend, const struct job_pod *pod,
+			const struct object_event *words)
+{
+	struct object_event event = *words;
+
+	event.name = pod->name;
+	event.role = pod->seen.role;
+	event.uid = pod->uid;
+	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+}
+
+static void tell_end(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	char *before CLEANUP(mem_free_text) =
+		mem_format("Pod: %s.", backend->settings.job->name_space);
+	char *after CLEANUP(mem_free_text) =
+		mem_format(" exited with code %d",
+			   seen->signal > 0 ? EXIT_BY_SIGNAL + seen->signal : seen->exit_code);
+
+	tell_of_pod(backend, pod,
+		    &(struct object_event){
+			    .reason = "ExitedWithCode", .before = before, .after = after});
+}
+
+/* Of a container that waits, or of the Pod itself. */
+static void tell_reason(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	char *after CLEANUP(mem_free_text) =
+		seen->container ? mem_format(" container %s waiting message: ", seen->container)
+				: mem_copy_text(" condition message: ");
+
+	tell_of_pod(backend, pod,
+		    &(struct object_event){.level = NOTE_WARNING,
+					   .reason = seen->reason,
+					   .before = "Error pod ",
+					   .after = after,
+					   .detail = seen->message ? seen->message : seen->reason});
+}
+
+static bool has_ended_now(const struct job_pod *before, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	bool was_live = !before || observed_is_live(&before->seen);
+
+	return was_live && !observed_is_live(seen) && (seen->signal > 0 || seen->exit_code >= 0) &&
+	       loop_now() - seen->ended_at < EVENT_LIFE;
+}
+
+/* Words of one trouble take turns. In a small job each of them has an Event, which the server takes
+ * once. */
+static bool is_same_reason(const struct kube_backend *backend, const char *before, const char *now)
+{
+	if (text_equals(before, now))
+		return true;
+	return before && job_replica_count(job_of(backend)) > TFJOB_EVENTS_SINGLE &&
+	       text_equals(failure_phrase_of_obstacle(before), failure_phrase_of_obstacle(now));
+}
+
+static bool has_new_reason(const struct kube_backend *backend, const struct job_pod *before,
+			   const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+
+	return seen->reason && observed_is_live(seen) && !observed_was_asked_to_end(seen) &&
+	       !(before && is_same_reason(backend, before->seen.reason, seen->reason));
+}
+
+void kube_tell_pod(const struct kube_backend *backend, const struct job_pod *before,
+		   const struct job_pod *pod)
+{
+	bool is_same = before && text_equals(before->uid, pod->uid);
+
+	if (!backend->settings.events || !kube_backend_owns(backend, pod))
+		return;
+	if (has_ended_now(is_same ? before : NULL, pod))
+		tell_end(backend, pod);
+	if (has_new_reason(backend, is_same ? before : NULL, pod))
+		tell_reason(backend, pod);
+}

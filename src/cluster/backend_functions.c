@@ -1,0 +1,479 @@
+/* The functions of the back end: what is observed, and what an action begins. */
+#include "base/text.h"
+#include "cluster/backend_state.h"
+#include "logs/last_lines.h"
+#include "status/failure_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct backend_functions kube_functions;
+
+static struct kube_backend *of(const struct backend *base)
+{
+	return (struct kube_backend *) base;
+}
+
+/* Observing. */
+
+static void add(struct observed *observed, struct observed_replica replica)
+{
+	observed->replicas[observed->n_replicas++] = replica;
+}
+
+static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
+{
+	struct observed_replica copy = *seen;
+
+	copy.role = arena_copy_text(arena, seen->role);
+	copy.reason = arena_copy_text(arena, seen->reason);
+	copy.message = arena_copy_text(arena, seen->message);
+	copy.container = arena_copy_text(arena, seen->container);
+	copy.node = arena_copy_text(arena, seen->node);
+	copy.last_end.reason = arena_copy_text(arena, seen->last_end.reason);
+	return copy;
+}
+
+static void observe_pods(const struct kube_backend *backend, struct arena *arena,
+			 struct observed *observed)
+{
+	const struct job_pod *pod;
+	size_t place = 0;
+
+	while ((pod = job_follower_next_pod(backend->seen, &place))) {
+		if (!kube_backend_owns(backend, pod))
+			continue;
+		const struct pending *pending = pending_find(&backend->pending, pod->name);
+		struct observed_replica replica = copy_seen(&pod->seen, arena);
+
+		if (pending_lay_over(pending, pod->uid, &replica))
+			add(observed, replica);
+	}
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (backend->pending.entries[i]->start != PENDING_NO_START)
+			add(observed, pending_observe_start(backend->pending.entries[i], arena));
+}
+
+/* Without a name by which it is found, no Pod is of use, whatever it does. */
+static void lay_refusal_over(const struct kube_backend *backend, struct arena *arena,
+			     struct observed *observed)
+{
+	for (size_t i = 0; backend->refusal && i < observed->n_replicas; i++) {
+		struct observed_replica *replica = &observed->replicas[i];
+
+		if (!observed_is_live(replica) || observed_was_asked_to_end(replica))
+			continue;
+		replica->phase = OBSERVED_FAILED;
+		replica->reason = FAILURE_REFUSED;
+		replica->message = arena_copy_text(arena, backend->refusal);
+	}
+}
+
+static bool has_replica(const struct job *job, const char *role, size_t role_len, int index)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const char *name = job->roles[i].name;
+
+		if (strlen(name) == role_len && memcmp(name, role, role_len) == 0)
+			return index < job->roles[i].replicas;
+	}
+	return false;
+}
+
+static bool is_being_taken_back(const struct kube_backend *backend, const char *name)
+{
+	const struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
+
+	return service && service->is_unwanted;
+}
+
+/* Of a TFJob's replicas that it has no more, be it since before we began. */
+static void observe_left_services(const struct kube_backend *backend, const struct job *job,
+				  struct arena *arena, struct observed *observed)
+{
+	const struct job_object *object;
+	const char *name, *role;
+	size_t place = 0, role_len;
+	int index;
+
+	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place,
+						  &name))) {
+		if (!objects_read_pod_name(job, name, &role, &role_len, &index) ||
+		    has_replica(job, role, role_len, index) ||
+		    !kube_prerequisites_is_ours(backend, object) ||
+		    is_being_taken_back(backend, name))
+			continue;
+		observed->addresses[observed->n_addresses++] = (struct observed_address){
+			.role = arena_format(arena, "%.*s", (int) role_len, role),
+			.index = index,
+			.address = arena_copy_text(arena, name),
+		};
+	}
+}
+
+/* `backend` may be NULL: of a job that is about to be made. */
+static void observe_addresses(const struct kube_backend *backend, const struct job *job,
+			      struct arena *arena, struct observed *observed)
+{
+	const struct kube_kind *kind = backend ? backend->kind : &kube_kind_plain;
+	const struct json *taken_back = backend ? backend->taken_back : NULL;
+
+	size_t n_services = backend ? job_follower_count(backend->seen, JOB_CACHE_SERVICES) : 0;
+
+	observed->addresses = arena_take_array(arena, (size_t) job_replica_count(job) + n_services,
+					       sizeof(*observed->addresses));
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			const struct role *role = &job->roles[i];
+			char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
+			struct text address CLEANUP(text_done) = {0};
+
+			if (json_get(taken_back, name))
+				continue;
+			kind->add_address(backend, job, role, index, &address);
+			observed->addresses[observed->n_addresses++] = (struct observed_address){
+				.role = arena_copy_text(arena, role->name),
+				.index = index,
+				.address = arena_copy_text(arena, text_of(&address)),
+			};
+		}
+	if (backend)
+		observe_left_services(backend, job, arena, observed);
+}
+
+/* The job may change (it is scaled, asked to end); what Pods are made of is then made anew. */
+static void take_job(struct kube_backend *backend, const struct job *job)
+{
+	struct job *before = backend->job; /* which its objects are made of so far */
+
+	if (before == job)
+		return;
+	backend->job = job_ref(job);
+	backend->kind->take_job(backend);
+	kube_backend_let_in(backend, &backend->starts); /* what is made of it may be taken */
+	job_free(before);
+}
+
+struct observed backend_kube_observe_new(const struct job *job, struct arena *arena)
+{
+	struct observed observed = {.habits = kube_kind_plain.habits};
+
+	observe_addresses(NULL, job, arena, &observed);
+	return observed;
+}
+
+static int kube_observe(struct backend *base, const struct job *job, struct arena *arena,
+			struct observed *ret_observed, struct err *err)
+{
+	struct kube_backend *backend = of(base);
+	struct observed observed = {.habits = backend->kind->habits};
+
+	take_job(backend, job);
+	if (!backend_kube_is_ready(base))
+		return err_set(err, ERR_UNREACHABLE,
+			       "the state of the cluster has not been read yet");
+	observed.replicas = arena_take_array(
+		arena, job_follower_count(backend->seen, JOB_CACHE_PODS) + backend->pending.count,
+		sizeof(*observed.replicas));
+	observe_pods(backend, arena, &observed);
+	lay_refusal_over(backend, arena, &observed);
+	observed.holds_starts = kube_prerequisites_hold_pods(backend);
+	/* An address is a name. What gives Pods their names is made with the first of them
+	 * (start), so that they wait for no second decision, whose status has to be on the
+	 * cluster first. */
+	if (kube_prerequisites_is_there(backend) ||
+	    (observed.n_replicas == 0 && !observed.holds_starts))
+		observe_addresses(backend, backend->job, arena, &observed);
+	*ret_observed = observed;
+	return 0;
+}
+
+/* Acting. */
+
+static int publish(struct kube_backend *backend, const char *pod_name)
+{
+	json_remove(backend->taken_back, pod_name);
+	kube_prerequisites_want(backend, pod_name);
+	kube_prerequisites_make(backend);
+	return 0;
+}
+
+/* A Service of the whole job stays for the others, and goes with the job's owner. */
+static int unpublish(struct kube_backend *backend, const char *pod_name)
+{
+	json_set_bool(backend->taken_back, pod_name, true);
+	kube_prerequisites_end(backend, pod_name);
+	return 0;
+}
+
+static int start(struct kube_backend *backend, const struct action *action, const char *pod_name)
+{
+	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
+					     action->role, action->index);
+	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
+
+	if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
+		return 0;
+	pending_forget_start(pending);
+	pending->attempt = action->attempt;
+	kube_prerequisites_make(backend);
+	if (kube_backend_is_attempt(backend, pod, action->attempt)) {
+		pending_drop_if_idle(&backend->pending, pending);
+	} else if (pod && kube_backend_goes_by_itself(pod)) {
+		pending->start = PENDING_START_WAITS;
+		if (!kube_backend_owns(backend, pod))
+			kube_backend_tell_earlier_pods(backend);
+	} else {
+		kube_backend_start(backend, pending);
+	}
+	return 0;
+}
+
+/* A start that nobody wants any more, of which the cache shows nothing: its answer is waited for.
+ */
+static void end_start(struct kube_backend *backend, struct pending *pending, msec grace)
+{
+	pending->asked_at = loop_now();
+	pending->kill_at = pending->asked_at + grace;
+	pending->end_grace = grace;
+	if (pending->start_call)
+		pending->is_unwanted = true;
+	else
+		kube_backend_end_start(backend, pending);
+}
+
+/* Only a process that runs can be told to end by itself. */
+static bool is_held(const struct kube_backend *backend, const struct job *job,
+		    const struct action *action, const struct job_pod *pod)
+{
+	return backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
+	       backend->settings.holds(job, action->role, action->index, backend->settings.data);
+}
+
+static int end(struct kube_backend *backend, const struct job *job, const struct action *action,
+	       const char *pod_name)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
+	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
+					     action->role, action->index);
+	msec grace = action->type == ACTION_STOP ? action->grace : 0;
+
+	if (!kube_backend_is_attempt(backend, pod, action->attempt)) {
+		if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
+			end_start(backend, pending, grace);
+		else
+			pending_drop_if_idle(&backend->pending, pending);
+		return 0;
+	}
+	bool holds = is_held(backend, job, action, pod);
+	bool is_end_told = text_equals(pending->ended_uid, pod->uid)
+				   ? pending->is_end_told
+				   : observed_was_asked_to_end(&pod->seen);
+
+	pending_forget_end(pending);
+	pending->is_end_told = is_end_told;
+	pending->ended_uid = mem_copy_text(pod->uid);
+	pending->asked_at = loop_now();
+	pending->kill_at = pending->asked_at + grace;
+	pending->end_grace = grace;
+	pending->is_removed = action->type == ACTION_REMOVE;
+	pending->is_held = holds;
+	pending->end_waits =
+		!holds && pending->is_removed && kube_backend_is_read(backend, pod_name, pod->uid);
+	if (holds)
+		kube_backend_tell_held(backend, pending);
+	else if (!pending->end_waits)
+		kube_backend_end(backend, pending);
+	return 0;
+}
+
+static int kube_apply(struct backend *base, const struct job *job, const struct action *action,
+		      struct err *err)
+{
+	struct kube_backend *backend = of(base);
+	char *name CLEANUP(mem_free_text) =
+		mem_format("%s-%s-%d", job->name, action->role, action->index);
+
+	take_job(backend, job);
+	switch (action->type) {
+	case ACTION_PUBLISH:
+		return publish(backend, name);
+	case ACTION_UNPUBLISH:
+		return unpublish(backend, name);
+	case ACTION_START:
+		return start(backend, action, name);
+	case ACTION_STOP:
+	case ACTION_KILL:
+	case ACTION_REMOVE:
+		return end(backend, job, action, name);
+	case ACTION_TYPE_COUNT:
+		break;
+	}
+	return err_set(err, ERR_UNSUPPORTED, "no such action");
+}
+
+/* Asks for them first, unless that was done. */
+static int read_tail(struct kube_backend *backend, const char *pod_name, int attempt,
+		     struct arena *arena, struct printed *ret_printed, struct err *err)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
+
+	if (pod_tail_is_of(backend->tail, pod_name, attempt, pod))
+		return pod_tail_read(backend->tail, arena, ret_printed, err);
+	if (!kube_backend_is_attempt(backend, pod, attempt))
+		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
+	pod_tail_ask(backend->tail, pod);
+	return err_set(err, ERR_UNREACHABLE, "requesting the log of Pod '%s'", pod_name);
+}
+
+static int kube_last_lines(struct backend *base, const struct job *job, const char *role, int index,
+			   int attempt, size_t most, struct arena *arena,
+			   struct printed *ret_printed, struct err *err)
+{
+	char *name CLEANUP(mem_free_text) = mem_format("%s-%s-%d", job->name, role, index);
+
+	if (!of(base)->logs)
+		return read_tail(of(base), name, attempt, arena, ret_printed, err);
+	return log_last_lines(of(base)->settings.log_folder, role, index, attempt, most, arena,
+			      ret_printed, err);
+}
+
+/* Logs. */
+
+static void on_output(void *data)
+{
+	struct kube_backend *backend = data;
+
+	if (backend->settings.on_output)
+		backend->settings.on_output(backend->settings.data);
+}
+
+/* Pods that were kept for their logs may go. */
+static void on_log_complete(void *data)
+{
+	struct kube_backend *backend = data;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (pending->end_waits &&
+		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
+			kube_backend_end(backend, pending);
+	}
+	kube_backend_news(backend);
+}
+
+static void on_log_trouble(const char *sentence, void *data)
+{
+	struct err err;
+
+	err_set(&err, ERR_IO, "%s", sentence);
+	kube_backend_trouble(data, &err);
+}
+
+/* Making. */
+
+struct backend *backend_kube_new(const struct backend_kube_settings *settings)
+{
+	struct kube_backend *backend = mem_new(sizeof(*backend));
+	const struct pod_logs_settings logs = {
+		.loop = settings->loop,
+		.api = settings->api,
+		.namespace_name = settings->job->name_space,
+		.folder = settings->log_folder,
+		.copies = settings->copies,
+		.tail = -1,
+		.on_output = on_output,
+		.on_complete = on_log_complete,
+		.on_trouble = on_log_trouble,
+		.data = backend,
+	};
+
+	const struct pod_tail_settings tail = {
+		.loop = settings->loop,
+		.api = settings->api,
+		.namespace_name = settings->job->name_space,
+		.on_done = on_log_complete,
+		.on_trouble = on_log_trouble,
+		.data = backend,
+	};
+
+	backend->base.functions = &kube_functions;
+	backend->settings = *settings;
+	backend->kind = settings->is_tfjob ? &kube_kind_tfjob : &kube_kind_plain;
+	backend->taken_back = json_new_object();
+	if (settings->log_folder)
+		backend->logs = pod_logs_new(&logs);
+	else
+		backend->tail = pod_tail_new(&tail);
+	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
+	backend->kind->begin(backend);
+	kube_backend_follow(backend);
+	return &backend->base;
+}
+
+/* What could not be started stands there as ended, for as long as the job keeps what has ended. */
+static bool is_anything_under_way(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (backend->pending.entries[i]->start != PENDING_START_IMPOSSIBLE &&
+		    !backend->pending.entries[i]->is_held)
+			return true;
+	return !kube_prerequisites_is_quiet(backend);
+}
+
+bool backend_kube_is_quiet(const struct backend *base)
+{
+	const struct kube_backend *backend = of(base);
+
+	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
+	       !pod_tail_is_open(backend->tail, NULL);
+}
+
+/* A Pod with our labels that the job does not own is not taken away with it. */
+static bool has_pods(const struct kube_backend *backend)
+{
+	const struct job_pod *pod;
+	size_t place = 0;
+
+	while ((pod = job_follower_next_pod(backend->seen, &place)))
+		if (kube_backend_owns(backend, pod))
+			return true;
+	return false;
+}
+
+bool backend_kube_is_empty(const struct backend *base)
+{
+	const struct kube_backend *backend = (const struct kube_backend *) base;
+
+	return kube_backend_has_looked(backend) && !has_pods(backend) &&
+	       !kube_prerequisites_is_any_shown(backend);
+}
+
+static void kube_free(struct backend *base)
+{
+	struct kube_backend *backend = of(base);
+
+	job_follower_free(backend->seen);
+	pending_table_done(&backend->pending);
+	kube_prerequisites_free(backend);
+	free(backend->refusal);
+	gate_open(&backend->starts);
+	gate_open(&backend->ends);
+	pod_logs_free(backend->logs);
+	pod_tail_free(backend->tail);
+	loop_watch_free(backend->timer);
+	backend->kind->done(backend);
+	job_free(backend->job);
+	json_free(backend->taken_back);
+	free(backend->last_trouble);
+	free(backend);
+}
+
+static const struct backend_functions kube_functions = {
+	.name = "kubernetes",
+	.observe = kube_observe,
+	.apply = kube_apply,
+	.last_lines = kube_last_lines,
+	.free = kube_free,
+};

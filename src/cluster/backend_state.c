@@ -1,0 +1,233 @@
+#include "cluster/backend_state.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/jitter.h"
+
+#include <stdlib.h>
+
+#define FIRST_PAUSE MSEC_PER_SECOND
+#define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
+
+bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	return job_pod_is_of(pod, backend->settings.job->uid, false);
+}
+
+bool kube_backend_is_attempt(const struct kube_backend *backend, const struct job_pod *pod,
+			     int attempt)
+{
+	return pod && kube_backend_owns(backend, pod) && pod->seen.attempt == attempt;
+}
+
+bool kube_backend_goes_by_itself(const struct job_pod *pod)
+{
+	return pod->owner_uid;
+}
+
+/* Telling. */
+
+const char *kube_backend_kind_of(const struct kube_resource *resource)
+{
+	static const struct {
+		const struct kube_resource *resource;
+		const char *kind;
+	} rows[] = {
+		{&kube_pods, "Pod"},
+		{&kube_services, "Service"},
+		{&kube_config_maps, "ConfigMap"},
+		{&kube_network_policies, "NetworkPolicy"},
+		{&kube_secrets, "Secret"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].resource == resource)
+			return rows[i].kind;
+	return "PodGroup"; /* of whichever scheduler */
+}
+
+void kube_backend_news(const struct kube_backend *backend)
+{
+	if (backend_kube_is_ready(&backend->base))
+		backend->settings.on_news(backend->settings.data);
+}
+
+void kube_backend_trouble(struct kube_backend *backend, const struct err *err)
+{
+	if (text_keep(&backend->last_trouble, err->text) && backend->settings.on_trouble)
+		backend->settings.on_trouble(err, backend->settings.data);
+}
+
+void kube_backend_tell_earlier_pods(struct kube_backend *backend)
+{
+	const struct err earlier = {
+		.code = ERR_EXISTS,
+		.text = "waiting for the Pods of an earlier job of this name",
+	};
+
+	kube_backend_trouble(backend, &earlier);
+}
+
+bool kube_backend_has_looked(const struct kube_backend *backend)
+{
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (!backend->knows[kind])
+			return false;
+	return true;
+}
+
+/* While a list comes, what is there may seem gone, and what ended last may seem to have ended
+ * first. */
+static bool is_listing(const struct kube_backend *backend)
+{
+	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {
+		enum job_cache_kind kind = (enum job_cache_kind) i;
+
+		if (backend->kind->reads(backend, kind) &&
+		    !job_follower_is_whole(backend->seen, kind))
+			return true;
+	}
+	return false;
+}
+
+bool backend_kube_is_ready(const struct backend *base)
+{
+	const struct kube_backend *backend = (const struct kube_backend *) base;
+
+	return (backend->settings.is_new || kube_backend_has_looked(backend)) &&
+	       !is_listing(backend);
+}
+
+/* What is not there. */
+
+int64_t kube_backend_version_of(const struct json *object)
+{
+	const struct json *metadata = json_get(object, "metadata");
+	const char *text = json_as_string(json_get(metadata, "resourceVersion"), "");
+	int64_t version;
+
+	return text_read_int(text, 0, INT64_MAX, &version, NULL) < 0 ? 0 : version;
+}
+
+bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_kind kind,
+			     int64_t version)
+{
+	const char *text = job_cache_version(backend->settings.cache, kind);
+	int64_t shown;
+
+	return text_read_int(text, 0, INT64_MAX, &shown, NULL) == 0 && version <= shown;
+}
+
+void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending)
+{
+	if (pending->start == PENDING_START_CALLED && pending->started_uid &&
+	    !job_follower_pod(backend->seen, pending->pod_name) &&
+	    kube_backend_would_show(backend, JOB_CACHE_PODS, pending->started_version))
+		pending_forget_start(pending);
+}
+
+/* What is due. */
+
+bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
+
+	return pod && text_equals(pod->uid, pending->ended_uid) && observed_is_live(&pod->seen);
+}
+
+bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending)
+{
+	return pending->is_held && !pending->is_deaf && kube_backend_is_live(backend, pending) &&
+	       loop_now() < pending->kill_at;
+}
+
+bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name, const char *uid)
+{
+	return pod_logs_is_open(backend->logs, pod_name, uid) ||
+	       pod_tail_is_open(backend->tail, uid);
+}
+
+bool prerequisite_is_called(const struct prerequisite *prerequisite)
+{
+	return prerequisite->call || prerequisite->turn.turns;
+}
+
+static msec prerequisite_due_at(const struct prerequisite *prerequisite)
+{
+	return prerequisite->is_refused && !prerequisite_is_called(prerequisite)
+		       ? prerequisite->again_at
+		       : MSEC_NEVER;
+}
+
+static msec start_due_at(const struct kube_backend *backend, const struct pending *pending)
+{
+	if (pending->start != PENDING_START_REFUSED)
+		return MSEC_NEVER;
+	return gate_is_closed(&backend->starts)
+		       ? msec_max(backend->starts.again_at, pending->again_at)
+		       : pending->again_at;
+}
+
+static msec end_due_at(const struct kube_backend *backend, const struct pending *pending)
+{
+	if (pending->is_end_put_off)
+		return backend->ends.again_at;
+	return kube_backend_is_waited_for(backend, pending)
+		       ? msec_min(pending->kill_at, pending->tell_at)
+		       : MSEC_NEVER;
+}
+
+void kube_backend_wake(struct kube_backend *backend)
+{
+	msec soonest = MSEC_NEVER;
+
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		soonest = msec_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
+
+		soonest = msec_min(soonest, start_due_at(backend, pending));
+		soonest = msec_min(soonest, end_due_at(backend, pending));
+	}
+	loop_timer_arm(backend->timer, soonest);
+}
+
+msec kube_backend_pause(int n_refusals)
+{
+	msec pause = msec_min(FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6), LONGEST_PAUSE);
+
+	return pause + (msec) ((double) pause / 2 * kube_jitter());
+}
+
+bool gate_is_closed(const struct gate *gate)
+{
+	return gate->n_refusals > 0;
+}
+
+void gate_refuse(struct gate *gate, const char *word, const char *why)
+{
+	gate->word = word;
+	free(gate->why);
+	gate->why = mem_copy_text(why);
+	if (!gate_is_closed(gate)) /* those that were called together are refused together */
+		gate_pass(gate);
+}
+
+void gate_pass(struct gate *gate)
+{
+	gate->again_at = loop_now() + kube_backend_pause(gate->n_refusals++);
+}
+
+void gate_open(struct gate *gate)
+{
+	free(gate->why);
+	*gate = (struct gate){0};
+}
+
+void kube_backend_let_in(struct kube_backend *backend, struct gate *gate)
+{
+	if (!gate_is_closed(gate))
+		return;
+	gate_open(gate);
+	kube_backend_wake(backend);
+}

@@ -1,0 +1,510 @@
+#include "cluster/client.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/client_list.h"
+#include "cluster/client_logs.h"
+#include "cluster/job_view.h"
+#include "cluster/store.h"
+#include "cluster/tfjob_changes.h"
+#include "jobs/known_job.h"
+#include "jobs/record.h"
+#include "jobs/settle.h"
+#include "jobs/state_folder.h"
+#include "jobs/supervisor_id.h"
+#include "kube/api.h"
+#include "kube/objects.h"
+#include "kube/orphans.h"
+#include "kube/resources.h"
+#include "kube/wait.h"
+#include "logs/keeper.h"
+#include "spec/job.h"
+#include "spec/job_words.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* How long a supervisor whose job is gone may take to end. */
+#define LAST_LINES_LIMIT (10 * MSEC_PER_SECOND)
+
+struct client_kube {
+	struct client base;
+	struct client_kube_settings settings; /* its texts are owned */
+	struct loop *loop;
+	struct kube_api *api;
+	struct store *store;
+	struct job_view **views; /* of jobs that were looked at */
+	size_t n_views, capacity;
+};
+
+static const struct client_functions kube_functions;
+
+static struct client_kube *of(struct client *client)
+{
+	return (struct client_kube *) client;
+}
+
+/* Connections. */
+
+static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
+		   struct err *err)
+{
+	return kube_api_connect(loop, client->settings.log_in, client->settings.log_in_data,
+				ret_api, err);
+}
+
+/* Views. */
+
+static void drop_view(struct client_kube *client, size_t index)
+{
+	job_view_free(client->views[index]);
+	client->views[index] = client->views[--client->n_views];
+}
+
+/* One of a job that is gone stays until somebody was told (wait_for_change). */
+static struct job_view *known_view(const struct client_kube *client, const char *name)
+{
+	for (size_t i = 0; i < client->n_views; i++)
+		if (text_equals(job_view_name(client->views[i]), name))
+			return client->views[i];
+	return NULL;
+}
+
+static struct job_view *add_view(struct client_kube *client, const char *name, bool is_of_tfjobs)
+{
+	const struct job_view_settings settings = {
+		.loop = client->loop,
+		.api = client->api,
+		.namespace_name = client->settings.namespace_name,
+		.is_of_tfjobs = is_of_tfjobs,
+		.on_trouble = client->settings.on_trouble,
+		.data = client->settings.data,
+	};
+
+	mem_grow(&client->views, &client->capacity, client->n_views, sizeof(struct job_view *));
+	client->views[client->n_views] = job_view_new(&settings, name);
+	return client->views[client->n_views++];
+}
+
+/* The name may be that of the view itself. */
+static void forget_view(struct client_kube *client, const char *name)
+{
+	for (size_t i = 0; i < client->n_views; i++)
+		if (text_equals(job_view_name(client->views[i]), name)) {
+			drop_view(client, i);
+			return;
+		}
+}
+
+static int sync_view(struct client_kube *client, struct job_view *view, struct job_view **ret_view,
+		     struct err *err)
+{
+	const char *name = job_view_name(view);
+	int rc = job_view_sync(view, err);
+
+	if (rc == 0 && !job_view_record(view))
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	if (rc < 0)
+		forget_view(client, name);
+	else
+		*ret_view = view;
+	return rc;
+}
+
+/* The job as it is, or was last. ERR_NOT_FOUND when it was not there at the first look. One of `run
+ * --on kubernetes`, or else a TFJob; what keeps us from seeing those is told where there is no such
+ * TFJob either. */
+static int look(struct client_kube *client, const char *name, struct job_view **ret_view,
+		struct err *err)
+{
+	struct job_view *known = known_view(client, name);
+	int rc = sync_view(client, known ? known : add_view(client, name, false), ret_view, err);
+
+	if (known || (rc != ERR_NOT_FOUND && rc != ERR_REFUSED))
+		return rc;
+	return sync_view(client, add_view(client, name, true), ret_view, NULL) < 0 ? rc : 0;
+}
+
+/* Looking. */
+
+static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
+		     struct err *err)
+{
+	struct client_kube *client = of(base);
+
+	return client_kube_list(client->loop, client->api, client->settings.namespace_name,
+				ret_rows, ret_count, err);
+}
+
+static int kube_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
+{
+	struct job_view *view;
+	int rc = look(of(base), name, &view, err);
+
+	return rc < 0 ? rc : job_view_read(view, ret_job, err);
+}
+
+/* False when it is gone, or has ended and nobody is there to tidy up after it. */
+static bool may_change(const struct job_view *view)
+{
+	if (job_view_is_gone(view))
+		return false;
+	if (job_view_is_of_tfjobs(view))
+		return tfjob_may_change(view);
+	return !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
+}
+
+/* A waiting command sees how the job ended, although its record goes right after that: a record
+ * that was not told of yet is told of before it is gone. */
+static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
+				int64_t *ret_version, bool *ret_is_gone, struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	*ret_is_gone = rc == ERR_NOT_FOUND;
+	if (*ret_is_gone)
+		return 0;
+	if (rc == 0 && may_change(view))
+		rc = job_view_wait(view, version, until, err);
+	if (rc < 0)
+		return rc;
+	*ret_is_gone = job_view_is_gone(view) && job_view_record_change(view) <= version;
+	*ret_version =
+		job_view_is_gone(view) ? job_view_record_change(view) : job_view_change(view);
+	if (*ret_is_gone)
+		forget_view(client, name);
+	return 0;
+}
+
+static int kube_log_folder(struct client *base, const char *name, char **ret_folder,
+			   struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0)
+		return rc;
+	char *folder CLEANUP(mem_free_text) =
+		state_folder_job(client->settings.state_folder, job_view_record(view)->uid);
+	if (!log_keeper_is_there(folder))
+		return err_set(err, ERR_NOT_FOUND,
+			       "the logs of job '%s' are on the machine that supervises it", name);
+	*ret_folder = TAKE(folder);
+	return 0;
+}
+
+static int kube_fetch_logs(struct client *base, const char *name,
+			   const struct client_logs_request *request, struct client_logs **ret_logs,
+			   struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct kube_api *api = NULL;
+	struct job_view *view;
+	struct job *job = NULL;
+	int rc = look(client, name, &view, err);
+
+	if (rc == 0)
+		rc = record_read_job(job_view_record(view), &job, err);
+	if (rc < 0)
+		return rc;
+	rc = connect(client, request->loop, &api, err);
+	if (rc < 0) {
+		job_free(job);
+		return rc;
+	}
+	bool is_of_tfjob = job_view_is_of_tfjobs(view);
+	const struct client_kube_logs_source source = {
+		.api = api,
+		.gives_api = true,
+		.take_job = job,
+		.is_of_tfjob = is_of_tfjob,
+		.is_untouched = !is_of_tfjob && record_is_untouched(job_view_record(view)),
+	};
+
+	*ret_logs = client_kube_logs_new(&source, request);
+	return 0;
+}
+
+/* Changing. */
+
+static struct tfjob_place tfjob_place_of(const struct client_kube *client)
+{
+	return (struct tfjob_place){client->loop, client->api, client->settings.namespace_name,
+				    client->settings.choice};
+}
+
+/* The end of a Lease may be seen before that of its job, which goes first: each has a watch of its
+ * own. ERR_NOT_FOUND. */
+static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
+{
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_config_maps,
+		.namespace_name = client->settings.namespace_name,
+		.name = owner,
+	};
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	int rc = kube_wait(client->loop, client->api, &request, &object, err);
+
+	return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
+}
+
+/* What is written would be read by nobody. */
+static int refuse_unsupervised(const struct client_kube *client, const struct job_view *view,
+			       struct err *err)
+{
+	const char *name = job_view_name(view);
+	char *words CLEANUP(mem_free_text) =
+		job_words_new(client->settings.namespace_name, name, client->settings.choice);
+
+	if (!job_view_is_unsupervised(view))
+		return 0;
+	int rc = ask_whether_there(client, name, err);
+
+	if (rc < 0)
+		return rc;
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' has no active supervisor; take it over with 'muster attach %s', "
+		       "or delete it with 'muster delete %s'",
+		       name, words, words);
+}
+
+static int kube_patch(struct client *base, const char *name, const struct json *patch,
+		      struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0)
+		return rc;
+	const struct tfjob_place place = tfjob_place_of(client);
+
+	if (job_view_is_of_tfjobs(view))
+		return tfjob_patch(&place, view, patch, err);
+	rc = refuse_unsupervised(client, view, err);
+	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
+}
+
+static int kube_stop(struct client *base, const char *name, const char *reason, msec grace,
+		     struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0 || record_is_finished(job_view_record(view)))
+		return rc;
+	const struct tfjob_place place = tfjob_place_of(client);
+
+	if (job_view_is_of_tfjobs(view))
+		return tfjob_stop(&place, view, reason, grace, err);
+	rc = refuse_unsupervised(client, view, err);
+	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
+}
+
+/* Removing. */
+
+/* The muster of this machine that supervises the job, as it is remembered here; NULL. The caller
+ * frees the text. */
+static char *find_supervisor_here(const struct client_kube *client, const char *name)
+{
+	char *record_name CLEANUP(mem_free_text) =
+		known_job_record_name(client->settings.namespace_name, name);
+	struct known_job known CLEANUP(known_job_done) = {0};
+
+	if (known_job_get(client->settings.state_folder, record_name, &known, NULL) < 0)
+		return NULL;
+	return TAKE(known.record.supervisor);
+}
+
+/* This machine may have supervised the job, and remember it or have its logs. */
+static int remove_here(const struct client_kube *client, const char *name, const char *uid,
+		       struct err *err)
+{
+	const char *folder = client->settings.state_folder;
+	char *going_on CLEANUP(mem_free_text) =
+		known_job_record_name(client->settings.namespace_name, name);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct store *store CLEANUP(store_cleanup) = NULL;
+	int rc = store_sqlite_open(folder, &store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = store->functions->get(store, name, &record, err);
+	if (rc == 0 && text_equals(record.uid, uid))
+		rc = settle_remove_job(store, folder, name, uid, err);
+	else if (rc == 0 || rc == ERR_NOT_FOUND)
+		rc = settle_remove_job(store, folder, going_on, uid, err);
+	return rc == ERR_NOT_FOUND ? 0 : rc;
+}
+
+/* The supervisor ends it as its own, remembers it and takes it away. Of one that is no
+ * longer supervised, what it owns is ended by the cluster. */
+static int end_in_order(struct client *base, struct job_view *view, struct err *err)
+{
+	int rc = 0;
+
+	if (!job_view_is_unsupervised(view))
+		rc = kube_stop(base, job_view_name(view), stop_reason_words[STOP_REQUESTED], -1,
+			       err);
+	if (rc == ERR_INVALID) /* the record cannot be read, not by its supervisor either */
+		return 0;
+	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unsupervised(view))
+		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
+	return rc;
+}
+
+static struct kube_orphans_place place_of(const struct client_kube *client, const char *name)
+{
+	return (struct kube_orphans_place){client->loop, client->api,
+					   client->settings.namespace_name, name};
+}
+
+/* The objects of a job are made alike: where none that was seen lacks an owner, none that may not
+ * be looked at does. */
+static int remove_orphans(const struct client_kube *client, const char *name, const char *uid,
+			  struct kube_orphans *orphans, struct err *err)
+{
+	const struct kube_orphans_place place = place_of(client, name);
+	int rc = kube_orphans_delete(&place, orphans, uid, err);
+
+	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
+		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
+	if (rc < 0)
+		err_prefix(err, "cannot delete everything of job '%s'; its ConfigMap stays", name);
+	return rc;
+}
+
+/* The garbage collector ends what the ConfigMap owned, Pods with their own grace. It goes last, so
+ * that what could not be removed can be once more. Others may write the record meanwhile. */
+static int remove_objects(struct client_kube *client, const char *name, const char *uid,
+			  struct kube_orphans *orphans, struct err *err)
+{
+	int rc = remove_orphans(client, name, uid, orphans, err);
+
+	if (rc == 0)
+		rc = client->store->functions->remove(client->store, name, uid, err);
+	return rc == ERR_NOT_FOUND ? 0 : rc;
+}
+
+/* Nobody can tell of a record that cannot be read. */
+static bool may_have_secret(const struct job_view *view)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	return record_read_job(job_view_record(view), &job, NULL) < 0 || job_secret_is_named(job);
+}
+
+static int wait_until_empty(struct job_view *view, struct err *err)
+{
+	int rc = job_view_sync(view, err);
+
+	while (rc == 0 && job_view_pod_count(view) > 0)
+		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
+	return rc;
+}
+
+static int remove_job(struct client *base, struct job_view *view, struct err *err)
+{
+	struct client_kube *client = of(base);
+	const char *name = job_view_name(view);
+	const struct kube_orphans_place place = place_of(client, name);
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+
+	orphans.has_secret = may_have_secret(view);
+	/* First: what has this name later may be another job's. */
+	int rc = kube_orphans_find(&place, &orphans, err);
+	if (rc == 0)
+		rc = end_in_order(base, view, err);
+	if (rc == 0)
+		rc = remove_objects(client, name, uid, &orphans, err);
+	return rc;
+}
+
+static int kube_remove(struct client *base, const char *name, struct err *err)
+{
+	struct client_kube *client = of(base);
+	char *supervisor CLEANUP(mem_free_text) = find_supervisor_here(client, name);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0)
+		return rc;
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+
+	const struct tfjob_place place = tfjob_place_of(client);
+
+	rc = job_view_is_of_tfjobs(view) ? tfjob_remove(&place, view, err)
+					 : remove_job(base, view, err);
+	if (rc == 0)
+		rc = wait_until_empty(view, err);
+	forget_view(client, name);
+	if (rc < 0)
+		return rc;
+	supervisor_wait(supervisor, loop_now() + LAST_LINES_LIMIT); /* it writes its logs */
+	return remove_here(client, name, uid, err);
+}
+
+/* Beginning and end. */
+
+static void kube_free(struct client *base)
+{
+	struct client_kube *client = of(base);
+
+	if (!client)
+		return;
+	while (client->n_views)
+		drop_view(client, client->n_views - 1);
+	free(client->views);
+	if (client->store)
+		client->store->functions->free(client->store);
+	kube_api_free(client->api);
+	loop_free(client->loop);
+	free((char *) client->settings.namespace_name);
+	free((char *) client->settings.choice);
+	free((char *) client->settings.state_folder);
+	free(client);
+}
+
+int client_kube_new(const struct client_kube_settings *settings, struct client **ret_client,
+		    struct err *err)
+{
+	struct client_kube *client = mem_new(sizeof(*client));
+
+	client->base.functions = &kube_functions;
+	client->settings = *settings;
+	client->settings.namespace_name = mem_copy_text(settings->namespace_name);
+	client->settings.choice = mem_copy_text(settings->choice);
+	client->settings.state_folder = mem_copy_text(settings->state_folder);
+	int rc = loop_new(&client->loop, err);
+
+	if (rc == 0)
+		rc = connect(client, client->loop, &client->api, err);
+	if (rc < 0) {
+		kube_free(&client->base);
+		return rc;
+	}
+	client->store = store_kube_new(client->loop, client->api, client->settings.namespace_name);
+	*ret_client = &client->base;
+	return 0;
+}
+
+static const struct client_functions kube_functions = {
+	.list = kube_list,
+	.get = kube_get,
+	.patch = kube_patch,
+	.stop = kube_stop,
+	.remove = kube_remove,
+	.wait_for_change = kube_wait_for_change,
+	.log_folder = kube_log_folder,
+	.fetch_logs = kube_fetch_logs,
+	.logs_known_until = client_kube_logs_known_until,
+	.end_logs = client_kube_logs_free,
+	.free = kube_free,
+};

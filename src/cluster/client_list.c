@@ -1,0 +1,296 @@
+/* Four lists at most: the jobs; their Leases, where jobs go on; the Pods, where nobody is there who
+ * would write how many run; and the TFJobs, where the cluster has such. */
+#include "cluster/client_list.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/store_record.h"
+#include "cluster/tfjob_record.h"
+#include "jobs/record.h"
+#include "kube/lease.h"
+#include "kube/mirror_table.h"
+#include "kube/objects.h"
+#include "kube/pages.h"
+#include "kube/resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct listing {
+	struct loop *loop;
+	struct kube_api *api;
+	const char *namespace_name;
+	struct client_row *rows;
+	size_t count, capacity;
+	size_t n_jobs_of_run; /* the first ones; the others are TFJobs */
+	struct mirror_table by_uid; /* of struct client_row, once all are there */
+};
+
+/* How one kind of objects is read. */
+struct reading {
+	const struct kube_resource *resource;
+	const char *selector; /* NULL: all */
+	kube_begin_fn begin;
+	kube_item_fn take;
+};
+
+static int read_all(struct listing *listing, const struct reading *reading, struct err *err)
+{
+	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = reading->resource,
+		.namespace_name = listing->namespace_name,
+		.parameters = reading->selector ? selector : NULL,
+	};
+
+	return kube_pages_wait(listing->loop, listing->api, &request, reading->begin, reading->take,
+			       listing, err);
+}
+
+static void index_rows(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		mirror_table_put(&listing->by_uid, listing->rows[i].uid)->kept = &listing->rows[i];
+}
+
+/* `uid` may be NULL. */
+static struct client_row *row_of(const struct listing *listing, const char *uid)
+{
+	const struct mirror_entry *entry = uid ? mirror_table_find(&listing->by_uid, uid) : NULL;
+
+	return entry ? entry->kept : NULL;
+}
+
+/* The jobs. */
+
+static void forget_rows(void *data)
+{
+	struct listing *listing = data;
+
+	client_rows_free(listing->rows, listing->count);
+	listing->rows = NULL;
+	listing->count = listing->capacity = 0;
+}
+
+static struct client_row *add_row(struct listing *listing, const struct json *item,
+				  const struct store_record *record)
+{
+	const char *namespace_name =
+		json_as_string(json_get_path(item, "metadata", "namespace", NULL), "");
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct summary summary;
+
+	record_read_summary(record, arena, &summary);
+	mem_grow(&listing->rows, &listing->capacity, listing->count, sizeof(*listing->rows));
+	struct client_row *row = &listing->rows[listing->count++];
+
+	*row = client_row_new(record, &summary, namespace_name);
+	return row;
+}
+
+static void take_job(const struct json *item, void *data)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (store_kube_read(item, &record, NULL) == 0)
+		add_row(data, item, &record)->is_untouched = record_is_untouched(&record);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct client_row *first = a, *second = b;
+
+	if (first->created != second->created)
+		return first->created < second->created ? -1 : 1;
+	int order = strcmp(first->where, second->where);
+	return order ? order : strcmp(first->name, second->name);
+}
+
+/* Which of them are supervised. */
+
+static bool goes_on(const struct client_row *row)
+{
+	return !row->is_finished;
+}
+
+static bool is_unsupervised(const struct client_row *row)
+{
+	return row->is_unsupervised;
+}
+
+static bool has_row(const struct listing *listing, bool (*is_it)(const struct client_row *row))
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (is_it(&listing->rows[i]))
+			return true;
+	return false;
+}
+
+static void take_all_for_unsupervised(void *data)
+{
+	const struct listing *listing = data;
+
+	for (size_t i = 0; i < listing->count; i++)
+		listing->rows[i].is_unsupervised = goes_on(&listing->rows[i]);
+}
+
+static void take_lease(const struct json *item, void *data)
+{
+	const struct listing *listing = data;
+	struct kube_lease lease;
+	int rc = kube_lease_read(item, &lease, NULL);
+	struct client_row *row = rc == 0 ? row_of(listing, lease.owner_uid) : NULL;
+
+	if (row && kube_lease_is_held(item, kube_api_server_now(listing->api)))
+		row->is_unsupervised = false;
+}
+
+/* Where Leases may not be read nothing is said of supervisors. */
+static int read_supervisors(struct listing *listing, struct err *err)
+{
+	static const struct reading leases = {&kube_leases, OBJECTS_SELECTOR_JOBS,
+					      take_all_for_unsupervised, take_lease};
+	int rc = read_all(listing, &leases, err);
+
+	if (rc != ERR_REFUSED)
+		return rc;
+	for (size_t i = 0; i < listing->count; i++)
+		listing->rows[i].is_unsupervised = false;
+	return 0;
+}
+
+/* What runs of those without an active supervisor. */
+
+static void count_from_zero(void *data)
+{
+	const struct listing *listing = data;
+
+	for (size_t i = 0; i < listing->count; i++)
+		if (is_unsupervised(&listing->rows[i]))
+			listing->rows[i].running = 0;
+}
+
+/* Of the job that its labels name: what was applied as `render` shows it has no owner. */
+static struct client_row *untouched_row_of(const struct listing *listing,
+					   const struct json *metadata)
+{
+	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), NULL);
+	const char *name =
+		json_as_string(json_get_path(metadata, "labels", OBJECTS_LABEL_JOB, NULL), NULL);
+
+	for (size_t i = 0; i < listing->count; i++) {
+		struct client_row *row = &listing->rows[i];
+
+		if (row->is_untouched && text_equals(row->name, name) &&
+		    text_equals(row->namespace_name, namespace_name))
+			return row;
+	}
+	return NULL;
+}
+
+static void take_pod(const struct json *item, void *data)
+{
+	const struct json *metadata = json_get(item, "metadata");
+	const struct json *owners = json_get(metadata, "ownerReferences");
+	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+	const char *phase = json_as_string(json_get_path(item, "status", "phase", NULL), NULL);
+	struct client_row *row =
+		json_count(owners) ? row_of(data, uid) : untouched_row_of(data, metadata);
+
+	if (row && is_unsupervised(row) && text_equals(phase, "Running"))
+		row->running++;
+}
+
+static int read_jobs_of_run(struct listing *listing, struct err *err)
+{
+	static const struct reading jobs = {&kube_config_maps, OBJECTS_SELECTOR_JOBS, forget_rows,
+					    take_job};
+	static const struct reading running = {&kube_pods, OBJECTS_SELECTOR_JOBS, count_from_zero,
+					       take_pod};
+	int rc = read_all(listing, &jobs, err);
+
+	index_rows(listing);
+	if (rc == 0 && has_row(listing, goes_on))
+		rc = read_supervisors(listing, err);
+	if (rc == 0 && has_row(listing, is_unsupervised))
+		rc = read_all(listing, &running, err);
+	return rc;
+}
+
+/* TFJobs. */
+
+static void forget_tfjobs(void *data)
+{
+	struct listing *listing = data;
+
+	while (listing->count > listing->n_jobs_of_run)
+		client_row_done(&listing->rows[--listing->count]);
+}
+
+static int count_active(const struct store_record *record)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	int count = 0;
+
+	if (record_read_status(record, arena, &status, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < status.n_roles; i++)
+		count += status.roles[i].active;
+	return count;
+}
+
+/* Its Pods are not looked at: what runs is what the operator has counted, and which are waited for
+ * is not known. */
+static void take_tfjob(const struct json *item, void *data)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (store_kube_tfjobs.read(item, &record, NULL) < 0)
+		return;
+	struct client_row *row = add_row(data, item, &record);
+
+	row->running = count_active(&record);
+	if (row->is_finished)
+		return;
+	free(row->message);
+	row->message =
+		mem_copy_text(record_is_untouched(&record) ? "no operator manages it yet" : "");
+}
+
+/* Most clusters have none, or let others look at them. */
+static int read_tfjobs(struct listing *listing, struct err *err)
+{
+	static const struct reading tfjobs = {&kube_tfjobs, NULL, forget_tfjobs, take_tfjob};
+
+	listing->n_jobs_of_run = listing->count;
+	int rc = read_all(listing, &tfjobs, err);
+
+	return rc == ERR_NOT_FOUND || rc == ERR_REFUSED ? 0 : rc;
+}
+
+static int read_rows(struct listing *listing, struct err *err)
+{
+	int rc = read_jobs_of_run(listing, err);
+
+	return rc < 0 ? rc : read_tfjobs(listing, err);
+}
+
+int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,
+		     struct client_row **ret_rows, size_t *ret_count, struct err *err)
+{
+	struct listing listing = {.loop = loop, .api = api, .namespace_name = namespace_name};
+	int rc = read_rows(&listing, err);
+
+	mirror_table_done(&listing.by_uid);
+	if (rc < 0) {
+		client_rows_free(listing.rows, listing.count);
+		return rc;
+	}
+	if (listing.count)
+		qsort(listing.rows, listing.count, sizeof(*listing.rows), by_age);
+	*ret_rows = listing.rows;
+	*ret_count = listing.count;
+	return 0;
+}

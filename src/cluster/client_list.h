@@ -1,0 +1,15 @@
+/* The jobs of a cluster as `ps` lists them. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "io/loop.h"
+#include "jobs/client.h"
+#include "kube/api.h"
+
+#include <stddef.h>
+
+/* Runs the loop until all are there, in pages; rows as list of jobs/client.h has them.
+ * `namespace_name` may be KUBE_ALL_NAMESPACES. */
+int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,
+		     struct client_row **ret_rows, size_t *ret_count, struct err *err) MUST_USE;

@@ -1,0 +1,222 @@
+/* The job's Pods say which logs there are; its ConfigMap, or TFJob, says when it is over. */
+#include "cluster/client_logs.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/pod_logs.h"
+#include "cluster/store_record.h"
+#include "cluster/tfjob_record.h"
+#include "jobs/record.h"
+#include "kube/job_cache.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+
+struct client_logs {
+	struct client_kube_logs_source source;
+	struct job *job; /* the source's */
+	struct client_logs_request request;
+	char *folder;
+	struct job_cache *cache;
+	struct job_follower *seen;
+	struct pod_logs *logs;
+	struct loop_watch *timer; /* tells what is known, and whether all is over */
+	bool knows_pods, knows_owner;
+	bool is_finished; /* the job is, or is gone */
+};
+
+static void tell_soon(struct client_logs *logs)
+{
+	loop_timer_arm(logs->timer, loop_now());
+}
+
+/* Of a job that goes on more may come, if that is wanted. */
+static void tell(void *data)
+{
+	struct client_logs *logs = data;
+	bool is_last = !logs->request.follows || (logs->knows_owner && logs->is_finished);
+
+	if (logs->request.on_known)
+		logs->request.on_known(logs->request.data);
+	if (is_last && logs->knows_pods && !pod_logs_is_any_open(logs->logs))
+		logs->request.on_over(logs->request.data);
+}
+
+/* Pods. */
+
+static bool is_wanted(const struct client_logs_request *request,
+		      const struct observed_replica *seen)
+{
+	return (!request->role || text_equals(request->role, seen->role)) &&
+	       (request->index < 0 || request->index == seen->index) &&
+	       (request->attempt < 0 || request->attempt == seen->attempt);
+}
+
+static void on_pod(const struct job_pod *before, struct job_pod *pod, void *data)
+{
+	struct client_logs *logs = data;
+
+	if (!pod)
+		pod_logs_gone(logs->logs, before->name);
+	else if (job_pod_is_of(pod, logs->job->uid, logs->source.is_untouched) &&
+		 is_wanted(&logs->request, &pod->seen))
+		pod_logs_see(logs->logs, pod);
+}
+
+/* The job. */
+
+static bool is_over(const struct client_logs *logs, const struct json *owner)
+{
+	const struct store_kube_form *form =
+		logs->source.is_of_tfjob ? &store_kube_tfjobs : &store_kube_config_maps;
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (!owner)
+		return true;
+	if (form->read(owner, &record, NULL) < 0)
+		return logs->is_finished;
+	return record_is_finished(&record) || !text_equals(record.uid, logs->job->uid);
+}
+
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
+{
+	struct client_logs *logs = data;
+
+	if (kind == JOB_CACHE_OWNERS)
+		logs->is_finished = is_over(logs, job_follower_get(logs->seen, kind, name));
+	tell_soon(logs);
+}
+
+static void on_synced(enum job_cache_kind kind, void *data)
+{
+	struct client_logs *logs = data;
+
+	logs->knows_pods |= kind == JOB_CACHE_PODS;
+	if (kind == JOB_CACHE_OWNERS) {
+		logs->knows_owner = true;
+		logs->is_finished |= job_follower_count(logs->seen, kind) == 0;
+	}
+	tell_soon(logs);
+}
+
+/* Putting together. */
+
+/* Readers of a folder watch it. */
+static void on_output(void *data)
+{
+	const struct client_logs *logs = data;
+
+	if (logs->source.on_output)
+		logs->source.on_output(logs->request.data);
+}
+
+static void on_text(const struct pod_log_name *name, const char *bytes, size_t len, msec time,
+		    void *data)
+{
+	const struct client_logs *logs = data;
+
+	logs->source.on_text(name, bytes, len, time, logs->request.data);
+}
+
+static void on_complete(void *data)
+{
+	tell_soon(data);
+}
+
+static void on_trouble(const char *sentence, void *data)
+{
+	const struct client_logs *logs = data;
+
+	logs->request.on_trouble(sentence, logs->request.data);
+}
+
+static void on_cache_trouble(enum job_cache_kind kind, const struct err *err, void *data)
+{
+	(void) kind;
+	on_trouble(err->text, data);
+}
+
+static void follow(struct client_logs *logs)
+{
+	const struct job_cache_settings cache = {
+		.loop = logs->request.loop,
+		.api = logs->source.api,
+		.namespace_name = logs->job->name_space,
+		.job_name = logs->job->name,
+		.is_of_tfjobs = logs->source.is_of_tfjob,
+	};
+	const struct job_follower_settings follower = {
+		.namespace_name = logs->job->name_space,
+		.job_name = logs->job->name,
+		.on_pod = on_pod,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.on_trouble = on_cache_trouble,
+		.data = logs,
+	};
+
+	logs->cache = job_cache_new(&cache);
+	logs->seen = job_cache_follow(logs->cache, &follower);
+	job_follower_watch(logs->seen, JOB_CACHE_PODS);
+	if (logs->request.follows)
+		job_follower_watch(logs->seen, JOB_CACHE_OWNERS);
+}
+
+struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *source,
+					 const struct client_logs_request *request)
+{
+	struct client_logs *logs = mem_new(sizeof(*logs));
+
+	*logs = (struct client_logs){
+		.source = *source, .job = source->take_job, .request = *request};
+	logs->folder = mem_copy_text(request->folder);
+	const struct pod_logs_settings settings = {
+		.loop = request->loop,
+		.api = source->api,
+		.namespace_name = logs->job->name_space,
+		.folder = logs->folder,
+		.on_text = source->on_text ? on_text : NULL,
+		.ends_at_once = !request->follows,
+		.since = request->since,
+		.tail = request->tail,
+		.on_output = on_output,
+		.on_complete = on_complete,
+		.on_trouble = on_trouble,
+		.data = logs,
+	};
+
+	logs->logs = pod_logs_new(&settings);
+	logs->timer = loop_new_timer(request->loop, tell, logs);
+	follow(logs);
+	return logs;
+}
+
+msec client_kube_logs_known_until(const struct client_logs *logs)
+{
+	return logs->knows_pods ? pod_logs_known_until(logs->logs) : MSEC_UNSET;
+}
+
+void client_kube_logs_pause(struct client_logs *logs)
+{
+	pod_logs_pause(logs->logs);
+}
+
+void client_kube_logs_resume(struct client_logs *logs)
+{
+	pod_logs_resume(logs->logs);
+}
+
+void client_kube_logs_free(struct client_logs *logs)
+{
+	if (!logs)
+		return;
+	job_follower_free(logs->seen);
+	job_cache_free(logs->cache);
+	pod_logs_free(logs->logs);
+	loop_watch_free(logs->timer);
+	if (logs->source.gives_api)
+		kube_api_free(logs->source.api);
+	job_free(logs->job);
+	free(logs->folder);
+	free(logs);
+}

@@ -1,0 +1,395 @@
+/* Watches and counts changes; cluster/job_view_pods.h makes the replicas of a status what their
+ * Pods are. */
+#include "cluster/job_view.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/backend.h"
+#include "cluster/job_view_pods.h"
+#include "cluster/lease_view.h"
+#include "cluster/store_record.h"
+#include "cluster/tfjob_record.h"
+#include "jobs/client.h"
+#include "jobs/record.h"
+#include "kube/job_cache.h"
+#include "kube/objects.h"
+#include "reconcile/status_seen.h"
+#include "spec/job.h"
+
+#include <stdlib.h>
+
+struct job_view {
+	struct job_view_settings settings;
+	char *name;
+	struct job_cache *cache;
+	struct job_follower *seen;
+	struct lease_view *lease;
+	bool knows_lease; /* it was looked at, or may not be */
+	struct store_record *record; /* as it was last; NULL: never seen */
+	struct job *job; /* of the first record */
+	bool is_gone;
+	int64_t n_changes;
+	int64_t record_change; /* the change at which the record came */
+	struct err err; /* why it cannot go on */
+	bool is_waiting; /* the loop runs for it */
+	bool is_in_trouble; /* and that was told; nothing has come since */
+};
+
+/* What happens. */
+
+static void wake(struct job_view *view)
+{
+	if (view->is_waiting)
+		loop_stop(view->settings.loop);
+	else if (view->settings.on_change)
+		view->settings.on_change(view->settings.data);
+}
+
+static void note_change(struct job_view *view)
+{
+	view->n_changes++;
+	view->is_in_trouble = false;
+	wake(view);
+}
+
+/* Pods are watched when the job is known. */
+static bool is_synced(const struct job_view *view)
+{
+	return job_follower_is_synced(view->seen, JOB_CACHE_OWNERS) && view->knows_lease &&
+	       (!view->job || job_follower_is_synced(view->seen, JOB_CACHE_PODS));
+}
+
+static void note_change_if_synced(void *data)
+{
+	struct job_view *view = data;
+
+	if (is_synced(view))
+		note_change(view);
+}
+
+/* Before the first look any trouble is the answer; after it one sentence is told of each that all
+ * watches have. */
+static void see_trouble(struct job_view *view, const struct err *err)
+{
+	if (view->n_changes == 0 || err->code == ERR_REFUSED) {
+		view->err = *err;
+		wake(view);
+	} else if (view->settings.on_trouble && !view->is_in_trouble) {
+		view->is_in_trouble = true;
+		view->settings.on_trouble(err->text, view->settings.data);
+	}
+}
+
+/* The record. */
+
+static const struct store_kube_form *form_of(const struct job_view *view)
+{
+	return view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
+}
+
+/* What kubectl applied of `render` is ConfigMap and Pods, of which nothing owns anything. */
+static bool has_pods_without_owner(const struct job_view *view)
+{
+	return !view->settings.is_of_tfjobs && record_is_untouched(view->record);
+}
+
+static void record_free(struct store_record *record)
+{
+	if (record)
+		store_record_done(record);
+	free(record);
+}
+
+static void take_record(struct job_view *view, struct store_record take_record)
+{
+	bool is_other = view->record && !text_equals(view->record->uid, take_record.uid);
+
+	if (is_other || view->is_gone) {
+		view->is_gone = true; /* this view is of the one before */
+		store_record_done(&take_record);
+		return;
+	}
+	record_free(view->record);
+	view->record = mem_new(sizeof(*view->record));
+	*view->record = take_record;
+	view->record_change = view->n_changes + 1;
+}
+
+/* A document that nobody can read is told of when the record is read. */
+static void watch_pods(struct job_view *view)
+{
+	if (view->job || !view->record || record_read_job(view->record, &view->job, NULL) < 0)
+		return;
+	job_follower_watch(view->seen, JOB_CACHE_PODS);
+}
+
+static void see_owner(struct job_view *view, const struct json *owner)
+{
+	struct store_record record;
+
+	if (owner && form_of(view)->read(owner, &record, NULL) == 0)
+		take_record(view, record);
+	else if (view->record)
+		view->is_gone = true;
+	watch_pods(view);
+	note_change_if_synced(view);
+}
+
+/* What the cache shows. */
+
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
+{
+	struct job_view *view = data;
+
+	if (kind == JOB_CACHE_OWNERS)
+		see_owner(view, job_follower_get(view->seen, kind, name));
+	else if (kind == JOB_CACHE_LEASES)
+		lease_view_see(view->lease, job_follower_get(view->seen, kind, name));
+	else
+		note_change_if_synced(view);
+}
+
+static void on_synced(enum job_cache_kind kind, void *data)
+{
+	struct job_view *view = data;
+
+	view->knows_lease |= kind == JOB_CACHE_LEASES;
+	note_change_if_synced(view);
+}
+
+static void give_up_lease(struct job_view *view)
+{
+	view->knows_lease = true;
+	lease_view_see_refused(view->lease);
+}
+
+static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
+{
+	struct job_view *view = data;
+
+	if (kind != JOB_CACHE_LEASES || err->code != ERR_REFUSED) {
+		see_trouble(view, err);
+		return;
+	}
+	give_up_lease(view);
+	note_change_if_synced(view);
+}
+
+static void follow(struct job_view *view)
+{
+	const struct job_cache_settings cache = {
+		.loop = view->settings.loop,
+		.api = view->settings.api,
+		.namespace_name = view->settings.namespace_name,
+		.job_name = view->name,
+		.is_of_tfjobs = view->settings.is_of_tfjobs,
+	};
+	const struct job_follower_settings follower = {
+		.namespace_name = view->settings.namespace_name,
+		.job_name = view->name,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.on_trouble = on_trouble,
+		.data = view,
+	};
+
+	view->cache = job_cache_new(&cache);
+	view->seen = job_cache_follow(view->cache, &follower);
+	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
+	if (view->settings.is_of_tfjobs)
+		give_up_lease(view); /* none says which operator serves it, or whether any does */
+	else
+		job_follower_watch(view->seen, JOB_CACHE_LEASES);
+}
+
+struct job_view *job_view_new(const struct job_view_settings *settings, const char *name)
+{
+	struct job_view *view = mem_new(sizeof(*view));
+
+	view->settings = *settings;
+	view->name = mem_copy_text(name);
+	view->lease = lease_view_new(settings->loop, settings->api, note_change_if_synced, view);
+	follow(view);
+	return view;
+}
+
+void job_view_free(struct job_view *view)
+{
+	if (!view)
+		return;
+	job_follower_free(view->seen);
+	job_cache_free(view->cache);
+	lease_view_free(view->lease);
+	record_free(view->record);
+	job_free(view->job);
+	free(view->name);
+	free(view);
+}
+
+const char *job_view_name(const struct job_view *view)
+{
+	return view->name;
+}
+
+bool job_view_is_of_tfjobs(const struct job_view *view)
+{
+	return view->settings.is_of_tfjobs;
+}
+
+/* Waiting. */
+
+static void on_time(void *data)
+{
+	wake(data);
+}
+
+int job_view_wait(struct job_view *view, int64_t change, msec until, struct err *err)
+{
+	struct loop_watch *timer = loop_new_timer(view->settings.loop, on_time, view);
+
+	loop_timer_arm(timer, until);
+	view->is_waiting = true;
+	while (!view->err.code && (view->n_changes <= change || !is_synced(view)) &&
+	       loop_now() < until)
+		loop_run(view->settings.loop);
+	view->is_waiting = false;
+	loop_watch_free(timer);
+	return err_copy(err, &view->err);
+}
+
+int job_view_sync(struct job_view *view, struct err *err)
+{
+	return job_view_wait(view, 0, MSEC_NEVER, err);
+}
+
+/* What there is. */
+
+int64_t job_view_change(const struct job_view *view)
+{
+	return view->n_changes;
+}
+
+const struct store_record *job_view_record(const struct job_view *view)
+{
+	return view->record;
+}
+
+bool job_view_is_gone(const struct job_view *view)
+{
+	return view->is_gone;
+}
+
+int64_t job_view_record_change(const struct job_view *view)
+{
+	return view->record_change;
+}
+
+bool job_view_is_unsupervised(const struct job_view *view)
+{
+	return text_equals(lease_view_supervisor(view->lease), "");
+}
+
+static bool is_its_own(const struct job_view *view, const struct job_pod *pod)
+{
+	return job_pod_is_of(pod, view->record->uid, has_pods_without_owner(view));
+}
+
+static size_t count_pods(const struct job_view *view, bool only_live)
+{
+	const struct job_pod *pod;
+	size_t count = 0;
+
+	for (size_t i = 0; view->record && (pod = job_follower_next_pod(view->seen, &i));)
+		count += is_its_own(view, pod) && (!only_live || observed_is_live(&pod->seen));
+	return count;
+}
+
+size_t job_view_pod_count(const struct job_view *view)
+{
+	return count_pods(view, false);
+}
+
+size_t job_view_live_pod_count(const struct job_view *view)
+{
+	return count_pods(view, true);
+}
+
+/* Nobody has acted for it, or training-operator does. */
+static bool says_no_replicas(const struct job_view *view)
+{
+	return view->settings.is_of_tfjobs || record_is_untouched(view->record);
+}
+
+static void lay_pods_over(const struct job_view *view, struct arena *arena, struct status *status)
+{
+	const struct replica_places places = replica_places(view->job, status, arena);
+	const struct job_pod *pod;
+
+	for (size_t i = 0; (pod = job_follower_next_pod(view->seen, &i));) {
+		struct replica_status *replica =
+			replica_find(&places, pod->seen.role, pod->seen.index);
+
+		if (replica && is_its_own(view, pod))
+			job_view_pod_lay_over(pod, replica);
+	}
+}
+
+/* What the record does not say, since it follows from the rest: addresses, and how many replicas
+ * are in which state. */
+static void add_what_follows(const struct job_view *view, struct arena *arena,
+			     struct status *status)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (record_is_untouched(view->record) || record_read_job(view->record, &job, NULL) < 0)
+		return;
+	const struct observed observed = backend_kube_observe_new(job, arena);
+
+	status_see(job, &observed, arena, status);
+}
+
+/* muster's says of each replica how it is. */
+static bool is_served_by_ours(const struct job_view *view)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	return record_read_status(view->record, arena, &status, NULL) == 0 && status.n_replicas > 0;
+}
+
+const char *job_view_operator(const struct job_view *view)
+{
+	if (record_is_untouched(view->record))
+		return "";
+	return is_served_by_ours(view) ? CLIENT_OPERATOR_OURS : CLIENT_OPERATOR_OTHER;
+}
+
+static void add_who_acts(const struct job_view *view, struct json *status)
+{
+	if (view->settings.is_of_tfjobs)
+		json_set_string(status, CLIENT_SERVED_BY, job_view_operator(view));
+	else
+		json_set_string(status, CLIENT_SUPERVISED_BY, lease_view_supervisor(view->lease));
+}
+
+int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	struct status status = {0};
+	int rc = record_read_tfjob(view->record, &tfjob, err);
+
+	if (rc == 0)
+		rc = record_read_status(view->record, arena, &status, err);
+	if (rc < 0)
+		return rc;
+	if (view->job && says_no_replicas(view) && status.n_replicas == 0)
+		job_view_add_replicas(view->job, arena, &status);
+	if (view->job) /* else its Pods are not watched */
+		lay_pods_over(view, arena, &status);
+	add_what_follows(view, arena, &status);
+	json_set(tfjob, "status", status_write(&status));
+	add_who_acts(view, json_object_at(tfjob, "status"));
+	*ret_tfjob = TAKE(tfjob);
+	return 0;
+}

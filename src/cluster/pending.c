@@ -1,0 +1,151 @@
+/* What is under way lasts for moments, but a large job begins all at once: entries are found by
+ * name. */
+#include "cluster/pending.h"
+
+#include "base/text.h"
+#include "status/failure_words.h"
+
+#include <stdlib.h>
+
+static void free_entry(struct pending *pending)
+{
+	pending_forget_start(pending);
+	pending_forget_end(pending);
+	free(pending->pod_name);
+	free(pending->role);
+	free(pending);
+}
+
+/* Those that wait leave their line first, so that none begins when others end. */
+void pending_table_done(struct pending_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (!table->entries[i]->start_turn.is_taken)
+			turn_end(&table->entries[i]->start_turn);
+		if (!table->entries[i]->end_turn.is_taken)
+			turn_end(&table->entries[i]->end_turn);
+	}
+	for (size_t i = 0; i < table->count; i++)
+		free_entry(table->entries[i]);
+	free(table->entries);
+	mirror_table_done(&table->by_name);
+	*table = (struct pending_table){0};
+}
+
+struct pending *pending_find(const struct pending_table *table, const char *pod_name)
+{
+	const struct mirror_entry *entry =
+		pod_name ? mirror_table_find(&table->by_name, pod_name) : NULL;
+
+	return entry ? entry->kept : NULL;
+}
+
+struct pending *pending_at(struct pending_table *table, struct backend *backend,
+			   const char *pod_name, const char *role, int index)
+{
+	struct pending *pending = pending_find(table, pod_name);
+
+	if (pending)
+		return pending;
+	pending = mem_new(sizeof(*pending));
+	pending->backend = backend;
+	pending->pod_name = mem_copy_text(pod_name);
+	pending->role = mem_copy_text(role);
+	pending->index = index;
+	mem_grow(&table->entries, &table->capacity, table->count, sizeof(struct pending *));
+	pending->place = table->count;
+	table->entries[table->count++] = pending;
+	mirror_table_put(&table->by_name, pod_name)->kept = pending;
+	return pending;
+}
+
+void pending_forget_end(struct pending *pending)
+{
+	kube_call_cancel(TAKE(pending->end_call));
+	turn_end(&pending->end_turn);
+	mem_free_text(&pending->ended_uid);
+	pending->ended_uid = NULL;
+	pending->is_end_told = false;
+	pending->is_end_put_off = pending->end_asks_for_all = false;
+	pending->end_refused_at = MSEC_UNSET;
+	pending->is_removed = false;
+	pending->end_waits = false;
+	kube_exec_cancel(TAKE(pending->term));
+	pending->is_held = false;
+	pending->tell_at = MSEC_NEVER;
+	pending->was_missed = pending->is_told = pending->is_deaf = false;
+}
+
+void pending_forget_start(struct pending *pending)
+{
+	kube_call_cancel(TAKE(pending->start_call));
+	mem_free_text(&pending->started_uid);
+	mem_free_text(&pending->refusal);
+	pending->started_uid = NULL;
+	pending->refusal = NULL;
+	pending->n_refusals = 0;
+	pending->asks_for_all = false;
+	pending->is_start_told = false;
+	pending->is_unwanted = false;
+	pending->again_at = MSEC_UNSET;
+	pending->start = PENDING_NO_START;
+	turn_end(&pending->start_turn);
+}
+
+void pending_see_start(struct pending *pending)
+{
+	kube_call_let_go(TAKE(pending->start_call));
+	pending_forget_start(pending);
+}
+
+void pending_drop_if_idle(struct pending_table *table, struct pending *pending)
+{
+	if (pending->start != PENDING_NO_START || pending->ended_uid)
+		return;
+	mirror_table_remove(&table->by_name, mirror_table_find(&table->by_name, pending->pod_name));
+	table->entries[pending->place] = table->entries[--table->count];
+	table->entries[pending->place]->place = pending->place;
+	free_entry(pending);
+}
+
+bool pending_lay_over(const struct pending *pending, const char *uid,
+		      struct observed_replica *replica)
+{
+	if (!pending || !text_equals(pending->ended_uid, uid))
+		return true;
+	if (pending->is_removed)
+		return false;
+	if (replica->stop_asked_at == MSEC_UNSET) {
+		replica->stop_asked_at = pending->asked_at;
+		replica->kill_at = pending->kill_at;
+	}
+	/* The server's clock may be ahead. */
+	replica->stop_asked_at = msec_min(replica->stop_asked_at, pending->asked_at);
+	replica->is_held = pending->is_held;
+	replica->kill_at = msec_min(replica->kill_at, pending->kill_at);
+	replica->is_killed |= pending->asked_at == pending->kill_at;
+	return true;
+}
+
+struct observed_replica pending_observe_start(const struct pending *pending, struct arena *arena)
+{
+	bool is_impossible = pending->start == PENDING_START_IMPOSSIBLE;
+
+	return (struct observed_replica){
+		.role = arena_copy_text(arena, pending->role),
+		.index = pending->index,
+		.attempt = pending->attempt,
+		.phase = is_impossible ? OBSERVED_FAILED : OBSERVED_STARTING,
+		.exit_code = -1,
+		.reason = is_impossible      ? FAILURE_REFUSED
+			  : pending->refusal ? pending->refusal_reason
+					     : NULL,
+		.message = arena_copy_text(arena, pending->refusal),
+		.is_reason_from_elsewhere = true, /* there is no Pod yet */
+		.stop_asked_at = pending->is_unwanted ? pending->asked_at : MSEC_UNSET,
+		.kill_at = pending->is_unwanted ? pending->kill_at : MSEC_UNSET,
+		.is_unmade = pending->start == PENDING_START_WAITS ||
+			     pending->start == PENDING_START_REFUSED,
+		.is_killed = pending->is_unwanted && pending->asked_at == pending->kill_at,
+	};
+}

@@ -1,0 +1,481 @@
+/* The calls of the back end for Kubernetes: creations, deletions, and trying again.
+ *
+ * A call that fails is no reason to fail a replica: quotas are raised, rights are given, servers
+ * come back. It is tried again with growing pauses, for as long as the job wants it, as a
+ * Kubernetes Job does: only its deadline ends that. What no server would ever take ends the job. */
+#include "base/exit_code.h"
+#include "base/text.h"
+#include "cluster/backend_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From one telling that did not come through to the next. */
+#define TELLING_PAUSE (2 * MSEC_PER_SECOND)
+
+static struct kube_backend *of(struct backend *base)
+{
+	return (struct kube_backend *) base;
+}
+
+/* Starts. */
+
+/* A right that is missing from the beginning is to be given before the job is started again; one
+ * that was there may come back, as a quota is raised. */
+static bool is_final(const struct kube_backend *backend, const struct kube_status *status,
+		     const struct err *err)
+{
+	if (status->refusal == KUBE_REFUSED_RIGHT)
+		return !backend->has_made_pods && !backend->kind->awaits_rights;
+	return status->refusal == KUBE_REFUSED_FOR_EVER || err->code == ERR_INVALID;
+}
+
+static const char *word_of(const struct kube_status *status)
+{
+	if (status->refusal == KUBE_REFUSED_RIGHT)
+		return "Forbidden";
+	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
+}
+
+static bool is_any_refused(const struct kube_backend *backend, const char *word)
+{
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
+
+		if (pending->n_refusals > 0 && text_equals(pending->refusal_reason, word))
+			return true;
+	}
+	return false;
+}
+
+/* Of several that are refused in one way the first. One that already exists may be the job's own,
+ * by a call whose answer was lost: then it is seen before the next try. */
+static bool is_refusal_told(const struct kube_backend *backend, const struct pending *pending,
+			    const struct kube_status *status, const struct err *err)
+{
+	return err->code == ERR_EXISTS ? pending->n_refusals == 1
+				       : !is_any_refused(backend, word_of(status));
+}
+
+static void keep_refusal(struct pending *pending, const char *word, const char *why)
+{
+	pending->refusal_reason = word;
+	free(pending->refusal);
+	pending->refusal = mem_copy_text(why);
+}
+
+static void refuse(struct kube_backend *backend, struct pending *pending,
+		   const struct kube_status *status, const struct err *err)
+{
+	if (is_refusal_told(backend, pending, status, err))
+		kube_tell_not_created(backend, &kube_pods, err);
+	pending->start =
+		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
+	keep_refusal(pending, word_of(status), kube_refusal_why(err->text));
+	pending->again_at = loop_now();
+	pending->asks_for_all = false;
+	if (err->code == ERR_EXISTS) /* of this name alone */
+		pending->again_at += kube_backend_pause(pending->n_refusals);
+	else if (pending->start == PENDING_START_REFUSED)
+		gate_refuse(&backend->starts, pending->refusal_reason, pending->refusal);
+	pending->n_refusals++;
+	kube_backend_wake(backend);
+}
+
+/* Others were refused: it waits with them. */
+static void put_start_off(struct kube_backend *backend, struct pending *pending)
+{
+	turn_end(&pending->start_turn);
+	pending->start = PENDING_START_REFUSED;
+	keep_refusal(pending, backend->starts.word, backend->starts.why);
+	kube_backend_wake(backend);
+}
+
+void kube_backend_tell_started(struct kube_backend *backend, struct pending *pending,
+			       const char *uid)
+{
+	const struct told_object object = {&kube_pods, pending->pod_name, pending->role, uid};
+
+	if (pending->is_start_told)
+		return;
+	pending->is_start_told = true;
+	kube_tell_restart_policy(backend, job_role(backend->job, pending->role));
+	kube_tell_created(backend, &object);
+}
+
+static void keep_made(struct kube_backend *backend, struct pending *pending, const struct json *pod)
+{
+	const struct json *uid = json_get_path(pod, "metadata", "uid", NULL);
+
+	pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
+	pending->started_version = kube_backend_version_of(pod);
+	kube_backend_tell_started(backend, pending, pending->started_uid);
+}
+
+/* One that was refused is no more; one that was made has to go again. */
+void kube_backend_end_start(struct kube_backend *backend, struct pending *pending)
+{
+	char *uid CLEANUP(mem_free_text) = TAKE(pending->started_uid);
+
+	pending_forget_start(pending);
+	if (uid && !pending->ended_uid) {
+		pending->ended_uid = TAKE(uid);
+		kube_backend_end(backend, pending);
+	} else {
+		pending_drop_if_idle(&backend->pending, pending);
+	}
+}
+
+static void on_started(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct pending *pending = data;
+	struct kube_backend *backend = of(pending->backend);
+
+	pending->start_call = NULL;
+	turn_end(&pending->start_turn);
+	backend->has_made_pods |= !err;
+	if (err && err->code == ERR_EXISTS)
+		kube_backend_tell_earlier_pods(backend);
+	if (err) {
+		refuse(backend, pending, status, err);
+	} else {
+		keep_made(backend, pending, object);
+		kube_backend_let_in(backend, &backend->starts);
+	}
+	if (pending->is_unwanted) {
+		kube_backend_end_start(backend, pending);
+	} else {
+		kube_backend_forget_lost(backend, pending);
+		pending_drop_if_idle(&backend->pending, pending);
+	}
+	kube_backend_news(backend);
+}
+
+/* For now. */
+static bool is_name_taken(const struct kube_backend *backend, const struct pending *pending)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
+
+	return pod && kube_backend_goes_by_itself(pod);
+}
+
+/* The name may have been taken while it waited. */
+static void on_start_turn(void *data)
+{
+	struct pending *pending = data;
+	struct kube_backend *backend = of(pending->backend);
+
+	if (is_name_taken(backend, pending))
+		turn_end(&pending->start_turn);
+	else
+		kube_backend_start(backend, pending);
+}
+
+void kube_backend_start(struct kube_backend *backend, struct pending *pending)
+{
+	const struct role *role = job_role(backend->job, pending->role);
+
+	if (!role) { /* the job has lost this role since: nobody asks for it any more */
+		pending_forget_start(pending);
+		return;
+	}
+	if (gate_is_closed(&backend->starts) && !pending->asks_for_all) {
+		put_start_off(backend, pending);
+		return;
+	}
+	pending->start = PENDING_START_WAITS;
+	if (!turn_take(&pending->start_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		       backend->job->name_space, on_start_turn, pending))
+		return;
+	struct json *pod CLEANUP(json_cleanup) =
+		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_pods,
+		.namespace_name = backend->job->name_space,
+		.body = pod,
+		.wants_metadata = true,
+	};
+
+	pending->start = PENDING_START_CALLED;
+	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
+}
+
+/* Ends. */
+
+static struct json *delete_options_new(const char *uid, msec grace)
+{
+	struct json *options = kube_delete_options_new(uid);
+	int64_t seconds = (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
+
+	/* Zero would forget the Pod while its processes may still run. */
+	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
+	return options;
+}
+
+static bool is_gone(const struct err *err)
+{
+	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
+}
+
+void kube_backend_tell_ended(struct kube_backend *backend, struct pending *pending)
+{
+	const struct told_object object = {&kube_pods, pending->pod_name, pending->role,
+					   pending->ended_uid};
+
+	if (pending->is_end_told)
+		return;
+	pending->is_end_told = true;
+	kube_tell_deleted(backend, &object);
+}
+
+static void put_end_off(struct kube_backend *backend, struct pending *pending)
+{
+	turn_end(&pending->end_turn);
+	pending->is_end_put_off = true;
+	pending->end_asks_for_all = false;
+	kube_backend_wake(backend);
+}
+
+static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct pending *pending = data;
+	struct kube_backend *backend = of(pending->backend);
+
+	(void) object, (void) status;
+	pending->end_call = NULL;
+	turn_end(&pending->end_turn);
+	if (!err)
+		kube_backend_tell_ended(backend, pending);
+	if (err && !is_gone(err)) {
+		kube_tell_not_deleted(backend, &kube_pods, err);
+		kube_backend_trouble(backend, err);
+		gate_refuse(&backend->ends, NULL, NULL);
+		pending->end_refused_at = loop_now();
+		put_end_off(backend, pending);
+		return;
+	}
+	kube_backend_let_in(backend, &backend->ends);
+	if (err && !job_follower_pod(backend->seen, pending->pod_name)) {
+		pending_forget_end(pending);
+		pending_drop_if_idle(&backend->pending, pending);
+	}
+	kube_backend_news(backend);
+}
+
+static void on_end_turn(void *data)
+{
+	struct pending *pending = data;
+
+	kube_backend_end(of(pending->backend), pending);
+}
+
+void kube_backend_end(struct kube_backend *backend, struct pending *pending)
+{
+	pending->end_waits = false;
+	if (gate_is_closed(&backend->ends) && !pending->end_asks_for_all) {
+		put_end_off(backend, pending);
+		return;
+	}
+	pending->is_end_put_off = false;
+	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		       backend->job->name_space, on_end_turn, pending))
+		return;
+	struct json *options CLEANUP(json_cleanup) =
+		delete_options_new(pending->ended_uid, pending->end_grace);
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = &kube_pods,
+		.namespace_name = backend->job->name_space,
+		.name = pending->pod_name,
+		.body = options,
+		.wants_metadata = true,
+	};
+
+	kube_call_cancel(pending->end_call);
+	pending->end_call = kube_call_new(backend->settings.api, &request, on_ended, pending);
+}
+
+/* Pods whose end is held back because something is to be fetched from them.
+ *
+ * Deleting a Pod ends all its containers, the keeper too (kube/keeper.h). So the process that
+ * trains is told to end from inside its container, as kubelet would tell it, and the Pod stays. A
+ * process that is still there after its grace time, or cannot be told, is fetched from as it
+ * stands. */
+
+/* The first time it may be that the process has ended, and that its node is slow to say so. */
+static void take_loss(struct kube_backend *backend, struct pending *pending, const struct err *err)
+{
+	struct err told = {0};
+	bool is_first = !pending->was_missed;
+
+	pending->tell_at = loop_now() + TELLING_PAUSE;
+	pending->was_missed = true;
+	if (is_first)
+		return;
+	err_set(&told, err->code,
+		"the process of Pod '%s' cannot be asked to exit; trying again: %s",
+		pending->pod_name, err->text);
+	kube_backend_trouble(backend, &told);
+}
+
+/* With its first process ends all of a container, the shell that told it too, by a signal. An error
+ * leaves open whether it was told: it is told again. */
+static void on_told(int exit_code, const struct err *err, void *data)
+{
+	struct pending *pending = data;
+	struct kube_backend *backend = (struct kube_backend *) pending->backend;
+
+	pending->term = NULL;
+	pending->is_deaf = !err && exit_code > 0 && exit_code < EXIT_BY_SIGNAL;
+	pending->is_told = !err && !pending->is_deaf;
+	if (err)
+		take_loss(backend, pending, err);
+	if (pending->is_deaf)
+		kube_backend_news(backend);
+	kube_backend_wake(backend);
+}
+
+static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
+{
+	(void) channel, (void) bytes, (void) len, (void) data;
+}
+
+void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending)
+{
+	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
+	const struct role *role = job_role(backend->job, pending->role);
+	const struct kube_exec_request request = {
+		.container = {backend->job->name_space, pending->pod_name,
+			      role ? role->container.name : NULL},
+		.command = command,
+		.on_output = on_output,
+		.on_end = on_told,
+		.data = pending,
+	};
+
+	if (!kube_backend_is_live(backend, pending)) {
+		kube_backend_news(backend);
+		return;
+	}
+	pending->term = kube_exec_new(backend->settings.api, &request);
+	kube_backend_wake(backend);
+}
+
+static void tell_again(struct kube_backend *backend, msec now)
+{
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (now < pending->tell_at || !kube_backend_is_waited_for(backend, pending))
+			continue;
+		pending->tell_at = MSEC_NEVER;
+		kube_backend_tell_held(backend, pending);
+	}
+}
+
+bool backend_kube_is_held_up(const struct backend *base)
+{
+	const struct kube_backend *backend = (const struct kube_backend *) base;
+	bool is_any_held = false;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
+
+		if (kube_backend_is_waited_for(backend, pending))
+			return false;
+		is_any_held |= pending->is_held;
+	}
+	return is_any_held;
+}
+
+/* Those that were told have had their grace time; the others begin it with their Pod. */
+static void release(struct kube_backend *backend, struct pending *pending, bool is_hurried)
+{
+	if (pending->is_told || is_hurried) {
+		pending->end_grace = 0;
+	} else {
+		pending->asked_at = loop_now();
+		pending->kill_at = pending->asked_at + pending->end_grace;
+	}
+	pending->is_held = false;
+	kube_exec_cancel(TAKE(pending->term));
+	pending->end_waits = pending->is_removed &&
+			     pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid);
+	if (!pending->end_waits)
+		kube_backend_end(backend, pending);
+}
+
+void backend_kube_release(struct backend *base, bool is_hurried)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (pending->is_held)
+			release(backend, pending, is_hurried);
+	}
+}
+
+/* Again. */
+
+/* While the gate is closed the one that was refused longest ago asks. */
+static void try_starts_again(struct kube_backend *backend, msec now)
+{
+	struct pending *first = NULL;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (pending->start != PENDING_START_REFUSED || pending->again_at > now)
+			continue;
+		if (is_name_taken(backend, pending))
+			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
+		else if (!gate_is_closed(&backend->starts))
+			kube_backend_start(backend, pending);
+		else if (!first || pending->again_at < first->again_at)
+			first = pending;
+	}
+	if (!first || !gate_is_closed(&backend->starts) || backend->starts.again_at > now)
+		return;
+	gate_pass(&backend->starts);
+	first->asks_for_all = true;
+	kube_backend_start(backend, first);
+}
+
+static void try_ends_again(struct kube_backend *backend, msec now)
+{
+	struct pending *first = NULL;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (!pending->is_end_put_off)
+			continue;
+		if (!gate_is_closed(&backend->ends))
+			kube_backend_end(backend, pending);
+		else if (!first || pending->end_refused_at < first->end_refused_at)
+			first = pending;
+	}
+	if (!first || !gate_is_closed(&backend->ends) || backend->ends.again_at > now)
+		return;
+	gate_pass(&backend->ends);
+	first->end_asks_for_all = true;
+	kube_backend_end(backend, first);
+}
+
+void kube_backend_try_again(void *data)
+{
+	struct kube_backend *backend = data;
+	msec now = loop_now();
+
+	kube_prerequisites_try_again(backend, now);
+	try_starts_again(backend, now);
+	try_ends_again(backend, now);
+	tell_again(backend, now);
+	kube_backend_wake(backend);
+	kube_backend_news(backend);
+}

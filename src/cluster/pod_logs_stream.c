@@ -1,0 +1,362 @@
+/* The streams of one log, one after the other, as kube/log_follow.h says, and what they bring. */
+#include "base/mem.h"
+#include "cluster/pod_logs_parts.h"
+#include "io/heap.h"
+#include "kube/jitter.h"
+#include "kube/resources.h"
+#include "spec/limits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A container has ended, and its stream neither ends nor says anything: it is taken up again. */
+#define LINGERING (10 * MSEC_PER_SECOND)
+/* Lines that came within so short a time are written at once; the index is no finer. */
+#define SPACING ((msec) 5)
+/* A stream that says nothing counts as open after a while. */
+#define OPENING_TIME MSEC_PER_SECOND
+#define BURST 32 /* streams */
+
+/* Turns. A burst of handshakes leaves a heap that is full of holes. */
+
+static void end_opening(struct pod_log *log)
+{
+	struct pod_logs *logs = log->logs;
+	const struct turns *turns = kube_api_turns(logs->settings.api);
+
+	turn_end(&log->turn);
+	if (turns->lines[TURN_STREAM].n_taken > 0 || logs->n_opened < BURST)
+		return;
+	logs->n_opened = 0;
+	heap_give_back();
+}
+
+static void on_turn(void *data)
+{
+	struct pod_log *log = data;
+
+	loop_timer_arm(log->timer, loop_now());
+}
+
+/* What a stream brings. */
+
+/* Files are made for what there is to be kept: of thousands of Pods, many print nothing. */
+static int open_writer(struct pod_log *log, struct err *err)
+{
+	if (log->writer || log->cannot_be_kept)
+		return 0;
+	int rc = log_writer_open(log->logs->settings.folder, log->role, log->index, log->attempt,
+				 LIMIT_LOG_FILE, &log->writer, err);
+
+	log->cannot_be_kept = rc < 0;
+	if (rc == 0)
+		log_writer_begin_copy(log->writer, log->logs->settings.copies);
+	return rc;
+}
+
+static void write_batch(struct pod_log *log)
+{
+	struct pod_logs *logs = log->logs;
+	struct err err = {0};
+
+	if (logs->batch.len == 0)
+		return;
+	int rc = open_writer(log, &err);
+
+	if (rc == 0 && log->writer)
+		rc = log_writer_add(log->writer, logs->batch.bytes, logs->batch.len,
+				    logs->batch_time, &err);
+	if (rc < 0)
+		logs->settings.on_trouble(err.text, logs->settings.data);
+	text_clear(&logs->batch);
+}
+
+/* Which may pause us. A text without a stamp has the time of what is before it. */
+static void hand_on(struct pod_log *log, const char *bytes, size_t len, msec time)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	const struct pod_log_name name = {
+		.pod_name = log->pod_name,
+		.uid = log->uid,
+		.container = log->container,
+		.role = log->role,
+		.index = log->index,
+		.attempt = log->attempt,
+	};
+
+	log->last_time = time == MSEC_UNSET ? log->last_time : time;
+	settings->on_text(&name, bytes, len, log->last_time, settings->data);
+}
+
+static void take_text(const char *bytes, size_t len, msec time, void *data)
+{
+	struct pod_log *log = data;
+	struct pod_logs *logs = log->logs;
+
+	log->follow.has_news = true;
+	if (logs->settings.on_text) {
+		hand_on(log, bytes, len, time);
+		return;
+	}
+	if (time == MSEC_UNSET)
+		time = logs->batch.len > 0 ? logs->batch_time : loop_now();
+	if (logs->batch.len > 0 && time >= logs->batch_time + SPACING)
+		write_batch(log);
+	if (logs->batch.len == 0)
+		logs->batch_time = time;
+	text_add_bytes(&logs->batch, bytes, len);
+	log->last_time = time;
+}
+
+static void tell_gap(struct pod_log *log)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	struct text sentence CLEANUP(text_done) = {0};
+	msec from, to;
+
+	if (!log_lines_take_gap(&log->lines, &from, &to))
+		return;
+	text_addf(&sentence, "the log of Pod '%s' was interrupted and rotated meanwhile: lines ",
+		  log->pod_name);
+	if (from != MSEC_UNSET) {
+		text_add(&sentence, "between ");
+		text_add_time(&sentence, from);
+		text_add(&sentence, " and ");
+	} else {
+		text_add(&sentence, "before ");
+	}
+	text_add_time(&sentence, to);
+	text_add(&sentence, " may be missing");
+	settings->on_trouble(text_of(&sentence), settings->data);
+}
+
+static void on_bytes(const char *bytes, size_t len, void *data)
+{
+	struct pod_log *log = data;
+	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	log->heard_at = loop_monotonic_now();
+	end_opening(log);
+	log_lines_take(&log->lines, bytes, len, take_text, log);
+	write_batch(log);
+	tell_gap(log);
+	settings->on_output(settings->data);
+}
+
+/* Its end. */
+
+void pod_log_close(struct pod_log *log)
+{
+	if (!pod_log_is_open(log))
+		return;
+	end_opening(log);
+	kube_call_cancel(TAKE(log->call));
+	loop_watch_free(TAKE(log->timer));
+	log_writer_close(TAKE(log->writer));
+	log->logs->n_open--;
+	log->logs->n_ended_open -= log->follow.container.has_ended;
+}
+
+static enum log_end end_of(const struct pod_log *log, const struct kube_status *status,
+			   const struct err *err)
+{
+	if (!err)
+		return LOG_END_PROPER;
+	/* What answers for its name is another Pod, which has just been made. */
+	bool is_of_another = log->follow.container.is_gone && status->code == 400;
+
+	if (status->code == 404 || is_of_another)
+		return LOG_END_ABSENT;
+	if (status->code == 400 && !log->follow.began_after_end)
+		return LOG_END_NOT_YET;
+	if (status->code >= 400 && status->code < 500 && status->code != 429)
+		return LOG_END_REFUSED;
+	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
+}
+
+static void tell_refusal(struct pod_logs *logs, const struct err *err)
+{
+	if (!logs->is_refusal_told)
+		logs->settings.on_trouble(err->text, logs->settings.data);
+	logs->is_refusal_told = true;
+}
+
+static void tell_loss(struct pod_log *log)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
+			   log->pod_name, log->err.code ? ": " : "", log->err.text);
+
+	settings->on_trouble(sentence, settings->data);
+}
+
+/* The node's own words in the place of lines, once. That a log goes with its Pod is no news. */
+static void tell_words(struct pod_log *log, const struct text *words)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	const struct log_container *container = &log->follow.container;
+	struct err told = {0};
+
+	if (container->is_ending || container->is_gone || words->len == 0 ||
+	    text_equals(log->words, text_of(words)))
+		return;
+	free(log->words);
+	log->words = mem_copy_text(text_of(words));
+	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
+		log->pod_name, log->words);
+	settings->on_trouble(told.text, settings->data);
+}
+
+static void take_words(struct pod_log *log)
+{
+	struct text words CLEANUP(text_done) = {0};
+
+	log_lines_take_words(&log->lines, &words);
+	tell_words(log, &words);
+}
+
+/* The log has come to its end. */
+static void finish(struct pod_log *log, bool is_whole)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	log_lines_end(&log->lines, take_text, log);
+	write_batch(log);
+	pod_log_close(log);
+	if (!is_whole)
+		tell_loss(log);
+	settings->on_output(settings->data);
+	settings->on_complete(settings->data);
+}
+
+static void end_stream(struct pod_log *log, enum log_end end)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	if (end == LOG_END_PROPER)
+		take_words(log);
+	struct log_next next = log_follow_ended(
+		&log->follow, end, log_lines_is_catching_up(&log->lines), kube_jitter());
+
+	if (settings->ends_at_once && (end == LOG_END_PROPER || end == LOG_END_NOT_YET))
+		next.step = LOG_STEP_DONE;
+	if (next.step == LOG_STEP_STREAM)
+		loop_timer_arm(log->timer, loop_now() + next.wait);
+	else
+		finish(log, next.step == LOG_STEP_DONE);
+}
+
+static void on_end(struct json *object, const struct kube_status *status, const struct err *err,
+		   void *data)
+{
+	struct pod_log *log = data;
+	enum log_end end = end_of(log, status, err);
+
+	(void) object;
+	log->call = NULL;
+	end_opening(log);
+	log->err = err ? *err : (struct err){0};
+	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
+		tell_refusal(log->logs, err);
+	end_stream(log, end);
+}
+
+/* The next stream. */
+
+/* Of a stream that begins with the first line that is wanted. */
+static void add_first_bounds(const struct pod_logs_settings *settings, struct text *since,
+			     struct text *tail)
+{
+	if (settings->since != MSEC_UNSET)
+		text_add_time(since, settings->since);
+	if (settings->tail >= 0)
+		text_addf(tail, "%" PRId64, settings->tail);
+}
+
+static struct kube_call *open_stream(struct pod_log *log)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	struct kube_parameter parameters[7] = {{"container", log->container},
+					       {"timestamps", "true"}};
+	struct text since CLEANUP(text_done) = {0}, tail CLEANUP(text_done) = {0};
+	size_t n = 2;
+
+	if (log->follow.reads_previous)
+		parameters[n++] = (struct kube_parameter){"previous", "true"};
+	else if (!settings->ends_at_once)
+		parameters[n++] = (struct kube_parameter){"follow", "true"};
+	if (!log_lines_add_since(&log->lines, &since))
+		add_first_bounds(settings, &since, &tail);
+	if (since.len > 0)
+		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
+	if (tail.len > 0)
+		parameters[n++] = (struct kube_parameter){"tailLines", text_of(&tail)};
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = settings->namespace_name,
+		.name = log->pod_name,
+		.subresource = "log",
+		.parameters = parameters,
+	};
+
+	return kube_stream_new(settings->api, &request, settings->silence, on_bytes, on_end, log);
+}
+
+/* The container has ended, and its stream has not: for as long as it says something, that is fine.
+ */
+static void check_lingering(struct pod_log *log)
+{
+	msec left = log->heard_at + LINGERING - loop_monotonic_now();
+
+	if (!log->follow.container.has_ended)
+		return;
+	if (left > 0) {
+		loop_timer_arm(log->timer, loop_now() + left);
+		return;
+	}
+	kube_call_cancel(TAKE(log->call));
+	end_stream(log, LOG_END_LOST);
+}
+
+void pod_log_begin_stream(void *data)
+{
+	struct pod_log *log = data;
+	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	if (log->call) {
+		end_opening(log);
+		check_lingering(log);
+		return;
+	}
+	if (log->logs->is_paused)
+		return;
+	/* Its name may be another Pod's by now. */
+	if (log->follow.container.is_gone) {
+		finish(log, log->follow.has_started && !log->follow.was_lost);
+		return;
+	}
+	if (!turn_take(&log->turn, kube_api_turns(settings->api), TURN_STREAM,
+		       settings->namespace_name, on_turn, log))
+		return;
+	log->logs->n_opened++;
+	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
+	log->heard_at = loop_monotonic_now();
+	log->call = open_stream(log);
+	loop_timer_arm(log->timer, loop_now() + OPENING_TIME);
+}
+
+void pod_log_give_up_stream(struct pod_log *log)
+{
+	if (!pod_log_is_open(log) || !log->call)
+		return;
+	end_opening(log);
+	kube_call_cancel(TAKE(log->call));
+	log->follow.was_lost = true;
+}
+
+void pod_log_look_again(struct pod_log *log)
+{
+	loop_timer_arm(log->timer, loop_now() + (log->call ? LINGERING : 0));
+}

@@ -1,0 +1,208 @@
+/* A table of Pods by name, each with its log. */
+#include "cluster/pod_logs.h"
+
+#include "base/mem.h"
+#include "cluster/pod_logs_parts.h"
+#include "io/descriptor_limit.h"
+#include "io/file.h"
+#include "logs/keeper.h"
+
+#include <stdlib.h>
+
+#define SILENCE (600 * MSEC_PER_SECOND)
+
+struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
+{
+	struct pod_logs *logs = mem_new(sizeof(*logs));
+
+	/* A log that has lines has, with the console's, four open files: a large job needs more
+	 * than the usual 1024. */
+	descriptor_limit_raise_to_most();
+	logs->settings = *settings;
+	if (!logs->settings.silence)
+		logs->settings.silence = SILENCE;
+	logs->keeper_fd = settings->folder ? log_keeper_begin(settings->folder) : -1;
+	return logs;
+}
+
+static void free_log(struct pod_log *log)
+{
+	pod_log_close(log);
+	free(log->uid);
+	free(log->pod_name);
+	free(log->container);
+	free(log->role);
+	free(log->words);
+	free(log);
+}
+
+void pod_logs_free(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	if (!logs)
+		return;
+	while ((entry = mirror_table_next(&logs->table, &place)))
+		free_log(entry->kept);
+	mirror_table_done(&logs->table);
+	file_close(&logs->keeper_fd);
+	text_done(&logs->batch);
+	free(logs);
+}
+
+static struct pod_log *find(const struct pod_logs *logs, const char *pod_name)
+{
+	const struct mirror_entry *entry = mirror_table_find(&logs->table, pod_name);
+
+	return entry ? entry->kept : NULL;
+}
+
+/* Which logs there are. */
+
+static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
+{
+	struct pod_log *log = mem_new(sizeof(*log));
+
+	log->logs = logs;
+	log->uid = mem_copy_text(name->uid);
+	log->pod_name = mem_copy_text(name->pod_name);
+	log->container = mem_copy_text(name->container);
+	log->role = mem_copy_text(name->role);
+	log->index = name->index;
+	log->attempt = name->attempt;
+	log->timer = loop_new_timer(logs->settings.loop, pod_log_begin_stream, log);
+	logs->n_open++;
+	return log;
+}
+
+/* What is new of the container may end a wait, and begins one for a stream that does not end. */
+static void take_container(struct pod_log *log, const struct log_container *container)
+{
+	struct log_container before = log->follow.container;
+	bool is_new = !log->follow.has_started || container->has_ended != before.has_ended ||
+		      container->n_restarts != before.n_restarts;
+
+	log->follow.container.is_ending |= container->is_ending;
+	if (!pod_log_is_open(log) || !(is_new || container->is_gone))
+		return;
+	log->logs->n_ended_open += container->has_ended;
+	log->logs->n_ended_open -= before.has_ended;
+	log->follow.container = *container;
+	log->follow.container.is_ending |= before.is_ending;
+	if (is_new)
+		pod_log_look_again(log);
+}
+
+void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
+		     const struct log_container *container)
+{
+	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
+	struct pod_log *log = entry->kept;
+
+	/* What another muster brought before us comes again, as a whole. */
+	if (!log && logs->settings.folder)
+		log_writer_remove(logs->settings.folder, name->role, name->index, name->attempt);
+	if (log && !text_equals(log->uid, name->uid)) {
+		free_log(log);
+		log = NULL;
+	}
+	entry->kept = log ? log : log_new(logs, name);
+	/* Where only what is there now is wanted, it ends with that. */
+	take_container(entry->kept,
+		       &(struct log_container){
+			       .has_ended = container->has_ended || logs->settings.ends_at_once,
+			       .is_ending = container->is_ending,
+			       .n_restarts = container->n_restarts,
+		       });
+}
+
+void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	const struct pod_log_name name = {
+		.pod_name = pod->name,
+		.uid = pod->uid,
+		.container = pod->container,
+		.role = seen->role,
+		.index = seen->index,
+		.attempt = seen->attempt,
+	};
+	const struct log_container container = {
+		.has_ended = !observed_is_live(seen),
+		.is_ending = observed_was_asked_to_end(seen),
+		.n_restarts = pod->n_restarts,
+	};
+
+	if (seen->started_at != MSEC_UNSET)
+		pod_logs_follow(logs, &name, &container);
+}
+
+void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
+{
+	struct pod_log *log = logs ? find(logs, pod_name) : NULL;
+
+	if (!log)
+		return;
+	struct log_container container = log->follow.container;
+
+	container.has_ended = container.is_gone = true;
+	take_container(log, &container);
+}
+
+/* Streams are given up: to leave one unread would stall the others on its connection. */
+void pod_logs_pause(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	logs->is_paused = true;
+	while ((entry = mirror_table_next(&logs->table, &place)))
+		pod_log_give_up_stream(entry->kept);
+}
+
+void pod_logs_resume(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	logs->is_paused = false;
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		struct pod_log *log = entry->kept;
+
+		if (pod_log_is_open(log) && !log->call)
+			loop_timer_arm(log->timer, loop_now());
+	}
+}
+
+bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
+{
+	const struct pod_log *log = logs ? find(logs, pod_name) : NULL;
+
+	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
+}
+
+bool pod_logs_is_any_ended_open(const struct pod_logs *logs)
+{
+	return logs && logs->n_ended_open > 0;
+}
+
+bool pod_logs_is_any_open(const struct pod_logs *logs)
+{
+	return logs->n_open > 0;
+}
+
+msec pod_logs_known_until(const struct pod_logs *logs)
+{
+	const struct mirror_entry *entry;
+	msec until = MSEC_NEVER;
+	size_t place = 0;
+
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		const struct pod_log *log = entry->kept;
+
+		if (pod_log_is_open(log))
+			until = msec_min(until, log->last_time);
+	}
+	return until;
+}

@@ -1,0 +1,725 @@
+/* What the Pods of a job stand on: the Service by which they find each other, the NetworkPolicy
+ * that keeps others away, and the ConfigMaps that they read: of files, and of the cluster where it
+ * is large. And the Secret of variables, where we made it: its values are nowhere else.
+ *
+ * They are made with the first Pods. As long as one is missing later, no replica has its address,
+ * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
+ * is made of again is what the cache showed of it, so that any supervisor can do so. */
+#include "base/text.h"
+#include "cluster/backend_state.h"
+#include "io/log.h"
+#include "status/failure_words.h"
+
+#include <stdlib.h>
+
+struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
+					     const struct kube_resource *resource, const char *name)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->resource == resource &&
+		    text_equals(backend->prerequisites[i]->name, name))
+			return backend->prerequisites[i];
+	return NULL;
+}
+
+struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
+					    const struct kube_resource *resource, const char *name)
+{
+	struct prerequisite *prerequisite = mem_new(sizeof(*prerequisite));
+
+	prerequisite->backend = backend;
+	prerequisite->resource = resource;
+	prerequisite->name = mem_copy_text(name);
+	mem_grow(&backend->prerequisites, &backend->prerequisites_capacity,
+		 backend->n_prerequisites, sizeof(struct prerequisite *));
+	backend->prerequisites[backend->n_prerequisites++] = prerequisite;
+	return prerequisite;
+}
+
+struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name)
+{
+	struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
+	const char *role;
+	size_t role_len;
+
+	if (service)
+		return service;
+	service = kube_prerequisites_add(backend, &kube_services, name);
+	if (objects_read_pod_name(backend->job, name, &role, &role_len, &service->index))
+		service->role = mem_copy_bytes(role, role_len);
+	if (job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
+		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
+	return service;
+}
+
+/* The call is over, or not wanted any more. */
+static void end_call(struct prerequisite *prerequisite)
+{
+	kube_call_cancel(TAKE(prerequisite->call));
+	turn_end(&prerequisite->turn);
+}
+
+void kube_prerequisites_free(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (!backend->prerequisites[i]->turn.is_taken)
+			turn_end(&backend->prerequisites[i]->turn);
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		end_call(prerequisite);
+		json_free(prerequisite->body);
+		free(prerequisite->name);
+		free(prerequisite->uid);
+		free(prerequisite->role);
+		free(prerequisite);
+	}
+	free(backend->prerequisites);
+}
+
+/* The job may have lost the role of a Service, or the replica, since. */
+static bool is_of_job(const struct prerequisite *prerequisite)
+{
+	const struct role *role = prerequisite->role
+					  ? job_role(prerequisite->backend->job, prerequisite->role)
+					  : NULL;
+
+	return !prerequisite->role || (role && prerequisite->index < role->replicas);
+}
+
+static bool is_missing(const struct prerequisite *prerequisite)
+{
+	return !prerequisite->is_shown && !prerequisite_is_called(prerequisite) &&
+	       !prerequisite->is_made && !prerequisite->is_unwanted && !prerequisite->is_going &&
+	       is_of_job(prerequisite);
+}
+
+/* Asked for is as good as there: Pods may start before their Service does. */
+bool kube_prerequisites_is_there(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (is_missing(prerequisite) && !prerequisite->is_refused)
+			return false;
+	}
+	return true;
+}
+
+bool kube_prerequisites_is_any_shown(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->is_shown)
+			return true;
+	return false;
+}
+
+/* What is to go, and has not gone yet, is tried again. */
+bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (prerequisite_is_called(prerequisite) ||
+		    (prerequisite->is_unwanted && prerequisite->is_refused))
+			return false;
+	}
+	return true;
+}
+
+/* Making. */
+
+/* Now, or when it is its turn. */
+static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *data))
+{
+	const struct kube_backend *backend = prerequisite->backend;
+
+	prerequisite->is_refused = false;
+	if (turn_take(&prerequisite->turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		      backend->job->name_space, act, prerequisite))
+		act(prerequisite);
+}
+
+static bool is_any_refused(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->n_refusals > 0)
+			return true;
+	return false;
+}
+
+/* One that already exists may be the job's own, by a call whose answer was lost: then it is seen
+ * before the next try. */
+static void tell_not_created(const struct prerequisite *prerequisite, bool is_first,
+			     const struct err *err)
+{
+	if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
+		kube_tell_not_created(prerequisite->backend, prerequisite->resource, err);
+}
+
+/* Later and later. */
+static void put_off(struct prerequisite *prerequisite)
+{
+	prerequisite->is_refused = true;
+	prerequisite->again_at = loop_now() + kube_backend_pause(prerequisite->n_refusals++);
+	kube_backend_wake(prerequisite->backend);
+}
+
+/* Of several that are refused, by a quota, the first is told of. */
+static void try_later(struct prerequisite *prerequisite, const struct err *err, bool was_end)
+{
+	struct kube_backend *backend = prerequisite->backend;
+	bool is_first = !is_any_refused(backend);
+
+	if (was_end)
+		kube_tell_not_deleted(backend, prerequisite->resource, err);
+	else
+		tell_not_created(prerequisite, is_first, err);
+	if (is_first)
+		kube_backend_trouble(backend, err);
+	else
+		log_info("job '%s': %s", backend->job->name, err->text);
+	put_off(prerequisite);
+}
+
+/* NULL: it is not there, or another one is. */
+static void take_uid(struct prerequisite *prerequisite, const char *uid)
+{
+	if (text_equals(prerequisite->uid, uid))
+		return;
+	free(prerequisite->uid);
+	prerequisite->uid = mem_copy_text(uid);
+}
+
+static struct told_object told_of(const struct prerequisite *prerequisite)
+{
+	return (struct told_object){prerequisite->resource, prerequisite->name, prerequisite->role,
+				    prerequisite->uid};
+}
+
+static void tell_deleted(const struct prerequisite *prerequisite)
+{
+	const struct told_object object = told_of(prerequisite);
+
+	kube_tell_deleted(prerequisite->backend, &object);
+}
+
+/* In a conflict the name is another's by now. */
+static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct prerequisite *prerequisite = data;
+	struct kube_backend *backend = prerequisite->backend;
+	bool is_final = err && err->code == ERR_REFUSED && status->code; /* 0: our permit */
+
+	(void) object;
+	prerequisite->call = NULL;
+	prerequisite->is_ending = false;
+	turn_end(&prerequisite->turn);
+	prerequisite->is_made = false;
+	if (!err)
+		tell_deleted(prerequisite);
+	if (is_final) { /* it goes with its owner */
+		kube_tell_not_deleted(backend, prerequisite->resource, err);
+		kube_backend_trouble(backend, err);
+	} else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
+		try_later(prerequisite, err, true);
+	}
+	kube_backend_news(backend);
+}
+
+static void on_end_turn(void *data)
+{
+	struct prerequisite *prerequisite = data;
+	struct kube_backend *backend = prerequisite->backend;
+	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(prerequisite->uid);
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = prerequisite->resource,
+		.namespace_name = backend->job->name_space,
+		.name = prerequisite->name,
+		.body = options,
+		.wants_metadata = true,
+	};
+
+	prerequisite->is_ending = true;
+	prerequisite->call = kube_call_new(backend->settings.api, &request, on_ended, prerequisite);
+}
+
+/* Of that very object: the name alone may be of one that is not the job's. What was made by a call
+ * whose answer was lost is ended when it is shown. */
+static void begin_end(struct prerequisite *prerequisite)
+{
+	prerequisite->is_refused = false;
+	if (prerequisite->uid)
+		act_in_turn(prerequisite, on_end_turn);
+}
+
+/* False: there is none, or that was done before. What is being made goes once that is known to be
+ * over: the server might do it after the end that was asked for behind it. */
+static bool end(struct prerequisite *prerequisite)
+{
+	if (!prerequisite || prerequisite->is_unwanted)
+		return false;
+	prerequisite->is_unwanted = true;
+	if (prerequisite->call)
+		return true;
+	turn_end(&prerequisite->turn); /* in which it was to be made */
+	begin_end(prerequisite);
+	return true;
+}
+
+/* It was made, and is not in what is as new as it. */
+static bool is_lost(const struct prerequisite *prerequisite)
+{
+	const struct kube_backend *backend = prerequisite->backend;
+
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (kube_prerequisites_resource(backend, kind) == prerequisite->resource)
+			return prerequisite->is_made && !prerequisite->is_shown &&
+			       kube_backend_would_show(backend, kind, prerequisite->made_version);
+	return false;
+}
+
+void kube_prerequisites_forget_lost(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!is_lost(prerequisite))
+			continue;
+		prerequisite->is_made = false;
+		prerequisite->was_shown = true; /* would have been, and somebody deleted it */
+		kube_backend_news(backend);
+	}
+}
+
+static void take_made(struct prerequisite *prerequisite, const struct json *object)
+{
+	take_uid(prerequisite,
+		 json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
+	prerequisite->n_refusals = 0;
+	if (prerequisite->resource == &kube_services) {
+		const struct told_object told = told_of(prerequisite);
+
+		kube_tell_created(prerequisite->backend, &told);
+	}
+}
+
+/* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
+ * be in the cache. */
+static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
+		    void *data)
+{
+	struct prerequisite *prerequisite = data;
+	struct kube_backend *backend = prerequisite->backend;
+
+	prerequisite->call = NULL;
+	turn_end(&prerequisite->turn);
+	if (!err)
+		take_made(prerequisite, object);
+	if (prerequisite->is_unwanted) {
+		begin_end(prerequisite);
+		kube_backend_news(backend);
+		return;
+	}
+	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
+		err = NULL; /* somebody else made it again */
+	prerequisite->is_made = !err;
+	prerequisite->made_version = kube_backend_version_of(object);
+	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
+		backend->refusal = mem_copy_text(err->text);
+	if (err)
+		try_later(prerequisite, err, false);
+	prerequisite->was_shown |= is_lost(prerequisite);
+	prerequisite->is_made &= !is_lost(prerequisite);
+	kube_backend_news(backend);
+}
+
+static void want(struct prerequisite *prerequisite)
+{
+	if (!prerequisite)
+		return;
+	if (!prerequisite->call)
+		turn_end(&prerequisite->turn); /* in which it was to go */
+	prerequisite->is_unwanted = prerequisite->was_shown = false;
+}
+
+/* NULL where no scheduler places the Pods together. */
+static struct prerequisite *find_pod_group(const struct kube_backend *backend)
+{
+	const struct gang *gang = backend->settings.gang;
+
+	return gang ? kube_prerequisites_find(backend, gang_resource(gang),
+					      backend->settings.job->name)
+		    : NULL;
+}
+
+void kube_prerequisites_want(struct kube_backend *backend, const char *pod_name)
+{
+	want(kube_prerequisites_find(backend, &kube_services, pod_name));
+	want(find_pod_group(backend));
+}
+
+/* That of a replica which the job has no more is known from here on. */
+static struct prerequisite *find_service(struct kube_backend *backend, const char *name)
+{
+	const struct job_object *object =
+		job_follower_object(backend->seen, JOB_CACHE_SERVICES, name);
+
+	return object && kube_prerequisites_is_ours(backend, object)
+		       ? kube_prerequisites_add_service(backend, name)
+		       : kube_prerequisites_find(backend, &kube_services, name);
+}
+
+void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name)
+{
+	end(find_service(backend, pod_name));
+	if (backend->job->is_suspended)
+		end(find_pod_group(backend));
+}
+
+void backend_kube_end_pod_group(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+	struct prerequisite *group = find_pod_group(backend);
+
+	if (group && (group->is_shown || group->is_made) && end(group))
+		kube_tell(backend, NOTE_NORMAL, "JobTerminated",
+			  "Job has been terminated. Deleting PodGroup");
+}
+
+/* Once for each PodGroup, in the words of training-operator. */
+static void warn_of_other_schedulers(const struct kube_backend *backend)
+{
+	if (pod_group_has_stranger(backend->settings.gang, backend->job))
+		kube_tell(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
+			  "Another scheduler is specified when gang-scheduling is enabled and it "
+			  "will not be overwritten");
+}
+
+bool kube_prerequisites_hold_pods(const struct kube_backend *backend)
+{
+	const struct prerequisite *group = find_pod_group(backend);
+
+	if (!group || backend->refusal)
+		return false;
+	return !(group->is_shown || group->is_made) ||
+	       !pod_group_is_admitted(
+		       backend->settings.gang,
+		       job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, group->name));
+}
+
+static struct json *body_new(const struct prerequisite *prerequisite)
+{
+	return prerequisite->body ? json_ref(prerequisite->body)
+				  : prerequisite->backend->kind->service_new(prerequisite);
+}
+
+static void tell_made_again(const struct prerequisite *prerequisite)
+{
+	struct err deleted;
+
+	err_set(&deleted, ERR_NOT_FOUND, "the %s '%s' of the job was deleted; creating it again",
+		kube_backend_kind_of(prerequisite->resource), prerequisite->name);
+	if (prerequisite->was_shown && !prerequisite->is_refused)
+		kube_backend_trouble(prerequisite->backend, &deleted);
+}
+
+/* It may have come while it waited. */
+static bool is_wanted(const struct prerequisite *prerequisite)
+{
+	return !prerequisite->is_shown && is_of_job(prerequisite);
+}
+
+static void on_make_turn(void *data)
+{
+	struct prerequisite *prerequisite = data;
+	struct kube_backend *backend = prerequisite->backend;
+
+	if (!is_wanted(prerequisite)) {
+		turn_end(&prerequisite->turn);
+		return;
+	}
+
+	struct json *body CLEANUP(json_cleanup) = body_new(prerequisite);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = prerequisite->resource,
+		.namespace_name = backend->job->name_space,
+		.body = body,
+		.wants_metadata = true,
+	};
+
+	prerequisite->call = kube_call_new(backend->settings.api, &request, on_made, prerequisite);
+}
+
+static void make(struct prerequisite *prerequisite)
+{
+	tell_made_again(prerequisite);
+	if (prerequisite == find_pod_group(prerequisite->backend) && !prerequisite->is_refused)
+		warn_of_other_schedulers(prerequisite->backend);
+	act_in_turn(prerequisite, on_make_turn);
+}
+
+void kube_prerequisites_make(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (is_missing(prerequisite) && !prerequisite->is_refused)
+			make(prerequisite);
+	}
+}
+
+/* The right to delete Secrets is nothing that running jobs takes. */
+static void on_secret_ended(struct json *object, const struct kube_status *status,
+			    const struct err *err, void *data)
+{
+	struct prerequisite *prerequisite = data;
+
+	(void) object, (void) status;
+	prerequisite->call = NULL;
+	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_REFUSED)
+		kube_backend_trouble(prerequisite->backend, err);
+	kube_backend_news(prerequisite->backend);
+}
+
+void backend_kube_end_secret(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+	const struct job *job = backend->settings.job;
+	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+	struct prerequisite *prerequisite = kube_prerequisites_find(backend, &kube_secrets, name);
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = &kube_secrets,
+		.namespace_name = job->name_space,
+		.name = name,
+		.wants_metadata = true,
+	};
+
+	if (!job_secret_is_named(job))
+		return;
+	if (!prerequisite)
+		prerequisite = kube_prerequisites_add(backend, &kube_secrets, name);
+	end_call(prerequisite);
+	prerequisite->is_made = true; /* for good */
+	prerequisite->call =
+		kube_call_new(backend->settings.api, &request, on_secret_ended, prerequisite);
+}
+
+void backend_kube_drop_refused(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		backend->prerequisites[i]->is_refused = false;
+}
+
+/* Seeing. */
+
+bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct job_object *object)
+{
+	return text_equals(object->owner_uid, backend->settings.job->uid);
+}
+
+/* What the server added belongs to the one that is gone. */
+static struct json *body_of(const struct json *object)
+{
+	struct json *body = json_new_copy(object);
+	struct json *metadata = json_get(body, "metadata");
+	static const char *const of_the_server[] = {
+		"uid",           "resourceVersion",   "creationTimestamp",
+		"managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"};
+
+	json_set_string(body, "apiVersion", "v1");
+	json_set_string(body, "kind", "ConfigMap");
+	for (size_t i = 0; i < ARRAY_LEN(of_the_server); i++)
+		json_remove(metadata, of_the_server[i]);
+	return body;
+}
+
+static bool holds_the_same(const struct json *a, const struct json *b)
+{
+	return json_equals(json_get(a, "data"), json_get(b, "data")) &&
+	       json_equals(json_get(a, "binaryData"), json_get(b, "binaryData"));
+}
+
+/* "immutable" does not hold a user who may delete it and make another of its name. That user's
+ * program would run with the rights of the job. */
+static void refuse_replaced(struct kube_backend *backend, const char *name)
+{
+	if (!backend->refusal)
+		backend->refusal = mem_format("the ConfigMap '%s' of the job was replaced; muster "
+					      "does not run Pods with the new contents",
+					      name);
+}
+
+/* What it is made of again, and what it is held to, is what was there first. */
+static void see_files(struct kube_backend *backend, const char *name, const struct json *object)
+{
+	struct prerequisite *prerequisite =
+		kube_prerequisites_find(backend, &kube_config_maps, name);
+
+	if (!prerequisite)
+		prerequisite = kube_prerequisites_add(backend, &kube_config_maps, name);
+	if (!prerequisite->body)
+		prerequisite->body = body_of(object);
+	else if (!holds_the_same(prerequisite->body, object))
+		refuse_replaced(backend, name);
+}
+
+const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
+							enum job_cache_kind kind)
+{
+	switch (kind) {
+	case JOB_CACHE_SERVICES:
+		return &kube_services;
+	case JOB_CACHE_NETWORK_POLICIES:
+		return &kube_network_policies;
+	case JOB_CACHE_FILES:
+		return &kube_config_maps;
+	case JOB_CACHE_POD_GROUPS:
+		return backend->settings.gang ? gang_resource(backend->settings.gang) : NULL;
+	case JOB_CACHE_OWNERS:
+	case JOB_CACHE_LEASES:
+	case JOB_CACHE_PODS:
+	case JOB_CACHE_KIND_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+static void on_updated(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct prerequisite *prerequisite = data;
+
+	(void) object, (void) status;
+	prerequisite->call = NULL;
+	if (err && err->code != ERR_NOT_FOUND) {
+		kube_backend_trouble(prerequisite->backend, err);
+		prerequisite->is_updated = false;
+		put_off(prerequisite);
+	}
+	if (prerequisite->is_unwanted)
+		begin_end(prerequisite);
+	kube_backend_news(prerequisite->backend);
+}
+
+/* Once for each way that it is to be: another may have its own mind about it. */
+static void update_pod_group(struct prerequisite *group, const struct json *seen)
+{
+	struct kube_backend *backend = group->backend;
+	struct json *patch CLEANUP(json_cleanup) =
+		group->is_updated || group->is_unwanted || group->call
+			? NULL
+			: pod_group_patch_new(backend->settings.gang, group->body, seen);
+	const struct kube_request request = {
+		.verb = KUBE_PATCH,
+		.resource = group->resource,
+		.namespace_name = backend->job->name_space,
+		.name = group->name,
+		.body = patch,
+	};
+
+	if (!patch)
+		return;
+	group->is_updated = true;
+	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
+}
+
+static void update_again(struct prerequisite *group)
+{
+	group->is_refused = false;
+	update_pod_group(group,
+			 job_follower_get(group->backend->seen, JOB_CACHE_POD_GROUPS, group->name));
+}
+
+/* Again. */
+
+void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
+		    prerequisite->again_at > now)
+			continue;
+		if (prerequisite->is_unwanted)
+			begin_end(prerequisite);
+		else if (prerequisite->is_shown)
+			update_again(prerequisite);
+		else
+			make(prerequisite);
+	}
+}
+
+/* It was to go, and is there: the end has failed, or it came behind that. */
+static bool is_left_over(const struct prerequisite *prerequisite, const struct job_object *object)
+{
+	return prerequisite->is_unwanted && prerequisite->is_shown &&
+	       !prerequisite_is_called(prerequisite) && !object->is_going;
+}
+
+/* Its end may be seen before the call for it is answered. */
+static bool is_being_ended(const struct prerequisite *prerequisite)
+{
+	return prerequisite->call && prerequisite->is_ending && prerequisite->uid;
+}
+
+/* From here on the cache knows. */
+void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
+			    const char *name)
+{
+	const struct job_object *object = job_follower_object(backend->seen, kind, name);
+	const struct kube_resource *resource = kube_prerequisites_resource(backend, kind);
+	bool is_there = object && kube_prerequisites_is_ours(backend, object);
+	bool is_going = is_there && kind == JOB_CACHE_POD_GROUPS && object->is_going;
+	bool is_shown = is_there && !is_going;
+	struct prerequisite *prerequisite;
+
+	if (!resource)
+		return;
+	if (is_shown && kind == JOB_CACHE_FILES)
+		see_files(backend, name, object->json);
+	prerequisite = kube_prerequisites_find(backend, resource, name);
+	if (prerequisite) {
+		if (!is_there && is_being_ended(prerequisite))
+			tell_deleted(prerequisite);
+		prerequisite->is_shown = is_shown;
+		prerequisite->is_going = is_going;
+		prerequisite->was_shown |= is_shown;
+		prerequisite->is_made = false;
+		prerequisite->is_refused = false;
+		prerequisite->n_refusals = 0;
+		take_uid(prerequisite, is_there ? object->uid : NULL);
+	}
+	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
+		update_pod_group(prerequisite, object->json);
+	if (prerequisite && is_left_over(prerequisite, object))
+		begin_end(prerequisite);
+	kube_backend_news(backend);
+}
+
+static bool waits_for_secret(const struct job_pod *pod)
+{
+	return text_equals(pod->seen.reason, FAILURE_SECRET_MISSING);
+}
+
+/* Who may make Secrets may not look at them: a Pod that begins to wait tells that it is gone. */
+void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_pod *before,
+				struct job_pod *pod)
+{
+	const struct job_secret *secret = backend->settings.secret;
+	struct prerequisite *prerequisite =
+		secret ? kube_prerequisites_find(backend, &kube_secrets, secret->name) : NULL;
+
+	if (!prerequisite || !waits_for_secret(pod))
+		return;
+	if (!before || !text_equals(before->uid, pod->uid) || !waits_for_secret(before))
+		prerequisite->is_made = false;
+	pod->seen.message =
+		arena_format(pod->arena, "'%s' was deleted; creating it again", prerequisite->name);
+}

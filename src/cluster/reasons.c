@@ -1,0 +1,126 @@
+/* What holds up Pods that have a node and are not set up there: their volumes, their network. No
+ * field of a Pod says so, only Events do. They are read while there is such a Pod, and without the
+ * right to read them nothing is missing but the reason. */
+#include "base/line_text.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/backend_state.h"
+#include "kube/mirror_table.h"
+#include "kube/pod_warnings.h"
+
+#include <string.h>
+
+#define LONGEST_MESSAGE 300
+
+/* A reason that the Pod itself has is nearer. */
+static bool is_stuck(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+
+	return kube_backend_owns(backend, pod) && seen->phase == OBSERVED_STARTING &&
+	       seen->stage == OBSERVED_SCHEDULED && !observed_was_asked_to_end(seen) &&
+	       (!seen->reason || pod_warnings_is_reason(seen->reason));
+}
+
+static const char *word(const struct json *event, const char *key)
+{
+	return json_as_string(json_get(event, key), "");
+}
+
+static void take_event(struct job_pod *pod, const struct json *event)
+{
+	const char *message = word(event, "message");
+	size_t len = strcspn(message, "\r\n");
+
+	pod->seen.is_reason_from_elsewhere = true;
+	pod->seen.reason = arena_copy_text(pod->arena, word(event, "reason"));
+	if (len > LONGEST_MESSAGE)
+		len = line_text_whole_characters(message, LONGEST_MESSAGE);
+	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
+}
+
+static bool is_told(const struct job_pod *pod, const struct json *event)
+{
+	const char *message = pod->seen.message;
+
+	return text_equals(pod->seen.reason, word(event, "reason")) && message &&
+	       text_starts_with(word(event, "message"), message);
+}
+
+/* The Pod that it says something of; NULL: it is of another job, or it is set up. */
+static struct job_pod *pod_of(const struct kube_backend *backend, const struct json *event)
+{
+	const struct json *about = json_get(event, "involvedObject");
+	struct job_pod *pod = job_follower_pod(backend->seen, word(about, "name"));
+
+	return pod && text_equals(pod->uid, word(about, "uid")) && is_stuck(backend, pod) ? pod
+											  : NULL;
+}
+
+/* The newest of each Pod. */
+static bool take_events(struct kube_backend *backend, const struct json *const *events,
+			size_t count)
+{
+	struct mirror_table taken = {0};
+	bool is_news = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct job_pod *pod = pod_of(backend, events[i]);
+
+		if (!pod || mirror_table_find(&taken, pod->name))
+			continue;
+		mirror_table_put(&taken, pod->name)->kept = pod;
+		if (is_told(pod, events[i]))
+			continue;
+		take_event(pod, events[i]);
+		kube_tell_pod(backend, NULL, pod);
+		is_news = true;
+	}
+	mirror_table_done(&taken);
+	return is_news;
+}
+
+bool kube_events_are_wanted(void *data)
+{
+	const struct kube_backend *backend = data;
+
+	return backend->n_stuck > 0;
+}
+
+void kube_events_see(struct kube_backend *backend)
+{
+	if (backend->n_stuck > 0)
+		job_follower_ask_warnings(backend->seen);
+}
+
+void kube_events_take(const struct json *const *events, size_t count, void *data)
+{
+	struct kube_backend *backend = data;
+
+	kube_events_see(backend);
+	if (take_events(backend, events, count))
+		kube_backend_news(backend);
+}
+
+/* What is known of a Pod stays known while it is stuck. */
+static void keep_reason(const struct job_pod *before, struct job_pod *pod)
+{
+	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
+	    !pod_warnings_is_reason(before->seen.reason))
+		return;
+	pod->seen.is_reason_from_elsewhere = true;
+	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);
+	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
+}
+
+void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *before,
+			 struct job_pod *pod)
+{
+	bool was_stuck = before && is_stuck(backend, before);
+	bool is_stuck_now = pod && is_stuck(backend, pod);
+
+	backend->n_stuck += is_stuck_now;
+	backend->n_stuck -= was_stuck;
+	if (before && is_stuck_now)
+		keep_reason(before, pod);
+}

@@ -1,0 +1,279 @@
+/* Making what owns all else of the job, and has to be there first. */
+#include "cluster/registration.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "jobs/driver.h"
+#include "jobs/record.h"
+#include "jobs/uid.h"
+#include "kube/objects.h"
+#include "kube/objects_all.h"
+#include "kube/orphans.h"
+#include "kube/resources.h"
+#include "kube/rights.h"
+#include "kube/wait.h"
+
+#define PAUSE (MSEC_PER_SECOND / 2)
+#define MOST_TRIES 20
+
+/* The rights of a part of the jobs. */
+static const struct kube_right secret_rights[] = {{KUBE_CREATE, &kube_secrets}};
+static const struct kube_right exec_rights[] = {
+	{KUBE_GET, &kube_pods},
+	{KUBE_GET, &kube_pods, "exec"},
+	{KUBE_CREATE, &kube_pods, "exec"},
+};
+#define WITHOUT_POLICY "or use --no-network-policy, which needs no rights on networkpolicies"
+static const struct kube_right network_policy_rights[] = {
+	{KUBE_CREATE, &kube_network_policies, NULL, WITHOUT_POLICY},
+	{KUBE_LIST, &kube_network_policies, NULL, WITHOUT_POLICY},
+	{KUBE_WATCH, &kube_network_policies, NULL, WITHOUT_POLICY},
+};
+/* And of all. */
+static const struct kube_right job_rights[] = {
+	{KUBE_CREATE, &kube_config_maps}, {KUBE_GET, &kube_config_maps},
+	{KUBE_LIST, &kube_config_maps},   {KUBE_WATCH, &kube_config_maps},
+	{KUBE_PATCH, &kube_config_maps},  {KUBE_DELETE, &kube_config_maps},
+	{KUBE_CREATE, &kube_services},    {KUBE_LIST, &kube_services},
+	{KUBE_WATCH, &kube_services},     {KUBE_CREATE, &kube_pods},
+	{KUBE_LIST, &kube_pods},          {KUBE_WATCH, &kube_pods},
+	{KUBE_DELETE, &kube_pods},        {KUBE_GET, &kube_pods, "log"},
+	{KUBE_CREATE, &kube_leases},      {KUBE_GET, &kube_leases},
+	{KUBE_PATCH, &kube_leases},       {KUBE_DELETE, &kube_leases},
+};
+
+struct rights {
+	struct kube_right list[ARRAY_LEN(secret_rights) + ARRAY_LEN(job_rights) +
+			       ARRAY_LEN(network_policy_rights) + ARRAY_LEN(exec_rights)];
+	size_t count;
+};
+
+static void add_rights(struct rights *rights, const struct kube_right *list, size_t count,
+		       bool are_needed)
+{
+	for (size_t i = 0; i < count && are_needed; i++)
+		rights->list[rights->count++] = list[i];
+}
+
+/* With an owner that is no more or is an earlier job of this name, it goes with that one. */
+static bool is_of_earlier_job(const struct json *service, const struct job *job)
+{
+	const struct json *metadata = json_get(service, "metadata");
+	const struct json *labels = json_get(metadata, "labels");
+	const char *manager = json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL);
+
+	return text_equals(manager, OBJECTS_MANAGED_BY) &&
+	       text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job->name) &&
+	       json_count(json_get(metadata, "ownerReferences")) > 0;
+}
+
+static int check_service(const struct json *services, const struct job *job, struct err *err)
+{
+	const struct json *items = json_get(services, "items");
+
+	if (json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
+		return 0;
+	return err_set(err, ERR_EXISTS,
+		       "Service '%s' in namespace '%s' does not belong to job '%s', whose Pods "
+		       "need a Service of that name to find each other; choose another --name, or "
+		       "delete it if it is not used (kubectl -n %s delete service %s)",
+		       job->name, job->name_space, job->name, job->name_space, job->name);
+}
+
+int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
+					  const char *namespace_name, struct err *err)
+{
+	return kube_rights_check(loop, api, namespace_name, job_rights, ARRAY_LEN(job_rights), NULL,
+				 NULL, err);
+}
+
+int registration_kube_check_network_policy(struct loop *loop, struct kube_api *api,
+					   const struct job *job, struct err *err)
+{
+	return !job->has_network_policy
+		       ? 0
+		       : kube_rights_check(loop, api, job->name_space, network_policy_rights,
+					   ARRAY_LEN(network_policy_rights), NULL, NULL, err);
+}
+
+/* A list, because a user who runs jobs may list Services, and need not be allowed to get one. */
+int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
+				       const struct job *job, bool makes_secret, struct err *err)
+{
+	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
+	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
+	const struct kube_request list = {
+		.verb = KUBE_LIST,
+		.resource = &kube_services,
+		.namespace_name = job->name_space,
+		.parameters = parameters,
+	};
+	struct json *services CLEANUP(json_cleanup) = NULL;
+	struct rights rights = {0};
+
+	add_rights(&rights, secret_rights, ARRAY_LEN(secret_rights), makes_secret);
+	add_rights(&rights, job_rights, ARRAY_LEN(job_rights), true);
+	add_rights(&rights, network_policy_rights, ARRAY_LEN(network_policy_rights),
+		   job->has_network_policy);
+	add_rights(&rights, exec_rights, ARRAY_LEN(exec_rights), job->n_fetches > 0);
+	int rc = kube_rights_check(loop, api, job->name_space, rights.list, rights.count, &list,
+				   &services, err);
+
+	return rc < 0 ? rc : check_service(services, job, err);
+}
+
+static int replace_finished(struct store *store, const struct job *job, const char *job_words,
+			    bool replaces_finished, const struct observed *observed, msec now,
+			    struct err *err)
+{
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, job->name, &old, err);
+
+	if (rc == ERR_INVALID)
+		return err_set(err, ERR_EXISTS,
+			       "ConfigMap '%s.job' in namespace '%s' does not belong to muster; "
+			       "choose another --name",
+			       job->name, job->name_space);
+	if (rc < 0)
+		return rc;
+	if (!record_is_finished(&old))
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' already exists in namespace '%s' and has not ended; "
+			       "choose another --name, or stop it: muster stop %s",
+			       job->name, job->name_space, job_words);
+	if (!replaces_finished)
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' already exists in namespace '%s' and has ended; use "
+			       "--replace to replace it, or choose another --name",
+			       job->name, job->name_space);
+	return driver_replace_job(store, job, old.uid, "", observed, now, err);
+}
+
+static int take_uid(struct store *store, struct job *job, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, job->name, &record, err);
+
+	if (rc == 0)
+		job_set_uid(job, record.uid);
+	return rc;
+}
+
+/* The uid that it has before is a mark, by which its record is known should the answer be lost. */
+int registration_kube_register(struct store *store, struct job *job, const char *job_words,
+			       bool replaces_finished, const struct observed *observed, msec now,
+			       struct err *err)
+{
+	int rc = job_uid_set_new(job, err);
+
+	if (rc == 0)
+		rc = driver_create_job(store, job, "", observed, now, err);
+	if (rc == ERR_EXISTS)
+		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
+	return rc < 0 ? rc : take_uid(store, job, err);
+}
+
+int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
+			   msec *ret_created, bool *ret_has_started, bool *ret_is_untouched,
+			   struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status = {0};
+	struct job *job = NULL;
+	int rc = store->functions->get(store, name, &record, err);
+
+	if (rc == 0)
+		rc = record_read(&record, arena, &job, &status, err);
+	if (rc < 0)
+		return rc;
+	*ret_job = job;
+	*ret_created = record.created;
+	*ret_has_started = status.n_replicas > 0 || status_is_finished(&status);
+	*ret_is_untouched = record_is_untouched(&record);
+	return 0;
+}
+
+int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struct job *job,
+			    char **ret_refusal, struct err *err)
+{
+	const struct kube_orphans_place place = {loop, api, job->name_space, job->name};
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {
+		.has_secret = job_secret_is_named(job),
+	};
+	int rc = kube_orphans_find(&place, &orphans, err);
+
+	if (rc == 0)
+		rc = kube_orphans_adopt(&place, &orphans, job->uid, err);
+	if (rc < 0) {
+		err_prefix(err, "cannot take ownership of the objects of job '%s'", job->name);
+		return rc;
+	}
+	*ret_refusal = orphans.count > 0 && orphans.refusal.code
+			       ? mem_copy_text(orphans.refusal.text)
+			       : NULL;
+	return 0;
+}
+
+static void stop(void *data)
+{
+	loop_stop(data);
+}
+
+static void wait_for(struct loop *loop, msec pause)
+{
+	struct loop_watch *timer = loop_new_timer(loop, stop, loop);
+
+	loop_timer_arm(timer, loop_now() + pause);
+	loop_run(loop);
+	loop_watch_free(timer);
+}
+
+/* That of an earlier job of this name goes a moment after the job, and nobody tells when: the right
+ * to make Secrets is none to look at them. */
+static int make_secret(struct loop *loop, struct kube_api *api, const struct kube_request *create,
+		       struct err *err)
+{
+	int rc = kube_wait(loop, api, create, NULL, err);
+
+	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
+		wait_for(loop, PAUSE);
+		rc = kube_wait(loop, api, create, NULL, err);
+	}
+	return rc;
+}
+
+int registration_kube_make_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+				  const struct job_secret *secret, struct err *err)
+{
+	if (!secret->name)
+		return 0;
+	struct json *object CLEANUP(json_cleanup) = objects_secret_new(job, secret, job->uid);
+	const struct kube_request create = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_secrets,
+		.namespace_name = job->name_space,
+		.body = object,
+	};
+
+	return make_secret(loop, api, &create, err);
+}
+
+int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,
+				 const struct job_file *files, size_t n_files, struct err *err)
+{
+	struct json *list CLEANUP(json_cleanup) = json_new_array();
+	int rc = objects_add_files(job, files, n_files, job->uid, list, err);
+
+	for (size_t i = 0; rc == 0 && i < json_count(list); i++) {
+		const struct kube_request create = {
+			.verb = KUBE_CREATE,
+			.resource = &kube_config_maps,
+			.namespace_name = job->name_space,
+			.body = json_at(list, i),
+		};
+
+		rc = kube_wait(loop, api, &create, NULL, err);
+	}
+	return rc;
+}

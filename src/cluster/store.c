@@ -1,0 +1,558 @@
+/* Each function of the store is one call and what becomes of its answer. */
+#include "cluster/store.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/store_record.h"
+#include "cluster/tfjob_record.h"
+#include "kube/objects.h"
+#include "kube/resources.h"
+#include "kube/wait.h"
+#include "spec/pinned_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kube_store {
+	struct store base;
+	const struct store_kube_form *form;
+	struct loop *loop;
+	struct kube_api *api;
+	char *namespace_name;
+	char *only_uid; /* NULL: jobs of any uid are known */
+	struct store_record *records; /* what is known of jobs, in no order */
+	size_t n_records, capacity;
+	struct pending_change *changes; /* under way; the newest first */
+
+	struct pinned_job *pin; /* of the job that is kept to; NULL: any document counts */
+	store_kube_changed_fn on_changed;
+	void *data;
+};
+
+/* A change or a removal that is under way. */
+struct pending_change {
+	struct kube_store *store;
+	struct pending_change *next;
+	char *job_name;
+	int64_t version; /* that it is a change of */
+	struct kube_call *call;
+	struct err err; /* after a conflict, while what it met is read */
+	store_done_fn done; /* NULL: nobody waits for it any more */
+	void *data;
+};
+
+static const struct store_functions kube_functions;
+
+static struct kube_store *of(struct store *base)
+{
+	return (struct kube_store *) base;
+}
+
+static struct store *store_new(const struct store_kube_form *form, struct loop *loop,
+			       struct kube_api *api, const char *namespace_name)
+{
+	struct kube_store *store = mem_new(sizeof(*store));
+
+	store->form = form;
+
+	store->base.functions = &kube_functions;
+	store->base.is_small = true;
+	store->namespace_name = mem_copy_text(namespace_name);
+	store->loop = loop;
+	store->api = api;
+	return &store->base;
+}
+
+struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char *namespace_name)
+{
+	return store_new(&store_kube_config_maps, loop, api, namespace_name);
+}
+
+struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
+				   const char *namespace_name)
+{
+	struct store *store = store_new(&store_kube_tfjobs, loop, api, namespace_name);
+
+	store->is_of_tfjobs = true;
+	return store;
+}
+
+void store_kube_keep_to(struct store *store, const char *uid)
+{
+	struct kube_store *own = of(store);
+
+	free(own->only_uid);
+	own->only_uid = mem_copy_text(uid);
+}
+
+/* What is kept. */
+
+static struct store_record *find(struct kube_store *store, const char *name)
+{
+	for (size_t i = 0; i < store->n_records; i++)
+		if (text_equals(store->records[i].name, name))
+			return &store->records[i];
+	return NULL;
+}
+
+static void forget(struct kube_store *store, const char *name)
+{
+	struct store_record *record = find(store, name);
+
+	if (!record)
+		return;
+	store_record_done(record);
+	*record = store->records[--store->n_records];
+}
+
+static void pin_record(struct kube_store *store, struct store_record *record)
+{
+	struct text fields CLEANUP(text_done) = {0};
+	char *document = pinned_job_apply(store->pin, record->document, &fields);
+
+	free(record->document);
+	record->document = document;
+	if (fields.len > 0)
+		store->on_changed(text_of(&fields), store->data);
+}
+
+void store_kube_pin(struct store *store, const struct json *document,
+		    store_kube_changed_fn on_changed, void *data)
+{
+	struct kube_store *own = of(store);
+
+	pinned_job_free(own->pin);
+	own->pin = pinned_job_new(document);
+	own->on_changed = on_changed;
+	own->data = data;
+	for (size_t i = 0; i < own->n_records; i++)
+		pin_record(own, &own->records[i]);
+}
+
+/* An answer and a watch may come in any order: the newer one stays. */
+static void keep(struct kube_store *store, struct store_record take_record)
+{
+	struct store_record *known = find(store, take_record.name);
+
+	if (store->only_uid && !text_equals(take_record.uid, store->only_uid)) {
+		forget(store, take_record.name);
+		store_record_done(&take_record);
+		return;
+	}
+	if (known && known->version >= take_record.version) {
+		store_record_done(&take_record);
+		return;
+	}
+	if (store->pin)
+		pin_record(store, &take_record);
+	if (known) {
+		store_record_done(known);
+	} else {
+		mem_grow(&store->records, &store->capacity, store->n_records,
+			 sizeof(*store->records));
+		known = &store->records[store->n_records++];
+	}
+	*known = take_record;
+}
+
+static int keep_answer(struct kube_store *store, const struct json *config_map,
+		       int64_t *ret_version, struct err *err)
+{
+	struct store_record record;
+	int rc = store->form->read(config_map, &record, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_version = record.version;
+	keep(store, record);
+	return 0;
+}
+
+/* Of a change. */
+static int take_answer(struct kube_store *store, const struct json *object, int64_t *ret_version,
+		       struct err *err)
+{
+	int rc = keep_answer(store, object, ret_version, err);
+
+	return rc == 0 && store->form->check_answer ? store->form->check_answer(object, err) : rc;
+}
+
+void store_kube_saw(struct store *store, const struct json *config_map)
+{
+	struct store_record record;
+
+	if (of(store)->form->read(config_map, &record, NULL) == 0)
+		keep(of(store), record);
+}
+
+void store_kube_saw_gone(struct store *store, const char *job_name)
+{
+	forget(of(store), job_name);
+}
+
+/* Calls that are waited for. */
+
+static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
+		struct err *err)
+{
+	request.resource = store->form->resource;
+	request.namespace_name = store->namespace_name;
+	return kube_wait(store->loop, store->api, &request, ret_object, err);
+}
+
+/* Nobody knows whether it was made. What was made by us and by nobody else goes again. */
+static void take_back(struct kube_store *store, const struct store_record *record)
+{
+	char *object CLEANUP(mem_free_text) = store->form->object_name(record->name);
+	struct json *made CLEANUP(json_cleanup) = NULL;
+
+	if (call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &made, NULL) < 0 ||
+	    !store_kube_is_made_as(made, record->uid))
+		return;
+	const char *uid = json_as_string(json_get_path(made, "metadata", "uid", NULL), "");
+	int rc = store->base.functions->remove(&store->base, record->name, uid, NULL);
+
+	(void) rc; /* all that could be done was */
+}
+
+static int kube_create(struct store *base, const struct store_record *record, int64_t *ret_version,
+		       struct err *err)
+{
+	struct kube_store *store = of(base);
+	struct json *config_map CLEANUP(json_cleanup) = NULL;
+	struct json *made CLEANUP(json_cleanup) = NULL;
+	int rc = store_kube_config_map(record, &config_map, err);
+
+	if (rc == 0)
+		rc = call(store, (struct kube_request){.verb = KUBE_CREATE, .body = config_map},
+			  &made, err);
+	if (rc == ERR_UNREACHABLE)
+		take_back(store, record);
+	if (rc == ERR_EXISTS)
+		return err_set(err, rc, "job '%s' already exists", record->name);
+	return rc < 0 ? rc : keep_answer(store, made, ret_version, err);
+}
+
+/* In two calls: a crash between them leaves no job of that name, and none that is half of each. */
+static int kube_replace(struct store *base, const char *old_name, const char *old_uid,
+			const struct store_record *record, int64_t *ret_version, struct err *err)
+{
+	int rc = base->functions->remove(base, old_name, old_uid, err);
+
+	return rc < 0 ? rc : base->functions->create(base, record, ret_version, err);
+}
+
+static int fetch(struct kube_store *store, const char *name, struct err *err)
+{
+	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
+	struct json *config_map CLEANUP(json_cleanup) = NULL;
+	int64_t version;
+	int rc = call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &config_map,
+		      err);
+
+	if (rc == ERR_NOT_FOUND)
+		return err_set(err, rc, "job '%s' not found", name);
+	return rc < 0 ? rc : keep_answer(store, config_map, &version, err);
+}
+
+static int kube_get(struct store *base, const char *name, struct store_record *ret_record,
+		    struct err *err)
+{
+	struct kube_store *store = of(base);
+	const struct store_record *record = find(store, name);
+
+	if (!record && !store->only_uid) {
+		int rc = fetch(store, name, err);
+
+		if (rc < 0)
+			return rc;
+		record = find(store, name);
+	}
+	if (!record)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	*ret_record = store_record_copy(record, STORE_ALL);
+	return 0;
+}
+
+/* Changes. */
+
+static int explain_change(const char *name, const struct err *refusal, struct err *err)
+{
+	if (refusal->code == ERR_CONFLICT)
+		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
+	if (refusal->code == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	return err_copy(err, refusal);
+}
+
+/* A conflict says that it is another one by now. */
+static int explain_removal(const char *name, const struct err *refusal, struct err *err)
+{
+	if (refusal->code == ERR_CONFLICT || refusal->code == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	return err_copy(err, refusal);
+}
+
+static struct pending_change *begin(struct kube_store *store, const char *job_name,
+				    store_done_fn done, void *data)
+{
+	struct pending_change *change = mem_new(sizeof(*change));
+
+	*change = (struct pending_change){
+		.store = store,
+		.next = store->changes,
+		.job_name = mem_copy_text(job_name),
+		.done = done,
+		.data = data,
+	};
+	store->changes = change;
+	return change;
+}
+
+static void release(struct pending_change *change)
+{
+	kube_call_cancel(change->call);
+	free(change->job_name);
+	free(change);
+}
+
+static void free_change(struct pending_change *change)
+{
+	struct pending_change **at = &change->store->changes;
+
+	while (*at != change)
+		at = &(*at)->next;
+	*at = change->next;
+	release(change);
+}
+
+static void finish(struct pending_change *change, int64_t version, const struct err *err)
+{
+	store_done_fn done = change->done;
+	void *data = change->data;
+
+	change->call = NULL;
+	free_change(change);
+	if (done)
+		done(version, err, data);
+}
+
+static void kube_let_go(struct store *base, const void *data)
+{
+	for (struct pending_change *change = of(base)->changes; change; change = change->next)
+		if (change->data == data)
+			change->done = NULL;
+}
+
+static void begin_call(struct pending_change *change, struct kube_request request,
+		       kube_done_fn done)
+{
+	char *object CLEANUP(mem_free_text) = change->store->form->object_name(change->job_name);
+
+	request.resource = change->store->form->resource;
+	request.namespace_name = change->store->namespace_name;
+	request.name = object;
+	change->call = kube_call_new(change->store->api, &request, done, change);
+}
+
+/* An object that is older than the one that the change was of: the cluster was restored from a
+ * backup, and what is known is what has never been. */
+static void keep_read_again(struct pending_change *change, const struct json *object)
+{
+	struct kube_store *store = change->store;
+	struct store_record record;
+
+	if (store->form->read(object, &record, NULL) < 0)
+		return;
+	if (record.version < change->version)
+		forget(store, change->job_name);
+	keep(store, record);
+}
+
+/* Whatever is known by now: the change has failed in any case. */
+static void on_read_again(struct json *object, const struct kube_status *status,
+			  const struct err *err, void *data)
+{
+	struct pending_change *change = data;
+	const struct err conflict = change->err;
+
+	(void) status;
+	if (object)
+		keep_read_again(change, object);
+	else if (err->code == ERR_NOT_FOUND)
+		forget(change->store, change->job_name);
+	finish(change, 0, &conflict);
+}
+
+static void on_changed(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct pending_change *change = data;
+	struct err own = {0};
+	int64_t version = 0;
+
+	(void) status;
+	if (!err) {
+		int rc = take_answer(change->store, object, &version, &own);
+
+		finish(change, version, rc < 0 ? &own : NULL);
+	} else if (err->code == ERR_CONFLICT) {
+		explain_change(change->job_name, err, &change->err);
+		begin_call(change, (struct kube_request){.verb = KUBE_GET}, on_read_again);
+	} else {
+		if (err->code == ERR_NOT_FOUND)
+			forget(change->store, change->job_name);
+		explain_change(change->job_name, err, &own);
+		finish(change, 0, &own);
+	}
+}
+
+static void kube_begin_change(struct store *base, const char *name, int64_t version,
+			      const struct store_change *change, store_done_fn done, void *data)
+{
+	const struct store_kube_form *form = of(base)->form;
+	struct json *body CLEANUP(json_cleanup) = form->change_new(name, change, version);
+
+	struct pending_change *pending = begin(of(base), name, done, data);
+
+	pending->version = version;
+	begin_call(pending,
+		   (struct kube_request){.verb = form->change_verb,
+					 .subresource = form->change_subresource,
+					 .body = body},
+		   on_changed);
+}
+
+/* The garbage collector takes along what the ConfigMap owns. */
+static struct json *delete_options_new(const char *uid)
+{
+	struct json *options = kube_delete_options_new(uid);
+
+	json_set_string(options, "propagationPolicy", "Background");
+	return options;
+}
+
+static void on_removed(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct pending_change *change = data;
+	struct err own = {0};
+
+	(void) object, (void) status;
+	forget(change->store, change->job_name);
+	if (err)
+		explain_removal(change->job_name, err, &own);
+	finish(change, 0, err ? &own : NULL);
+}
+
+static void kube_begin_remove(struct store *base, const char *name, const char *uid,
+			      store_done_fn done, void *data)
+{
+	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
+
+	begin_call(begin(of(base), name, done, data),
+		   (struct kube_request){.verb = KUBE_DELETE, .body = options}, on_removed);
+}
+
+/* The same, waited for. */
+
+static int kube_change(struct store *base, const char *name, int64_t version,
+		       const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct kube_store *store = of(base);
+	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
+	struct json *body CLEANUP(json_cleanup) = store->form->change_new(name, change, version);
+	struct json *changed CLEANUP(json_cleanup) = NULL;
+	struct err own;
+	int rc = call(store,
+		      (struct kube_request){.verb = store->form->change_verb,
+					    .name = object,
+					    .subresource = store->form->change_subresource,
+					    .body = body},
+		      &changed, &own);
+
+	if (rc == 0)
+		return take_answer(store, changed, ret_version, err);
+	forget(store, name); /* the next reader asks the server */
+	return explain_change(name, &own, err);
+}
+
+static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
+{
+	struct kube_store *store = of(base);
+	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
+	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
+	struct err own;
+	int rc = call(store,
+		      (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},
+		      NULL, &own);
+
+	forget(store, name);
+	return rc < 0 ? explain_removal(name, &own, err) : 0;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct store_record *first = a, *second = b;
+
+	if (first->created != second->created)
+		return first->created < second->created ? -1 : 1;
+	return strcmp(first->name, second->name);
+}
+
+static int kube_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
+		     struct err *err)
+{
+	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
+	struct json *answer CLEANUP(json_cleanup) = NULL;
+	int rc = call(of(base), (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
+		      &answer, err);
+
+	if (rc < 0)
+		return rc;
+	const struct json *items = json_get(answer, "items");
+	struct store_list list = {
+		.records = mem_new_array(json_count(items) + 1, sizeof(*list.records))};
+
+	for (size_t i = 0; i < json_count(items); i++) {
+		struct store_record record;
+
+		if (of(base)->form->read(json_at(items, i), &record, NULL) < 0)
+			continue;
+		list.records[list.count++] = store_record_copy(&record, parts);
+		store_record_done(&record);
+	}
+	qsort(list.records, list.count, sizeof(*list.records), by_age);
+	*ret_list = list;
+	return 0;
+}
+
+static void kube_free(struct store *base)
+{
+	struct kube_store *store = of(base);
+
+	for (struct pending_change *change = store->changes, *next; change; change = next) {
+		next = change->next;
+		release(change);
+	}
+	for (size_t i = 0; i < store->n_records; i++)
+		store_record_done(&store->records[i]);
+	free(store->records);
+	pinned_job_free(store->pin);
+	free(store->namespace_name);
+	free(store->only_uid);
+	free(store);
+}
+
+static const struct store_functions kube_functions = {
+	.create = kube_create,
+	.replace = kube_replace,
+	.get = kube_get,
+	.change = kube_change,
+	.remove = kube_remove,
+	.begin_change = kube_begin_change,
+	.begin_remove = kube_begin_remove,
+	.let_go = kube_let_go,
+	.list = kube_list,
+	.free = kube_free,
+};

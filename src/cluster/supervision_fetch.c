@@ -1,0 +1,138 @@
+#include "cluster/supervision_fetch.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "base/shell_word.h"
+#include "cluster/backend.h"
+#include "kube/keeper.h"
+#include "spec/job_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void fetch_next(struct cluster_supervision *supervision);
+
+bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data)
+{
+	const struct supervision *base = data;
+	const struct cluster_supervision *supervision = base->data;
+
+	return (!supervision->has_fetched || supervision->unsaved) &&
+	       (job->stop_reason || status_is_finished(&supervision->base.reporter.status)) &&
+	       keeper_is_needed(supervision->base.job, role, index);
+}
+
+static void end(struct cluster_supervision *supervision, bool is_hurried)
+{
+	supervision->has_fetched = true;
+	backend_kube_release(supervision->base.backend, is_hurried);
+	supervision_ask_for_pass(&supervision->base);
+}
+
+/* The Pods stay, and what is in them, until somebody has it or does not want it. */
+static void leave_to_person(struct cluster_supervision *supervision)
+{
+	const struct job *job = supervision->base.job;
+	const char *words = supervision->request->base.job_words;
+	char *name CLEANUP(mem_free_text) = job_words_new(job->name_space, job->name, NULL);
+	const char *choice = words + strlen(name);
+	char *folder CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
+	char *place CLEANUP(mem_free_text) = mem_format("%s:%s", name, folder);
+	struct text place_word CLEANUP(text_done) = {0};
+
+	/* The path is of the document, which others write. */
+	shell_word_add(&place_word, place);
+	supervision->has_fetched = true;
+	reporter_sayf(&supervision->base.reporter,
+		      "keeping the Pods of --fetch, because a directory was not copied: 'muster "
+		      "attach %s' tries again and deletes them, 'muster cp %s DEST%s' copies by "
+		      "hand, 'muster delete %s' discards them",
+		      words, text_of(&place_word), choice, words);
+	supervision_ask_for_pass(&supervision->base);
+}
+
+static void on_end(const char *what, const struct err *err, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	const struct fetch *fetch = &supervision->base.job->fetches[supervision->n_fetched++];
+	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
+
+	supervision->fetching = NULL;
+	if (err) {
+		supervision->fetch_exit_code = EXIT_OWN_FAULT;
+		if (err->code != ERR_CONFLICT && !supervision->unsaved)
+			supervision->unsaved = fetch;
+		reporter_sayf(&supervision->base.reporter, "%s was not fetched: %s", text,
+			      err->text);
+	} else {
+		reporter_sayf(&supervision->base.reporter, "fetched %s: %s", text, what);
+	}
+	fetch_next(supervision);
+}
+
+/* Where the call said; NULL: it did not, and a folder of the Pod's name is made. */
+static const char *chosen_place(const struct cluster_supervision *supervision)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	size_t number = supervision->n_fetched;
+
+	return number < request->n_fetch_places ? request->fetch_places[number] : NULL;
+}
+
+static void fetch_next(struct cluster_supervision *supervision)
+{
+	const struct job *job = supervision->base.job;
+
+	if (supervision->n_fetched == job->n_fetches) {
+		if (supervision->unsaved)
+			leave_to_person(supervision);
+		else
+			end(supervision, false);
+		return;
+	}
+	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
+	char *pod CLEANUP(mem_free_text) =
+		mem_format("%s-%s-%d", job->name, fetch->role, fetch->index);
+	const char *place = chosen_place(supervision);
+	const struct kube_fetching_request request = {
+		.loop = supervision->base.loop,
+		.namespace_name = job->name_space,
+		.job_name = job->name,
+		.job_uid = job->uid,
+		.pod = pod,
+		.there = fetch->path,
+		.here = place ? place : pod,
+		.makes_here = !place,
+		.on_end = on_end,
+		.data = supervision,
+	};
+
+	supervision->fetching = kube_fetching_new(supervision->api, &request);
+}
+
+bool supervision_kube_fetch(struct cluster_supervision *supervision)
+{
+	if (!supervision->has_fetched && !supervision->fetching)
+		fetch_next(supervision);
+	return supervision->has_fetched;
+}
+
+void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision)
+{
+	if (backend_kube_is_held_up(supervision->base.backend))
+		(void) supervision_kube_fetch(supervision);
+}
+
+bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code)
+{
+	size_t n_left = supervision->base.job->n_fetches - supervision->n_fetched;
+
+	if (supervision->has_fetched || !n_left)
+		return false;
+	kube_fetching_cancel(TAKE(supervision->fetching));
+	supervision->fetch_exit_code = exit_code;
+	reporter_sayf(&supervision->base.reporter, "%zu director%s not fetched (canceled)", n_left,
+		      n_left == 1 ? "y was" : "ies were");
+	end(supervision, true);
+	return true;
+}

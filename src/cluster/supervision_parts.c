@@ -1,0 +1,391 @@
+#include "cluster/supervision_parts.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "cluster/backend.h"
+#include "cluster/store.h"
+#include "cluster/supervision_fetch.h"
+#include "cluster/supervision_lease.h"
+#include "cluster/supervision_record.h"
+#include "jobs/record.h"
+#include "reconcile/reconcile.h"
+#include "reconcile/status_seen.h"
+
+#include <signal.h>
+
+#define RETRY_AFTER (2 * MSEC_PER_SECOND)
+#define FOLLOW_PAUSE MSEC_PER_SECOND /* between two looks at Pods alone */
+
+/* The end. */
+
+static void on_removed(int64_t version, const struct err *err, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	(void) version;
+	supervision->is_removing = false;
+	if (err && err->code != ERR_NOT_FOUND) {
+		reporter_say_trouble(&supervision->base.reporter, err->text);
+		loop_timer_arm(supervision->base.timer, loop_now() + RETRY_AFTER);
+		return;
+	}
+	supervision->is_recorded = false;
+	lease_keeper_remove(supervision->lease);
+	supervision_ask_for_pass(&supervision->base);
+}
+
+/* The owner goes, and the cluster takes along all that it owns. */
+static void begin_to_remove(struct cluster_supervision *supervision)
+{
+	const struct job *job = supervision->base.job;
+
+	if (supervision->is_removing)
+		return;
+	supervision_kube_remember_here(supervision);
+	supervision->is_removing = true;
+	store_begin_remove(supervision->base.store, job->name, job->uid, on_removed, supervision);
+}
+
+/* A folder did not come: the next muster that attaches goes on here. What has ended is not started
+ * again, and needs no variables. */
+static void leave_pods(struct cluster_supervision *supervision)
+{
+	if (supervision->base.phase == SUPERVISION_FINISHED) {
+		supervision_kube_remember_here(supervision);
+		backend_kube_end_secret(supervision->base.backend);
+	}
+	supervision->is_recorded = false; /* to be deleted */
+	supervision->base.phase = SUPERVISION_LEAVING;
+	lease_keeper_release(supervision->lease);
+}
+
+/* The job has ended: what is left of it goes, and is waited for. */
+static void clean_up(struct cluster_supervision *supervision)
+{
+	if (!backend_kube_is_quiet(supervision->base.backend) ||
+	    !supervision_kube_fetch(supervision))
+		return;
+	if (supervision->unsaved) {
+		leave_pods(supervision);
+		return;
+	}
+	backend_kube_drop_refused(supervision->base.backend);
+	if (supervision->is_recorded)
+		begin_to_remove(supervision);
+	else if (backend_kube_is_empty(supervision->base.backend) &&
+		 lease_keeper_is_done(supervision->lease))
+		supervision_close(&supervision->base);
+}
+
+/* A user deleted the job's ConfigMap, and the cluster ends what it owned. */
+static void tell_gone(struct cluster_supervision *supervision)
+{
+	const char *name = supervision->base.job->name;
+	bool is_tfjob = supervision->request->is_tfjob;
+	char *why CLEANUP(mem_free_text) =
+		mem_format("%s '%s%s' was deleted, and the cluster deleted the Pods with it",
+			   is_tfjob ? "TFJob" : "ConfigMap", name, is_tfjob ? "" : ".job");
+
+	if (status_is_finished(&supervision->base.reporter.status))
+		return;
+	reporter_sayf(&supervision->base.reporter,
+		      "job '%s' was deleted; for its output so far: muster logs %s", name,
+		      supervision->request->base.job_words);
+	reporter_end(&supervision->base.reporter, supervision->base.job, RECONCILE_DELETED, why);
+	supervision_kube_settle_here(supervision, RECONCILE_DELETED, why);
+}
+
+/* Passes. */
+
+static void end_pass(const struct driver_outcome *outcome, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+	bool is_finished = outcome->is_finished || outcome->is_gone;
+
+	if (outcome->is_gone)
+		tell_gone(supervision);
+	if (is_finished) {
+		base->phase = SUPERVISION_FINISHED;
+		supervision_tell_started(base);
+	}
+	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
+	loop_timer_arm(base->timer, is_finished ? loop_now() : outcome->wake_at);
+	supervision_kube_fetch_when_held_up(supervision);
+}
+
+/* What another has written does not say what its Pods show. */
+static void see_pods(const struct supervision *base, const struct job *job, struct arena *arena,
+		     struct status *status)
+{
+	struct backend *backend = base->backend;
+	struct observed observed = {0};
+
+	if (backend && backend->functions->observe(backend, base->job, arena, &observed, NULL) < 0)
+		observed = (struct observed){0}; /* they have not been looked at yet */
+	status_see(job, &observed, arena, status);
+}
+
+int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err)
+{
+	struct supervision *base = &supervision->base;
+	const struct driver_listener listener = reporter_listener(&base->reporter);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	int rc = base->store->functions->get(base->store, base->job->name, &record, err);
+
+	if (rc == 0)
+		rc = record_read(&record, arena, &job, &status, err);
+	if (rc < 0)
+		return rc;
+	see_pods(base, job, arena, &status);
+	base->version = record.version;
+	supervision->told_at = loop_now();
+	if (!base->reporter.document || !status_equals(&status, &base->reporter.status))
+		listener.on_status(base->job, &status, listener.data);
+	return 0;
+}
+
+/* Of many Pods there are many news. */
+static bool is_told_a_moment_ago(struct cluster_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	msec again_at = supervision->told_at + FOLLOW_PAUSE;
+
+	if (loop_now() >= again_at ||
+	    base->store->functions->get(base->store, base->job->name, &record, NULL) < 0 ||
+	    record.version != base->version)
+		return false;
+	loop_timer_arm(base->timer, again_at);
+	return true;
+}
+
+/* What is left of a TFJob stays; what its Pods have printed by then is shown. */
+static bool has_seen_all(const struct cluster_supervision *supervision)
+{
+	return supervision->request->is_tfjob &&
+	       status_is_finished(&supervision->base.reporter.status) &&
+	       backend_kube_is_quiet(supervision->base.backend);
+}
+
+/* The supervisor deletes the job's objects when it has ended. */
+static void follow(struct cluster_supervision *supervision)
+{
+	struct err err = {0};
+
+	if (is_told_a_moment_ago(supervision))
+		return;
+	int rc = supervision_kube_tell_status(supervision, &err);
+
+	if (rc == ERR_NOT_FOUND) {
+		tell_gone(supervision);
+		supervision_close(&supervision->base);
+	} else {
+		reporter_say_trouble(&supervision->base.reporter, rc < 0 ? err.text : NULL);
+		if (rc == 0 && has_seen_all(supervision))
+			supervision_close(&supervision->base);
+	}
+}
+
+/* True when the driver is to look: else another does, or the Lease is on its way. */
+static bool begin_look(struct cluster_supervision *supervision)
+{
+	if (!backend_kube_is_ready(supervision->base.backend))
+		return false; /* news come when it is */
+	if (supervision_kube_may_act(supervision))
+		return true;
+	if (supervision->role == ROLE_FOLLOWS)
+		follow(supervision);
+	return false;
+}
+
+static bool begin_pass(void *data)
+{
+	struct cluster_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+
+	switch (base->phase) {
+	case SUPERVISION_RUNNING:
+		if (!supervision->has_fetched || !supervision->unsaved)
+			return begin_look(supervision);
+		leave_pods(supervision); /* fetched, though a process outlives its grace time */
+		break;
+	case SUPERVISION_FINISHED:
+		if (backend_kube_is_ready(base->backend))
+			clean_up(supervision);
+		break;
+	case SUPERVISION_LEAVING:
+		if (!lease_keeper_is_done(supervision->lease) ||
+		    !backend_kube_is_quiet(base->backend))
+			break;
+		if (status_is_finished(&base->reporter.status))
+			supervision_close(base);
+		else
+			loop_stop(base->loop);
+		break;
+	case SUPERVISION_CLOSING:
+		break;
+	}
+	return false;
+}
+
+/* The job's ConfigMap as others change it: what the store need not ask for. */
+
+/* The job's last status and the end of its ConfigMap may come in one moment, before the next look:
+ * followers are told how the job ended, before that is forgotten. */
+static void see_gone(struct cluster_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+
+	if (base->phase == SUPERVISION_RUNNING && supervision->role == ROLE_FOLLOWS &&
+	    supervision_kube_tell_status(supervision, NULL) < 0)
+		return; /* the store asked, and knows by now */
+	store_kube_saw_gone(base->store, base->job->name);
+}
+
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	const struct json *owner = job_follower_get(supervision->owner, kind, name);
+
+	if (kind != JOB_CACHE_OWNERS)
+		return;
+	if (owner)
+		store_kube_saw(supervision->base.store, owner);
+	else
+		see_gone(supervision);
+	supervision_ask_for_pass(&supervision->base);
+}
+
+static void on_synced(enum job_cache_kind kind, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	if (kind == JOB_CACHE_OWNERS)
+		supervision_ask_for_pass(&supervision->base);
+}
+
+void supervision_kube_watch_owner(struct cluster_supervision *supervision)
+{
+	const struct job_follower_settings settings = {
+		.namespace_name = supervision->base.job->name_space,
+		.job_name = supervision->base.job->name,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.data = supervision,
+	};
+
+	supervision->owner = job_cache_follow(supervision->cache, &settings);
+	job_follower_watch(supervision->owner, JOB_CACHE_OWNERS);
+}
+
+/* Being asked to end. */
+
+/* Without waiting for anything more. */
+static void leave(struct cluster_supervision *supervision, int signal_number)
+{
+	supervision->ended_by = signal_number;
+	loop_stop(supervision->base.loop);
+}
+
+/* Who attached only wanted to look on: the job is as it was before. */
+static void leave_running(struct cluster_supervision *supervision, int signal_number)
+{
+	bool is_again = supervision->base.phase == SUPERVISION_LEAVING;
+
+	supervision->base.phase = SUPERVISION_LEAVING;
+	supervision->ended_by = signal_number;
+	if (is_again || !supervision_kube_may_act(supervision)) {
+		reporter_say(&supervision->base.reporter, "detached; the job is still running");
+		loop_stop(supervision->base.loop);
+		return;
+	}
+	reporter_say(&supervision->base.reporter,
+		     "the job keeps running without a supervisor; failures are not restarted until "
+		     "you run 'muster attach'");
+	lease_keeper_release(supervision->lease);
+}
+
+/* The terminal is gone. */
+static void go_on_detached(struct cluster_supervision *supervision)
+{
+	console_free(TAKE(supervision->base.reporter.console));
+	background_leave_terminal();
+	supervision->is_detached = true;
+	reporter_say(&supervision->base.reporter,
+		     "the terminal closed; the job keeps running in the background");
+}
+
+static void hang_up(struct cluster_supervision *supervision)
+{
+	if (is_attached(supervision) && supervision->role != ROLE_SUPERVISES)
+		leave(supervision, SIGHUP);
+	else if (!supervision->is_detached)
+		go_on_detached(supervision);
+}
+
+/* There is nothing to stop: it has ended, or was never started. */
+static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
+{
+	return supervision->base.phase == SUPERVISION_FINISHED ||
+	       (supervision->base.phase == SUPERVISION_LEAVING && supervision->unsaved) ||
+	       (!is_attached(supervision) && !has_supervised(supervision));
+}
+
+/* The job has ended, and it was started here. */
+static bool only_fetches(const struct cluster_supervision *supervision)
+{
+	return supervision->fetching && status_is_finished(&supervision->base.reporter.status) &&
+	       (!is_attached(supervision) || supervision->is_detached);
+}
+
+/* Before anything is started: the call that is under way is waited for, so that it is known what to
+ * take back; a second signal gives it up. */
+static void end_early(struct cluster_supervision *supervision, int number)
+{
+	if (supervision->ended_by || is_attached(supervision))
+		loop_stop(supervision->base.loop);
+	supervision->ended_by = number;
+}
+
+/* The second Ctrl-C leaves no time to save, the third one does not wait for the cluster. */
+static bool take_signal(int number, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	if (!supervision->base.driver)
+		end_early(supervision, number);
+	else if (number == SIGHUP)
+		hang_up(supervision);
+	else if (only_fetches(supervision) &&
+		 supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + number))
+		return true;
+	else if (has_nothing_to_stop(supervision) ||
+		 (number == SIGINT && supervision->base.n_interrupts > 1))
+		leave(supervision, number);
+	else if (is_attached(supervision) && !supervision->is_detached)
+		leave_running(supervision, number);
+	else
+		return false;
+	return true;
+}
+
+static void hurry(void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	if (supervision->base.n_interrupts > 1)
+		(void) supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + SIGINT);
+	supervision_ask_to_stop(&supervision->base, STOP_INTERRUPTED, 0);
+}
+
+const struct supervision_parts supervision_kube_parts = {
+	.replicas = "Pods",
+	.begin_pass = begin_pass,
+	.end_pass = end_pass,
+	.take_signal = take_signal,
+	.hurry = hurry,
+};

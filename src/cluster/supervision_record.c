@@ -1,0 +1,84 @@
+#include "cluster/supervision_record.h"
+
+#include "base/mem.h"
+#include "cluster/backend.h"
+#include "jobs/finished_job.h"
+#include "jobs/known_job.h"
+#include "jobs/record.h"
+
+static void tell(struct cluster_supervision *supervision, int rc, const struct err *err)
+{
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		reporter_say_trouble(&supervision->base.reporter, err->text);
+}
+
+static int get_record(struct cluster_supervision *supervision, struct store_record *ret_record,
+		      struct err *err)
+{
+	return supervision->base.store->functions->get(
+		supervision->base.store, supervision->base.job->name, ret_record, err);
+}
+
+/* As it was told last, which the cluster may no longer know; else as it stands there. */
+static int take_record(struct cluster_supervision *supervision, struct store_record *ret_record,
+		       struct err *err)
+{
+	const struct reporter *reporter = &supervision->base.reporter;
+
+	if (!reporter->document)
+		return get_record(supervision, ret_record, err);
+	*ret_record = record_new(supervision->base.job, &reporter->status, false, "",
+				 supervision->base.created);
+	return 0;
+}
+
+void supervision_kube_keep_here(struct cluster_supervision *supervision)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct err err = {0};
+	int rc = take_record(supervision, &record, &err);
+
+	if (rc == 0)
+		rc = known_job_keep(request->base.state_folder, &record, request->place, &err);
+	tell(supervision, rc, &err);
+}
+
+void supervision_kube_settle_here(struct cluster_supervision *supervision, const char *reason,
+				  const char *why)
+{
+	const struct job *job = supervision->base.job;
+	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
+	struct err err = {0};
+
+	if (!has_supervised(supervision))
+		return;
+	tell(supervision,
+	     known_job_settle(supervision->request->base.state_folder, name, reason, why, &err),
+	     &err);
+}
+
+void supervision_kube_remember_here(struct cluster_supervision *supervision)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	const struct job *job = supervision->base.job;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct backend *backend = supervision->base.backend;
+	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
+	struct observed observed = {0};
+	struct err err = {0};
+	int rc = get_record(supervision, &record, &err);
+
+	if (rc == 0)
+		rc = backend->functions->observe(backend, job, arena, &observed, &err);
+	if (rc == 0) {
+		const struct observed names = backend_kube_observe_new(job, arena);
+
+		observed.addresses = names.addresses; /* those that were taken back as well */
+		observed.n_addresses = names.n_addresses;
+		rc = finished_job_remember(request->base.state_folder, name, request->place,
+					   &record, &observed, &err);
+	}
+	tell(supervision, rc, &err);
+}

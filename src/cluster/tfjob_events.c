@@ -1,0 +1,335 @@
+#include "cluster/tfjob_events.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/log.h"
+#include "kube/resources.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPONENT "tfjob-controller"
+#define MOST_WAITING_SINGLE 500 /* while more wait, those of all jobs are collected */
+#define MOST_WAITING 20000 /* a server that takes none must not fill the memory */
+#define COLLECTING_PAUSE MSEC_PER_SECOND /* without another one; then it is sent, */
+#define LONGEST_COLLECTING (10 * MSEC_PER_SECOND) /* or after that */
+
+struct waiting_event {
+	struct tfjob_events *events;
+	struct waiting_event *next, **at; /* where it hangs in the list */
+	struct json *involved; /* the job */
+	enum note_level level;
+	char *reason;
+	char *before, *name, *after; /* of several the first name */
+	char *last_name; /* NULL: there is one */
+	uint64_t key; /* of its name, with which it is sent; 0: the server gives it one */
+	uint64_t kind; /* while it collects: what all that it collects have in common */
+	int count;
+	msec began_at;
+	struct loop_watch *timer; /* while it collects; else NULL */
+	struct turn turn;
+	struct kube_call *call;
+};
+
+struct tfjob_events {
+	struct loop *loop;
+	struct kube_api *api;
+	struct waiting_event *collecting, *sending;
+	size_t n_waiting;
+};
+
+static void add(struct waiting_event *event, struct waiting_event **at)
+{
+	event->next = *at;
+	event->at = at;
+	if (event->next)
+		event->next->at = &event->next;
+	*at = event;
+}
+
+static void leave(struct waiting_event *event)
+{
+	*event->at = event->next;
+	if (event->next)
+		event->next->at = event->at;
+}
+
+static void end(struct waiting_event *event)
+{
+	leave(event);
+	event->events->n_waiting--;
+	kube_call_cancel(event->call);
+	turn_end(&event->turn);
+	loop_watch_free(event->timer);
+	json_free(event->involved);
+	free(event->reason);
+	free(event->before);
+	free(event->name);
+	free(event->after);
+	free(event->last_name);
+	free(event);
+}
+
+struct tfjob_events *tfjob_events_new(struct loop *loop, struct kube_api *api)
+{
+	struct tfjob_events *events = mem_new(sizeof(*events));
+
+	events->loop = loop;
+	events->api = api;
+	return events;
+}
+
+static void end_all(struct waiting_event *first)
+{
+	for (struct waiting_event *event = first, *next; event; event = next) {
+		next = event->next;
+		end(event);
+	}
+}
+
+/* None gets a turn that another one leaves. */
+void tfjob_events_free(struct tfjob_events *events)
+{
+	if (!events)
+		return;
+	for (struct waiting_event *event = events->sending; event; event = event->next)
+		if (!event->turn.is_taken)
+			turn_end(&event->turn);
+	end_all(events->collecting);
+	end_all(events->sending);
+	free(events);
+}
+
+/* Sending. */
+
+static struct json *involved_new(const struct job *job)
+{
+	struct json *object = json_new_object();
+
+	json_set_string(object, "apiVersion", "kubeflow.org/v1");
+	json_set_string(object, "kind", "TFJob");
+	json_set_string(object, "namespace", job->name_space);
+	json_set_string(object, "name", job->name);
+	json_set_string(object, "uid", job->uid);
+	return object;
+}
+
+static const char *member(const struct waiting_event *event, const char *key)
+{
+	return json_as_string(json_get(event->involved, key), "");
+}
+
+static char *message_new(const struct waiting_event *event)
+{
+	if (!event->last_name)
+		return mem_format("%s%s%s", event->before, event->name, event->after);
+	return mem_format("%s%s to %s (%d)%s", event->before, event->name, event->last_name,
+			  event->count, event->after);
+}
+
+static void name_event(const struct waiting_event *event, struct json *metadata)
+{
+	const char *job_name = member(event, "name");
+	char *name CLEANUP(mem_free_text) =
+		event->key ? mem_format("%s.%016" PRIx64, job_name, event->key)
+			   : mem_format("%s.", job_name);
+
+	json_set_string(metadata, event->key ? "name" : "generateName", name);
+	json_set_string(metadata, "namespace", member(event, "namespace"));
+}
+
+static struct json *body_new(const struct waiting_event *event)
+{
+	struct json *body = json_new_object();
+	struct text now CLEANUP(text_done) = {0};
+	char *message CLEANUP(mem_free_text) = message_new(event);
+
+	text_add_time(&now, loop_now() / MSEC_PER_SECOND * MSEC_PER_SECOND);
+	json_set_string(body, "apiVersion", "v1");
+	json_set_string(body, "kind", "Event");
+	name_event(event, json_object_at(body, "metadata"));
+	json_set(body, "involvedObject", json_ref(event->involved));
+	json_set_string(body, "reason", event->reason);
+	json_set_string(body, "message", message);
+	json_set_string(body, "type", event->level == NOTE_WARNING ? "Warning" : "Normal");
+	json_set_string(json_object_at(body, "source"), "component", COMPONENT);
+	json_set_string(body, "firstTimestamp", text_of(&now));
+	json_set_string(body, "lastTimestamp", text_of(&now));
+	json_set_integer(body, "count", event->count);
+	return body;
+}
+
+static void on_sent(struct json *object, const struct kube_status *status, const struct err *err,
+		    void *data)
+{
+	struct waiting_event *event = data;
+
+	(void) object, (void) status;
+	event->call = NULL;
+	if (err && err->code != ERR_EXISTS)
+		log_debug("an Event was rejected: %s", err->text);
+	end(event);
+}
+
+static void on_turn(void *data)
+{
+	struct waiting_event *event = data;
+	struct json *body CLEANUP(json_cleanup) = body_new(event);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_events,
+		.namespace_name = member(event, "namespace"),
+		.body = body,
+		.wants_metadata = true,
+	};
+
+	event->call = kube_call_new(event->events->api, &request, on_sent, event);
+}
+
+static void send(struct waiting_event *event)
+{
+	add(event, &event->events->sending);
+	if (turn_take(&event->turn, kube_api_turns(event->events->api), TURN_EVENT,
+		      member(event, "namespace"), on_turn, event))
+		on_turn(event);
+}
+
+/* NULL: too many wait. */
+static struct waiting_event *event_new(struct tfjob_events *events, const struct job *job,
+				       const struct object_event *object)
+{
+	struct waiting_event *event;
+
+	if (events->n_waiting == MOST_WAITING) {
+		log_debug("too many Events are waiting; dropped %s", object->reason);
+		return NULL;
+	}
+	event = mem_new(sizeof(*event));
+	event->events = events;
+	event->involved = involved_new(job);
+	event->level = object->level;
+	event->reason = mem_copy_text(object->reason);
+	event->before = mem_copy_text(object->before);
+	event->name = mem_copy_text(object->name);
+	event->after = mem_format("%s%s", object->after ? object->after : "",
+				  object->detail ? object->detail : "");
+	event->count = 1;
+	events->n_waiting++;
+	return event;
+}
+
+static uint64_t key_of(const struct object_event *event)
+{
+	return hash_add_text(hash_add_text(HASH_BEGIN, event->reason), event->uid);
+}
+
+/* Collecting. */
+
+static void on_collected(void *data)
+{
+	struct waiting_event *event = data;
+
+	loop_watch_free(TAKE(event->timer));
+	leave(event);
+	send(event);
+}
+
+static uint64_t kind_of(const struct job *job, const struct object_event *event)
+{
+	const char *const texts[] = {job->uid, event->role, event->reason, event->before,
+				     event->after ? event->after : ""};
+	uint64_t hash = HASH_BEGIN;
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		hash = hash_add_text(hash, texts[i]);
+	return hash;
+}
+
+static struct waiting_event *find(const struct tfjob_events *events, uint64_t kind)
+{
+	struct waiting_event *event = events->collecting;
+
+	while (event && event->kind != kind)
+		event = event->next;
+	return event;
+}
+
+/* Names of one role differ by their numbers alone. */
+static bool is_before(const char *a, const char *b)
+{
+	size_t a_len = strlen(a), b_len = strlen(b);
+
+	return a_len != b_len ? a_len < b_len : strcmp(a, b) < 0;
+}
+
+static void widen(struct waiting_event *event, const char *name)
+{
+	char **last = event->last_name ? &event->last_name : &event->name;
+
+	if (is_before(name, event->name)) {
+		if (!event->last_name)
+			event->last_name = TAKE(event->name);
+		free(event->name);
+		event->name = mem_copy_text(name);
+	} else if (is_before(*last, name)) {
+		free(event->last_name);
+		event->last_name = mem_copy_text(name);
+	}
+}
+
+static void collect(struct tfjob_events *events, const struct job *job,
+		    const struct object_event *object)
+{
+	uint64_t kind = kind_of(job, object);
+	struct waiting_event *event = find(events, kind);
+
+	if (event) {
+		event->count++;
+		event->key ^= key_of(object);
+		widen(event, object->name);
+	} else {
+		event = event_new(events, job, object);
+		if (!event)
+			return;
+		event->key = key_of(object);
+		event->kind = kind;
+		event->began_at = loop_now();
+		event->timer = loop_new_timer(events->loop, on_collected, event);
+		add(event, &events->collecting);
+	}
+	loop_timer_arm(event->timer, msec_min(loop_now() + COLLECTING_PAUSE,
+					      event->began_at + LONGEST_COLLECTING));
+}
+
+void tfjob_events_send(struct tfjob_events *events, const struct job *job, const struct note *note)
+{
+	const struct object_event object = {
+		.level = note->level,
+		.reason = note->reason,
+		.before = note->sentence,
+		.name = "",
+	};
+	struct waiting_event *event = event_new(events, job, &object);
+
+	if (event)
+		send(event);
+}
+
+void tfjob_events_send_of(struct tfjob_events *events, const struct job *job,
+			  const struct object_event *object)
+{
+	struct waiting_event *event;
+
+	if (object->role && (job_replica_count(job) > TFJOB_EVENTS_SINGLE ||
+			     events->n_waiting > MOST_WAITING_SINGLE)) {
+		collect(events, job, object);
+		return;
+	}
+	event = event_new(events, job, object);
+	if (!event)
+		return;
+	event->key = key_of(object);
+	send(event);
+}

@@ -1,0 +1,179 @@
+/* A TFJob's objects, as training-operator 1.9 makes them: its Pods, one headless Service for each
+ * replica or for the job, and its PodGroup where a scheduler places the Pods together. */
+#include "base/text.h"
+#include "cluster/backend_state.h"
+
+/* Services. */
+
+/* One for each replica, of the name of its Pod. */
+static void add_services(struct kube_backend *backend)
+{
+	const struct job *job = backend->job;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			const struct role *role = &job->roles[i];
+			char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
+
+			kube_prerequisites_add_service(backend, name);
+		}
+}
+
+static bool has_service(const struct kube_backend *backend, const char *name)
+{
+	const struct job_object *object =
+		job_follower_object(backend->seen, JOB_CACHE_SERVICES, name);
+
+	return object && kube_prerequisites_is_ours(backend, object);
+}
+
+static bool has_service_of_replica(const struct kube_backend *backend)
+{
+	const struct job *job = backend->job;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			char *name CLEANUP(mem_free_text) =
+				job_pod_name(job, &job->roles[i], index);
+
+			if (has_service(backend, name))
+				return true;
+		}
+	return false;
+}
+
+/* Before its first Pods. A job that has Services goes on with them, whatever is wished by now: its
+ * Pods were told each other's addresses when they were made. */
+static void choose_services(struct kube_backend *backend)
+{
+	const struct job *job = backend->job;
+	bool *has_one_service = &backend->settings.manner.has_one_service;
+
+	if (backend->n_prerequisites > 0)
+		return;
+	if (has_service(backend, job->name))
+		*has_one_service = true;
+	else if (has_service_of_replica(backend))
+		*has_one_service = false;
+	else if (job->services != SERVICES_COUNT)
+		*has_one_service = job->services == SERVICES_PER_JOB;
+}
+
+static struct json *service_new(const struct prerequisite *service)
+{
+	const struct job *job = service->backend->job;
+	const struct role *role = service->role ? job_role(job, service->role) : NULL;
+
+	return role ? tfjob_service_new(job, role, service->index, job->uid)
+		    : tfjob_job_service_new(job, job->uid);
+}
+
+/* PodGroups. */
+
+static void take_pod_group(struct kube_backend *backend)
+{
+	const struct gang *gang = backend->settings.gang;
+	const struct job *job = backend->job;
+	struct prerequisite *group;
+
+	if (!gang)
+		return;
+	group = kube_prerequisites_find(backend, gang_resource(gang), job->name);
+	if (!group)
+		group = kube_prerequisites_add(backend, gang_resource(gang), job->name);
+	struct json *body = pod_group_new(gang, job, job->uid);
+
+	group->is_updated &= json_equals(group->body, body);
+	json_free(group->body);
+	group->body = body;
+	if (job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, job->name))
+		kube_prerequisites_see(backend, JOB_CACHE_POD_GROUPS, job->name);
+}
+
+/* It has a node, or has ended, and nobody ends it. */
+static bool is_placed(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	const struct pending *pending = pending_find(&backend->pending, pod->name);
+	bool is_ended = pending && text_equals(pending->ended_uid, pod->uid);
+
+	return kube_backend_owns(backend, pod) && pod->seen.node && !is_ended &&
+	       !observed_was_asked_to_end(&pod->seen);
+}
+
+/* Kubernetes' own scheduler counts Pods that have not ended alone. What is started beside others
+ * that have been placed is placed by itself, or a replica that failed would wait for ever for those
+ * that have succeeded. */
+static bool joins_group(const struct kube_backend *backend)
+{
+	const struct job_pod *pod;
+	size_t place = 0;
+
+	if (backend->settings.gang->kind != GANG_KUBERNETES)
+		return true;
+	while ((pod = job_follower_next_pod(backend->seen, &place)))
+		if (is_placed(backend, pod))
+			return false;
+	return true;
+}
+
+/* The whole. */
+
+static bool reads(const struct kube_backend *backend, enum job_cache_kind kind)
+{
+	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES ||
+	       (kind == JOB_CACHE_POD_GROUPS && backend->settings.gang);
+}
+
+static void begin(struct kube_backend *backend)
+{
+	(void) backend; /* nothing is known before its Services are chosen */
+}
+
+static void take_job(struct kube_backend *backend)
+{
+	choose_services(backend);
+	tfjob_objects_free(backend->tfjob_objects);
+	backend->tfjob_objects = tfjob_objects_new(backend->job, &backend->settings.manner);
+	take_pod_group(backend);
+	if (backend->settings.manner.has_one_service)
+		kube_prerequisites_add_service(backend, backend->job->name);
+	else
+		add_services(backend);
+}
+
+static void done(struct kube_backend *backend)
+{
+	tfjob_objects_free(backend->tfjob_objects);
+}
+
+static struct json *pod_new(const struct kube_backend *backend, const struct role *role, int index,
+			    int attempt)
+{
+	struct json *pod =
+		tfjob_pod_new(backend->tfjob_objects, role, index, attempt, backend->job->uid);
+
+	if (backend->settings.gang && joins_group(backend))
+		pod_group_add_pod(backend->settings.gang, backend->job, role, pod);
+	return pod;
+}
+
+static void add_address(const struct kube_backend *backend, const struct job *job,
+			const struct role *role, int index, struct text *text)
+{
+	tfjob_add_address(&backend->settings.manner, job, role, index, text);
+}
+
+const struct kube_kind kube_kind_tfjob = {
+	.habits = {.kills_after_grace = true,
+		   .waits_for_workers = true,
+		   .repeats_attempts = true,
+		   .gives_whole_grace = true},
+	.awaits_rights = true,
+	.reads = reads,
+	.begin = begin,
+	.take_job = take_job,
+	.done = done,
+	.pod_new = pod_new,
+	.service_new = service_new,
+	.add_address = add_address,
+};

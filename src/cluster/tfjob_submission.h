@@ -1,0 +1,30 @@
+/* Making a TFJob object for an operator to serve, with the files and variables that travel with it,
+ * which it owns. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "io/loop.h"
+#include "kube/api.h"
+#include "spec/job.h"
+#include "spec/job_files.h"
+#include "spec/job_secret.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tfjob_submission {
+	struct loop *loop; /* not running */
+	struct kube_api *api;
+	struct job *job; /* in its namespace; gets its uid */
+	const char *job_words; /* spec/job_words.h, for hints */
+	const struct job_file *files;
+	size_t n_files;
+	const struct job_secret *secret;
+	bool replaces_finished; /* a finished TFJob of this name is deleted first */
+};
+
+/* Waits for the calls. The TFJob goes first, since it owns the rest: its Pods wait for what they
+ * mount. After an error nothing is left of it, as far as the cluster answers. ERR_EXISTS,
+ * ERR_REFUSED where rights are missing, ERR_NOT_FOUND where the cluster knows no TFJobs. */
+int tfjob_submit(const struct tfjob_submission *submission, struct err *err) MUST_USE;

@@ -1,0 +1,133 @@
+#include "command/input.h"
+
+#include "base/lookalike.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "spec/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHORTEST_SECRET 16
+#define LONGEST_SECRET 1024
+
+static void close_file(const int *fd)
+{
+	if (*fd > STDERR_FILENO)
+		close(*fd);
+}
+
+static int open_file(const char *path, int *ret_fd, struct err *err)
+{
+	if (!strcmp(path, "-"))
+		*ret_fd = STDIN_FILENO;
+	else
+		*ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (*ret_fd >= 0)
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return err_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+	return err_set_errno(err, errno, "%s", path);
+}
+
+int input_read(const char *path, size_t limit, struct text *text, struct err *err)
+{
+	int fd CLEANUP(close_file) = -1;
+
+	if (open_file(path, &fd, err))
+		return err->code;
+	for (;;) {
+		char bytes[16 * 1024];
+		ssize_t len = read(fd, bytes, sizeof(bytes));
+
+		if (len == 0)
+			return 0;
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return err_set_errno(err, errno, "%s", path);
+		if (text->len + (size_t) len > limit)
+			return err_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, limit);
+		text_add_bytes(text, bytes, (size_t) len);
+	}
+}
+
+int input_read_object(const char *path, struct json **ret_object, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct document **documents;
+	size_t count;
+
+	if (input_read(path, LIMIT_DOCUMENT_SIZE, &text, err))
+		return err->code;
+	if (documents_read(text_of(&text), text.len, &documents, &count, err))
+		return err_prefix(err, "%s", path);
+	if (count == 1)
+		*ret_object = json_new_copy(document_root(documents[0]));
+	documents_free(documents, count);
+	return count == 1 ? 0
+			  : err_set(err, ERR_INVALID, "%s: contains %zu objects (expected one)",
+				    path, count);
+}
+
+int input_check_secret(const char *secret, const char *where, struct err *err)
+{
+	if (strlen(secret) >= SHORTEST_SECRET)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: must have at least %d characters", where,
+		       SHORTEST_SECRET);
+}
+
+int input_read_secret(const char *path, char **ret_secret, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (input_read(path, LONGEST_SECRET, &text, err))
+		return err->code;
+	char *secret = mem_copy_bytes(text_of(&text), strcspn(text_of(&text), "\n"));
+
+	if (input_check_secret(secret, path, err) < 0) {
+		free(secret);
+		return err->code;
+	}
+	*ret_secret = secret;
+	return 0;
+}
+
+static int take_line(input_line_fn take, void *to, char *line, struct err *err)
+{
+	size_t len = strlen(line);
+
+	if (len && line[len - 1] == '\r')
+		line[len - 1] = '\0';
+	line += strspn(line, " \t");
+	return *line == '\0' || *line == '#' ? 0 : take(to, line, err);
+}
+
+void input_each_line(const char *option, const char *path, size_t limit, input_line_fn take,
+		     void *to, struct text *faults)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (input_read(path, limit, &text, &err)) {
+		text_addf(faults, "--%s: %s\n", option, err.text);
+		return;
+	}
+	if (text.len && memchr(text.bytes, '\0', text.len)) {
+		text_addf(faults, "--%s: %s: contains NUL bytes (expected a text file)\n", option,
+			  path);
+		return;
+	}
+	char *rest = text.len ? text.bytes : NULL;
+
+	if (rest && text_starts_with(rest, BYTE_ORDER_MARK))
+		rest += strlen(BYTE_ORDER_MARK);
+
+	for (int number = 1; rest; number++)
+		if (take_line(take, to, strsep(&rest, "\n"), &err))
+			text_addf(faults, "--%s: %s:%d: %s\n", option, path, number, err.text);
+}

@@ -1,0 +1,658 @@
+/* Options of commands: reads an argument list by the rows of a command, and checks every value.
+ *
+ * getopt_long is not used: it stops at the first mistake, prints by itself, and knows neither
+ * --no-flag nor defaults from the environment. */
+#include "command/options.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "command/command.h"
+#include "command/foreign_words.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row general_rows[] = {
+	{.name = "state-dir",
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_TEXT,
+	 .value_name = "DIR",
+	 .has_variable = true,
+	 .one_line = "directory for job records and logs (default $XDG_STATE_HOME/muster)"},
+	{.name = "log",
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_WORD,
+	 .words = "warning|info|debug",
+	 .otherwise = "warning",
+	 .has_variable = true,
+	 .one_line = "log level: how much muster reports about its own actions"},
+	{.name = "debug",
+	 .letter = 'v',
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_FLAG,
+	 .one_line = "same as --log debug"},
+	{.name = "help",
+	 .letter = 'h',
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_FLAG,
+	 .one_line = "show this help"},
+};
+
+struct value {
+	bool is_given; /* by flag or environment */
+	int64_t number; /* of flags (0 or 1), numbers and durations */
+	const char *text; /* as written; borrowed from argv, the environment or the row */
+	const char **list;
+	size_t n_list;
+	size_t list_capacity;
+};
+
+struct options {
+	const struct command_table *table;
+	const struct command *command;
+	char **words; /* as the call had them: argv's, but for those that are hidden there */
+	char **hidden; /* the copies among them, and */
+	size_t n_hidden, hidden_capacity;
+	int n_words;
+	size_t n_rows;
+	struct value *values; /* one for each row */
+	const char **arguments;
+	size_t n_arguments;
+	size_t arguments_capacity;
+	size_t n_before_separator; /* arguments before "--"; SIZE_MAX: there was none */
+	bool is_copy; /* its lists are those of another */
+};
+
+/* One reading of an argument list. */
+struct reading {
+	struct options *options;
+	char **argv;
+	int argc;
+	int next; /* the argument to look at next */
+	struct text *faults;
+};
+
+static size_t count_own_rows(const struct command *command)
+{
+	size_t count = 0;
+
+	while (command->options && command->options[count].name)
+		count++;
+	return count;
+}
+
+const struct option_row *options_row(const struct command *command, size_t index)
+{
+	size_t n_own = count_own_rows(command);
+
+	if (index < n_own)
+		return &command->options[index];
+	return index - n_own < ARRAY_LEN(general_rows) ? &general_rows[index - n_own] : NULL;
+}
+
+char *option_variable(const struct option_row *row)
+{
+	char *variable = mem_format("MUSTER_%s", row->name);
+
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : (char) toupper((unsigned char) *c);
+	return variable;
+}
+
+static const struct option_row *row_at(const struct options *options, size_t index)
+{
+	return options_row(options->command, index);
+}
+
+/* Whether the first `len` characters of `name` are this name, '_' counting as '-'. */
+static bool is_name(const char *row_name, const char *name, size_t len)
+{
+	size_t at = 0;
+
+	if (!row_name)
+		return false;
+	while (at < len && (name[at] == '_' ? '-' : name[at]) == row_name[at])
+		at++;
+	return at == len && !row_name[at];
+}
+
+/* Index of the row with this name (its first `len` characters); -1: none. */
+static int find_row(const struct options *options, const char *name, size_t len)
+{
+	for (size_t i = 0; i < options->n_rows; i++) {
+		const struct option_row *row = row_at(options, i);
+
+		if (is_name(row->name, name, len) || is_name(row->other_name, name, len))
+			return (int) i;
+	}
+	return -1;
+}
+
+static int find_letter(const struct options *options, char letter)
+{
+	for (size_t i = 0; i < options->n_rows; i++)
+		if (row_at(options, i)->letter == letter)
+			return (int) i;
+	return -1;
+}
+
+static void append_text(const char ***list, size_t *count, size_t *capacity, const char *text)
+{
+	mem_grow(list, capacity, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = text;
+	(*list)[*count] = NULL;
+}
+
+static bool read_flag(const char *text, int64_t *ret_number)
+{
+	static const char *const words[] = {"0", "1", "false", "true", "no", "yes", "off", "on"};
+	int index = name_find_word_ignoring_case(words, ARRAY_LEN(words), text);
+
+	if (index < 0)
+		return false;
+	*ret_number = index % 2;
+	return true;
+}
+
+/* Copies the words of "a|b|c" into an array (which borrows from *ret_memory). */
+static size_t split_words(const char *words, char **ret_memory, const char **list, size_t room)
+{
+	size_t count = 0;
+	char *rest = *ret_memory = mem_copy_text(words);
+
+	for (char *word; (word = strsep(&rest, "|"));) {
+		assert(count < room);
+		list[count++] = word;
+	}
+	return count;
+}
+
+static int check_word(const struct option_row *row, const char *text, struct err *err)
+{
+	char *memory CLEANUP(mem_free_text) = NULL;
+	const char *list[16];
+	size_t count = split_words(row->words, &memory, list, ARRAY_LEN(list));
+
+	if (name_find_word(list, count, text) >= 0)
+		return 0;
+	const char *nearest = name_nearest(list, count, text);
+
+	return err_set(err, ERR_INVALID, "'%s' is not one of %s%s%s%s", text, row->words,
+		       nearest ? "; did you mean '" : "", nearest ? nearest : "",
+		       nearest ? "'?" : "");
+}
+
+static int read_value(const struct option_row *row, const char *text, struct value *value,
+		      struct err *err)
+{
+	switch (row->kind) {
+	case OPTION_FLAG:
+		if (row->words && check_word(row, text, NULL) == 0)
+			value->number = true;
+		else if (!read_flag(text, &value->number))
+			return err_set(err, ERR_INVALID,
+				       "'%s' is not a boolean (expected true or false)", text);
+		break;
+	case OPTION_NUMBER:
+		if (row->words && check_word(row, text, NULL) == 0)
+			value->number = row->low;
+		else if (text_read_int(text, row->low, row->high, &value->number, err))
+			return err->code;
+		break;
+	case OPTION_DURATION:
+		if (text_read_duration(text, &value->number, err))
+			return err->code;
+		break;
+	case OPTION_WORD:
+		if (check_word(row, text, err))
+			return err->code;
+		break;
+	case OPTION_LIST:
+		append_text(&value->list, &value->n_list, &value->list_capacity, text);
+		break;
+	case OPTION_TEXT:
+		break;
+	}
+	value->text = text;
+	return 0;
+}
+
+/* `shown` is how the person wrote it: "--ps", "-w", "MUSTER_ON". */
+static void give_value(struct reading *reading, int row, const char *shown, const char *text)
+{
+	struct err err;
+	struct value *value = &reading->options->values[row];
+
+	value->is_given = true;
+	if (read_value(row_at(reading->options, (size_t) row), text, value, &err))
+		text_addf(reading->faults, "%s: %s\n", shown, err.text);
+}
+
+/* Gives the value of a letter, if it is not one that another program has for a number. */
+static void give_letter(struct reading *reading, int row, const char *shown, const char *text)
+{
+	const struct command *command = reading->options->command;
+	const struct foreign_option *foreign = foreign_number_find(command->name, shown, text);
+
+	if (!foreign)
+		give_value(reading, row, shown, text);
+	else
+		text_addf(reading->faults, "%s %s: %s is --%s; %s\n", shown, text, shown,
+			  row_at(reading->options, (size_t) row)->name, foreign->answer);
+}
+
+/* The argument behind an option that needs one. */
+static void give_next_argument(struct reading *reading, int row, const char *shown)
+{
+	if (reading->next < reading->argc) {
+		give_letter(reading, row, shown, reading->argv[reading->next++]);
+		return;
+	}
+	text_addf(reading->faults, "%s: missing value (expected %s)\n", shown,
+		  row_at(reading->options, (size_t) row)->value_name);
+}
+
+static bool is_flag(const struct reading *reading, int row)
+{
+	return row_at(reading->options, (size_t) row)->kind == OPTION_FLAG;
+}
+
+static void tell_unknown_option(struct reading *reading, const char *name, size_t len)
+{
+	struct options *options = reading->options;
+	const char **names CLEANUP(mem_free_any) = mem_new_array(options->n_rows, sizeof(*names));
+	char *wanted CLEANUP(mem_free_text) = mem_copy_bytes(name, len);
+
+	for (size_t i = 0; i < options->n_rows; i++)
+		names[i] = row_at(options, i)->name;
+	const char *nearest = name_nearest(names, options->n_rows, wanted);
+
+	text_addf(reading->faults, "--%s: no such option", wanted);
+	if (nearest)
+		text_addf(reading->faults, "; did you mean --%s?", nearest);
+	else if (find_row(options, "max-restarts", strlen("max-restarts")) >= 0)
+		text_add(reading->faults, "; options of your program go after its name");
+	text_add_char(reading->faults, '\n');
+}
+
+/* --name, --name=VALUE, --name VALUE or --no-name; `name` is what follows the two dashes. */
+static void read_long_option(struct reading *reading, const char *name)
+{
+	size_t len = strcspn(name, "=");
+	const char *text = name[len] ? name + len + 1 : NULL;
+	char *shown CLEANUP(mem_free_text) = mem_format("--%.*s", (int) len, name);
+	int row = find_row(reading->options, name, len);
+	bool is_negated = row < 0 && !text && len > 3 && !strncmp(name, "no-", 3);
+
+	if (is_negated)
+		row = find_row(reading->options, name + 3, len - 3);
+	if (row < 0 || (is_negated && !is_flag(reading, row)))
+		tell_unknown_option(reading, name, len);
+	else if (text)
+		give_value(reading, row, shown, text);
+	else if (is_flag(reading, row))
+		give_value(reading, row, shown, is_negated ? "false" : "true");
+	else
+		give_next_argument(reading, row, shown);
+}
+
+static void tell_unknown_letter(struct reading *reading, const char *shown)
+{
+	const struct foreign_option *foreign =
+		foreign_option_find(reading->options->command->name, shown, strlen(shown));
+
+	text_addf(reading->faults, "%s: no such option%s%s\n", shown, foreign ? "; " : "",
+		  foreign ? foreign->answer : "");
+}
+
+/* -a, -aq, -w 2 or -w2; `letters` is what follows the dash. */
+static void read_letters(struct reading *reading, const char *letters)
+{
+	for (; *letters; letters++) {
+		const char shown[] = {'-', *letters, 0};
+		int row = find_letter(reading->options, *letters);
+
+		if (row < 0) {
+			tell_unknown_letter(reading, shown);
+			return;
+		}
+		if (!is_flag(reading, row)) {
+			if (letters[1])
+				give_letter(reading, row, shown, letters + 1);
+			else
+				give_next_argument(reading, row, shown);
+			return;
+		}
+		give_value(reading, row, shown, "true");
+	}
+}
+
+/* An option, or letters, that another program has: its value is passed over. True when it was. */
+static bool tell_foreign(struct reading *reading, const char *argument)
+{
+	const struct options *options = reading->options;
+	size_t len = strcspn(argument, "=");
+	bool is_own = argument[1] == '-' ? find_row(options, argument + 2, len - 2) >= 0
+					 : len == 2 && find_letter(options, argument[1]) >= 0;
+	const struct foreign_option *foreign =
+		is_own ? NULL : foreign_option_find(options->command->name, argument, len);
+	bool has_value = foreign && foreign->takes_value && !argument[len];
+
+	if (!foreign)
+		return false;
+	text_addf(reading->faults, "%.*s: no such option; %s\n", (int) len, argument,
+		  foreign->answer);
+	if (has_value && reading->next < reading->argc && reading->argv[reading->next][0] != '-')
+		reading->next++;
+	return true;
+}
+
+/* -leader-elect, as programs in Go have it. */
+static bool is_go_flag(const struct options *options, const char *argument)
+{
+	size_t len = strcspn(argument + 1, "=");
+
+	return options->command->takes_go_flags && len > 1 &&
+	       find_row(options, argument + 1, len) >= 0;
+}
+
+static void take_arguments(struct reading *reading, int end)
+{
+	struct options *options = reading->options;
+
+	while (reading->next < end)
+		append_text(&options->arguments, &options->n_arguments,
+			    &options->arguments_capacity, reading->argv[reading->next++]);
+}
+
+static void read_arguments(struct reading *reading)
+{
+	while (reading->next < reading->argc) {
+		const char *argument = reading->argv[reading->next];
+
+		if (!strcmp(argument, "--")) {
+			reading->options->n_before_separator = reading->options->n_arguments;
+			reading->next++;
+			take_arguments(reading, reading->argc);
+		} else if (argument[0] != '-' || !argument[1]) {
+			bool is_program = reading->options->command->takes_program;
+
+			take_arguments(reading, is_program ? reading->argc : reading->next + 1);
+		} else {
+			reading->next++;
+			if (tell_foreign(reading, argument))
+				continue;
+			if (argument[1] == '-')
+				read_long_option(reading, argument + 2);
+			else if (is_go_flag(reading->options, argument))
+				read_long_option(reading, argument + 1);
+			else
+				read_letters(reading, argument + 1);
+		}
+	}
+}
+
+static void read_variable(struct reading *reading, int row)
+{
+	char *variable CLEANUP(mem_free_text) =
+		option_variable(row_at(reading->options, (size_t) row));
+	const char *text = getenv(variable);
+
+	if (text && *text)
+		give_value(reading, row, variable, text);
+}
+
+/* What no flag said: the environment, then the row's default. */
+static void read_defaults(struct reading *reading)
+{
+	for (size_t i = 0; i < reading->options->n_rows; i++) {
+		const struct option_row *row = row_at(reading->options, i);
+		struct value *value = &reading->options->values[i];
+
+		if (!value->is_given && row->has_variable)
+			read_variable(reading, (int) i);
+		if (value->is_given || !row->otherwise)
+			continue;
+		int rc = read_value(row, row->otherwise, value, &(struct err){0});
+		assert(!rc);
+	}
+}
+
+/* On one line, which may be one of several faults. */
+static void add_usage(const struct command *command, struct text *faults)
+{
+	const char *form = command->arguments;
+
+	text_add(faults, "missing argument; usage: ");
+	for (const char *between = ""; form; between = ", or ") {
+		size_t len = strcspn(form, "\n");
+
+		text_add(faults, between);
+		text_addf(faults, "muster %s %.*s", command->name, (int) len, form);
+		form = form[len] ? form + len + 1 : NULL;
+	}
+	text_add_char(faults, '\n');
+}
+
+static void check_argument_count(const struct options *options, struct text *faults)
+{
+	const struct command *command = options->command;
+
+	if (command->takes_program)
+		return;
+	if (options->n_arguments < command->least_arguments)
+		add_usage(command, faults);
+	if (options->n_arguments > command->most_arguments) {
+		const char *answer = foreign_argument_answer(command->name);
+
+		text_addf(faults, "unexpected argument '%s'%s%s\n",
+			  options->arguments[command->most_arguments], answer ? "; " : "",
+			  answer ? answer : "");
+	}
+}
+
+static struct options *options_new(const struct command *command)
+{
+	struct options *options = mem_new(sizeof(*options));
+
+	options->command = command;
+	options->n_before_separator = SIZE_MAX;
+	options->n_rows = count_own_rows(command) + ARRAY_LEN(general_rows);
+	options->values = mem_new_array(options->n_rows, sizeof(*options->values));
+	options->arguments_capacity = 1;
+	options->arguments =
+		mem_new_array(options->arguments_capacity, sizeof(*options->arguments));
+	return options;
+}
+
+/* The word of argv in which a text stands; -1: in none. */
+static int find_word(const struct options *options, const char *text)
+{
+	for (int i = 0; i < options->n_words; i++)
+		if (text >= options->words[i] &&
+		    text <= options->words[i] + strlen(options->words[i]))
+			return i;
+	return -1;
+}
+
+/* Goes on with a copy of the word, and leaves the name alone to be seen. */
+static const char *hide_value(struct options *options, const char *text)
+{
+	int index = find_word(options, text);
+	const char *value = strchr(text, '=');
+
+	if (index < 0 || !value)
+		return text;
+	char *word = options->words[index];
+	char *copy = mem_copy_text(word);
+
+	mem_grow(&options->hidden, &options->hidden_capacity, options->n_hidden,
+		 sizeof(*options->hidden));
+	options->hidden[options->n_hidden++] = copy;
+	options->words[index] = copy;
+	explicit_bzero(word + (value + 1 - word), strlen(value + 1));
+	return copy + (text - word);
+}
+
+static void hide_values(struct options *options)
+{
+	for (size_t i = 0; i < options->n_rows; i++) {
+		struct value *value = &options->values[i];
+
+		for (size_t k = 0; row_at(options, i)->hides_values && k < value->n_list; k++)
+			value->text = value->list[k] = hide_value(options, value->list[k]);
+	}
+}
+
+int options_parse(const struct command_table *table, const struct command *command, int argc,
+		  char **argv, struct options **ret_options, struct text *faults)
+{
+	struct options *options CLEANUP(options_cleanup) = options_new(command);
+	struct reading reading = {.options = options, .argv = argv, .argc = argc, .faults = faults};
+
+	options->table = table;
+	options->words = mem_new_array((size_t) argc + 1, sizeof(*options->words));
+	memcpy(options->words, argv, (size_t) argc * sizeof(*options->words));
+	options->n_words = argc;
+	read_arguments(&reading);
+	read_defaults(&reading);
+	check_argument_count(options, faults);
+	hide_values(options);
+	if (option_flag(options, "help"))
+		text_clear(faults);
+	if (faults->len)
+		return ERR_INVALID;
+	*ret_options = TAKE(options);
+	return 0;
+}
+
+const struct command_table *options_table(const struct options *options)
+{
+	return options->table;
+}
+
+const struct command *options_command(const struct options *options)
+{
+	return options->command;
+}
+
+char **options_call(const struct options *options)
+{
+	char **call = mem_new_array((size_t) options->n_words + 3, sizeof(*call));
+
+	call[0] = (char *) "muster";
+	call[1] = (char *) options->command->name;
+	for (int i = 0; i < options->n_words; i++)
+		call[i + 2] = options->words[i];
+	return call;
+}
+
+struct options *options_copy(const struct options *options)
+{
+	struct options *copy = mem_new(sizeof(*copy));
+
+	*copy = *options;
+	copy->values = mem_new_array(copy->n_rows, sizeof(*copy->values));
+	memcpy(copy->values, options->values, copy->n_rows * sizeof(*copy->values));
+	copy->is_copy = true;
+	return copy;
+}
+
+void options_set_text(struct options *options, const char *name, const char *text)
+{
+	int row = find_row(options, name, strlen(name));
+
+	assert(row >= 0 && options->is_copy);
+	if (text)
+		options->values[row].text = text;
+}
+
+static void free_words(struct options *options)
+{
+	for (size_t i = 0; i < options->n_hidden; i++) {
+		explicit_bzero(options->hidden[i], strlen(options->hidden[i]));
+		free(options->hidden[i]);
+	}
+	free(options->hidden);
+	free(options->words);
+	free(options->arguments);
+}
+
+void options_free(struct options *options)
+{
+	if (!options)
+		return;
+	for (size_t i = 0; i < options->n_rows && !options->is_copy; i++)
+		free(options->values[i].list);
+	free(options->values);
+	if (!options->is_copy)
+		free_words(options);
+	free(options);
+}
+
+void options_cleanup(struct options **options)
+{
+	options_free(*options);
+}
+
+static const struct value *value_of(const struct options *options, const char *name)
+{
+	int row = find_row(options, name, strlen(name));
+
+	assert(row >= 0);
+	return &options->values[row];
+}
+
+bool option_is_given(const struct options *options, const char *name)
+{
+	return value_of(options, name)->is_given;
+}
+
+bool option_flag(const struct options *options, const char *name)
+{
+	return value_of(options, name)->number != 0;
+}
+
+int64_t option_number(const struct options *options, const char *name, int64_t otherwise)
+{
+	const struct value *value = value_of(options, name);
+
+	return value->text ? value->number : otherwise;
+}
+
+msec option_duration(const struct options *options, const char *name, msec otherwise)
+{
+	return option_number(options, name, otherwise);
+}
+
+const char *option_text(const struct options *options, const char *name)
+{
+	return value_of(options, name)->text;
+}
+
+const char *const *option_list(const struct options *options, const char *name, size_t *ret_count)
+{
+	const struct value *value = value_of(options, name);
+
+	*ret_count = value->n_list;
+	return value->list;
+}
+
+const char *const *options_arguments(const struct options *options, size_t *ret_count)
+{
+	*ret_count = options->n_arguments;
+	return options->arguments;
+}
+
+bool options_had_separator(const struct options *options)
+{
+	return options->n_before_separator == 0;
+}
+
+size_t options_n_before_separator(const struct options *options)
+{
+	return options->n_before_separator < options->n_arguments ? options->n_before_separator
+								  : options->n_arguments;
+}

@@ -1,0 +1,524 @@
+#include "console/console.h"
+
+#include "base/line_text.h"
+#include "base/line_width.h"
+#include "base/mem.h"
+#include "console/line_format.h"
+#include "console/log_view.h"
+#include "console/screen.h"
+#include "io/sink.h"
+#include "io/terminal.h"
+#include "io/time_zone.h"
+#include "logs/last_lines.h"
+#include "logs/reader.h"
+#include "reconcile/report.h"
+#include "reconcile/silence.h"
+#include "spec/limits.h"
+#include "status/exception.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How soon after new output it is looked whether a silence has ended. */
+#define SILENCE_LOOK MSEC_PER_SECOND
+/* Silent replicas whose logs are searched for the cause. */
+#define MOST_SEARCHED 64
+
+struct console {
+	struct loop *loop;
+	const struct job *job;
+	char *job_words;
+	const char *log_folder;
+	struct screen *lines; /* where the replicas' lines go */
+	struct screen *chatter; /* where muster's own go; may be the same screen */
+	int chatter_fd;
+	struct line_format format;
+	struct log_view *view; /* NULL: no lines are shown */
+
+	struct arena *arena; /* of the names in `silences` */
+	struct silence *silences; /* one for each replica of the status */
+	size_t n_silences;
+	struct loop_watch *silence_timer;
+	msec silence_looked_for; /* when the timer fires; MSEC_NEVER: it does not */
+
+	bool is_finished; /* the job has an end state: its notes say what the report says better */
+	struct startup startup; /* of its Pods; none: it has no Pods */
+	bool has_started; /* all of them ran once */
+	bool has_told_loss; /* of lines that cannot be written where they are to be shown */
+	/* What the row shows, the first of them that is not empty. */
+	struct text progress;
+	struct text beginning; /* all run, and none has printed anything */
+	struct text silence;
+	struct text report;
+	struct text short_report; /* without the last lines of `failed` */
+	struct log_name failed;
+	size_t n_last_lines; /* 0: it has none */
+	bool is_reported;
+	loop_fn on_drained;
+	void *data;
+};
+
+static void look_for_silence(void *data);
+
+/* Rows at the bottom stand where lines go, lest two writers draw on one terminal. */
+static struct screen *row_screen(const struct console *console)
+{
+	return console->view ? console->lines : console->chatter;
+}
+
+static void finish_if_drained(struct console *console)
+{
+	bool is_drained = !screen_is_waiting(console->chatter) || screen_is_gone(console->chatter);
+
+	if (console->is_reported && is_drained && console->on_drained)
+		loop_defer(console->loop, TAKE(console->on_drained), console->data);
+}
+
+/* What no longer shows looks as if it hung: a full disk, and a reader that left early (`muster run
+ * … | head -3`). */
+static void tell_of_loss(struct console *console)
+{
+	int failure = console->view ? screen_failure(console->lines) : 0;
+
+	if (!failure || console->has_told_loss || (failure == EPIPE && console->is_finished))
+		return;
+	struct err err;
+
+	console->has_told_loss = true;
+	if (failure == EPIPE)
+		err_set(&err, ERR_IO,
+			"the output has no reader any more, and the job continues; to follow it: "
+			"muster logs -f %s; to stop it: muster stop %s",
+			console->job_words, console->job_words);
+	else
+		err_set_errno(&err, failure, "cannot print the output of the job any more");
+	console_say(console, err.text);
+}
+
+static void on_room(void *data)
+{
+	struct console *console = data;
+
+	tell_of_loss(console);
+	if (console->view)
+		log_view_on_room(console->view);
+	finish_if_drained(console);
+}
+
+static void make_screens(struct console *console, const struct console_settings *settings)
+{
+	console->lines = screen_new(console->loop, settings->lines_fd, on_room, console);
+	console->chatter =
+		sink_is_same(settings->lines_fd, settings->chatter_fd)
+			? console->lines
+			: screen_new(console->loop, settings->chatter_fd, on_room, console);
+	console->chatter_fd = settings->chatter_fd;
+	console->format = (struct line_format){
+		.has_name = !settings->style.hides_names,
+		.has_time = settings->style.shows_times,
+		.is_local = settings->style.is_local,
+		.has_color = terminal_wants_color(settings->lines_fd, settings->style.color),
+		.is_safe = isatty(settings->lines_fd),
+	};
+	line_format_fit_job(&console->format, console->job);
+}
+
+static int make_view(struct console *console, const struct console_settings *console_settings,
+		     struct err *err)
+{
+	struct log_reader *reader;
+	int rc = log_reader_new(console_settings->log_folder, &LOG_SELECTION_ALL, &reader, err);
+
+	if (rc)
+		return rc;
+	if (console_settings->unkept)
+		log_reader_show_unkept(reader, console_settings->unkept);
+	const struct log_view_settings settings = {
+		.loop = console->loop,
+		.take_reader = reader,
+		.screen = console->lines,
+		.format = &console->format,
+		.only = console_settings->style.only,
+		.n_only = console_settings->style.n_only,
+	};
+
+	console->view = log_view_new(&settings);
+	return 0;
+}
+
+int console_new(const struct console_settings *settings, const struct job *job,
+		struct console **ret_console, struct err *err)
+{
+	struct console *console = mem_new(sizeof(*console));
+
+	console->loop = settings->loop;
+	console->job = job;
+	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
+	console->log_folder = settings->log_folder;
+	console->arena = arena_new();
+	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
+	console->silence_looked_for = MSEC_NEVER;
+	make_screens(console, settings);
+	int rc = settings->style.is_quiet ? 0 : make_view(console, settings, err);
+
+	if (rc) {
+		console_free(console);
+		return rc;
+	}
+	*ret_console = console;
+	return 0;
+}
+
+void console_free(struct console *console)
+{
+	if (!console)
+		return;
+	log_view_free(console->view);
+	if (console->chatter != console->lines)
+		screen_free(console->chatter);
+	screen_free(console->lines);
+	line_format_done(&console->format);
+	loop_watch_free(console->silence_timer);
+	mem_free_any(&console->silences);
+	arena_free(console->arena);
+	text_done(&console->progress);
+	text_done(&console->beginning);
+	text_done(&console->silence);
+	text_done(&console->report);
+	text_done(&console->short_report);
+	free(console->job_words);
+	mem_free_any(&console);
+}
+
+void console_say(struct console *console, const char *sentence)
+{
+	struct text *text = screen_begin(console->chatter);
+
+	text_add(text, "muster: ");
+	line_text_add_sentence(text, sentence, strlen(sentence));
+	text_add_char(text, '\n');
+	screen_end(console->chatter);
+}
+
+/* Warnings, and what someone asked for. That the whole job starts again is said by the note that
+ * names the replica that failed. */
+static bool is_worth_saying(const struct note *note)
+{
+	if (note->level == NOTE_WARNING)
+		return !text_equals(note->reason, "TFJobRestarting");
+	return text_equals(note->reason, "TFJobSuspended") ||
+	       text_equals(note->reason, "TFJobResumed") ||
+	       text_equals(note->reason, "TFJobScaled") ||
+	       text_equals(note->reason, "WorldChanged");
+}
+
+void console_on_note(struct console *console, const struct note *note)
+{
+	if (!console->is_finished && is_worth_saying(note))
+		console_say(console, note->sentence);
+}
+
+/* Silence. */
+
+static void arm_silence(struct console *console, msec at)
+{
+	console->silence_looked_for = at;
+	loop_timer_arm(console->silence_timer, at);
+}
+
+/* The entry of a replica. Both lists have the indexes of a role in order, so the one sought is
+ * mostly the one behind the last found. */
+static struct silence *find_silence(struct console *console, const struct log_name *name,
+				    size_t *hint)
+{
+	for (size_t i = 0; i < console->n_silences; i++) {
+		size_t place = (*hint + i) % console->n_silences;
+		struct silence *silence = &console->silences[place];
+
+		if (silence->index == name->index && text_equals(silence->role, name->role)) {
+			*hint = place + 1;
+			return silence;
+		}
+	}
+	return NULL;
+}
+
+static void note_output(struct console *console)
+{
+	struct log_replica replica;
+	size_t hint = 0;
+
+	for (size_t i = 0; log_reader_replica(log_view_reader(console->view), i, &replica); i++) {
+		struct silence *silence = find_silence(console, &replica.name, &hint);
+
+		if (silence)
+			silence_note_output(silence, replica.last_time);
+	}
+}
+
+/* Muster's row: how the start comes along, else which replica is silent. */
+static const struct text *row_of(const struct console *console)
+{
+	if (console->progress.len > 0)
+		return &console->progress;
+	return console->beginning.len > 0 ? &console->beginning : &console->silence;
+}
+
+/* What it says to do is not cut off: it gets a row of its own. */
+static void break_row(const struct console *console, struct text *row)
+{
+	char *part = row->len ? strstr(row->bytes, "; ") : NULL;
+
+	if (part &&
+	    line_width(row->bytes, row->len) > (size_t) terminal_size(console->chatter_fd).columns)
+		memcpy(part, "\n ", 2);
+}
+
+static void show_row(struct console *console)
+{
+	struct screen *screen = row_screen(console);
+	struct text row CLEANUP(text_done) = {0};
+	const struct text *sentence = row_of(console);
+
+	if (!screen_is_live(screen))
+		return;
+	if (sentence->len > 0)
+		text_addf(&row, "muster: %s", text_of(sentence));
+	break_row(console, &row);
+	screen_set_row(screen, text_of(&row));
+	if (screen_is_changed(screen)) {
+		screen_begin(screen);
+		screen_end(screen);
+	}
+}
+
+/* Gives when it is to be told anew. */
+static msec tell_beginning(struct console *console)
+{
+	text_clear(&console->beginning);
+	if (!screen_is_live(row_screen(console)))
+		return MSEC_NEVER;
+	return silence_tell_start(console->silences, console->n_silences, loop_now(),
+				  &console->beginning);
+}
+
+/* What explains it, or else shows more. */
+static void add_to_silence(const struct console *console, struct text *sentence)
+{
+	size_t len = sentence->len;
+
+	silence_add_cause(console->silences, console->n_silences, console->job, sentence);
+	if (len > 0 && sentence->len == len)
+		text_addf(sentence, "; to see the stacks: muster stacks %s", console->job_words);
+}
+
+/* A script that has failed may not end: it waits for its peers (JAX), or for a thread. */
+static void tell_exception(struct console *console, const struct log_name *name)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text sentence CLEANUP(text_done) = {0};
+	struct printed printed;
+
+	if (log_last_lines(console->log_folder, name->role, name->index, name->attempt,
+			   LIMIT_SEARCHED_LINES, arena, &printed, NULL) < 0)
+		return;
+	const char *exception = exception_find(&printed, arena);
+
+	if (!exception)
+		return;
+	text_addf(&sentence, "%s-%d still runs after an error: %s", name->role, name->index,
+		  exception);
+	console_say(console, text_of(&sentence));
+}
+
+static void tell_exceptions(struct console *console)
+{
+	struct log_replica replica;
+	size_t hint = 0, n_searched = 0;
+
+	for (size_t i = 0; n_searched < MOST_SEARCHED &&
+			   log_reader_replica(log_view_reader(console->view), i, &replica);
+	     i++) {
+		const struct silence *silence = find_silence(console, &replica.name, &hint);
+
+		if (!silence || !silence->is_news)
+			continue;
+		tell_exception(console, &replica.name);
+		n_searched++;
+	}
+}
+
+/* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
+static void look_for_silence(void *data)
+{
+	struct console *console = data;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	note_output(console);
+	bool is_new = silence_tell(console->silences, console->n_silences, loop_now(), &sentence);
+
+	if (is_new && !screen_is_live(row_screen(console))) {
+		add_to_silence(console, &sentence);
+		console_say(console, text_of(&sentence));
+	}
+	if (is_new)
+		tell_exceptions(console);
+	text_clear(&console->silence);
+	silence_add_lasting(console->silences, console->n_silences, &console->silence);
+	add_to_silence(console, &console->silence);
+	msec again = tell_beginning(console);
+
+	show_row(console);
+	arm_silence(console,
+		    msec_min(again, silence_wake_at(console->silences, console->n_silences)));
+}
+
+void console_on_output(struct console *console)
+{
+	if (!console->view)
+		return;
+	log_view_on_news(console->view);
+	if (console->beginning.len > 0) {
+		text_clear(&console->beginning);
+		show_row(console);
+	}
+	msec soon = console->silence.len > 0 ? loop_now() + SILENCE_LOOK : MSEC_NEVER;
+
+	if (soon < console->silence_looked_for)
+		arm_silence(console, soon);
+}
+
+static void fit_silences(struct console *console, size_t count)
+{
+	if (count != console->n_silences)
+		console->silences = mem_resize(console->silences, count ? count : 1,
+					       sizeof(*console->silences));
+	for (size_t i = console->n_silences; i < count; i++)
+		console->silences[i] = (struct silence){0};
+	console->n_silences = count;
+}
+
+static void watch_replicas(struct console *console, const struct status *status)
+{
+	fit_silences(console, status->n_replicas);
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		struct silence *silence = &console->silences[i];
+
+		if (silence->index != replica->index || !text_equals(silence->role, replica->role))
+			*silence = (struct silence){
+				.role = arena_copy_text(console->arena, replica->role),
+				.index = replica->index,
+			};
+		silence->is_stopped = replica->state == REPLICA_STOPPED;
+		silence->is_running = replica->state == REPLICA_RUNNING;
+		silence->is_watched =
+			silence->is_running && silence_is_telling(console->job, replica->role);
+		silence_note_start(silence, replica->start_time);
+	}
+}
+
+static void show_progress(struct console *console, const struct status *status)
+{
+	text_clear(&console->progress);
+	progress_describe(status, console->startup.n_pods ? &console->startup : NULL, loop_now(),
+			  &console->progress);
+	show_row(console);
+}
+
+void console_on_status(struct console *console, const struct status *status)
+{
+	console->is_finished = status_is_finished(status);
+	show_progress(console, status);
+	if (!console->view)
+		return;
+	watch_replicas(console, status);
+	arm_silence(console, loop_now());
+	log_view_on_news(console->view);
+}
+
+static void tell_all_run(struct console *console)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	console->has_started = true;
+	text_addf(&sentence,
+		  console->startup.n_pods == 1 ? "the Pod is running" : "all %d Pods are running",
+		  console->startup.n_pods);
+	if (!screen_is_live(row_screen(console)))
+		console_say(console, text_of(&sentence));
+}
+
+void console_on_startup(struct console *console, const struct startup *startup,
+			const struct status *status)
+{
+	console->startup = *startup;
+	if (console->is_finished)
+		return;
+	if (!console->has_started && startup_is_over(startup, job_replica_count(console->job)))
+		tell_all_run(console);
+	show_progress(console, status);
+}
+
+/* The end. */
+
+/* On the same terminal, with nothing but notes of ours below them. */
+static bool has_shown_last_lines(const struct console *console)
+{
+	const struct log_name *failed = &console->failed;
+
+	return console->n_last_lines > 0 && console->view && console->lines == console->chatter &&
+	       screen_is_live(console->lines) &&
+	       log_view_count_last(console->view, failed->role, failed->index, failed->attempt) >=
+		       console->n_last_lines;
+}
+
+static void on_lines_shown(void *data)
+{
+	struct console *console = data;
+	const struct text *report =
+		has_shown_last_lines(console) ? &console->short_report : &console->report;
+
+	tell_of_loss(console);
+	text_add_bytes(screen_begin(console->chatter), text_of(report), report->len);
+	screen_end(console->chatter);
+	console->is_reported = true;
+	finish_if_drained(console);
+}
+
+static void make_reports(struct console *console, const struct status *status)
+{
+	const struct failure *failure = status->failure;
+	struct failure_style style = {
+		.offset = time_zone_offset_on(console->chatter_fd, status->completion_time)};
+
+	report_outcome(console->job, status, console->job_words, &style, &console->report);
+	style.skips_last_lines = true;
+	report_outcome(console->job, status, console->job_words, &style, &console->short_report);
+	if (!failure || !failure->role)
+		return;
+	snprintf(console->failed.role, sizeof(console->failed.role), "%s", failure->role);
+	console->failed.index = failure->index;
+	console->failed.attempt = failure->attempt;
+	console->n_last_lines = failure->n_last_lines;
+}
+
+void console_finish(struct console *console, const struct status *status, loop_fn on_drained,
+		    void *data)
+{
+	console->on_drained = on_drained;
+	console->data = data;
+	make_reports(console, status);
+	arm_silence(console, MSEC_NEVER);
+	text_clear(&console->progress);
+	text_clear(&console->beginning);
+	text_clear(&console->silence);
+	show_row(console);
+	if (console->view)
+		log_view_finish(console->view, on_lines_shown, console);
+	else
+		on_lines_shown(console);
+}

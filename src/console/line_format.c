@@ -1,0 +1,115 @@
+#include "console/line_format.h"
+
+#include "base/line_text.h"
+#include "io/time_zone.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Colours that are told apart on dark and on light ground (SGR); no red, which looks like an error.
+ * The first workers have the plain ones. */
+static const char *const palette[] = {"34", "95", "92", "94", "96", "93", "36", "33", "32", "35"};
+
+void line_format_done(struct line_format *format)
+{
+	text_done(&format->beginning);
+}
+
+static void fit(struct line_format *format, const char *role, int index)
+{
+	int width = snprintf(NULL, 0, "%s-%d", role, index);
+
+	if (format->job_name)
+		width += (int) strlen(format->job_name) + 1;
+
+	if (width > format->width) {
+		format->width = width;
+		text_clear(&format->beginning);
+	}
+}
+
+void line_format_fit_job(struct line_format *format, const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		if (job->roles[i].replicas > 0)
+			fit(format, job->roles[i].name, job->roles[i].replicas - 1);
+	}
+}
+
+/* The same replica has the same colour in every command, whatever else is shown. */
+static const char *color_of(const struct log_name *name)
+{
+	size_t number = (size_t) name->index;
+
+	for (const char *at = name->role; *at; at++)
+		number += (unsigned char) *at;
+	return palette[number % ARRAY_LEN(palette)];
+}
+
+/* Prepares what stands before the sign of each line of a replica. */
+static void set_beginning(struct line_format *format, const struct log_name *name)
+{
+	struct text *text = &format->beginning;
+
+	format->beginning_of = *name;
+	text_clear(text);
+	if (format->has_color)
+		text_addf(text, "\x1b[%sm", color_of(name));
+	size_t begin = text->len;
+
+	if (format->job_name)
+		text_addf(text, "%s/", format->job_name);
+	text_addf(text, "%s-%d", name->role, name->index);
+	while (text->len - begin < (size_t) format->width)
+		text_add_char(text, ' ');
+	text_add_char(text, ' ');
+}
+
+static void add_beginning(struct line_format *format, const struct log_line *line,
+			  struct text *text)
+{
+	if (!format->has_name)
+		return;
+	if (format->beginning.len == 0 || !log_name_same_replica(&format->beginning_of, line->name))
+		set_beginning(format, line->name);
+	text_add_bytes(text, format->beginning.bytes, format->beginning.len);
+	text_add_char(text, line->is_continuation ? '+' : '|');
+	if (format->has_color)
+		text_add(text, "\x1b[0m");
+	text_add_char(text, ' ');
+}
+
+static void add_time(const struct line_format *format, const struct log_line *line,
+		     struct text *text)
+{
+	if (!format->has_time || line->time == MSEC_UNSET)
+		return;
+	text_add_line_time(text, line->time, format->is_local ? time_zone_offset(line->time) : 0);
+	text_add_char(text, ' ');
+}
+
+static void add_bytes(const struct line_format *format, const char *bytes, size_t len,
+		      struct text *text)
+{
+	if (format->is_safe)
+		line_text_add_safe(text, bytes, len);
+	else
+		text_add_bytes(text, bytes, len);
+}
+
+void line_format_add(struct line_format *format, const struct log_line *line, struct text *text)
+{
+	add_beginning(format, line, text);
+	add_time(format, line, text);
+	add_bytes(format, line->bytes, line->len, text);
+	text_add_char(text, '\n');
+}
+
+void line_format_add_row(struct line_format *format, const struct log_line *line, size_t most,
+			 struct text *text)
+{
+	size_t len = line->len <= most ? line->len : line_text_whole_characters(line->bytes, most);
+
+	add_beginning(format, line, text);
+	add_bytes(format, line->bytes, len, text);
+}

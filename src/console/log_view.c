@@ -1,0 +1,247 @@
+#include "console/log_view.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+/* Bytes that are added before they are written, and what one turn of the loop may cost. */
+#define WRITE_SIZE 65536
+#define TURN_SIZE ((size_t) 1 << 20)
+
+/* From one look at the logs to the next. A terminal is drawn anew at most 20 times a second. */
+#define PAUSE ((msec) 10)
+#define PAUSE_ON_TERMINAL ((msec) 50)
+/* A line without an end shows on a terminal when nothing was added to it for this time. */
+#define PAUSE_BEFORE_OPEN_LINE ((msec) 200)
+
+#define MOST_BYTES_OF_ROW 512
+
+struct log_view {
+	struct loop *loop;
+	struct log_reader *reader;
+	struct screen *screen;
+	struct line_format *format;
+	struct screen *attempts_screen;
+	const struct log_name *only;
+	size_t n_only;
+	struct loop_watch *timer;
+	msec looks_at; /* when the timer is armed for; MSEC_NEVER: it is not */
+	msec next_look; /* not before, lest much output costs many looks */
+	bool is_finishing;
+	loop_fn on_shown;
+	void *data;
+	struct text bars;
+	size_t n_lines;
+	struct log_name last; /* of which the last `n_last` lines were */
+	size_t n_last;
+};
+
+static void look(void *data);
+
+struct log_view *log_view_new(const struct log_view_settings *settings)
+{
+	struct log_view *view = mem_new(sizeof(*view));
+
+	view->loop = settings->loop;
+	view->reader = settings->take_reader;
+	view->screen = settings->screen;
+	view->format = settings->format;
+	view->attempts_screen = settings->attempts_screen;
+	view->only = settings->only;
+	view->n_only = settings->n_only;
+	view->timer = loop_new_timer(view->loop, look, view);
+	view->looks_at = MSEC_NEVER;
+	log_view_on_news(view);
+	return view;
+}
+
+void log_view_free(struct log_view *view)
+{
+	if (!view)
+		return;
+	loop_watch_free(view->timer);
+	log_reader_free(view->reader);
+	text_done(&view->bars);
+	mem_free_any(&view);
+}
+
+struct log_reader *log_view_reader(struct log_view *view)
+{
+	return view->reader;
+}
+
+size_t log_view_count(const struct log_view *view)
+{
+	return view->n_lines;
+}
+
+size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt)
+{
+	const struct log_name *last = &view->last;
+	bool is_it =
+		last->index == index && last->attempt == attempt && text_equals(last->role, role);
+
+	return is_it ? view->n_last : 0;
+}
+
+static void count_line(struct log_view *view, const struct log_name *name)
+{
+	view->n_last = 1 + log_view_count_last(view, name->role, name->index, name->attempt);
+	if (view->n_last == 1)
+		view->last = *name;
+	view->n_lines++;
+}
+
+static msec pause_of(const struct log_view *view)
+{
+	return screen_is_live(view->screen) ? PAUSE_ON_TERMINAL : PAUSE;
+}
+
+static void arm(struct log_view *view, msec at)
+{
+	view->looks_at = at;
+	loop_timer_arm(view->timer, at);
+}
+
+void log_view_on_news(struct log_view *view)
+{
+	/* The clock may have been set back: no pause is longer than a pause. */
+	msec at = msec_min(view->next_look, loop_now() + pause_of(view));
+
+	if (at < view->looks_at)
+		arm(view, at);
+}
+
+void log_view_on_room(struct log_view *view)
+{
+	arm(view, loop_now());
+}
+
+void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
+{
+	view->is_finishing = true;
+	view->on_shown = on_shown;
+	view->data = data;
+	log_reader_end(view->reader);
+	arm(view, loop_now());
+}
+
+static void say_attempt(struct log_view *view, const struct log_name *name)
+{
+	if (!view->attempts_screen)
+		return;
+	text_addf(screen_begin(view->attempts_screen), "muster: %s-%d starts attempt %d\n",
+		  name->role, name->index, name->attempt);
+	if (view->attempts_screen != view->screen)
+		screen_end(view->attempts_screen);
+}
+
+static bool is_wanted(const struct log_view *view, const struct log_name *name)
+{
+	return log_name_is_listed(view->only, view->n_only, name);
+}
+
+/* Adds lines until there is enough to write, or as much was read; false when there are no more for
+ * now. *read grows by what was read. */
+static bool add_lines(struct log_view *view, struct text *text, size_t *read)
+{
+	struct log_line line;
+
+	for (size_t end = *read + WRITE_SIZE; *read < end && text->len < WRITE_SIZE;) {
+		if (!log_reader_next(view->reader, &line))
+			return false;
+		*read += line.len + 1;
+		if (!is_wanted(view, line.name))
+			continue;
+		if (line.is_first)
+			say_attempt(view, line.name);
+		line_format_add(view->format, &line, text);
+		count_line(view, line.name);
+	}
+	return true;
+}
+
+/* Shows what one turn may; true when there may be more. */
+static bool show_lines(struct log_view *view)
+{
+	size_t read = 0;
+	bool has_more = true;
+
+	while (has_more && read < TURN_SIZE && !screen_is_waiting(view->screen)) {
+		struct text *text = screen_begin(view->screen);
+
+		has_more = add_lines(view, text, &read);
+		if (has_more)
+			screen_end(view->screen);
+	}
+	return has_more;
+}
+
+/* Makes the rows of bars, and one for those that have no room; true when a line without an end may
+ * show a little later. */
+static bool set_bars(struct log_view *view)
+{
+	struct log_replica replica;
+	int n_rows = 0;
+	int most = screen_most_rows(view->screen);
+	bool comes_later = false;
+
+	text_clear(&view->bars);
+	for (size_t i = 0; log_reader_replica(view->reader, i, &replica); i++) {
+		if (!replica.has_open_line || !is_wanted(view, &replica.name))
+			continue;
+		if (!replica.open_line.is_bar && !replica.open_line.is_quiet) {
+			comes_later = true;
+			continue;
+		}
+		replica.open_line.name = &replica.name;
+		if (n_rows++ >= most)
+			continue;
+		if (n_rows > 1)
+			text_add_char(&view->bars, '\n');
+		line_format_add_row(view->format, &replica.open_line, MOST_BYTES_OF_ROW,
+				    &view->bars);
+	}
+	if (n_rows > most)
+		text_addf(&view->bars, "\n(%d more replicas)", n_rows - most);
+	screen_set_bars(view->screen, text_of(&view->bars));
+	return comes_later;
+}
+
+static void finish_if_all_is_shown(struct log_view *view)
+{
+	bool is_shown = !screen_is_waiting(view->screen) || screen_is_gone(view->screen);
+
+	if (view->is_finishing && is_shown && view->on_shown)
+		loop_defer(view->loop, TAKE(view->on_shown), view->data);
+}
+
+/* One look at the logs: lines, then bars, then when to look again without news. */
+static void look(void *data)
+{
+	struct log_view *view = data;
+	bool has_more = false;
+	bool comes_later = false;
+
+	view->looks_at = MSEC_NEVER;
+	if (screen_is_waiting(view->screen))
+		return;
+	if (!screen_is_gone(view->screen)) {
+		log_reader_look_again(view->reader);
+		has_more = show_lines(view);
+		if (screen_is_live(view->screen))
+			comes_later = set_bars(view);
+		screen_begin(view->screen);
+		screen_end(view->screen);
+	}
+	if (screen_is_gone(view->screen))
+		log_reader_give_up(view->reader);
+	msec now = loop_now();
+
+	view->next_look = now + pause_of(view);
+	if (has_more)
+		arm(view, now);
+	else if (comes_later)
+		arm(view, now + PAUSE_BEFORE_OPEN_LINE);
+	else
+		finish_if_all_is_shown(view);
+}

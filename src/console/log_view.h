@@ -1,0 +1,42 @@
+/* Shows the lines of a log reader on a screen, as fast as it takes them and no faster, and on a
+ * terminal the replicas' progress bars below them.
+ *
+ * Logs are read when there is news and the screen has room: a slow reader lags, and nothing is
+ * kept in memory for it. Between two looks lies a short pause, so that much output costs few
+ * system calls; without news nothing wakes up. */
+#pragma once
+
+#include "base/own.h"
+#include "console/line_format.h"
+#include "console/screen.h"
+#include "io/loop.h"
+#include "logs/reader.h"
+
+struct log_view;
+
+struct log_view_settings {
+	struct loop *loop;
+	struct log_reader *take_reader;
+	struct screen *screen; /* borrowed, as the format; freed after the view */
+	struct line_format *format;
+	const struct log_name *only; /* replicas whose lines are shown; borrowed … */
+	size_t n_only; /* … 0: all of them */
+	struct screen *attempts_screen; /* says when another attempt begins; NULL: nobody does */
+};
+
+struct log_view *log_view_new(const struct log_view_settings *settings) MUST_USE;
+void log_view_free(struct log_view *view); /* NULL is fine */
+
+/* There may be more in the logs. Cheap. */
+void log_view_on_news(struct log_view *view);
+/* The screen has room again, or nobody looks any more (what screen_new's on_room is for). */
+void log_view_on_room(struct log_view *view);
+/* No more will be written: calls `on_shown` from the loop when all of it is shown, or nobody looks
+ * any more. */
+void log_view_finish(struct log_view *view, loop_fn on_shown, void *data);
+
+/* How many lines were given to the screen so far. */
+size_t log_view_count(const struct log_view *view);
+/* How many of the last lines, without another between them, are of this attempt. */
+size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt);
+struct log_reader *log_view_reader(struct log_view *view); /* borrowed */

@@ -1,0 +1,230 @@
+/* One job, one terminal, one log. */
+#include "console/reporter.h"
+
+#include "base/exit_code.h"
+#include "base/line_text.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/log.h"
+#include "io/loop.h"
+#include "jobs/record.h"
+#include "reconcile/reconcile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One line for each note, written with one call, so that lines never mix. */
+
+struct job_log {
+	int fd; /* -1: it could not be opened */
+};
+
+struct job_log *job_log_open(const char *job_folder)
+{
+	struct job_log *log = mem_new(sizeof(*log));
+	char *path CLEANUP(mem_free_text) = mem_format("%s/muster.log", job_folder);
+
+	log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return log;
+}
+
+void job_log_close(struct job_log *log)
+{
+	if (!log)
+		return;
+	file_close(&log->fd);
+	free(log);
+}
+
+void job_log_add(struct job_log *log, msec now, const char *level, const char *reason,
+		 const char *sentence)
+{
+	struct text line CLEANUP(text_done) = {0};
+
+	if (!log || log->fd < 0)
+		return;
+	text_add_line_time(&line, now, 0);
+	text_addf(&line, " %s %s: ", level, reason);
+	line_text_add_sentence(&line, sentence, strlen(sentence));
+	text_add_char(&line, '\n');
+	file_write_all(log->fd, line.bytes, line.len, NULL);
+}
+
+static void on_log(enum log_level level, const char *sentence, void *data)
+{
+	const struct reporter *reporter = data;
+	char *line CLEANUP(mem_free_text) = mem_format("%s: %s", log_level_words[level], sentence);
+
+	job_log_add(reporter->log, loop_now(), log_level_words[level], "Supervisor", sentence);
+	if (reporter->console)
+		console_say(reporter->console, line);
+}
+
+void reporter_begin(struct reporter *reporter, const char *job_folder)
+{
+	reporter->log = job_log_open(job_folder);
+	reporter->status.exit_code = EXIT_OWN_FAULT;
+	log_set_sink(on_log, reporter);
+}
+
+void reporter_done(struct reporter *reporter)
+{
+	log_set_sink(NULL, NULL);
+	console_free(reporter->console);
+	output_copies_free(reporter->copies);
+	job_log_close(reporter->log);
+	arena_free(reporter->arena);
+	json_free(reporter->document);
+	free(reporter->last_trouble);
+}
+
+void reporter_say(struct reporter *reporter, const char *sentence)
+{
+	job_log_add(reporter->log, loop_now(), "Warning", "Supervisor", sentence);
+	if (reporter->console)
+		console_say(reporter->console, sentence);
+}
+
+void reporter_sayf(struct reporter *reporter, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
+	va_end(values);
+	reporter_say(reporter, sentence);
+}
+
+static void on_copy_trouble(const char *sentence, void *data)
+{
+	reporter_say(data, sentence);
+}
+
+void reporter_make_copies(struct reporter *reporter, const char *pattern, const struct job *job)
+{
+	const struct output_copies_settings settings = {
+		.pattern = pattern,
+		.job = job,
+		.on_trouble = on_copy_trouble,
+		.data = reporter,
+	};
+
+	if (pattern)
+		reporter->copies = output_copies_new(&settings);
+}
+
+void reporter_say_stopping(struct reporter *reporter, const struct job *job, const char *parts)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_addf(&sentence, "stopping job '%s': its %s ", job->name, parts);
+	if (job->grace > 0) {
+		text_add(&sentence, "have ");
+		text_add_duration(&sentence, job->grace);
+		text_add(&sentence, " to exit; press Ctrl-C again to kill them immediately");
+	} else {
+		text_add(&sentence, "are being killed");
+	}
+	reporter_say(reporter, text_of(&sentence));
+}
+
+void reporter_say_trouble(struct reporter *reporter, const char *sentence)
+{
+	if (text_keep(&reporter->last_trouble, sentence) && sentence)
+		reporter_say(reporter, sentence);
+}
+
+void reporter_show_startup(const struct reporter *reporter, const struct startup *startup)
+{
+	if (reporter->console)
+		console_on_startup(reporter->console, startup, &reporter->status);
+}
+
+void reporter_show_output(const struct reporter *reporter)
+{
+	if (reporter->console)
+		console_on_output(reporter->console);
+}
+
+static void on_note(const struct job *job, const struct note *note, void *data)
+{
+	struct reporter *reporter = data;
+
+	(void) job;
+	job_log_add(reporter->log, loop_now(), note->level == NOTE_WARNING ? "Warning" : "Normal",
+		    note->reason, note->sentence);
+	if (reporter->console)
+		console_on_note(reporter->console, note);
+}
+
+/* Keeps a copy: at the end the record may be gone already (ttlSecondsAfterFinished: 0). */
+static void keep_status(struct reporter *reporter, const struct job *job,
+			const struct status *status)
+{
+	struct arena *arena = arena_new();
+
+	reporter->status = status_copy(status, arena);
+	arena_free(reporter->arena);
+	reporter->arena = arena;
+	json_free(reporter->document);
+	reporter->document = json_ref(job->document);
+}
+
+static void on_status(const struct job *job, const struct status *status, void *data)
+{
+	struct reporter *reporter = data;
+
+	keep_status(reporter, job, status);
+	if (reporter->console)
+		console_on_status(reporter->console, status);
+}
+
+struct driver_listener reporter_listener(struct reporter *reporter)
+{
+	return (struct driver_listener){
+		.on_note = on_note, .on_status = on_status, .data = reporter};
+}
+
+void reporter_end(struct reporter *reporter, const struct job *job, const char *reason,
+		  const char *why)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct plan plan;
+
+	reconcile_lost(job, &reporter->status, reason, why, loop_now(), arena, &plan);
+	keep_status(reporter, job, &plan.status);
+}
+
+/* A caller that asked for the job as data has none: a job that succeeded does not make that good.
+ */
+static void fail_to_print(struct reporter *reporter, int failure)
+{
+	struct err err;
+
+	err_set_errno(&err, failure, "the job could not be written to standard output");
+	reporter_say(reporter, err.text);
+	if (reporter->status.exit_code == 0)
+		reporter->status.exit_code = EXIT_OWN_FAULT;
+}
+
+void reporter_print(struct reporter *reporter, const char *uid, msec created, int64_t version)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!reporter->document)
+		return;
+	struct json *document CLEANUP(json_cleanup) = json_new_copy(reporter->document);
+
+	record_add_metadata(document, uid, created, version);
+	json_set(document, "status", status_write(&reporter->status));
+	json_add_pretty(&text, document);
+	int failure = file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
+
+	if (failure && failure != EPIPE)
+		fail_to_print(reporter, failure);
+}

@@ -1,0 +1,796 @@
+#include "elastic/agent.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "elastic/orchestrator.h"
+#include "io/own_host.h"
+#include "io/port.h"
+#include "jobs/progress_file.h"
+#include "jobs/record.h"
+#include "jobs/uid.h"
+#include "rendezvous/member.h"
+#include "rendezvous/world_cluster.h"
+#include "rendezvous/world_failure.h"
+#include "spec/limits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Workers outlive a server that is away for so long: it may be started again by hand. */
+#define ISOLATION_TIME (10LL * 60 * MSEC_PER_SECOND)
+#define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
+#define ANSWER_TIME (3 * MSEC_PER_SECOND)
+#define DRAIN_TIME (2 * MSEC_PER_SECOND)
+/* At least so long after a number of machines another one is told. */
+#define COUNT_SPACING (5 * MSEC_PER_SECOND)
+
+struct agent {
+	struct backend backend; /* the first member, so that one is the other */
+	const struct agent_request *request;
+	struct agent_settings settings;
+	struct backend *processes;
+	char *id; /* of the member */
+	char *host; /* as the other machines reach this one */
+	char *path; /* of its calls */
+	char *offer; /* NULL before the first look at the job */
+	char *job_name; /* the same */
+	char *report_folder; /* of its processes; NULL before the first of them */
+	int *ports;
+	struct port_reservations reserved; /* these, among all musters of this machine */
+	int n_processes;
+
+	struct member member;
+	struct http_asker *asker;
+	struct loop_watch *timer;
+	char *uid; /* of the job, as the server made it; NULL: it was not heard of */
+	struct arena *world_arena;
+	struct world world; /* the newest; generation 0: none */
+	int64_t first_world; /* generation of the first one; 0: none */
+	struct world_cluster cluster; /* this machine's place in it */
+	char *machine; /* as its newest processes' failures name it; NULL: it had none */
+	int restarts;
+	char *why; /* no call came through since; NULL: the last one did */
+	bool is_loss_told;
+	char *news; /* to be observed once */
+	int n_joined; /* as it was told last, at this time */
+	msec joined_told_at;
+	struct observed_world seen;
+
+	struct arena *own_failure_arena;
+	const struct failure *own_failure; /* of this machine's processes, as it is reported */
+	struct arena *failure_arena;
+	const struct failure *failure; /* of the job, as the server has it; NULL: none */
+	int64_t failure_number;
+	bool is_failure_news; /* to be observed once */
+
+	struct listening listening; /* where we took the place of another server */
+	struct orchestrator *server; /* NULL: another process is */
+};
+
+static const struct backend_functions agent_functions;
+
+static struct agent *of(struct backend *backend)
+{
+	return (struct agent *) backend;
+}
+
+static void look_again(const struct agent *agent)
+{
+	agent->settings.on_news(agent->settings.data);
+}
+
+static void tell_trouble(const struct agent *agent, const char *sentence)
+{
+	agent->settings.on_trouble(sentence, agent->settings.data);
+}
+
+/* Calls. */
+
+static void read_progress(struct agent *agent)
+{
+	int attempt = (int) agent->member.report.generation;
+
+	for (int i = 0; agent->report_folder && i < agent->n_processes; i++) {
+		char *path CLEANUP(mem_free_text) =
+			cluster_progress_file(agent->report_folder, "worker", i, attempt);
+
+		member_progressed(&agent->member, progress_file_read(path));
+	}
+}
+
+static void call(struct agent *agent, msec now)
+{
+	struct text body CLEANUP(text_done) = {0};
+	const struct member_report *report = &agent->member.report;
+
+	read_progress(agent);
+	bool has_failure = report->failure && report->failure == report->generation;
+	const struct member_request request = {
+		.uid = agent->uid ? agent->uid : "",
+		.terms = agent->request->terms,
+		.offer = agent->offer,
+		.report = *report,
+		.world = agent->world.generation,
+		.failure = has_failure ? agent->own_failure : NULL,
+		.known_failure = agent->failure_number,
+	};
+
+	member_request_add(&request, &body);
+	member_called(&agent->member, now);
+	agent->asker->functions->ask(agent->asker, agent->path, text_of(&body), body.len);
+}
+
+/* Before the job was looked at there is nothing to offer. */
+static void call_if_due(struct agent *agent)
+{
+	msec now = loop_monotonic_now();
+
+	if (agent->offer && member_is_call_due(&agent->member, now))
+		call(agent, now);
+	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
+}
+
+static void on_time(void *data)
+{
+	struct agent *agent = data;
+	enum member_end end = agent->member.end;
+	int64_t wanted = member_wants(&agent->member);
+
+	member_time(&agent->member, loop_monotonic_now());
+	if (agent->member.end != end || member_wants(&agent->member) != wanted)
+		look_again(agent);
+	call_if_due(agent);
+}
+
+/* Answers. */
+
+static void keep_why(struct agent *agent, const char *sentence)
+{
+	char *why = mem_copy_text(sentence);
+
+	free(agent->why);
+	agent->why = why;
+}
+
+static void forget_why(struct agent *agent)
+{
+	free(TAKE(agent->why));
+	if (agent->is_loss_told)
+		tell_trouble(agent, "the job's server responds again");
+	agent->is_loss_told = false;
+}
+
+/* The other machines have gone, and so may this one. */
+static void on_idle(void *data)
+{
+	look_again(data);
+}
+
+static int make_server(struct agent *agent, const struct listening *listening, struct err *err)
+{
+	const char *token = agent->request->token;
+	const struct orchestrator_settings settings = {
+		.loop = agent->settings.loop,
+		.listening = listening,
+		.tls = agent->request->tls,
+		.access = {token ? http_is_same_secret : NULL, token},
+		.folder = agent->request->server_folder,
+		.lease = agent->request->lease,
+		.on_idle = on_idle,
+		.data = agent,
+	};
+
+	return listening->fd < 0 ? 0 : orchestrator_new(&settings, &agent->server, err);
+}
+
+/* The server that was there at the beginning had just ended, and was never heard of: this agent is
+ * in its place. One that was heard of is started again by those that started it. */
+static void serve_if_none_does(struct agent *agent)
+{
+	const struct agent_request *request = agent->request;
+	struct err err = {0};
+
+	if (!request->serves_at || agent->server || agent->uid ||
+	    listening_open_port(request->serves_at, request->port, &agent->listening.fd, NULL) < 0)
+		return;
+	if (make_server(agent, &agent->listening, &err) == 0)
+		return;
+	tell_trouble(agent, err.text);
+	listening_done(&agent->listening);
+	agent->listening = (struct listening){.fd = -1};
+}
+
+/* One call that is lost is no news, nor are all those after it. */
+static void lose_call(struct agent *agent, const char *sentence)
+{
+	member_lost_call(&agent->member, loop_monotonic_now());
+	if (!agent->member.report.has_left)
+		keep_why(agent, sentence);
+	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
+		return;
+	agent->is_loss_told = true;
+	char *told CLEANUP(mem_free_text) = mem_format(
+		"%s; %s, and muster tries again", sentence,
+		agent->member.has_workers ? "the processes keep running" : "nothing runs");
+
+	tell_trouble(agent, told);
+}
+
+/* Takes the arena, unless the world cannot be read. */
+static int take_world(struct agent *agent, const struct member_answer *answer, struct arena **arena,
+		      struct err *err)
+{
+	const struct world world = {
+		.generation = answer->order.generation,
+		.reason = answer->order.reason,
+		.members = answer->members,
+		.n_members = answer->n_members,
+	};
+	struct world_cluster cluster = {0};
+
+	if (world_cluster_read(&world, agent->id, *arena, &cluster, err) < 0)
+		return err_prefix(err, "world %" PRId64 " of the server", world.generation);
+	arena_free(agent->world_arena);
+	agent->world_arena = TAKE(*arena);
+	agent->world = world;
+	if (!agent->first_world)
+		agent->first_world = world.generation;
+	agent->cluster = cluster;
+	return 0;
+}
+
+/* By another command than one of this machine. */
+static bool is_drained(const struct agent *agent)
+{
+	const struct member_report *report = &agent->member.report;
+
+	return report->known.order == RENDEZVOUS_GO && report->known.verdict == RENDEZVOUS_OPEN &&
+	       !report->drains && !agent->why;
+}
+
+/* Machines of the smallest world. */
+static int count_needed(const struct member_terms *terms)
+{
+	return (terms->min + terms->unit - 1) / terms->unit * terms->unit;
+}
+
+static bool are_too_few(const struct agent *agent, const struct member_answer *answer)
+{
+	return answer->n_joined && answer->n_joined < count_needed(&agent->request->terms);
+}
+
+/* "waiting for more machines (1 of 2)" */
+static void add_waiting(struct agent *agent, const struct member_answer *answer, struct text *news)
+{
+	if (are_too_few(agent, answer))
+		text_addf(news, "waiting for more machines (%d of %d)", answer->n_joined,
+			  count_needed(&agent->request->terms));
+	else if (agent->world.generation)
+		text_add(news, "waiting for the next world");
+	else
+		text_add(news, "waiting for a place in the world");
+	agent->n_joined = answer->n_joined;
+	agent->joined_told_at = loop_monotonic_now();
+}
+
+/* Where no restart is left, the end is told soon. */
+static void add_wait(struct agent *agent, const struct member_answer *answer, struct text *news)
+{
+	if (answer->order.is_last)
+		return;
+	if (!agent->world.generation)
+		text_addf(news, "joined job '%s' at %s port %d, ", agent->request->job_id,
+			  agent->request->host, agent->request->port);
+	add_waiting(agent, answer, news);
+	if (agent->world.generation)
+		text_addf(news, ": %s", world_reason_sentences[answer->order.reason]);
+}
+
+/* "world 3: this machine has rank 1 of 2 (more machines have joined)" */
+static void make_news(struct agent *agent, const struct member_answer *answer)
+{
+	const struct world *world = &agent->world;
+	const struct member_order *order = &answer->order;
+	bool is_alone = world->n_members == 1 && world->generation == 1;
+	struct text news CLEANUP(text_done) = {0};
+
+	if (order->order == RENDEZVOUS_RUN && !is_alone)
+		text_addf(&news, "world %" PRId64 ": this machine has rank %d of %zu (%s)",
+			  world->generation, world_rank(world, agent->id), world->n_members,
+			  world_reason_sentences[order->reason]);
+	else if (order->is_set_aside)
+		text_addf(&news,
+			  "this machine was set aside, because its processes were the first to "
+			  "fail %d times; it trains again if too few other machines are left",
+			  RENDEZVOUS_MACHINE_FAILURES);
+	else if (order->order == RENDEZVOUS_WAIT)
+		add_wait(agent, answer, &news);
+	else if (is_drained(agent) && agent->server && world->n_members > 1)
+		text_add(&news, "this machine was drained; its agent stays as the job's server "
+				"until the other machines have ended");
+	else if (is_drained(agent))
+		text_add(&news, "this machine was drained, and leaves the job");
+	if (news.len)
+		agent->news = text_take(&news);
+}
+
+/* While they are too few. */
+static void make_news_of_count(struct agent *agent, const struct member_answer *answer)
+{
+	struct text news CLEANUP(text_done) = {0};
+	bool is_due = loop_monotonic_now() >= agent->joined_told_at + COUNT_SPACING;
+
+	if (!are_too_few(agent, answer) || answer->n_joined == agent->n_joined || !is_due ||
+	    answer->order.is_last || agent->news)
+		return;
+	add_waiting(agent, answer, &news);
+	agent->news = text_take(&news);
+}
+
+static bool is_same(const struct failure *a, const struct failure *b)
+{
+	return a && b && a->attempt == b->attempt && text_equals(a->machine, b->machine);
+}
+
+/* The failure of a world in which this machine took part is news, once: another version of it only
+ * has more consequences. */
+static void take_failure(struct agent *agent, const struct member_answer *answer)
+{
+	const struct failure *failure = answer->failure;
+	bool is_own = is_same(failure, agent->own_failure);
+
+	agent->failure_number = answer->failure_number;
+	if (!failure)
+		return;
+	if (!is_same(failure, agent->failure))
+		agent->is_failure_news =
+			agent->first_world && failure->attempt >= agent->first_world && !is_own;
+	struct arena *arena = arena_new();
+	struct failure *copy = status_failure_copy(failure, arena);
+
+	if (is_own)
+		copy->machine = copy->machine_job = NULL;
+	agent->failure = copy;
+	arena_free(agent->failure_arena);
+	agent->failure_arena = arena;
+}
+
+static int take_answer(struct agent *agent, const struct member_answer *answer,
+		       struct arena **arena, struct err *err)
+{
+	const struct member_order *order = &answer->order;
+	struct member_order known = agent->member.report.known;
+	bool is_first = !agent->uid;
+	bool lacks_world =
+		order->order == RENDEZVOUS_RUN && order->generation != agent->world.generation;
+	int rc = lacks_world ? take_world(agent, answer, arena, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	free(agent->uid);
+	agent->uid = mem_copy_text(answer->uid);
+	agent->restarts = answer->restarts;
+	take_failure(agent, answer);
+	member_answered(&agent->member, order, loop_monotonic_now());
+	if (is_first || !member_order_equals(&known, &agent->member.report.known)) {
+		free(TAKE(agent->news));
+		make_news(agent, answer);
+	} else {
+		make_news_of_count(agent, answer);
+	}
+	return 0;
+}
+
+/* A server that cannot be understood is as good as none. */
+static void on_whole_answer(struct agent *agent, const struct json *body)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct member_answer answer;
+	struct err err = {0};
+	int rc = member_answer_read(body, arena, &answer, &err);
+
+	if (rc == 0 && !agent->member.report.has_left) /* else it is why it goes */
+		forget_why(agent);
+	if (rc == 0)
+		rc = take_answer(agent, &answer, &arena, &err);
+	if (rc < 0)
+		lose_call(agent, err.text);
+}
+
+static void refuse(struct agent *agent, const char *sentence)
+{
+	keep_why(agent, sentence);
+	member_refused(&agent->member, loop_monotonic_now());
+}
+
+/* One side does not know the token or the key of the other. Once a job was joined, a person may put
+ * that right while its processes run. */
+static void lack_trust(struct agent *agent, const char *sentence)
+{
+	if (agent->uid)
+		lose_call(agent, sentence);
+	else
+		refuse(agent, sentence);
+}
+
+static void on_refusal(struct agent *agent, int status, const struct json *body)
+{
+	const char *sentence = json_as_string(json_get(body, "error"), NULL);
+	char *other CLEANUP(mem_free_text) =
+		mem_format("what responds at %s port %d with %d is not a server of muster",
+			   agent->request->host, agent->request->port, status);
+	bool is_final = body && (status == 400 || status == 409 || status == 410);
+
+	/* Whatever else answers there is no server of ours, or not now. */
+	if (status == 401)
+		lack_trust(agent, agent->request->token
+					  ? "the job's server has another token than that of "
+					    "--rdzv-token-file"
+					  : "the job's server needs its token: --rdzv-token-file");
+	else if (is_final)
+		refuse(agent, sentence ? sentence : other);
+	else
+		lose_call(agent, sentence ? sentence : other);
+}
+
+static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+{
+	struct agent *agent = data;
+	struct json *body CLEANUP(json_cleanup) = NULL;
+
+	if (!status && err->code == ERR_REFUSED) {
+		lack_trust(agent, err->text);
+	} else if (!status) {
+		lose_call(agent, err->text);
+		serve_if_none_does(agent);
+	} else if (json_read(bytes ? bytes : "", len, &body, NULL) == 0 && status == 200) {
+		on_whole_answer(agent, body);
+	} else {
+		on_refusal(agent, status, body);
+	}
+	look_again(agent);
+	call_if_due(agent);
+}
+
+/* Observing. */
+
+/* How the processes of the member's own generation are, and whether any lives at all. */
+struct head_count {
+	int n_failed, n_succeeded;
+	int n_asking; /* for a restart */
+	bool is_any_live;
+};
+
+static struct head_count count(const struct agent *agent, const struct observed *observed)
+{
+	struct head_count heads = {0};
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *object = &observed->replicas[i];
+		bool is_own = object->attempt == agent->member.report.generation;
+
+		heads.is_any_live |= observed_is_live(object);
+		heads.n_succeeded += is_own && object->phase == OBSERVED_SUCCEEDED;
+		if (!is_own || object->phase != OBSERVED_FAILED ||
+		    observed_was_asked_to_end(object))
+			continue;
+		heads.n_asking += member_code_asks_restart(object->exit_code);
+		heads.n_failed += !member_code_asks_restart(object->exit_code);
+	}
+	return heads;
+}
+
+static void report(struct agent *agent, const struct observed *observed)
+{
+	const struct head_count heads = count(agent, observed);
+
+	if (!agent->member.has_workers)
+		return;
+	if (heads.n_failed)
+		member_failed(&agent->member);
+	else if (heads.n_asking)
+		member_wants_restart(&agent->member);
+	if (!heads.is_any_live)
+		member_ended(&agent->member, heads.n_succeeded == agent->n_processes,
+			     loop_monotonic_now());
+}
+
+static const char *take_news(struct agent *agent, struct arena *arena)
+{
+	char *news CLEANUP(mem_free_text) = TAKE(agent->news);
+
+	return arena_copy_text(arena, news);
+}
+
+static void see_order(struct agent *agent, struct arena *arena)
+{
+	const struct member *member = &agent->member;
+	const struct member_order *order = &member->report.known;
+	bool is_over = member->end != MEMBER_GOES_ON;
+	bool may_serve_on = order->verdict != RENDEZVOUS_OPEN || is_drained(agent);
+
+	agent->seen = (struct observed_world){
+		.generation = (int) member_wants(member),
+		.size = (int) agent->world.n_members,
+		.may_save = member_may_save(member),
+		.is_over = is_over &&
+			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),
+		.verdict = order->verdict,
+		.why = arena_copy_text(arena, agent->why),
+		.news = take_news(agent, arena),
+		.failure = agent->failure,
+		.is_failure_news = agent->is_failure_news,
+	};
+	agent->is_failure_news = false;
+}
+
+/* Those of the present world, where there is one, are those of the offer. */
+static void see_addresses(const struct agent *agent, struct arena *arena, struct observed *observed)
+{
+	const struct offer offer = {agent->host, agent->n_processes, agent->ports};
+
+	for (size_t i = 0; agent->world.generation && i < observed->n_addresses; i++) {
+		struct observed_address *address = &observed->addresses[i];
+
+		if (address->index < agent->n_processes)
+			address->address = offer_address(&offer, agent->world.generation,
+							 address->index, arena);
+	}
+}
+
+static bool take_port(int number, void *data)
+{
+	return port_reservations_take(data, number);
+}
+
+/* The first time; the claims go with the job. */
+static int make_offer(struct agent *agent, const struct job *job, struct err *err)
+{
+	int n_processes = job_replica_count(job);
+	size_t n_ports = offer_port_count(n_processes);
+	int *ports CLEANUP(mem_free_any) = mem_new_array(n_ports, sizeof(*ports));
+	struct claim_request request = {
+		.kind = CLAIM_PORT,
+		.owner_uid = job->uid,
+		.count = n_ports,
+		.is_free = take_port,
+		.data = &agent->reserved,
+	};
+	struct text text CLEANUP(text_done) = {0};
+	int rc = port_range(&request.low, &request.high, err);
+
+	if (rc == 0)
+		rc = agent->settings.claims->functions->claim(agent->settings.claims, &request,
+							      ports, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; agent->request->own_port && i < n_ports; i += (size_t) n_processes + 1)
+		ports[i] = agent->request->own_port;
+	agent->job_name = mem_copy_text(job->name);
+	agent->n_processes = n_processes;
+	agent->ports = TAKE(ports);
+	const struct offer offer = {agent->host, n_processes, agent->ports};
+
+	offer_add(&offer, &text);
+	agent->offer = text_take(&text);
+	return 0;
+}
+
+static int agent_observe(struct backend *backend, const struct job *job, struct arena *arena,
+			 struct observed *ret_observed, struct err *err)
+{
+	struct agent *agent = of(backend);
+	int rc = agent->offer ? 0 : make_offer(agent, job, err);
+
+	if (rc == 0)
+		rc = agent->processes->functions->observe(agent->processes, job, arena,
+							  ret_observed, err);
+	if (rc < 0)
+		return rc;
+	if (job->stop_reason)
+		member_drain(&agent->member, loop_monotonic_now());
+	report(agent, ret_observed);
+	see_order(agent, arena);
+	see_addresses(agent, arena, ret_observed);
+	ret_observed->world = &agent->seen;
+	/* After what follows from this look: a failure is reported with what is found out of it. */
+	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
+	return 0;
+}
+
+/* Acting. */
+
+void agent_join_world(struct cluster *cluster, struct arena *arena, void *data)
+{
+	struct agent *agent = data;
+	struct cluster_world *world = arena_take(arena, sizeof(*world));
+
+	*world = agent->cluster.world;
+	world->job_id = agent->request->job_id;
+	world->role_name = agent->request->role_name;
+	world->restarts = agent->restarts;
+	world->max_restarts = agent->request->terms.restarts.most;
+	cluster->world = world;
+	if (!agent->report_folder)
+		agent->report_folder = mem_copy_text(cluster->report_folder);
+	cluster->dense_cluster = agent->cluster.dense_cluster;
+	cluster->coordinator_host = agent->cluster.coordinator_host;
+	cluster->coordinator_port = agent->cluster.coordinator_port;
+}
+
+static int agent_apply(struct backend *backend, const struct job *job, const struct action *action,
+		       struct err *err)
+{
+	struct agent *agent = of(backend);
+	int rc = agent->processes->functions->apply(agent->processes, job, action, err);
+
+	if (rc == 0 && action->type == ACTION_START &&
+	    agent->member.report.generation != action->attempt) {
+		free(agent->machine);
+		agent->machine = mem_format("%s (rank %d)", agent->host,
+					    world_rank(&agent->world, agent->id));
+		member_started(&agent->member, action->attempt, loop_monotonic_now());
+		call_if_due(agent);
+	}
+	return rc;
+}
+
+static int agent_last_lines(struct backend *backend, const struct job *job, const char *role,
+			    int index, int attempt, size_t most, struct arena *arena,
+			    struct printed *ret_printed, struct err *err)
+{
+	struct backend *processes = of(backend)->processes;
+
+	return processes->functions->last_lines(processes, job, role, index, attempt, most, arena,
+						ret_printed, err);
+}
+
+static int agent_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
+			     size_t *ret_count, struct err *err)
+{
+	struct backend *processes = of(backend)->processes;
+
+	return processes->functions->last_stacks(processes, arena, ret_lines, ret_count, err);
+}
+
+static void agent_take_failure(struct backend *backend, const struct failure *failure)
+{
+	struct agent *agent = of(backend);
+	bool is_own = failure->role && !failure->machine;
+
+	if (!is_own || failure->attempt != agent->member.report.generation)
+		return;
+	struct arena *arena = arena_new();
+	struct failure *copy = status_failure_copy(failure, arena);
+
+	agent->own_failure = world_failure_report(copy, arena_copy_text(arena, agent->machine),
+						  agent->job_name, arena);
+	arena_free(agent->own_failure_arena);
+	agent->own_failure_arena = arena;
+	member_explained(&agent->member);
+	call_if_due(agent);
+}
+
+static void agent_free_backend(struct backend *backend)
+{
+	agent_free(of(backend));
+}
+
+static const struct backend_functions agent_functions = {
+	.name = "agent",
+	.observe = agent_observe,
+	.apply = agent_apply,
+	.last_lines = agent_last_lines,
+	.last_stacks = agent_last_stacks,
+	.take_failure = agent_take_failure,
+	.free = agent_free_backend,
+};
+
+/* Making and ending. */
+
+static int make_id(struct agent *agent, struct err *err)
+{
+	char host[256] = "", *uid CLEANUP(mem_free_text) = NULL;
+	int rc = job_uid_new(&uid, err);
+
+	if (rc < 0)
+		return rc;
+	gethostname(host, sizeof(host) - 1);
+	char *name CLEANUP(mem_free_text) = name_make_dns1035(host, 40, "machine");
+
+	agent->id = mem_format("%s-%.8s%.4s", name, uid, uid + 9);
+	agent->path = mem_format("/v1/jobs/%s/members/%s", agent->request->job_id, agent->id);
+	return 0;
+}
+
+static int make_asker(struct agent *agent, struct err *err)
+{
+	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
+	const struct agent_request *request = agent->request;
+	int rc = own_host_towards(request->host, request->port, &address, &own, err);
+
+	if (rc < 0)
+		return rc;
+	const struct http_asker_settings settings = {
+		.host = request->host,
+		.address = address,
+		.port = request->port,
+		.token = request->token,
+		.pin = request->pin,
+		.pin_advice = request->pin_advice,
+		.answer_limit = LIMIT_MEMBER_ANSWER,
+		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* the member's is less */
+		.on_answer = on_answer,
+		.data = agent,
+	};
+
+	agent->host = mem_copy_text(request->own_address ? request->own_address : own);
+	return request->new_asker(agent->settings.loop, &settings, &agent->asker, err);
+}
+
+int agent_new(const struct agent_settings *settings, struct agent **ret_agent, struct err *err)
+{
+	static const struct member_settings member = {
+		.hold = MEMBER_HOLD,
+		.answer_time = ANSWER_TIME,
+		.isolation_time = ISOLATION_TIME,
+		.patience = PATIENCE,
+		.drain_time = DRAIN_TIME,
+	};
+	struct agent *agent = mem_new(sizeof(*agent));
+
+	agent->backend.functions = &agent_functions;
+	agent->settings = *settings;
+	agent->request = settings->request;
+	agent->listening.fd = -1;
+	agent->timer = loop_new_timer(settings->loop, on_time, agent);
+	member_begin(&agent->member, &member, loop_monotonic_now());
+	agent->member.report.node_rank = settings->request->node_rank;
+	int rc = make_id(agent, err);
+
+	if (rc == 0)
+		rc = make_server(agent, settings->request->listening, err);
+	if (rc == 0)
+		rc = make_asker(agent, err);
+	if (rc < 0)
+		agent_free(agent);
+	else
+		*ret_agent = agent;
+	return rc;
+}
+
+struct backend *agent_take(struct agent *agent, struct backend *take_processes)
+{
+	agent->processes = take_processes;
+	return &agent->backend;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	if (agent->processes)
+		agent->processes->functions->free(agent->processes);
+	if (agent->asker)
+		agent->asker->functions->free(agent->asker);
+	orchestrator_free(agent->server);
+	listening_done(&agent->listening);
+	loop_watch_free(agent->timer);
+	arena_free(agent->world_arena);
+	arena_free(agent->own_failure_arena);
+	arena_free(agent->failure_arena);
+	free(agent->id);
+	free(agent->host);
+	free(agent->path);
+	free(agent->offer);
+	free(agent->job_name);
+	free(agent->report_folder);
+	free(agent->machine);
+	free(agent->ports);
+	port_reservations_done(&agent->reserved);
+	free(agent->uid);
+	free(agent->why);
+	free(agent->news);
+	free(agent);
+}

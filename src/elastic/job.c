@@ -1,0 +1,945 @@
+#include "elastic/job.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "elastic/readers.h"
+#include "io/loop.h"
+#include "rendezvous/member_fields.h"
+#include "rendezvous/record.h"
+#include "rendezvous/world_cluster.h"
+#include "rendezvous/world_failure.h"
+#include "spec/limits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_TYPE "application/json"
+
+/* A member that has called. */
+struct caller {
+	struct elastic_job *job;
+	char *id;
+	struct http_call *call; /* that is kept; NULL: none is */
+	struct member_order known; /* by it, as that call said */
+	int64_t world; /* whose members it knows */
+	int64_t known_failure; /* number of the failure that it knows */
+	msec kept_until;
+	struct caller *next; /* the call that was kept after this one */
+	struct caller *before;
+};
+
+struct past_world {
+	int64_t generation;
+	msec formed_at; /* of the wall clock */
+	enum world_reason reason;
+	size_t n_members;
+	char *failure; /* that it ended with, as a sentence; NULL: none is known */
+};
+
+/* What all members of a world are answered that do not know it. */
+struct world_answer {
+	int64_t generation, failure_number;
+	bool has_failure;
+	int restarts;
+	struct http_body *body; /* NULL: none was made */
+};
+
+/* What a description depends on. */
+enum described {
+	DESCRIBED_VERSION,
+	DESCRIBED_PHASE,
+	DESCRIBED_MEMBERS,
+	DESCRIBED_RESTARTS,
+	DESCRIBED_PROGRESS,
+	DESCRIBED_FAILURE,
+	DESCRIBED_COUNT,
+};
+
+struct elastic_job {
+	struct elastic_job_settings settings;
+	char *name, *uid;
+	msec created_at, ended_at; /* of the wall clock; MSEC_UNSET: it goes on */
+	struct rendezvous *rendezvous;
+	struct caller **callers; /* by id */
+	size_t n_callers, capacity;
+	struct caller *first_kept, *last_kept;
+	int64_t version; /* of the rendezvous, that was answered to all */
+	int64_t told_failure; /* its number, the same */
+	enum rendezvous_phase phase; /* that was said */
+	struct world_answer world_answer;
+	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest stand last */
+	size_t n_history;
+	int64_t kept_version; /* of the rendezvous, whose state the record has */
+	int kept_restarts;
+	struct world_failure failure;
+	int64_t kept_failure; /* its number in the record */
+	int64_t record_version; /* 0: there is no record */
+	char *replaced_uid; /* of the job whose record this one is to replace; NULL: of none */
+	bool is_loss_told; /* that the record could not be written */
+	int64_t described[DESCRIBED_COUNT]; /* as of this revision */
+	int64_t revision;
+	struct elastic_readers readers;
+};
+
+static struct rendezvous_settings
+rendezvous_settings_of(const struct elastic_job_settings *settings)
+{
+	return (struct rendezvous_settings){
+		.min = settings->terms.min,
+		.max = settings->terms.max,
+		.unit = settings->terms.unit,
+		.join_time = settings->terms.join_time,
+		.last_call = settings->terms.last_call,
+		.restarts = settings->terms.restarts,
+		.lease = settings->lease,
+		.reconnect_time = settings->reconnect_time,
+	};
+}
+
+static struct elastic_job *make(const struct elastic_job_settings *settings, const char *name,
+				const char *uid)
+{
+	struct elastic_job *job = mem_new(sizeof(*job));
+
+	job->settings = *settings;
+	job->ended_at = MSEC_UNSET;
+	job->name = mem_copy_text(name);
+	job->uid = mem_copy_text(uid);
+	return job;
+}
+
+struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, msec now)
+{
+	const struct rendezvous_settings rendezvous = rendezvous_settings_of(settings);
+	struct elastic_job *job = make(settings, settings->name, settings->uid);
+
+	job->created_at = loop_now();
+	job->rendezvous = rendezvous_new(&rendezvous, now);
+	return job;
+}
+
+static void caller_free(struct caller *caller)
+{
+	free(caller->id);
+	free(caller);
+}
+
+const char *elastic_job_name(const struct elastic_job *job)
+{
+	return job->name;
+}
+
+const char *elastic_job_uid(const struct elastic_job *job)
+{
+	return job->uid;
+}
+
+const struct member_terms *elastic_job_terms(const struct elastic_job *job)
+{
+	return &job->settings.terms;
+}
+
+bool elastic_job_is_over(const struct elastic_job *job)
+{
+	return rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED &&
+	       rendezvous_count(job->rendezvous) == 0;
+}
+
+bool elastic_job_is_deserted(const struct elastic_job *job)
+{
+	return job->n_callers == 0 && rendezvous_count(job->rendezvous) == 0;
+}
+
+bool elastic_job_has_callers(const struct elastic_job *job)
+{
+	return job->n_callers > 0;
+}
+
+/* The record: what is told of a world was kept before. */
+
+static struct json *history_new(const struct elastic_job *job)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < job->n_history; i++) {
+		const struct past_world *past = &job->history[i];
+		struct json *world = json_new_object();
+
+		json_set_integer(world, "generation", past->generation);
+		json_set_time(world, "formedAt", past->formed_at);
+		json_set_string(world, "reason", world_reason_words[past->reason]);
+		json_set_integer(world, "members", (int64_t) past->n_members);
+		if (past->failure)
+			json_set_string(world, "failure", past->failure);
+		json_append(list, world);
+	}
+	return list;
+}
+
+static void set_failure(const struct elastic_job *job, struct json *object)
+{
+	if (!job->failure.first)
+		return;
+	json_set(object, "failure", status_failure_write(job->failure.first));
+	json_set_integer(object, "failureNumber", job->failure.number);
+}
+
+static void add_state(struct elastic_job *job, struct text *text)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *state CLEANUP(json_cleanup) = json_new_object();
+	struct rendezvous_past past;
+
+	rendezvous_remember(job->rendezvous, loop_monotonic_now(), arena, &past);
+	rendezvous_past_set(state, &past);
+	json_set(state, "worlds", history_new(job));
+	set_failure(job, state);
+	json_set_time(state, "endedAt", job->ended_at);
+	json_add_compact(text, state);
+	job->kept_version = rendezvous_version(job->rendezvous);
+	job->kept_restarts = rendezvous_restarts(job->rendezvous);
+	job->kept_failure = job->failure.number;
+}
+
+static void tell_loss(struct elastic_job *job, const struct err *err)
+{
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("job '%s' keeps running, but its state could not be saved: %s",
+			   job->name, err->text);
+
+	if (!job->is_loss_told)
+		job->settings.say(sentence, job->settings.data);
+	job->is_loss_told = true;
+	job->kept_version = -1;
+}
+
+static void tell_recovery(struct elastic_job *job)
+{
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("the state of job '%s' is saved again", job->name);
+
+	if (job->is_loss_told)
+		job->settings.say(sentence, job->settings.data);
+	job->is_loss_told = false;
+}
+
+/* Flushed, as each change: its members are on other machines, which do not lose their power with
+ * this one. */
+static void create_record(struct elastic_job *job)
+{
+	struct store *store = job->settings.store;
+	struct text state CLEANUP(text_done) = {0}, terms CLEANUP(text_done) = {0};
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct err err;
+
+	member_terms_set(object, &job->settings.terms);
+	json_add_compact(&terms, object);
+	add_state(job, &state);
+	struct store_record record = {
+		.name = job->name,
+		.uid = job->uid,
+		.document = (char *) text_of(&terms),
+		.status = (char *) text_of(&state),
+		.summary = (char *) "{}",
+		.supervisor = (char *) "",
+		.created = job->created_at,
+		.is_lasting = true,
+	};
+	int rc = job->replaced_uid
+			 ? store->functions->replace(store, job->name, job->replaced_uid, &record,
+						     &job->record_version, &err)
+			 : store->functions->create(store, &record, &job->record_version, &err);
+
+	if (rc < 0) {
+		tell_loss(job, &err);
+		return;
+	}
+	free(TAKE(job->replaced_uid));
+	tell_recovery(job);
+}
+
+void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
+{
+	job->replaced_uid = mem_copy_text(old->record_version ? old->uid : old->replaced_uid);
+}
+
+static void keep_state(struct elastic_job *job)
+{
+	struct store *store = job->settings.store;
+	struct text state CLEANUP(text_done) = {0};
+	struct err err;
+
+	bool is_kept = job->record_version &&
+		       job->kept_version == rendezvous_version(job->rendezvous) &&
+		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
+		       job->kept_failure == job->failure.number;
+
+	if (!store || is_kept)
+		return;
+	if (!job->record_version) {
+		create_record(job);
+		return;
+	}
+	add_state(job, &state);
+	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
+
+	if (store->functions->change(store, job->name, job->record_version, &change,
+				     &job->record_version, &err) < 0)
+		tell_loss(job, &err);
+	else
+		tell_recovery(job);
+}
+
+void elastic_job_forget(struct elastic_job *job)
+{
+	struct store *store = job->settings.store;
+
+	if (job->record_version)
+		(void) store->functions->remove(store, job->name, job->uid, NULL);
+	job->record_version = 0;
+}
+
+/* Worlds that are told of and no more: what cannot be read of them is left out. */
+static void read_history(struct elastic_job *job, const struct json *list)
+{
+	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
+		const struct json *world = json_at(list, i);
+		int reason = name_find_word(world_reason_words, WORLD_REASON_COUNT,
+					    json_as_string(json_get(world, "reason"), ""));
+		const char *formed_at = json_as_string(json_get(world, "formedAt"), "");
+		struct past_world *past = &job->history[job->n_history];
+
+		if (reason < 0 || text_read_time(formed_at, &past->formed_at, NULL) < 0)
+			continue;
+		past->generation = json_as_integer(json_get(world, "generation"), 0);
+		past->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
+		past->reason = (enum world_reason) reason;
+		past->failure = mem_copy_text(json_as_string(json_get(world, "failure"), NULL));
+		job->n_history++;
+	}
+}
+
+/* The same. */
+static void read_failure(struct elastic_job *job, const struct json *state)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct failure *failure = NULL;
+
+	if (status_failure_read(json_get(state, "failure"), arena, &failure, NULL) < 0)
+		return;
+	world_failure_restore(&job->failure, failure,
+			      json_as_integer(json_get(state, "failureNumber"), 1));
+	job->kept_failure = job->failure.number;
+}
+
+static int read_record(struct elastic_job *job, const struct store_record *record, msec now,
+		       struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
+	struct rendezvous_past past = {0};
+	int rc = json_read(record->document, strlen(record->document), &terms, err);
+
+	if (rc == 0)
+		rc = json_read(record->status, strlen(record->status), &state, err);
+	if (rc == 0)
+		rc = member_terms_read(terms, &job->settings.terms, err);
+	if (rc == 0)
+		rc = rendezvous_past_read(state, arena, &past, err);
+	if (rc < 0)
+		return err_prefix(err, "the record of job '%s'", record->name);
+	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
+
+	job->rendezvous = rendezvous_restore(&settings, &past, now);
+	job->kept_restarts = past.n_restarts;
+	read_history(job, json_get(state, "worlds"));
+	read_failure(job, state);
+	job->ended_at = json_as_time(json_get(state, "endedAt"));
+	return 0;
+}
+
+int elastic_job_restore(const struct elastic_job_settings *settings,
+			const struct store_record *record, msec now, struct elastic_job **ret_job,
+			struct err *err)
+{
+	struct elastic_job *job = make(settings, record->name, record->uid);
+	int rc = read_record(job, record, now, err);
+
+	if (rc < 0) {
+		elastic_job_free(job);
+		return rc;
+	}
+	job->created_at = record->created;
+	job->record_version = record->version;
+	job->phase = rendezvous_phase(job->rendezvous);
+	*ret_job = job;
+	return 0;
+}
+
+/* Callers. */
+
+static size_t place_of(const struct elastic_job *job, const char *id)
+{
+	size_t low = 0, high = job->n_callers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(job->callers[middle]->id, id) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_at(const struct elastic_job *job, size_t place, const char *id)
+{
+	return place < job->n_callers && text_equals(job->callers[place]->id, id);
+}
+
+static struct caller *find(const struct elastic_job *job, const char *id)
+{
+	size_t place = place_of(job, id);
+
+	return is_at(job, place, id) ? job->callers[place] : NULL;
+}
+
+static struct caller *find_or_add(struct elastic_job *job, const char *id)
+{
+	size_t place = place_of(job, id);
+
+	if (is_at(job, place, id))
+		return job->callers[place];
+	mem_grow(&job->callers, &job->capacity, job->n_callers, sizeof(struct caller *));
+	memmove(job->callers + place + 1, job->callers + place,
+		(job->n_callers++ - place) * sizeof(struct caller *));
+	struct caller *caller = mem_new(sizeof(*caller));
+
+	caller->job = job;
+	caller->id = mem_copy_text(id);
+	job->callers[place] = caller;
+	return caller;
+}
+
+static void forget(struct elastic_job *job, struct caller *caller)
+{
+	size_t place = place_of(job, caller->id);
+
+	memmove(job->callers + place, job->callers + place + 1,
+		(--job->n_callers - place) * sizeof(struct caller *));
+	caller_free(caller);
+}
+
+/* Those whose members are no more, once they were answered. */
+static void forget_gone(struct elastic_job *job)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < job->n_callers; i++) {
+		struct caller *caller = job->callers[i];
+		struct rendezvous_view view;
+
+		if (caller->call || rendezvous_view(job->rendezvous, caller->id, &view, NULL) == 0)
+			job->callers[n_kept++] = caller;
+		else
+			caller_free(caller);
+	}
+	job->n_callers = n_kept;
+}
+
+static void keep(struct elastic_job *job, struct caller *caller, struct http_call *call, msec until)
+{
+	caller->call = call;
+	caller->kept_until = until;
+	caller->next = NULL;
+	caller->before = job->last_kept;
+	*(job->last_kept ? &job->last_kept->next : &job->first_kept) = caller;
+	job->last_kept = caller;
+}
+
+/* Gives its call, which is not kept any more; NULL: none was. */
+static struct http_call *let_go(struct caller *caller)
+{
+	struct elastic_job *job = caller->job;
+	struct http_call *call = TAKE(caller->call);
+
+	if (!call)
+		return NULL;
+	*(caller->before ? &caller->before->next : &job->first_kept) = caller->next;
+	*(caller->next ? &caller->next->before : &job->last_kept) = caller->before;
+	return call;
+}
+
+/* Answers. */
+
+/* Made once for each world, and again for those that know another failure. */
+static struct http_body *answer_with_world(struct elastic_job *job,
+					   const struct member_answer *told)
+{
+	struct world_answer *last = &job->world_answer;
+	bool is_same = last->body && last->generation == told->order.generation &&
+		       last->failure_number == told->failure_number &&
+		       last->has_failure == (told->failure != NULL) &&
+		       last->restarts == told->restarts;
+	struct text members CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
+
+	if (is_same)
+		return last->body;
+	member_answer_add_members(rendezvous_world(job->rendezvous), &members);
+	member_answer_add(told, text_of(&members), &body);
+	http_body_free(last->body);
+	*last = (struct world_answer){
+		.generation = told->order.generation,
+		.failure_number = told->failure_number,
+		.has_failure = told->failure != NULL,
+		.restarts = told->restarts,
+		.body = http_body_new(text_of(&body), body.len),
+	};
+	return last->body;
+}
+
+/* `world`: whose members it knows; `known_failure`: the number of the failure. */
+static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
+			int64_t world, int64_t known_failure)
+{
+	struct text body CLEANUP(text_done) = {0};
+	struct member_answer told = {
+		.uid = job->uid,
+		.restarts = rendezvous_restarts(job->rendezvous),
+		.failure_number = job->failure.number,
+	};
+
+	member_call_answer(job->rendezvous, id, &told.order);
+	if (told.order.order == RENDEZVOUS_WAIT)
+		told.n_joined = (int) rendezvous_count_candidates(job->rendezvous);
+	if (known_failure != job->failure.number)
+		told.failure = job->failure.first;
+	if (told.order.order == RENDEZVOUS_RUN && told.order.generation != world) {
+		http_call_answer_body(call, 200, JSON_TYPE, answer_with_world(job, &told));
+		return;
+	}
+	member_answer_add(&told, NULL, &body);
+	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
+}
+
+static void answer(struct caller *caller)
+{
+	struct http_call *call = let_go(caller);
+
+	if (call)
+		answer_call(caller->job, call, caller->id, caller->world, caller->known_failure);
+}
+
+static bool has_news(const struct caller *caller)
+{
+	struct member_order order;
+
+	member_call_answer(caller->job->rendezvous, caller->id, &order);
+	return !member_order_equals(&order, &caller->known) ||
+	       caller->known_failure != caller->job->failure.number;
+}
+
+static void answer_those_with_news(struct elastic_job *job)
+{
+	for (struct caller *caller = job->first_kept, *next; caller; caller = next) {
+		next = caller->next;
+		if (has_news(caller))
+			answer(caller);
+	}
+}
+
+static void describe_as_text(const struct elastic_job *job, struct text *body)
+{
+	struct json *object CLEANUP(json_cleanup) = elastic_job_describe(job, true);
+
+	json_add_compact(body, object);
+}
+
+/* Those that are kept until then. */
+static void answer_readers(struct elastic_job *job, msec until)
+{
+	struct text body CLEANUP(text_done) = {0};
+
+	if (!elastic_readers_are_due(&job->readers, until))
+		return;
+	describe_as_text(job, &body);
+	elastic_readers_answer(&job->readers, until, &body);
+}
+
+static void revise(struct elastic_job *job)
+{
+	const struct rendezvous *rendezvous = job->rendezvous;
+	const int64_t now[DESCRIBED_COUNT] = {
+		[DESCRIBED_VERSION] = rendezvous_version(rendezvous),
+		[DESCRIBED_PHASE] = rendezvous_phase(rendezvous),
+		[DESCRIBED_MEMBERS] = (int64_t) rendezvous_count(rendezvous),
+		[DESCRIBED_RESTARTS] = rendezvous_restarts(rendezvous),
+		[DESCRIBED_PROGRESS] = rendezvous_progress(rendezvous),
+		[DESCRIBED_FAILURE] = job->failure.number,
+	};
+
+	if (job->revision && memcmp(now, job->described, sizeof(now)) == 0)
+		return;
+	memcpy(job->described, now, sizeof(now));
+	job->revision++;
+	answer_readers(job, MSEC_NEVER);
+}
+
+/* Calls that are kept are answered with what there is to say. */
+void elastic_job_free(struct elastic_job *job)
+{
+	if (!job)
+		return;
+	while (job->first_kept)
+		answer(job->first_kept);
+	answer_readers(job, MSEC_NEVER);
+	for (size_t i = 0; i < job->n_callers; i++)
+		caller_free(job->callers[i]);
+	free(job->callers);
+	for (size_t i = 0; i < job->n_history; i++)
+		free(job->history[i].failure);
+	world_failure_done(&job->failure);
+	rendezvous_free(job->rendezvous);
+	http_body_free(job->world_answer.body);
+	free(job->name);
+	free(job->uid);
+	free(job->replaced_uid);
+	free(job);
+}
+
+/* What has happened. */
+
+static void remember_world(struct elastic_job *job, const struct world *world)
+{
+	if (job->n_history == LIMIT_WORLD_HISTORY) {
+		free(job->history[0].failure);
+		memmove(job->history, job->history + 1, --job->n_history * sizeof(*job->history));
+	}
+	job->history[job->n_history++] = (struct past_world){
+		.generation = world->generation,
+		.formed_at = loop_now(),
+		.reason = world->reason,
+		.n_members = world->n_members,
+	};
+}
+
+static struct past_world *find_world(struct elastic_job *job, int64_t generation)
+{
+	for (size_t i = job->n_history; i-- > 0;)
+		if (job->history[i].generation == generation)
+			return &job->history[i];
+	return NULL;
+}
+
+static void take_failure(struct elastic_job *job, const struct failure *report)
+{
+	struct past_world *world = report ? find_world(job, report->attempt) : NULL;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	if (!world || !world_failure_take(&job->failure, report))
+		return;
+	world_failure_add_sentence(job->failure.first, &sentence);
+	if (text_equals(world->failure, text_of(&sentence)))
+		return; /* it has one more consequence */
+	free(world->failure);
+	world->failure = text_take(&sentence);
+	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->name, world->failure);
+
+	job->settings.say(told, job->settings.data);
+}
+
+static bool is_world_new(const struct elastic_job *job)
+{
+	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
+
+	return rendezvous_world(job->rendezvous)->generation != newest;
+}
+
+static void tell_phase(const struct elastic_job *job)
+{
+	const struct world *world = rendezvous_world(job->rendezvous);
+	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	size_t count = rendezvous_count(job->rendezvous);
+	char *sentence CLEANUP(mem_free_text) = NULL;
+
+	if (phase == RENDEZVOUS_RUNNING)
+		sentence = mem_format("job '%s': world %" PRId64 " has %zu machine%s (%s)",
+				      job->name, world->generation, world->n_members,
+				      world->n_members == 1 ? "" : "s",
+				      world_reason_sentences[world->reason]);
+	else if (phase == RENDEZVOUS_CLOSED)
+		sentence =
+			mem_format("job '%s' has ended: %s", job->name,
+				   rendezvous_verdict_words[rendezvous_verdict(job->rendezvous)]);
+	else
+		sentence = mem_format("job '%s': %s, %zu %s joined, %d to %d are needed", job->name,
+				      rendezvous_phase_words[phase], count,
+				      count == 1 ? "machine has" : "machines have",
+				      job->settings.terms.min, job->settings.terms.max);
+	job->settings.say(sentence, job->settings.data);
+}
+
+/* After every step, before anything is answered. */
+static void note(struct elastic_job *job)
+{
+	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	bool is_new = is_world_new(job);
+
+	if (is_new)
+		remember_world(job, rendezvous_world(job->rendezvous));
+	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)
+		job->ended_at = loop_now();
+	keep_state(job);
+	if (is_new || phase != job->phase) {
+		job->phase = phase;
+		tell_phase(job);
+	}
+}
+
+/* After `note`. */
+static void follow(struct elastic_job *job)
+{
+	if (job->version != rendezvous_version(job->rendezvous) ||
+	    job->told_failure != job->failure.number) {
+		job->version = rendezvous_version(job->rendezvous);
+		job->told_failure = job->failure.number;
+		answer_those_with_news(job);
+		forget_gone(job);
+	}
+	revise(job);
+	job->settings.on_change(job, job->settings.data);
+}
+
+static void cut(struct elastic_job *job, const char *id, msec now)
+{
+	const struct rendezvous_event event = {.type = RENDEZVOUS_CUT, .id = id};
+
+	(void) rendezvous_step(job->rendezvous, &event, now, NULL);
+	note(job);
+	follow(job);
+}
+
+static void on_gone(struct http_call *call, void *data)
+{
+	struct caller *caller = data;
+
+	(void) call;
+	(void) let_go(caller);
+	cut(caller->job, caller->id, loop_monotonic_now());
+}
+
+/* One that waits on another connection is there. */
+void elastic_job_cut(struct elastic_job *job, const char *id, msec now)
+{
+	const struct caller *caller = find(job, id);
+
+	if (caller && !caller->call)
+		cut(job, id, now);
+}
+
+static void hold(struct elastic_job *job, struct caller *caller, struct http_call *call,
+		 const struct member_request *request, msec now)
+{
+	caller->known = request->report.known;
+	caller->world = request->world;
+	caller->known_failure = request->known_failure;
+	keep(job, caller, call, now + MEMBER_HOLD);
+	http_call_hold(call, on_gone, caller);
+	if (has_news(caller))
+		answer(caller);
+}
+
+int elastic_job_take(struct elastic_job *job, struct http_call *call, const char *id,
+		     const struct member_request *request, msec now, struct err *err)
+{
+	int rc = member_call_take(job->rendezvous, id, &request->report, request->offer, now, err);
+	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told how it ended */
+
+	if (rc < 0 && !comes_too_late)
+		return rc;
+	take_failure(job, request->failure);
+	note(job);
+	struct caller *caller = find(job, id);
+
+	if (caller)
+		answer(caller); /* the call before, which its agent has given up */
+	if (comes_too_late || request->report.has_left) {
+		answer_call(job, call, id, request->world, request->known_failure);
+		if (caller)
+			forget(job, caller);
+	} else {
+		hold(job, find_or_add(job, id), call, request, now);
+	}
+	follow(job);
+	return 0;
+}
+
+void elastic_job_time(struct elastic_job *job, msec now)
+{
+	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
+
+	if (rendezvous_wake_at(job->rendezvous) <= now)
+		(void) rendezvous_step(job->rendezvous, &time, now, NULL);
+	note(job);
+	while (job->first_kept && job->first_kept->kept_until <= now)
+		answer(job->first_kept);
+	answer_readers(job, now);
+	follow(job);
+}
+
+msec elastic_job_wake_at(const struct elastic_job *job)
+{
+	msec answer_at = job->first_kept ? job->first_kept->kept_until : MSEC_NEVER;
+
+	answer_at = msec_min(answer_at, elastic_readers_wake_at(&job->readers));
+	return msec_min(answer_at, rendezvous_wake_at(job->rendezvous));
+}
+
+void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t known_revision,
+		      msec now)
+{
+	struct text body CLEANUP(text_done) = {0};
+
+	revise(job); /* one that was restored has none yet */
+	if (known_revision == job->revision) {
+		elastic_readers_keep(&job->readers, call, now + MEMBER_HOLD);
+		job->settings.on_change(job, job->settings.data);
+		return;
+	}
+	describe_as_text(job, &body);
+	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
+}
+
+/* Descriptions. */
+
+static struct json *member_new(const char *id, const struct rendezvous_view *view)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *member = json_new_object();
+	struct offer offer;
+
+	json_set_string(member, "id", id);
+	json_set_string(member, "order", rendezvous_order_words[view->order]);
+	if (view->is_set_aside)
+		json_set_bool(member, "isSetAside", true);
+	if (view->rank >= 0)
+		json_set_integer(member, "rank", view->rank);
+	if (offer_read(view->offer, arena, &offer, NULL) == 0) {
+		json_set_string(member, "host", offer.host);
+		json_set_integer(member, "processes", offer.n_processes);
+	}
+	return member;
+}
+
+/* If it is a member, and has a place in the world or waits for one, as `trains` says. */
+static void add_member(const struct elastic_job *job, const char *id, bool trains,
+		       struct json *list)
+{
+	struct rendezvous_view view;
+
+	if (rendezvous_view(job->rendezvous, id, &view, NULL) == 0 && (view.rank >= 0) == trains)
+		json_append(list, member_new(id, &view));
+}
+
+/* By rank, and after them those that wait. */
+static struct json *members_new(const struct elastic_job *job)
+{
+	const struct world *world = rendezvous_world(job->rendezvous);
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < world->n_members; i++)
+		add_member(job, world->members[i].id, true, list);
+	for (size_t i = 0; i < job->n_callers; i++)
+		add_member(job, job->callers[i]->id, false, list);
+	return list;
+}
+
+/* Draining. */
+
+static bool is_of_machine(const struct json *member, const char *machine)
+{
+	const struct json *rank = json_get(member, "rank");
+	char *number CLEANUP(mem_free_text) =
+		rank ? mem_format("%" PRId64, json_as_integer(rank, -1)) : NULL;
+
+	return text_equals(json_as_string(json_get(member, "id"), NULL), machine) ||
+	       text_equals(json_as_string(json_get(member, "host"), NULL), machine) ||
+	       text_equals(number, machine);
+}
+
+static void add_machine(const struct json *members, const char *machine, struct json *list,
+			struct text *missing)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < json_count(members); i++) {
+		if (!is_of_machine(json_at(members, i), machine))
+			continue;
+		json_append(list, json_ref(json_at(members, i)));
+		is_found = true;
+	}
+	if (!is_found)
+		text_addf(missing, "%s'%s'", missing->len ? ", " : "", machine);
+}
+
+/* All are found before the first one changes the ranks. */
+int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
+		      struct json *answer, struct err *err)
+{
+	struct json *members CLEANUP(json_cleanup) = members_new(job);
+	struct json *list = json_array_at(answer, "members");
+	struct text missing CLEANUP(text_done) = {0};
+
+	if (rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended", job->name);
+	for (size_t i = 0; i < json_count(machines); i++)
+		add_machine(members, json_as_string(json_at(machines, i), ""), list, &missing);
+	if (missing.len)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no machine %s", job->name,
+			       text_of(&missing));
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct rendezvous_event event = {
+			.type = RENDEZVOUS_DRAIN,
+			.id = json_as_string(json_get(json_at(list, i), "id"), ""),
+		};
+
+		(void) rendezvous_step(job->rendezvous, &event, now, NULL);
+	}
+	note(job);
+	follow(job);
+	json_set_integer(answer, "revision", job->revision);
+	return 0;
+}
+
+struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
+{
+	const struct rendezvous *rendezvous = job->rendezvous;
+	enum rendezvous_verdict verdict = rendezvous_verdict(rendezvous);
+	struct json *object = json_new_object();
+
+	json_set_string(object, "name", job->name);
+	json_set_string(object, "uid", job->uid);
+	json_set_time(object, "createdAt", job->created_at);
+	json_set_time(object, "now", loop_now());
+	json_set_time(object, "endedAt", job->ended_at);
+	json_set_integer(object, "min", job->settings.terms.min);
+	json_set_integer(object, "max", job->settings.terms.max);
+	json_set_string(object, "phase", rendezvous_phase_words[rendezvous_phase(rendezvous)]);
+	if (verdict != RENDEZVOUS_OPEN)
+		json_set_string(object, "verdict", rendezvous_verdict_words[verdict]);
+	json_set_integer(object, "generation", rendezvous_world(rendezvous)->generation);
+	json_set_integer(object, "revision", job->revision);
+	json_set(object, "members",
+		 is_whole ? members_new(job)
+			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));
+	json_set_integer(object, "restarts", rendezvous_restarts(rendezvous));
+	if (rendezvous_progress(rendezvous))
+		json_set_integer(object, "progress", rendezvous_progress(rendezvous));
+	if (is_whole) {
+		json_set(object, "worlds", history_new(job));
+		set_failure(job, object);
+	}
+	return object;
+}

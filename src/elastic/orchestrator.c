@@ -1,0 +1,520 @@
+#include "elastic/orchestrator.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "elastic/job.h"
+#include "http/server.h"
+#include "jobs/uid.h"
+#include "spec/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_TYPE "application/json"
+#define AFTER "after=" /* of the query of a reader */
+#define NO_JOB "the server has no elastic job '%s'"
+#define RECONNECT_TIME (MSEC_PER_SECOND / 2)
+
+struct orchestrator {
+	struct orchestrator_settings settings;
+	struct http_server *server;
+	struct loop_watch *timer;
+	struct store *store; /* NULL: nothing is kept */
+	struct elastic_job **jobs; /* in the order in which they began */
+	size_t n_jobs, capacity;
+};
+
+/* Time. */
+
+static void arm(struct orchestrator *orchestrator)
+{
+	msec wake_at = MSEC_NEVER;
+
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		wake_at = msec_min(wake_at, elastic_job_wake_at(orchestrator->jobs[i]));
+	loop_timer_arm_monotonic(orchestrator->timer, wake_at);
+}
+
+static void on_time(void *data)
+{
+	struct orchestrator *orchestrator = data;
+	msec now = loop_monotonic_now();
+
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		if (elastic_job_wake_at(orchestrator->jobs[i]) <= now)
+			elastic_job_time(orchestrator->jobs[i], now);
+	arm(orchestrator);
+}
+
+static void on_change(struct elastic_job *job, void *data)
+{
+	struct orchestrator *orchestrator = data;
+	const struct orchestrator_settings *settings = &orchestrator->settings;
+
+	arm(orchestrator);
+	if (settings->on_idle && elastic_job_is_over(job) && orchestrator_is_idle(orchestrator))
+		settings->on_idle(settings->data);
+}
+
+/* Answers. */
+
+static void answer_json(struct http_call *call, int status, const struct json *object)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, object);
+	http_call_answer(call, status, JSON_TYPE, text_of(&text), text.len);
+}
+
+static void answer_error(struct http_call *call, int status, const char *sentence)
+{
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+
+	json_set_string(object, "error", sentence);
+	answer_json(call, status, object);
+}
+
+/* Jobs. */
+
+static struct elastic_job **find(const struct orchestrator *orchestrator, const char *name)
+{
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		if (text_equals(elastic_job_name(orchestrator->jobs[i]), name))
+			return &orchestrator->jobs[i];
+	return NULL;
+}
+
+static void say(const char *sentence, void *data)
+{
+	const struct orchestrator *orchestrator = data;
+
+	if (orchestrator->settings.say)
+		orchestrator->settings.say(sentence, orchestrator->settings.data);
+}
+
+static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchestrator)
+{
+	return (struct elastic_job_settings){
+		.lease = orchestrator->settings.lease,
+		.reconnect_time = msec_min(RECONNECT_TIME, orchestrator->settings.lease / 2),
+		.store = orchestrator->store,
+		.on_change = on_change,
+		.say = say,
+		.data = orchestrator,
+	};
+}
+
+static struct elastic_job *new_job(struct orchestrator *orchestrator, const char *name,
+				   const struct member_terms *terms, struct err *err)
+{
+	struct elastic_job_settings settings = settings_of_jobs(orchestrator);
+	char *uid CLEANUP(mem_free_text) = NULL;
+
+	if (job_uid_new(&uid, err) < 0)
+		return NULL;
+	settings.name = name;
+	settings.uid = uid;
+	settings.terms = *terms;
+	return elastic_job_new(&settings, loop_monotonic_now());
+}
+
+static void add_job(struct orchestrator *orchestrator, struct elastic_job *job)
+{
+	mem_grow(&orchestrator->jobs, &orchestrator->capacity, orchestrator->n_jobs,
+		 sizeof(struct elastic_job *));
+	orchestrator->jobs[orchestrator->n_jobs++] = job;
+}
+
+/* The oldest of those that are over makes room. */
+static bool make_room(struct orchestrator *orchestrator)
+{
+	size_t at = 0;
+
+	if (orchestrator->n_jobs < LIMIT_ELASTIC_JOBS)
+		return true;
+	while (at < orchestrator->n_jobs && !elastic_job_is_over(orchestrator->jobs[at]))
+		at++;
+	if (at == orchestrator->n_jobs)
+		return false;
+	elastic_job_forget(orchestrator->jobs[at]);
+	elastic_job_free(orchestrator->jobs[at]);
+	memmove(orchestrator->jobs + at, orchestrator->jobs + at + 1,
+		(--orchestrator->n_jobs - at) * sizeof(struct elastic_job *));
+	return true;
+}
+
+/* The first member makes the job. A name whose job is over is free again. */
+static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old, const char *name,
+		     const struct member_terms *terms, struct elastic_job **ret_job,
+		     struct err *err)
+{
+	if (!old && !make_room(orchestrator))
+		return err_set(err, ERR_LIMIT,
+			       "the server already has %d jobs, which is the maximum",
+			       LIMIT_ELASTIC_JOBS);
+	struct elastic_job *job = new_job(orchestrator, name, terms, err);
+
+	if (!job)
+		return err->code;
+	if (old) {
+		elastic_job_replace(job, *old);
+		elastic_job_free(*old);
+		*old = job;
+	} else {
+		add_job(orchestrator, job);
+	}
+	*ret_job = job;
+	return 0;
+}
+
+static int job_of(struct orchestrator *orchestrator, const char *name,
+		  const struct member_request *request, struct elastic_job **ret_job,
+		  struct err *err)
+{
+	struct elastic_job **found = find(orchestrator, name);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	if (*request->uid && (!found || !text_equals(elastic_job_uid(*found), request->uid)))
+		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
+	if (request->report.has_left && !*request->uid) {
+		*ret_job = *found;
+		return 0;
+	}
+	if (!*request->uid && (!found || elastic_job_is_over(*found)))
+		return begin_job(orchestrator, found, name, &request->terms, ret_job, err);
+	const char *differs =
+		member_terms_differ(elastic_job_terms(*found), &request->terms, arena);
+
+	if (differs && elastic_job_is_deserted(*found))
+		return begin_job(orchestrator, found, name, &request->terms, ret_job, err);
+	/* After the server was started anew its members have a lease to come back. */
+	if (differs && !elastic_job_has_callers(*found))
+		return err_set(err, ERR_LIMIT, "job '%s' is waiting for its machines: %s", name,
+			       differs);
+	if (differs)
+		return err_set(err, ERR_CONFLICT, "job '%s' was started with other options: %s",
+			       name, differs);
+	*ret_job = *found;
+	return 0;
+}
+
+/* The last word of one that never had an answer: no job begins with it. */
+static void answer_stranger(struct http_call *call)
+{
+	static const struct member_answer gone = {.uid = "", .order = {.order = RENDEZVOUS_GO}};
+	struct text body CLEANUP(text_done) = {0};
+
+	member_answer_add(&gone, NULL, &body);
+	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
+}
+
+static int status_of(int code)
+{
+	switch ((enum err_code) code) {
+	case ERR_NOT_FOUND:
+		return 410;
+	case ERR_CONFLICT:
+		return 409;
+	case ERR_REFUSED:
+	case ERR_LIMIT:
+		return 503;
+	case ERR_INVALID:
+	case ERR_EXISTS:
+	case ERR_IO:
+	case ERR_UNREACHABLE:
+	case ERR_UNSUPPORTED:
+	case ERR_SPACE:
+		break;
+	}
+	return 400;
+}
+
+/* Calls. */
+
+static int take_call(struct orchestrator *orchestrator, struct http_call *call, const char *name,
+		     const char *id, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *body CLEANUP(json_cleanup) = NULL;
+	struct elastic_job *job = NULL;
+	struct member_request request;
+	size_t len = 0;
+	const void *bytes = http_call_body(call, &len);
+
+	if (!name_is_label_value(name) || !name_is_label_value(id) || !*name || !*id)
+		return err_set(err, ERR_INVALID,
+			       "the id of a job or a member must have 1 to 63 letters, digits, "
+			       "'-', '_' and '.', and a letter or digit at both ends");
+	int rc = json_read(bytes ? bytes : "", len, &body, err);
+
+	if (rc == 0)
+		rc = member_request_read(body, arena, &request, err);
+	if (rc == 0 && request.report.has_left && !find(orchestrator, name)) {
+		answer_stranger(call);
+		return 0;
+	}
+	if (rc == 0)
+		rc = job_of(orchestrator, name, &request, &job, err);
+	return rc < 0 ? rc : elastic_job_take(job, call, id, &request, loop_monotonic_now(), err);
+}
+
+static bool is_post(struct http_call *call)
+{
+	if (text_equals(http_call_method(call), "POST"))
+		return true;
+	http_call_add_header(call, "Allow", "POST");
+	answer_error(call, 405, "use POST");
+	return false;
+}
+
+static void take_member(struct orchestrator *orchestrator, struct http_call *call, const char *name,
+			const char *id)
+{
+	struct err err = {0};
+
+	if (take_call(orchestrator, call, name, id, &err) < 0)
+		answer_error(call, status_of(err.code), err.text);
+}
+
+static void answer_list(const struct orchestrator *orchestrator, struct http_call *call)
+{
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct json *list = json_array_at(object, "jobs");
+
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		json_append(list, elastic_job_describe(orchestrator->jobs[i], false));
+	answer_json(call, 200, object);
+}
+
+static void answer_job(const struct orchestrator *orchestrator, struct http_call *call,
+		       const char *name)
+{
+	struct elastic_job **found = find(orchestrator, name);
+
+	if (!found) {
+		char *sentence CLEANUP(mem_free_text) = mem_format(NO_JOB, name);
+
+		answer_error(call, 404, sentence);
+		return;
+	}
+	const char *query = http_call_query(call);
+	int64_t known = 0;
+
+	if (query && text_starts_with(query, AFTER) &&
+	    text_read_int(query + strlen(AFTER), 0, INT64_MAX, &known, NULL) < 0) {
+		answer_error(call, 400, "after: must be the revision of an earlier response");
+		return;
+	}
+	elastic_job_read(*found, call, known, loop_monotonic_now());
+}
+
+static bool is_read(struct http_call *call)
+{
+	const char *method = http_call_method(call);
+
+	if (text_equals(method, "GET") || text_equals(method, "HEAD"))
+		return true;
+	http_call_add_header(call, "Allow", "GET, HEAD");
+	answer_error(call, 405, "use GET");
+	return false;
+}
+
+static int take_drain(struct orchestrator *orchestrator, struct http_call *call, const char *name,
+		      struct json *answer, struct err *err)
+{
+	struct elastic_job **found = find(orchestrator, name);
+	struct json *body CLEANUP(json_cleanup) = NULL;
+	size_t len = 0;
+	const void *bytes = http_call_body(call, &len);
+
+	if (!found)
+		return err_set(err, ERR_NOT_FOUND, NO_JOB, name);
+	int rc = json_read(bytes ? bytes : "", len, &body, err);
+	const struct json *machines = json_get(body, "machines");
+
+	if (rc == 0 && json_count(machines) == 0)
+		rc = err_set(err, ERR_INVALID,
+			     "machines: must be a list of hosts, ranks or ids of members");
+	return rc < 0 ? rc : elastic_job_drain(*found, machines, loop_monotonic_now(), answer, err);
+}
+
+static void drain(struct orchestrator *orchestrator, struct http_call *call, const char *name)
+{
+	struct json *answer CLEANUP(json_cleanup) = json_new_object();
+	struct err err = {0};
+	int rc = take_drain(orchestrator, call, name, answer, &err);
+
+	if (rc < 0)
+		answer_error(call, rc == ERR_NOT_FOUND ? 404 : 400, err.text);
+	else
+		answer_json(call, 200, answer);
+}
+
+#define ALL_JOBS "/v1/jobs"
+
+/* Of the path /v1/jobs/JOB/drain the job's name, which the caller frees; NULL: it is another path.
+ */
+static char *find_drain(const char *path)
+{
+	static const char before[] = ALL_JOBS "/", behind[] = "/drain";
+	const char *name = text_starts_with(path, before) ? path + sizeof(before) - 1 : "";
+	size_t len = strlen(name), tail = sizeof(behind) - 1;
+
+	return text_ends_with(name, behind) ? mem_copy_bytes(name, len - tail) : NULL;
+}
+
+/* Of the path of a member, /v1/jobs/JOB/members/ID, the id, and the job's name, which the caller
+ * frees. NULL: it is another path. */
+static const char *find_member(const char *path, char **ret_name)
+{
+	static const char before[] = ALL_JOBS "/", middle[] = "/members/";
+	const char *name = text_starts_with(path, before) ? path + sizeof(before) - 1 : "";
+	const char *found = strstr(name, middle);
+
+	if (!found)
+		return NULL;
+	*ret_name = mem_copy_bytes(name, (size_t) (found - name));
+	return found + sizeof(middle) - 1;
+}
+
+static void answer_reader(const struct orchestrator *orchestrator, struct http_call *call,
+			  const char *path)
+{
+	if (text_equals(path, ALL_JOBS))
+		answer_list(orchestrator, call);
+	else if (text_starts_with(path, ALL_JOBS "/"))
+		answer_job(orchestrator, call, path + strlen(ALL_JOBS "/"));
+	else
+		answer_error(
+			call, 404,
+			"not found (this server has /v1/jobs, /v1/jobs/JOB, its members and its "
+			"drain)");
+}
+
+/* What is there: /v1/jobs, /v1/jobs/JOB, /v1/jobs/JOB/members/ID and /v1/jobs/JOB/drain. */
+static void on_call(struct http_call *call, void *data)
+{
+	const char *path = http_call_path(call);
+	const struct orchestrator *orchestrator = data;
+	char *name CLEANUP(mem_free_text) = NULL;
+	const char *member = find_member(path, &name);
+	char *drained CLEANUP(mem_free_text) = member ? NULL : find_drain(path);
+
+	if (!http_access_is_given(call, &orchestrator->settings.access)) {
+		http_call_add_header(call, "WWW-Authenticate", "Bearer");
+		answer_error(call, 401, "missing or wrong bearer token");
+		return;
+	}
+	if ((member || drained) && !is_post(call))
+		return;
+	if (member)
+		take_member(data, call, name, member);
+	else if (drained)
+		drain(data, call, drained);
+	else if (is_read(call))
+		answer_reader(data, call, path);
+}
+
+static void on_end(const char *path, void *data)
+{
+	struct orchestrator *orchestrator = data;
+	char *name CLEANUP(mem_free_text) = NULL;
+	const char *member = find_member(path, &name);
+	struct elastic_job **job = member ? find(orchestrator, name) : NULL;
+
+	if (job)
+		elastic_job_cut(*job, member, loop_monotonic_now());
+}
+
+/* What is remembered. A record that cannot be read is that of a job that nobody can go on with. */
+static void restore_jobs(struct orchestrator *orchestrator, const struct store_list *list)
+{
+	const struct elastic_job_settings settings = settings_of_jobs(orchestrator);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct store_record *record = &list->records[i];
+		struct elastic_job *job;
+		struct err err;
+
+		if (elastic_job_restore(&settings, record, loop_monotonic_now(), &job, &err) < 0) {
+			say(err.text, orchestrator);
+			(void) orchestrator->store->functions->remove(
+				orchestrator->store, record->name, record->uid, NULL);
+			continue;
+		}
+		add_job(orchestrator, job);
+	}
+}
+
+static int remember(struct orchestrator *orchestrator, struct err *err)
+{
+	struct store_list list CLEANUP(store_list_done) = {0};
+
+	if (!orchestrator->settings.folder)
+		return 0;
+	int rc = store_sqlite_open(orchestrator->settings.folder, &orchestrator->store, err);
+
+	if (rc == 0)
+		rc = orchestrator->store->functions->list(orchestrator->store, STORE_ALL, &list,
+							  err);
+	if (rc == 0)
+		restore_jobs(orchestrator, &list);
+	return rc;
+}
+
+/* The server. */
+
+int orchestrator_new(const struct orchestrator_settings *settings,
+		     struct orchestrator **ret_orchestrator, struct err *err)
+{
+	struct orchestrator *orchestrator = mem_new(sizeof(*orchestrator));
+	const struct http_server_settings server = {
+		.listening = settings->listening,
+		.tls = settings->tls,
+		.hosts = http_hosts_of(settings->listening),
+		.header_limit = LIMIT_HTTP_HEADERS,
+		.body_limit = LIMIT_MEMBER_CALL,
+		.connection_limit = LIMIT_MEMBERS + LIMIT_EXPORTER_CONNECTIONS,
+		.patience = 30 * MSEC_PER_SECOND,
+		.on_call = on_call,
+		.on_end = on_end,
+		.data = orchestrator,
+	};
+
+	orchestrator->settings = *settings;
+	orchestrator->timer = loop_new_timer(settings->loop, on_time, orchestrator);
+	int rc = remember(orchestrator, err);
+
+	if (rc == 0)
+		rc = http_server_new(settings->loop, &server, &orchestrator->server, err);
+	if (rc < 0) {
+		orchestrator_free(orchestrator);
+		return rc;
+	}
+	arm(orchestrator);
+	*ret_orchestrator = orchestrator;
+	return 0;
+}
+
+bool orchestrator_is_idle(const struct orchestrator *orchestrator)
+{
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		if (elastic_job_has_callers(orchestrator->jobs[i]) &&
+		    !elastic_job_is_over(orchestrator->jobs[i]))
+			return false;
+	return true;
+}
+
+void orchestrator_free(struct orchestrator *orchestrator)
+{
+	if (!orchestrator)
+		return;
+	http_server_free(orchestrator->server);
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		elastic_job_free(orchestrator->jobs[i]);
+	loop_watch_free(orchestrator->timer);
+	store_cleanup(&orchestrator->store);
+	free(orchestrator->jobs);
+	free(orchestrator);
+}

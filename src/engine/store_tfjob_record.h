@@ -1,7 +1,0 @@
-/* A job's record as a TFJob object holds it: the document is all but its status, which a
- * subresource is. Pure. */
-#pragma once
-
-#include "engine/store_kube_record.h"
-
-extern const struct store_kube_form store_kube_tfjobs;

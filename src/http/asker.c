@@ -1,0 +1,151 @@
+#include "http/asker.h"
+
+#include "base/mem.h"
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plain_asker {
+	struct http_asker base; /* the first member, so that one is the other */
+	struct http_asker_settings settings;
+	char *address;
+	char *host; /* as a header has it */
+	char *authorization; /* the same; NULL: none */
+	struct evhttp_connection *connection;
+	struct evhttp_request *request; /* under way; NULL: none */
+	const char *why; /* it failed, as libevent says; NULL: it says nothing */
+	bool has_answered; /* once */
+};
+
+static const char *sentence_of(enum evhttp_request_error error, bool has_answered)
+{
+	switch (error) {
+	case EVREQ_HTTP_TIMEOUT:
+		return "it does not respond";
+	case EVREQ_HTTP_EOF:
+		return has_answered ? "it closed the connection without a response"
+				    : "it closed the connection without a response, as a server "
+				      "with TLS does";
+	case EVREQ_HTTP_INVALID_HEADER:
+		return "it does not speak HTTP";
+	case EVREQ_HTTP_DATA_TOO_LONG:
+		return "its response is too long";
+	case EVREQ_HTTP_BUFFER_ERROR:
+	case EVREQ_HTTP_REQUEST_CANCEL:
+		break;
+	}
+	return NULL;
+}
+
+static void on_error(enum evhttp_request_error error, void *data)
+{
+	struct plain_asker *asker = data;
+
+	asker->why = sentence_of(error, asker->has_answered);
+}
+
+/* Why no connection came about is lost in libevent, which closes it before it tells. */
+static void tell_loss(const struct plain_asker *asker)
+{
+	struct err err;
+
+	err_set(&err, ERR_UNREACHABLE, "cannot reach %s port %d: %s", asker->address,
+		asker->settings.port,
+		asker->why ? asker->why : "no server responds at this address");
+	asker->settings.on_answer(0, NULL, 0, &err, asker->settings.data);
+}
+
+/* Without a request, or without a status of it, there is no answer. */
+static void on_done(struct evhttp_request *request, void *data)
+{
+	struct plain_asker *asker = data;
+	int status = request ? evhttp_request_get_response_code(request) : 0;
+
+	asker->request = NULL;
+	if (!status) {
+		tell_loss(asker);
+		return;
+	}
+	asker->has_answered = true;
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+
+	asker->settings.on_answer(status, evbuffer_pullup(body, -1), evbuffer_get_length(body),
+				  NULL, asker->settings.data);
+}
+
+static void give_up(struct plain_asker *asker)
+{
+	struct evhttp_request *request = TAKE(asker->request);
+
+	if (request)
+		evhttp_cancel_request(request);
+}
+
+static void plain_asker_free(struct http_asker *base)
+{
+	struct plain_asker *asker = (struct plain_asker *) base;
+
+	give_up(asker);
+	evhttp_connection_free(asker->connection);
+	mem_free_secret(&asker->authorization);
+	free(asker->address);
+	free(asker->host);
+	free(asker);
+}
+
+static void plain_asker_ask(struct http_asker *base, const char *path, const void *body, size_t len)
+{
+	struct plain_asker *asker = (struct plain_asker *) base;
+
+	give_up(asker);
+	asker->why = NULL;
+	struct evhttp_request *request = evhttp_request_new(on_done, asker);
+
+	if (!request)
+		mem_end();
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+
+	asker->request = request;
+	evhttp_request_set_error_cb(request, on_error);
+	evhttp_add_header(headers, "Host", asker->host);
+	if (body)
+		evhttp_add_header(headers, "Content-Type", "application/json");
+	if (asker->authorization)
+		evhttp_add_header(headers, "Authorization", asker->authorization);
+	if (body)
+		evbuffer_add(evhttp_request_get_output_buffer(request), body, len);
+	/* It tells of what fails at once by on_done, and has freed the request then. */
+	if (evhttp_make_request(asker->connection, request, body ? EVHTTP_REQ_POST : EVHTTP_REQ_GET,
+				path) < 0 &&
+	    asker->request) {
+		asker->request = NULL;
+		tell_loss(asker);
+	}
+}
+
+int http_asker_new(struct loop *loop, const struct http_asker_settings *settings,
+		   struct http_asker **ret_asker, struct err *err)
+{
+	static const struct http_asker_functions functions = {plain_asker_ask, plain_asker_free};
+	struct plain_asker *asker = mem_new(sizeof(*asker));
+
+	(void) err;
+	asker->base.functions = &functions;
+	asker->settings = *settings;
+	asker->address = mem_copy_text(settings->address);
+	asker->host = mem_format(strchr(asker->address, ':') ? "[%s]" : "%s", asker->address);
+	if (settings->token)
+		asker->authorization = mem_format("Bearer %s", settings->token);
+	asker->connection = evhttp_connection_base_new(loop_base(loop), NULL, asker->address,
+						       (unsigned short) settings->port);
+	if (!asker->connection)
+		mem_end();
+	evhttp_connection_set_timeout(asker->connection,
+				      (int) (settings->patience / MSEC_PER_SECOND));
+	evhttp_connection_set_max_body_size(asker->connection, (ev_ssize_t) settings->answer_limit);
+	*ret_asker = &asker->base;
+	return 0;
+}

@@ -1,0 +1,488 @@
+/* The life of a call: it waits, it runs in one of two pools, it ends. Short calls and streams have
+ * pools of their own, so that no call waits behind what a hundred streams bring.
+ *
+ * libcurl may not be told anything while it calls us. What a callback asks for is noted, and done
+ * in the client's next turn. */
+#include "http/client.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "http/failure.h"
+#include "http/pool.h"
+#include "http/setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Each costs some 60 KB. */
+#define IDLE_STREAMS 8
+
+struct call_list {
+	struct http_call *first, *last;
+};
+
+struct http_client {
+	struct loop *loop;
+	struct http_pool *short_calls, *streams;
+	struct loop_watch *turn; /* a timer: due at once when there is something to be done */
+	struct call_list waiting_calls, waiting_at_once, running;
+	struct call_list cancelled; /* while libcurl called us */
+	int n_short_running;
+	char *user_agent;
+};
+
+struct http_call {
+	struct http_client *client;
+	struct call_list *list; /* of those that wait, or run; NULL: it ends */
+	struct http_call *previous, *next;
+	CURL *easy; /* NULL: it waits */
+	struct http_setup setup;
+	http_bytes_fn on_bytes; /* NULL: a short call */
+	http_done_fn on_done;
+	http_permit_fn may_send; /* NULL: it may */
+	void *data;
+
+	bool is_running; /* its pool has it */
+	bool is_ending; /* on_done is being called */
+	bool is_cancelled;
+	bool was_sent;
+	bool has_server_time; /* the answer has a Date, … */
+	msec server_ahead; /* … which was so far ahead of our clock when it came */
+
+	struct text body;
+	size_t limit;
+	msec silence, heard_at; /* on the clock that never jumps */
+	struct loop_watch *silence_timer; /* NULL: no limit */
+	struct err err; /* why we gave up, if it was not libcurl that did */
+	char detail[CURL_ERROR_SIZE];
+};
+
+static void take_turn(void *data);
+static void end_transfer(CURL *easy, CURLcode code);
+
+static void list_add(struct call_list *list, struct http_call *call)
+{
+	call->list = list;
+	call->next = NULL;
+	call->previous = list->last;
+	*(list->last ? &list->last->next : &list->first) = call;
+	list->last = call;
+}
+
+static void leave_list(struct http_call *call)
+{
+	struct call_list *list = TAKE(call->list);
+
+	if (!list)
+		return;
+	*(list->first == call ? &list->first : &call->previous->next) = call->next;
+	*(list->last == call ? &list->last : &call->next->previous) = call->previous;
+}
+
+/* Out of the list; NULL: it is empty. */
+static struct http_call *take_first(struct call_list *list)
+{
+	struct http_call *call = list->first;
+
+	if (!call)
+		return NULL;
+	list->first = call->next;
+	*(call->next ? &call->next->previous : &list->last) = NULL;
+	call->list = NULL;
+	return call;
+}
+
+/* Without TLS there is nothing to talk to; without a resolver of its own a name service that hangs
+ * would stop the loop. */
+static bool is_fit(const curl_version_info_data *library)
+{
+	const int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
+
+	return (library->features & needed) == needed;
+}
+
+int http_client_new(struct loop *loop, const char *user_agent, struct http_client **ret_client,
+		    struct err *err)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_set(err, ERR_UNSUPPORTED, "libcurl does not start");
+	if (!is_fit(curl_version_info(CURLVERSION_NOW))) {
+		curl_global_cleanup();
+		return err_set(err, ERR_UNSUPPORTED,
+			       "this libcurl was built without TLS or without its own resolver");
+	}
+	struct http_client *client = mem_new(sizeof(*client));
+
+	client->loop = loop;
+	client->user_agent = mem_copy_text(user_agent);
+	client->turn = loop_new_timer(loop, take_turn, client);
+	client->short_calls = http_pool_new(loop, end_transfer);
+	client->streams = http_pool_new(loop, end_transfer);
+	http_pool_keep_idle(client->streams, IDLE_STREAMS);
+	*ret_client = client;
+	return 0;
+}
+
+static void ask_for_turn(struct http_client *client)
+{
+	loop_timer_arm(client->turn, loop_now());
+}
+
+static struct http_pool *pool_of(const struct http_call *call)
+{
+	return call->on_bytes ? call->client->streams : call->client->short_calls;
+}
+
+/* Takes the call out of its list, and out of its pool, whether the transfer is over or not. */
+static void leave(struct http_call *call)
+{
+	struct http_client *client = call->client;
+
+	leave_list(call);
+	if (!call->is_running)
+		return;
+	http_pool_remove(pool_of(call), call->easy);
+	call->is_running = false;
+	client->n_short_running -= !call->on_bytes;
+	if (client->waiting_calls.first)
+		ask_for_turn(client);
+}
+
+static void call_free(struct http_call *call)
+{
+	leave(call);
+	loop_watch_free(call->silence_timer);
+	curl_easy_cleanup(call->easy);
+	http_setup_done(&call->setup);
+	text_done(&call->body);
+	free(call);
+}
+
+static void free_all(struct call_list *list)
+{
+	for (struct http_call *call; (call = take_first(list));)
+		call_free(call);
+}
+
+void http_client_free(struct http_client *client)
+{
+	if (!client)
+		return;
+	free_all(&client->waiting_calls);
+	free_all(&client->waiting_at_once);
+	free_all(&client->running);
+	free_all(&client->cancelled);
+	http_pool_free(client->short_calls);
+	http_pool_free(client->streams);
+	loop_watch_free(client->turn);
+	free(client->user_agent);
+	free(client);
+	curl_global_cleanup();
+}
+
+static int status_of(CURL *easy)
+{
+	long status = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+	return (int) status;
+}
+
+static bool is_handed_on(const struct http_call *call)
+{
+	int status = status_of(call->easy);
+
+	return call->on_bytes && status >= 200 && status < 300;
+}
+
+static bool keep_bytes(struct http_call *call, const char *bytes, size_t len)
+{
+	if (len > call->limit - call->body.len) {
+		err_set(&call->err, ERR_LIMIT, "the response of %s is larger than %zu bytes",
+			call->setup.target.origin, call->limit);
+		return false;
+	}
+	text_add_bytes(&call->body, bytes, len);
+	return true;
+}
+
+/* Called by libcurl; another count than `len` ends the transfer. */
+static size_t take_bytes(char *bytes, size_t size, size_t len, void *data)
+{
+	struct http_call *call = data;
+
+	(void) size; /* 1 */
+	if (call->is_cancelled)
+		return 0;
+	call->heard_at = loop_monotonic_now();
+	if (!is_handed_on(call))
+		return keep_bytes(call, bytes, len) ? len : 0;
+	call->on_bytes(bytes, len, call->data);
+	return call->is_cancelled ? 0 : len;
+}
+
+/* Called by libcurl for each line of the answer's head. */
+static size_t take_header(char *line, size_t size, size_t len, void *data)
+{
+	struct http_call *call = data;
+	char *copy CLEANUP(mem_free_text) = mem_copy_bytes(line, len);
+
+	(void) size; /* 1 */
+	if (strncasecmp(copy, "Date:", strlen("Date:")) != 0)
+		return len;
+	time_t seconds = curl_getdate(copy + strlen("Date:"), NULL);
+
+	call->has_server_time = seconds > 0;
+	if (call->has_server_time)
+		call->server_ahead = msec_of_seconds(seconds) - loop_now();
+	return len;
+}
+
+static msec retry_after_of(CURL *easy)
+{
+	struct curl_header *header;
+	curl_off_t seconds = 0;
+
+	if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return -1;
+	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
+	return msec_of_seconds(seconds); /* a date may have passed */
+}
+
+static int version_of(CURL *easy)
+{
+	long version = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
+}
+
+/* With the error, if there is one as well: what its head said was said, whatever becomes of its
+ * body. */
+static void tell_answer(struct http_call *call, const struct err *err)
+{
+	const struct http_answer answer = {
+		.status = status_of(call->easy),
+		.body = text_of(&call->body),
+		.body_len = call->body.len,
+		.retry_after = retry_after_of(call->easy),
+		.version = version_of(call->easy),
+		.call = call,
+	};
+
+	call->on_done(&answer, err, call->data);
+}
+
+static bool has_begun(const struct http_call *call)
+{
+	return call->err.code == ERR_IO && status_of(call->easy) >= 200;
+}
+
+/* The last of a call: its callback hears of the error that is there, or of the answer. */
+static void finish(struct http_call *call)
+{
+	leave(call);
+	call->is_ending = true;
+	if (!call->err.code)
+		tell_answer(call, NULL);
+	else if (has_begun(call))
+		tell_answer(call, &call->err);
+	else
+		call->on_done(NULL, &call->err, call->data);
+	call_free(call);
+}
+
+/* What was sent may have been done. */
+static void set_lost(struct http_call *call)
+{
+	err_set(&call->err, ERR_IO, "lost %s: it closed the connection without a response",
+		call->setup.target.origin);
+}
+
+/* The pool's transfer is over. */
+static void end_transfer(CURL *easy, CURLcode code)
+{
+	char *private;
+
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	struct http_call *call = (struct http_call *) private;
+
+	if (call->is_cancelled) {
+		call_free(call);
+		return;
+	}
+	if (code && !call->err.code)
+		http_failure_set(&call->err, easy, code, call->setup.target.origin, call->detail);
+	/* libcurl lost a connection, and could not make the next one to send it again by itself. */
+	if (call->was_sent && code == CURLE_COULDNT_CONNECT)
+		set_lost(call);
+	finish(call);
+}
+
+static void check_silence(void *data)
+{
+	struct http_call *call = data;
+	msec left = call->heard_at + call->silence - loop_monotonic_now();
+
+	if (left > 0) {
+		loop_timer_arm(call->silence_timer, loop_now() + left);
+		return;
+	}
+	struct text silence CLEANUP(text_done) = {0};
+
+	text_add_duration(&silence, call->silence);
+	err_set(&call->err, ERR_IO, "lost %s: no data for %s", call->setup.target.origin,
+		text_of(&silence));
+	finish(call);
+}
+
+static void begin_silence(struct http_call *call)
+{
+	call->heard_at = loop_monotonic_now();
+	if (call->silence_timer)
+		loop_timer_arm(call->silence_timer, loop_now() + call->silence);
+}
+
+/* Called by libcurl before it sends. What was lost on a connection that had served before, it would
+ * send again by itself, whatever it is; a POST would be done twice. The caller decides that. */
+static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
+{
+	struct http_call *call = data;
+
+	(void) address, (void) own_address, (void) port, (void) own_port;
+	if (call->is_cancelled) /* while libcurl was at work: its caller is gone */
+		return CURL_PREREQFUNC_ABORT;
+	if (call->was_sent) {
+		set_lost(call);
+		return CURL_PREREQFUNC_ABORT;
+	}
+	if (call->may_send && !call->may_send(call->data)) {
+		err_set(&call->err, ERR_REFUSED, "nothing more was sent to %s",
+			call->setup.target.origin);
+		return CURL_PREREQFUNC_ABORT;
+	}
+	call->was_sent = true;
+	return CURL_PREREQFUNC_OK;
+}
+
+static CURLcode set_callbacks(struct http_call *call)
+{
+	CURLcode code = CURLE_OK;
+
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, take_header);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, allow_request);
+	return code;
+}
+
+/* A handle of libcurl is as large as many requests: a request that waits has none. */
+static int make_handle(struct http_call *call)
+{
+	call->easy = curl_easy_init();
+	if (!call->easy)
+		mem_end();
+	int rc = http_setup_apply(&call->setup, call->easy, call->client->user_agent, &call->err);
+
+	if (rc == 0 && set_callbacks(call) != CURLE_OK)
+		rc = err_set(&call->err, ERR_UNSUPPORTED, "this libcurl cannot send requests");
+	return rc;
+}
+
+static void begin(struct http_call *call)
+{
+	struct http_client *client = call->client;
+
+	if (call->err.code || make_handle(call) < 0) {
+		finish(call);
+		return;
+	}
+	list_add(&client->running, call);
+	call->is_running = true;
+	client->n_short_running += !call->on_bytes;
+	begin_silence(call);
+	http_pool_add(pool_of(call), call->easy);
+}
+
+/* What is called by begin may add and cancel any call. */
+static void begin_calls(struct http_client *client)
+{
+	struct http_call *call;
+
+	while ((call = take_first(&client->waiting_at_once)))
+		begin(call);
+	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
+	       (call = take_first(&client->waiting_calls)))
+		begin(call);
+}
+
+static void take_turn(void *data)
+{
+	struct http_client *client = data;
+
+	free_all(&client->cancelled);
+	begin_calls(client);
+}
+
+struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
+{
+	struct http_call *call = mem_new(sizeof(*call));
+
+	call->client = client;
+	call->on_bytes = request->on_bytes;
+	call->on_done = request->on_done;
+	call->may_send = request->may_send;
+	call->data = request->data;
+	call->limit = request->limit ? request->limit : HTTP_ANSWER_LIMIT;
+	call->silence = request->silence;
+	if (request->silence)
+		call->silence_timer = loop_new_timer(client->loop, check_silence, call);
+	/* What is wrong with the request is told when the call's turn comes. */
+	http_setup_take(&call->setup, request, &call->err);
+	list_add(call->on_bytes || request->is_urgent ? &client->waiting_at_once
+						      : &client->waiting_calls,
+		 call);
+	ask_for_turn(client);
+	return call;
+}
+
+void http_call_cancel(struct http_call *call)
+{
+	if (!call || call->is_ending)
+		return;
+	if (!call->is_running || !http_pool_is_busy(pool_of(call))) {
+		call_free(call);
+		return;
+	}
+	call->is_cancelled = true;
+	leave_list(call);
+	list_add(&call->client->cancelled, call);
+	ask_for_turn(call->client);
+}
+
+bool http_call_server_time(const struct http_call *call, msec *ret_ahead)
+{
+	if (call->has_server_time)
+		*ret_ahead = call->server_ahead;
+	return call->has_server_time;
+}
+
+const char *http_answer_header(const struct http_answer *answer, const char *name, size_t index)
+{
+	struct curl_header *header;
+
+	if (curl_easy_header(answer->call->easy, name, index, CURLH_HEADER, -1, &header) !=
+	    CURLHE_OK)
+		return NULL;
+	return header->value;
+}
+
+const char *http_library(void)
+{
+	return curl_version();
+}

@@ -1,0 +1,50 @@
+#include "http/query.h"
+
+#include "base/mem.h"
+
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <stdlib.h>
+
+struct http_query {
+	struct evkeyvalq parameters;
+};
+
+struct http_query *http_query_new(const char *query)
+{
+	struct http_query *parsed = mem_new(sizeof(*parsed));
+
+	if (evhttp_parse_query_str(query ? query : "", &parsed->parameters) == 0)
+		return parsed;
+	free(parsed);
+	return NULL;
+}
+
+void http_query_cleanup(struct http_query **query)
+{
+	if (*query)
+		evhttp_clear_headers(&(*query)->parameters);
+	free(*query);
+}
+
+void http_query_each(const struct http_query *query,
+		     void (*fn)(const char *name, const char *value, void *data), void *data)
+{
+	for (struct evkeyval *one = query->parameters.tqh_first; one; one = one->next.tqe_next)
+		fn(one->key, one->value, data);
+}
+
+static void add_escaped(struct text *text, const char *word)
+{
+	char *escaped = evhttp_uriencode(word, -1, 0);
+
+	text_add(text, escaped ? escaped : "");
+	free(escaped);
+}
+
+void http_query_add(struct text *text, const char *name, const char *value)
+{
+	add_escaped(text, name);
+	text_add_char(text, '=');
+	add_escaped(text, value);
+}

@@ -1,0 +1,152 @@
+#include "http/refusal.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <arpa/inet.h>
+#include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
+#include <string.h>
+#include <sys/queue.h>
+
+/* Headers that are there once or not; NULL: not. */
+struct single_headers {
+	const char *host, *origin, *site, *length, *coding;
+};
+
+static const char **place_of(struct single_headers *headers, const char *name)
+{
+	if (text_equals_ignoring_case(name, "Host"))
+		return &headers->host;
+	if (text_equals_ignoring_case(name, "Origin"))
+		return &headers->origin;
+	if (text_equals_ignoring_case(name, "Sec-Fetch-Site"))
+		return &headers->site;
+	if (text_equals_ignoring_case(name, "Content-Length"))
+		return &headers->length;
+	if (text_equals_ignoring_case(name, "Transfer-Encoding"))
+		return &headers->coding;
+	return NULL;
+}
+
+/* RFC 9110, 5.6.2: above all, no space stands before the colon. */
+static bool is_token(const char *text)
+{
+	static const char allowed[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	return *text && !text[strspn(text, allowed)];
+}
+
+/* Without control bytes, of which a carriage return is the end of a line to some. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (((unsigned char) *text < ' ' && *text != '\t') || *text == '\x7f')
+			return false;
+	return true;
+}
+
+static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret_headers)
+{
+	const struct evkeyval *header;
+
+	TAILQ_FOREACH(header, all, next)
+	{
+		const char **place = place_of(ret_headers, header->key);
+
+		if (!is_token(header->key) || !is_plain(header->value) || (place && *place))
+			return false;
+		if (place)
+			*place = header->value;
+	}
+	return true;
+}
+
+/* evhttp takes any number up to 1 for a version, and answers in it: of 0.0 an answer would have no
+ * end that can be told. */
+static bool is_our_version(const struct evhttp_request *request)
+{
+	return request->major == 1 && request->minor >= 0;
+}
+
+/* evhttp leaves the body of a HEAD where it is: it would be the next request. */
+static bool has_one_end(const struct evhttp_request *request, const struct single_headers *headers)
+{
+	const char *length = headers->length, *coding = headers->coding;
+
+	if (coding)
+		return !length && request->minor > 0 && request->type != EVHTTP_REQ_HEAD &&
+		       text_equals_ignoring_case(coding, "chunked");
+	if (!length)
+		return true;
+	return *length && !length[strspn(length, "0123456789")] &&
+	       (request->type != EVHTTP_REQ_HEAD || !length[strspn(length, "0")]);
+}
+
+static bool is_ip(const char *host)
+{
+	unsigned char bytes[sizeof(struct in6_addr)];
+
+	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+}
+
+/* `host` may have a port. */
+static bool is_one_of(const char *host, const char *const *hosts)
+{
+	bool is_bracketed = *host == '[';
+	char *name CLEANUP(mem_free_text) = mem_copy_text(host + is_bracketed);
+
+	name[strcspn(name, is_bracketed ? "]" : ":")] = '\0';
+	for (; *hosts; hosts++)
+		if (text_equals_ignoring_case(name, *hosts))
+			return true;
+	return is_ip(name);
+}
+
+static bool is_for_us(const struct evhttp_request *request, const char *host,
+		      const char *const *hosts)
+{
+	const char *in_target = evhttp_uri_get_host(evhttp_request_get_evhttp_uri(request));
+
+	return !hosts ||
+	       ((!host || is_one_of(host, hosts)) && (!in_target || is_one_of(in_target, hosts)));
+}
+
+static bool is_of_host(const char *origin, const char *host)
+{
+	const char *scheme_end = strstr(origin, "://");
+
+	return host && scheme_end && text_equals_ignoring_case(scheme_end + strlen("://"), host);
+}
+
+/* What a page embeds, an image of it, has no Origin; "none": a person has typed the address. */
+static bool is_of_other_site(const struct single_headers *headers)
+{
+	if (headers->site && !text_equals(headers->site, "none") &&
+	    !text_equals(headers->site, "same-origin"))
+		return true;
+	return headers->origin && !is_of_host(headers->origin, headers->host);
+}
+
+struct http_refusal http_refusal_of(const struct evhttp_request *request, const char *const *hosts)
+{
+	static const struct http_refusal none = {0}, bad = {400, "Bad Request"},
+					 other_version = {505, "HTTP Version Not Supported"},
+					 misdirected = {421, "Misdirected Request"},
+					 forbidden = {403, "Forbidden"};
+	struct single_headers headers = {0};
+
+	if (!is_our_version(request))
+		return other_version;
+	if (!is_plain(request->uri) || strpbrk(request->uri, " \t") ||
+	    !read_headers(request->input_headers, &headers) || !has_one_end(request, &headers) ||
+	    (!headers.host && request->minor > 0))
+		return bad;
+	if (!is_for_us(request, headers.host, hosts))
+		return misdirected;
+	if (is_of_other_site(&headers))
+		return forbidden;
+	return none;
+}

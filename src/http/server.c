@@ -1,0 +1,602 @@
+/* What evhttp of libevent 2.1 leaves to its user stands here: a limit of connections, a deadline
+ * for each, and news of a caller that hangs up while its call is held.
+ *
+ * evhttp tells nobody of a connection before its first request. So each stream is made here
+ * (make_stream), and becomes a connection of ours soon after (adopt), when evhttp has given it the
+ * connection of its own as the argument of its callbacks. */
+#include "http/server.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "http/refusal.h"
+#include "http/tls.h"
+
+#include <assert.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/listener.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/time.h>
+
+#define STATUS_OUR_FAULT 500
+/* What stands around headers and a body: sizes of chunks, ends of lines. */
+#define FRAMING_SIZE 1024
+#define ONE_WRITE 8192 /* bytes that a write never leaves a part of, on a socket that is empty */
+#define METHODS                                                                                    \
+	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
+	 EVHTTP_REQ_PATCH | EVHTTP_REQ_OPTIONS)
+
+struct connection {
+	struct http_server *server;
+	struct evhttp_connection *http;
+	evutil_socket_t fd;
+	struct event *deadline;
+	uint64_t waits_since; /* for a request, in waits of the server; 0: it does not */
+	struct http_call *call; /* NULL: none, or it was answered */
+	char *path; /* of the last one, for on_end; NULL: nobody wants it */
+};
+
+struct http_call {
+	struct connection *connection;
+	struct evhttp_request *request;
+	struct event *hang_up; /* NULL: it is not held */
+	http_call_fn on_gone;
+	http_call_fn on_taken; /* NULL: its answer has not begun */
+	void *data;
+};
+
+struct http_server {
+	struct http_server_settings settings;
+	struct event_base *base;
+	struct evhttp *http;
+	struct evconnlistener *listener;
+	const struct timeval *patience;
+	struct event *pause; /* after which it is tried again to take somebody on */
+	struct event *adoption;
+	struct bufferevent **newcomers;
+	size_t n_newcomers;
+	size_t newcomers_capacity;
+	struct connection **connections; /* by descriptor */
+	size_t n_descriptors;
+	size_t n_connections; /* newcomers too */
+	uint64_t n_waits; /* begun so far */
+	bool is_full; /* nobody is let in: each connection has a request that is not answered yet */
+	bool is_ending;
+};
+
+/* Connections. */
+
+/* NULL: each has a request that is not answered yet. */
+static struct connection *longest_waiting(const struct http_server *server)
+{
+	struct connection *longest = NULL;
+
+	for (size_t i = 0; i < server->n_descriptors; i++) {
+		struct connection *connection = server->connections[i];
+
+		if (connection && connection->waits_since &&
+		    (!longest || connection->waits_since < longest->waits_since))
+			longest = connection;
+	}
+	return longest;
+}
+
+/* One more is let in where one that says nothing can go for it: such connections keep nobody out
+ * who has something to ask. */
+static void mind_limit(struct http_server *server)
+{
+	bool was_full = server->is_full;
+
+	server->is_full = server->n_connections >= server->settings.connection_limit &&
+			  !longest_waiting(server);
+	if (server->is_ending || server->is_full == was_full)
+		return;
+	if (server->is_full)
+		evconnlistener_disable(server->listener);
+	else
+		evconnlistener_enable(server->listener);
+}
+
+static void make_room(struct http_server *server)
+{
+	struct connection *waiting = longest_waiting(server);
+
+	if (server->n_connections > server->settings.connection_limit && waiting)
+		evhttp_connection_free(waiting->http);
+}
+
+static void count_down(struct http_server *server)
+{
+	server->n_connections--;
+	mind_limit(server);
+}
+
+/* There is no call any more, and `on_gone` may not be called through it again. */
+static void forget_call(struct http_call *call)
+{
+	call->connection->call = NULL;
+	if (call->hang_up)
+		event_free(call->hang_up);
+	free(call);
+}
+
+static void on_closed(struct evhttp_connection *http, void *data)
+{
+	struct connection *connection = data;
+	struct http_call *call = connection->call;
+	struct http_server *server = connection->server;
+
+	(void) http;
+	if (call && call->on_gone)
+		call->on_gone(call, call->data);
+	else if (connection->path && !server->is_ending)
+		server->settings.on_end(connection->path, server->settings.data);
+	/* A write that failed has left us the request of an answer in pieces. */
+	if (call && !evhttp_request_get_connection(call->request))
+		evhttp_request_free(call->request);
+	if (call)
+		forget_call(call);
+	server->connections[connection->fd] = NULL;
+	event_free(connection->deadline);
+	free(connection->path);
+	free(connection);
+	count_down(server);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *data)
+{
+	const struct connection *connection = data;
+
+	(void) fd;
+	(void) what;
+	evhttp_connection_free(connection->http);
+}
+
+static void begin_to_wait(struct connection *connection)
+{
+	connection->waits_since = ++connection->server->n_waits;
+	event_add(connection->deadline, connection->server->patience);
+	mind_limit(connection->server);
+}
+
+static void keep(struct http_server *server, struct connection *connection)
+{
+	size_t needed = (size_t) connection->fd + 1;
+
+	if (needed > server->n_descriptors) {
+		size_t count = needed * 2;
+
+		server->connections =
+			mem_resize(server->connections, count, sizeof(struct connection *));
+		for (size_t i = server->n_descriptors; i < count; i++)
+			server->connections[i] = NULL;
+		server->n_descriptors = count;
+	}
+	server->connections[connection->fd] = connection;
+}
+
+/* A stream that evhttp has freed meanwhile has no callbacks any more. */
+static void adopt(struct http_server *server, struct bufferevent *stream)
+{
+	void *http = NULL;
+
+	bufferevent_getcb(stream, NULL, NULL, NULL, &http);
+	if (!http) {
+		count_down(server);
+		return;
+	}
+	struct connection *connection = mem_new(sizeof(*connection));
+
+	*connection = (struct connection){
+		.server = server, .http = http, .fd = bufferevent_getfd(stream)};
+	connection->deadline = event_new(server->base, -1, 0, on_deadline, connection);
+	keep(server, connection);
+	evhttp_connection_set_closecb(connection->http, on_closed, connection);
+	begin_to_wait(connection);
+}
+
+static void adopt_all(struct http_server *server)
+{
+	for (size_t i = 0; i < server->n_newcomers; i++) {
+		adopt(server, server->newcomers[i]);
+		bufferevent_decref(server->newcomers[i]);
+	}
+	server->n_newcomers = 0;
+}
+
+static void on_adoption(evutil_socket_t fd, short what, void *data)
+{
+	(void) fd;
+	(void) what;
+	adopt_all(data);
+}
+
+/* Before anything is read from the stream. What waits to be read is limited besides by what a
+ * request may have, so that a caller that sends without an end waits in the kernel. */
+static struct bufferevent *make_stream(struct event_base *base, void *data)
+{
+	struct http_server *server = data;
+	const struct http_server_settings *settings = &server->settings;
+
+	adopt_all(server);
+	struct bufferevent *stream = settings->tls ? settings->tls->new_stream(settings->tls, base)
+						   : bufferevent_socket_new(base, -1, 0);
+
+	if (!stream)
+		mem_end();
+	bufferevent_setwatermark(stream, EV_READ, 0,
+				 settings->header_limit + settings->body_limit + FRAMING_SIZE);
+	bufferevent_incref(stream);
+	mem_grow(&server->newcomers, &server->newcomers_capacity, server->n_newcomers,
+		 sizeof(*server->newcomers));
+	server->newcomers[server->n_newcomers++] = stream;
+	event_active(server->adoption, 0, 0);
+	server->n_connections++;
+	make_room(server);
+	mind_limit(server);
+	return stream;
+}
+
+/* No descriptor is left, or no memory in the kernel. The connection is still there, so that the
+ * loop would ask without an end. */
+static void on_accept_failed(struct evconnlistener *listener, void *data)
+{
+	static const struct timeval a_second = {1, 0};
+	struct http_server *server = data;
+
+	evconnlistener_disable(listener);
+	event_add(server->pause, &a_second);
+}
+
+static void on_pause_over(evutil_socket_t fd, short what, void *data)
+{
+	struct http_server *server = data;
+
+	(void) fd;
+	(void) what;
+	if (!server->is_full)
+		evconnlistener_enable(server->listener);
+}
+
+/* Calls. */
+
+/* And closes the connection, so that what lies behind the request is not read. To one that names a
+ * host in its target evhttp would not say so. */
+static void refuse(struct evhttp_request *request, struct http_refusal refusal)
+{
+	request->flags &= ~EVHTTP_PROXY_REQUEST;
+	request->major = request->minor = 1;
+	evhttp_send_error(request, refusal.status, refusal.reason);
+}
+
+static void on_request(struct evhttp_request *request, void *data)
+{
+	struct http_server *server = data;
+	const struct http_refusal refusal = http_refusal_of(request, server->settings.hosts);
+
+	adopt_all(server);
+	if (refusal.status) {
+		refuse(request, refusal);
+		return;
+	}
+	struct bufferevent *stream =
+		evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
+	struct connection *connection = server->connections[bufferevent_getfd(stream)];
+	struct http_call *call = mem_new(sizeof(*call));
+
+	*call = (struct http_call){.connection = connection, .request = request};
+	connection->call = call;
+	connection->waits_since = 0;
+	mind_limit(server);
+	if (server->settings.on_end) {
+		free(connection->path);
+		connection->path = mem_copy_text(http_call_path(call));
+	}
+	server->settings.on_call(call, server->settings.data);
+	if (connection->call == call && !call->hang_up)
+		http_call_answer(call, STATUS_OUR_FAULT, "text/plain", "", 0);
+}
+
+const char *http_call_method(const struct http_call *call)
+{
+	switch (evhttp_request_get_command(call->request)) {
+	case EVHTTP_REQ_GET:
+		return "GET";
+	case EVHTTP_REQ_HEAD:
+		return "HEAD";
+	case EVHTTP_REQ_POST:
+		return "POST";
+	case EVHTTP_REQ_PUT:
+		return "PUT";
+	case EVHTTP_REQ_DELETE:
+		return "DELETE";
+	case EVHTTP_REQ_PATCH:
+		return "PATCH";
+	case EVHTTP_REQ_OPTIONS:
+		return "OPTIONS";
+	case EVHTTP_REQ_TRACE:
+	case EVHTTP_REQ_CONNECT:
+		break;
+	}
+	return ""; /* evhttp refuses them */
+}
+
+const char *http_call_path(const struct http_call *call)
+{
+	const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(call->request));
+
+	return path ? path : "";
+}
+
+const char *http_call_query(const struct http_call *call)
+{
+	return evhttp_uri_get_query(evhttp_request_get_evhttp_uri(call->request));
+}
+
+const char *http_call_header(const struct http_call *call, const char *name)
+{
+	return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);
+}
+
+const void *http_call_body(struct http_call *call, size_t *ret_len)
+{
+	struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
+
+	*ret_len = evbuffer_get_length(body);
+	return evbuffer_pullup(body, -1);
+}
+
+/* Something came. More requests wait; only an end is news. */
+static void on_maybe_hang_up(evutil_socket_t fd, short what, void *data)
+{
+	struct http_call *call = data;
+	struct pollfd seen = {.fd = fd, .events = POLLRDHUP};
+
+	(void) what;
+	if (poll(&seen, 1, 0) > 0)
+		evhttp_connection_free(call->connection->http);
+}
+
+/* evhttp reads nothing while it waits for an answer, so that the descriptor is watched for its end
+ * alone: edge-triggered, because there may be unread bytes, and with EV_READ, because libevent
+ * tells of a reset by that. */
+void http_call_hold(struct http_call *call, http_call_fn on_gone, void *data)
+{
+	struct connection *connection = call->connection;
+
+	call->on_gone = on_gone;
+	call->data = data;
+	if (call->hang_up)
+		return;
+	call->hang_up = event_new(connection->server->base, connection->fd,
+				  EV_READ | EV_CLOSED | EV_ET | EV_PERSIST, on_maybe_hang_up, call);
+	event_add(call->hang_up, NULL);
+	event_del(connection->deadline);
+}
+
+void http_call_add_header(struct http_call *call, const char *name, const char *value)
+{
+	evhttp_add_header(evhttp_request_get_output_headers(call->request), name, value);
+}
+
+static void on_sent(struct evhttp_request *request, void *data)
+{
+	(void) request;
+	begin_to_wait(data);
+}
+
+/* evhttp drops an answer when it reads the end of the requests before all is written, and a caller
+ * that has sent all may have shut down its side. */
+static void give_time(struct connection *connection)
+{
+	event_add(connection->deadline, connection->server->patience);
+	bufferevent_disable(evhttp_connection_get_bufferevent(connection->http), EV_READ);
+}
+
+static bool wants_head_alone(const struct http_call *call)
+{
+	return evhttp_request_get_command(call->request) == EVHTTP_REQ_HEAD;
+}
+
+static void add_length(struct http_call *call, size_t len)
+{
+	char *length CLEANUP(mem_free_text) = mem_format("%zu", len);
+
+	http_call_add_header(call, "Content-Length", length);
+}
+
+struct http_body {
+	char *bytes;
+	size_t len;
+	int n_users; /* the one that made it, and calls that have yet to take it */
+};
+
+struct http_body *http_body_new(const void *bytes, size_t len)
+{
+	struct http_body *body = mem_new(sizeof(*body));
+
+	body->bytes = mem_copy_bytes(bytes, len);
+	body->len = len;
+	body->n_users = 1;
+	return body;
+}
+
+void http_body_free(struct http_body *body)
+{
+	if (!body || --body->n_users)
+		return;
+	free(body->bytes);
+	free(body);
+}
+
+static void on_body_taken(const void *bytes, size_t len, void *data)
+{
+	(void) bytes;
+	(void) len;
+	http_body_free(data);
+}
+
+/* Its output buffer has the body, unless only the head is asked for. */
+static void answer(struct http_call *call, int status, const char *type, size_t len)
+{
+	struct connection *connection = call->connection;
+	struct evhttp_request *request = call->request;
+	bool takes_time = call->hang_up || len > ONE_WRITE;
+
+	http_call_add_header(call, "Content-Type", type);
+	if (wants_head_alone(call))
+		add_length(call, len); /* of others it is what was added */
+	forget_call(call);
+	evhttp_request_set_on_complete_cb(request, on_sent, connection);
+	evhttp_send_reply(request, status, NULL, NULL);
+	if (takes_time)
+		give_time(connection);
+}
+
+void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
+		      size_t len)
+{
+	if (!wants_head_alone(call))
+		evbuffer_add(evhttp_request_get_output_buffer(call->request), bytes, len);
+	answer(call, status, type, len);
+}
+
+void http_call_answer_body(struct http_call *call, int status, const char *type,
+			   struct http_body *body)
+{
+	struct evbuffer *output = evhttp_request_get_output_buffer(call->request);
+
+	if (!wants_head_alone(call) &&
+	    evbuffer_add_reference(output, body->bytes, body->len, on_body_taken, body) == 0)
+		body->n_users++;
+	answer(call, status, type, body->len);
+}
+
+/* An answer in pieces. evhttp sends them as chunks, to callers of HTTP/1.0 until the connection
+ * ends. */
+
+static void on_taken(struct evhttp_connection *http, void *data)
+{
+	struct connection *connection = data;
+	struct http_call *call = connection->call;
+
+	(void) http;
+	event_del(connection->deadline);
+	if (call)
+		call->on_taken(call, call->data);
+}
+
+void http_call_begin(struct http_call *call, int status, const char *type, http_call_fn taken)
+{
+	assert(call->hang_up && !call->on_taken);
+	call->on_taken = taken;
+	http_call_add_header(call, "Content-Type", type);
+	evhttp_send_reply_start(call->request, status, NULL);
+}
+
+void http_call_send(struct http_call *call, const void *bytes, size_t len)
+{
+	struct connection *connection = call->connection;
+	struct evbuffer *piece;
+
+	if (len == 0)
+		return;
+	piece = evbuffer_new();
+	if (!piece || evbuffer_add(piece, bytes, len) < 0)
+		mem_end();
+	if (!event_pending(connection->deadline, EV_TIMEOUT, NULL))
+		event_add(connection->deadline, connection->server->patience);
+	evhttp_send_reply_chunk_with_cb(call->request, piece, on_taken, connection);
+	evbuffer_free(piece);
+}
+
+size_t http_call_waiting(const struct http_call *call)
+{
+	struct bufferevent *stream = evhttp_connection_get_bufferevent(call->connection->http);
+
+	return evbuffer_get_length(bufferevent_get_output(stream));
+}
+
+void http_call_end(struct http_call *call)
+{
+	struct connection *connection = call->connection;
+	struct evhttp_request *request = call->request;
+
+	forget_call(call);
+	evhttp_request_set_on_complete_cb(request, on_sent, connection);
+	evhttp_send_reply_end(request);
+	give_time(connection);
+}
+
+/* The server. */
+
+static void configure(struct http_server *server)
+{
+	const struct http_server_settings *settings = &server->settings;
+	struct evhttp *http = server->http;
+
+	evhttp_set_allowed_methods(http, METHODS);
+	evhttp_set_default_content_type(http, NULL);
+	evhttp_set_max_headers_size(http, (ev_ssize_t) settings->header_limit);
+	evhttp_set_max_body_size(http, (ev_ssize_t) settings->body_limit);
+	evhttp_set_bevcb(http, make_stream, server);
+	evhttp_set_gencb(http, on_request, server);
+}
+
+const char *const http_local_hosts[] = {"localhost", NULL};
+
+const char *const *http_hosts_of(const struct listening *listening)
+{
+	return listening_is_loopback(listening->fd) ? http_local_hosts : NULL;
+}
+
+int http_server_new(struct loop *loop, const struct http_server_settings *settings,
+		    struct http_server **ret_server, struct err *err)
+{
+	const struct timeval patience = {.tv_sec = (time_t) (settings->patience / MSEC_PER_SECOND)};
+	struct event_base *base = loop_base(loop);
+	struct evconnlistener *listener = evconnlistener_new(
+		base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC, 0, settings->listening->fd);
+
+	assert(settings->connection_limit > 0 && patience.tv_sec > 0);
+	if (!listener)
+		return err_set(err, ERR_IO, "cannot listen on %s", settings->listening->address);
+	struct http_server *server = mem_new(sizeof(*server));
+
+	server->settings = *settings;
+	server->base = base;
+	server->listener = listener;
+	/* One queue for all connections, which wait equally long, instead of a heap. */
+	server->patience = event_base_init_common_timeout(base, &patience);
+	server->pause = event_new(base, -1, 0, on_pause_over, server);
+	server->adoption = event_new(base, -1, 0, on_adoption, server);
+	server->http = evhttp_new(base);
+	configure(server);
+	evhttp_bind_listener(server->http, listener);
+	evconnlistener_set_error_cb(listener, on_accept_failed);
+	*ret_server = server;
+	return 0;
+}
+
+void http_server_free(struct http_server *server)
+{
+	if (!server)
+		return;
+	server->is_ending = true;
+	adopt_all(server);
+	evhttp_free(server->http);
+	event_free(server->pause);
+	event_free(server->adoption);
+	free(server->newcomers);
+	free(server->connections);
+	free(server);
+}
+
+size_t http_server_connections(const struct http_server *server)
+{
+	return server->n_connections;
+}

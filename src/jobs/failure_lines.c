@@ -1,0 +1,320 @@
+#include "jobs/failure_lines.h"
+
+#include "rendezvous/world_failure.h"
+#include "spec/limits.h"
+#include "status/exception.h"
+#include "status/log_noise.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* Replicas whose logs are read for the cause of a failure. */
+#define MOST_PEERS 256
+#define MOST_OF_EXCEPTION 300 /* bytes of it in a sentence */
+
+void failure_lines_done(struct failure_lines *lines)
+{
+	arena_free(lines->said.arena);
+	*lines = (struct failure_lines){0};
+}
+
+static struct failure *change_failure(struct plan *plan, struct arena *arena)
+{
+	struct failure *changed = arena_take(arena, sizeof(*changed));
+
+	*changed = *plan->status.failure;
+	plan->status.failure = changed;
+	plan->is_failure_new = plan->is_status_changed = true;
+	return changed;
+}
+
+/* In place; all stay where nothing else is among them. Gives how many stay. */
+static size_t leave_out_noise(const char **lines, size_t count)
+{
+	size_t kept = 0, n_noise = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n_noise += log_noise_is(lines[i]);
+	for (size_t i = 0; n_noise < count && i < count; i++)
+		if (!log_noise_is(lines[i]))
+			lines[kept++] = lines[i];
+	return n_noise < count ? kept : count;
+}
+
+/* What another replica printed, or how it ended, before the one that failed first. */
+struct peer {
+	const struct replica_status *replica; /* NULL: none explains anything */
+	const char *exception;
+	msec time;
+};
+
+/* A restart that was decided has given the replicas new attempts already. */
+static int attempt_of(const struct failure *failure, const struct replica_status *replica)
+{
+	for (size_t i = 0; i < failure->n_consequences; i++) {
+		const struct consequence *consequence = &failure->consequences[i];
+
+		if (consequence->index == replica->index &&
+		    text_equals(consequence->role, replica->role))
+			return consequence->attempt;
+	}
+	return replica->attempt;
+}
+
+/* What the replica itself says went wrong. NULL: nothing, or that a peer of it is gone. */
+static const char *find_own_exception(struct backend *backend, const struct job *job,
+				      const struct replica_status *replica, int attempt,
+				      struct arena *arena, struct printed *printed, msec *ret_time)
+{
+	if (backend->functions->last_lines(backend, job, replica->role, replica->index, attempt,
+					   LIMIT_SEARCHED_LINES, arena, printed, NULL) < 0)
+		return NULL;
+	const char *exception = exception_find_own(printed, arena, ret_time);
+
+	return exception && !exception_blames_peer(exception) ? exception : NULL;
+}
+
+/* The earliest of all. Where its time is not known, it is not known to be earlier. */
+static void look_at_peer(struct backend *backend, const struct job *job,
+			 const struct failure *failure, const struct replica_status *replica,
+			 struct arena *arena, struct peer *first)
+{
+	struct arena *lines CLEANUP(arena_cleanup) = arena_new();
+	struct printed printed = {0};
+	struct peer peer = {.replica = replica};
+
+	peer.exception = arena_copy_text(arena, find_own_exception(backend, job, replica,
+								   attempt_of(failure, replica),
+								   lines, &printed, &peer.time));
+	if (!peer.exception) {
+		if (replica->state != REPLICA_SUCCEEDED)
+			return;
+		peer.time = replica->end_time;
+	}
+	if (peer.time == MSEC_UNSET || peer.time > failure->time)
+		return;
+	if (!first->replica || peer.time < first->time)
+		*first = peer;
+}
+
+static const char *describe_peer(const struct peer *peer, const struct failure *failure,
+				 struct arena *arena)
+{
+	const struct replica_status *replica = peer->replica;
+	struct text text CLEANUP(text_done) = {0};
+
+	text_addf(&text, "%s-%d ", replica->role, replica->index);
+	text_add(&text, peer->exception ? "failed " : "exited with code 0 ");
+	text_add_duration(&text, failure->time - peer->time);
+	text_add(&text, " earlier");
+	if (peer->exception)
+		text_addf(&text, ": %s", peer->exception);
+	else
+		text_add(&text, ", and its peers may have waited for it");
+	return arena_copy_text(arena, text_of(&text));
+}
+
+/* One that fails because of a peer may be the first to end: a script that has failed in JAX waits
+ * for its peers before it exits, and one that returned too early does not fail at all. */
+static void look_at_peers(struct backend *backend, const struct job *job, const struct plan *plan,
+			  struct failure *failure, struct arena *arena)
+{
+	struct peer first = {0};
+
+	if (failure->cause || !failure->exception || !exception_blames_peer(failure->exception))
+		return;
+	for (size_t i = 0; i < plan->status.n_replicas && i < MOST_PEERS; i++) {
+		const struct replica_status *replica = &plan->status.replicas[i];
+		const struct role *role = job_role(job, replica->role);
+		bool is_itself = replica->index == failure->index &&
+				 text_equals(replica->role, failure->role);
+
+		if (!is_itself && role && role->kind != ROLE_PS && role->kind != ROLE_EVALUATOR)
+			look_at_peer(backend, job, failure, replica, arena, &first);
+	}
+	if (first.replica)
+		failure->cause = describe_peer(&first, failure, arena);
+}
+
+static void keep_last_lines(struct failure *failure, const struct printed *printed)
+{
+	size_t count = leave_out_noise(printed->lines, printed->count);
+
+	failure->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
+	failure->last_lines = printed->lines + count - failure->n_last_lines;
+}
+
+/* In the place of the failure of the plan. */
+static void blame(struct backend *backend, const struct job *job, struct plan *plan,
+		  const struct replica_status *replica, struct arena *arena)
+{
+	int attempt = plan->status.failure->attempt;
+	struct failure *failure = change_failure(plan, arena);
+	struct printed printed = {0};
+
+	*failure = (struct failure){
+		.role = replica->role,
+		.index = replica->index,
+		.attempt = attempt,
+		.exit_code = -1,
+		.reason = "Error",
+		.message = arena_format(arena, "%s-%d printed an error (attempt %d)", replica->role,
+					replica->index, attempt),
+	};
+	failure->exception =
+		find_own_exception(backend, job, replica, attempt, arena, &printed, &failure->time);
+	keep_last_lines(failure, &printed);
+}
+
+/* A failure on another machine blames a peer, which may be of this one: it has printed why, and was
+ * asked to end before it did so by itself. */
+static void look_for_blamed(struct backend *backend, const struct job *job, struct plan *plan,
+			    struct arena *arena)
+{
+	const struct failure *other = plan->status.failure;
+
+	if (!world_failure_is_consequence(other))
+		return;
+	for (size_t i = 0; i < plan->status.n_replicas && i < MOST_PEERS; i++) {
+		const struct replica_status *replica = &plan->status.replicas[i];
+		struct arena *lines CLEANUP(arena_cleanup) = arena_new();
+		struct printed printed = {0};
+
+		if (find_own_exception(backend, job, replica, other->attempt, lines, &printed,
+				       NULL)) {
+			blame(backend, job, plan, replica, arena);
+			return;
+		}
+	}
+}
+
+static const char *find_exception(const struct failure *failure, const struct printed *printed,
+				  struct arena *arena)
+{
+	if (failure->signal == SIGKILL) /* which comes without a word */
+		return NULL;
+	const char *last = exception_find(printed, arena);
+	const char *own = last && exception_blames_peer(last)
+				  ? exception_find_own(printed, arena, NULL)
+				  : NULL;
+
+	return own ? own : last;
+}
+
+/* "worker-1 exited with code 1 … restarting the whole job (restart 1 of 2): ValueError: no" */
+static bool names_failure(const struct note *note, const char *message)
+{
+	return (text_equals(note->reason, "ReplicaRestarting") ||
+		text_equals(note->reason, "ReplicaFailed")) &&
+	       text_starts_with(note->sentence, message);
+}
+
+static void add_to_notes(struct plan *plan, const struct failure *failure, struct arena *arena)
+{
+	for (size_t i = 0; failure->exception && failure->message && i < plan->n_notes; i++) {
+		struct note *note = &plan->notes[i];
+
+		if (names_failure(note, failure->message))
+			note->sentence = arena_format(arena, "%s: %.*s", note->sentence,
+						      MOST_OF_EXCEPTION, failure->exception);
+	}
+}
+
+static void add_last_lines(struct failure_lines *lines, struct backend *backend,
+			   const struct job *job, struct plan *plan, struct arena *arena)
+{
+	const struct failure *failure = plan->status.failure;
+	struct printed printed = {0};
+
+	lines->awaits_lines = false;
+	if (!failure || !failure->role)
+		return;
+	if (failure->machine)
+		look_for_blamed(backend, job, plan, arena);
+	if (failure->machine || failure->n_last_lines)
+		return;
+	int rc = backend->functions->last_lines(backend, job, failure->role, failure->index,
+						failure->attempt, LIMIT_SEARCHED_LINES, arena,
+						&printed, NULL);
+
+	lines->awaits_lines = rc == ERR_UNREACHABLE;
+	if (rc < 0 || printed.count == 0)
+		return;
+	struct failure *changed = change_failure(plan, arena);
+
+	changed->exception = find_exception(failure, &printed, arena);
+	keep_last_lines(changed, &printed);
+	if (printed.times) /* else only one log can be had at a time */
+		look_at_peers(backend, job, plan, changed, arena);
+	add_to_notes(plan, changed, arena);
+}
+
+static void add_stacks(struct failure_lines *lines, struct backend *backend, struct plan *plan,
+		       struct arena *arena)
+{
+	const struct failure *failure = plan->status.failure;
+	const char **stacks = NULL;
+	size_t count = 0;
+
+	if (!failure || backend->functions->last_stacks(backend, arena, &stacks, &count, NULL) < 0)
+		return;
+	struct failure *changed = change_failure(plan, arena);
+
+	lines->awaits_stacks = false;
+	changed->stacks = stacks;
+	changed->n_stacks = count;
+	if (failure->role) /* which has lines of its own */
+		return;
+	changed->last_lines = lines->said.lines;
+	changed->n_last_lines = lines->said.count;
+}
+
+void failure_lines_add(struct failure_lines *lines, struct backend *backend, const struct job *job,
+		       struct plan *plan, struct arena *arena)
+{
+	if (plan->is_failure_new || lines->awaits_lines)
+		add_last_lines(lines, backend, job, plan, arena);
+	if (lines->awaits_stacks)
+		add_stacks(lines, backend, plan, arena);
+	if (plan->is_failure_new && backend->functions->take_failure)
+		backend->functions->take_failure(backend, plan->status.failure);
+}
+
+void failure_lines_add_again(struct failure_lines *lines)
+{
+	lines->awaits_lines = true;
+	lines->awaits_stacks = lines->said.arena != NULL;
+}
+
+static void keep_line_of_each(struct said *said, struct backend *backend, const struct job *job,
+			      const struct status *status)
+{
+	said->arena = arena_new();
+	said->lines = arena_take_array(said->arena, LIMIT_LAST_LINES, sizeof(*said->lines));
+	for (size_t i = 0; i < status->n_replicas && said->count < LIMIT_LAST_LINES; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		struct printed printed = {0};
+		int rc = backend->functions->last_lines(backend, job, replica->role, replica->index,
+							replica->attempt, LIMIT_LAST_LINES,
+							said->arena, &printed, NULL);
+		size_t count = rc == 0 ? leave_out_noise(printed.lines, printed.count) : 0;
+
+		if (count > 0)
+			said->lines[said->count++] =
+				arena_format(said->arena, "%s-%d | %s", replica->role,
+					     replica->index, printed.lines[count - 1]);
+	}
+}
+
+void failure_lines_note_actions(struct failure_lines *lines, struct backend *backend,
+				const struct job *job, const struct plan *plan)
+{
+	bool are_kept = false;
+
+	for (size_t i = 0; backend->functions->last_stacks && i < plan->n_actions; i++)
+		are_kept = are_kept || plan->actions[i].keeps_stacks;
+	if (!are_kept || lines->said.arena)
+		return;
+	lines->awaits_stacks = true;
+	keep_line_of_each(&lines->said, backend, job, &plan->status);
+}

@@ -1,0 +1,126 @@
+/* A record comes over as it was written last, which may be before the last Pods were ended. */
+#include "jobs/finished_job.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "jobs/record.h"
+#include "jobs/settle.h"
+#include "reconcile/status_seen.h"
+
+/* Makes room under the name; ERR_EXISTS where a job that goes on has it. */
+static int remove_finished(struct store *store, const char *state_folder, const char *name,
+			   struct err *err)
+{
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, name, &old, err);
+
+	if (rc < 0)
+		return rc;
+	if (!record_is_finished(&old))
+		return err_set(err, ERR_EXISTS, "job '%s' already exists", name);
+	return settle_remove_job(store, state_folder, name, old.uid, err);
+}
+
+/* The record of this uid, under whichever of the two names it is, becomes `ended`; one that was
+ * not remembered is from now on. One step each: where a kill comes between, it is there. */
+static int put(struct store *store, const char *old_name, const struct store_record *ended,
+	       struct err *err)
+{
+	int64_t version;
+	int rc = store->functions->replace(store, old_name, ended->uid, ended, &version, err);
+
+	if (rc == ERR_NOT_FOUND) /* it was taken for ended before */
+		rc = store->functions->replace(store, ended->name, ended->uid, ended, &version,
+					       err);
+	return rc == ERR_NOT_FOUND ? store->functions->create(store, ended, &version, err) : rc;
+}
+
+int finished_job_keep(struct store *store, const char *state_folder, const char *record_name,
+		      const struct store_record *ended, struct err *err)
+{
+	int rc = put(store, record_name, ended, err);
+
+	if (rc != ERR_EXISTS)
+		return rc;
+	rc = remove_finished(store, state_folder, ended->name, err);
+	if (rc == 0 || rc == ERR_NOT_FOUND)
+		return put(store, record_name, ended, err);
+	if (rc != ERR_EXISTS)
+		return rc;
+	struct store_record renamed CLEANUP(store_record_done) =
+		store_record_copy(ended, STORE_ALL);
+
+	mem_free_text(&renamed.name);
+	renamed.name = mem_copy_text(record_name);
+	return put(store, record_name, &renamed, err);
+}
+
+/* What cleanPodPolicy left running goes with the objects of the job. */
+static void end_replicas(struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica = &status->replicas[i];
+
+		if (replica->state == REPLICA_STARTING || replica->state == REPLICA_RUNNING ||
+		    replica->state == REPLICA_STOPPING)
+			replica->state = REPLICA_STOPPED;
+	}
+}
+
+static const char *node_of(const struct observed *observed, const struct replica_status *replica)
+{
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *seen = &observed->replicas[i];
+
+		if (seen->index == replica->index && seen->attempt == replica->attempt &&
+		    text_equals(seen->role, replica->role))
+			return seen->node;
+	}
+	return NULL;
+}
+
+/* Which Pods they were, and on which nodes. */
+static void keep_places(const struct job *job, const struct observed *observed, struct arena *arena,
+			struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica = &status->replicas[i];
+		const struct role *role = job_role(job, replica->role);
+		char *name CLEANUP(mem_free_text) =
+			role ? job_pod_name(job, role, replica->index) : NULL;
+
+		replica->pod = arena_copy_text(arena, name);
+		replica->node = node_of(observed, replica);
+	}
+}
+
+static int end_record(const struct store_record *record, const char *place,
+		      const struct observed *observed, struct store_record *ret_ended,
+		      struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	int rc = record_read(record, arena, &job, &status, err);
+
+	if (rc < 0)
+		return rc;
+	status_see(job, observed, arena, &status);
+	end_replicas(&status);
+	keep_places(job, observed, arena, &status);
+	*ret_ended = record_new(job, &status, false, place, record->created);
+	return 0;
+}
+
+int finished_job_remember(const char *state_folder, const char *record_name, const char *place,
+			  const struct store_record *record, const struct observed *observed,
+			  struct err *err)
+{
+	struct store_record ended CLEANUP(store_record_done) = {0};
+	struct store *store CLEANUP(store_cleanup) = NULL;
+	int rc = end_record(record, place, observed, &ended, err);
+
+	if (rc == 0)
+		rc = store_sqlite_open(state_folder, &store, err);
+	return rc < 0 ? rc : finished_job_keep(store, state_folder, record_name, &ended, err);
+}

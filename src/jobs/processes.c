@@ -1,0 +1,88 @@
+#include "jobs/processes.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "jobs/process_mark.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct walk {
+	void (*fn)(pid_t pid, const char *attempt, void *data);
+	void *data;
+};
+
+/* The mark is UID/ROLE-INDEX.ATTEMPT. */
+static void see_process(pid_t pid, void *data)
+{
+	const struct walk *walk = data;
+	char *mark CLEANUP(mem_free_text) = NULL;
+
+	if (!process_read_variable(pid, ENVIRONMENT_ATTEMPT_MARK, &mark) || !mark)
+		return;
+	const char *slash = strchr(mark, '/');
+
+	if (slash)
+		walk->fn(pid, slash + 1, walk->data);
+}
+
+void job_processes_each(const char *uid, void (*fn)(pid_t pid, const char *attempt, void *data),
+			void *data)
+{
+	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", uid);
+	struct walk walk = {fn, data};
+
+	process_each_marked(mark, see_process, &walk);
+}
+
+char *job_processes_attempt(const char *role, int index, int attempt)
+{
+	return mem_format("%s-%d.%d", role, index, attempt);
+}
+
+/* One of each for each replica. */
+struct count {
+	size_t n_replicas;
+	char **attempts;
+	struct replica_usage *usage;
+};
+
+static void count_process(pid_t pid, const char *attempt, void *data)
+{
+	const struct count *count = data;
+
+	for (size_t i = 0; i < count->n_replicas; i++)
+		if (text_equals(count->attempts[i], attempt) &&
+		    process_usage_add(pid, &count->usage[i].used))
+			count->usage[i].n_processes++;
+}
+
+static msec changed_at(const char *path)
+{
+	struct stat file;
+
+	if (!path || stat(path, &file) < 0 || file.st_size == 0)
+		return MSEC_UNSET;
+	return file.st_mtim.tv_sec * MSEC_PER_SECOND + file.st_mtim.tv_nsec / 1000000;
+}
+
+struct replica_usage *job_processes_usage(const char *uid, const struct status *status)
+{
+	size_t n = status->n_replicas;
+	struct count count = {n, mem_new_array(n + 1, sizeof(*count.attempts)),
+			      mem_new_array(n + 1, sizeof(*count.usage))};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		count.attempts[i] =
+			job_processes_attempt(replica->role, replica->index, replica->attempt);
+		count.usage[i].printed_at = changed_at(replica->log);
+	}
+	job_processes_each(uid, count_process, &count);
+	for (size_t i = 0; i < n; i++)
+		free(count.attempts[i]);
+	free(count.attempts);
+	return count.usage;
+}

@@ -1,0 +1,267 @@
+#include "jobs/stacks_asker.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/log.h"
+#include "io/python_stacks.h"
+#include "jobs/processes.h"
+#include "jobs/stacks_file.h"
+#include "status/stacks.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A process answers in less than a millisecond, unless it has to wait for a processor. */
+#define LOOK_EVERY ((msec) 2)
+#define ANSWER_LIMIT MSEC_PER_SECOND
+#define LONGEST_COMMAND 1024
+
+struct asked {
+	char *role;
+	int index;
+	char *path; /* of its file */
+	char *attempt; /* "worker-0.2" */
+	int fd; /* its file, locked; -1: not yet */
+	pid_t *pids;
+	size_t n_pids, capacity;
+	size_t next; /* of its processes */
+	bool is_waiting; /* for the one before that */
+	off_t size; /* of the file before that was asked */
+	msec until; /* its answer, or the lock, is waited for */
+	bool has_answer; /* from one at least */
+	bool is_done;
+	char *answer; /* then: what the file holds; NULL: it cannot be read */
+};
+
+struct stacks_asker {
+	void (*on_done)(void *data);
+	void *data;
+	struct loop_watch *timer;
+	struct asked *list;
+	size_t count;
+};
+
+void stacks_asker_free(struct stacks_asker *asker)
+{
+	if (!asker)
+		return;
+	for (size_t i = 0; i < asker->count; i++) {
+		file_close(&asker->list[i].fd);
+		free(asker->list[i].role);
+		free(asker->list[i].answer);
+		free(asker->list[i].path);
+		free(asker->list[i].attempt);
+		free(asker->list[i].pids);
+	}
+	loop_watch_free(asker->timer);
+	free(asker->list);
+	free(asker);
+}
+
+void stacks_asker_read(const struct stacks_asker *asker, struct arena *arena, struct stacks *stacks)
+{
+	for (size_t i = 0; i < asker->count; i++) {
+		const struct asked *asked = &asker->list[i];
+
+		if (asked->answer)
+			stacks_read(stacks, asked->answer, asked->role, asked->index, arena);
+	}
+}
+
+/* The processes. */
+
+static void add_process(struct asked *asked, pid_t pid)
+{
+	for (size_t i = 0; i < asked->n_pids; i++)
+		if (asked->pids[i] == pid)
+			return;
+	mem_grow(&asked->pids, &asked->capacity, asked->n_pids, sizeof(*asked->pids));
+	asked->pids[asked->n_pids++] = pid;
+}
+
+static void assign_process(pid_t pid, const char *attempt, void *data)
+{
+	struct stacks_asker *asker = data;
+
+	for (size_t i = 0; i < asker->count; i++)
+		if (text_equals(asker->list[i].attempt, attempt))
+			add_process(&asker->list[i], pid);
+}
+
+/* Its words, with blanks between them. */
+static char *command_of(pid_t pid)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("/proc/%d/cmdline", (int) pid);
+	char buf[LONGEST_COMMAND];
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = fd < 0 ? 0 : file_read_at(fd, buf, sizeof(buf), 0);
+
+	for (size_t i = 0; i < len; i++)
+		if (buf[i] == '\0')
+			buf[i] = ' ';
+	return mem_copy_bytes(buf, len && buf[len - 1] == ' ' ? len - 1 : len);
+}
+
+/* One file. */
+
+/* Two who ask at once take turns. */
+static bool open_file(struct asked *asked)
+{
+	int flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+
+	if (asked->fd < 0)
+		asked->fd = open(asked->path, flags, 0600);
+	return asked->fd >= 0 && flock(asked->fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void write_line(const struct asked *asked, const struct text *text)
+{
+	int error = file_write_all(asked->fd, text->bytes, text->len, NULL);
+
+	if (error)
+		log_info("stacks of %s-%d: %s", asked->role, asked->index, strerror(error));
+}
+
+static void name_process(const struct asked *asked, pid_t pid, const char *obstacle)
+{
+	char *command CLEANUP(mem_free_text) = command_of(pid);
+	struct text text CLEANUP(text_done) = {0};
+
+	stacks_add_process(&text, pid, command);
+	if (obstacle)
+		stacks_add_obstacle(&text, obstacle);
+	write_line(asked, &text);
+}
+
+static off_t size_of(const struct asked *asked)
+{
+	struct stat file;
+
+	return fstat(asked->fd, &file) == 0 ? file.st_size : 0;
+}
+
+/* Asks the next one that answers; false when there is none. */
+static bool ask_next(struct asked *asked, msec now)
+{
+	while (asked->next < asked->n_pids) {
+		pid_t pid = asked->pids[asked->next++];
+
+		if (python_stacks_obstacle(pid, asked->fd))
+			continue;
+		name_process(asked, pid, NULL);
+		asked->size = size_of(asked);
+		if (python_stacks_ask(pid, NULL) < 0)
+			continue;
+		asked->has_answer = asked->is_waiting = true;
+		asked->until = now + ANSWER_LIMIT;
+		return true;
+	}
+	return false;
+}
+
+/* A shell before the script is not worth a word when the script has answered. */
+static void finish(struct asked *asked)
+{
+	if (!asked->has_answer && asked->n_pids && asked->fd >= 0)
+		name_process(asked, asked->pids[0],
+			     python_stacks_obstacle(asked->pids[0], asked->fd));
+	asked->answer = stacks_file_text(asked->path);
+	file_close(&asked->fd); /* and with it the lock */
+	asked->is_done = true;
+}
+
+static void give_up(struct asked *asked)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	stacks_add_obstacle(&text, "did not respond within 1s");
+	write_line(asked, &text);
+	asked->is_waiting = false;
+}
+
+static void begin(struct asked *asked, msec now)
+{
+	if (!open_file(asked)) {
+		if (asked->fd < 0 || now >= asked->until)
+			finish(asked);
+		return;
+	}
+	asked->until = MSEC_UNSET;
+	(void) !ftruncate(asked->fd, 0);
+	if (!ask_next(asked, now))
+		finish(asked);
+}
+
+static void go_on(struct asked *asked, msec now)
+{
+	pid_t pid = asked->next ? asked->pids[asked->next - 1] : 0;
+
+	if (asked->next == 0 && !asked->is_waiting) {
+		begin(asked, now);
+		return;
+	}
+	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size))
+		asked->is_waiting = false;
+	else if (asked->is_waiting && now >= asked->until)
+		give_up(asked);
+	if (!asked->is_waiting && !ask_next(asked, now))
+		finish(asked);
+}
+
+static void look(void *data)
+{
+	struct stacks_asker *asker = data;
+	msec now = loop_monotonic_now();
+	bool is_done = true;
+
+	for (size_t i = 0; i < asker->count; i++) {
+		if (!asker->list[i].is_done)
+			go_on(&asker->list[i], now);
+		is_done = is_done && asker->list[i].is_done;
+	}
+	if (is_done)
+		asker->on_done(asker->data);
+	else
+		loop_timer_arm_monotonic(asker->timer, now + LOOK_EVERY);
+}
+
+struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settings,
+				      const struct stacks_replica *replicas, size_t n_replicas)
+{
+	struct stacks_asker *asker = mem_new(sizeof(*asker));
+	msec now = loop_monotonic_now();
+
+	*asker = (struct stacks_asker){
+		.on_done = settings->on_done,
+		.data = settings->data,
+		.timer = loop_new_timer(settings->loop, look, asker),
+		.list = mem_new_array(n_replicas + 1, sizeof(*asker->list)),
+		.count = n_replicas,
+	};
+	for (size_t i = 0; i < n_replicas; i++) {
+		const struct stacks_replica *replica = &replicas[i];
+		struct asked *asked = &asker->list[i];
+
+		*asked = (struct asked){
+			.role = mem_copy_text(replica->role),
+			.index = replica->index,
+			.path = stacks_file_path(settings->job_folder, replica->role,
+						 replica->index, replica->attempt),
+			.attempt = job_processes_attempt(replica->role, replica->index,
+							 replica->attempt),
+			.fd = -1,
+			.until = now + ANSWER_LIMIT,
+		};
+		if (replica->pid > 0)
+			add_process(asked, replica->pid);
+	}
+	job_processes_each(settings->uid, assign_process, asker);
+	loop_timer_arm_monotonic(asker->timer, now);
+	return asker;
+}

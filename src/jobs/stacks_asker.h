@@ -1,0 +1,41 @@
+/* Asks the Python processes of a job's replicas where they are, all replicas at once and the
+ * processes of one after each other. Each answer is in the replica's file (jobs/stacks_file.h).
+ */
+#pragma once
+
+#include "base/mem.h"
+#include "base/own.h"
+#include "io/loop.h"
+#include "status/stacks.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct stacks_replica {
+	const char *role;
+	int index, attempt;
+	pid_t pid; /* of its process; others are found by their marks */
+};
+
+struct stacks_asker_settings {
+	struct loop *loop; /* run by the caller */
+	const char *job_folder;
+	const char *uid; /* of the job */
+	/* Every process has answered, or will not: a second each at most. Called once, from the
+	 * loop; may free the asker. */
+	void (*on_done)(void *data);
+	void *data;
+};
+
+struct stacks_asker;
+
+/* Begins; what is given is copied. When it is done, stacks_asker_read gives what they answered. */
+struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settings,
+				      const struct stacks_replica *replicas,
+				      size_t n_replicas) MUST_USE;
+/* Adds what they answered, which lives in the arena. Others may ask meanwhile: the files are theirs
+ * then. */
+void stacks_asker_read(const struct stacks_asker *asker, struct arena *arena,
+		       struct stacks *stacks);
+/* Stops waiting; NULL is fine. */
+void stacks_asker_free(struct stacks_asker *asker);

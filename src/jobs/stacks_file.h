@@ -1,0 +1,20 @@
+/* Where a job's Python processes write their stacks: ROLE-INDEX.ATTEMPT.stacks in the job's folder,
+ * which holds the last answer (status/stacks.h); and the sitecustomize that makes them write it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+#include <stddef.h>
+
+/* Caller frees. */
+char *stacks_file_path(const char *job_folder, const char *role, int index, int attempt) MUST_USE;
+/* What is in such a file, for the caller to free; NULL where it cannot be read. */
+char *stacks_file_text(const char *path) MUST_USE;
+
+/* Gives the folder of the sitecustomize, STATE/programs/stacks, for PYTHONPATH; the caller frees
+ * it. ERR_IO or ERR_SPACE. */
+int stacks_hook_install(const char *state_folder, char **ret_folder, struct err *err) MUST_USE;
+
+extern const char stacks_hook[]; /* python/muster_stacks/sitecustomize.py */
+extern const size_t stacks_hook_size;

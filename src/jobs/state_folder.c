@@ -1,0 +1,150 @@
+/* Paths inside the state folder, and the life of a job's own folder. */
+#include "jobs/state_folder.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "io/file.h"
+#include "io/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_LINK "start"
+
+/* A few pages of the database, each of which goes into its log whole. */
+#define RESERVE (128 * 1024)
+
+static const char *home_folder(void)
+{
+	const char *home = getenv("HOME");
+
+	if (home && home[0] == '/')
+		return home;
+	const struct passwd *user = getpwuid(geteuid());
+	return user && user->pw_dir && user->pw_dir[0] == '/' ? user->pw_dir : NULL;
+}
+
+int state_folder_default(char **ret_folder, struct err *err)
+{
+	const char *state_home = getenv("XDG_STATE_HOME");
+
+	if (state_home && state_home[0] == '/') {
+		*ret_folder = mem_format("%s/muster", state_home);
+		return 0;
+	}
+	const char *home = home_folder();
+	if (!home)
+		return err_set(err, ERR_NOT_FOUND,
+			       "no home directory to save jobs in; set MUSTER_STATE_DIR to a "
+			       "writable directory");
+	*ret_folder = mem_format("%s/.local/state/muster", home);
+	return 0;
+}
+
+char *state_folder_jobs(const char *state_folder)
+{
+	return mem_format("%s/jobs", state_folder);
+}
+
+char *state_folder_programs(const char *state_folder)
+{
+	return mem_format("%s/programs", state_folder);
+}
+
+char *state_folder_elastic(const char *state_folder, int port)
+{
+	return mem_format("%s/elastic/%d", state_folder, port);
+}
+
+char *state_folder_job(const char *state_folder, const char *uid)
+{
+	return mem_format("%s/jobs/%s", state_folder, uid);
+}
+
+/* A whole folder that may only be read, and not some file in it, is what has to be told. */
+static int name_folder(const char *state_folder, int rc, struct err *err)
+{
+	if (rc < 0 && access(state_folder, W_OK) < 0)
+		return err_prefix(
+			err,
+			"'%s' cannot be written (set MUSTER_STATE_DIR to a writable directory)",
+			state_folder);
+	return rc;
+}
+
+int state_folder_make_job(const char *state_folder, const char *uid, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_job(state_folder, uid);
+
+	return name_folder(state_folder, folder_make(folder, err), err);
+}
+
+void state_folder_keep_start(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/" START_LINK, job_folder);
+	char start[PATH_MAX];
+
+	/* Without it the job is resumed where its user is then. */
+	if (getcwd(start, sizeof(start)))
+		(void) !symlink(start, path);
+}
+
+int state_folder_return_to_start(const char *job_folder, const char *job_name, struct err *err)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/" START_LINK, job_folder);
+	char start[PATH_MAX];
+	ssize_t len = readlink(path, start, sizeof(start) - 1);
+
+	if (len < 0)
+		return 0; /* none was kept */
+	start[len] = '\0';
+	return chdir(start) == 0
+		       ? 0
+		       : err_set_errno(
+				 err, errno,
+				 "cannot change to directory '%s', where job '%s' was started",
+				 start, job_name);
+}
+
+static char *reserve_path(const char *job_folder)
+{
+	return mem_format("%s/reserve", job_folder);
+}
+
+void state_folder_reserve(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = reserve_path(job_folder);
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) != 0)
+		unlink(path);
+}
+
+void state_folder_give_back(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = reserve_path(job_folder);
+
+	unlink(path);
+}
+
+int state_folder_remove_job(const char *state_folder, const char *uid, struct err *err)
+{
+	if (!name_is_uid(uid))
+		return err_set(err, ERR_INVALID, "'%s' is not the uid of a job", uid);
+	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(state_folder);
+	int fd = open(jobs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT
+			       ? 0
+			       : err_set_errno(err, errno, "cannot open directory '%s'", jobs);
+	int rc = folder_remove(fd, uid, err);
+	close(fd);
+	return name_folder(state_folder, rc, err);
+}

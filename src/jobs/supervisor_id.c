@@ -1,0 +1,180 @@
+/* The identity of a supervisor as JSON, and what became of it. */
+#include "jobs/supervisor_id.h"
+
+#include "base/text.h"
+#include "io/loop.h"
+#include "io/own_group.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static void set_host(char host[65])
+{
+	struct utsname names;
+
+	if (uname(&names) == 0)
+		snprintf(host, 65, "%s", names.nodename);
+}
+
+static struct json *identity_write(const struct process_identity *identity)
+{
+	struct json *json = json_new_object();
+
+	json_set_integer(json, "pid", identity->pid);
+	json_set_integer(json, "startTime", (int64_t) identity->start_time);
+	json_set_string(json, "bootId", identity->boot_id);
+	json_set_integer(json, "pidSpace", (int64_t) identity->pid_space);
+	return json;
+}
+
+static bool identity_read(const struct json *json, struct process_identity *ret_identity)
+{
+	ret_identity->pid = (pid_t) json_as_integer(json_get(json, "pid"), 0);
+	ret_identity->start_time = (uint64_t) json_as_integer(json_get(json, "startTime"), 0);
+	ret_identity->pid_space = (uint64_t) json_as_integer(json_get(json, "pidSpace"), 0);
+	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s",
+		 json_as_string(json_get(json, "bootId"), ""));
+	return ret_identity->pid > 0;
+}
+
+int supervisor_id_write_own(char **ret_text, struct err *err)
+{
+	struct process_identity outer = {0}, inner = {0};
+	int rc = process_identify(getppid(), &outer, err);
+
+	if (rc == 0)
+		rc = process_identify(getpid(), &inner, err);
+	if (rc < 0)
+		return rc;
+	char host[65] = "";
+	const char *group = own_group_folder();
+	struct json *json CLEANUP(json_cleanup) = json_new_object();
+	struct text text CLEANUP(text_done) = {0};
+
+	set_host(host);
+	json_set_string(json, "host", host);
+	json_set(json, "outer", identity_write(&outer));
+	json_set(json, "inner", identity_write(&inner));
+	if (group)
+		json_set_string(json, "group", group);
+	json_add_compact(&text, json);
+	*ret_text = text_take(&text);
+	return 0;
+}
+
+void supervisor_id_add_own(struct json *object)
+{
+	struct process_identity own = {0};
+	char host[65] = "";
+
+	if (process_identify(getpid(), &own, NULL) < 0)
+		return;
+	set_host(host);
+	json_set_string(object, "host", host);
+	json_set(object, "outer", identity_write(&own));
+	json_set(object, "inner", identity_write(&own));
+}
+
+bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct supervisor_id id = {0};
+
+	if (!text || !text[0] || json_read(text, strlen(text), &json, NULL) < 0)
+		return false;
+	snprintf(id.host, sizeof(id.host), "%s", json_as_string(json_get(json, "host"), ""));
+	if (!identity_read(json_get(json, "outer"), &id.outer) ||
+	    !identity_read(json_get(json, "inner"), &id.inner))
+		return false;
+	*ret_id = id;
+	return true;
+}
+
+void supervisor_end_group(const char *text)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct supervisor_id id;
+
+	if (!supervisor_id_read(text, &id) || json_read(text, strlen(text), &json, NULL) < 0)
+		return;
+	own_group_settle(json_as_string(json_get(json, "group"), ""), &id.outer);
+}
+
+static bool is_on_cluster(const char *text)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+
+	return text && text[0] && json_read(text, strlen(text), &json, NULL) == 0 &&
+	       json_get(json, "cluster");
+}
+
+/* In another namespace it has another number here: then its end itself is what is seen. */
+static bool looks_after_it(const struct process_identity *identity)
+{
+	struct process_identity seen;
+
+	if (!process_is_alive(identity))
+		return false;
+	return process_identify(identity->pid, &seen, NULL) < 0 ||
+	       seen.pid_space != identity->pid_space || !process_is_being_killed(identity->pid);
+}
+
+bool supervisor_is_alive(const char *text)
+{
+	struct supervisor_id id;
+
+	return supervisor_id_read(text, &id) && looks_after_it(&id.outer) &&
+	       looks_after_it(&id.inner);
+}
+
+enum supervisor_fate supervisor_fate(const char *text)
+{
+	struct supervisor_id id;
+	struct process_identity own;
+	char host[65] = "";
+
+	if (is_on_cluster(text))
+		return SUPERVISOR_ON_CLUSTER;
+	if (!supervisor_id_read(text, &id))
+		return SUPERVISOR_NONE;
+	if (supervisor_is_alive(text))
+		return SUPERVISOR_ALIVE;
+	if (process_need_proc(NULL) < 0)
+		return SUPERVISOR_UNSEEN;
+	if (process_identify(getpid(), &own, NULL) < 0 ||
+	    text_equals(own.boot_id, id.outer.boot_id))
+		return SUPERVISOR_KILLED;
+	set_host(host);
+	return text_equals(host, id.host) ? SUPERVISOR_REBOOTED : SUPERVISOR_ELSEWHERE;
+}
+
+static void wait_for_end(const struct process_identity *identity, msec until)
+{
+	if (identity->pid == getpid())
+		return;
+	int fd = (int) syscall(SYS_pidfd_open, identity->pid, 0);
+
+	if (fd < 0)
+		return;
+	/* Only now does the number surely belong to the process that we hold. */
+	if (process_is_alive(identity)) {
+		struct pollfd end = {.fd = fd, .events = POLLIN};
+
+		poll(&end, 1, loop_milliseconds_until(until));
+	}
+	close(fd);
+}
+
+void supervisor_wait(const char *text, msec until)
+{
+	struct supervisor_id id;
+
+	if (!supervisor_id_read(text, &id))
+		return;
+	wait_for_end(&id.inner, until);
+	wait_for_end(&id.outer, until);
+}

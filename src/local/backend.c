@@ -1,0 +1,469 @@
+/* The local back end: a replica is a process group, its output a pipe, its end a SIGCHLD.
+ *
+ * An attempt has ended when nothing of it is left: its process was reaped, its group was killed
+ * before that, and so were those of its descendants that had left the group. They are found among
+ * our children (we are a subreaper) by the attempt's mark in their environment. Only then its end
+ * is observed, so that two attempts of one replica never live side by side.
+ *
+ * One back end serves one job, that of its supervisor. */
+#include "local/backend.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/cores.h"
+#include "local/gpus.h"
+#include "local/ports.h"
+#include "local/replicas.h"
+#include "local/stacks.h"
+#include "local/start.h"
+#include "logs/last_lines.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#define FIRST_LOOK_DELAY ((msec) 1)
+#define LAST_LOOK_DELAY MSEC_PER_SECOND
+#define SHORTEST_STEP MSEC_PER_SECOND /* of the clock, that is worth a correction */
+
+struct local {
+	struct backend backend; /* the first member, so that one is the other */
+	struct backend_local_settings settings;
+	char *jobs_folder;
+	char *job_name; /* NULL before the first job was seen */
+	char *uid;
+	struct local_ports ports;
+	struct local_gpus gpus;
+	struct output_reader *reader;
+	struct loop_watch *child_watch;
+	struct loop_watch *kill_timer;
+	struct local_stacks stacks; /* of replicas that are asked to end when they are kept */
+	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
+	msec look_delay;
+	struct local_replicas replicas;
+	msec clock_offset; /* loop_clock_offset, last seen */
+	msec clock_step; /* how far the clock was set since the last look */
+	double cores; /* that the job's replicas share */
+};
+
+static struct local *of(struct backend *backend)
+{
+	return (struct local *) backend;
+}
+
+static void tell_trouble(struct local *local, const char *sentence)
+{
+	if (local->settings.on_trouble)
+		local->settings.on_trouble(sentence, local->settings.data);
+}
+
+static void tell_news(struct local *local)
+{
+	if (local->job_name && local->settings.on_news)
+		local->settings.on_news(local->settings.data);
+}
+
+static void hear_output(void *data)
+{
+	struct local *local = data;
+
+	if (local->settings.on_output)
+		local->settings.on_output(local->settings.data);
+}
+
+static void hear_trouble(const char *sentence, void *data)
+{
+	tell_trouble(data, sentence);
+}
+
+static char *job_folder(const struct local *local)
+{
+	return mem_format("%s/%s", local->jobs_folder, local->uid);
+}
+
+static void learn_job(struct local *local, const struct job *job)
+{
+	if (local->job_name)
+		return;
+	local->job_name = mem_copy_text(job->name);
+	local->uid = mem_copy_text(job->uid);
+	local->stacks.job_folder = job_folder(local);
+	local->stacks.uid = local->uid;
+}
+
+/* Before moments are compared with the present. A virtual machine that is resumed sets its clock.
+ */
+static void see_clock(struct local *local)
+{
+	msec step = loop_clock_offset() - local->clock_offset;
+
+	if (step > -SHORTEST_STEP && step < SHORTEST_STEP)
+		return;
+	local->clock_offset += step;
+	local_replicas_move_times(&local->replicas, step);
+	local->clock_step += step;
+}
+
+/* Observing. */
+
+static int local_observe(struct backend *backend, const struct job *job, struct arena *arena,
+			 struct observed *ret_observed, struct err *err)
+{
+	struct local *local = of(backend);
+	struct observed observed = {
+		.habits =
+			{
+				.sends_signals = true,
+				.kills_after_grace = true,
+				.names_carry_attempt = true,
+				.ends_finished_jobs = true,
+			},
+	};
+
+	(void) err;
+	learn_job(local, job);
+	see_clock(local);
+	observed.clock_step = local->clock_step;
+	local->clock_step = 0;
+	local_replicas_observe(&local->replicas, arena, &observed);
+	local_ports_observe(&local->ports, arena, &observed);
+	*ret_observed = observed;
+	return 0;
+}
+
+/* Starting. */
+
+static void warn_if_port_is_taken(struct local *local, const struct action *action)
+{
+	int port = local_ports_find_taken(&local->ports, action->role, action->index);
+
+	if (port == 0)
+		return;
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"port %d of %s-%d is still in use; to find the process: ss -tlnp 'sport = :%d'",
+		port, action->role, action->index, port);
+
+	tell_trouble(local, sentence);
+}
+
+/* Without a log the replica runs all the same; what it prints is lost, and that is told. */
+static struct log_writer *open_log(struct local *local, struct local_replica *replica)
+{
+	char *folder CLEANUP(mem_free_text) = job_folder(local);
+	struct log_writer *log;
+	struct err err;
+
+	if (log_writer_open(folder, replica->role, replica->index, replica->attempt,
+			    local->settings.rotate_at, &log, &err) < 0) {
+		tell_trouble(local, err.text);
+		return NULL;
+	}
+	log_writer_set_unkept(log, local->settings.unkept);
+	log_writer_begin_copy(log, local->settings.copies);
+	replica->log = mem_copy_text(log_writer_path(log));
+	return log;
+}
+
+/* 0: none. */
+static int input_of(const struct local *local, const struct local_replica *replica)
+{
+	const struct replica_input *input = &local->settings.input;
+	bool is_the_one = input->fd && input->name.index == replica->index &&
+			  text_equals(input->name.role, replica->role);
+
+	return is_the_one ? input->fd : 0;
+}
+
+static void start_replica(struct local *local, const struct job *job, const struct role *role,
+			  const struct action *action)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char *folder CLEANUP(mem_free_text) = job_folder(local);
+	struct cluster cluster = local_ports_cluster(&local->ports, job, arena);
+	const struct local_machine machine = {
+		.visible_gpus =
+			local_gpus_visible(&local->gpus, action->role, action->index, arena),
+		.stacks_hook = local->stacks.hook,
+		.cores = local->cores,
+	};
+	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
+							  action->attempt, loop_now());
+	struct child_start start;
+	struct err err;
+
+	warn_if_port_is_taken(local, action);
+	cluster.report_folder = folder;
+	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
+	if (local->settings.join_world)
+		local->settings.join_world(&cluster, arena, local->settings.world_data);
+	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
+			     &start);
+	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
+	replica->stop_file =
+		local_start_stop_file(folder, action->role, action->index, action->attempt);
+	start.input_fd = input_of(local, replica);
+	start.descriptor_limit = local->settings.descriptor_limit;
+	start.network = local->settings.network;
+	output_reader_expect(local->reader, (size_t) job_replica_count(job));
+	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
+		local_replica_fail_start(replica, &err, loop_now());
+	local_replicas_add(&local->replicas, replica);
+}
+
+/* Ending. */
+
+static void arm_kill_timer(struct local *local)
+{
+	see_clock(local);
+	loop_timer_arm(local->kill_timer, local_replicas_next_kill(&local->replicas));
+}
+
+static void kill_overdue(void *data)
+{
+	struct local *local = data;
+
+	see_clock(local);
+	local_replicas_kill_overdue(&local->replicas, loop_now());
+	arm_kill_timer(local);
+}
+
+/* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
+ * kernel: the waits double. */
+static void look_again_soon(struct local *local)
+{
+	local->look_delay = local->look_delay ? local->look_delay * 2 : FIRST_LOOK_DELAY;
+	if (local->look_delay > LAST_LOOK_DELAY)
+		local->look_delay = LAST_LOOK_DELAY;
+	loop_timer_arm(local->look_timer, loop_now() + local->look_delay);
+}
+
+static void end_those_that_left(struct local *local, bool has_children)
+{
+	switch (local_replicas_end_left(&local->replicas, has_children)) {
+	case LOCAL_LOOK_NOBODY:
+		return;
+	case LOCAL_LOOK_UNCLEAR:
+		look_again_soon(local);
+		return;
+	case LOCAL_LOOK_DONE:
+		break;
+	}
+	local->look_delay = 0;
+	loop_timer_arm(local->look_timer, MSEC_NEVER);
+	arm_kill_timer(local);
+	tell_news(local);
+}
+
+/* Whatever stops a process of ours, its peers in the job fail of it. */
+static void hear_of_stops(struct local *local)
+{
+	pid_t pid;
+	int signal_number;
+
+	while (child_next_stop(&pid, &signal_number)) {
+		struct local_replica *replica = local_replicas_find_process(&local->replicas, pid);
+
+		if (!replica)
+			continue;
+		replica->stopped_by = signal_number;
+		tell_news(local);
+	}
+}
+
+static void reap_children(void *data)
+{
+	struct local *local = data;
+	struct child_exit child_exit;
+	bool has_children;
+
+	see_clock(local);
+	hear_of_stops(local);
+	while (child_reap(&child_exit, &has_children))
+		local_replicas_hear_exit(&child_exit, &local->replicas);
+	end_those_that_left(local, has_children);
+}
+
+static void hear_of_children(int signal_number, void *data)
+{
+	(void) signal_number;
+	reap_children(data);
+}
+
+void backend_local_kill_all(struct backend *backend)
+{
+	struct local *local = of(backend);
+
+	local_replicas_kill_all(&local->replicas, loop_now());
+	child_kill_all(local_replicas_hear_exit, &local->replicas);
+	end_those_that_left(local, false);
+}
+
+/* Actions. */
+
+static int local_publish(struct local *local, const struct job *job, const struct action *action,
+			 struct err *err)
+{
+	struct text told CLEANUP(text_done) = {0};
+	int rc = local_gpus_deal(&local->gpus, job, action->role, action->index, &told, err);
+
+	if (rc < 0)
+		return rc;
+	if (told.len)
+		tell_trouble(local, text_of(&told));
+	return local_ports_publish(&local->ports, job, action->role, action->index, err);
+}
+
+static int local_unpublish(struct local *local, const struct action *action, struct err *err)
+{
+	int rc = local_gpus_take_back(&local->gpus, local->uid, action->role, action->index, err);
+
+	return rc < 0 ? rc
+		      : local_ports_unpublish(&local->ports, local->uid, action->role,
+					      action->index, err);
+}
+
+static int local_start(struct local *local, const struct job *job, const struct action *action,
+		       struct err *err)
+{
+	const struct role *role = job_role(job, action->role);
+
+	if (local_replicas_find(&local->replicas, action->role, action->index, action->attempt))
+		return 0;
+	if (!role)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no role '%s'", job->name,
+			       action->role);
+	start_replica(local, job, role, action);
+	return 0;
+}
+
+static void hear_of_stacks(void *data)
+{
+	tell_news(data);
+}
+
+static void stop_replica(struct local *local, struct local_replica *replica,
+			 const struct action *action)
+{
+	local_replica_stop(replica, loop_now(), action->grace, action->signal);
+	if (action->keeps_stacks && local->stacks.hook)
+		local_stacks_ask(&local->stacks);
+	else
+		local_replica_send_held(replica);
+}
+
+static void local_end(struct local *local, const struct action *action)
+{
+	struct local_replica *replica =
+		local_replicas_find(&local->replicas, action->role, action->index, action->attempt);
+
+	if (!replica)
+		return;
+	if (action->type == ACTION_STOP)
+		stop_replica(local, replica, action);
+	else if (action->type == ACTION_KILL)
+		local_replica_kill(replica, loop_now());
+	else
+		local_replicas_remove(&local->replicas, replica);
+	arm_kill_timer(local);
+}
+
+static int local_apply(struct backend *backend, const struct job *job, const struct action *action,
+		       struct err *err)
+{
+	struct local *local = of(backend);
+
+	learn_job(local, job);
+	switch (action->type) {
+	case ACTION_PUBLISH:
+		return local_publish(local, job, action, err);
+	case ACTION_UNPUBLISH:
+		return local_unpublish(local, action, err);
+	case ACTION_START:
+		return local_start(local, job, action, err);
+	case ACTION_STOP:
+	case ACTION_KILL:
+	case ACTION_REMOVE:
+		local_end(local, action);
+		return 0;
+	case ACTION_TYPE_COUNT:
+		break;
+	}
+	return err_set(err, ERR_UNSUPPORTED, "this machine has no action %d", (int) action->type);
+}
+
+/* Looking back. */
+
+static int local_last_lines(struct backend *backend, const struct job *job, const char *role,
+			    int index, int attempt, size_t most, struct arena *arena,
+			    struct printed *ret_printed, struct err *err)
+{
+	struct local *local = of(backend);
+	char *folder CLEANUP(mem_free_text) = job_folder(local);
+
+	(void) job;
+	return log_last_lines(folder, role, index, attempt, most, arena, ret_printed, err);
+}
+
+static int local_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
+			     size_t *ret_count, struct err *err)
+{
+	struct local *local = of(backend);
+
+	return local_stacks_summarize(&local->stacks, arena, ret_lines, ret_count, err);
+}
+
+/* Processes are not ended here: its owner has seen to that (backend_local_kill_all). */
+static void local_free(struct backend *backend)
+{
+	struct local *local = of(backend);
+
+	if (local->uid)
+		local_ports_release(&local->ports, local->uid, NULL);
+	local_ports_done(&local->ports);
+	local_gpus_done(&local->gpus);
+	local_stacks_done(&local->stacks);
+	local_replicas_done(&local->replicas);
+	output_reader_free(local->reader);
+	loop_watch_free(local->child_watch);
+	loop_watch_free(local->kill_timer);
+	loop_watch_free(local->look_timer);
+	free(local->jobs_folder);
+	free(local->job_name);
+	free(local->uid);
+	free(local);
+}
+
+static const struct backend_functions local_functions = {
+	.name = "local",
+	.observe = local_observe,
+	.apply = local_apply,
+	.last_lines = local_last_lines,
+	.last_stacks = local_last_stacks,
+	.free = local_free,
+};
+
+int backend_local_new(const struct backend_local_settings *settings, struct backend **ret_backend,
+		      struct err *err)
+{
+	struct local *local = mem_new(sizeof(*local));
+	const struct output_listener listener = {hear_output, hear_trouble, local};
+
+	(void) err;
+	local->backend.functions = &local_functions;
+	local->settings = *settings;
+	local->jobs_folder = mem_copy_text(settings->jobs_folder);
+	local->ports.claims = settings->claims;
+	local->ports.are_private = settings->network != NULL;
+	local->gpus = (struct local_gpus){.gpus = settings->gpus, .claims = settings->claims};
+	local->reader = output_reader_new(settings->loop, &listener);
+	local->clock_offset = loop_clock_offset();
+	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
+	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
+	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
+	local_stacks_init(&local->stacks, &local->replicas, settings->state_folder, settings->loop);
+	local->stacks.on_kept = hear_of_stacks;
+	local->stacks.data = local;
+	local->cores = cores_usable();
+	local_replicas_init(&local->replicas);
+	*ret_backend = &local->backend;
+	return 0;
+}

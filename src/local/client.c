@@ -1,0 +1,460 @@
+/* The jobs of this user on this machine: a client without a server. It reads and writes the store,
+ * and wakes the supervisor of a job through its socket. */
+#include "jobs/client.h"
+
+#include "base/json_patch.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/loop.h"
+#include "jobs/record.h"
+#include "jobs/settle.h"
+#include "jobs/state_folder.h"
+#include "jobs/supervisor_id.h"
+#include "local/control.h"
+#include "local/machine_gpus.h"
+#include "reconcile/summary.h"
+#include "store/store.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct client_local {
+	struct client base;
+	struct store *store;
+	char *state_folder;
+};
+
+static const struct client_functions local_functions;
+
+static struct client_local *of(struct client *client)
+{
+	return (struct client_local *) client;
+}
+
+/* A list as it was read, with its summaries understood. */
+struct listing {
+	struct store_list list;
+	struct summary *summaries;
+	struct arena *arena; /* of the summaries */
+};
+
+static void listing_done(struct listing *listing)
+{
+	store_list_done(&listing->list);
+	arena_free(listing->arena);
+	*listing = (struct listing){0};
+}
+
+static int read_listing(struct client_local *client, struct listing *ret_listing, struct err *err)
+{
+	struct listing listing = {0};
+	int rc = client->store->functions->list(client->store, STORE_SUMMARY, &listing.list, err);
+
+	if (rc < 0)
+		return rc;
+	listing.arena = arena_new();
+	listing.summaries =
+		arena_take_array(listing.arena, listing.list.count, sizeof(*listing.summaries));
+	for (size_t i = 0; i < listing.list.count; i++)
+		record_read_summary(&listing.list.records[i], listing.arena, &listing.summaries[i]);
+	*ret_listing = listing;
+	return 0;
+}
+
+/* Kept as long as it wanted to be (ttlSecondsAfterFinished). Nobody sleeps until then: the next
+ * client that looks removes it. */
+static bool is_expired(const struct store_record *record, const struct summary *summary)
+{
+	enum supervisor_fate fate = supervisor_fate(record->supervisor);
+
+	return summary->expires_at != MSEC_UNSET && summary->expires_at <= loop_now() &&
+	       (fate == SUPERVISOR_NONE || fate == SUPERVISOR_ON_CLUSTER);
+}
+
+static int remove_job(struct client_local *client, const struct store_record *record,
+		      struct err *err)
+{
+	return settle_remove_job(client->store, client->state_folder, record->name, record->uid,
+				 err);
+}
+
+/* The row of a job that nobody looks after any more, as it is after settling. One that cannot be
+ * settled (a record of a newer muster) must not hide the others: it is shown as unknown. */
+static void settle_row(struct client_local *client, struct listing *listing, size_t i)
+{
+	struct store_record *record = &listing->list.records[i];
+	struct store_record settled = {0};
+
+	if (settle_get(client->store, record->name, &settled, NULL) == 0) {
+		store_record_done(record);
+		*record = settled;
+		record_read_summary(record, listing->arena, &listing->summaries[i]);
+	} else if (!listing->summaries[i].is_finished) {
+		listing->summaries[i].state = "Unknown";
+		listing->summaries[i].message =
+			"it has no active supervisor, and its record cannot be read";
+	}
+}
+
+/* Settles every job of the list that needs it; true when one was removed, and the list is to be
+ * read again. */
+static bool settle_listed(struct client_local *client, struct listing *listing)
+{
+	bool has_changed = false;
+
+	for (size_t i = 0; i < listing->list.count; i++) {
+		const struct store_record *record = &listing->list.records[i];
+		const struct summary *summary = &listing->summaries[i];
+
+		if (is_expired(record, summary) && remove_job(client, record, NULL) == 0)
+			has_changed = true;
+		else if (settle_is_needed(record->supervisor, summary->is_finished))
+			settle_row(client, listing, i);
+	}
+	return has_changed;
+}
+
+/* How a job on a cluster is now, its cluster knows. */
+static bool goes_on_elsewhere(const struct store_record *record, const struct summary *summary)
+{
+	return !summary->is_finished &&
+	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
+}
+
+/* One that ended on a cluster stays under its place where a job of this machine has its name. */
+static struct client_row row_of(const struct store_record *record, const struct summary *summary)
+{
+	static const char place[] = "kubernetes/";
+	const char *slash = strrchr(record->name, '/');
+
+	if (!slash || !text_starts_with(record->name, place))
+		return client_row_new(record, summary, NULL);
+	char *namespace_name CLEANUP(mem_free_text) = mem_copy_bytes(
+		record->name + strlen(place), (size_t) (slash - record->name) - strlen(place));
+	struct client_row row = client_row_new(record, summary, namespace_name);
+
+	free(row.name);
+	row.name = mem_copy_text(slash + 1);
+	return row;
+}
+
+static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
+		      struct err *err)
+{
+	struct client_local *client = of(base);
+	struct listing listing CLEANUP(listing_done) = {0};
+	int rc = read_listing(client, &listing, err);
+
+	if (rc == 0 && settle_listed(client, &listing)) {
+		listing_done(&listing);
+		rc = read_listing(client, &listing, err);
+	}
+	if (rc < 0)
+		return rc;
+	struct client_row *rows = mem_new_array(listing.list.count, sizeof(*rows));
+	size_t count = 0;
+
+	for (size_t i = 0; i < listing.list.count; i++)
+		if (!goes_on_elsewhere(&listing.list.records[i], &listing.summaries[i]))
+			rows[count++] = row_of(&listing.list.records[i], &listing.summaries[i]);
+	*ret_rows = rows;
+	*ret_count = count;
+	return 0;
+}
+
+/* One job. */
+
+/* The record as it is after settling; ERR_NOT_FOUND of one that had expired. */
+static int get_record(struct client_local *client, const char *name,
+		      struct store_record *ret_record, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct summary summary;
+	int rc = settle_get(client->store, name, &record, err);
+
+	if (rc < 0)
+		return rc;
+	record_read_summary(&record, arena, &summary);
+	if (is_expired(&record, &summary) && remove_job(client, &record, NULL) == 0)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	*ret_record = record;
+	record = (struct store_record){0};
+	return 0;
+}
+
+static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = get_record(of(base), name, &record, err);
+
+	return rc < 0 ? rc : record_read_tfjob(&record, ret_job, err);
+}
+
+/* A supervisor that does not answer is dead or about to end: then there is nobody to wake. */
+static void wake(const struct client_local *client, const char *uid)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, uid);
+	int rc = control_wake(folder, NULL);
+
+	(void) rc;
+}
+
+/* A supervisor that cannot be reached from here. */
+static int refuse_elsewhere(const struct store_record *record, struct err *err)
+{
+	enum supervisor_fate fate = supervisor_fate(record->supervisor);
+	struct supervisor_id id;
+
+	if (fate == SUPERVISOR_UNSEEN)
+		return process_need_proc(err);
+	if (fate != SUPERVISOR_ELSEWHERE || !supervisor_id_read(record->supervisor, &id))
+		return 0;
+	return err_set(err, ERR_REFUSED, "job '%s' runs on machine '%s'; run this command there",
+		       record->name, id.host);
+}
+
+static int read_patched(const struct store_record *record, const struct json *patch,
+			struct job **ret_job, struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	int rc = json_read(record->document, strlen(record->document), &document, err);
+
+	if (rc < 0)
+		return rc;
+	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
+	struct text text CLEANUP(text_done) = {0};
+	struct store_record changed = *record;
+
+	json_add_compact(&text, patched);
+	changed.document = text.bytes;
+	return record_read_job(&changed, ret_job, err);
+}
+
+/* More replicas, or the end of a suspension. */
+static bool needs_gpus(const struct json *patch)
+{
+	const struct json *suspend = json_get_path(patch, "spec", "runPolicy", "suspend", NULL);
+
+	return json_get_path(patch, "spec", "tfReplicaSpecs", NULL) || !json_as_bool(suspend, true);
+}
+
+/* The job would wait for them, and a synchronous one that is scaled would have ended its processes
+ * before that. */
+static int refuse_without_gpus(const struct client_local *client, const struct store_record *record,
+			       const struct json *patch, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct text told CLEANUP(text_done) = {0};
+	struct gpus gpus = {0};
+
+	if (needs_gpus(patch))
+		machine_gpus_find(NULL, arena, &gpus);
+	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
+		return 0; /* a change tells what is wrong with the job */
+	return machine_gpus_check(&gpus, job, client->store, &told, err);
+}
+
+/* Its processes are those that other machines were told of. */
+static int refuse_part(const struct store_record *record, const struct json *patch, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (read_patched(record, patch, &job, NULL) < 0 || !job->elastic_id)
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' is this machine's part of the elastic job '%s' and always has the "
+		       "number of processes it was launched with",
+		       record->name, job->elastic_id);
+}
+
+static int local_patch(struct client *base, const char *name, const struct json *patch,
+		       struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = get_record(client, name, &record, err);
+
+	if (rc == 0)
+		rc = refuse_elsewhere(&record, err);
+	if (rc == 0)
+		rc = refuse_part(&record, patch, err);
+	if (rc == 0)
+		rc = refuse_without_gpus(client, &record, patch, err);
+	if (rc == 0)
+		rc = record_patch(client->store, name, patch, err);
+	if (rc == 0)
+		wake(client, record.uid);
+	return rc;
+}
+
+static int stop_record(struct client_local *client, const struct store_record *record,
+		       const char *reason, msec grace, struct err *err)
+{
+	if (record_is_finished(record))
+		return 0;
+	int rc = refuse_elsewhere(record, err);
+	if (rc == 0)
+		rc = record_ask_to_stop(client->store, record->name, reason, grace, err);
+	if (rc == 0)
+		wake(client, record->uid);
+	return rc;
+}
+
+static int local_stop(struct client *base, const char *name, const char *reason, msec grace,
+		      struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = get_record(client, name, &record, err);
+
+	return rc < 0 ? rc : stop_record(client, &record, reason, grace, err);
+}
+
+/* Waiting. */
+
+#define LOOK_AGAIN_AFTER ((msec) 100)
+
+/* Waits until the supervisor has news of a version above the record's, has ended, or the time is
+ * over. A supervisor without a socket is about to let the record go, and then perhaps waits for its
+ * terminal for long: the record is to be looked at again soon. */
+static void wait_for_news(const struct client_local *client, const struct store_record *record,
+			  msec until)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, record->uid);
+	int64_t version = 0;
+	int fd;
+
+	if (control_watch(folder, &fd, NULL) < 0) {
+		supervisor_wait(record->supervisor, msec_min(until, loop_now() + LOOK_AGAIN_AFTER));
+		return;
+	}
+	while (version <= record->version && control_next_version(fd, until, &version, NULL) > 0)
+		;
+	close(fd);
+}
+
+static int local_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
+				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
+{
+	struct client_local *client = of(base);
+	/* Its supervisor may write its end behind our look, and be gone: then there is one
+	 * more. */
+	bool is_last_look = false;
+
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = get_record(client, name, &record, err);
+
+		*ret_is_gone = rc == ERR_NOT_FOUND;
+		if (*ret_is_gone)
+			return 0;
+		if (rc < 0)
+			return rc;
+		*ret_version = record.version;
+		if (record.version > version || is_last_look || loop_now() >= until)
+			return 0;
+		rc = refuse_elsewhere(&record, err);
+		if (rc < 0)
+			return rc;
+		is_last_look = supervisor_fate(record.supervisor) != SUPERVISOR_ALIVE;
+		if (!is_last_look)
+			wait_for_news(client, &record, until);
+	}
+}
+
+/* Removing. */
+
+static bool goes_on_on_cluster(const struct store_record *record)
+{
+	return !record_is_finished(record) &&
+	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
+}
+
+/* Only what is remembered of it goes; a process that watches it would write that anew. */
+static int refuse_supervised(const struct store_record *record, struct err *err)
+{
+	struct supervisor_id id;
+
+	if (!supervisor_is_alive(record->supervisor) ||
+	    !supervisor_id_read(record->supervisor, &id))
+		return 0;
+	return err_set(
+		err, ERR_REFUSED,
+		"job '%s' is supervised by process %d of this machine; stop that process first",
+		record->name, (int) id.inner.pid);
+}
+
+/* A job whose supervisor died is not settled first: that needs room on the disk, and removing makes
+ * it. */
+static int local_remove(struct client *base, const char *name, struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = client->store->functions->get(client->store, name, &record, err);
+
+	if (rc < 0)
+		return rc;
+	if (settle_is_needed(record.supervisor, record_is_finished(&record)))
+		settle_kill_marked(client->store, &record);
+	else if (goes_on_on_cluster(&record))
+		rc = refuse_supervised(&record, err);
+	else
+		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
+	if (rc < 0)
+		return rc;
+	supervisor_wait(record.supervisor, MSEC_NEVER);
+	return remove_job(client, &record, err);
+}
+
+static int local_log_folder(struct client *base, const char *name, char **ret_folder,
+			    struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = client->store->functions->get(client->store, name, &record, err);
+
+	if (rc == 0)
+		*ret_folder = state_folder_job(client->state_folder, record.uid);
+	return rc;
+}
+
+static void local_free(struct client *base)
+{
+	struct client_local *client = of(base);
+
+	if (!client)
+		return;
+	client->store->functions->free(client->store);
+	free(client->state_folder);
+	free(client);
+}
+
+int client_local_new(const char *state_folder, struct client **ret_client, struct err *err)
+{
+	struct store *store;
+	int rc = store_sqlite_open(state_folder, &store, err);
+
+	if (rc < 0)
+		return rc;
+	struct client_local *client = mem_new(sizeof(*client));
+	client->base.functions = &local_functions;
+	client->store = store;
+	client->state_folder = mem_copy_text(state_folder);
+	*ret_client = &client->base;
+	return 0;
+}
+
+static const struct client_functions local_functions = {
+	.list = local_list,
+	.get = local_get,
+	.patch = local_patch,
+	.stop = local_stop,
+	.remove = local_remove,
+	.wait_for_change = local_wait_for_change,
+	.log_folder = local_log_folder,
+	.free = local_free,
+};

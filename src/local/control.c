@@ -1,0 +1,339 @@
+/* Both ends of a supervisor's socket.
+ *
+ * The path in a socket's address holds 107 bytes only; a home can be deeper. So both ends open the
+ * folder and name the socket through /proc/self/fd. */
+#include "local/control.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SOCKET_NAME "socket"
+#define CONNECTIONS_MAX 64
+#define LINE_SIZE 64 /* the longest message, "changed " and a number, has 28 bytes */
+
+struct connection {
+	struct control *control;
+	struct connection *next;
+	struct loop_watch *watch;
+	int fd;
+	bool is_watching;
+	size_t len;
+	char line[LINE_SIZE];
+};
+
+struct control {
+	struct loop *loop;
+	loop_fn on_wake;
+	void *data;
+	int folder_fd;
+	int fd;
+	struct loop_watch *watch;
+	struct connection *connections;
+	size_t n_connections;
+	int64_t version;
+};
+
+/* The socket's address seen through its open folder. */
+static struct sockaddr_un address_in(int folder_fd)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" SOCKET_NAME,
+		 folder_fd);
+	return address;
+}
+
+static void connection_free(struct connection *connection)
+{
+	struct control *control = connection->control;
+	struct connection **link = &control->connections;
+
+	while (*link != connection)
+		link = &(*link)->next;
+	*link = connection->next;
+	control->n_connections--;
+	loop_watch_free(connection->watch);
+	close(connection->fd);
+	free(connection);
+	if (control->watch)
+		loop_watch_enable(control->watch, true);
+}
+
+/* False when it could not be sent whole at once: the reader is gone or does not read. */
+static bool send_version(const struct connection *connection)
+{
+	char line[LINE_SIZE];
+	int len = snprintf(line, sizeof(line), "changed %lld\n",
+			   (long long) connection->control->version);
+
+	return send(connection->fd, line, (size_t) len, MSG_NOSIGNAL | MSG_DONTWAIT) == len;
+}
+
+/* One line that a client sent; false when the connection is to be closed. */
+static bool obey(struct connection *connection, const char *line)
+{
+	struct control *control = connection->control;
+
+	if (strcmp(line, "wake") == 0) {
+		/* Not from here: it may tell versions, and so end this connection. */
+		loop_defer(control->loop, control->on_wake, control->data);
+		return true;
+	}
+	if (strcmp(line, "watch") == 0) {
+		connection->is_watching = true;
+		return send_version(connection);
+	}
+	return false;
+}
+
+/* Obeys all whole lines that came; false when the connection is to be closed. */
+static bool obey_lines(struct connection *connection)
+{
+	char *end;
+
+	while ((end = memchr(connection->line, '\n', connection->len))) {
+		size_t used = (size_t) (end - connection->line) + 1;
+
+		*end = '\0';
+		if (!obey(connection, connection->line))
+			return false;
+		connection->len -= used;
+		memmove(connection->line, connection->line + used, connection->len);
+	}
+	return connection->len < sizeof(connection->line);
+}
+
+static void on_readable(void *data)
+{
+	struct connection *connection = data;
+	ssize_t got = recv(connection->fd, connection->line + connection->len,
+			   sizeof(connection->line) - connection->len, MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got > 0) {
+		connection->len += (size_t) got;
+		if (obey_lines(connection))
+			return;
+	}
+	connection_free(connection);
+}
+
+static bool is_same_user(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return false;
+	return peer.uid == geteuid() || peer.uid == 0;
+}
+
+static void on_connection(void *data)
+{
+	struct control *control = data;
+	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0) {
+		/* No descriptor left: the next one waits until a connection has ended. */
+		if (errno == EMFILE || errno == ENFILE)
+			loop_watch_enable(control->watch, false);
+		return;
+	}
+	if (!is_same_user(fd)) {
+		close(fd);
+		return;
+	}
+	struct connection *connection = mem_new(sizeof(*connection));
+
+	connection->control = control;
+	connection->fd = fd;
+	connection->next = control->connections;
+	connection->watch = loop_watch_readable(control->loop, fd, on_readable, connection);
+	control->connections = connection;
+	if (++control->n_connections >= CONNECTIONS_MAX)
+		loop_watch_enable(control->watch, false);
+}
+
+static int listen_in(struct control *control, const char *job_folder, struct err *err)
+{
+	control->folder_fd = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (control->folder_fd < 0)
+		return err_set_errno(err, errno, "cannot open directory '%s'", job_folder);
+	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (control->fd < 0)
+		return err_set_errno(err, errno, "cannot create a socket");
+	struct sockaddr_un address = address_in(control->folder_fd);
+	if (bind(control->fd, (const struct sockaddr *) &address, sizeof(address)) < 0 ||
+	    listen(control->fd, CONNECTIONS_MAX) < 0)
+		return err_set_errno(err, errno, "cannot listen on '%s/" SOCKET_NAME "'",
+				     job_folder);
+	return 0;
+}
+
+int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void *data,
+		struct control **ret_control, struct err *err)
+{
+	struct control *control = mem_new(sizeof(*control));
+
+	*control = (struct control){
+		.loop = loop, .on_wake = on_wake, .data = data, .folder_fd = -1, .fd = -1};
+	int rc = listen_in(control, job_folder, err);
+	if (rc < 0) {
+		control_free(control);
+		return rc;
+	}
+	control->watch = loop_watch_readable(loop, control->fd, on_connection, control);
+	*ret_control = control;
+	return 0;
+}
+
+void control_remove_left(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/" SOCKET_NAME, job_folder);
+
+	unlink(path);
+}
+
+void control_close(struct control *control)
+{
+	loop_watch_free(control->watch);
+	control->watch = NULL;
+	if (control->fd < 0)
+		return;
+	unlinkat(control->folder_fd, SOCKET_NAME, 0);
+	close(control->fd);
+	control->fd = -1;
+}
+
+void control_free(struct control *control)
+{
+	if (!control)
+		return;
+	control_close(control);
+	while (control->connections)
+		connection_free(control->connections);
+	if (control->folder_fd >= 0)
+		close(control->folder_fd);
+	free(control);
+}
+
+void control_tell_version(struct control *control, int64_t version)
+{
+	struct connection *next;
+
+	if (version == control->version)
+		return;
+	control->version = version;
+	for (struct connection *connection = control->connections; connection; connection = next) {
+		next = connection->next;
+		if (connection->is_watching && !send_version(connection))
+			connection_free(connection);
+	}
+}
+
+/* The client's side. */
+
+static int connect_in(int folder_fd, int *ret_fd)
+{
+	struct sockaddr_un address = address_in(folder_fd);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0) {
+		int number = errno;
+
+		close(fd);
+		return -number;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Connects and sends one line. */
+static int connect_and_say(const char *job_folder, const char *line, int *ret_fd, struct err *err)
+{
+	int folder_fd = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	if (folder_fd < 0)
+		return err_set(err, ERR_UNREACHABLE, "no supervisor in '%s': %s", job_folder,
+			       strerror(errno));
+	int rc = connect_in(folder_fd, &fd);
+	close(folder_fd);
+	if (rc == 0 && send(fd, line, strlen(line), MSG_NOSIGNAL) != (ssize_t) strlen(line))
+		rc = -errno;
+	if (rc == 0) {
+		*ret_fd = fd;
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return err_set(err, ERR_UNREACHABLE, "the supervisor in '%s' does not respond: %s",
+		       job_folder, strerror(-rc));
+}
+
+int control_wake(const char *job_folder, struct err *err)
+{
+	int fd = -1;
+	int rc = connect_and_say(job_folder, "wake\n", &fd, err);
+
+	if (rc == 0)
+		close(fd);
+	return rc;
+}
+
+int control_watch(const char *job_folder, int *ret_fd, struct err *err)
+{
+	return connect_and_say(job_folder, "watch\n", ret_fd, err);
+}
+
+/* Reads one line, byte by byte: messages are rare and short, and nothing is read ahead. */
+static int read_line(int fd, msec until, char line[LINE_SIZE])
+{
+	size_t len = 0;
+
+	while (len < LINE_SIZE - 1) {
+		struct pollfd ready = {.fd = fd, .events = POLLIN};
+		int n_ready = poll(&ready, 1, loop_milliseconds_until(until));
+
+		if (n_ready < 0 && errno == EINTR)
+			continue;
+		if (n_ready == 0)
+			return 0;
+		if (n_ready < 0 || read(fd, line + len, 1) != 1)
+			return ERR_UNREACHABLE;
+		if (line[len] == '\n') {
+			line[len] = '\0';
+			return 1;
+		}
+		len++;
+	}
+	return ERR_UNREACHABLE;
+}
+
+int control_next_version(int watch_fd, msec until, int64_t *ret_version, struct err *err)
+{
+	char line[LINE_SIZE];
+	int rc = read_line(watch_fd, until, line);
+
+	if (rc == 0)
+		return 0;
+	if (rc < 0 || !text_starts_with(line, "changed ") ||
+	    text_read_int(line + strlen("changed "), 0, INT64_MAX, ret_version, NULL) < 0)
+		return err_set(err, ERR_UNREACHABLE, "the supervisor hung up");
+	return 1;
+}

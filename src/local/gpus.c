@@ -1,0 +1,110 @@
+#include "local/gpus.h"
+
+#include "jobs/record.h"
+#include "local/machine_gpus.h"
+
+static bool are_there(const struct local_gpus *gpus)
+{
+	return gpus->gpus && gpus->gpus->count > 0;
+}
+
+/* The store remembers what is in all hands together. */
+static int hold(const struct local_gpus *gpus, const struct gpu_deal *deal, const char *uid,
+		struct err *err)
+{
+	gpu_set all = gpu_deal_all(deal);
+	int numbers[GPUS_LIMIT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < gpus->gpus->count; i++)
+		if (all >> i & 1)
+			numbers[count++] = gpus->gpus->list[i].number;
+	return gpus->claims->functions->hold(gpus->claims, CLAIM_GPU, uid, numbers, count, err);
+}
+
+/* One try; ERR_CONFLICT when another job was faster. */
+static int try_to_deal(struct local_gpus *gpus, const struct job *job, bool is_new,
+		       struct text *told, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct gpu_deal deal;
+
+	text_clear(told);
+	int rc = machine_gpus_deal(gpus->gpus, job, gpus->claims, is_new ? NULL : &gpus->deal,
+				   arena, &deal, told, err);
+
+	if (rc == 0)
+		rc = hold(gpus, &deal, job->uid, err);
+	if (rc < 0)
+		return rc;
+	arena_free(gpus->arena);
+	gpus->arena = TAKE(arena);
+	gpus->deal = deal;
+	return 0;
+}
+
+int local_gpus_deal(struct local_gpus *gpus, const struct job *job, const char *role, int index,
+		    struct text *told, struct err *err)
+{
+	bool is_new = !gpus->arena || job_resizes_whole(job, job_role(job, role));
+	int rc = ERR_CONFLICT;
+
+	if (!are_there(gpus) || gpu_deal_find(&gpus->deal, role, index))
+		return 0;
+	while (rc == ERR_CONFLICT)
+		rc = try_to_deal(gpus, job, is_new, told, err);
+	return rc;
+}
+
+int local_gpus_take_back(struct local_gpus *gpus, const char *uid, const char *role, int index,
+			 struct err *err)
+{
+	struct gpu_hand *hands = gpus->deal.hands;
+	const struct gpu_hand *hand = gpu_deal_find(&gpus->deal, role, index);
+
+	if (!hand)
+		return 0;
+	hands[hand - hands] = hands[--gpus->deal.count];
+	int rc = hold(gpus, &gpus->deal, uid, err);
+
+	if (gpus->deal.count == 0)
+		local_gpus_done(gpus);
+	return rc;
+}
+
+void local_gpus_done(struct local_gpus *gpus)
+{
+	arena_free(gpus->arena);
+	gpus->arena = NULL;
+	gpus->deal = (struct gpu_deal){0};
+}
+
+static const struct gpu_hand *find(const struct local_gpus *gpus, const char *role, int index)
+{
+	const struct gpu_hand *hand = gpu_deal_find(&gpus->deal, role, index);
+
+	return hand && !hand->is_own ? hand : NULL;
+}
+
+const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, int index,
+			       struct arena *arena)
+{
+	const struct gpu_hand *hand = find(gpus, role, index);
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!hand)
+		return NULL;
+	gpus_add_ids(gpus->gpus, hand->set, &text);
+	return arena_copy_text(arena, text_of(&text));
+}
+
+char *local_gpus_names(const struct local_gpus *gpus, const char *role, int index)
+{
+	const struct gpu_hand *hand = find(gpus, role, index);
+	struct text text = {0};
+
+	if (!hand)
+		return NULL;
+	gpus_add_names(gpus->gpus, hand->set, &text);
+	return text_take(&text);
+}

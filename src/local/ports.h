@@ -1,0 +1,53 @@
+/* Addresses of one job on this machine: ports that the store remembers as taken. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "io/port.h"
+#include "reconcile/observed.h"
+#include "spec/cluster.h"
+#include "spec/job.h"
+#include "store/claims.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct local_address {
+	char *role;
+	int index;
+	int port;
+	char *text; /* "127.0.0.1:20001" */
+	bool is_published;
+	bool was_used; /* its replica was started before */
+};
+
+struct local_ports {
+	struct claims *claims; /* borrowed */
+	bool are_private; /* of a network that nobody else is in */
+	struct port_reservations reserved; /* among all musters of this machine */
+	struct local_address *addresses;
+	size_t n_addresses;
+	size_t capacity;
+	int coordinator_port; /* 0: nothing is claimed */
+};
+
+/* Gives the replica its address. The first call claims ports for every replica of the job that has
+ * none, and one where rank 0 meets the others, all or none. They stay over restarts. */
+int local_ports_publish(struct local_ports *ports, const struct job *job, const char *role,
+			int index, struct err *err) MUST_USE;
+/* Takes it back; with the last one all ports are given back to the store. */
+int local_ports_unpublish(struct local_ports *ports, const char *uid, const char *role, int index,
+			  struct err *err) MUST_USE;
+/* Gives everything back; nothing may listen there any more. */
+int local_ports_release(struct local_ports *ports, const char *uid, struct err *err);
+void local_ports_done(struct local_ports *ports);
+
+/* Looks at the port of a replica that is about to start again: it is kept whatever happens, but a
+ * program that has taken it meanwhile is worth a word. The port, or 0 when all is well. */
+int local_ports_find_taken(struct local_ports *ports, const char *role, int index);
+void local_ports_observe(const struct local_ports *ports, struct arena *arena,
+			 struct observed *observed);
+/* The addresses of all, for the environment of the job's processes; lives in the arena. */
+struct cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
+				   struct arena *arena);

@@ -1,0 +1,198 @@
+#include "local/replica.h"
+
+#include "base/exit_code.h"
+#include "io/log.h"
+#include "local/start.h"
+#include "status/failure_words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
+					msec now)
+{
+	struct local_replica *replica = mem_new(sizeof(*replica));
+
+	*replica = (struct local_replica){
+		.role = mem_copy_text(role),
+		.index = index,
+		.attempt = attempt,
+		.mark = local_start_mark(uid, role, index, attempt),
+		.started_at = now,
+	};
+	return replica;
+}
+
+void local_replica_free(struct local_replica *replica)
+{
+	if (!replica)
+		return;
+	replica_output_free(replica->output);
+	free(replica->role);
+	free(replica->mark);
+	free(replica->message);
+	free(replica->log);
+	free(replica->gpus);
+	free(replica->stop_file);
+	free(replica);
+}
+
+int local_replica_start(struct local_replica *replica, struct child_start *start,
+			struct output_reader *reader, struct log_writer *take_log, struct err *err)
+{
+	int pipe_fds[2];
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+		log_writer_close(take_log);
+		return err_set_errno(err, errno, "cannot create a pipe for %s-%d", replica->role,
+				     replica->index);
+	}
+	replica->output = replica_output_new(reader, pipe_fds[0], take_log);
+	start->output_fd = pipe_fds[1];
+	int rc = start->program
+			 ? child_start(start, &replica->pid, err)
+			 : err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
+
+	close(pipe_fds[1]);
+	if (rc == 0)
+		log_info("%s-%d is running as process %d", replica->role, replica->index,
+			 (int) replica->pid);
+	return rc;
+}
+
+void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now)
+{
+	bool is_missing = err->code == ERR_NOT_FOUND;
+
+	replica->child_exit.exit_code = is_missing ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN;
+	replica->reason = FAILURE_START_FAILED;
+	replica->message = mem_copy_text(err->text);
+	replica->ended_at = now;
+	local_replica_end(replica);
+}
+
+/* One that is ending already is not signalled any more, but that it was asked is a fact. */
+void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number)
+{
+	if (replica->stage == LOCAL_ENDED || replica->stop_asked_at != MSEC_UNSET)
+		return;
+	replica->stop_asked_at = now;
+	replica->kill_at = now + grace;
+	replica->held_signal = signal_number;
+}
+
+static void create_stop_file(const struct local_replica *replica)
+{
+	int fd = open(replica->stop_file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->role,
+			 replica->index, replica->stop_file, strerror(errno));
+	else
+		close(fd);
+}
+
+void local_replica_send_held(struct local_replica *replica)
+{
+	int signal_number = replica->held_signal;
+
+	replica->held_signal = 0;
+	if (!signal_number || replica->stage != LOCAL_RUNNING)
+		return;
+	create_stop_file(replica);
+	child_signal_group(replica->pid, signal_number);
+	child_signal_group(replica->pid, SIGCONT);
+}
+
+void local_replica_kill(struct local_replica *replica, msec now)
+{
+	if (replica->stage == LOCAL_ENDED || replica->is_killed)
+		return;
+	if (replica->stop_asked_at == MSEC_UNSET)
+		replica->stop_asked_at = replica->kill_at = now;
+	if (replica->stage == LOCAL_LEFT)
+		return;
+	replica->is_killed = true;
+	child_signal_group(replica->pid, SIGKILL);
+}
+
+bool local_replica_awaits_kill(const struct local_replica *replica)
+{
+	return replica->stage == LOCAL_RUNNING && !replica->is_killed &&
+	       replica->kill_at != MSEC_UNSET;
+}
+
+void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
+			 msec now)
+{
+	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
+		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
+	replica->child_exit = *child_exit;
+	replica->ended_at = now;
+	replica->stage = LOCAL_LEFT;
+}
+
+void local_replica_end(struct local_replica *replica)
+{
+	replica_output_finish(TAKE(replica->output));
+	replica->stage = LOCAL_ENDED;
+}
+
+static enum observed_phase phase_of(const struct local_replica *replica)
+{
+	if (replica->stage != LOCAL_ENDED)
+		return OBSERVED_RUNNING;
+	return replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
+}
+
+/* Why it runs and does nothing. */
+static void observe_stop(const struct local_replica *replica, struct arena *arena,
+			 struct observed_replica *observed)
+{
+	if (replica->stage != LOCAL_RUNNING || !replica->stopped_by)
+		return;
+	observed->reason = FAILURE_PROCESS_STOPPED;
+	observed->message = arena_format(arena,
+					 "its process is paused by SIG%s, and its peers wait for "
+					 "it until they fail; continue it with `kill -CONT %d`",
+					 sigabbrev_np(replica->stopped_by), (int) replica->pid);
+}
+
+void local_replica_move_times(struct local_replica *replica, msec step)
+{
+	msec_move(&replica->started_at, step);
+	msec_move(&replica->ended_at, step);
+	msec_move(&replica->stop_asked_at, step);
+	msec_move(&replica->kill_at, step);
+}
+
+void local_replica_observe(const struct local_replica *replica, struct arena *arena,
+			   struct observed_replica *ret_observed)
+{
+	bool has_ended = replica->stage == LOCAL_ENDED;
+
+	*ret_observed = (struct observed_replica){
+		.role = arena_copy_text(arena, replica->role),
+		.index = replica->index,
+		.attempt = replica->attempt,
+		.phase = phase_of(replica),
+		.pid = has_ended ? 0 : replica->pid,
+		.exit_code = has_ended ? replica->child_exit.exit_code : -1,
+		.signal = has_ended ? replica->child_exit.signal : 0,
+		.reason = replica->reason,
+		.message = arena_copy_text(arena, replica->message),
+		.started_at = replica->started_at,
+		.ended_at = has_ended ? replica->ended_at : MSEC_UNSET,
+		.stop_asked_at = replica->stop_asked_at,
+		.printed_at = replica->output ? replica_output_last(replica->output) : MSEC_UNSET,
+		.kill_at = replica->kill_at,
+		.is_killed = replica->is_killed,
+		.log = arena_copy_text(arena, replica->log),
+		.gpus = arena_copy_text(arena, replica->gpus),
+	};
+	observe_stop(replica, arena, ret_observed);
+}

@@ -1,0 +1,294 @@
+#include "local/replica_output.h"
+
+#include "base/mem.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* One read. Larger ones were no faster, and cost memory. */
+#define CHUNK_SIZE (64 * 1024)
+/* A pipe that gives less than half of what it holds is left alone for a moment, so that more can
+ * collect, for this long, which no eye sees. */
+#define REST ((msec) 10)
+/* A pipe that is full after its rest may hold its replica up: it does not rest again while so many
+ * times its size comes in so much time, however small the pieces are. */
+#define FAST_PIPES ((size_t) 8)
+#define FAST_TIME ((msec) 100)
+/* Output after a longer silence is taken at once, and alone. */
+#define SILENCE ((msec) 20)
+/* A pipe of 64 KiB is full after a tenth of a rest when a program prints as fast as it can, and
+ * then it waits for us. So pipes are made larger: up to a megabyte, which is what the kernel lets a
+ * user have, and in all a quarter of what it lets the pipes of one user have. Beyond that, it would
+ * give new pipes of that user, of any program, a single page. */
+#define LARGEST_PIPE ((size_t) 1024 * 1024)
+#define USUAL_PIPE ((size_t) 64 * 1024)
+#define PIPES_OF_USER "/proc/sys/fs/pipe-user-pages-soft"
+#define USUAL_PIPES_OF_USER ((size_t) 64 * 1024 * 1024)
+#define OUR_PART 4
+
+struct output_reader {
+	struct loop *loop;
+	struct output_listener listener;
+	struct loop_watch *rest_timer;
+	struct replica_output *resting; /* list of those that are left alone for a moment */
+	char *chunk;
+	bool has_told_trouble; /* once for all logs, which lie on one disk */
+	size_t room; /* for all pipes */
+	size_t pipe_size; /* of the next pipe */
+};
+
+struct replica_output {
+	struct output_reader *reader;
+	struct log_writer *log;
+	struct loop_watch *watch; /* NULL: the pipe has ended */
+	int fd;
+	size_t pipe_size;
+	msec last;
+	msec fast_since; /* MSEC_UNSET: it may rest */
+	size_t fast_size; /* bytes since then */
+	bool is_resting;
+	struct replica_output *next_resting;
+};
+
+static void read_rested(void *data);
+
+/* What all our pipes together may hold. */
+static size_t read_room(void)
+{
+	char *text CLEANUP(mem_free_text) = NULL;
+	size_t len;
+
+	if (file_read_whole(PIPES_OF_USER, 64, &text, &len, NULL))
+		return USUAL_PIPES_OF_USER / OUR_PART;
+	size_t pages = strtoul(text, NULL, 10); /* 0: no limit */
+
+	return (pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
+}
+
+struct output_reader *output_reader_new(struct loop *loop, const struct output_listener *listener)
+{
+	struct output_reader *reader = mem_new(sizeof(*reader));
+
+	reader->loop = loop;
+	reader->listener = *listener;
+	reader->rest_timer = loop_new_timer(loop, read_rested, reader);
+	reader->chunk = mem_new(CHUNK_SIZE);
+	reader->room = read_room();
+	output_reader_expect(reader, 1);
+	return reader;
+}
+
+void output_reader_expect(struct output_reader *reader, size_t n_pipes)
+{
+	reader->pipe_size = LARGEST_PIPE;
+	while (reader->pipe_size > USUAL_PIPE && reader->pipe_size * n_pipes > reader->room)
+		reader->pipe_size /= 2;
+}
+
+void output_reader_free(struct output_reader *reader)
+{
+	if (!reader)
+		return;
+	loop_watch_free(reader->rest_timer);
+	free(reader->chunk);
+	free(reader);
+}
+
+static void keep(struct replica_output *output, size_t len)
+{
+	const struct output_listener *listener = &output->reader->listener;
+	struct err err;
+
+	output->last = loop_now();
+	if (output->log &&
+	    log_writer_add(output->log, output->reader->chunk, len, output->last, &err) < 0 &&
+	    !output->reader->has_told_trouble) {
+		output->reader->has_told_trouble = true;
+		listener->on_trouble(err.text, listener->data);
+	}
+	listener->on_output(listener->data);
+}
+
+static void close_pipe(struct replica_output *output)
+{
+	loop_watch_free(TAKE(output->watch));
+	file_close(&output->fd);
+}
+
+/* Takes one chunk into the log, whatever is there; 0 when there is nothing now. */
+static size_t take_chunk(struct replica_output *output)
+{
+	ssize_t len = read(output->fd, output->reader->chunk, CHUNK_SIZE);
+
+	if (len > 0) {
+		keep(output, (size_t) len);
+		return (size_t) len;
+	}
+	if (len == 0 || (errno != EAGAIN && errno != EINTR))
+		close_pipe(output);
+	return 0;
+}
+
+/* The disk is full and the terminal slow: the replica has to wait. */
+static bool is_held(const struct replica_output *output)
+{
+	return output->log && !log_writer_has_room(output->log);
+}
+
+/* Takes what the pipe holds, and not what comes meanwhile. */
+static size_t take(struct replica_output *output)
+{
+	size_t taken = 0, len;
+
+	do {
+		len = take_chunk(output);
+		taken += len;
+	} while (len == CHUNK_SIZE && taken < output->pipe_size && !is_held(output));
+	return taken;
+}
+
+static bool is_small(const struct replica_output *output, size_t len)
+{
+	return len > 0 && len < output->pipe_size / 2;
+}
+
+static void rest(struct replica_output *output)
+{
+	struct output_reader *reader = output->reader;
+
+	loop_watch_enable(output->watch, false);
+	if (!reader->resting)
+		loop_timer_arm(reader->rest_timer, loop_now() + REST);
+	output->is_resting = true;
+	output->next_resting = reader->resting;
+	reader->resting = output;
+}
+
+static void begin_fast(struct replica_output *output)
+{
+	output->fast_since = output->last;
+	output->fast_size = 0;
+}
+
+/* Whether a pipe that gave `len` bytes more is still too fast to rest. */
+static bool is_fast(struct replica_output *output, size_t len)
+{
+	if (output->fast_since == MSEC_UNSET)
+		return false;
+	output->fast_size += len;
+	if (output->last - output->fast_since < FAST_TIME)
+		return true;
+	if (output->fast_size >= FAST_PIPES * output->pipe_size) {
+		begin_fast(output);
+		return true;
+	}
+	output->fast_since = MSEC_UNSET;
+	return false;
+}
+
+static void read_ready(void *data)
+{
+	struct replica_output *output = data;
+	msec last = output->last;
+	size_t len = take(output);
+
+	if (output->watch && is_held(output))
+		rest(output);
+	if (output->is_resting || is_fast(output, len))
+		return;
+	if (is_small(output, len) && output->last - last < SILENCE)
+		rest(output);
+}
+
+/* The pipe decides again whether it is read: silent ones wait for the kernel's word, and those that
+ * flow fast are read as fast as the loop turns. */
+static void read_rested(void *data)
+{
+	struct output_reader *reader = data;
+	struct replica_output *rested = TAKE(reader->resting);
+
+	while (rested) {
+		struct replica_output *output = rested;
+
+		rested = output->next_resting;
+		output->is_resting = false;
+		size_t len = is_held(output) ? 0 : take(output);
+
+		if (len >= output->pipe_size)
+			begin_fast(output);
+		if (is_small(output, len) || (output->watch && is_held(output)))
+			rest(output);
+		else if (output->watch)
+			loop_watch_enable(output->watch, true);
+	}
+}
+
+/* The kernel refuses a user whose pipes hold much already: then it stays as it is. */
+static size_t widen(int fd, size_t size)
+{
+	if (size > USUAL_PIPE)
+		fcntl(fd, F_SETPIPE_SZ, (int) size);
+	int found = fcntl(fd, F_GETPIPE_SZ);
+
+	return found > 0 ? (size_t) found : USUAL_PIPE;
+}
+
+struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
+					  struct log_writer *take_log)
+{
+	struct replica_output *output = mem_new(sizeof(*output));
+
+	fcntl(take_fd, F_SETFL, fcntl(take_fd, F_GETFL) | O_NONBLOCK);
+	output->reader = reader;
+	output->fd = take_fd;
+	output->pipe_size = widen(take_fd, reader->pipe_size);
+	output->log = take_log;
+	output->last = MSEC_UNSET;
+	output->watch = loop_watch_readable(reader->loop, take_fd, read_ready, output);
+	return output;
+}
+
+static void leave_resting(struct replica_output *output)
+{
+	struct replica_output **link = &output->reader->resting;
+
+	while (output->is_resting && *link) {
+		if (*link == output) {
+			*link = output->next_resting;
+			output->is_resting = false;
+		} else {
+			link = &(*link)->next_resting;
+		}
+	}
+}
+
+void replica_output_free(struct replica_output *output)
+{
+	if (!output)
+		return;
+	leave_resting(output);
+	close_pipe(output);
+	log_writer_close(output->log);
+	free(output);
+}
+
+void replica_output_finish(struct replica_output *output)
+{
+	size_t taken = 0, len = 1;
+
+	if (!output)
+		return;
+	while (output->watch && len > 0 && taken < output->pipe_size) {
+		len = take_chunk(output);
+		taken += len;
+	}
+	replica_output_free(output);
+}
+
+msec replica_output_last(const struct replica_output *output)
+{
+	return output->last ? output->last : MSEC_UNSET;
+}

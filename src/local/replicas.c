@@ -1,0 +1,205 @@
+#include "local/replicas.h"
+
+#include "base/text.h"
+#include "io/log.h"
+#include "io/loop.h"
+#include "io/oom.h"
+#include "io/process.h"
+#include "jobs/process_mark.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void local_replicas_init(struct local_replicas *replicas)
+{
+	*replicas = (struct local_replicas){.oom_kills = oom_kill_count()};
+}
+
+void local_replicas_done(struct local_replicas *replicas)
+{
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_free(replicas->list[i]);
+	free(replicas->list);
+	*replicas = (struct local_replicas){0};
+}
+
+void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica)
+{
+	mem_grow(&replicas->list, &replicas->capacity, replicas->count, sizeof(*replicas->list));
+	replicas->list[replicas->count++] = take_replica;
+}
+
+void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica)
+{
+	size_t kept = 0;
+
+	if (replica->stage != LOCAL_ENDED)
+		return;
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *other = replicas->list[i];
+
+		if (other == replica)
+			local_replica_free(other);
+		else
+			replicas->list[kept++] = other;
+	}
+	replicas->count = kept;
+}
+
+struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
+					  int index, int attempt)
+{
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->attempt == attempt && replica->index == index &&
+		    text_equals(replica->role, role))
+			return replica;
+	}
+	return NULL;
+}
+
+struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid)
+{
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->pid == pid && replica->stage == LOCAL_RUNNING)
+			return replica;
+	}
+	return NULL;
+}
+
+/* A SIGKILL that we did not send was the kernel's when its count of such kills has gone up. */
+static const char *reason_of_exit(struct local_replicas *replicas,
+				  const struct local_replica *replica,
+				  const struct child_exit *child_exit)
+{
+	if (child_exit->signal != SIGKILL || replica->is_killed)
+		return NULL;
+	if (oom_kill_count() <= replicas->oom_kills)
+		return NULL;
+	replicas->oom_kills++;
+	return "OOMKilled";
+}
+
+void local_replicas_hear_exit(const struct child_exit *child_exit, void *data)
+{
+	struct local_replicas *replicas = data;
+	struct local_replica *replica = local_replicas_find_process(replicas, child_exit->pid);
+
+	if (!replica)
+		return;
+	replica->reason = reason_of_exit(replicas, replica, child_exit);
+	local_replica_leave(replica, child_exit, loop_now());
+}
+
+msec local_replicas_next_kill(const struct local_replicas *replicas)
+{
+	msec next = MSEC_NEVER;
+
+	for (size_t i = 0; i < replicas->count; i++) {
+		const struct local_replica *replica = replicas->list[i];
+
+		if (local_replica_awaits_kill(replica))
+			next = msec_min(next, replica->kill_at);
+	}
+	return next;
+}
+
+void local_replicas_kill_overdue(struct local_replicas *replicas, msec now)
+{
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (local_replica_awaits_kill(replica) && replica->kill_at <= now)
+			local_replica_kill(replica, now);
+	}
+}
+
+void local_replicas_kill_all(struct local_replicas *replicas, msec now)
+{
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_kill(replicas->list[i], now);
+}
+
+static bool has_mark_of(const struct local_replica *replica, const char *attempt_mark)
+{
+	return text_equals(strchr(replica->mark, '=') + 1, attempt_mark);
+}
+
+/* A child that we did not start fell to us when its parent died. What belongs to an attempt that is
+ * over has to end; what belongs to one that runs is left to it. */
+static void end_if_left_over(pid_t pid, void *data)
+{
+	struct local_replicas *replicas = data;
+
+	if (local_replicas_find_process(replicas, pid))
+		return;
+	char *attempt_mark CLEANUP(mem_free_text) = NULL;
+
+	if (!process_read_variable(pid, ENVIRONMENT_ATTEMPT_MARK, &attempt_mark))
+		replicas->is_unclear = true;
+	for (size_t i = 0; attempt_mark && i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->stage != LOCAL_RUNNING && has_mark_of(replica, attempt_mark) &&
+		    kill(pid, SIGKILL) == 0)
+			replica->has_escapees = true;
+	}
+}
+
+static bool has_any_left(const struct local_replicas *replicas)
+{
+	for (size_t i = 0; i < replicas->count; i++)
+		if (replicas->list[i]->stage == LOCAL_LEFT)
+			return true;
+	return false;
+}
+
+static void look_at_children(struct local_replicas *replicas, bool has_children)
+{
+	replicas->is_unclear = false;
+	for (size_t i = 0; i < replicas->count; i++)
+		replicas->list[i]->has_escapees = false;
+	if (has_children)
+		process_each_child(getpid(), end_if_left_over, replicas);
+}
+
+/* When an escapee dies, its own children fall to us, and its end has us look again. One that is
+ * between two programs, or dies at this moment, may belong to anybody, and so may its children. */
+enum local_look local_replicas_end_left(struct local_replicas *replicas, bool has_children)
+{
+	if (!has_any_left(replicas))
+		return LOCAL_LOOK_NOBODY;
+	look_at_children(replicas, has_children);
+	if (replicas->is_unclear)
+		return LOCAL_LOOK_UNCLEAR;
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->stage == LOCAL_LEFT && !replica->has_escapees)
+			local_replica_end(replica);
+	}
+	return LOCAL_LOOK_DONE;
+}
+
+void local_replicas_move_times(struct local_replicas *replicas, msec step)
+{
+	log_info("the clock of this machine was set %s by %" PRId64 " s",
+		 step < 0 ? "back" : "forward", (step < 0 ? -step : step) / MSEC_PER_SECOND);
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_move_times(replicas->list[i], step);
+}
+
+void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
+			    struct observed *observed)
+{
+	observed->n_replicas = replicas->count;
+	observed->replicas = arena_take_array(arena, replicas->count, sizeof(*observed->replicas));
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_observe(replicas->list[i], arena, &observed->replicas[i]);
+}

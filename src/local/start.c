@@ -1,0 +1,233 @@
+#include "local/start.h"
+
+#include "base/text.h"
+#include "io/log.h"
+#include "io/own_program.h"
+#include "io/python_stacks.h"
+#include "jobs/process_mark.h"
+#include "jobs/processes.h"
+#include "jobs/stacks_file.h"
+#include "spec/gpus.h"
+#include "spec/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PYTHON_PATH "PYTHONPATH"
+
+char *local_start_mark(const char *uid, const char *role, int index, int attempt)
+{
+	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
+
+	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s", uid, name);
+}
+
+char *local_start_stop_file(const char *report_folder, const char *role, int index, int attempt)
+{
+	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
+
+	return mem_format("%s/%s.stop", report_folder, name);
+}
+
+static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
+		      int attempt)
+{
+	char *mark CLEANUP(mem_free_text) = local_start_mark(uid, role, index, attempt);
+
+	environment_set(declared, ENVIRONMENT_JOB_MARK, uid);
+	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
+}
+
+/* gRPC, and TensorFlow with it, sends even what goes to this machine through the proxy of
+ * http_proxy, which knows nothing of tasks: everything hangs. So our own addresses are named as
+ * exceptions. Source: grpc/doc/environment_variables.md. */
+static void go_past_proxies(struct environment *declared)
+{
+	const char *exceptions = getenv("no_proxy");
+	bool has_proxy = getenv("http_proxy") || getenv("https_proxy");
+	bool is_decided = getenv("grpc_proxy") || getenv("no_grpc_proxy");
+
+	if (!has_proxy || is_decided)
+		return;
+	char *value CLEANUP(mem_free_text) = mem_format(
+		"%s%slocalhost,127.0.0.1", exceptions ? exceptions : "", exceptions ? "," : "");
+
+	environment_set(declared, "no_grpc_proxy", value);
+}
+
+/* What a shell says of the machine's interfaces is not true in there. */
+static void name_interface(struct environment *declared)
+{
+	environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
+	environment_set(declared, "GLOO_SOCKET_IFNAME", "lo");
+}
+
+/* A user who has set it means every replica. */
+static void limit_threads(const struct cluster *cluster, const struct role *role, int index,
+			  double cores, struct environment *declared)
+{
+	int threads = threads_of_replica(role->container.processors, cores,
+					 job_replica_count(cluster->job));
+	char *value CLEANUP(mem_free_text) = mem_format("%d", threads);
+
+	if (cores <= 0 || getenv(THREADS_VARIABLE))
+		return;
+	environment_set(declared, THREADS_VARIABLE, value);
+	log_info("%s-%d: " THREADS_VARIABLE "=%d unless the job sets it (%g usable cores)",
+		 role->name, index, threads, cores);
+}
+
+/* Before the user's own folders, so that ours is found first; it gives way to the next one. */
+static void hook_python(const char *hook, const char *job_folder, const struct role *role,
+			int index, int attempt, struct environment *declared)
+{
+	const char *own = getenv(PYTHON_PATH);
+	bool has_own = own && *own;
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s%s%s", hook, has_own ? ":" : "", has_own ? own : "");
+	char *file CLEANUP(mem_free_text) =
+		stacks_file_path(job_folder, role->name, index, attempt);
+
+	environment_set(declared, PYTHON_PATH, path);
+	environment_set(declared, PYTHON_STACKS_FILE, file);
+}
+
+static void name_stop_file(const struct cluster *cluster, const struct role *role, int index,
+			   int attempt, struct environment *declared)
+{
+	char *file CLEANUP(mem_free_text) =
+		local_start_stop_file(cluster->report_folder, role->name, index, attempt);
+
+	environment_set(declared, "MUSTER_STOP_FILE", file);
+}
+
+/* All that the job's process is told beyond what muster itself was started with. The marks come
+ * last: they are how its descendants are found. */
+static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
+		    const struct local_machine *machine, struct environment *declared)
+{
+	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
+
+	if (machine->visible_gpus)
+		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
+	if (machine->stacks_hook)
+		hook_python(machine->stacks_hook, cluster->report_folder, role, index, attempt,
+			    declared);
+	limit_threads(cluster, role, index, machine->cores, declared);
+	go_past_proxies(declared);
+	if (cluster->job->has_private_network)
+		name_interface(declared);
+	cluster_add_environment(cluster, role->name, index, attempt, declared);
+	name_stop_file(cluster, role, index, attempt, declared);
+	if (nccl_errors)
+		environment_set(declared, NCCL_ERRORS_VARIABLE, nccl_errors);
+	environment_add_container(declared, &role->container);
+	add_marks(declared, cluster->job->uid, role->name, index, attempt);
+}
+
+static bool is_declared(const struct environment *declared, const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	for (size_t i = 0; i < declared->count; i++)
+		if (strncmp(declared->entries[i], entry, len) == 0 &&
+		    declared->entries[i][len] == '=')
+			return true;
+	return false;
+}
+
+static char *const *merge(const struct environment *declared, struct arena *arena)
+{
+	size_t n_own = 0, count = 0;
+
+	while (environ[n_own])
+		n_own++;
+	char **entries = arena_take_array(arena, n_own + declared->count + 1, sizeof(*entries));
+
+	for (size_t i = 0; i < n_own; i++)
+		if (!is_declared(declared, environ[i]))
+			entries[count++] = environ[i];
+	for (size_t i = 0; i < declared->count; i++)
+		entries[count++] = arena_copy_text(arena, declared->entries[i]);
+	return entries;
+}
+
+static size_t count_texts(const char *const *texts)
+{
+	size_t count = 0;
+
+	while (texts && texts[count])
+		count++;
+	return count;
+}
+
+static size_t expand_into(char **expanded, const char *const *texts,
+			  const struct environment *declared, struct arena *arena)
+{
+	size_t count = count_texts(texts);
+
+	for (size_t i = 0; i < count; i++) {
+		char *text CLEANUP(mem_free_text) = environment_expand(declared, texts[i]);
+
+		expanded[i] = arena_copy_text(arena, text);
+	}
+	return count;
+}
+
+/* As torchrun has it in the arguments of its scripts. */
+static char *put_local_rank(const char *argument, int local_rank, struct arena *arena)
+{
+	static const char variable[] = "${local_rank}";
+	struct text text CLEANUP(text_done) = {0};
+	const char *found;
+
+	while ((found = strstr(argument, variable))) {
+		text_add_bytes(&text, argument, (size_t) (found - argument));
+		text_addf(&text, "%d", local_rank);
+		argument = found + sizeof(variable) - 1;
+	}
+	text_add(&text, argument);
+	return arena_copy_text(arena, text_of(&text));
+}
+
+static char *const *make_arguments(const struct cluster *cluster, const struct role *role,
+				   int index, const struct environment *declared,
+				   struct arena *arena)
+{
+	const struct container *container = &role->container;
+	size_t count = count_texts(container->command) + count_texts(container->args);
+	char **arguments = arena_take_array(arena, count + 1, sizeof(*arguments));
+	size_t n_command = expand_into(arguments, container->command, declared, arena);
+
+	expand_into(arguments + n_command, container->args, declared, arena);
+	for (size_t i = 1; cluster->world && i < count; i++)
+		arguments[i] = put_local_rank(arguments[i], index, arena);
+	return arguments;
+}
+
+/* A job that says `muster` means the one that runs it, not whichever PATH has, if it has any. */
+static const char *program_of(const char *name, struct arena *arena)
+{
+	if (!text_equals(name, "muster"))
+		return name;
+	char *own CLEANUP(mem_free_text) = own_program_path();
+
+	return arena_copy_text(arena, own);
+}
+
+void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
+			  int attempt, const struct local_machine *machine, struct arena *arena,
+			  struct child_start *ret_start)
+{
+	struct environment declared CLEANUP(environment_done) = {0};
+
+	declare(cluster, role, index, attempt, machine, &declared);
+	*ret_start = (struct child_start){
+		.arguments = make_arguments(cluster, role, index, &declared, arena),
+		.environment = merge(&declared, arena),
+		.working_dir = role->container.working_dir,
+		.output_fd = -1,
+	};
+	ret_start->program = program_of(ret_start->arguments[0], arena);
+}

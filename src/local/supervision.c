@@ -1,0 +1,395 @@
+/* One job seen through by the process that is the parent of its workers: what a supervision has of
+ * this machine, and what clients learn by the control socket. */
+#include "local/supervision.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "io/descriptor_limit.h"
+#include "io/private_network_maker.h"
+#include "io/process.h"
+#include "jobs/record.h"
+#include "jobs/registration.h"
+#include "jobs/resumption.h"
+#include "jobs/settle.h"
+#include "jobs/state_folder.h"
+#include "local/backend.h"
+#include "local/control.h"
+#include "reconcile/reconcile.h"
+#include "spec/limits.h"
+#include "store/retrying.h"
+#include "supervise/supervision.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RETRY_AFTER MSEC_PER_SECOND
+/* A pipe, and a log with its index and a copy, that is written and, at times, shown. */
+#define DESCRIPTORS_PER_REPLICA 6
+#define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
+/* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
+#define SAME_KEY_PRESS ((msec) 200)
+
+struct local_supervision {
+	struct supervision base;
+	const struct supervisor_request *request;
+	char *folder; /* of this job */
+	struct private_network network;
+	struct backend *processes; /* the local back end, of the supervision or of its agent */
+	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
+	struct control *control;
+	struct unkept *unkept; /* lines that reach the terminal alone */
+	struct loop_watch *outer_gone;
+
+	char *replaced_uid; /* the job whose name we took; its folder is still there */
+	msec interrupted_at; /* of the monotonic clock; 0: not yet */
+	bool is_gone; /* nobody remembers the job any more: its logs go, too */
+};
+
+static void on_store_trouble(const char *sentence, void *data)
+{
+	struct supervision *base = data;
+	char *told CLEANUP(mem_free_text) =
+		sentence ? mem_format("%s; the job keeps running, and muster retries", sentence)
+			 : mem_copy_text("the state of the job can be saved again");
+
+	reporter_say(&base->reporter, told);
+}
+
+/* Passes. */
+
+/* Once the first replicas were started: what was no hurry before. */
+static void on_first_start(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	char *replaced_uid CLEANUP(mem_free_text) = TAKE(supervision->replaced_uid);
+	struct err err = {0};
+
+	supervision_tell_started(base);
+	if (replaced_uid &&
+	    state_folder_remove_job(base->request->state_folder, replaced_uid, &err) < 0)
+		reporter_say(&base->reporter, err.text);
+}
+
+/* The job is over, and so is our work for it: nobody looks after it from here on. */
+static void end(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	struct reporter *reporter = &base->reporter;
+	struct err err = {0};
+
+	on_first_start(supervision);
+	state_folder_give_back(supervision->folder);
+	supervision_end_exporter(base); /* a command that waits for the end finds it gone */
+	/* From the moment when the record says so the job may be resumed, and its folder is not
+	 * ours. All clients that listen are let go behind that: they find what is true then. */
+	control_close(supervision->control);
+	int rc = record_end_supervision(base->store, base->job->name, base->job->uid, &err);
+	control_free(TAKE(supervision->control));
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		reporter_say(reporter, err.text);
+	if (store_retrying_is_behind(base->store))
+		reporter_say(reporter,
+			     "cannot save the result of the job: `muster ps` will show it as lost");
+	supervision_close(base);
+}
+
+/* Somebody took the record away under a job that runs. */
+static void give_up(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+
+	backend_local_kill_all(supervision->processes);
+	reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
+		     "its record was deleted, so muster stopped its processes");
+}
+
+static void end_pass(const struct driver_outcome *outcome, void *data)
+{
+	struct local_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+	msec wake_at = outcome->wake_at;
+
+	control_tell_version(supervision->control, base->version);
+	if (outcome->is_gone && !status_is_finished(&base->reporter.status))
+		give_up(supervision);
+	if (outcome->is_finished || outcome->is_gone) {
+		supervision->is_gone = outcome->is_gone;
+		end(supervision);
+		return;
+	}
+	if (wake_at > loop_now())
+		on_first_start(supervision);
+	if (store_retrying_is_behind(base->store))
+		wake_at = msec_min(wake_at, loop_now() + RETRY_AFTER);
+	loop_timer_arm(base->timer, wake_at);
+}
+
+/* Being asked to end. */
+
+static void hurry(void *data)
+{
+	struct local_supervision *supervision = data;
+
+	backend_local_kill_all(supervision->processes);
+	supervision_ask_for_pass(&supervision->base);
+}
+
+static bool take_signal(int number, void *data)
+{
+	struct local_supervision *supervision = data;
+	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
+
+	if (number != SIGINT)
+		return false;
+	if (before && now - before < SAME_KEY_PRESS)
+		return true;
+	supervision->interrupted_at = now;
+	return false;
+}
+
+/* The outer process was killed: nobody would end our workers if we were killed next. */
+static void on_outer_gone(void *data)
+{
+	struct local_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+	struct err err = {0};
+
+	loop_watch_enable(supervision->outer_gone, false);
+	backend_local_kill_all(supervision->processes);
+	base->phase = SUPERVISION_CLOSING;
+	base->reporter.status.exit_code = EXIT_OWN_FAULT;
+	if (settle_job(base->store, base->job->name, base->job->uid, &err) < 0)
+		reporter_say(&base->reporter, err.text);
+	loop_stop(base->loop);
+}
+
+/* Setting up. */
+
+static int record_job(struct local_supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+
+	base->created = loop_now();
+	if (request->is_resumed)
+		return resumption_register(base->store, request->job, base->created, err);
+	return registration_register(base->store, request->job, request->replaces_finished,
+				     base->created, &supervision->replaced_uid, err);
+}
+
+static int make_network(struct local_supervision *supervision, struct err *err)
+{
+	int rc = private_network_make(&supervision->network, err);
+
+	return rc < 0 ? err_prefix(err, "cannot create a private network") : 0;
+}
+
+static int make_agent(const struct local_supervision *supervision, struct agent **ret_agent,
+		      struct err *err)
+{
+	const struct supervision *base = &supervision->base;
+	const struct agent_settings settings = {
+		.request = supervision->request->agent,
+		.loop = base->loop,
+		.claims = base->store->claims,
+		.on_news = supervision_ask_for_pass,
+		.on_trouble = supervision_on_trouble,
+		.data = (void *) base,
+	};
+
+	return settings.request ? agent_new(&settings, ret_agent, err) : 0;
+}
+
+static int make_backend(struct local_supervision *supervision, struct err *err)
+{
+	struct agent *agent = NULL;
+	int rc = make_agent(supervision, &agent, err);
+
+	if (rc < 0)
+		return rc;
+	const struct supervisor_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(request->base.state_folder);
+	const struct backend_local_settings settings = {
+		.loop = base->loop,
+		.claims = base->store->claims,
+		.gpus = request->gpus,
+		.network = request->job->has_private_network ? &supervision->network : NULL,
+		.join_world = agent ? agent_join_world : NULL,
+		.world_data = agent,
+		.jobs_folder = jobs,
+		.state_folder = request->base.state_folder,
+		.unkept = supervision->unkept,
+		.copies = base->reporter.copies,
+		.input = request->input,
+		.rotate_at = LIMIT_LOG_FILE,
+		.descriptor_limit = supervision->descriptor_limit,
+		.on_news = supervision_ask_for_pass,
+		.on_output = supervision_on_output,
+		.on_trouble = supervision_on_trouble,
+		.data = base,
+	};
+
+	rc = backend_local_new(&settings, &supervision->processes, err);
+	if (rc < 0)
+		agent_free(agent);
+	else
+		base->backend =
+			agent ? agent_take(agent, supervision->processes) : supervision->processes;
+	return rc;
+}
+
+/* As far up as it goes, and not only for the replicas of now: the job may be scaled up. */
+static int raise_descriptor_limit(struct local_supervision *supervision, struct err *err)
+{
+	const struct job *job = supervision->request->job;
+	size_t n_replicas = (size_t) job_replica_count(job);
+
+	if (descriptor_limit_raise(DESCRIPTORS_BESIDES + DESCRIPTORS_PER_REPLICA * n_replicas,
+				   &supervision->descriptor_limit, err) < 0)
+		return err_prefix(err, "job '%s' with %zu replicas", job->name, n_replicas);
+	return 0;
+}
+
+static int open_store(struct local_supervision *supervision, struct err *err)
+{
+	struct supervision *base = &supervision->base;
+	struct store *store;
+	int rc = store_sqlite_open(base->request->state_folder, &store, err);
+
+	if (rc == 0)
+		base->store = store_retrying_new(store, on_store_trouble, base);
+	return rc;
+}
+
+/* The folder, where the job was started: relative paths of its command mean something there. */
+static int make_folder(struct local_supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+
+	if (request->is_resumed)
+		return state_folder_return_to_start(supervision->folder, request->job->name, err);
+	int rc = state_folder_make_job(request->base.state_folder, request->job->uid, err);
+
+	if (rc == 0)
+		state_folder_keep_start(supervision->folder);
+	return rc;
+}
+
+static int make_control(struct local_supervision *supervision, struct err *err)
+{
+	return control_new(supervision->base.loop, supervision->folder, supervision_ask_for_pass,
+			   &supervision->base, &supervision->control, err);
+}
+
+/* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */
+static int make_control_and_record(struct local_supervision *supervision, struct err *err)
+{
+	bool is_resumed = supervision->request->is_resumed;
+	int rc = is_resumed ? record_job(supervision, err) : make_control(supervision, err);
+
+	if (rc == 0 && is_resumed)
+		control_remove_left(supervision->folder);
+	if (rc == 0)
+		rc = is_resumed ? make_control(supervision, err) : record_job(supervision, err);
+	return rc;
+}
+
+/* Everything that can fail, in the order in which it can be undone; the record comes last, so that
+ * a job that is to be seen has a supervisor that can be reached. */
+static int set_up(struct local_supervision *supervision, const struct guard *guard, struct err *err)
+{
+	struct supervision *base = &supervision->base;
+	int rc = process_need_proc(err);
+
+	if (rc == 0)
+		rc = loop_new(&base->loop, err);
+	if (rc < 0)
+		return rc;
+	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
+	supervision_watch_signals(base);
+	supervision->outer_gone =
+		loop_watch_readable(base->loop, guard->outer_gone_fd, on_outer_gone, supervision);
+	rc = raise_descriptor_limit(supervision, err);
+	if (rc == 0)
+		rc = open_store(supervision, err);
+	if (rc == 0)
+		rc = make_folder(supervision, err);
+	if (rc == 0)
+		state_folder_reserve(supervision->folder);
+	if (rc == 0 && supervision->request->job->has_private_network)
+		rc = make_network(supervision, err);
+	reporter_make_copies(&base->reporter, base->request->copy_pattern, base->job);
+	if (rc == 0)
+		rc = make_backend(supervision, err);
+	if (rc == 0)
+		rc = supervision_make_console(base, supervision->folder, supervision->unkept, err);
+	if (rc == 0)
+		rc = supervision_make_exporter(base, err);
+	if (rc == 0)
+		rc = make_control_and_record(supervision, err);
+	return rc;
+}
+
+static void tear_down(struct local_supervision *supervision)
+{
+	supervision_end_work(&supervision->base);
+	control_free(supervision->control);
+	loop_watch_free(supervision->outer_gone);
+	supervision_done(&supervision->base);
+	private_network_done(&supervision->network);
+	unkept_free(supervision->unkept);
+	free(supervision->replaced_uid);
+	free(supervision->folder);
+}
+
+/* What cannot be removed stays; telling it would help nobody. */
+static void remove_folder(const struct supervisor_request *request)
+{
+	int ignored = state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);
+
+	(void) ignored;
+}
+
+int supervision_local_run(const struct supervisor_request *request, const struct guard *guard,
+			  background_started_fn started, void *background, int *ret_exit_code,
+			  struct err *err)
+{
+	static const struct supervision_parts parts = {
+		.replicas = "processes",
+		.end_pass = end_pass,
+		.take_signal = take_signal,
+		.hurry = hurry,
+	};
+	struct local_supervision supervision CLEANUP(tear_down) = {
+		.base = {.request = &request->base,
+			 .parts = &parts,
+			 .data = &supervision,
+			 .job = request->job,
+			 .started = started,
+			 .background = background},
+		.request = request,
+		.folder = state_folder_job(request->base.state_folder, request->job->uid),
+		.network = PRIVATE_NETWORK_NONE,
+		.unkept = unkept_new(),
+	};
+	struct supervision *base = &supervision.base;
+	int rc = set_up(&supervision, guard, err);
+
+	if (rc < 0) {
+		if (!request->is_resumed)
+			remove_folder(request);
+		return rc;
+	}
+	reporter_begin(&base->reporter, supervision.folder);
+	if (request->is_resumed)
+		job_log_add(base->reporter.log, base->created, "Normal", "TFJobResumed",
+			    "resuming the job");
+	supervision_run(base);
+	*ret_exit_code = supervision_finish(base);
+	if (supervision.is_gone)
+		remove_folder(request);
+	return 0;
+}

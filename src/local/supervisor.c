@@ -1,0 +1,90 @@
+/* The outer side of a supervisor: what forks, what waits and what tells the person.
+ *
+ * Attached: guard_fork splits the process in two. Both come back to the caller, the inner one with
+ * the job's end, the outer one, once nothing is left, with the same exit code.
+ *
+ * Detached: a daemon is forked first (supervise/background.h), which does just that without a
+ * terminal. Its parent waits until the first replicas were started. */
+#include "local/supervisor.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "io/guard.h"
+#include "io/log.h"
+#include "io/own_group.h"
+#include "jobs/settle.h"
+#include "jobs/uid.h"
+#include "local/supervision.h"
+#include "store/store.h"
+
+#include <string.h>
+
+static int settle(const struct supervisor_request *request, struct err *err)
+{
+	struct store *store CLEANUP(store_cleanup) = NULL;
+	int rc = store_sqlite_open(request->base.state_folder, &store, err);
+
+	return rc < 0 ? rc : settle_job(store, request->job->name, request->job->uid, err);
+}
+
+/* The inner process was killed or crashed. Its descendants are gone already; what is left to do is
+ * to say so, here and in the record. */
+static int tell_of_loss(const struct supervisor_request *request, int signal_number,
+			struct err *err)
+{
+	const char *name = request->job->name;
+	int rc = settle(request, err);
+
+	if (rc < 0)
+		return err_prefix(err, "muster itself was killed, so job '%s' was stopped", name);
+	return err_set(err, ERR_IO,
+		       "muster itself was killed by signal %d (SIG%s), so job '%s' was stopped",
+		       signal_number, sigabbrev_np(signal_number), name);
+}
+
+/* NULL where there can be none. */
+static char *make_group(void)
+{
+	char *group = NULL;
+	struct err err;
+
+	if (own_group_make(&group, &err) < 0)
+		log_debug("no control group for the job: %s", err.text);
+	return group;
+}
+
+/* Splits into outer and inner, and returns in both. */
+static int see_through(background_started_fn started, void *background, int *ret_exit_code,
+		       struct err *err, void *data)
+{
+	const struct supervisor_request *request = data;
+	char *group CLEANUP(mem_free_text) = make_group();
+	struct guard guard;
+	int rc = guard_fork(group, &guard, err);
+
+	if (rc < 0)
+		return rc;
+	if (guard.is_inner) {
+		guard_leave_group();
+		rc = supervision_local_run(request, &guard, started, background, ret_exit_code,
+					   err);
+		if (group && guard_is_outer_gone(&guard))
+			own_group_end(group);
+		return rc;
+	}
+	if (guard.was_lost)
+		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);
+	if (guard.exit_code == EXIT_BUG) /* it has told why; a job may end with this code, too */
+		rc = settle(request, err);
+	*ret_exit_code = guard.exit_code;
+	return rc;
+}
+
+int supervisor_run(const struct supervisor_request *request, int *ret_exit_code, struct err *err)
+{
+	int rc = request->is_resumed ? 0 : job_uid_set_new(request->job, err);
+
+	return rc < 0 ? rc
+		      : background_run(request->base.is_detached, see_through, (void *) request,
+				       ret_exit_code, err);
+}

@@ -1,0 +1,150 @@
+#include "logs/folder.h"
+
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Time stamps of files have the grain of the kernel's tick, 1 to 10 ms. A folder read within this
+ * time of its last change may change again and keep its stamp (what git calls racy). They come from
+ * the coarse clock, which stands still for longer where a virtual machine has to wait. */
+#define GRAIN_NSEC 20000000
+
+void log_folder_init(struct log_folder *folder, const char *path)
+{
+	*folder = (struct log_folder){.path = mem_copy_text(path)};
+}
+
+void log_folder_done(struct log_folder *folder)
+{
+	mem_free_text(&folder->path);
+	mem_free_any(&folder->names);
+	*folder = (struct log_folder){0};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return log_name_compare(a, b);
+}
+
+/* A log and its older part have the same name. */
+static void remove_duplicates(struct log_folder *folder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < folder->count; i++) {
+		if (kept > 0 && log_name_compare(&folder->names[kept - 1], &folder->names[i]) == 0)
+			continue;
+		folder->names[kept++] = folder->names[i];
+	}
+	folder->count = kept;
+}
+
+static void close_folder(DIR **entries)
+{
+	if (*entries)
+		closedir(*entries);
+}
+
+static int read_names(struct log_folder *folder, struct err *err)
+{
+	DIR *entries CLEANUP(close_folder) = opendir(folder->path);
+	struct dirent *entry;
+
+	if (!entries)
+		return err_set_errno(err, errno, "cannot read log directory '%s'", folder->path);
+	folder->count = 0;
+	while ((entry = readdir(entries))) {
+		mem_grow(&folder->names, &folder->capacity, folder->count, sizeof(*folder->names));
+		if (log_name_read(entry->d_name, &folder->names[folder->count]))
+			folder->count++;
+	}
+	if (folder->count > 0)
+		qsort(folder->names, folder->count, sizeof(*folder->names), compare_names);
+	remove_duplicates(folder);
+	return 0;
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool is_older_than_grain(const struct timespec *changed, const struct timespec *now)
+{
+	int64_t age = (int64_t) (now->tv_sec - changed->tv_sec) * 1000000000 +
+		      (now->tv_nsec - changed->tv_nsec);
+
+	return age > GRAIN_NSEC;
+}
+
+int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err *err)
+{
+	struct timespec now;
+	struct stat found;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if (stat(folder->path, &found) != 0)
+		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "log directory '%s' not found",
+						 folder->path)
+				       : err_set_errno(err, errno, "cannot read log directory '%s'",
+						       folder->path);
+	*ret_is_changed = !folder->is_stable || !is_same_time(&folder->changed, &found.st_mtim);
+	if (!*ret_is_changed)
+		return 0;
+	folder->changed = found.st_mtim;
+	folder->is_stable = is_older_than_grain(&found.st_mtim, &now);
+	return read_names(folder, err);
+}
+
+const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
+					       const struct log_name *name)
+{
+	size_t low = 0;
+	size_t high = folder->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (log_name_compare(&folder->names[middle], name) > 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	bool is_found = low < folder->count && log_name_same_replica(&folder->names[low], name);
+
+	return is_found ? &folder->names[low] : NULL;
+}
+
+/* The last name of a row of indexes without gaps in one role that begins at `first`. */
+static size_t end_of_row(const struct log_folder *folder, size_t first)
+{
+	size_t last = first;
+
+	for (size_t i = first + 1; i < folder->count; i++) {
+		const struct log_name *name = &folder->names[i];
+		const struct log_name *before = &folder->names[last];
+
+		if (strcmp(name->role, before->role) != 0 || name->index > before->index + 1)
+			break;
+		last = i;
+	}
+	return last;
+}
+
+void log_folder_describe_replicas(const struct log_folder *folder, struct text *text)
+{
+	for (size_t first = 0; first < folder->count;) {
+		size_t last = end_of_row(folder, first);
+		const struct log_name *begin = &folder->names[first];
+		const struct log_name *end = &folder->names[last];
+
+		text_addf(text, "%s%s-%d", first > 0 ? ", " : "", begin->role, begin->index);
+		if (end->index > begin->index)
+			text_addf(text, "..%d", end->index);
+		first = last + 1;
+	}
+}

@@ -1,0 +1,36 @@
+/* Which attempts have logs in a job's log folder. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "logs/name.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+/* Names sorted by role, index and attempt. */
+struct log_folder {
+	char *path;
+	struct log_name *names;
+	size_t count;
+	size_t capacity;
+	struct timespec changed; /* of the folder when it was read last */
+	bool is_stable; /* a change since then shows in the folder's time */
+};
+
+/* Does not read yet. */
+void log_folder_init(struct log_folder *folder, const char *path);
+void log_folder_done(struct log_folder *folder);
+
+/* Reads the names again where the folder may have changed: *ret_is_changed. ERR_NOT_FOUND,
+ * ERR_IO. */
+int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err *err) MUST_USE;
+
+/* The next attempt of the same replica that has a log; NULL when there is none. */
+const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
+					       const struct log_name *name);
+
+/* The replicas in words: "worker-0..3, ps-0"; nothing where there are none. */
+void log_folder_describe_replicas(const struct log_folder *folder, struct text *text);

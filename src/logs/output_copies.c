@@ -1,0 +1,150 @@
+#include "logs/output_copies.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/folder.h"
+#include "spec/output_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#define STDOUT_LOG "stdout.log"
+
+struct output_copies {
+	struct output_copies_settings settings;
+	bool has_told_trouble;
+	bool *has_begun; /* by index, of the only role of an elastic job */
+	int n_known;
+};
+
+struct output_copy {
+	struct output_copies *copies;
+	char *path;
+	int fd; /* -1: it has ended */
+};
+
+int output_copies_check(const char *pattern, const struct job *job, struct err *err)
+{
+	char *path CLEANUP(mem_free_text) =
+		output_path_of(pattern, job->name, job->roles[0].name, 0, 1);
+	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
+	int rc = folder_make_shared(folder, err);
+
+	if (rc == 0 && access(folder, W_OK | X_OK) < 0)
+		rc = err_set_errno(err, errno, "cannot write to directory '%s'", folder);
+	return rc;
+}
+
+struct output_copies *output_copies_new(const struct output_copies_settings *settings)
+{
+	struct output_copies *copies = mem_new(sizeof(*copies));
+
+	copies->settings = *settings;
+	if (settings->job->elastic_id)
+		copies->n_known = job_replica_count(settings->job);
+	copies->has_begun = mem_new_array((size_t) copies->n_known, sizeof(bool));
+	return copies;
+}
+
+void output_copies_free(struct output_copies *copies)
+{
+	if (copies)
+		mem_free_any(&copies->has_begun);
+	mem_free_any(&copies);
+}
+
+/* Attempts of an elastic job are generations: the first one of a machine may be any, and all of
+ * them are this process's. */
+static bool is_first(struct output_copies *copies, const struct log_name *name)
+{
+	if (output_path_names_attempt(copies->settings.pattern))
+		return true;
+	if (!copies->settings.job->elastic_id)
+		return name->attempt == 0;
+	if (name->index >= copies->n_known || copies->has_begun[name->index])
+		return false;
+	copies->has_begun[name->index] = true;
+	return true;
+}
+
+static void tell_trouble(struct output_copies *copies, const struct err *err)
+{
+	if (!copies->has_told_trouble)
+		copies->settings.on_trouble(err->text, copies->settings.data);
+	copies->has_told_trouble = true;
+}
+
+/* Both streams of a process are in the one file, in the order in which they came. */
+static void link_stderr(struct output_copies *copies, const char *path)
+{
+	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
+	char *link CLEANUP(mem_free_text) = mem_format("%s/stderr.log", folder);
+	struct err err;
+
+	if (!text_ends_with(path, "/" STDOUT_LOG) || symlink(STDOUT_LOG, link) == 0 ||
+	    errno == EEXIST)
+		return;
+	err_set_errno(&err, errno, "cannot create link '%s'", link);
+	tell_trouble(copies, &err);
+}
+
+/* A FIFO that nobody reads does not hold us up. */
+static int open_file(const char *path, bool is_new, int *ret_fd, struct err *err)
+{
+	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
+	int rc = folder_make_shared(folder, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_fd = open(path, flags | (is_new ? O_TRUNC : 0), 0666);
+	return *ret_fd < 0 ? err_set_errno(err, errno, "cannot write to '%s'", path) : 0;
+}
+
+struct output_copy *output_copies_open(struct output_copies *copies, const struct log_name *name)
+{
+	struct err err;
+
+	if (!copies)
+		return NULL;
+	const struct output_copies_settings *settings = &copies->settings;
+	char *path CLEANUP(mem_free_text) = output_path_of(settings->pattern, settings->job->name,
+							   name->role, name->index, name->attempt);
+	int fd;
+
+	if (open_file(path, is_first(copies, name), &fd, &err) < 0) {
+		tell_trouble(copies, &err);
+		return NULL;
+	}
+	link_stderr(copies, path);
+	struct output_copy *copy = mem_new(sizeof(*copy));
+
+	*copy = (struct output_copy){.copies = copies, .path = TAKE(path), .fd = fd};
+	return copy;
+}
+
+void output_copy_add(struct output_copy *copy, const char *bytes, size_t len)
+{
+	if (!copy || copy->fd < 0)
+		return;
+	int failure = file_write_all(copy->fd, bytes, len, NULL);
+	struct err err;
+
+	if (!failure)
+		return;
+	err_set_errno(&err, failure, "the copy of the output in '%s' ends here", copy->path);
+	tell_trouble(copy->copies, &err);
+	file_close(&copy->fd);
+}
+
+void output_copy_close(struct output_copy *copy)
+{
+	if (!copy)
+		return;
+	file_close(&copy->fd);
+	mem_free_text(&copy->path);
+	mem_free_any(&copy);
+}

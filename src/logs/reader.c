@@ -1,0 +1,366 @@
+#include "logs/reader.h"
+
+#include "base/mem.h"
+#include "logs/folder.h"
+#include "logs/pattern.h"
+#include "logs/tail.h"
+#include "spec/limits.h"
+
+#include <string.h>
+
+/* A replica's logs, of which one attempt at a time is open. */
+struct replica {
+	struct log_name name; /* of the attempt that is read, or was the last one */
+	struct log_stream *stream; /* NULL: that attempt is not open (any more) */
+	bool is_last_wanted; /* attempts that come later are not wanted */
+	bool is_dry; /* nothing to read until someone looks again */
+	bool has_line;
+	struct log_line line;
+	bool is_restarted; /* no line of this attempt was given, but some of an earlier one */
+};
+
+struct log_reader {
+	struct log_folder folder;
+	struct log_selection selection;
+	struct log_pattern *pattern;
+	struct unkept *unkept; /* NULL: what the files have is all */
+	struct replica **replicas; /* by role and index */
+	size_t n_replicas;
+	size_t capacity;
+	bool is_started; /* the logs that were there at the beginning are known */
+	bool is_ended;
+	struct replica *current; /* whose lines are given now … */
+	msec current_until; /* … until their time passes this one: the next replica's */
+	msec held_later_than;
+};
+
+/* Where the lines of a replica that are wanted begin. */
+struct start {
+	struct log_name name;
+	struct log_attempt *attempt;
+	int64_t offset;
+};
+
+bool log_selection_has(const struct log_selection *selection, const struct log_name *name)
+{
+	return log_name_is_listed(selection->replicas, selection->n_replicas, name) &&
+	       (!selection->role || strcmp(selection->role, name->role) == 0) &&
+	       (selection->index < 0 || selection->index == name->index) &&
+	       (selection->attempt < 0 || selection->attempt == name->attempt);
+}
+
+int log_reader_new(const char *folder, const struct log_selection *selection,
+		   struct log_reader **ret_reader, struct err *err)
+{
+	struct log_pattern *pattern;
+	bool is_changed;
+	int rc = log_pattern_new(selection->pattern, &pattern, err);
+
+	if (rc)
+		return rc;
+	struct log_reader *reader = mem_new(sizeof(*reader));
+
+	reader->selection = *selection;
+	reader->pattern = pattern;
+	reader->held_later_than = MSEC_NEVER;
+	if (reader->selection.line_limit == 0)
+		reader->selection.line_limit = LIMIT_LOG_LINE;
+	log_folder_init(&reader->folder, folder);
+	rc = log_folder_read(&reader->folder, &is_changed, err);
+	if (rc) {
+		log_reader_free(reader);
+		return rc;
+	}
+	log_reader_look_again(reader);
+	reader->is_started = true;
+	*ret_reader = reader;
+	return 0;
+}
+
+void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept)
+{
+	reader->unkept = unkept;
+	unkept_set_shown(unkept, true);
+}
+
+void log_reader_hold(struct log_reader *reader, msec later_than)
+{
+	reader->held_later_than = later_than;
+}
+
+void log_reader_give_up(struct log_reader *reader)
+{
+	if (reader->unkept)
+		unkept_set_shown(reader->unkept, false);
+}
+
+void log_reader_free(struct log_reader *reader)
+{
+	if (!reader)
+		return;
+	log_reader_give_up(reader);
+	for (size_t i = 0; i < reader->n_replicas; i++) {
+		log_stream_free(reader->replicas[i]->stream);
+		mem_free_any(&reader->replicas[i]);
+	}
+	mem_free_any(&reader->replicas);
+	log_pattern_free(reader->pattern);
+	log_folder_done(&reader->folder);
+	mem_free_any(&reader);
+}
+
+/* The attempts of one replica in the folder's list: from `first` up to, but without, the result. */
+static size_t end_of_replica(const struct log_folder *folder, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < folder->count &&
+	       log_name_same_replica(&folder->names[first], &folder->names[end]))
+		end++;
+	return end;
+}
+
+/* Where the wanted lines of one attempt begin. `*n_lines` is how many are wanted from here on
+ * (-1: all), and lowered by those found. True when no earlier attempt is wanted. */
+static bool find_start(struct log_reader *reader, struct log_attempt *attempt, int64_t *n_lines,
+		       int64_t *ret_offset)
+{
+	int64_t begin = log_attempt_begin(attempt);
+	int64_t floor = begin;
+
+	if (reader->selection.since != MSEC_UNSET)
+		floor = log_tail_line_begin(
+			attempt, begin, log_attempt_find_time(attempt, reader->selection.since));
+	*ret_offset = floor;
+	if (*n_lines >= 0)
+		*ret_offset = log_tail_find(attempt, floor, reader->pattern,
+					    reader->selection.line_limit, n_lines);
+	return floor > begin || *n_lines == 0;
+}
+
+/* Goes from the last wanted attempt of a replica back to the one where the wanted lines begin.
+ * False where none can be read. */
+static bool find_replica_start(struct log_reader *reader, size_t first, size_t end,
+			       struct start *ret_start)
+{
+	int64_t n_lines = reader->is_started ? -1 : reader->selection.tail;
+	struct start start = {0};
+
+	for (size_t i = end; i > first; i--) {
+		const struct log_name *name = &reader->folder.names[i - 1];
+		struct log_attempt *attempt;
+
+		if (!log_selection_has(&reader->selection, name) ||
+		    log_attempt_open(reader->folder.path, name, &attempt, NULL) != 0)
+			continue;
+		log_attempt_close(start.attempt);
+		start.name = *name;
+		start.attempt = attempt;
+		if (find_start(reader, attempt, &n_lines, &start.offset))
+			break;
+	}
+	*ret_start = start;
+	return start.attempt != NULL;
+}
+
+static struct replica *find_replica(const struct log_reader *reader, const struct log_name *name,
+				    size_t *ret_place)
+{
+	size_t low = 0;
+	size_t high = reader->n_replicas;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct log_name found = reader->replicas[middle]->name;
+
+		found.attempt = name->attempt;
+		int order = log_name_compare(&found, name);
+
+		if (order == 0)
+			return reader->replicas[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_place = low;
+	return NULL;
+}
+
+static void insert_replica(struct log_reader *reader, size_t place, struct replica *replica)
+{
+	mem_grow(&reader->replicas, &reader->capacity, reader->n_replicas,
+		 sizeof(*reader->replicas));
+	memmove(&reader->replicas[place + 1], &reader->replicas[place],
+		(reader->n_replicas - place) * sizeof(*reader->replicas));
+	reader->replicas[place] = replica;
+	reader->n_replicas++;
+}
+
+/* Begins with a replica whose logs are names[first] to names[end - 1]. What is there when reading
+ * begins is cut by --since and --tail; what comes up later is new as a whole. */
+static void add_replica(struct log_reader *reader, size_t place, size_t first, size_t end)
+{
+	const struct log_selection *selection = &reader->selection;
+	struct start start;
+
+	if (selection->is_previous) {
+		if (end - first < 2)
+			return;
+		end--;
+		first = end - 1;
+	} else if (reader->is_started && selection->attempt < 0) {
+		end = first + 1;
+	}
+	if (!find_replica_start(reader, first, end, &start))
+		return;
+	struct replica *replica = mem_new(sizeof(*replica));
+
+	replica->name = start.name;
+	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit);
+	log_stream_add_unkept(replica->stream, reader->unkept, &replica->name);
+	replica->is_last_wanted = selection->is_previous || selection->attempt >= 0;
+	insert_replica(reader, place, replica);
+}
+
+static void add_new_replicas(struct log_reader *reader)
+{
+	const struct log_folder *folder = &reader->folder;
+
+	for (size_t first = 0; first < folder->count;) {
+		size_t end = end_of_replica(folder, first);
+		size_t place = 0;
+
+		if (!find_replica(reader, &folder->names[first], &place))
+			add_replica(reader, place, first, end);
+		first = end;
+	}
+}
+
+void log_reader_look_again(struct log_reader *reader)
+{
+	bool is_changed = false;
+
+	for (size_t i = 0; i < reader->n_replicas; i++)
+		reader->replicas[i]->is_dry = false;
+	reader->current = NULL;
+	/* A folder that is gone (the job was deleted) leaves what is open to be read. */
+	if (log_folder_read(&reader->folder, &is_changed, NULL) == 0 &&
+	    (is_changed || !reader->is_started))
+		add_new_replicas(reader);
+}
+
+void log_reader_end(struct log_reader *reader)
+{
+	reader->is_ended = true;
+	log_reader_look_again(reader);
+}
+
+static const struct log_name *next_attempt(const struct log_reader *reader,
+					   const struct replica *replica)
+{
+	return replica->is_last_wanted ? NULL
+				       : log_folder_next_attempt(&reader->folder, &replica->name);
+}
+
+/* Goes over to the next attempt that can be read; false when there is none so far. */
+static bool open_next_attempt(struct log_reader *reader, struct replica *replica)
+{
+	const struct log_name *name;
+	struct log_attempt *attempt;
+
+	while ((name = next_attempt(reader, replica))) {
+		log_stream_free(TAKE(replica->stream));
+		replica->name = *name;
+		if (log_attempt_open(reader->folder.path, name, &attempt, NULL) != 0)
+			continue;
+		replica->stream = log_stream_new(attempt, log_attempt_begin(attempt),
+						 reader->selection.line_limit);
+		log_stream_add_unkept(replica->stream, reader->unkept, &replica->name);
+		replica->is_restarted = true;
+		return true;
+	}
+	return false;
+}
+
+/* The next line of the attempt that is open; a line without an end is one when no more can come. */
+static bool next_of_attempt(const struct log_reader *reader, struct replica *replica)
+{
+	if (!replica->stream)
+		return false;
+	if (log_stream_next(replica->stream, &replica->line))
+		return true;
+	bool is_over = reader->is_ended || next_attempt(reader, replica) ||
+		       log_stream_is_complete(replica->stream);
+
+	return is_over && log_stream_take_open(replica->stream, &replica->line);
+}
+
+/* Sees to it that the replica's next line is known, where there is one. */
+static bool fetch(struct log_reader *reader, struct replica *replica)
+{
+	while (!replica->has_line && !replica->is_dry) {
+		if (next_of_attempt(reader, replica))
+			replica->has_line = log_pattern_matches(
+				reader->pattern, replica->line.bytes, replica->line.len);
+		else
+			replica->is_dry = !open_next_attempt(reader, replica);
+	}
+	return replica->has_line;
+}
+
+/* Chooses the replica with the earliest line, and notes until when it stays the earliest. */
+static void choose_current(struct log_reader *reader)
+{
+	reader->current = NULL;
+	reader->current_until = MSEC_NEVER;
+	for (size_t i = 0; i < reader->n_replicas; i++) {
+		struct replica *replica = reader->replicas[i];
+
+		if (!fetch(reader, replica))
+			continue;
+		if (!reader->current) {
+			reader->current = replica;
+		} else if (replica->line.time < reader->current->line.time) {
+			reader->current_until = reader->current->line.time;
+			reader->current = replica;
+		} else {
+			reader->current_until = msec_min(reader->current_until, replica->line.time);
+		}
+	}
+}
+
+bool log_reader_next(struct log_reader *reader, struct log_line *ret_line)
+{
+	bool is_current_first = reader->current && fetch(reader, reader->current) &&
+				reader->current->line.time <= reader->current_until;
+
+	if (!is_current_first)
+		choose_current(reader);
+	if (!reader->current || reader->current->line.time > reader->held_later_than)
+		return false;
+	struct replica *replica = reader->current;
+
+	*ret_line = replica->line;
+	ret_line->name = &replica->name;
+	ret_line->is_first = replica->is_restarted;
+	replica->has_line = false;
+	replica->is_restarted = false;
+	return true;
+}
+
+bool log_reader_replica(struct log_reader *reader, size_t position, struct log_replica *ret_replica)
+{
+	if (position >= reader->n_replicas)
+		return false;
+	struct replica *replica = reader->replicas[position];
+
+	*ret_replica = (struct log_replica){.name = replica->name};
+	if (!replica->stream)
+		return true;
+	ret_replica->last_time = log_stream_last_time(replica->stream);
+	if (!replica->has_line)
+		ret_replica->has_open_line =
+			log_stream_look_at_open(replica->stream, &ret_replica->open_line);
+	return true;
+}

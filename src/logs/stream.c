@@ -1,0 +1,228 @@
+#include "logs/stream.h"
+
+#include "base/line_text.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Most replicas print little: a buffer begins small and grows with what there is to read. */
+#define FIRST_CAPACITY 4096
+
+struct log_stream {
+	struct log_attempt *attempt;
+	const struct unkept *unkept; /* NULL: what the files have is all */
+	struct log_name name; /* by which it is found there */
+	int64_t offset; /* of the next byte to read */
+	size_t line_limit;
+	char *buffer; /* NULL while nothing is held */
+	size_t capacity;
+	size_t begin; /* of the line that is not given yet */
+	size_t end; /* of what was read */
+	size_t searched; /* below this no line feed stands behind `begin` */
+	bool is_continuation; /* a piece of this line was given already */
+	bool was_filled; /* the last read took all the room there was: more at a time is worth it */
+	msec time; /* of the bytes below `time_until` */
+	int64_t time_until;
+	int64_t looked_at; /* offset behind the open line when it was looked at last */
+};
+
+struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offset,
+				  size_t line_limit)
+{
+	struct log_stream *stream = mem_new(sizeof(*stream));
+
+	stream->attempt = take_attempt;
+	stream->offset = offset;
+	stream->line_limit = line_limit;
+	return stream;
+}
+
+void log_stream_add_unkept(struct log_stream *stream, const struct unkept *unkept,
+			   const struct log_name *name)
+{
+	stream->unkept = unkept;
+	stream->name = *name;
+}
+
+void log_stream_free(struct log_stream *stream)
+{
+	if (!stream)
+		return;
+	log_attempt_close(stream->attempt);
+	mem_free_any(&stream->buffer);
+	mem_free_any(&stream);
+}
+
+/* Offset in the whole output of a place in the buffer. */
+static int64_t offset_of(const struct log_stream *stream, size_t place)
+{
+	return stream->offset - (int64_t) (stream->end - place);
+}
+
+/* Times only go up and change rarely, so they are looked up when a line passes the last one's. */
+static msec time_of(struct log_stream *stream, size_t place)
+{
+	int64_t offset = offset_of(stream, place);
+
+	if (offset >= stream->time_until)
+		stream->time = log_attempt_time(stream->attempt, offset, &stream->time_until);
+	return stream->time;
+}
+
+static void release_buffer(struct log_stream *stream)
+{
+	mem_free_any(&stream->buffer);
+	stream->buffer = NULL;
+	stream->capacity = 0;
+	stream->begin = stream->end = stream->searched = 0;
+}
+
+/* Moves what is not given yet to the front, and sees to some room behind it. False when the buffer
+ * holds as much of one line as it may. */
+static bool make_room(struct log_stream *stream)
+{
+	if (stream->begin > 0) {
+		memmove(stream->buffer, stream->buffer + stream->begin,
+			stream->end - stream->begin);
+		stream->end -= stream->begin;
+		stream->searched -= stream->begin;
+		stream->begin = 0;
+	}
+	if (stream->capacity >= stream->line_limit)
+		return stream->end < stream->capacity;
+	if (stream->end < stream->capacity && !stream->was_filled)
+		return true;
+	size_t capacity = stream->capacity ? stream->capacity * 4 : FIRST_CAPACITY;
+
+	stream->capacity = capacity < stream->line_limit ? capacity : stream->line_limit;
+	stream->buffer = mem_resize(stream->buffer, stream->capacity, 1);
+	stream->was_filled = false;
+	return true;
+}
+
+static struct unkept_output *find_unkept(const struct log_stream *stream)
+{
+	return stream->unkept ? unkept_find(stream->unkept, &stream->name) : NULL;
+}
+
+/* Reads more; false when there is nothing more for now. */
+static bool fill(struct log_stream *stream)
+{
+	int64_t offset = stream->offset;
+	size_t got = log_attempt_read(stream->attempt, &offset, stream->buffer + stream->end,
+				      stream->capacity - stream->end);
+
+	stream->offset = offset + (int64_t) got;
+	if (got == 0)
+		got = unkept_take(find_unkept(stream), stream->buffer + stream->end,
+				  stream->capacity - stream->end);
+	stream->end += got;
+	stream->was_filled = stream->end == stream->capacity;
+	stream->time_until = 0; /* there may be newer records, too */
+	return got > 0;
+}
+
+static void set_line(struct log_stream *stream, size_t end, struct log_line *ret_line)
+{
+	*ret_line = (struct log_line){
+		.bytes = stream->buffer + stream->begin,
+		.len = end - stream->begin,
+		.is_continuation = stream->is_continuation,
+	};
+}
+
+/* Gives the line that ends at the line feed `end`. False where that is only the end of a line whose
+ * pieces were given. */
+static bool take_line(struct log_stream *stream, size_t end, struct log_line *ret_line)
+{
+	set_line(stream, end, ret_line);
+	ret_line->time = time_of(stream, end);
+	ret_line->bytes = line_text_last_state(ret_line->bytes, &ret_line->len);
+	stream->begin = stream->searched = end + 1;
+	stream->is_continuation = false;
+	return ret_line->len > 0 || !ret_line->is_continuation;
+}
+
+/* The buffer is full of one line: what was overwritten in it is dropped, else it is given as a
+ * piece. False when dropping made room. */
+static bool take_piece(struct log_stream *stream, struct log_line *ret_line)
+{
+	size_t len = stream->end - stream->begin;
+	const char *last = line_text_last_state(stream->buffer + stream->begin, &len);
+	size_t dropped = (size_t) (last - (stream->buffer + stream->begin));
+
+	if (dropped > 0) {
+		stream->begin += dropped;
+		return false;
+	}
+	len = line_text_whole_characters(stream->buffer + stream->begin, len);
+	set_line(stream, stream->begin + len, ret_line);
+	ret_line->time = time_of(stream, stream->begin + len - 1);
+	stream->begin += len;
+	stream->searched = stream->begin;
+	stream->is_continuation = true;
+	return true;
+}
+
+bool log_stream_next(struct log_stream *stream, struct log_line *ret_line)
+{
+	for (;;) {
+		const char *line_feed = stream->searched < stream->end
+						? memchr(stream->buffer + stream->searched, '\n',
+							 stream->end - stream->searched)
+						: NULL;
+
+		if (line_feed) {
+			if (take_line(stream, (size_t) (line_feed - stream->buffer), ret_line))
+				return true;
+			continue;
+		}
+		stream->searched = stream->end;
+		if (!make_room(stream) && take_piece(stream, ret_line))
+			return true;
+		if (make_room(stream) && !fill(stream)) {
+			if (stream->begin == stream->end)
+				release_buffer(stream);
+			return false;
+		}
+	}
+}
+
+static void set_open_line(struct log_stream *stream, struct log_line *ret_line)
+{
+	set_line(stream, stream->end, ret_line);
+	ret_line->time = time_of(stream, stream->end - 1);
+	ret_line->bytes = line_text_last_state(ret_line->bytes, &ret_line->len);
+	ret_line->is_bar = ret_line->len < stream->end - stream->begin;
+}
+
+bool log_stream_look_at_open(struct log_stream *stream, struct log_line *ret_line)
+{
+	if (stream->begin == stream->end)
+		return false;
+	set_open_line(stream, ret_line);
+	ret_line->is_quiet = stream->looked_at == stream->offset;
+	stream->looked_at = stream->offset;
+	return true;
+}
+
+bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line)
+{
+	if (stream->begin == stream->end)
+		return false;
+	set_open_line(stream, ret_line);
+	stream->begin = stream->searched = stream->end;
+	stream->is_continuation = false;
+	return true;
+}
+
+bool log_stream_is_complete(const struct log_stream *stream)
+{
+	return unkept_is_empty(find_unkept(stream)) &&
+	       log_attempt_is_complete(stream->attempt, stream->offset);
+}
+
+msec log_stream_last_time(const struct log_stream *stream)
+{
+	return log_attempt_last_time(stream->attempt);
+}

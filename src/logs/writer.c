@@ -1,0 +1,337 @@
+#include "logs/writer.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/folder.h"
+#include "logs/index.h"
+#include "logs/name.h"
+#include "logs/output_copies.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Milliseconds that one index record stands for at least. A replica that prints without pause
+ * costs 200 small writes a second, and lines of two replicas merge as they came. */
+#define RECORD_SPACING ((msec) 5)
+/* A disk that is full is asked again so often, and not for each write. */
+#define RETRY_SPACING MSEC_PER_SECOND
+/* A line that is longer does not wait for its end. */
+#define LONGEST_LINE ((size_t) 64 * 1024)
+
+struct log_writer {
+	struct log_name name;
+	struct unkept *unkept; /* NULL: nobody shows what cannot be kept */
+	struct output_copy *copy; /* NULL: nobody wants one */
+	struct text line; /* started while writing failed: goes where its end goes */
+	bool is_failing;
+	char *paths[LOG_FILE_COUNT];
+	int fd; /* -1: could not be opened (again) so far */
+	int index_fd;
+	int64_t rotate_at;
+	int64_t base; /* offset in the whole output at which the file begins */
+	int64_t size; /* of the file */
+	char last_byte;
+	msec last_time; /* of the newest index record */
+	uint64_t lost; /* bytes that could not be kept since it began to fail */
+	int failure; /* errno that began it */
+	msec retry_at;
+};
+
+static void find_base(struct log_writer *writer)
+{
+	struct log_record first;
+
+	if (log_index_read(writer->index_fd, 0, &first))
+		writer->base = first.offset;
+}
+
+/* Opens both files; 0 or errno. */
+static int open_files(struct log_writer *writer)
+{
+	const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+	int index_fd CLEANUP(file_close) = open(writer->paths[LOG_FILE_INDEX], flags, 0600);
+
+	if (index_fd < 0)
+		return errno;
+	int fd CLEANUP(file_close) = open(writer->paths[LOG_FILE_TEXT], flags, 0600);
+	struct stat found;
+
+	if (fd < 0 || fstat(fd, &found) != 0)
+		return errno;
+	writer->size = found.st_size;
+	writer->index_fd = index_fd;
+	writer->fd = fd;
+	index_fd = -1;
+	fd = -1;
+	find_base(writer);
+	return 0;
+}
+
+static void close_files(struct log_writer *writer)
+{
+	file_close(&writer->fd);
+	file_close(&writer->index_fd);
+}
+
+static void free_writer(struct log_writer *writer)
+{
+	close_files(writer);
+	for (size_t i = 0; i < LOG_FILE_COUNT; i++)
+		mem_free_text(&writer->paths[i]);
+	text_done(&writer->line);
+	output_copy_close(writer->copy);
+	mem_free_any(&writer);
+}
+
+int log_writer_open(const char *folder, const char *role, int index, int attempt, int64_t rotate_at,
+		    struct log_writer **ret_writer, struct err *err)
+{
+	struct log_name name = {.index = index, .attempt = attempt};
+	int rc = folder_make(folder, err);
+
+	if (rc)
+		return rc;
+	if (strlen(role) >= sizeof(name.role))
+		return err_set(err, ERR_LIMIT, "role '%s' is longer than %d characters", role,
+			       LOG_ROLE_SIZE - 1);
+	memcpy(name.role, role, strlen(role));
+
+	struct log_writer *writer = mem_new(sizeof(*writer));
+
+	*writer =
+		(struct log_writer){.name = name, .fd = -1, .index_fd = -1, .rotate_at = rotate_at};
+	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++)
+		writer->paths[file] = log_name_path(folder, &name, file);
+	int failure = open_files(writer);
+
+	if (failure) {
+		rc = err_set_errno(err, failure, "cannot write log '%s'",
+				   writer->paths[LOG_FILE_TEXT]);
+		free_writer(writer);
+		return rc;
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+void log_writer_remove(const char *folder, const char *role, int index, int attempt)
+{
+	struct log_name name = {.index = index, .attempt = attempt};
+
+	if (strlen(role) >= sizeof(name.role))
+		return;
+	memcpy(name.role, role, strlen(role));
+	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++) {
+		char *path CLEANUP(mem_free_text) = log_name_path(folder, &name, file);
+
+		unlink(path);
+	}
+}
+
+void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept)
+{
+	writer->unkept = unkept;
+}
+
+void log_writer_begin_copy(struct log_writer *writer, struct output_copies *copies)
+{
+	writer->copy = output_copies_open(copies, &writer->name);
+}
+
+const char *log_writer_path(const struct log_writer *writer)
+{
+	return writer->paths[LOG_FILE_TEXT];
+}
+
+/* Renames the full file and its index, and begins new ones; 0 or errno. Where the new ones cannot
+ * be made, the next try makes them; a file that cannot be renamed grows on. */
+static int rotate(struct log_writer *writer)
+{
+	const char *const *paths = (const char *const *) writer->paths;
+
+	if (rename(paths[LOG_FILE_TEXT], paths[LOG_FILE_OLD_TEXT]) != 0) {
+		writer->rotate_at *= 2;
+		return 0;
+	}
+	if (rename(paths[LOG_FILE_INDEX], paths[LOG_FILE_OLD_INDEX]) != 0)
+		unlink(paths[LOG_FILE_INDEX]); /* it does not speak of the new file */
+	close_files(writer);
+	writer->base += writer->size;
+	writer->size = 0;
+	return open_files(writer);
+}
+
+/* Writes the time of the bytes that come next where that is due. An index that cannot be written
+ * costs precision of time, not output. */
+static void add_time(struct log_writer *writer, msec now)
+{
+	bool is_first = writer->size == 0;
+
+	if (!is_first && now < writer->last_time + RECORD_SPACING)
+		return;
+	struct log_record record = {
+		.offset = writer->base + writer->size,
+		.time = now > writer->last_time ? now : writer->last_time,
+	};
+
+	if (log_index_add(writer->index_fd, &record) == 0)
+		writer->last_time = record.time;
+}
+
+/* Appends to the file; 0 or errno, and how much of it is kept. */
+static int append(struct log_writer *writer, const char *bytes, size_t len, size_t *ret_written)
+{
+	int failure = file_write_all(writer->fd, bytes, len, ret_written);
+
+	writer->size += (int64_t) *ret_written;
+	if (*ret_written > 0)
+		writer->last_byte = bytes[*ret_written - 1];
+	return failure;
+}
+
+/* Says in the log what is missing at this place. Whole or not at all: 0 or errno. */
+static int append_note_of_loss(struct log_writer *writer)
+{
+	char note[200];
+	const char *reason = strerror(writer->failure);
+	bool is_line_open = writer->size > 0 && writer->last_byte != '\n';
+	int len = snprintf(note, sizeof(note),
+			   "%smuster: %" PRIu64 " bytes of output were not saved (%c%s)\n",
+			   is_line_open ? "\n" : "", writer->lost, tolower(reason[0]), reason + 1);
+	int64_t size = writer->size;
+	char last_byte = writer->last_byte;
+	size_t written;
+	int failure = append(writer, note, (size_t) len, &written);
+
+	if (!failure) {
+		writer->lost = 0;
+	} else if (ftruncate(writer->fd, size) == 0) {
+		writer->size = size;
+		writer->last_byte = last_byte;
+	}
+	return failure;
+}
+
+/* Output that the file does not take. Lines stay whole: one that was started
+ * waits for its end, which the file may take. */
+
+/* NULL: nobody shows it. */
+static struct unkept_output *shown_output(const struct log_writer *writer)
+{
+	return writer->unkept && unkept_is_shown(writer->unkept)
+		       ? unkept_make(writer->unkept, &writer->name)
+		       : NULL;
+}
+
+/* How much of the started text is whole lines, or has to be taken for such. */
+static size_t whole_lines(const struct text *text)
+{
+	const char *end = text->len ? memrchr(text->bytes, '\n', text->len) : NULL;
+
+	if (end)
+		return (size_t) (end - text->bytes) + 1;
+	return text->len >= LONGEST_LINE ? text->len : 0;
+}
+
+/* Gives the first bytes of what was started to the terminal; the log misses
+ * them. */
+static void give_away(struct log_writer *writer, size_t len)
+{
+	struct unkept_output *output = shown_output(writer);
+
+	if (output)
+		unkept_add(output, text_of(&writer->line), len);
+	writer->lost += len;
+	text_remove_beginning(&writer->line, len);
+}
+
+static void lose(struct log_writer *writer, const char *bytes, size_t len)
+{
+	text_add_bytes(&writer->line, bytes, len);
+	give_away(writer, shown_output(writer) ? whole_lines(&writer->line) : writer->line.len);
+}
+
+bool log_writer_has_room(const struct log_writer *writer)
+{
+	const struct unkept_output *output = writer->is_failing ? shown_output(writer) : NULL;
+
+	return !output || unkept_has_room(output);
+}
+
+/* What the file takes next comes behind all that it did not take: that has to
+ * be shown before. */
+static bool may_go_on(const struct log_writer *writer, msec now)
+{
+	return now >= writer->retry_at && unkept_is_empty(shown_output(writer));
+}
+
+/* Does all that stands between `bytes` and the disk; 0 or errno, and how much of it is kept. */
+static int keep(struct log_writer *writer, const char *bytes, size_t len, msec now,
+		size_t *ret_written)
+{
+	int failure = 0;
+
+	*ret_written = 0;
+	if (writer->fd < 0)
+		failure = open_files(writer);
+	else if (writer->size > 0 && writer->size + (int64_t) len > writer->rotate_at)
+		failure = rotate(writer);
+	if (failure)
+		return failure;
+	add_time(writer, now);
+	if (writer->lost > 0)
+		failure = append_note_of_loss(writer);
+	if (!failure && writer->line.len > 0) {
+		failure = append(writer, text_of(&writer->line), writer->line.len, ret_written);
+		text_remove_beginning(&writer->line, *ret_written);
+		*ret_written = 0;
+	}
+	return failure ? failure : append(writer, bytes, len, ret_written);
+}
+
+int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, msec now,
+		   struct err *err)
+{
+	bool was_failing = writer->is_failing;
+
+	output_copy_add(writer->copy, bytes, len);
+	if (was_failing && !may_go_on(writer, now)) {
+		lose(writer, bytes, len);
+		return 0;
+	}
+	size_t written;
+	int failure = keep(writer, bytes, len, now, &written);
+
+	writer->is_failing = failure != 0;
+	if (!failure)
+		return 0;
+	writer->failure = failure;
+	writer->retry_at = now + RETRY_SPACING;
+	lose(writer, bytes + written, len - written);
+	if (was_failing)
+		return 0;
+	return err_set_errno(err, failure, "cannot save the output of '%s' for now",
+			     writer->paths[LOG_FILE_TEXT]);
+}
+
+void log_writer_close(struct log_writer *writer)
+{
+	if (!writer)
+		return;
+	give_away(writer, writer->line.len);
+	if (writer->fd >= 0) {
+		if (writer->lost > 0)
+			append_note_of_loss(writer);
+		struct log_record end = {writer->base + writer->size, LOG_TIME_CLOSED};
+
+		log_index_add(writer->index_fd, &end);
+	}
+	free_writer(writer);
+}

@@ -1,0 +1,223 @@
+/* A job that has ended, and of which nothing is left to do, keeps its record alone. */
+#include "base/mem.h"
+#include "cluster/store.h"
+#include "cluster/tfjob_record.h"
+#include "io/loop.h"
+#include "jobs/record.h"
+#include "operator/state.h"
+
+#include <stdlib.h>
+
+static void on_news(void *data)
+{
+	operator_look_at(data, loop_now());
+}
+
+static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+{
+	struct served_job *job = data;
+
+	job->is_passing = false;
+	metrics_add_pass(&job->controller->passes, loop_monotonic_microseconds() - job->pass_start);
+	if (outcome->is_finished)
+		backend_kube_end_pod_group(job->backend);
+	if (outcome->is_removed)
+		operator_tell_removed(job, job->job);
+	job->is_over =
+		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
+				     backend_kube_is_quiet(job->backend));
+	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
+	if (!err) {
+		operator_see_server(job->controller);
+		free(TAKE(job->trouble));
+		operator_look_at(job, job->is_over ? loop_now() : outcome->wake_at);
+	} else {
+		operator_failed(job, job->job, err);
+	}
+	operator_arm(job->controller);
+}
+
+static void on_status(const struct job *own, const struct status *status, void *data)
+{
+	struct served_job *job = data;
+	const char *reason = status->failure ? status->failure->reason : NULL;
+
+	(void) own;
+	if (job->restarts >= 0 && status->restarts > job->restarts)
+		metrics_count_restarts(&job->controller->counts, reason,
+				       status->restarts - job->restarts);
+	job->restarts = status->restarts;
+}
+
+static void on_unread(const struct job *own, const struct err *err, void *data)
+{
+	struct err told = *err;
+
+	err_prefix(&told, "ignoring an edit that is not allowed; the job continues unchanged");
+	operator_failed(data, own, &told);
+}
+
+static void on_trouble(const struct err *err, void *data)
+{
+	operator_say_trouble_of_job(data, err);
+}
+
+void served_job_end_work(struct served_job *job)
+{
+	pod_starter_free(TAKE(job->starter));
+	driver_free(TAKE(job->driver));
+	if (job->backend)
+		job->backend->functions->free(TAKE(job->backend));
+	job_free(TAKE(job->job));
+	job->is_over = false;
+}
+
+static int read_job(struct served_job *job, struct store_record *record, struct err *err)
+{
+	int rc = job->store->functions->get(job->store, served_job_name(job), record, err);
+
+	return rc < 0 ? rc : record_read_job(record, &job->job, err);
+}
+
+static void make_starter(struct served_job *job)
+{
+	const struct pod_starter_settings settings = {
+		.loop = job->controller->loop,
+		.api = job->controller->api,
+		.cache = job->scope->cache,
+		.job = job->job,
+		.on_trouble = on_trouble,
+		.data = job,
+	};
+
+	if (job->job->pod_server_port)
+		job->starter = pod_starter_new(&settings);
+}
+
+static void make_parts(struct served_job *job, const char *document)
+{
+	struct controller *controller = job->controller;
+	const struct backend_kube_settings backend = {
+		.loop = controller->loop,
+		.api = controller->api,
+		.cache = job->scope->cache,
+		.job = job->job,
+		.is_tfjob = true,
+		.manner = controller->settings->manner,
+		.gang = controller->settings->gang,
+		.on_news = on_news,
+		.on_trouble = on_trouble,
+		.events = controller->events,
+		.data = job,
+	};
+
+	job->backend = backend_kube_new(&backend);
+	const struct driver_settings driver = {
+		.store = job->store,
+		.backend = job->backend,
+		.job_name = job->job->name,
+		.job = job->job,
+		.document = document,
+		.log_name = job->key,
+		.listener = {.on_note = operator_note,
+			     .on_status = on_status,
+			     .on_unread = on_unread,
+			     .data = job},
+		.on_passed = on_passed,
+		.data = job,
+	};
+
+	job->driver = driver_new(&driver);
+	make_starter(job);
+}
+
+/* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.
+ */
+static bool is_settled(const struct served_job *job)
+{
+	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
+	       operator_is_finished(job);
+}
+
+/* False where there is nothing to be done for it. */
+static bool begin_work(struct served_job *job)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct err err = {0};
+
+	if (job->driver)
+		return true;
+	bool is_read = read_job(job, &record, &err) == 0;
+
+	if (!is_read)
+		operator_refuse_unread(job, &err);
+	if (!is_read || !operator_serves(job->job) || is_settled(job) || operator_refuse(job)) {
+		job_free(TAKE(job->job));
+		return false;
+	}
+	make_parts(job, record.document);
+	return true;
+}
+
+/* The pass ends in on_passed; where there is none, it has ended. */
+void served_job_look(struct served_job *job)
+{
+	struct controller *controller = job->controller;
+	bool has_work = !job->is_over && !job->is_going;
+	bool may_act = operator_may_act(controller);
+
+	if (has_work && may_act && kube_mirror_is_synced(job->scope->jobs) && begin_work(job) &&
+	    backend_kube_is_ready(job->backend)) {
+		job->is_passing = true;
+		job->pass_start = loop_monotonic_microseconds();
+		driver_look(job->driver, loop_now());
+		return;
+	}
+	if (!has_work)
+		served_job_end_work(job);
+	queue_done(controller->queue, job->key, false, loop_now());
+	/* The Lease is overdue, and may be held again before anybody is told. */
+	if (has_work && !may_act && controller->told == LEASE_HELD)
+		operator_look_at(job, loop_now() + OPERATOR_FIRST_PAUSE);
+}
+
+struct served_job *served_job_new(struct scope *scope, const struct json *object)
+{
+	struct controller *controller = scope->controller;
+	const struct json *metadata = json_get(object, "metadata");
+	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
+	const char *uid = json_as_string(json_get(metadata, "uid"), "");
+	struct served_job *job = mem_new(sizeof(*job));
+
+	job->controller = controller;
+	job->scope = scope;
+	job->restarts = -1;
+	job->key = mem_format("%s/%s", name_space, json_as_string(json_get(metadata, "name"), ""));
+	job->name_space = mem_copy_text(name_space);
+	job->uid = mem_copy_text(uid);
+	job->store = store_kube_of_tfjobs(controller->loop, controller->api, name_space);
+	store_kube_keep_to(job->store, uid);
+	return job;
+}
+
+void served_job_tell_if_removed(const struct served_job *job)
+{
+	const struct job *refused = operator_refusal_removes(job->refusal);
+
+	if (refused)
+		operator_tell_removed(job, refused);
+	else if (job->driver && driver_is_removing(job->driver))
+		operator_tell_removed(job, job->job);
+}
+
+void served_job_free(struct served_job *job)
+{
+	served_job_end_work(job);
+	store_cleanup(&job->store);
+	operator_refusal_free(job->refusal);
+	free(job->trouble);
+	free(job->key);
+	free(job->name_space);
+	free(job->uid);
+	free(job);
+}

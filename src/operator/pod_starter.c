@@ -1,0 +1,559 @@
+/* Each Pod is taken through the steps below, one call at a time. What fails is tried again from the
+ * first step on, after longer and longer pauses: the server says how far it is. */
+#include "operator/pod_starter.h"
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "http/token.h"
+#include "kube/resources.h"
+#include "kube/tfjob_objects.h"
+#include "spec/elasticdl.h"
+#include "spec/pod_template.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_LIMIT 4096
+#define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */
+#define TURN_TIME MSEC_PER_SECOND
+#define FIRST_PAUSE 100
+#define LONGEST_PAUSE (10 * MSEC_PER_SECOND)
+#define MARK "muster/pod-server-ran" /* annotation of a Pod with an old server */
+
+enum step {
+	STEP_READ, /* the Pod: its TF_CONFIG, and whether it is marked */
+	STEP_ASK, /* the server how far it is */
+	STEP_CONFIGURE,
+	STEP_MARK,
+	STEP_RUN,
+	STEP_DONE,
+};
+
+struct pod_start {
+	struct pod_starter *starter;
+	char *name, *uid;
+	int attempt;
+	int n_restarts; /* of the container, each with a server that knows nothing */
+	enum step step;
+	bool is_old; /* its server has no /status */
+	bool is_marked;
+	struct json *tf_config; /* NULL: the Pod has none */
+	struct kube_call *call;
+	struct text answer;
+	struct turn turn; /* to be started: of many Pods, a few at a time … */
+	msec turn_until; /* … for so long; a Pod that does not answer keeps no other waiting */
+	int n_failures;
+	msec again_at;
+};
+
+struct pod_starter {
+	struct pod_starter_settings settings;
+	struct job_follower *seen;
+	struct loop_watch *timer;
+	const char *secret_name; /* NULL: none is asked for */
+	char *secret; /* NULL: not known yet */
+	struct kube_call *secret_call;
+	int n_secret_failures;
+	msec secret_again_at;
+	struct pod_start **starts;
+	size_t n_starts, capacity;
+};
+
+static msec pause_after(int n_failures)
+{
+	msec pause = FIRST_PAUSE;
+
+	for (int i = 1; i < n_failures && pause < LONGEST_PAUSE; i++)
+		pause *= 2;
+	return msec_min(pause, LONGEST_PAUSE);
+}
+
+static void go_on(void *data);
+
+static void tell(struct pod_starter *starter, const struct err *err)
+{
+	starter->settings.on_trouble(err, starter->settings.data);
+}
+
+/* The secret. */
+
+static void ask_for_secret(struct pod_starter *starter);
+
+static void secret_failed(struct pod_starter *starter, const struct err *err)
+{
+	starter->secret_again_at = loop_now() + pause_after(++starter->n_secret_failures);
+	loop_timer_arm(starter->timer, loop_now()); /* which sees what is due first */
+	tell(starter, err);
+}
+
+static struct json *secret_new(const struct pod_starter *starter, const char *text)
+{
+	const struct job *job = starter->settings.job;
+	struct json *object = json_new_object();
+
+	json_set_string(object, "apiVersion", "v1");
+	json_set_string(object, "kind", "Secret");
+	json_set(object, "metadata", tfjob_metadata_new(job, starter->secret_name, job->uid));
+	json_set_string(object, "type", "Opaque");
+	json_set_bool(object, "immutable", true);
+	json_set_string(json_object_at(object, "stringData"), ELASTICDL_SECRET_KEY, text);
+	return object;
+}
+
+/* It may have been made by another meanwhile: then that one counts. */
+static void on_secret_made(struct json *object, const struct kube_status *status,
+			   const struct err *err, void *data)
+{
+	struct pod_starter *starter = data;
+
+	(void) object, (void) status;
+	starter->secret_call = NULL;
+	if (err && err->code != ERR_EXISTS)
+		secret_failed(starter, err);
+	else
+		ask_for_secret(starter);
+}
+
+static void make_secret(struct pod_starter *starter)
+{
+	char *secret CLEANUP(mem_free_secret) = NULL;
+	struct err err;
+
+	if (token_new(&secret, &err) < 0) {
+		secret_failed(starter, &err);
+		return;
+	}
+	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, secret);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_secrets,
+		.namespace_name = starter->settings.job->name_space,
+		.body = body,
+	};
+
+	starter->secret_call =
+		kube_call_new(starter->settings.api, &request, on_secret_made, starter);
+}
+
+static void on_secret(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct pod_starter *starter = data;
+	const char *value =
+		json_as_string(json_get_path(object, "data", ELASTICDL_SECRET_KEY, NULL), "");
+	struct err fault = {0};
+	size_t len;
+
+	(void) status;
+	starter->secret_call = NULL;
+	if (err && err->code == ERR_NOT_FOUND) {
+		make_secret(starter);
+	} else if (err) {
+		secret_failed(starter, err);
+	} else if (base64_read(value, strlen(value), &starter->secret, &len, &fault) < 0) {
+		secret_failed(starter, &fault);
+	} else {
+		go_on(starter);
+	}
+}
+
+static void ask_for_secret(struct pod_starter *starter)
+{
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_secrets,
+		.namespace_name = starter->settings.job->name_space,
+		.name = starter->secret_name,
+	};
+
+	starter->secret_call = kube_call_new(starter->settings.api, &request, on_secret, starter);
+}
+
+/* The steps of a Pod. */
+
+static void start_free(struct pod_start *start)
+{
+	turn_end(&start->turn);
+	kube_call_cancel(start->call);
+	text_done(&start->answer);
+	json_free(start->tf_config);
+	free(start->name);
+	free(start->uid);
+	free(start);
+}
+
+static void take_step(struct pod_start *start);
+
+static void go_to(struct pod_start *start, enum step step)
+{
+	start->step = step;
+	take_step(start);
+}
+
+static void start_failed(struct pod_start *start, const struct err *err)
+{
+	struct err told = *err;
+
+	turn_end(&start->turn);
+	start->step = STEP_READ;
+	start->again_at = loop_now() + pause_after(++start->n_failures);
+	loop_timer_arm(start->starter->timer, loop_now());
+	/* At first it does not listen yet. */
+	if (start->n_failures > 3) {
+		err_prefix(&told, "Pod '%s' cannot be told to start its training", start->name);
+		tell(start->starter, &told);
+	}
+}
+
+static void read_pod(struct pod_start *start, const struct json *pod)
+{
+	const struct json *environment = json_get(pod_template_container(pod), "env");
+	const struct json *annotations = json_get_path(pod, "metadata", "annotations", NULL);
+	const char *text = NULL;
+
+	/* The later one of two counts. */
+	for (size_t i = 0; i < json_count(environment); i++)
+		if (text_equals(json_as_string(json_get(json_at(environment, i), "name"), ""),
+				"TF_CONFIG"))
+			text = json_as_string(json_get(json_at(environment, i), "value"), NULL);
+	start->is_old = false;
+	start->is_marked = json_get(annotations, MARK);
+	json_free(TAKE(start->tf_config));
+	if (text && json_read(text, strlen(text), &start->tf_config, NULL) < 0)
+		start->tf_config = NULL;
+}
+
+static void on_pod_read(struct json *object, const struct kube_status *status,
+			const struct err *err, void *data)
+{
+	struct pod_start *start = data;
+
+	(void) status;
+	start->call = NULL;
+	if (err) {
+		start_failed(start, err);
+		return;
+	}
+	read_pod(start, object);
+	go_to(start, STEP_ASK);
+}
+
+/* The server of the Pod has answered the step. */
+static void end_step(struct pod_start *start)
+{
+	struct json *answer CLEANUP(json_cleanup) = NULL;
+	const char *state = "";
+
+	if (start->step == STEP_ASK &&
+	    json_read(text_of(&start->answer), start->answer.len, &answer, NULL) == 0)
+		state = json_as_string(json_get(answer, "state"), "");
+	if (start->step == STEP_CONFIGURE)
+		go_to(start, start->is_old ? STEP_MARK : STEP_RUN);
+	else if (start->step == STEP_RUN || text_equals(state, "Running") ||
+		 text_equals(state, "Ended"))
+		go_to(start, STEP_DONE);
+	else
+		go_to(start, STEP_CONFIGURE);
+}
+
+static void on_answer(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct pod_start *start = data;
+
+	struct err fault = {0};
+
+	(void) object;
+	start->call = NULL;
+	if (err)
+		fault = *err;
+	/* The API server was reached, and it is the Pod that was not. */
+	if (err && status->code)
+		fault.code = ERR_IO;
+	if (err && start->step == STEP_ASK && err->code == ERR_NOT_FOUND) {
+		start->is_old = true;
+		go_to(start, start->is_marked ? STEP_DONE : STEP_CONFIGURE);
+	} else if (err) {
+		start_failed(start, &fault);
+	} else {
+		end_step(start);
+	}
+}
+
+static void on_bytes(const char *bytes, size_t len, void *data)
+{
+	struct pod_start *start = data;
+	size_t room = ANSWER_LIMIT - start->answer.len;
+
+	text_add_bytes(&start->answer, bytes, len < room ? len : room);
+}
+
+static void ask_pod(struct pod_start *start, enum kube_verb verb, const char *path,
+		    const struct json *body)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+	char *place CLEANUP(mem_free_text) =
+		mem_format("%s:%d", start->name, settings->job->pod_server_port);
+	const struct kube_request request = {
+		.verb = verb,
+		.resource = &kube_pods,
+		.namespace_name = settings->job->name_space,
+		.name = place,
+		.subresource = "proxy",
+		.path = path,
+		.pod_secret = start->starter->secret,
+		.body = body,
+		.is_relayed = true,
+	};
+
+	text_clear(&start->answer);
+	start->call =
+		kube_stream_new(settings->api, &request, PATIENCE, on_bytes, on_answer, start);
+}
+
+/* A Pod that is its whole job has none, as TFJobs have it; exec.py reads one in any case. */
+static struct json *config_of_one(const struct job *job)
+{
+	struct json *config = json_new_object();
+	char *address CLEANUP(mem_free_text) = mem_format("localhost:%d", job->roles[0].port);
+	struct json *task = json_object_at(config, "task");
+
+	json_append(json_array_at(json_object_at(config, "cluster"), "worker"),
+		    json_new_string(address));
+	json_set_string(task, "type", "worker");
+	json_set_integer(task, "index", 0);
+	return config;
+}
+
+static int worker_count(const struct job *job)
+{
+	const struct role *workers = job_role_of_kind(job, ROLE_WORKER);
+
+	return workers ? workers->replicas : 0;
+}
+
+static void configure(struct pod_start *start)
+{
+	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	char *set_id CLEANUP(mem_free_text) = mem_format("%d", start->attempt);
+
+	json_set_string(body, "MASTER", "muster");
+	json_set_string(body, "SET_ID", set_id);
+	json_set_integer(body, "NUM_WORKERS", worker_count(start->starter->settings.job));
+	json_set(body, "TF_CONFIG",
+		 start->tf_config ? json_ref(start->tf_config)
+				  : config_of_one(start->starter->settings.job));
+	ask_pod(start, KUBE_CREATE, "config", body);
+}
+
+static void on_marked(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct pod_start *start = data;
+
+	(void) object, (void) status;
+	start->call = NULL;
+	if (err)
+		start_failed(start, err);
+	else
+		go_to(start, STEP_RUN);
+}
+
+/* Begins with one that is there: the Pod of this name may be another by now, which the uid tells.
+ */
+static void mark(struct pod_start *start)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	struct json *metadata = json_object_at(body, "metadata");
+	const struct kube_request request = {
+		.verb = KUBE_PATCH,
+		.resource = &kube_pods,
+		.namespace_name = settings->job->name_space,
+		.name = start->name,
+		.body = body,
+	};
+
+	json_set_string(metadata, "uid", start->uid);
+	json_set_string(json_object_at(metadata, "annotations"), MARK, "true");
+	start->call = kube_call_new(settings->api, &request, on_marked, start);
+}
+
+static void take_step(struct pod_start *start)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+	const struct kube_request read = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = settings->job->name_space,
+		.name = start->name,
+	};
+
+	switch (start->step) {
+	case STEP_READ:
+		start->call = kube_call_new(settings->api, &read, on_pod_read, start);
+		break;
+	case STEP_ASK:
+		ask_pod(start, KUBE_GET, "status", NULL);
+		break;
+	case STEP_CONFIGURE:
+		configure(start);
+		break;
+	case STEP_MARK:
+		mark(start);
+		break;
+	case STEP_RUN:
+		ask_pod(start, KUBE_GET, "run", NULL);
+		break;
+	case STEP_DONE:
+		turn_end(&start->turn);
+		break;
+	}
+}
+
+/* The Pods. */
+
+static bool runs(const struct pod_starter *starter, const struct job_pod *pod)
+{
+	return text_equals(pod->owner_uid, starter->settings.job->uid) &&
+	       pod->seen.phase == OBSERVED_RUNNING && !observed_was_asked_to_end(&pod->seen);
+}
+
+static struct pod_start **find(const struct pod_starter *starter, const char *name)
+{
+	for (size_t i = 0; i < starter->n_starts; i++)
+		if (text_equals(starter->starts[i]->name, name))
+			return &starter->starts[i];
+	return NULL;
+}
+
+static void add(struct pod_starter *starter, const struct job_pod *pod)
+{
+	struct pod_start *start = mem_new(sizeof(*start));
+
+	start->starter = starter;
+	start->name = mem_copy_text(pod->name);
+	start->uid = mem_copy_text(pod->uid);
+	start->attempt = pod->seen.attempt;
+	start->n_restarts = pod->n_restarts;
+	mem_grow(&starter->starts, &starter->capacity, starter->n_starts, sizeof(*starter->starts));
+	starter->starts[starter->n_starts++] = start;
+}
+
+/* What has this name by now may be another Pod, or none, or it has ended. */
+static void see_pod(struct pod_starter *starter, const char *name)
+{
+	const struct job_pod *pod = job_follower_pod(starter->seen, name);
+	struct pod_start **start = find(starter, name);
+	bool is_running = pod && runs(starter, pod);
+
+	if (start && !(is_running && text_equals(pod->uid, (*start)->uid) &&
+		       pod->n_restarts == (*start)->n_restarts)) {
+		start_free(*start);
+		*start = starter->starts[--starter->n_starts];
+		start = NULL;
+	}
+	if (is_running && !start)
+		add(starter, pod);
+}
+
+static void on_turn(void *data)
+{
+	const struct pod_start *start = data;
+
+	loop_timer_arm(start->starter->timer, loop_now());
+}
+
+/* Takes its first step when it is due and has its turn. When to look again; MSEC_NEVER: when
+ * something comes. */
+static msec attend(struct pod_start *start, msec now)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+
+	if (start->step == STEP_DONE)
+		return MSEC_NEVER;
+	if (!start->call && start->again_at > now)
+		return start->again_at;
+	if (!start->call) {
+		if (!turn_take(&start->turn, kube_api_turns(settings->api), TURN_STREAM,
+			       settings->job->name_space, on_turn, start))
+			return MSEC_NEVER;
+		start->turn_until = now + TURN_TIME;
+		take_step(start);
+	} else if (start->turn_until <= now) {
+		turn_end(&start->turn);
+		return MSEC_NEVER;
+	}
+	return start->turn_until;
+}
+
+/* What is due; and arms the timer for the next. */
+static void go_on(void *data)
+{
+	struct pod_starter *starter = data;
+	msec now = loop_now(), wake_at = MSEC_NEVER;
+	bool is_missing = starter->secret_name && !starter->secret;
+
+	if (is_missing && !starter->secret_call && starter->secret_again_at <= now)
+		ask_for_secret(starter);
+	if (is_missing && !starter->secret_call)
+		wake_at = starter->secret_again_at;
+	for (size_t i = 0; !is_missing && i < starter->n_starts; i++)
+		wake_at = msec_min(wake_at, attend(starter->starts[i], now));
+	loop_timer_arm(starter->timer, wake_at);
+}
+
+/* Many come together. */
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
+{
+	struct pod_starter *starter = data;
+
+	if (kind != JOB_CACHE_PODS)
+		return;
+	see_pod(starter, name);
+	loop_timer_arm(starter->timer, loop_now());
+}
+
+static void see_all_pods(struct pod_starter *starter)
+{
+	const struct job_pod *pod;
+	size_t place = 0;
+
+	while ((pod = job_follower_next_pod(starter->seen, &place)))
+		see_pod(starter, pod->name);
+}
+
+struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
+{
+	struct pod_starter *starter = mem_new(sizeof(*starter));
+	const struct job_follower_settings follower = {
+		.namespace_name = settings->job->name_space,
+		.job_name = settings->job->name,
+		.on_change = on_change,
+		.data = starter,
+	};
+
+	starter->settings = *settings;
+	starter->secret_name = elasticdl_secret_of(settings->job);
+	starter->timer = loop_new_timer(settings->loop, go_on, starter);
+	starter->seen = job_cache_follow(settings->cache, &follower);
+	see_all_pods(starter);
+	loop_timer_arm(starter->timer, loop_now());
+	return starter;
+}
+
+void pod_starter_free(struct pod_starter *starter)
+{
+	if (!starter)
+		return;
+	for (size_t i = 0; i < starter->n_starts; i++)
+		start_free(starter->starts[i]);
+	free(starter->starts);
+	kube_call_cancel(starter->secret_call);
+	job_follower_free(starter->seen);
+	loop_watch_free(starter->timer);
+	mem_free_secret(&starter->secret);
+	free(starter);
+}

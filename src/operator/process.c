@@ -1,0 +1,539 @@
+/* For all namespaces, or for each that is served, one mirror of the TFJobs and one cache of their
+ * Pods and Services; and a queue of the jobs that are to be looked at. */
+#include "base/mem.h"
+#include "cluster/store.h"
+#include "cluster/tfjob_record.h"
+#include "io/log.h"
+#include "io/loop.h"
+#include "kube/resources.h"
+#include "kube/tfjob_definition.h"
+#include "operator/state.h"
+
+#include <stdlib.h>
+
+#define LOOKS_IN_ONE_TURN 32 /* then others have theirs: answers, signals */
+
+static bool is_in(const struct scope *scope, const char *key)
+{
+	size_t len = strlen(scope->namespace_name);
+
+	return len == 0 || (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/');
+}
+
+/* In a mirror of one namespace objects are known by their names alone. */
+static struct served_job *find(const struct controller *controller, const char *key)
+{
+	for (size_t i = 0; i < controller->n_scopes; i++) {
+		const struct scope *scope = &controller->scopes[i];
+
+		if (is_in(scope, key))
+			return kube_mirror_get(scope->jobs,
+					       *scope->namespace_name ? strchr(key, '/') + 1 : key);
+	}
+	return NULL;
+}
+
+struct walk {
+	size_t scope, place;
+};
+
+/* Begin with zeros; NULL behind the last one. */
+static struct served_job *next_job(const struct controller *controller, struct walk *walk)
+{
+	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = 0) {
+		struct served_job *job =
+			kube_mirror_next(controller->scopes[walk->scope].jobs, &walk->place);
+
+		if (job)
+			return job;
+	}
+	return NULL;
+}
+
+static size_t count_jobs(const struct controller *controller)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < controller->n_scopes; i++)
+		count += kube_mirror_count(controller->scopes[i].jobs);
+	return count;
+}
+
+static void on_timer(void *data)
+{
+	struct controller *controller = data;
+	const char *key;
+
+	for (int i = 0; i < LOOKS_IN_ONE_TURN; i++) {
+		key = queue_take(controller->queue, loop_now());
+		if (!key)
+			break;
+		struct served_job *job = find(controller, key);
+
+		if (job)
+			served_job_look(job);
+		else
+			queue_done(controller->queue, key, false, loop_now());
+	}
+	operator_arm(controller);
+}
+
+static void look_at_all(struct controller *controller)
+{
+	struct served_job *job;
+	struct walk walk = {0};
+
+	while ((job = next_job(controller, &walk)))
+		operator_look_at(job, loop_now());
+}
+
+/* The TFJobs, as the cluster shows them. */
+
+/* Of several operators the one that acts counts. */
+static void count_job(const struct served_job *job, enum metrics_job_event event)
+{
+	struct controller *controller = job->controller;
+
+	if (operator_may_act(controller) && !job->is_of_others)
+		metrics_count_job(&controller->counts, job->name_space, event);
+}
+
+/* It came after the first list, or no operator has written anything of it yet. */
+static bool is_created(const struct scope *scope, const struct json *object)
+{
+	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
+}
+
+static void see_manager(struct served_job *job, const struct json *object)
+{
+	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
+
+	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
+}
+
+/* Whatever comes of it, nothing is decided from it any more. */
+static void drop_pass(struct served_job *job)
+{
+	if (!job->is_passing)
+		return;
+	job->is_passing = false;
+	queue_done(job->controller->queue, job->key, false, loop_now());
+	operator_arm(job->controller);
+}
+
+static void release(void *kept, void *data)
+{
+	struct served_job *job = kept;
+	const struct scope *scope = data;
+	struct controller *controller = scope->controller;
+
+	count_job(job, METRICS_JOB_DELETED);
+	served_job_tell_if_removed(job);
+	drop_pass(job);
+	served_job_end_work(job); /* which may ask for another look */
+	queue_remove(controller->queue, job->key);
+	served_job_free(job);
+}
+
+static void *project(const struct json *object, void *before, void *data)
+{
+	struct scope *scope = data;
+	struct controller *controller = scope->controller;
+	const char *uid = json_as_string(json_get_path(object, "metadata", "uid", NULL), "");
+	struct served_job *job = before;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct err err = {0};
+
+	if (job && !text_equals(job->uid, uid)) {
+		release(job, scope);
+		job = NULL;
+	}
+	if (store_kube_tfjobs.read(object, &record, &err) < 0) {
+		operator_say(controller, err.text);
+		if (job)
+			release(job, scope);
+		return NULL;
+	}
+	if (!job)
+		job = served_job_new(scope, object);
+	see_manager(job, object);
+	if (!before && is_created(scope, object))
+		count_job(job, METRICS_JOB_CREATED);
+	store_kube_saw(job->store, object);
+	job->is_over = false; /* of how it was */
+	job->is_going = json_get_path(object, "metadata", "deletionTimestamp", NULL);
+	operator_look_at(job, loop_now());
+	return job;
+}
+
+static void on_progress(void *data)
+{
+	const struct scope *scope = data;
+
+	operator_see_server(scope->controller);
+}
+
+/* The rest project has seen to. */
+static void on_change(const char *name, void *data)
+{
+	(void) name;
+	on_progress(data);
+}
+
+static void on_synced(void *data)
+{
+	struct scope *scope = data;
+
+	scope->is_synced = true;
+	operator_see_server(scope->controller);
+	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
+		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
+	look_at_all(scope->controller); /* which had to wait for this */
+}
+
+static void on_watch_trouble(const struct err *err, void *data)
+{
+	const struct scope *scope = data;
+
+	operator_say_trouble(scope->controller, err);
+}
+
+static void watch_scope(struct scope *scope)
+{
+	struct controller *controller = scope->controller;
+	const struct kube_mirror_settings jobs = {
+		.resource = &kube_tfjobs,
+		.namespace_name = scope->namespace_name,
+		.project = project,
+		.release = release,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.on_progress = on_progress,
+		.on_trouble = on_watch_trouble,
+		.data = scope,
+	};
+	const struct job_cache_settings cache = {
+		.loop = controller->loop,
+		.api = controller->api,
+		.namespace_name = scope->namespace_name,
+		.is_of_tfjobs = true,
+		.pod_groups = controller->settings->gang ? gang_resource(controller->settings->gang)
+							 : NULL,
+		.on_trouble = on_watch_trouble,
+		.data = scope,
+	};
+
+	scope->cache = job_cache_new(&cache);
+	/* The first job does not wait for their lists. */
+	job_cache_watch(scope->cache, JOB_CACHE_PODS);
+	job_cache_watch(scope->cache, JOB_CACHE_SERVICES);
+	scope->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
+}
+
+static void watch_jobs(struct controller *controller)
+{
+	static const char *const all[] = {KUBE_ALL_NAMESPACES, NULL};
+	const char *const *given = controller->settings->namespaces;
+	const char *const *namespaces = *given ? given : all;
+
+	while (namespaces[controller->n_scopes])
+		controller->n_scopes++;
+	controller->scopes = mem_new_array(controller->n_scopes, sizeof(*controller->scopes));
+	for (size_t i = 0; i < controller->n_scopes; i++) {
+		controller->scopes[i] =
+			(struct scope){.controller = controller, .namespace_name = namespaces[i]};
+		watch_scope(&controller->scopes[i]);
+	}
+}
+
+/* The Lease. */
+
+static bool may_change(void *data)
+{
+	return operator_may_act(data);
+}
+
+/* Another may have acted since: what is kept of a job's work is of no use any more. */
+static void end_all_work(struct controller *controller)
+{
+	struct served_job *job;
+	struct walk walk = {0};
+
+	while ((job = next_job(controller, &walk))) {
+		drop_pass(job);
+		served_job_end_work(job);
+	}
+}
+
+static void tell_standing(struct controller *controller, enum lease_standing standing)
+{
+	char *other CLEANUP(mem_free_text) = lease_keeper_supervisor(controller->lease);
+	char *sentence CLEANUP(mem_free_text) =
+		standing == LEASE_HELD
+			? mem_copy_text("became the leader: this operator now serves the TFJobs")
+		: standing == LEASE_OVERDUE
+			? mem_copy_text(
+				  "could not renew the leader Lease in time; this operator does "
+				  "nothing until it holds the Lease again")
+			: mem_format("%s is the leader; this operator is waiting",
+				     other ? other : "another operator");
+
+	operator_say(controller, sentence);
+}
+
+/* A watch may have been silent while this process stood still or was cut off, and another acted:
+ * after a loss nothing is decided on what was seen before. */
+static void begin_all_work(struct controller *controller)
+{
+	for (size_t i = 0; i < controller->n_scopes && controller->has_held; i++) {
+		job_cache_list_again(controller->scopes[i].cache);
+		kube_mirror_list_again(controller->scopes[i].jobs);
+	}
+	controller->has_held = true;
+	look_at_all(controller);
+}
+
+static void on_lease(void *data)
+{
+	struct controller *controller = data;
+	enum lease_standing standing = lease_keeper_standing(controller->lease);
+
+	if (controller->is_ending) {
+		if (lease_keeper_is_done(controller->lease))
+			loop_stop(controller->loop);
+		return;
+	}
+	if (standing == controller->told ||
+	    (standing == LEASE_UNSETTLED && controller->told != LEASE_HELD))
+		return;
+	controller->told = standing;
+	tell_standing(controller, standing);
+	if (standing == LEASE_HELD)
+		begin_all_work(controller);
+	else
+		end_all_work(controller);
+}
+
+static void on_lease_trouble(const struct err *err, void *data)
+{
+	operator_say_trouble(data, err);
+}
+
+static int watch_lease(struct controller *controller, struct err *err)
+{
+	const struct lease_keeper_settings settings = {
+		.loop = controller->loop,
+		.api = controller->api,
+		.name = controller->settings->lease_name,
+		.made_at = MSEC_UNSET,
+		.may_be_first = true,
+		.on_change = on_lease,
+		.on_trouble = on_lease_trouble,
+		.data = controller,
+	};
+
+	if (!settings.name)
+		return 0;
+	int rc = lease_keeper_new(&settings, &controller->lease, err);
+
+	if (rc == 0)
+		kube_api_set_permit(controller->api, may_change, controller);
+	return rc;
+}
+
+/* The kind of PodGroups has to be there: without it no job would ever start. */
+
+static void on_pod_groups(struct json *object, const struct kube_status *status,
+			  const struct err *err, void *data)
+{
+	struct controller *controller = data;
+
+	(void) object, (void) status;
+	if (err)
+		controller->err = *err;
+	loop_stop(controller->loop);
+}
+
+static int check_gang(struct controller *controller, struct err *err)
+{
+	static const struct kube_parameter parameters[] = {{"limit", "1"}, {0}};
+	const struct gang *gang = controller->settings->gang;
+
+	if (!gang)
+		return 0;
+	const struct kube_resource *resource = gang_resource(gang);
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = resource,
+		.namespace_name = *controller->settings->namespaces
+					  ? *controller->settings->namespaces
+					  : KUBE_ALL_NAMESPACES,
+		.parameters = parameters,
+	};
+	struct kube_call *call =
+		kube_call_new(controller->api, &request, on_pod_groups, controller);
+
+	(void) call; /* it ends with its answer */
+	loop_run(controller->loop);
+	if (controller->err.code == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND,
+			       "the cluster has no %s.%s/%s for --gang-scheduler-name; install the "
+			       "scheduler that defines them first%s",
+			       resource->plural, resource->group, resource->version,
+			       gang->kind == GANG_KUBERNETES
+				       ? ", or the feature gates GenericWorkload and GangScheduling"
+				       : "");
+	return controller->err.code ? err_set(err, controller->err.code, "%s", controller->err.text)
+				    : 0;
+}
+
+/* The definition of TFJobs. Where it may not be read, the first write of a status shows it. */
+
+static void on_definition(struct json *object, const struct kube_status *status,
+			  const struct err *err, void *data)
+{
+	struct controller *controller = data;
+	struct err fault = {0};
+
+	(void) status;
+	if (err && err->code == ERR_NOT_FOUND)
+		operator_say(controller, "the cluster has no definition of TFJobs; add it: 'muster "
+					 "operator install', or kubectl apply -f deploy/crd.yaml");
+	else if (err)
+		log_info("cannot read the definition of TFJobs: %s", err->text);
+	else if (tfjob_definition_check(object, &fault) < 0)
+		operator_end_for(controller, &fault);
+}
+
+static void ask_for_definition(struct controller *controller)
+{
+	const struct kube_request request = {
+		.verb = KUBE_GET, .resource = &kube_definitions, .name = TFJOB_DEFINITION};
+	struct kube_call *call =
+		kube_call_new(controller->api, &request, on_definition, controller);
+
+	(void) call; /* it ends with its answer, or with the API */
+}
+
+/* The process. */
+
+/* The Lease is left to others first. */
+static void end(struct controller *controller)
+{
+	if (!controller->lease || controller->is_ending) {
+		loop_stop(controller->loop);
+		return;
+	}
+	controller->is_ending = true;
+	end_all_work(controller);
+	lease_keeper_release(controller->lease);
+}
+
+static void on_signal(int number, void *data)
+{
+	(void) number;
+	end(data);
+}
+
+void operator_write_metrics(const struct controller *controller, struct text *text)
+{
+	const struct metrics_operator now = {
+		.n_jobs = count_jobs(controller),
+		.n_queued = queue_depth(controller->queue, loop_now()),
+		.n_errors = controller->n_errors,
+	};
+
+	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
+}
+
+/* Passes are those of all jobs, of which many are under way at once, and not the exporter's. */
+static void write_metrics(const struct metrics_passes *of_exporter, struct text *text, void *data)
+{
+	(void) of_exporter;
+	operator_write_metrics(data, text);
+}
+
+static bool is_ready(void *data)
+{
+	const struct controller *controller = data;
+
+	for (size_t i = 0; i < controller->n_scopes; i++)
+		if (!controller->scopes[i].is_synced)
+			return false;
+	return true;
+}
+
+bool operator_is_leading(const struct controller *controller)
+{
+	return is_ready((void *) controller) && operator_may_act(controller);
+}
+
+static int make_exporter(struct controller *controller, const struct listening *listening,
+			 struct exporter **ret_exporter, struct err *err)
+{
+	const struct exporter_settings settings = {
+		.listening = listening,
+		.write = write_metrics,
+		.is_ready = is_ready,
+		.data = controller,
+	};
+
+	return exporter_new(controller->loop, &settings, ret_exporter, err);
+}
+
+static void controller_done(struct controller *controller)
+{
+	controller->is_ending = true;
+	lease_keeper_free(controller->lease);
+	exporter_free(controller->metrics);
+	exporter_free(controller->health);
+	metrics_jobs_done(&controller->counts);
+	for (size_t i = 0; i < controller->n_scopes; i++) {
+		kube_mirror_free(controller->scopes[i].jobs);
+		job_cache_free(controller->scopes[i].cache);
+	}
+	free(controller->scopes);
+	tfjob_events_free(controller->events);
+	queue_free(controller->queue);
+	loop_watch_free(controller->timer);
+	end_signals_done(&controller->signals);
+	kube_api_free(controller->api);
+	loop_free(controller->loop);
+	free(controller->last_trouble);
+}
+
+int operator_run(const struct operator_settings *settings, struct err *err)
+{
+	struct controller controller CLEANUP(controller_done) = {.settings = settings, .end = end};
+	int rc = loop_new(&controller.loop, err);
+
+	if (rc == 0)
+		rc = kube_api_connect(controller.loop, settings->log_in, settings->log_in_data,
+				      &controller.api, err);
+	if (rc == 0)
+		rc = make_exporter(&controller, settings->metrics, &controller.metrics, err);
+	if (rc == 0)
+		rc = make_exporter(&controller, settings->health, &controller.health, err);
+	if (rc < 0)
+		return rc;
+	controller.events = tfjob_events_new(controller.loop, controller.api);
+	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE, OPERATOR_PASSES);
+	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
+	rc = check_gang(&controller, err);
+	if (rc < 0)
+		return rc;
+	end_signals_watch(&controller.signals, controller.loop, on_signal, &controller);
+	ask_for_definition(&controller);
+	watch_jobs(&controller);
+	rc = watch_lease(&controller, err);
+	const struct operator_host host = {controller.loop, controller.api, &controller};
+
+	if (rc == 0 && settings->begin_front)
+		rc = settings->begin_front(&host, settings->front_data, err);
+	if (rc < 0)
+		return rc;
+	loop_run(controller.loop);
+	if (settings->end_front)
+		settings->end_front(settings->front_data);
+	return err_copy(err, &controller.fault);
+}

@@ -1,0 +1,168 @@
+#include "base/mem.h"
+#include "io/loop.h"
+#include "jobs/record.h"
+#include "kube/objects.h"
+#include "operator/state.h"
+#include "reconcile/expiry.h"
+#include "reconcile/reconcile.h"
+
+#include <stdlib.h>
+
+static char *fault_of(const struct job *job)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (job->n_roles == 0)
+		return mem_copy_text(
+			"spec.tfReplicaSpecs: Required value: must have at least one role");
+	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
+}
+
+/* While it is written, and its Events are sent once it is; or while the job is deleted. */
+struct refusal {
+	struct arena *arena;
+	struct job *job;
+	struct plan plan;
+	bool is_removal; /* it was written, and the job's time to live is over */
+};
+
+void operator_refusal_free(struct refusal *refusal)
+{
+	if (!refusal)
+		return;
+	arena_free(refusal->arena);
+	job_free(refusal->job);
+	free(refusal);
+}
+
+const struct job *operator_refusal_removes(const struct refusal *refusal)
+{
+	return refusal && refusal->is_removal ? refusal->job : NULL;
+}
+
+/* Twice as long each time in a row. */
+static msec pause_after(struct served_job *job, const struct err *err)
+{
+	msec pause = job->refusal_pause ? job->refusal_pause : OPERATOR_FIRST_PAUSE;
+	bool has_failed = err && err->code != ERR_CONFLICT;
+
+	job->refusal_pause = has_failed ? msec_min(2 * pause, OPERATOR_LONGEST_PAUSE) : 0;
+	return has_failed ? pause : 0;
+}
+
+static void on_refused(int64_t version, const struct err *err, void *data)
+{
+	struct served_job *job = data;
+	struct refusal *refusal = TAKE(job->refusal);
+	bool is_removed = refusal->is_removal && (!err || err->code == ERR_NOT_FOUND);
+
+	(void) version;
+	if (!err && refusal->is_removal)
+		operator_tell_removed(job, refusal->job);
+	if (err && err->code == ERR_NOT_FOUND)
+		err = NULL;
+	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
+		operator_note(refusal->job, &refusal->plan.notes[i], job);
+	if (err && err->code != ERR_CONFLICT)
+		operator_failed(job, refusal->job, err);
+	operator_refusal_free(refusal);
+	/* What came meanwhile was passed over; after a conflict it is known by now. */
+	if (!is_removed)
+		operator_look_at(job, loop_now() + pause_after(job, err));
+}
+
+static void write_refusal(struct served_job *job, const struct store_record *record,
+			  struct status *status, const char *fault)
+{
+	struct refusal *refusal = job->refusal;
+	struct arena *arena = refusal->arena;
+
+	if (status->n_conditions == 0)
+		reconcile_begin(refusal->job, loop_now(), arena, status);
+	reconcile_lost(refusal->job, status, OPERATOR_REFUSED, arena_copy_text(arena, fault),
+		       loop_now(), arena, &refusal->plan);
+	const struct store_change change =
+		record_change(job->store, refusal->job, &refusal->plan.status, arena);
+
+	store_begin_change(job->store, refusal->job->name, record->version, &change, on_refused,
+			   job);
+}
+
+static void delete_or_wait(struct served_job *job, const struct status *status)
+{
+	msec expires_at = expiry_of_job(job->refusal->job, status);
+
+	if (loop_now() >= expires_at) {
+		job->refusal->is_removal = true;
+		store_begin_remove(job->store, served_job_name(job), job->uid, on_refused, job);
+		return;
+	}
+	operator_refusal_free(TAKE(job->refusal));
+	operator_look_at(job, expires_at);
+}
+
+static void tell_unread(struct served_job *job, const struct err *fault)
+{
+	if (text_keep(&job->trouble, fault->text))
+		operator_say_trouble_of_job(job, fault);
+}
+
+/* Once it is written, the job's time to live counts. */
+static void begin_refusal(struct served_job *job, const struct store_record *record,
+			  const char *fault)
+{
+	struct refusal *refusal = mem_new(sizeof(*refusal));
+	struct status status;
+	struct err err = {0};
+
+	refusal->arena = arena_new();
+	if (record_read_status(record, refusal->arena, &status, &err) < 0) {
+		tell_unread(job, &err);
+		operator_refusal_free(refusal);
+		return;
+	}
+	refusal->job = TAKE(job->job);
+	job->refusal = refusal;
+	if (status_is_finished(&status))
+		delete_or_wait(job, &status);
+	else
+		write_refusal(job, record, &status, fault);
+}
+
+bool operator_is_finished(const struct served_job *job)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	return job->store->functions->get(job->store, served_job_name(job), &record, NULL) == 0 &&
+	       record_read_status(&record, arena, &status, NULL) == 0 &&
+	       status_is_finished(&status);
+}
+
+bool operator_refuse(struct served_job *job)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	char *fault CLEANUP(mem_free_text) = fault_of(job->job);
+
+	if (!fault || operator_is_finished(job))
+		return false;
+	if (!job->refusal &&
+	    job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
+		begin_refusal(job, &record, fault);
+	return true;
+}
+
+/* Where nobody could write a status it is told here. */
+void operator_refuse_unread(struct served_job *job, const struct err *fault)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (job->refusal)
+		return;
+	if (job->store->functions->get(job->store, served_job_name(job), &record, NULL) < 0 ||
+	    record_read_bare_job(&record, &job->job, NULL) < 0)
+		tell_unread(job, fault);
+	else if (operator_serves(job->job))
+		begin_refusal(job, &record, fault->text);
+}

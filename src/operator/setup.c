@@ -1,0 +1,367 @@
+#include "operator/setup.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/mirror.h"
+#include "kube/resources.h"
+#include "kube/tfjob_definition.h"
+#include "kube/wait.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
+#define HTTP_CREATED 201
+
+/* One setting up. */
+
+int operator_setup_begin(struct operator_setup *setup,
+			 const struct operator_setup_settings *settings, struct err *err)
+{
+	setup->settings = settings;
+	int rc = loop_new(&setup->loop, err);
+
+	return rc < 0 ? rc
+		      : kube_api_connect(setup->loop, settings->log_in, settings->log_in_data,
+					 &setup->api, err);
+}
+
+void operator_setup_done(struct operator_setup *setup)
+{
+	kube_api_free(setup->api);
+	loop_free(setup->loop);
+}
+
+void operator_setup_tell(const struct operator_setup *setup, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
+	va_end(values);
+	char *told CLEANUP(mem_free_text) =
+		mem_format("%s%s", sentence, setup->settings->is_dry_run ? " (dry run)" : "");
+
+	setup->settings->tell(told, setup->settings->data);
+}
+
+char *operator_setup_shown(const struct kube_request *request)
+{
+	const char *name = kube_request_name(request);
+	bool has_namespace = !request->resource->is_cluster_wide && request->namespace_name;
+
+	return mem_format("%s '%s'%s%s", request->resource->plural, name ? name : "",
+			  has_namespace ? " of namespace " : "",
+			  has_namespace ? request->namespace_name : "");
+}
+
+int operator_setup_change(struct operator_setup *setup, const struct kube_request *request,
+			  const char *done, struct err *err)
+{
+	char *shown CLEANUP(mem_free_text) = operator_setup_shown(request);
+	struct kube_answer answer = {0};
+
+	if (!setup->settings->is_dry_run)
+		kube_wait_all(setup->loop, setup->api, request, 1, &answer);
+	json_free(answer.object);
+	if (answer.err.code == ERR_NOT_FOUND && request->verb == KUBE_DELETE)
+		return 0;
+	if (answer.err.code)
+		return err_copy(err, &answer.err);
+	operator_setup_tell(setup, "%s %s", shown,
+			    answer.http_code == HTTP_CREATED ? "created" : done);
+	return 0;
+}
+
+int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
+			const char *label_selector, struct json **ret_list, struct err *err)
+{
+	const struct kube_parameter parameters[] = {
+		{label_selector ? "labelSelector" : NULL, label_selector}, {0}};
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = resource,
+		.namespace_name = KUBE_ALL_NAMESPACES,
+		.parameters = parameters,
+	};
+	struct err own = {0};
+	int rc = kube_wait(setup->loop, setup->api, &request, ret_list, &own);
+
+	if (rc != ERR_NOT_FOUND)
+		return rc < 0 ? err_copy(err, &own) : 0;
+	*ret_list = json_new_object();
+	return 0;
+}
+
+/* Waiting. */
+
+struct awaited {
+	struct loop *loop;
+	struct kube_mirror *mirror;
+	bool (*is_enough)(const struct kube_mirror *mirror);
+};
+
+static void *keep(const struct json *object, void *before, void *data)
+{
+	(void) data;
+	json_free(before);
+	return json_new_copy(object);
+}
+
+static void release(void *kept, void *data)
+{
+	(void) data;
+	json_free(kept);
+}
+
+static void look(void *data)
+{
+	const struct awaited *awaited = data;
+
+	if (kube_mirror_is_synced(awaited->mirror) && awaited->is_enough(awaited->mirror))
+		loop_stop(awaited->loop);
+}
+
+static void on_change(const char *name, void *data)
+{
+	(void) name;
+	look(data);
+}
+
+static void give_up(void *data)
+{
+	const struct awaited *awaited = data;
+
+	loop_stop(awaited->loop);
+}
+
+bool operator_setup_wait(struct operator_setup *setup, const struct kube_resource *resource,
+			 const char *namespace_name, const char *name, const char *label_selector,
+			 bool (*is_enough)(const struct kube_mirror *mirror))
+{
+	struct awaited awaited = {.loop = setup->loop, .is_enough = is_enough};
+	const struct kube_mirror_settings settings = {
+		.resource = resource,
+		.namespace_name = namespace_name,
+		.object_name = name,
+		.label_selector = label_selector,
+		.project = keep,
+		.release = release,
+		.on_change = on_change,
+		.on_synced = look,
+		.data = &awaited,
+	};
+	struct loop_watch *timer = loop_new_timer(setup->loop, give_up, &awaited);
+
+	awaited.mirror = kube_mirror_new(setup->loop, setup->api, &settings);
+	loop_timer_arm(timer, loop_now() + LONGEST_WAIT);
+	loop_run(setup->loop);
+	bool is_there = is_enough(awaited.mirror);
+
+	kube_mirror_free(awaited.mirror);
+	loop_watch_free(timer);
+	return is_there;
+}
+
+static bool is_none(const struct kube_mirror *mirror)
+{
+	return kube_mirror_count(mirror) == 0;
+}
+
+bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
+				 const char *label_selector)
+{
+	return setup->settings->is_dry_run || operator_setup_wait(setup, &kube_pods, namespace_name,
+								  NULL, label_selector, is_none);
+}
+
+/* Installing. */
+
+static struct kube_request request_about(enum kube_verb verb, const struct json *object)
+{
+	const struct json *metadata = json_get(object, "metadata");
+
+	return (struct kube_request){
+		.verb = verb,
+		.resource = kube_resource_of(object),
+		.namespace_name = json_as_string(json_get(metadata, "namespace"), NULL),
+		.name = json_as_string(json_get(metadata, "name"), NULL),
+	};
+}
+
+static int apply(struct operator_setup *setup, const struct json *object, struct err *err)
+{
+	static const struct kube_parameter parameters[] = {
+		{"fieldManager", "muster"}, {"force", "true"}, {0}};
+	struct kube_request request = request_about(KUBE_APPLY, object);
+
+	request.parameters = parameters;
+	request.body = object;
+	return operator_setup_change(setup, &request, "applied", err);
+}
+
+static bool is_same(const struct json *a, const struct json *b)
+{
+	const struct json *of_a = json_get(a, "metadata"), *of_b = json_get(b, "metadata");
+
+	return json_equals(json_get(of_a, "name"), json_get(of_b, "name")) &&
+	       json_equals(json_get(of_a, "namespace"), json_get(of_b, "namespace"));
+}
+
+static bool is_wanted(const struct json *wanted, const struct kube_resource *resource,
+		      const struct json *object)
+{
+	for (size_t i = 0; i < json_count(wanted); i++)
+		if (kube_resource_of(json_at(wanted, i)) == resource &&
+		    is_same(json_at(wanted, i), object))
+			return true;
+	return false;
+}
+
+static int remove_object(struct operator_setup *setup, const struct kube_resource *resource,
+			 const struct json *object, struct err *err)
+{
+	struct kube_request request = request_about(KUBE_DELETE, object);
+
+	request.resource = resource;
+	return operator_setup_change(setup, &request, "deleted", err);
+}
+
+/* Rights that an earlier install gave, and that are not among the wanted ones. */
+static int remove_rights(struct operator_setup *setup, const struct json *wanted, struct err *err)
+{
+	static const struct kube_resource *const kinds[] = {
+		&kube_cluster_role_bindings, &kube_role_bindings, &kube_cluster_roles, &kube_roles};
+	int rc = 0;
+
+	for (size_t kind = 0; kind < ARRAY_LEN(kinds) && rc == 0; kind++) {
+		struct json *list CLEANUP(json_cleanup) = NULL;
+
+		rc = operator_setup_list(setup, kinds[kind], DEPLOYMENT_SELECTOR, &list, err);
+		const struct json *items = json_get(list, "items");
+
+		for (size_t i = 0; i < json_count(items) && rc == 0; i++)
+			if (!is_wanted(wanted, kinds[kind], json_at(items, i)))
+				rc = remove_object(setup, kinds[kind], json_at(items, i), err);
+	}
+	return rc;
+}
+
+static int64_t number_at(const struct json *object, const char *key)
+{
+	return json_as_integer(json_get(object, key), 0);
+}
+
+static bool is_available(const struct kube_mirror *mirror)
+{
+	size_t place = 0;
+	const struct json *deployment = kube_mirror_next(mirror, &place);
+	const struct json *status = json_get(deployment, "status");
+	int64_t replicas = number_at(json_get(deployment, "spec"), "replicas");
+
+	return deployment &&
+	       number_at(status, "observedGeneration") >=
+		       number_at(json_get(deployment, "metadata"), "generation") &&
+	       number_at(status, "updatedReplicas") >= replicas &&
+	       number_at(status, "availableReplicas") >= replicas;
+}
+
+static int wait_for_deployment(struct operator_setup *setup, struct err *err)
+{
+	if (setup->settings->is_dry_run || !setup->settings->is_waiting)
+		return 0;
+	if (!operator_setup_wait(setup, &kube_deployments, DEPLOYMENT_NAME, DEPLOYMENT_NAME, NULL,
+				 is_available))
+		return err_set(err, ERR_UNREACHABLE,
+			       "the operator is installed, but its Pods are not running after 5 "
+			       "minutes; to see why: kubectl -n " DEPLOYMENT_NAME " describe pods");
+	operator_setup_tell(setup, "the operator is running");
+	return 0;
+}
+
+int operator_setup_install(struct operator_setup *setup, struct err *err)
+{
+	struct json *objects CLEANUP(json_cleanup) = NULL;
+	int rc = deployment_objects(&setup->settings->choice, &objects, err);
+
+	for (size_t i = 0; i < json_count(objects) && rc == 0; i++)
+		rc = apply(setup, json_at(objects, i), err);
+	if (rc == 0)
+		rc = remove_rights(setup, objects, err);
+	return rc < 0 ? rc : wait_for_deployment(setup, err);
+}
+
+int operator_install(const struct operator_setup_settings *settings, struct err *err)
+{
+	struct operator_setup setup CLEANUP(operator_setup_done) = {0};
+	int rc = operator_setup_begin(&setup, settings, err);
+
+	return rc < 0 ? rc : operator_setup_install(&setup, err);
+}
+
+/* Uninstalling. */
+
+static int check_no_jobs(struct operator_setup *setup, struct err *err)
+{
+	struct json *list CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_list(setup, &kube_tfjobs, NULL, &list, err);
+	size_t count = json_count(json_get(list, "items"));
+
+	if (rc < 0 || count == 0)
+		return rc;
+	return err_set(err, ERR_REFUSED,
+		       "%zu TFJob%s would be deleted with the definition; delete them first, or "
+		       "omit --with-crd",
+		       count, count > 1 ? "s" : "");
+}
+
+static bool is_definition(const struct json *object)
+{
+	return kube_resource_of(object) == &kube_definitions;
+}
+
+static int wait_for_its_end(struct operator_setup *setup, struct err *err)
+{
+	if (!setup->settings->is_waiting ||
+	    operator_setup_wait_for_end(setup, DEPLOYMENT_NAME,
+					"app.kubernetes.io/name=" DEPLOYMENT_NAME))
+		return 0;
+	return err_set(err, ERR_UNREACHABLE,
+		       "its Pods in namespace '" DEPLOYMENT_NAME
+		       "' do not stop, so their permissions were kept; run the command again when "
+		       "the Pods are deleted");
+}
+
+/* The last first, so that what acts goes before its rights, and may let its Lease go. */
+static int remove_objects(struct operator_setup *setup, const struct json *objects, struct err *err)
+{
+	bool takes_definition = setup->settings->takes_definition;
+	int rc = 0;
+
+	for (size_t i = json_count(objects); i-- > 0 && rc == 0;) {
+		const struct json *object = json_at(objects, i);
+
+		if (!is_definition(object) || takes_definition)
+			rc = remove_object(setup, kube_resource_of(object), object, err);
+		if (rc == 0 && kube_resource_of(object) == &kube_deployments)
+			rc = wait_for_its_end(setup, err);
+	}
+	if (rc == 0 && !takes_definition)
+		operator_setup_tell(setup, "the definition of TFJobs and all jobs are kept");
+	return rc;
+}
+
+int operator_uninstall(const struct operator_setup_settings *settings, struct err *err)
+{
+	struct operator_setup setup CLEANUP(operator_setup_done) = {0};
+	struct json *objects CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_begin(&setup, settings, err);
+
+	if (rc == 0 && settings->takes_definition)
+		rc = check_no_jobs(&setup, err);
+	if (rc == 0)
+		rc = deployment_objects(&settings->choice, &objects, err);
+	if (rc == 0)
+		rc = remove_objects(&setup, objects, err);
+	return rc < 0 ? rc : remove_rights(&setup, NULL, err);
+}

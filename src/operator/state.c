@@ -1,0 +1,137 @@
+#include "operator/state.h"
+
+#include "base/mem.h"
+#include "io/log.h"
+#include "io/loop.h"
+
+/* What is due. */
+
+void operator_arm(struct controller *controller)
+{
+	loop_timer_arm(controller->timer, queue_wake_at(controller->queue));
+}
+
+/* What changes of jobs that have begun is seen, however many wait to begin. */
+void operator_look_at(struct served_job *job, msec due)
+{
+	if (due != MSEC_NEVER)
+		(job->driver ? queue_add : queue_add_behind)(job->controller->queue,
+							     job->name_space, job->key, due);
+	operator_arm(job->controller);
+}
+
+bool operator_may_act(const struct controller *controller)
+{
+	return !controller->is_ending &&
+	       (!controller->lease || lease_keeper_standing(controller->lease) == LEASE_HELD);
+}
+
+/* What is said, sent and counted. */
+
+void operator_say(struct controller *controller, const char *sentence)
+{
+	if (text_keep(&controller->last_trouble, sentence))
+		controller->settings->say(sentence, controller->settings->data);
+}
+
+/* A server that is not reached is told of once, whatever was asked of it for whom. */
+static bool is_worth_telling(struct controller *controller, const struct err *err)
+{
+	bool was_away = controller->is_away;
+
+	controller->is_away |= err->code == ERR_UNREACHABLE;
+	return !was_away || err->code != ERR_UNREACHABLE;
+}
+
+void operator_see_server(struct controller *controller)
+{
+	if (controller->is_away)
+		operator_say(controller, "the API server responds again");
+	controller->is_away = false;
+}
+
+void operator_say_trouble(struct controller *controller, const struct err *err)
+{
+	if (is_worth_telling(controller, err))
+		operator_say(controller, err->text);
+	else
+		log_info("%s", err->text);
+}
+
+void operator_say_trouble_of_job(const struct served_job *job, const struct err *err)
+{
+	char *sentence CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->key, err->text);
+	const struct operator_settings *settings = job->controller->settings;
+
+	if (is_worth_telling(job->controller, err))
+		settings->say(sentence, settings->data);
+	else
+		log_info("%s", sentence);
+}
+
+void operator_end_for(struct controller *controller, const struct err *fault)
+{
+	if (controller->fault.code)
+		return;
+	controller->fault = *fault;
+	controller->fault.code = ERR_INVALID; /* of what people set up */
+	controller->end(controller);
+}
+
+/* The definition of TFJobs that the cluster has may be another one. */
+void operator_failed(struct served_job *job, const struct job *own, const struct err *err)
+{
+	const struct note note = {
+		.level = NOTE_WARNING, .reason = "ReconcileError", .sentence = err->text};
+
+	job->controller->n_errors++;
+	if (err->code == ERR_UNSUPPORTED) {
+		operator_end_for(job->controller, err);
+		return;
+	}
+	if (!text_keep(&job->trouble, err->text))
+		return;
+	operator_say_trouble_of_job(job, err);
+	if (err->code != ERR_UNREACHABLE)
+		tfjob_events_send(job->controller->events, own, &note);
+}
+
+void operator_tell_removed(const struct served_job *job, const struct job *own)
+{
+	char *sentence CLEANUP(mem_free_text) = mem_format("Deleted job: %s", own->name);
+	const struct note note = {.reason = "SuccessfulDeleteJob", .sentence = sentence};
+
+	tfjob_events_send(job->controller->events, own, &note);
+}
+
+/* An end has two notes under the policy ExitCode. */
+static void count_note(struct served_job *job, const struct note *note)
+{
+	static const struct {
+		const char *reason;
+		enum metrics_job_event event;
+	} rows[] = {
+		{"TFJobSucceeded", METRICS_JOB_SUCCESSFUL},
+		{"TFJobFailed", METRICS_JOB_FAILED},
+		{"TFJob" OPERATOR_REFUSED, METRICS_JOB_FAILED},
+		{"TFJobRestarting", METRICS_JOB_RESTARTED},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		bool is_end = rows[i].event != METRICS_JOB_RESTARTED;
+
+		if (!text_equals(note->reason, rows[i].reason) || (is_end && job->is_end_counted))
+			continue;
+		job->is_end_counted |= is_end;
+		metrics_count_job(&job->controller->counts, job->name_space, rows[i].event);
+	}
+}
+
+void operator_note(const struct job *own, const struct note *note, void *data)
+{
+	struct served_job *job = data;
+
+	count_note(job, note);
+	if (!text_equals(note->reason, "ReplicaWaits")) /* its Pods' own Events say so */
+		tfjob_events_send(job->controller->events, own, note);
+}

@@ -1,0 +1,178 @@
+/* From training-operator 1.9 (its manifests): what it is known by, and what of it has to go. Its
+ * Deployment, rights and the entries of other kinds stay, so that the way back is short. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/resources.h"
+#include "operator/setup.h"
+
+#define OLD_SELECTOR "control-plane=kubeflow-training-operator"
+#define OLD_WEBHOOK "validator.tfjob.training-operator.kubeflow.org"
+
+/* Its other kinds. */
+
+static const struct other_kind {
+	const char *kind;
+	struct kube_resource resource;
+} other_kinds[] = {
+	{"PyTorchJob", {"kubeflow.org", "v1", "pytorchjobs", false}},
+	{"MPIJob", {"kubeflow.org", "v1", "mpijobs", false}},
+	{"XGBoostJob", {"kubeflow.org", "v1", "xgboostjobs", false}},
+	{"PaddleJob", {"kubeflow.org", "v1", "paddlejobs", false}},
+	{"JAXJob", {"kubeflow.org", "v1", "jaxjobs", false}},
+};
+
+static int count_others(struct operator_setup *setup, struct text *told, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(other_kinds); i++) {
+		struct json *list CLEANUP(json_cleanup) = NULL;
+		int rc = operator_setup_list(setup, &other_kinds[i].resource, NULL, &list, err);
+		size_t count = json_count(json_get(list, "items"));
+
+		if (rc < 0)
+			return rc;
+		if (count > 0)
+			text_addf(told, "%s%zu %s%s", told->len ? ", " : "", count,
+				  other_kinds[i].kind, count > 1 ? "s" : "");
+	}
+	return 0;
+}
+
+static int check_others(struct operator_setup *setup, struct err *err)
+{
+	const struct operator_setup_settings *settings = setup->settings;
+	struct text told CLEANUP(text_done) = {0};
+	int rc = count_others(setup, &told, err);
+
+	if (rc < 0 || told.len == 0)
+		return rc;
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"training-operator also manages other kinds, which would have no operator: %s",
+		text_of(&told));
+
+	if (settings->leaves_other_kinds || settings->is_dry_run) {
+		settings->warn(sentence, settings->data);
+		return 0;
+	}
+	return err_set(err, ERR_REFUSED,
+		       "%s; use --force to leave them without one, or keep it running with "
+		       "--enable-scheme for each of them, delete its webhook " OLD_WEBHOOK
+		       ", and run 'muster operator install'",
+		       sentence);
+}
+
+/* Its Deployment. */
+
+static int wait_for_its_end(struct operator_setup *setup, const char *name_space, struct err *err)
+{
+	if (operator_setup_wait_for_end(setup, name_space, OLD_SELECTOR))
+		return 0;
+	return err_set(
+		err, ERR_UNREACHABLE,
+		"Pods of training-operator in namespace '%s' do not stop; two operators must not "
+		"act, so nothing more was done; run the command again when the Pods are deleted",
+		name_space);
+}
+
+static int scale_down(struct operator_setup *setup, const struct json *deployment, struct err *err)
+{
+	const struct json *metadata = json_get(deployment, "metadata");
+	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
+	struct json *patch CLEANUP(json_cleanup) = json_new_object();
+	const struct kube_request request = {
+		.verb = KUBE_PATCH,
+		.resource = &kube_deployments,
+		.namespace_name = name_space,
+		.name = json_as_string(json_get(metadata, "name"), ""),
+		.body = patch,
+	};
+
+	json_set_integer(json_object_at(patch, "spec"), "replicas", 0);
+	int rc = operator_setup_change(setup, &request, "scaled to 0", err);
+
+	return rc < 0 ? rc : wait_for_its_end(setup, name_space, err);
+}
+
+static int end_old_operator(struct operator_setup *setup, struct err *err)
+{
+	struct json *list CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_list(setup, &kube_deployments, OLD_SELECTOR, &list, err);
+	const struct json *items = json_get(list, "items");
+
+	if (rc == 0 && json_count(items) == 0) /* its webhook may have been left */
+		setup->settings->warn("no Deployment on this cluster has the label " OLD_SELECTOR
+				      ": training-operator is not installed, or is already deleted",
+				      setup->settings->data);
+	for (size_t i = 0; i < json_count(items) && rc == 0; i++)
+		rc = scale_down(setup, json_at(items, i), err);
+	return rc;
+}
+
+/* Its webhook, without which no TFJob could be made any more. */
+
+static const char *name_of_entry(const struct json *configuration, size_t place)
+{
+	const struct json *entry = json_at(json_get(configuration, "webhooks"), place);
+
+	return json_as_string(json_get(entry, "name"), "");
+}
+
+static void add_step(struct json *steps, const char *operation, const char *path, const char *value)
+{
+	struct json *step = json_new_object();
+
+	json_set_string(step, "op", operation);
+	json_set_string(step, "path", path);
+	json_set_string(step, "value", value);
+	json_append(steps, step);
+}
+
+/* Somebody may have changed the list since: then nothing is done. */
+static int remove_entry(struct operator_setup *setup, const struct json *configuration,
+			size_t place, struct err *err)
+{
+	struct json *steps CLEANUP(json_cleanup) = json_new_array();
+	char *path CLEANUP(mem_free_text) = mem_format("/webhooks/%zu", place);
+	char *name_path CLEANUP(mem_free_text) = mem_format("%s/name", path);
+	const struct json *metadata = json_get(configuration, "metadata");
+	const struct kube_request request = {
+		.verb = KUBE_JSON_PATCH,
+		.resource = &kube_validating_webhooks,
+		.name = json_as_string(json_get(metadata, "name"), ""),
+		.body = steps,
+	};
+
+	add_step(steps, "test", name_path, OLD_WEBHOOK);
+	add_step(steps, "remove", path, NULL);
+	return operator_setup_change(setup, &request, "without its entry of TFJobs", err);
+}
+
+static int end_old_webhook(struct operator_setup *setup, struct err *err)
+{
+	struct json *list CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_list(setup, &kube_validating_webhooks, NULL, &list, err);
+	const struct json *items = json_get(list, "items");
+
+	for (size_t i = 0; i < json_count(items) && rc == 0; i++) {
+		const struct json *item = json_at(items, i);
+
+		for (size_t k = json_count(json_get(item, "webhooks")); k-- > 0 && rc == 0;)
+			if (text_equals(name_of_entry(item, k), OLD_WEBHOOK))
+				rc = remove_entry(setup, item, k, err);
+	}
+	return rc;
+}
+
+int operator_upgrade(const struct operator_setup_settings *settings, struct err *err)
+{
+	struct operator_setup setup CLEANUP(operator_setup_done) = {0};
+	int rc = operator_setup_begin(&setup, settings, err);
+
+	if (rc == 0)
+		rc = check_others(&setup, err);
+	if (rc == 0)
+		rc = end_old_operator(&setup, err);
+	if (rc == 0)
+		rc = end_old_webhook(&setup, err);
+	return rc < 0 ? rc : operator_setup_install(&setup, err);
+}

@@ -1,0 +1,156 @@
+#include "pods/channels.h"
+
+#include "base/json.h"
+
+#include <stdint.h>
+
+bool kube_channels_choose(struct kube_channels *channels, const char *protocol)
+{
+	channels->can_close = text_equals(protocol, KUBE_CHANNELS_V5);
+	return channels->can_close || text_equals(protocol, KUBE_CHANNELS_V4);
+}
+
+/* Nothing promises that the Status comes in one piece: the API server copies it from another
+ * connection. It may also begin with an empty message, as a greeting. */
+static int keep_status(struct kube_channels *channels, const char *bytes, size_t len,
+		       struct err *err)
+{
+	if (len > KUBE_CHANNELS_STATUS_LIMIT - channels->status.len)
+		return err_set(err, ERR_LIMIT, "the status of the command is larger than %zu bytes",
+			       KUBE_CHANNELS_STATUS_LIMIT);
+	text_add_bytes(&channels->status, bytes, len);
+	return 0;
+}
+
+static struct kube_channel_event output_event(enum kube_channel channel, const char *bytes,
+					      size_t len)
+{
+	return (struct kube_channel_event){
+		.type = len ? KUBE_CHANNEL_BYTES : KUBE_CHANNEL_NOTHING,
+		.channel = channel,
+		.bytes = bytes,
+		.len = len,
+	};
+}
+
+int kube_channels_take(struct kube_channels *channels, const char *message, size_t len,
+		       struct kube_channel_event *ret_event, struct err *err)
+{
+	if (!len)
+		return err_set(err, ERR_INVALID, "the server sent a message without a channel");
+	unsigned char channel = (unsigned char) message[0];
+
+	message++;
+	len--;
+	switch (channel) {
+	case KUBE_CHANNEL_OUTPUT:
+	case KUBE_CHANNEL_ERROR_OUTPUT:
+		*ret_event = output_event((enum kube_channel) channel, message, len);
+		return 0;
+	case KUBE_CHANNEL_STATUS:
+		*ret_event = (struct kube_channel_event){.channel = KUBE_CHANNEL_STATUS};
+		return keep_status(channels, message, len, err);
+	case KUBE_CHANNEL_CLOSE:
+		if (len != 1)
+			return err_set(err, ERR_INVALID,
+				       "the server closed a channel that it did not name");
+		*ret_event = (struct kube_channel_event){
+			.type = KUBE_CHANNEL_CLOSED,
+			.channel = (enum kube_channel)(unsigned char) message[0]};
+		return 0;
+	default:
+		*ret_event = (struct kube_channel_event){.channel = (enum kube_channel) channel};
+		return 0;
+	}
+}
+
+/* The exit code stands as text among the causes of the failure. */
+static int read_exit_code(const struct json *status, int *ret_exit_code, struct err *err)
+{
+	const struct json *causes = json_get_path(status, "details", "causes", NULL);
+	int64_t code;
+
+	for (size_t i = 0; i < json_count(causes); i++) {
+		const struct json *cause = json_at(causes, i);
+
+		if (!text_equals(json_as_string(json_get(cause, "reason"), ""), "ExitCode"))
+			continue;
+		const char *word = json_as_string(json_get(cause, "message"), "");
+
+		if (text_read_int(word, 1, INT32_MAX, &code, NULL) < 0)
+			break;
+		*ret_exit_code = (int) code;
+		return 0;
+	}
+	return err_set(err, ERR_INVALID, "the server did not report the exit code of the command");
+}
+
+static int read_failure(const struct json *status, int *ret_exit_code, struct err *err)
+{
+	const char *reason = json_as_string(json_get(status, "reason"), "");
+
+	if (text_equals(reason, "NonZeroExitCode"))
+		return read_exit_code(status, ret_exit_code, err);
+	return err_set(err, ERR_REFUSED, "the command did not finish: %s",
+		       json_as_string(json_get(status, "message"), reason));
+}
+
+int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code, struct err *err)
+{
+	struct json *status CLEANUP(json_cleanup) = NULL;
+
+	if (!channels->status.len)
+		return err_set(err, ERR_UNREACHABLE,
+			       "the connection was lost before the command ended");
+	int rc = json_read(channels->status.bytes, channels->status.len, &status, err);
+
+	if (rc < 0) {
+		err_prefix(err, "the status of the command cannot be read");
+		return rc;
+	}
+	const char *word = json_as_string(json_get(status, "status"), "");
+
+	if (text_equals(word, "Failure"))
+		return read_failure(status, ret_exit_code, err);
+	if (!text_equals(word, "Success"))
+		return err_set(err, ERR_INVALID,
+			       "the status of the command is neither Success nor Failure");
+	*ret_exit_code = 0;
+	return 0;
+}
+
+void kube_channels_done(struct kube_channels *channels)
+{
+	text_done(&channels->status);
+	*channels = (struct kube_channels){0};
+}
+
+static void add_channel(struct text *message, enum kube_channel channel)
+{
+	text_add_char(message, (char) channel);
+}
+
+void kube_channels_add_input(struct text *message, const char *bytes, size_t len)
+{
+	add_channel(message, KUBE_CHANNEL_INPUT);
+	text_add_bytes(message, bytes, len);
+}
+
+/* TerminalSize of remotecommand.go, whose members have no names of their own in JSON. */
+void kube_channels_add_size(struct text *message, int columns, int rows)
+{
+	add_channel(message, KUBE_CHANNEL_RESIZE);
+	text_addf(message, "{\"Width\":%d,\"Height\":%d}", columns, rows);
+}
+
+int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
+				   struct err *err)
+{
+	if (!channels->can_close)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "this server cannot close the standard input of a command; "
+			       "Kubernetes supports it since version 1.30");
+	add_channel(message, KUBE_CHANNEL_CLOSE);
+	add_channel(message, KUBE_CHANNEL_INPUT);
+	return 0;
+}

@@ -1,0 +1,230 @@
+#include "pods/exec.h"
+
+#include "base/mem.h"
+#include "kube/resources.h"
+
+#include <stdlib.h>
+
+#define MESSAGE_SIZE ((size_t) 32 * 1024) /* of input; as kubectl */
+#define SILENCE (60 * MSEC_PER_SECOND)
+
+struct kube_exec {
+	struct kube_exec_request request; /* the callbacks */
+	struct kube_call *call;
+	struct kube_channels channels;
+	struct err err; /* what the server sent is not to be understood */
+};
+
+static const char *const protocols[] = {KUBE_CHANNELS_V5, KUBE_CHANNELS_V4, NULL};
+
+struct parameters {
+	struct kube_parameter *list; /* ends with a NULL name */
+	size_t count, capacity;
+};
+
+static void add(struct parameters *parameters, const char *name, const char *value)
+{
+	mem_grow(&parameters->list, &parameters->capacity, parameters->count + 1,
+		 sizeof(*parameters->list));
+	parameters->list[parameters->count++] = (struct kube_parameter){name, value};
+	parameters->list[parameters->count] = (struct kube_parameter){0};
+}
+
+static void parameters_done(struct parameters *parameters)
+{
+	free(parameters->list);
+}
+
+static struct parameters parameters_of(const struct kube_exec_request *request)
+{
+	struct parameters parameters = {0};
+
+	for (size_t i = 0; request->command && request->command[i]; i++)
+		add(&parameters, "command", request->command[i]);
+	if (request->container.name)
+		add(&parameters, "container", request->container.name);
+	if (request->has_input)
+		add(&parameters, "stdin", "true");
+	add(&parameters, "stdout", "true");
+	if (request->is_terminal)
+		add(&parameters, "tty", "true");
+	else
+		add(&parameters, "stderr", "true");
+	return parameters;
+}
+
+static struct websocket *websocket_of(const struct kube_exec *exec)
+{
+	return kube_call_websocket(exec->call);
+}
+
+static void free_exec(struct kube_exec *exec)
+{
+	kube_call_cancel(exec->call);
+	kube_channels_done(&exec->channels);
+	free(exec);
+}
+
+static void begin_exec(const char *protocol, void *data)
+{
+	struct kube_exec *exec = data;
+
+	if (!kube_channels_choose(&exec->channels, protocol)) {
+		err_set(&exec->err, ERR_UNSUPPORTED,
+			"the server only supports protocols older than " KUBE_CHANNELS_V4
+			" for commands");
+		websocket_close(websocket_of(exec));
+	} else if (exec->request.on_room) {
+		exec->request.on_room(exec->request.data);
+	}
+}
+
+static void take_event(struct kube_exec *exec, const struct kube_channel_event *event)
+{
+	switch (event->type) {
+	case KUBE_CHANNEL_BYTES:
+		exec->request.on_output(event->channel, event->bytes, event->len,
+					exec->request.data);
+		return;
+	case KUBE_CHANNEL_NOTHING:
+	case KUBE_CHANNEL_CLOSED: /* the connection ends as well, soon */
+		return;
+	}
+}
+
+static void take_message(const char *bytes, size_t len, void *data)
+{
+	struct kube_exec *exec = data;
+	struct kube_channel_event event;
+
+	if (exec->err.code)
+		return;
+	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) == 0)
+		take_event(exec, &event); /* which may cancel */
+	else
+		websocket_close(websocket_of(exec));
+}
+
+static void tell_room(void *data)
+{
+	const struct kube_exec *exec = data;
+
+	if (exec->request.on_room)
+		exec->request.on_room(exec->request.data);
+}
+
+/* A Status that came whole counts, however the connection ended. */
+static int judge_end(const struct kube_exec *exec, const struct err *lost, int *ret_exit_code,
+		     struct err *err)
+{
+	if (exec->err.code) {
+		*err = exec->err;
+		return err->code;
+	}
+	if (lost && !exec->channels.status.len) {
+		*err = *lost;
+		return err->code;
+	}
+	return kube_channels_end(&exec->channels, ret_exit_code, err);
+}
+
+static void end_exec(struct json *object, const struct kube_status *status, const struct err *lost,
+		     void *data)
+{
+	struct kube_exec *exec = data;
+	struct err err = {0};
+	int exit_code = -1;
+	int rc = judge_end(exec, lost, &exit_code, &err);
+
+	(void) object; /* none */
+	(void) status;
+	exec->call = NULL;
+	exec->request.on_end(exit_code, rc ? &err : NULL, exec->request.data);
+	free_exec(exec);
+}
+
+struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request)
+{
+	static const struct kube_socket socket = {
+		.protocols = protocols,
+		.silence = SILENCE,
+		.on_open = begin_exec,
+		.on_message = take_message,
+		.on_room = tell_room,
+	};
+	struct parameters parameters CLEANUP(parameters_done) = parameters_of(request);
+	struct kube_exec *exec = mem_new(sizeof(*exec));
+	const struct kube_request call = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = request->container.namespace_name,
+		.name = request->container.pod,
+		.subresource = request->command ? "exec" : "attach",
+		.parameters = parameters.list,
+	};
+
+	exec->request = *request;
+	exec->call = kube_socket_new(api, &call, &socket, end_exec, exec);
+	return exec;
+}
+
+void kube_exec_cancel(struct kube_exec *exec)
+{
+	if (exec)
+		free_exec(exec);
+}
+
+bool kube_exec_has_room(const struct kube_exec *exec)
+{
+	const struct websocket *websocket = websocket_of(exec);
+
+	return websocket && websocket_has_room(websocket);
+}
+
+static void send_text(struct kube_exec *exec, const struct text *message)
+{
+	websocket_send(websocket_of(exec), message->bytes, message->len);
+}
+
+void kube_exec_send(struct kube_exec *exec, const char *bytes, size_t len)
+{
+	struct text message CLEANUP(text_done) = {0};
+
+	while (len) {
+		size_t part = len < MESSAGE_SIZE ? len : MESSAGE_SIZE;
+
+		text_clear(&message);
+		kube_channels_add_input(&message, bytes, part);
+		send_text(exec, &message);
+		bytes += part;
+		len -= part;
+	}
+}
+
+int kube_exec_end_input(struct kube_exec *exec, struct err *err)
+{
+	struct text message CLEANUP(text_done) = {0};
+	int rc = kube_channels_add_end_of_input(&exec->channels, &message, err);
+
+	if (!rc)
+		send_text(exec, &message);
+	return rc;
+}
+
+void kube_exec_resize(struct kube_exec *exec, int columns, int rows)
+{
+	struct text message CLEANUP(text_done) = {0};
+
+	kube_channels_add_size(&message, columns, rows);
+	send_text(exec, &message);
+}
+
+void kube_exec_pause(struct kube_exec *exec)
+{
+	websocket_pause(websocket_of(exec));
+}
+
+void kube_exec_resume(struct kube_exec *exec)
+{
+	websocket_resume(websocket_of(exec));
+}

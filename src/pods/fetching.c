@@ -1,0 +1,170 @@
+#include "pods/fetching.h"
+
+#include "base/mem.h"
+#include "io/folder.h"
+#include "kube/job_pod.h"
+#include "kube/keeper.h"
+#include "kube/resources.h"
+#include "pods/copy.h"
+
+#include <stdlib.h>
+
+struct kube_fetching {
+	struct kube_api *api;
+	struct kube_fetching_request request; /* its texts are those below */
+	char *namespace_name, *job_name, *job_uid, *pod, *there, *here;
+	struct kube_call *call;
+	struct kube_copy *copy;
+	struct loop_watch *timer;
+	uint64_t bytes; /* when the timer was armed */
+	struct err why; /* the copy failed */
+};
+
+static void free_fetching(struct kube_fetching *fetching)
+{
+	loop_watch_free(fetching->timer);
+	free(fetching->namespace_name);
+	free(fetching->job_name);
+	free(fetching->job_uid);
+	free(fetching->pod);
+	free(fetching->there);
+	free(fetching->here);
+	free(fetching);
+}
+
+void kube_fetching_cancel(struct kube_fetching *fetching)
+{
+	if (!fetching)
+		return;
+	kube_call_cancel(fetching->call);
+	kube_copy_cancel(fetching->copy);
+	free_fetching(fetching);
+}
+
+static void end(struct kube_fetching *fetching, const char *what, const struct err *err)
+{
+	fetching->request.on_end(what, err, fetching->request.data);
+	free_fetching(fetching);
+}
+
+static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
+{
+	const struct kube_request get = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = fetching->namespace_name,
+		.name = fetching->pod,
+	};
+
+	fetching->call = kube_call_new(fetching->api, &get, on_end, fetching);
+}
+
+/* The copy. */
+
+/* A Pod that is deleted ends its keeper too: there is nothing in it that could be had later. */
+static void on_pod_of_failure(struct json *pod, const struct kube_status *status,
+			      const struct err *err, void *data)
+{
+	struct kube_fetching *fetching = data;
+
+	(void) status;
+	fetching->call = NULL;
+	if ((err && err->code == ERR_NOT_FOUND) ||
+	    json_get_path(pod, "metadata", "deletionTimestamp", NULL))
+		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists", fetching->pod);
+	end(fetching, NULL, &fetching->why);
+}
+
+static void on_copied(const char *warnings, const struct err *err, void *data)
+{
+	struct kube_fetching *fetching = data;
+	char *came CLEANUP(mem_free_text) = err ? NULL : kube_copy_describe(fetching->copy);
+	char *what CLEANUP(mem_free_text) =
+		err ? NULL : mem_format("%s%s%s", came, *warnings ? "; " : "", warnings);
+
+	fetching->copy = NULL;
+	if (!err) {
+		end(fetching, what, NULL);
+		return;
+	}
+	fetching->why = *err;
+	get_pod(fetching, on_pod_of_failure);
+}
+
+static void on_silence(void *data)
+{
+	struct kube_fetching *fetching = data;
+	uint64_t bytes = fetching->copy ? kube_copy_bytes(fetching->copy) : 0;
+	struct err err = {0};
+
+	if (bytes > fetching->bytes) {
+		fetching->bytes = bytes;
+		loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
+		return;
+	}
+	kube_call_cancel(TAKE(fetching->call));
+	kube_copy_cancel(TAKE(fetching->copy));
+	err_set(&err, ERR_UNREACHABLE, "no data for %d minutes",
+		(int) (KUBE_FETCHING_SILENCE / (60 * MSEC_PER_SECOND)));
+	end(fetching, NULL, &err);
+}
+
+/* Begins to copy. */
+static int copy(struct kube_fetching *fetching, const struct json *pod, const char *who,
+		struct err *err)
+{
+	struct kube_copy_request request = {
+		.loop = fetching->request.loop,
+		.container = {.namespace_name = fetching->namespace_name, .pod = fetching->pod},
+		.there = fetching->there,
+		.here = fetching->here,
+		.must_have_files = true,
+		.on_end = on_copied,
+		.data = fetching,
+	};
+	int rc = keeper_choose_container(pod, who, true, &request.container.name, err);
+
+	if (rc == 0 && fetching->request.makes_here)
+		rc = folder_make(fetching->here, err);
+	return rc < 0 ? rc : kube_copy_from(fetching->api, &request, &fetching->copy, err);
+}
+
+static void on_pod(struct json *pod, const struct kube_status *status, const struct err *err,
+		   void *data)
+{
+	struct kube_fetching *fetching = data;
+	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->pod);
+	struct err why = {0};
+
+	(void) status;
+	fetching->call = NULL;
+	if (err && err->code == ERR_NOT_FOUND)
+		err_set(&why, ERR_CONFLICT, "%s no longer exists", who);
+	else if (err)
+		why = *err;
+	else if (!job_pod_is_in(pod, fetching->job_name, fetching->job_uid))
+		err_set(&why, ERR_CONFLICT, "%s does not belong to job '%s'", who,
+			fetching->job_name);
+	else if (copy(fetching, pod, who, &why) == 0)
+		return;
+	end(fetching, NULL, &why);
+}
+
+struct kube_fetching *kube_fetching_new(struct kube_api *api,
+					const struct kube_fetching_request *request)
+{
+	struct kube_fetching *fetching = mem_new(sizeof(*fetching));
+
+	fetching->api = api;
+	fetching->request = *request;
+	fetching->namespace_name = mem_copy_text(request->namespace_name);
+	fetching->job_name = mem_copy_text(request->job_name);
+	fetching->job_uid = mem_copy_text(request->job_uid);
+	fetching->pod = mem_copy_text(request->pod);
+	fetching->there = mem_copy_text(request->there);
+	fetching->here = mem_copy_text(request->here);
+	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
+	loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
+	get_pod(fetching, on_pod);
+	return fetching;
+}

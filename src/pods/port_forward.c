@@ -1,0 +1,298 @@
+/* The client's socket is read into the WebSocket while that has room, and the WebSocket into a sink
+ * for the socket, which pauses it while the client is slow. */
+#include "pods/port_forward.h"
+
+#include "base/mem.h"
+#include "io/file.h"
+#include "io/sink.h"
+#include "kube/resources.h"
+#include "pods/port_frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define READ_SIZE ((size_t) 32 * 1024) /* as kubectl */
+#define MESSAGE_LIMIT ((size_t) 1024 * 1024) /* servers send 32 KiB */
+/* Pings at half of it keep what lies between from closing a quiet connection. While a Pod does not
+ * read what was sent to it, nobody there reads pings either (seen with containerd 1.6), and that is
+ * no reason to end it soon. */
+#define SILENCE (240 * MSEC_PER_SECOND)
+
+struct kube_port_forward {
+	struct kube_port_forward_request request; /* its callback */
+	char *pod;
+	struct kube_call *call; /* NULL: the Pod's side has ended */
+	struct kube_port_frames frames;
+	struct sink *sink; /* to the client */
+	struct loop_watch *readable; /* the client's socket */
+	struct loop_watch *timer; /* armed when one side has ended */
+	bool is_open; /* the WebSocket */
+	bool is_closing; /* we asked for that */
+	bool has_client_ended; /* it sends no more */
+	struct err err;
+};
+
+static const char *const protocols[] = {KUBE_PORT_FRAMES_V4, NULL};
+
+static struct websocket *websocket_of(const struct kube_port_forward *forward)
+{
+	return kube_call_websocket(forward->call);
+}
+
+/* Its end. */
+
+static void free_forward(struct kube_port_forward *forward)
+{
+	kube_call_cancel(forward->call);
+	loop_watch_free(forward->readable);
+	loop_watch_free(forward->timer);
+	sink_free(forward->sink);
+	file_close(&forward->request.take_fd);
+	kube_port_frames_done(&forward->frames);
+	free(forward->pod);
+	free(forward);
+}
+
+/* What was cut off must not look whole: the client's next read fails. */
+static void cut(const struct kube_port_forward *forward)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(forward->request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
+static void finish(struct kube_port_forward *forward)
+{
+	const struct kube_port_forward_request request = forward->request;
+	const struct err err = forward->err;
+
+	if (err.code)
+		cut(forward);
+	free_forward(forward);
+	request.on_end(err.code ? &err : NULL, request.data);
+}
+
+/* The client went away: what the Pod says of it concerns nobody. */
+static void finish_silently(struct kube_port_forward *forward)
+{
+	forward->err = (struct err){0};
+	finish(forward);
+}
+
+/* A complaint counts however the connection ended. */
+static void judge_end(struct kube_port_forward *forward, const struct err *lost)
+{
+	if (forward->err.code ||
+	    kube_port_frames_end(&forward->frames, forward->pod, &forward->err))
+		return;
+	if (lost && lost->code == ERR_NOT_FOUND)
+		err_set(&forward->err, ERR_NOT_FOUND, "Pod '%s' does not exist now", forward->pod);
+	else if (lost)
+		forward->err = *lost;
+}
+
+static void arm_timer(struct kube_port_forward *forward)
+{
+	loop_timer_arm(forward->timer, loop_now() + KUBE_PORT_FORWARD_SILENCE);
+}
+
+static void on_time(void *data)
+{
+	struct kube_port_forward *forward = data;
+
+	if (sink_is_waiting(forward->sink)) {
+		arm_timer(forward); /* it is the client that is slow */
+		return;
+	}
+	judge_end(forward, NULL);
+	finish(forward);
+}
+
+/* From the client to the Pod. */
+
+static void set_reading(struct kube_port_forward *forward)
+{
+	bool is_taken = !forward->call || (forward->is_open && !forward->is_closing &&
+					   websocket_has_room(websocket_of(forward)));
+
+	loop_watch_enable(forward->readable, is_taken && !forward->has_client_ended);
+}
+
+static void take_client_end(struct kube_port_forward *forward)
+{
+	forward->has_client_ended = true;
+	set_reading(forward);
+	if (forward->call)
+		arm_timer(forward);
+	else if (!sink_is_waiting(forward->sink))
+		finish(forward);
+}
+
+static void on_readable(void *data)
+{
+	struct kube_port_forward *forward = data;
+	char message[1 + READ_SIZE];
+	ssize_t len = recv(forward->request.take_fd, message + 1, READ_SIZE, MSG_DONTWAIT);
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len < 0) {
+		finish_silently(forward);
+	} else if (len == 0) {
+		take_client_end(forward);
+	} else if (forward->call) {
+		message[0] = KUBE_PORT_DATA;
+		websocket_send(websocket_of(forward), message, (size_t) len + 1);
+		set_reading(forward);
+	}
+}
+
+static void on_room(void *data)
+{
+	set_reading(data);
+}
+
+/* From the Pod to the client. */
+
+/* Reads on until the client has closed too: a socket that is closed with bytes unread would cut
+ * off what the client has not got yet. */
+static void end_toward_client(struct kube_port_forward *forward)
+{
+	if (forward->err.code || forward->has_client_ended) {
+		finish(forward);
+		return;
+	}
+	shutdown(forward->request.take_fd, SHUT_WR);
+	set_reading(forward);
+	arm_timer(forward);
+}
+
+static void on_sink_change(void *data)
+{
+	struct kube_port_forward *forward = data;
+
+	if (sink_is_gone(forward->sink))
+		finish_silently(forward);
+	else if (forward->call)
+		websocket_resume(websocket_of(forward));
+	else
+		end_toward_client(forward);
+}
+
+static void give_to_client(struct kube_port_forward *forward, const char *bytes, size_t len)
+{
+	text_add_bytes(sink_text(forward->sink), bytes, len);
+	sink_flush(forward->sink);
+	if (sink_is_gone(forward->sink)) {
+		finish_silently(forward);
+		return;
+	}
+	if (sink_is_waiting(forward->sink))
+		websocket_pause(websocket_of(forward));
+	if (forward->has_client_ended)
+		arm_timer(forward);
+}
+
+/* What is wrong is known; the server has a while to close. */
+static void close_websocket(struct kube_port_forward *forward)
+{
+	if (forward->is_closing)
+		return;
+	forward->is_closing = true;
+	websocket_close(websocket_of(forward));
+	set_reading(forward);
+	arm_timer(forward);
+}
+
+static void begin(const char *protocol, void *data)
+{
+	struct kube_port_forward *forward = data;
+
+	forward->is_open = true;
+	if (!text_equals(protocol, KUBE_PORT_FRAMES_V4)) {
+		err_set(&forward->err, ERR_UNSUPPORTED,
+			"the server does not support the protocol " KUBE_PORT_FRAMES_V4
+			" for port forwarding");
+		close_websocket(forward);
+	}
+	set_reading(forward);
+}
+
+static void take_message(const char *message, size_t len, void *data)
+{
+	struct kube_port_forward *forward = data;
+	const char *bytes;
+
+	if (forward->err.code)
+		return;
+	int rc = kube_port_frames_take(&forward->frames, message, len, &bytes, &len, &forward->err);
+
+	if (rc < 0 || forward->frames.complaint.len)
+		close_websocket(forward);
+	if (rc == 0 && len)
+		give_to_client(forward, bytes, len); /* which may end it */
+}
+
+static void end_websocket(struct json *object, const struct kube_status *status,
+			  const struct err *lost, void *data)
+{
+	struct kube_port_forward *forward = data;
+
+	(void) object; /* none */
+	(void) status;
+	forward->call = NULL;
+	judge_end(forward, lost);
+	set_reading(forward);
+	if (!sink_is_waiting(forward->sink))
+		end_toward_client(forward);
+}
+
+/* Beginning. */
+
+static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward *forward)
+{
+	static const struct kube_socket socket = {
+		.protocols = protocols,
+		.silence = SILENCE,
+		.limit = MESSAGE_LIMIT,
+		.on_open = begin,
+		.on_message = take_message,
+		.on_room = on_room,
+	};
+	char *port CLEANUP(mem_free_text) = mem_format("%d", forward->frames.port);
+	const struct kube_parameter parameters[] = {{"ports", port}, {0}};
+	const struct kube_request call = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = forward->request.namespace_name,
+		.name = forward->pod,
+		.subresource = "portforward",
+		.parameters = parameters,
+	};
+
+	return kube_socket_new(api, &call, &socket, end_websocket, forward);
+}
+
+struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
+						const struct kube_port_forward_request *request)
+{
+	struct kube_port_forward *forward = mem_new(sizeof(*forward));
+
+	forward->request = *request;
+	forward->pod = mem_copy_text(request->pod);
+	forward->frames.port = request->port;
+	forward->sink = sink_new(request->loop, request->take_fd, on_sink_change, forward);
+	forward->readable =
+		loop_watch_readable(request->loop, request->take_fd, on_readable, forward);
+	forward->timer = loop_new_timer(request->loop, on_time, forward);
+	loop_watch_enable(forward->readable, false);
+	forward->call = call_pod(api, forward);
+	return forward;
+}
+
+void kube_port_forward_cancel(struct kube_port_forward *forward)
+{
+	if (forward)
+		free_forward(forward);
+}

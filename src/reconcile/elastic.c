@@ -1,0 +1,158 @@
+#include "reconcile/elastic.h"
+
+#include "reconcile/failure.h"
+#include "reconcile/finish.h"
+#include "rendezvous/member.h"
+#include "rendezvous/world_failure.h"
+
+#include <string.h>
+
+static bool is_of_world(const struct decision *decision, const struct replica *replica)
+{
+	return replica->status->attempt == decision->observed->world->generation;
+}
+
+/* So many worlds are told of. */
+#define MOST_WORLDS 20
+
+static void note_size(struct decision *decision)
+{
+	struct status *status = decision->status;
+	const char *before = status->machines;
+	int size = decision->observed->world->size, n_worlds = 1;
+
+	for (const char *at = before; at; at = strchr(at + 1, ','))
+		n_worlds++;
+	if (n_worlds > MOST_WORLDS)
+		before = strchr(before, ',') + strlen(", ");
+	status->machines = before ? arena_format(decision->arena, "%s, %d", before, size)
+				  : arena_format(decision->arena, "%d", size);
+}
+
+/* Processes of another world are leftovers from now on. */
+static void follow_world(struct decision *decision)
+{
+	bool has_changed = false;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (is_of_world(decision, replica))
+			continue;
+		replica_begin_attempt_number(replica, decision->observed->world->generation);
+		has_changed = true;
+	}
+	if (has_changed)
+		note_size(decision);
+	if (has_changed && decision->status->start_time != MSEC_UNSET)
+		decision_set_condition(
+			decision, CONDITION_RESTARTING, true, "TFJobRestarting",
+			arena_format(decision->arena, "job %s is restarting in world %d.",
+				     decision->job->name, decision->observed->world->generation));
+}
+
+static const struct replica *find_new_failure(const struct decision *decision)
+{
+	const struct replica *first = NULL;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->status->state != REPLICA_FAILED ||
+		    replica->last_state == REPLICA_FAILED)
+			continue;
+		if (!first || replica->status->end_time < first->status->end_time)
+			first = replica;
+	}
+	return first;
+}
+
+/* Whether it ends the job is the server's to say; the first one of a world is what it is about. */
+static void tell_failure(struct decision *decision)
+{
+	const struct replica *replica = find_new_failure(decision);
+
+	if (!replica)
+		return;
+	struct failure *failure = failure_of_replica(decision, replica);
+
+	failure_add_consequences(decision, replica, true, failure);
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = true;
+	if (member_code_asks_restart(replica->status->exit_code))
+		decision_note(decision, NOTE_NORMAL, "WorldChanged",
+			      arena_format(decision->arena, "%s: it asks for a restart",
+					   failure->message));
+	else
+		decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
+}
+
+/* What is known of this machine's processes is known better here. */
+static bool is_known_better(const struct failure *known, const struct failure *failure)
+{
+	if (!known || !known->role || known->attempt < failure->attempt)
+		return false;
+	return known->attempt > failure->attempt || (!known->machine && !failure->machine);
+}
+
+/* The peer that failed may have waited for a process of this machine. */
+static struct failure *find_cause(const struct decision *decision, const struct failure *failure)
+{
+	struct failure *own =
+		world_failure_is_consequence(failure) ? failure_of_paused(decision) : NULL;
+
+	return own && own->attempt == failure->attempt ? own : NULL;
+}
+
+/* The first failure of all machines explains what happened on this one. */
+static void take_failure(struct decision *decision)
+{
+	const struct failure *failure = decision->observed->world->failure;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	if (!failure || is_known_better(decision->status->failure, failure))
+		return;
+	struct failure *own = find_cause(decision, failure);
+
+	decision->status->failure = own ? own : status_failure_copy(failure, decision->arena);
+	if (!decision->observed->world->is_failure_news)
+		return;
+	decision->plan->is_failure_new = true;
+	world_failure_add_sentence(decision->status->failure, &sentence);
+	decision_note(decision, NOTE_WARNING, "ReplicaFailed",
+		      arena_copy_text(decision->arena, text_of(&sentence)));
+}
+
+static void set_running(struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (decision->replicas[i].status->state == REPLICA_RUNNING)
+			decision_set_condition(decision, CONDITION_RUNNING, true, "TFJobRunning",
+					       arena_format(decision->arena,
+							    "TFJob %s/%s is running.",
+							    job->name_space, job->name));
+}
+
+static void tell_news(struct decision *decision)
+{
+	const char *news = decision->observed->world->news;
+
+	if (news)
+		decision_note(decision, NOTE_NORMAL, "WorldChanged", news);
+}
+
+void elastic_decide(struct decision *decision)
+{
+	const struct observed_world *world = decision->observed->world;
+
+	take_failure(decision);
+	tell_news(decision);
+	tell_failure(decision);
+	if (world->is_over)
+		finish_as_member(decision, world);
+	else if (world->generation)
+		follow_world(decision);
+	set_running(decision);
+}

@@ -1,0 +1,276 @@
+/* Stops, kills, removals, and addresses that are taken back. */
+#include "reconcile/ending.h"
+
+#include "base/text.h"
+#include "reconcile/finish.h"
+#include "reconcile/silence.h"
+#include "status/failure_words.h"
+
+/* Peers wait for one another for at least as long before they give up. */
+#define SILENCE_BEFORE_FAILURE (5 * MSEC_PER_SECOND)
+
+static void act_on_object(struct decision *decision, enum action_type type,
+			  const struct observed_replica *object, msec grace)
+{
+	decision_act(decision, type, object->role, object->index, object->attempt, grace);
+}
+
+/* A stop that is overdue becomes a kill, where the back end does not see to that itself. */
+static void kill_if_overdue(struct decision *decision, const struct observed_replica *object,
+			    msec kill_at)
+{
+	bool is_seen_to =
+		decision->observed->habits.kills_after_grace && kill_at >= object->kill_at;
+
+	if (is_seen_to || object->is_killed)
+		return;
+	if (decision->now >= kill_at)
+		act_on_object(decision, ACTION_KILL, object, 0);
+	else
+		plan_wake_at(decision->plan, kill_at);
+}
+
+static void ask_to_end(struct decision *decision, const struct observed_replica *object, msec grace)
+{
+	act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
+}
+
+/* Its process has ended, and others of its Pod run. */
+static bool is_open(const struct observed_replica *object)
+{
+	return !observed_is_live(object) && object->is_object_running;
+}
+
+/* They have their time too. */
+static void end_open(struct decision *decision, const struct observed_replica *object, msec grace)
+{
+	if (!observed_was_asked_to_end(object))
+		ask_to_end(decision, object, grace);
+}
+
+/* What belongs to no wanted attempt: told to end, then removed. What was told before keeps the
+ * grace that it was given. */
+static void end_leftover(struct decision *decision, const struct observed_replica *object,
+			 msec grace)
+{
+	if (is_open(object))
+		end_open(decision, object, grace);
+	else if (!observed_is_live(object))
+		act_on_object(decision, ACTION_REMOVE, object, 0);
+	else if (observed_was_asked_to_end(object))
+		kill_if_overdue(decision, object, object->kill_at);
+	else
+		ask_to_end(decision, object, grace);
+}
+
+/* Whose turn it is to be asked. Under parameter servers a chief saves when it is asked to end,
+ * which needs the tasks that hold the variables, and those that carry its steps out; workers may
+ * save too. */
+static int turn_of(const struct decision *decision, const struct observed_replica *object)
+{
+	const struct role *role = job_role(decision->job, object->role);
+
+	if (!role || role == job_leader_role(decision->job))
+		return 0;
+	return role->kind == ROLE_PS ? 2 : 1;
+}
+
+static bool is_any_before(const struct decision *decision, int turn)
+{
+	const struct observed *observed = decision->observed;
+
+	for (size_t i = 0; i < observed->n_replicas; i++)
+		if (observed_is_live(&observed->replicas[i]) &&
+		    turn_of(decision, &observed->replicas[i]) < turn)
+			return true;
+	return false;
+}
+
+/* Somebody whose turn was before runs still, and has its time alone. */
+static bool has_to_wait(const struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
+{
+	static const int quarters_alone[] = {0, 2, 3}; /* of the grace, before each turn */
+	int turn = turn_of(decision, object);
+	msec until = decision->status->ending_since + ending->grace * quarters_alone[turn] / 4;
+
+	if (!ending->is_in_turns || decision->now >= until || !is_any_before(decision, turn))
+		return false;
+	plan_wake_at(decision->plan, until);
+	return true;
+}
+
+/* What is left of it; but a replica that is asked very late, since no muster watched the job, is
+ * not just killed.
+ */
+static msec grace_of_turn(const struct decision *decision, const struct ending *ending)
+{
+	msec left = decision->status->ending_since + ending->grace - decision->now;
+	msec least = ending->grace / 4;
+
+	if (!ending->is_in_turns)
+		return ending->grace;
+	return left < least ? least : msec_min(left, ending->grace);
+}
+
+static bool was_silent(const struct decision *decision, const struct observed_replica *object,
+		       msec duration)
+{
+	msec last =
+		object->printed_at > object->started_at ? object->printed_at : object->started_at;
+
+	return last != MSEC_UNSET && decision->now - last >= duration;
+}
+
+/* Nobody knows what it was doing: the job took too long, or is stopped after a silence, or a peer
+ * has failed that may have waited for it. */
+static bool keeps_stacks(const struct decision *decision, const struct observed_replica *object)
+{
+	const struct failure *failure = decision->status->failure;
+
+	if (decision->job->stop_reason)
+		return was_silent(decision, object, SILENCE_FIRST);
+	if (failure && failure->role)
+		return was_silent(decision, object, SILENCE_BEFORE_FAILURE);
+	return failure && text_equals(failure->reason, FAILURE_TOO_LATE);
+}
+
+static void ask_at_rest(struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
+{
+	const struct plan *plan = decision->plan;
+
+	ask_to_end(decision, object, grace_of_turn(decision, ending));
+	struct action *action = &plan->actions[plan->n_actions - 1];
+
+	action->keeps_stacks = action->type == ACTION_STOP && keeps_stacks(decision, object);
+}
+
+/* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
+ * in any case. A grace that was made shorter since counts. */
+static void end_at_rest(struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
+{
+	bool was_asked = observed_was_asked_to_end(object);
+	msec kill_at = object->stop_asked_at + ending->grace;
+
+	if (object->is_unmade) { /* whatever stays: nothing more comes */
+		ask_to_end(decision, object, 0);
+	} else if (is_open(object)) {
+		if (ending->ends_live)
+			end_open(decision, object, ending->grace);
+	} else if (!observed_is_live(object)) {
+		if (ending->removes_all || (ending->ends_live && was_asked))
+			act_on_object(decision, ACTION_REMOVE, object, 0);
+	} else if (was_asked) {
+		kill_if_overdue(decision, object,
+				ending->ends_live ? msec_min(object->kill_at, kill_at)
+						  : object->kill_at);
+	} else if (ending->ends_live && !has_to_wait(decision, object, ending)) {
+		ask_at_rest(decision, object, ending);
+	}
+}
+
+static bool is_current(const struct replica *replica, const struct observed_replica *object)
+{
+	return replica && replica->object == object;
+}
+
+static void end_objects(struct decision *decision)
+{
+	const struct observed *observed = decision->observed;
+	bool is_at_rest = decision_is_at_rest(decision);
+	struct ending ending = finish_ending(decision);
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *object = &observed->replicas[i];
+		const struct replica *replica =
+			decision_find(decision, object->role, object->index);
+
+		if (!is_current(replica, object))
+			end_leftover(decision, object, finish_grace_of_leftover(decision));
+		else if (!replica->is_wanted)
+			end_leftover(decision, object, decision->job->grace);
+		else if (is_at_rest)
+			end_at_rest(decision, object, &ending);
+		else if (observed_is_live(object) && observed_was_asked_to_end(object))
+			kill_if_overdue(decision, object, object->kill_at);
+	}
+}
+
+static bool is_unmade(const struct replica *replica)
+{
+	return replica->object && replica->object->is_unmade;
+}
+
+/* What is scaled away is over, however it ended: wanted again, it starts anew. */
+static bool is_over(const struct replica *replica)
+{
+	enum replica_state state = replica->status->state;
+
+	return !replica->is_wanted &&
+	       (state == REPLICA_PENDING || state == REPLICA_SUCCEEDED || state == REPLICA_FAILED);
+}
+
+static void mark_turns(struct decision *decision, const struct ending *ending)
+{
+	msec *since = &decision->status->ending_since;
+
+	if (!decision_is_at_rest(decision))
+		*since = MSEC_UNSET;
+	else if (*since == MSEC_UNSET && ending->is_in_turns && ending->ends_live &&
+		 decision->observed->n_replicas)
+		*since = decision->now;
+}
+
+/* Written before anything is asked to end: an end that comes now is ours. */
+static void mark_ending(struct decision *decision)
+{
+	bool is_at_rest = decision_is_at_rest(decision);
+	bool is_finished = status_is_finished(decision->status);
+	struct ending ending = finish_ending(decision);
+
+	mark_turns(decision, &ending);
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+		enum replica_state *state = &replica->status->state;
+
+		if (replica->is_wanted && !is_at_rest)
+			continue;
+		if (is_over(replica) || (*state == REPLICA_PENDING && is_finished))
+			*state = REPLICA_STOPPED;
+		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
+		    (!replica->is_wanted || ending.ends_live || is_unmade(replica)))
+			*state = REPLICA_STOPPING;
+	}
+}
+
+/* An address is taken back when nothing is left that could answer there. Those of a member are in
+ * what it offers to other machines, for as long as it is one. */
+static void unpublish(struct decision *decision)
+{
+	const struct observed_world *world = decision->observed->world;
+	bool is_at_rest = decision_is_at_rest(decision);
+	bool removes_all = finish_ending(decision).removes_all;
+
+	if (world && !world->is_over)
+		return;
+	for (size_t i = 0; i < decision->observed->n_addresses; i++) {
+		const struct observed_address *address = &decision->observed->addresses[i];
+		struct replica *replica = decision_find(decision, address->role, address->index);
+		bool is_kept =
+			replica && replica->is_wanted &&
+			!(is_at_rest && (removes_all || replica->status->state == REPLICA_STOPPED));
+
+		if (is_kept || (replica && (replica->object || replica->n_older)))
+			continue;
+		decision_act(decision, ACTION_UNPUBLISH, address->role, address->index, 0, 0);
+	}
+}
+
+void ending_plan(struct decision *decision)
+{
+	mark_ending(decision);
+	end_objects(decision);
+	unpublish(decision);
+}

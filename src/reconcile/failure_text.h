@@ -1,0 +1,30 @@
+/* The block that tells people why a job failed, the same wherever it is shown. */
+#pragma once
+
+#include "base/text.h"
+#include "status/status.h"
+
+#include <stdbool.h>
+
+struct failure_style {
+	int offset; /* minutes that the reader's clocks are ahead of UTC */
+	bool skips_last_lines; /* the reader has just seen them */
+};
+
+/* Adds what failed first, and how (status->failure, which is set): a sentence, and for a replica's
+ * failure the rows that explain it; the command line names the job by `job_words`
+ * (spec/job_words.h).
+ *
+ *     worker-1 exited with code 1 after 12s (attempt 0)
+ *       error         ValueError: shapes do not match
+ *       advice        … where a known cause has some
+ *       at            2026-11-21T16:02:11Z
+ *       last output   | Traceback (most recent call last):
+ *                     | ValueError: shapes do not match
+ *       consequences  worker-0 was stopped by muster
+ *       stacks        worker-0: all_reduce (distributed_c10d.py:4181), from train.py:33
+ *       log file      /home/me/.local/state/muster/jobs/…/worker-1.0.log
+ *       all stacks    muster stacks train
+ *       full log      muster logs train --role worker --index 1 --attempt 0 */
+void failure_describe(const struct status *status, const char *job_words,
+		      const struct failure_style *style, struct text *text);

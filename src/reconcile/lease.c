@@ -1,0 +1,138 @@
+/* A claimant is a reader until it may write, and a holder from its first write that succeeded to
+ * the first look that shows somebody else. */
+#include "reconcile/lease.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+
+void lease_begin(struct lease *lease, const char *self, msec made_at, msec now)
+{
+	bool is_maker = made_at != MSEC_UNSET;
+
+	*lease = (struct lease){
+		.has_seen = is_maker, /* that there is none */
+		.must_look = !is_maker,
+		.is_held = is_maker,
+		.renewed_at = is_maker ? made_at : 0,
+		.seen_at = now,
+		.next_at = now,
+	};
+	snprintf(lease->self, sizeof(lease->self), "%s", self);
+}
+
+static bool is_ours(const struct lease *lease)
+{
+	return lease->seen.is_there && text_equals(lease->seen.holder, lease->self);
+}
+
+static bool is_others(const struct lease *lease)
+{
+	return lease->seen.is_there && lease->seen.holder[0] && !is_ours(lease);
+}
+
+/* From when on the record, as it was seen, may be taken. */
+static msec free_at(const struct lease *lease)
+{
+	const struct lease_record *seen = &lease->seen;
+	bool is_first = lease->may_be_first && !lease->has_changed;
+
+	if (!seen->is_there)
+		return lease->is_held || is_first ? lease->seen_at
+						  : lease->seen_at + LEASE_DURATION;
+	if (!is_others(lease) || seen->fate == LEASE_FATE_GONE)
+		return lease->seen_at;
+	return lease->seen_at + (seen->duration > LEASE_DURATION ? seen->duration : LEASE_DURATION);
+}
+
+enum lease_call lease_next_call(const struct lease *lease, msec now)
+{
+	if (lease->is_calling || now < lease->next_at)
+		return LEASE_NO_CALL;
+	if (lease->must_look || now < free_at(lease))
+		return LEASE_LOOK;
+	return lease->seen.is_there ? LEASE_WRITE : LEASE_CREATE;
+}
+
+void lease_called(struct lease *lease, msec now)
+{
+	lease->is_calling = true;
+	lease->call_began = now;
+}
+
+static bool is_same(const struct lease_record *a, const struct lease_record *b)
+{
+	return a->is_there == b->is_there && a->version == b->version &&
+	       text_equals(a->holder, b->holder);
+}
+
+static void take_record(struct lease *lease, const struct lease_record *record, msec now)
+{
+	bool is_known = lease->has_seen && is_same(&lease->seen, record);
+
+	lease->has_changed |= lease->has_seen && !is_known;
+	lease->seen = *record;
+	lease->has_seen = true;
+	if (!is_known)
+		lease->seen_at = now;
+}
+
+void lease_saw(struct lease *lease, const struct lease_record *record, msec now)
+{
+	lease->is_calling = false;
+	lease->must_look = false;
+	take_record(lease, record, now);
+	if (is_others(lease))
+		lease->is_held = false;
+	/* What is free is taken at once; what is not is looked at again. */
+	msec at = free_at(lease);
+
+	lease->next_at = at <= now ? now : msec_min(at, now + LEASE_SPACING);
+}
+
+void lease_wrote(struct lease *lease, const struct lease_record *record, msec now)
+{
+	lease->is_calling = false;
+	take_record(lease, record, now);
+	lease->has_changed = false;
+	lease->is_held = true;
+	lease->renewed_at = lease->call_began;
+	lease->next_at = lease->call_began + LEASE_RENEWAL;
+}
+
+/* Whether it was somebody else, or a write of our own whose answer was lost, a look will show. */
+void lease_conflicted(struct lease *lease, msec now)
+{
+	lease->is_calling = false;
+	lease->must_look = true;
+	lease->next_at = now;
+}
+
+void lease_failed(struct lease *lease, msec now)
+{
+	lease->is_calling = false;
+	lease->next_at = now + LEASE_RETRY;
+}
+
+enum lease_standing lease_standing(const struct lease *lease, msec now)
+{
+	if (lease->is_held)
+		return now - lease->renewed_at < LEASE_DEADLINE ? LEASE_HELD : LEASE_OVERDUE;
+	if (lease->has_seen && is_others(lease) && now < free_at(lease) &&
+	    (lease->has_changed || lease->seen.fate == LEASE_FATE_ALIVE))
+		return LEASE_OTHERS;
+	return LEASE_UNSETTLED;
+}
+
+bool lease_is_call_overdue(const struct lease *lease, msec now)
+{
+	return lease->is_calling && now >= lease->call_began + LEASE_PATIENCE;
+}
+
+msec lease_wake_at(const struct lease *lease, msec now)
+{
+	msec at = lease->is_calling ? lease->call_began + LEASE_PATIENCE : lease->next_at;
+	msec deadline = lease->renewed_at + LEASE_DEADLINE;
+
+	return lease->is_held && now < deadline ? msec_min(at, deadline) : at;
+}

@@ -1,0 +1,285 @@
+/* The decision as a recipe: each step looks at what the ones before it left, and changes the new
+ * status or adds to the plan.
+ *
+ * Success is looked at before failure: a job that reached its goal has succeeded, whatever else
+ * fell in the same moment (TFJob could show both ends at once). Nothing here asks a clock or
+ * remembers anything between two decisions. */
+#include "reconcile/reconcile.h"
+
+#include "reconcile/decision.h"
+#include "reconcile/elastic.h"
+#include "reconcile/ending.h"
+#include "reconcile/expiry.h"
+#include "reconcile/failure.h"
+#include "reconcile/finish.h"
+#include "reconcile/late_stop.h"
+#include "reconcile/obstacle.h"
+#include "reconcile/resize.h"
+#include "reconcile/restart.h"
+
+static void set_created(struct decision *decision)
+{
+	decision_set_condition(
+		decision, CONDITION_CREATED, true, "TFJobCreated",
+		arena_format(decision->arena, "TFJob %s is created.", decision->job->name));
+}
+
+/* Running turns to False with the reason of the suspension; a delay before a restart is over. */
+static void suspend(struct decision *decision)
+{
+	struct status *status = decision->status;
+	const char *message =
+		arena_format(decision->arena, "TFJob %s is suspended.", decision->job->name);
+
+	if (status_condition_is_true(status, CONDITION_SUSPENDED))
+		return;
+	if (status_condition_is_true(status, CONDITION_RUNNING))
+		decision_set_condition(decision, CONDITION_RUNNING, false, "TFJobSuspended",
+				       message);
+	decision_set_condition(decision, CONDITION_SUSPENDED, true, "TFJobSuspended", message);
+	decision_note(decision, NOTE_NORMAL, "TFJobSuspended", message);
+	decision_forget_delays(decision);
+}
+
+/* Everything starts anew, and nobody is charged for it. What is still ending is a leftover, so
+ * that resuming at once fails nothing. */
+static void resume_if_suspended(struct decision *decision)
+{
+	const char *message;
+
+	if (!status_condition_is_true(decision->status, CONDITION_SUSPENDED))
+		return;
+	message = arena_format(decision->arena, "TFJob %s is resumed.", decision->job->name);
+	decision_set_condition(decision, CONDITION_SUSPENDED, false, "TFJobResumed", message);
+	decision_note(decision, NOTE_NORMAL, "TFJobResumed", message);
+	decision->status->start_time = decision->now;
+	if (!finish_if_too_late(decision))
+		decision_begin_all_attempts(decision);
+}
+
+/* We ended it (scale-down, a stop that was taken back), and it is wanted again. */
+static void want_stopped_again(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+		enum replica_state state = replica->status->state;
+
+		if (replica->is_wanted && (state == REPLICA_STOPPING || state == REPLICA_STOPPED))
+			replica_begin_attempt(replica);
+	}
+}
+
+/* "Running" says that the role which decides the job's success is at work: chief or master, else
+ * the workers, else anybody. */
+static bool is_leading(const struct job *job, const struct role *role)
+{
+	const struct role *deciding = job_deciding_role(job);
+
+	return !deciding || deciding == role;
+}
+
+static void set_running(struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted || replica->status->state != REPLICA_RUNNING ||
+		    !is_leading(job, replica->role))
+			continue;
+		decision_set_condition(decision, CONDITION_RUNNING, true, "TFJobRunning",
+				       arena_format(decision->arena, "TFJob %s/%s is running.",
+						    job->name_space, job->name));
+		return;
+	}
+}
+
+/* A job that may go on. */
+static void go_on(struct decision *decision)
+{
+	resume_if_suspended(decision);
+	if (status_is_finished(decision->status))
+		return;
+	bool is_restarted = restart_or_fail(decision);
+
+	if (!is_restarted)
+		finish_if_nobody_is_left(decision);
+	if (status_is_finished(decision->status) || finish_if_too_late(decision))
+		return;
+	want_stopped_again(decision);
+	resize_if_scaled(decision);
+	if (!is_restarted)
+		set_running(decision);
+}
+
+static void decide_job(struct decision *decision)
+{
+	const struct job *job = decision->job;
+	bool was_suspended = status_condition_is_true(decision->status, CONDITION_SUSPENDED);
+
+	if (status_is_finished(decision->status))
+		return;
+	set_created(decision);
+	if (decision->observed->world) {
+		elastic_decide(decision);
+		return;
+	}
+	if (!was_suspended && finish_if_succeeded(decision))
+		return;
+	if (job->stop_reason)
+		finish_if_stopped(decision);
+	else if (job->is_suspended)
+		suspend(decision);
+	else
+		go_on(decision);
+}
+
+/* A Pod is active while it runs, also between two starts of its container. */
+static enum replica_state counted_state(const struct replica *replica, bool has_succeeded)
+{
+	enum replica_state state = replica->status->state;
+	const struct observed_replica *object = replica->object;
+
+	if (!object || !observed_is_live(object) ||
+	    !(object->phase == OBSERVED_RUNNING || object->is_object_running))
+		return state;
+	if (has_succeeded && !observed_was_asked_to_end(object))
+		return REPLICA_SUCCEEDED;
+	return state == REPLICA_STARTING ? REPLICA_RUNNING : state;
+}
+
+/* As TFJob counts: what still ran when the job succeeded counts as succeeded from then on. */
+static void count_roles(struct decision *decision, bool was_finished)
+{
+	const struct job *job = decision->job;
+	struct status *status = decision->status;
+	bool has_succeeded = status_condition_is_true(status, CONDITION_SUCCEEDED);
+
+	if (was_finished && has_succeeded)
+		return;
+	status->n_roles = job->n_roles;
+	status->roles = arena_take_array(decision->arena, job->n_roles, sizeof(*status->roles));
+	for (size_t i = 0; i < job->n_roles; i++)
+		status->roles[i].title = job->roles[i].title;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted)
+			continue;
+		role_status_add(&status->roles[replica->role - job->roles],
+				counted_state(replica, has_succeeded));
+	}
+	status_drop_idle_roles(status);
+}
+
+static bool has_action_or_ending(const struct decision *decision)
+{
+	if (decision->plan->n_actions)
+		return true;
+	for (size_t i = 0; i < decision->observed->n_replicas; i++) {
+		const struct observed_replica *object = &decision->observed->replicas[i];
+
+		if (observed_is_live(object) && observed_was_asked_to_end(object))
+			return true;
+	}
+	return false;
+}
+
+/* The job itself goes when its time has come and nothing of it is left to end. */
+static void expire(struct decision *decision)
+{
+	msec expires_at = expiry_of_job(decision->job, decision->status);
+
+	if (!status_is_finished(decision->status))
+		return;
+	if (decision->now < expires_at)
+		plan_wake_at(decision->plan, expires_at);
+	decision->plan->is_job_drained = !has_action_or_ending(decision);
+	decision->plan->is_job_expired =
+		decision->plan->is_job_drained && decision->now >= expires_at;
+}
+
+void reconcile_decide(const struct job *job, const struct status *last_status,
+		      const struct observed *observed, msec now, struct arena *arena,
+		      struct plan *ret_plan)
+{
+	struct decision decision;
+
+	decision_begin(&decision, job, last_status, observed, now, arena, ret_plan);
+	decide_job(&decision);
+	failure_revise_consequences(&decision);
+	ending_plan(&decision);
+	missing_plan(&decision);
+	obstacles_find(&decision);
+	late_stops_find(&decision);
+	obstacles_tell(&decision);
+	count_roles(&decision, status_is_finished(last_status));
+	expire(&decision);
+	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);
+}
+
+void reconcile_begin(const struct job *job, msec now, struct arena *arena,
+		     struct status *ret_status)
+{
+	const struct status nothing_yet = {.exit_code = -1};
+	const struct observed nobody = {0};
+	struct plan plan;
+	struct decision decision;
+
+	decision_begin(&decision, job, &nothing_yet, &nobody, now, arena, &plan);
+	set_created(&decision);
+	count_roles(&decision, false);
+	*ret_status = plan.status;
+}
+
+void reconcile_resume(const struct job *job, const struct status *last_status, msec now,
+		      struct arena *arena, struct status *ret_status)
+{
+	const struct observed nobody = {0};
+	struct plan plan;
+	struct decision decision;
+
+	decision_begin(&decision, job, last_status, &nobody, now, arena, &plan);
+	struct status *status = decision.status;
+
+	decision_forget_conditions(&decision);
+	decision_set_condition(&decision, CONDITION_RESTARTING, true, "TFJobResumed",
+			       arena_format(arena, "TFJob %s is resumed.", job->name));
+	decision_forget_delays(&decision);
+	decision_begin_all_attempts(&decision);
+	for (size_t i = 0; i < decision.n_replicas; i++)
+		decision.replicas[i].status->restarts = 0;
+	status->start_time = status->completion_time = MSEC_UNSET;
+	status->restarts = 0;
+	status->failure = NULL;
+	status->exit_code = -1;
+	count_roles(&decision, false);
+	*ret_status = plan.status;
+}
+
+/* What ran did not fail by itself: it was ended with its supervisor, or after it. What waited to be
+ * started waits no more. */
+static void mark_lost_as_stopped(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->is_disrupted || replica->status->state == REPLICA_PENDING)
+			replica->status->state = REPLICA_STOPPED;
+	}
+}
+
+void reconcile_lost(const struct job *job, const struct status *last_status, const char *reason,
+		    const char *why, msec now, struct arena *arena, struct plan *ret_plan)
+{
+	const struct observed nobody = {0};
+	struct decision decision;
+
+	decision_begin(&decision, job, last_status, &nobody, now, arena, ret_plan);
+	mark_lost_as_stopped(&decision);
+	if (!status_is_finished(last_status))
+		finish_as_lost(&decision, reason, why);
+	count_roles(&decision, status_is_finished(last_status));
+	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);
+}

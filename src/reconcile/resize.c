@@ -1,0 +1,89 @@
+/* A synchronous job in another size is another job to its processes: each was told of all others
+ * when it started, and TensorFlow answers a task that it does not know with the end of everybody
+ * ("Unexpected task registered").
+ *
+ * The size that runs is the one remembered: replicas that are wanted and were not remembered, or
+ * were ended since, have come; replicas that are remembered at work and not wanted have gone. Both
+ * are seen once, because the new status remembers them as they are now. */
+#include "reconcile/resize.h"
+
+#include "base/text.h"
+
+static bool was_at_work(const struct replica *replica)
+{
+	return replica->is_remembered &&
+	       (replica->last_state == REPLICA_PENDING || replica->last_state == REPLICA_STARTING ||
+		replica->last_state == REPLICA_RUNNING);
+}
+
+static bool was_ended(const struct replica *replica)
+{
+	return replica->last_state == REPLICA_STOPPING || replica->last_state == REPLICA_STOPPED;
+}
+
+static bool has_come_or_gone(const struct replica *replica)
+{
+	return replica->is_wanted ? !replica->is_remembered || was_ended(replica)
+				  : was_at_work(replica);
+}
+
+/* The world of a replica whose role the job no longer has went with that role. */
+static bool changes_size(const struct decision *decision, const struct replica *replica)
+{
+	return has_come_or_gone(replica) &&
+	       (!replica->role || job_resizes_whole(decision->job, replica->role));
+}
+
+static bool has_size_changed(const struct decision *decision)
+{
+	bool has_changed = false;
+	bool is_first_look = true;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		has_changed |= changes_size(decision, &decision->replicas[i]);
+		is_first_look &= !decision->replicas[i].is_remembered;
+	}
+	return has_changed && !is_first_look;
+}
+
+/* Those that have not been started yet will be told of the new size. */
+static bool is_any_at_work(const struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->is_wanted && replica_is_live(replica) &&
+		    job_resizes_whole(decision->job, replica->role))
+			return true;
+	}
+	return false;
+}
+
+static void tell(struct decision *decision)
+{
+	const char *message =
+		arena_format(decision->arena, "job %s is restarting because it was scaled.",
+			     decision->job->name);
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_add(&sentence, "the job was scaled to ");
+	job_describe_size(decision->job, &sentence);
+	text_add(&sentence, ": restarting all replicas; the running processes have ");
+	text_add_duration(&sentence, decision->job->grace);
+	text_add(&sentence, " to exit");
+	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobScaled", message);
+	decision_note(decision, NOTE_NORMAL, "TFJobScaled",
+		      arena_copy_text(decision->arena, text_of(&sentence)));
+}
+
+void resize_if_scaled(struct decision *decision)
+{
+	if (!has_size_changed(decision) || !is_any_at_work(decision))
+		return;
+	/* It says why the job was restarted last, and no failure was why. */
+	decision->status->failure = NULL;
+	decision->plan->is_failure_new = false;
+	decision_forget_delays(decision);
+	decision_begin_all_attempts(decision);
+	tell(decision);
+}

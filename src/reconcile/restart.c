@@ -1,0 +1,455 @@
+/* Restart policies (Kubeflow's), restartScope (ours), backoffLimit and the delay between restarts.
+ *
+ * A restart is nothing but a higher attempt number in the status: what ran before becomes a
+ * leftover, which the rest of the decision ends and removes. The delay is the replica's own when it
+ * starts again alone, as that of kubelet's CrashLoopBackOff is a container's: one that falls again
+ * and again holds nobody else up. */
+#include "reconcile/restart.h"
+
+#include "base/text.h"
+#include "reconcile/failure.h"
+#include "reconcile/finish.h"
+#include "spec/limits.h"
+#include "status/restart_delay.h"
+
+#define FIRST_RETRYABLE_CODE 128 /* training-operator pkg/util/train/train_util.go */
+
+/* The moment before which this replica may not be started; `now` or earlier when it need not wait.
+ * A clock that was set back since does not hold a restart up. */
+static msec restart_waits_until(const struct decision *decision, const struct replica *replica)
+{
+	msec restart_at = replica->status->restart_at;
+
+	return restart_at - decision->now > RESTART_LONGEST_DELAY ? decision->now : restart_at;
+}
+
+/* enableDynamicWorker: workers come and go, and one that failed under Never is not missed. */
+static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
+{
+	return decision->job->is_dynamic && replica->role->kind == ROLE_WORKER &&
+	       replica->role->restart_policy == RESTART_NEVER;
+}
+
+static bool needs_answer(const struct decision *decision, const struct replica *replica)
+{
+	if (!replica->is_wanted)
+		return false;
+	if (replica->status->state == REPLICA_FAILED)
+		return !is_failure_tolerated(decision, replica);
+	return replica->status->state == REPLICA_SUCCEEDED &&
+	       replica->role->restart_policy == RESTART_ALWAYS;
+}
+
+/* ExitCode: 1 to 127 are the program's own mistakes, from 128 on the world's. Without a code
+ * nothing is known against the program, unless it could not even be started. */
+static bool is_code_retryable(const struct replica *replica)
+{
+	const struct replica_status *status = replica->status;
+
+	if (replica->is_disrupted || status->signal)
+		return true;
+	if (status->exit_code >= 0)
+		return status->exit_code >= FIRST_RETRYABLE_CODE;
+	return !text_equals(status->reason, FAILURE_START_FAILED);
+}
+
+static bool is_restartable(const struct replica *replica)
+{
+	if (text_equals(replica->status->reason, FAILURE_REFUSED))
+		return false;
+	switch (replica->role->restart_policy) {
+	case RESTART_NEVER:
+		return false;
+	case RESTART_ON_FAILURE:
+	case RESTART_ALWAYS:
+		return true;
+	case RESTART_EXIT_CODE:
+		return is_code_retryable(replica);
+	}
+	return false;
+}
+
+/* What one pass found to answer. */
+struct answer {
+	struct replica *first; /* ended before the others, in the order of roles and index where
+				  they ended together */
+	struct replica *fatal; /* the first one that may not be restarted; NULL: all may */
+	struct replica *whole; /* the first one with which the whole job starts again; NULL: none */
+	struct replica
+		*counted; /* the first one that counts towards the backoffLimit; NULL: none */
+	int n_counted; /* restarts that do */
+};
+
+/* A Pod that others deleted counts as ended from then on: its peers fall because of that. */
+static msec end_of(const struct decision *decision, const struct replica *replica)
+{
+	if (replica->is_disrupted && replica->object &&
+	    replica->object->stop_asked_at != MSEC_UNSET)
+		return replica->object->stop_asked_at;
+	return replica->status->end_time == MSEC_UNSET ? decision->now : replica->status->end_time;
+}
+
+static bool ended_before(const struct decision *decision, const struct replica *a,
+			 const struct replica *b)
+{
+	return end_of(decision, a) < end_of(decision, b);
+}
+
+/* The one of both that ended first; `known` may be NULL. */
+static struct replica *earlier(const struct decision *decision, struct replica *replica,
+			       struct replica *known)
+{
+	return !known || ended_before(decision, replica, known) ? replica : known;
+}
+
+/* Where Pods come and go, a TFJob is not to fail because others delete them: a node that is drained
+ * says nothing against the program. */
+static bool is_counted(const struct decision *decision, const struct replica *replica)
+{
+	return !decision->observed->habits.repeats_attempts || !replica->is_disrupted;
+}
+
+static void add_to_answer(const struct decision *decision, struct replica *replica,
+			  struct answer *answer)
+{
+	answer->first = earlier(decision, replica, answer->first);
+	if (!is_restartable(replica))
+		answer->fatal = earlier(decision, replica, answer->fatal);
+	if (job_restarts_whole(decision->job, replica->role))
+		answer->whole = earlier(decision, replica, answer->whole);
+	if (!is_counted(decision, replica))
+		return;
+	answer->counted = earlier(decision, replica, answer->counted);
+	answer->n_counted++;
+}
+
+static struct answer find_answer(const struct decision *decision)
+{
+	struct answer answer = {0};
+
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (needs_answer(decision, &decision->replicas[i]))
+			add_to_answer(decision, &decision->replicas[i], &answer);
+	/* Peers fall with the one whose loss restarts the job; how they fell says nothing, whether
+	 * it is seen together or only after the restart began. */
+	if (answer.first && job_restarts_whole(decision->job, answer.first->role) &&
+	    is_restartable(answer.first))
+		answer.fatal = NULL;
+	if (answer.whole) {
+		answer.counted = is_counted(decision, answer.whole) ? answer.whole : NULL;
+		answer.n_counted = answer.counted != NULL;
+	}
+	return answer;
+}
+
+/* When to start again after an attempt that lived so long. */
+static msec schedule(const struct decision *decision, msec lived, int *recent)
+{
+	if (lived >= RESTART_LONG_LIFE)
+		*recent = 0;
+	msec delay = restart_delay((*recent)++);
+
+	return delay ? decision->now + delay : MSEC_UNSET;
+}
+
+static void add_count(const struct decision *decision, struct text *text)
+{
+	text_addf(text, " (restart %d", decision->status->restarts);
+	if (decision->job->backoff_limit >= 0)
+		text_addf(text, " of %d", decision->job->backoff_limit);
+	text_add(text, ")");
+}
+
+/* "worker-1 exited with code 3 after 2s (attempt 0): restarting the whole job in 1s (restart 2 of
+ * 3)" */
+static void tell(struct decision *decision, const char *what_failed, const char *who,
+		 msec restart_at, bool is_one_counted)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_addf(&sentence, "%s: restarting %s", what_failed, who);
+	if (restart_at != MSEC_UNSET) {
+		text_add(&sentence, " in ");
+		text_add_duration(&sentence, restart_at - decision->now);
+	}
+	if (is_one_counted)
+		add_count(decision, &sentence);
+	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
+		      arena_copy_text(decision->arena, text_of(&sentence)));
+}
+
+/* Everybody at the same moment, those included that waited for a delay of their own. */
+static void restart_whole_job(struct decision *decision, const struct failure *failure,
+			      bool is_one_counted)
+{
+	msec restart_at = schedule(decision, failure->lived, &decision->status->recent_restarts);
+
+	decision->status->restarts += is_one_counted;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted)
+			continue;
+		/* One that has not been started yet needs no new attempt. */
+		if (replica->status->state != REPLICA_PENDING) {
+			replica->status->restarts++;
+			replica_begin_attempt(replica);
+		}
+		replica->status->recent_restarts = 0;
+		replica->status->restart_at = restart_at;
+	}
+	tell(decision, failure->message, "the whole job", restart_at, is_one_counted);
+}
+
+/* The next attempt of one replica, after one that lived so long. */
+static void begin_again(const struct decision *decision, struct replica *replica, msec lived)
+{
+	struct replica_status *status = replica->status;
+	int recent = status->recent_restarts;
+	msec restart_at = schedule(decision, lived, &recent);
+
+	replica_begin_attempt(replica);
+	status->recent_restarts = recent;
+	status->restart_at = restart_at;
+}
+
+static void restart_alone(struct decision *decision, struct replica *replica)
+{
+	const struct failure *failure = failure_of_replica(decision, replica);
+	bool is_one_counted = is_counted(decision, replica);
+
+	decision->status->restarts += is_one_counted;
+	replica->status->restarts++;
+	begin_again(decision, replica, failure->lived);
+	tell(decision, failure->message, "it", replica->status->restart_at, is_one_counted);
+}
+
+static void restart_each_failed(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (needs_answer(decision, &decision->replicas[i]))
+			restart_alone(decision, &decision->replicas[i]);
+}
+
+static void restart(struct decision *decision, const struct answer *answer)
+{
+	struct failure *failure = failure_of_replica(decision, answer->first);
+	const char *message =
+		arena_format(decision->arena, "job %s is restarting because %s replica(s) failed.",
+			     decision->job->name, answer->first->role->title);
+
+	failure_add_consequences(decision, answer->first, answer->whole != NULL, failure);
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = true;
+	if (answer->whole)
+		restart_whole_job(decision, failure, answer->n_counted > 0);
+	else
+		restart_each_failed(decision);
+	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
+	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
+}
+
+static bool has_never_run(const struct replica *replica)
+{
+	return replica->is_disrupted &&
+	       (replica->last_state == REPLICA_PENDING ||
+		replica->last_state == REPLICA_STARTING) &&
+	       replica->status->start_time == MSEC_UNSET;
+}
+
+/* One of a TFJob that others deleted before it ran: nothing was lost. And a worker whose failure is
+ * tolerated, once its Pod has been deleted. They are made again under every policy, alone, which is
+ * no restart; each time a little later. Jobs of `run` have an end also where each of their Pods is
+ * lost. */
+static bool is_made_again(const struct decision *decision, const struct replica *replica)
+{
+	if (!decision->observed->habits.repeats_attempts || !replica->is_wanted ||
+	    replica->status->state != REPLICA_FAILED)
+		return false;
+	return has_never_run(replica) || (is_failure_tolerated(decision, replica) &&
+					  (replica->is_disrupted || !replica->object));
+}
+
+static void make_again(struct decision *decision, struct replica *replica)
+{
+	const struct failure *failure = failure_of_replica(decision, replica);
+	bool has_run = !has_never_run(replica);
+	const char *when = has_run ? "" : " before it ran";
+
+	replica->status->restarts += has_run;
+	begin_again(decision, replica, failure->lived);
+	decision_note(
+		decision, NOTE_WARNING, "ReplicaRestarting",
+		arena_format(decision->arena, "%s%s: creating it again", failure->message, when));
+}
+
+static void make_all_again(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (is_made_again(decision, &decision->replicas[i]))
+			make_again(decision, &decision->replicas[i]);
+}
+
+static bool is_over_limit(const struct decision *decision, int n_more)
+{
+	int limit = decision->job->backoff_limit;
+
+	return limit >= 0 && decision->status->restarts + n_more > limit;
+}
+
+/* Restarts that a node has made, or is about to: a kubelet starts the container of a TFJob's Pod
+ * again in its place. They are counted as ours are. */
+
+/* As if its last process were all that it had. */
+static struct replica as_ended(const struct decision *decision, const struct replica *replica)
+{
+	const struct observed_end *end = &replica->object->last_end;
+	struct replica_status *status = arena_take(decision->arena, sizeof(*status));
+	struct replica ended = *replica;
+
+	*status = *replica->status;
+	status->exit_code = end->exit_code;
+	status->signal = end->signal;
+	status->reason = end->reason;
+	status->message = NULL;
+	status->start_time = end->started_at;
+	status->end_time = end->ended_at;
+	ended.status = status;
+	return ended;
+}
+
+static bool has_ended_in_place(const struct replica *replica)
+{
+	return replica->is_wanted && replica_is_live(replica) &&
+	       replica->object->n_ends_in_place > replica->status->ends_in_place;
+}
+
+static void count_in_place(struct decision *decision, struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+	int n_new = replica->object->n_ends_in_place - status->ends_in_place;
+	int room = LIMIT_RESTARTS - decision->status->restarts;
+
+	status->ends_in_place += n_new;
+	n_new = n_new < room ? n_new : room; /* the node says how many */
+	status->restarts += n_new;
+	decision->status->restarts += n_new;
+}
+
+/* Whether that was one too often, which ends the job. */
+static bool answer_in_place(struct decision *decision, struct replica *replica)
+{
+	struct replica ended = as_ended(decision, replica);
+	struct failure *failure = failure_of_replica(decision, &ended);
+
+	count_in_place(decision, replica);
+	if (is_over_limit(decision, 0)) {
+		finish_on_backoff_limit(decision, replica, failure);
+		return true;
+	}
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = true;
+	tell(decision, failure->message, "it", MSEC_UNSET, true);
+	return false;
+}
+
+static bool answer_all_in_place(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (has_ended_in_place(&decision->replicas[i]) &&
+		    answer_in_place(decision, &decision->replicas[i]))
+			return true;
+	return false;
+}
+
+bool restart_or_fail(struct decision *decision)
+{
+	make_all_again(decision);
+	if (answer_all_in_place(decision))
+		return true;
+	struct answer answer = find_answer(decision);
+
+	if (!answer.first)
+		return false;
+	if (answer.fatal)
+		finish_on_failure(decision, answer.fatal);
+	else if (answer.counted && is_over_limit(decision, answer.n_counted))
+		finish_on_backoff_limit(decision, answer.counted,
+					failure_of_replica(decision, answer.counted));
+	else if (!finish_if_too_late(decision))
+		restart(decision, &answer);
+	return true;
+}
+
+/* Addresses and starts. */
+
+static bool publish_missing(struct decision *decision)
+{
+	bool is_complete = true;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted || replica->address)
+			continue;
+		is_complete = false;
+		decision_act(decision, ACTION_PUBLISH, replica->status->role,
+			     replica->status->index, 0, 0);
+	}
+	return is_complete;
+}
+
+/* A new replica must not meet a peer of an attempt that is over, unless peers come and go by
+ * themselves. */
+static bool is_old_peer_live(const struct decision *decision)
+{
+	if (decision->job->restart_scope == RESTART_SCOPE_REPLICA)
+		return false;
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (decision->replicas[i].is_older_live)
+			return true;
+	return false;
+}
+
+static bool is_way_free(const struct decision *decision, const struct replica *replica)
+{
+	return !replica->is_older_live &&
+	       (replica->n_older == 0 || decision->observed->habits.names_carry_attempt);
+}
+
+static void start(struct decision *decision, const struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+
+	if (decision->status->start_time == MSEC_UNSET)
+		decision->status->start_time = decision->now;
+	status->restart_at = MSEC_UNSET;
+	decision_act(decision, ACTION_START, status->role, status->index, status->attempt, 0);
+}
+
+/* A replica that waits for a delay waits alone: the others start. */
+static void start_missing(struct decision *decision)
+{
+	bool is_old_peer_there = is_old_peer_live(decision);
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+		msec waits_until = restart_waits_until(decision, replica);
+
+		if (!replica->is_wanted || replica->status->state != REPLICA_PENDING ||
+		    is_old_peer_there || !is_way_free(decision, replica))
+			continue;
+		if (waits_until > decision->now)
+			plan_wake_at(decision->plan, waits_until);
+		else
+			start(decision, replica);
+	}
+}
+
+/* Addresses first: every process is told those of all others when it starts. */
+void missing_plan(struct decision *decision)
+{
+	if (!decision_is_at_rest(decision) && publish_missing(decision) &&
+	    !decision->observed->holds_starts)
+		start_missing(decision);
+}

@@ -1,0 +1,242 @@
+#include "rendezvous/member.h"
+
+#define FIRST_PAUSE (MSEC_PER_SECOND / 10) /* after the second call in a row that was lost */
+#define LONGEST_PAUSE MSEC_PER_SECOND
+
+void member_begin(struct member *member, const struct member_settings *settings, msec now)
+{
+	*member = (struct member){
+		.settings = *settings,
+		.heard_at = now,
+		.next_at = now,
+		.goes_at = MSEC_NEVER,
+	};
+}
+
+static bool has_news(const struct member *member)
+{
+	return !member->has_told || !member_report_equals(&member->report, &member->told);
+}
+
+/* Told to go, and nothing is left here: one last call, and it ends. */
+static void leave_when_idle(struct member *member, msec now)
+{
+	if (member->report.known.order != RENDEZVOUS_GO || member->has_workers ||
+	    member->report.has_left)
+		return;
+	member->report.has_left = true;
+	member->next_at = now;
+}
+
+int64_t member_wants(const struct member *member)
+{
+	const struct member_report *report = &member->report;
+	bool is_over = report->generation == report->known.generation &&
+		       report->activity != MEMBER_AT_WORK;
+
+	if (member->end != MEMBER_GOES_ON || report->known.order != RENDEZVOUS_RUN || is_over)
+		return 0;
+	return report->known.generation;
+}
+
+bool member_may_save(const struct member *member)
+{
+	const struct member_order *order = &member->report.known;
+
+	if (member->report.activity == MEMBER_HAS_FAILED)
+		return false;
+	/* It leaves, and its server does not know yet. */
+	if (order->order == RENDEZVOUS_RUN && order->generation == member->report.generation)
+		return true;
+	if (order->order == RENDEZVOUS_GO)
+		return order->verdict != RENDEZVOUS_FAILED;
+	return order->reason == WORLD_GREW || order->reason == WORLD_MEMBER_LEFT ||
+	       order->reason == WORLD_RESTART_ASKED || order->reason == WORLD_FORGOTTEN;
+}
+
+void member_started(struct member *member, int64_t generation, msec now)
+{
+	member->report.generation = generation;
+	member->report.activity = MEMBER_AT_WORK;
+	member->has_workers = true;
+	member->next_at = msec_min(member->next_at, now);
+}
+
+/* Of workers that were asked to end it says nothing how they did. */
+static void conclude(struct member *member, enum member_activity activity)
+{
+	bool is_wanted = member_wants(member) == member->report.generation;
+
+	if (member->report.activity == MEMBER_AT_WORK)
+		member->report.activity = is_wanted ? activity : MEMBER_IDLE;
+}
+
+void member_failed(struct member *member)
+{
+	conclude(member, MEMBER_HAS_FAILED);
+}
+
+bool member_code_asks_restart(int exit_code)
+{
+	return exit_code == 42 || exit_code == 143;
+}
+
+void member_wants_restart(struct member *member)
+{
+	conclude(member, MEMBER_WANTS_RESTART);
+}
+
+void member_explained(struct member *member)
+{
+	member->report.failure = member->report.generation;
+}
+
+void member_progressed(struct member *member, int64_t step)
+{
+	if (step > member->report.progress)
+		member->report.progress = step;
+}
+
+void member_ended(struct member *member, bool have_succeeded, msec now)
+{
+	conclude(member, have_succeeded ? MEMBER_HAS_SUCCEEDED : MEMBER_HAS_FAILED);
+	member->has_workers = false;
+	member->heard_at = now; /* patience begins: it may not have been answered for long */
+	leave_when_idle(member, now);
+}
+
+void member_drain(struct member *member, msec now)
+{
+	if (member->report.drains)
+		return;
+	member->report.drains = true;
+	member->goes_at = now + member->settings.drain_time;
+}
+
+/* Calls. */
+
+bool member_is_call_due(const struct member *member, msec now)
+{
+	return member->end == MEMBER_GOES_ON && now >= member->next_at &&
+	       (!member->is_calling || has_news(member));
+}
+
+void member_called(struct member *member, msec now)
+{
+	member->told = member->report;
+	member->has_told = member->is_calling = true;
+	member->call_ends = now + member->settings.hold + member->settings.answer_time;
+}
+
+/* A server that orders a world whose end it has told already has lost what came since, and waits
+ * for workers that are no more. */
+static void tell_lost_world(struct member *member)
+{
+	struct member_report *report = &member->report;
+
+	if (report->known.order == RENDEZVOUS_RUN && report->activity == MEMBER_IDLE &&
+	    report->known.generation == report->generation)
+		report->activity = MEMBER_HAS_FAILED;
+}
+
+static void obey(struct member *member, const struct member_order *order, msec now)
+{
+	if (order->order == RENDEZVOUS_GO)
+		member->goes_at = MSEC_NEVER;
+	member->report.known = *order;
+	if (order->generation > member->report.newest)
+		member->report.newest = order->generation;
+	tell_lost_world(member);
+	leave_when_idle(member, now);
+}
+
+/* An answer that brings nothing new ought to have been kept for longer. */
+static bool was_hasty(const struct member *member, const struct member_order *order, msec now)
+{
+	msec kept_until = member->call_ends - member->settings.answer_time;
+
+	return member_order_equals(order, &member->told.known) &&
+	       now < kept_until - member->settings.hold / 2;
+}
+
+void member_answered(struct member *member, const struct member_order *order, msec now)
+{
+	member->is_calling = false;
+	member->n_lost = 0;
+	member->heard_at = now;
+	member->next_at = was_hasty(member, order, now) ? now + FIRST_PAUSE : now;
+	if (member->told.has_left)
+		member->end = MEMBER_ENDED;
+	else if (member->report.known.order != RENDEZVOUS_GO || order->order == RENDEZVOUS_GO)
+		obey(member, order, now); /* to go is for ever, but why may become known */
+}
+
+/* At once, then after longer and longer pauses: a server that was started anew waits for its
+ * members no longer than for a lease. */
+static msec pause_after(int n_lost)
+{
+	if (n_lost <= 1)
+		return 0;
+	return n_lost > 5 ? LONGEST_PAUSE : msec_min(FIRST_PAUSE << (n_lost - 2), LONGEST_PAUSE);
+}
+
+void member_lost_call(struct member *member, msec now)
+{
+	member->is_calling = false;
+	member->n_lost++;
+	member->next_at = now + pause_after(member->n_lost);
+	if (member->told.has_left) /* the server will miss it by itself */
+		member->end = MEMBER_ENDED;
+}
+
+static void go_alone(struct member *member, msec now)
+{
+	const struct member_order alone = {.order = RENDEZVOUS_GO};
+
+	obey(member, &alone, now);
+}
+
+void member_refused(struct member *member, msec now)
+{
+	member_lost_call(member, now);
+	if (member->report.known.order != RENDEZVOUS_GO)
+		go_alone(member, now);
+}
+
+/* Time. */
+
+static msec gives_up_at(const struct member *member)
+{
+	return member->heard_at +
+	       (member->has_workers ? member->settings.isolation_time : member->settings.patience);
+}
+
+void member_time(struct member *member, msec now)
+{
+	if (member->is_calling && now >= member->call_ends)
+		member_lost_call(member, now);
+	if (now >= member->goes_at)
+		go_alone(member, now);
+	if (now < gives_up_at(member))
+		return;
+	if (member->has_workers)
+		member_failed(member); /* should the server find it in the same world again */
+	else
+		member->end = MEMBER_GAVE_UP;
+}
+
+msec member_wake_at(const struct member *member)
+{
+	msec wake_at = member->goes_at;
+	bool is_isolated = member->has_workers && member->report.activity != MEMBER_AT_WORK;
+
+	if (member->end != MEMBER_GOES_ON)
+		return MSEC_NEVER;
+	if (!is_isolated)
+		wake_at = msec_min(wake_at, gives_up_at(member));
+	if (member->is_calling)
+		wake_at = msec_min(wake_at, member->call_ends);
+	if (!member->is_calling || has_news(member))
+		wake_at = msec_min(wake_at, member->next_at);
+	return wake_at;
+}

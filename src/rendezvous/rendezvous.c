@@ -1,0 +1,766 @@
+/* A step takes an event, which changes what is known of the members; then what follows for the
+ * world is decided anew from what is known, whatever the event was. */
+#include "rendezvous/rendezvous.h"
+
+#include "base/mem.h"
+#include "rendezvous/member_table.h"
+#include "spec/limits.h"
+#include "status/restart_delay.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rendezvous_phase_words[RENDEZVOUS_PHASE_COUNT] = {
+	[RENDEZVOUS_WAITING] = "waiting", [RENDEZVOUS_GATHERING] = "gathering",
+	[RENDEZVOUS_PAUSING] = "pausing", [RENDEZVOUS_RUNNING] = "running",
+	[RENDEZVOUS_CLOSED] = "closed",
+};
+
+const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT] = {
+	[RENDEZVOUS_OPEN] = "open",           [RENDEZVOUS_SUCCEEDED] = "succeeded",
+	[RENDEZVOUS_FAILED] = "failed",       [RENDEZVOUS_NO_PROGRESS] = "no-progress",
+	[RENDEZVOUS_TIMED_OUT] = "timed-out", [RENDEZVOUS_STOPPED] = "stopped",
+};
+
+const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
+	[RENDEZVOUS_WAIT] = "wait",
+	[RENDEZVOUS_RUN] = "run",
+	[RENDEZVOUS_GO] = "go",
+};
+
+struct rendezvous {
+	struct rendezvous_settings settings;
+	struct member_table members;
+	msec next_expiry; /* no member is lost before */
+	struct world world;
+	bool goes_on; /* the world does */
+	bool awaits_first; /* members come together: the next world has a last call before it */
+	bool is_unsettled; /* something has changed that a world may follow from */
+	enum world_reason reason; /* of the next one */
+	enum rendezvous_phase phase;
+	enum rendezvous_verdict verdict;
+	msec phase_ends; /* MSEC_NEVER: by an event alone */
+	msec restart_at;
+	int n_restarts, n_recent; /* in all; in a row, of worlds that did not live for long */
+	msec charged_at; /* the last of them; MSEC_UNSET: none, or it was given back */
+	struct restart_budget budget;
+	int64_t failed_world; /* generation of the last one that ended with a failure */
+	int64_t newest; /* generation that a member knows; higher than the world's after what was
+			   kept got lost */
+	int64_t version;
+};
+
+/* Without a life that was long between them, so many are not charged. */
+#define FREE_RESTARTS 3
+
+/* Members of a world of so many candidates; 0: they are too few. */
+static size_t size_of(const struct rendezvous_settings *settings, size_t n_candidates)
+{
+	size_t most = n_candidates < (size_t) settings->max ? n_candidates : (size_t) settings->max;
+	size_t size = most - most % (size_t) settings->unit;
+
+	return size >= (size_t) settings->min ? size : 0;
+}
+
+static void enter(struct rendezvous *rendezvous, enum rendezvous_phase phase, msec ends)
+{
+	rendezvous->phase = phase;
+	rendezvous->phase_ends = ends;
+}
+
+struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, msec now)
+{
+	struct rendezvous *rendezvous = mem_new(sizeof(*rendezvous));
+
+	assert(settings->min >= 1 && settings->min <= settings->max && settings->unit >= 1);
+	assert(settings->max <= LIMIT_MEMBERS && settings->reconnect_time < settings->lease);
+	assert(size_of(settings, LIMIT_MEMBERS) > 0);
+	rendezvous->settings = *settings;
+	rendezvous->budget.terms = settings->restarts;
+	rendezvous->awaits_first = true;
+	rendezvous->next_expiry = MSEC_NEVER;
+	rendezvous->restart_at = now;
+	enter(rendezvous, RENDEZVOUS_WAITING, now + settings->join_time);
+	return rendezvous;
+}
+
+void rendezvous_free(struct rendezvous *rendezvous)
+{
+	if (!rendezvous)
+		return;
+	member_table_done(&rendezvous->members);
+	restart_budget_done(&rendezvous->budget);
+	world_done(&rendezvous->world);
+	free(rendezvous);
+}
+
+/* The world. */
+
+static void take_ranks(struct rendezvous *rendezvous)
+{
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		rendezvous->members.members[i]->rank = -1;
+		rendezvous->members.members[i]->is_done = false;
+	}
+}
+
+static void end_world(struct rendezvous *rendezvous, enum world_reason reason)
+{
+	if (!rendezvous->goes_on)
+		return;
+	take_ranks(rendezvous);
+	rendezvous->goes_on = false;
+	rendezvous->reason = reason;
+	rendezvous->is_unsettled = true;
+	rendezvous->version++;
+}
+
+static int64_t next_generation(const struct rendezvous *rendezvous)
+{
+	int64_t last = rendezvous->world.generation;
+
+	return (rendezvous->newest > last ? rendezvous->newest : last) + 1;
+}
+
+static void form_world(struct rendezvous *rendezvous, struct member_entry *const *members,
+		       size_t count, msec now)
+{
+	struct world world = {
+		.generation = next_generation(rendezvous),
+		.formed_at = now,
+		.reason = rendezvous->goes_on ? WORLD_GREW : rendezvous->reason,
+		.members = mem_new_array(count, sizeof(*world.members)),
+		.n_members = count,
+	};
+
+	take_ranks(rendezvous);
+	for (size_t i = 0; i < count; i++) {
+		world.members[i].id = mem_copy_text(members[i]->id);
+		world.members[i].offer = mem_copy_text(members[i]->offer);
+		members[i]->rank = (int) i;
+	}
+	world_done(&rendezvous->world);
+	rendezvous->world = world;
+	rendezvous->goes_on = true;
+	rendezvous->awaits_first = false;
+	rendezvous->version++;
+	enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+}
+
+static void close_with(struct rendezvous *rendezvous, enum rendezvous_verdict verdict)
+{
+	end_world(rendezvous, rendezvous->reason);
+	rendezvous->verdict = verdict;
+	rendezvous->version++;
+	enter(rendezvous, RENDEZVOUS_CLOSED, MSEC_NEVER);
+}
+
+/* Events. */
+
+static bool is_at_work(const struct member_entry *member)
+{
+	return member->rank >= 0 && !member->is_done;
+}
+
+/* The member whose workers were the first to fail in that world; NULL: none is known. */
+static struct member_entry *find_blamed(const struct rendezvous *rendezvous)
+{
+	const struct member_table *table = &rendezvous->members;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (table->members[i]->failed_in == rendezvous->failed_world)
+			return table->members[i];
+	return NULL;
+}
+
+static void unblame(struct rendezvous *rendezvous)
+{
+	struct member_entry *member = find_blamed(rendezvous);
+
+	if (!member)
+		return;
+	member->failed_in = 0;
+	member->n_failures--;
+	member->is_aside = member->n_failures >= RENDEZVOUS_MACHINE_FAILURES;
+}
+
+static bool is_spent(const struct rendezvous *rendezvous)
+{
+	return rendezvous->budget.end != RESTARTS_LEFT;
+}
+
+static void remove_member(struct rendezvous *rendezvous, struct member_entry *member,
+			  enum world_reason reason)
+{
+	bool is_missed = is_at_work(member);
+
+	if (member->rank >= 0)
+		rendezvous->version++; /* what is kept of the world is another thing */
+	member_table_remove(&rendezvous->members, member);
+	rendezvous->is_unsettled = true;
+	if (is_missed)
+		end_world(rendezvous, reason);
+}
+
+static msec lost_at(const struct member_entry *member)
+{
+	return msec_min(member->expires_at, member->obeys_by);
+}
+
+/* Workers whose peer has gone fail sooner than its loss is known. That is no failure of theirs. */
+static void give_back_charge(struct rendezvous *rendezvous, const struct member_entry *lost,
+			     msec now)
+{
+	bool is_cause = lost->was_blamed && lost->heard_at <= rendezvous->charged_at;
+
+	if (rendezvous->charged_at == MSEC_UNSET || !is_cause)
+		return;
+	if (!rendezvous->goes_on)
+		rendezvous->reason = WORLD_LOST_MEMBER;
+	if (is_spent(rendezvous)) {
+		rendezvous->restart_at = now;
+		rendezvous->version++;
+	} else {
+		rendezvous->n_restarts--;
+	}
+	restart_budget_give_back(&rendezvous->budget);
+	unblame(rendezvous);
+	rendezvous->charged_at = MSEC_UNSET;
+	rendezvous->n_recent--;
+}
+
+static void remove_silent(struct rendezvous *rendezvous, msec now)
+{
+	struct member_table *table = &rendezvous->members;
+
+	if (now < rendezvous->next_expiry)
+		return;
+	rendezvous->next_expiry = MSEC_NEVER;
+	for (size_t i = table->count; i-- > 0;) {
+		struct member_entry *member = table->members[i];
+
+		if (now < lost_at(member)) {
+			rendezvous->next_expiry =
+				msec_min(rendezvous->next_expiry, lost_at(member));
+			continue;
+		}
+		give_back_charge(rendezvous, member, now);
+		remove_member(rendezvous, member, WORLD_LOST_MEMBER);
+	}
+}
+
+static void expect(struct rendezvous *rendezvous, struct member_entry *member, msec expires_at)
+{
+	member->expires_at = expires_at;
+	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, expires_at);
+}
+
+static void hear(struct rendezvous *rendezvous, struct member_entry *member,
+		 const struct rendezvous_event *event, msec now)
+{
+	member->heard_at = now;
+	rendezvous->is_unsettled |= member->is_awaited;
+	member->is_awaited = false;
+	if (event->knows_order)
+		member->obeys_by = MSEC_NEVER;
+	expect(rendezvous, member, now + rendezvous->settings.lease);
+}
+
+/* A world that this server does not know cannot go on: who is in it, the members do not agree upon.
+ */
+static void learn_newest(struct rendezvous *rendezvous, int64_t generation)
+{
+	if (generation < next_generation(rendezvous))
+		return;
+	rendezvous->newest = generation;
+	end_world(rendezvous, WORLD_FORGOTTEN);
+}
+
+static int join(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
+		struct err *err)
+{
+	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
+
+	if (rendezvous->phase == RENDEZVOUS_CLOSED && !member)
+		return err_set(err, ERR_REFUSED, "the job has ended (%s)",
+			       rendezvous_verdict_words[rendezvous->verdict]);
+	if (!member && rendezvous->members.count == LIMIT_MEMBERS)
+		return err_set(err, ERR_LIMIT,
+			       "the job already has %d members, which is the maximum",
+			       LIMIT_MEMBERS);
+	if (!member) {
+		member = member_table_add(&rendezvous->members, event->id);
+		rendezvous->is_unsettled = true;
+	}
+	free(member->offer);
+	member->offer = mem_copy_text(event->offer ? event->offer : "");
+	member->node_rank = event->node_rank;
+	restart_budget_progress(&rendezvous->budget, event->progress);
+	learn_newest(rendezvous, event->newest);
+	hear(rendezvous, member, event, now);
+	return 0;
+}
+
+static int check_generation(const struct rendezvous *rendezvous,
+			    const struct rendezvous_event *event, const struct member_entry *member,
+			    struct err *err)
+{
+	if (rendezvous->goes_on && member->rank >= 0 &&
+	    event->generation == rendezvous->world.generation)
+		return 0;
+	return err_set(err, ERR_CONFLICT, "generation %" PRId64 " has ended", event->generation);
+}
+
+/* Delays are those of a job's restarts. The job is not lost before it is known that no lost member
+ * was the cause. */
+static void fail(struct rendezvous *rendezvous, msec now)
+{
+	const struct rendezvous_settings *settings = &rendezvous->settings;
+
+	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
+		rendezvous->n_recent = 0;
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		rendezvous->members.members[i]->was_blamed =
+			rendezvous->members.members[i]->rank >= 0;
+	rendezvous->failed_world = rendezvous->world.generation;
+	end_world(rendezvous, WORLD_WORKER_FAILED);
+	rendezvous->charged_at = now;
+	msec delay = restart_delay(rendezvous->n_recent++);
+
+	if (restart_budget_charge(&rendezvous->budget, now))
+		rendezvous->n_restarts++;
+	else
+		delay = rendezvous->world.n_members > 1 ? 2 * settings->reconnect_time : 0;
+	rendezvous->restart_at = now + delay;
+}
+
+/* Of a world without those that were set aside; 0: the others are too few. */
+static size_t size_without_aside(const struct rendezvous *rendezvous)
+{
+	return size_of(&rendezvous->settings, member_table_count_preferred(&rendezvous->members));
+}
+
+static void set_aside(struct rendezvous *rendezvous, struct member_entry *member)
+{
+	member->is_aside = rendezvous->is_unsettled = true;
+	if (member->rank >= 0 && size_without_aside(rendezvous) > 0)
+		end_world(rendezvous, WORLD_WORKER_FAILED);
+}
+
+/* Also when its world is over, and another one has begun: what ended that may have been a
+ * consequence. */
+static void blame(struct rendezvous *rendezvous, struct member_entry *member,
+		  const struct rendezvous_event *event, msec now)
+{
+	if (!event->is_cause || event->generation != rendezvous->failed_world ||
+	    !member->was_blamed || find_blamed(rendezvous))
+		return;
+	member->failed_in = event->generation;
+	if (!member->n_failures || now - member->failures_since >= RENDEZVOUS_MACHINE_WINDOW) {
+		member->failures_since = now;
+		member->n_failures = 0;
+	}
+	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_aside)
+		set_aside(rendezvous, member);
+}
+
+/* A script that asks for it at each start makes no progress: that is a failure. */
+static void restart(struct rendezvous *rendezvous, msec now)
+{
+	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
+		rendezvous->n_recent = 0;
+	if (rendezvous->n_recent >= FREE_RESTARTS) {
+		fail(rendezvous, now);
+		return;
+	}
+	end_world(rendezvous, WORLD_RESTART_ASKED);
+	rendezvous->charged_at = MSEC_UNSET;
+	rendezvous->restart_at = now + restart_delay(rendezvous->n_recent++);
+}
+
+static void drain(struct rendezvous *rendezvous, struct member_entry *member)
+{
+	if (member->is_leaving)
+		return;
+	member->is_leaving = true;
+	rendezvous->is_unsettled = true;
+	rendezvous->version++;
+	if (is_at_work(member))
+		end_world(rendezvous, WORLD_MEMBER_LEFT);
+}
+
+static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous_event *event,
+			  msec now, struct err *err)
+{
+	const struct rendezvous_settings *settings = &rendezvous->settings;
+	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
+	bool is_report = event->type == RENDEZVOUS_FAIL || event->type == RENDEZVOUS_DONE ||
+			 event->type == RENDEZVOUS_RESTART;
+
+	if (!member)
+		return err_set(err, ERR_NOT_FOUND, "no member '%s'", event->id);
+	if (event->type == RENDEZVOUS_LEAVE) {
+		remove_member(rendezvous, member, WORLD_MEMBER_LEFT);
+		if (rendezvous->members.count == 0 && rendezvous->phase != RENDEZVOUS_CLOSED)
+			close_with(rendezvous,
+				   rendezvous->goes_on ? RENDEZVOUS_SUCCEEDED : RENDEZVOUS_STOPPED);
+		return 0;
+	}
+	if (event->type == RENDEZVOUS_CUT) {
+		expect(rendezvous, member,
+		       msec_min(member->expires_at, now + settings->reconnect_time));
+		return 0;
+	}
+	hear(rendezvous, member, event, now);
+	if (is_report && check_generation(rendezvous, event, member, err) < 0) {
+		if (event->type == RENDEZVOUS_FAIL)
+			blame(rendezvous, member, event, now);
+		return ERR_CONFLICT;
+	}
+	if (event->type == RENDEZVOUS_FAIL) {
+		fail(rendezvous, now);
+		blame(rendezvous, member, event, now);
+	} else if (event->type == RENDEZVOUS_RESTART) {
+		restart(rendezvous, now);
+	} else if (event->type == RENDEZVOUS_DONE) {
+		member->is_done = rendezvous->is_unsettled = true;
+	} else if (event->type == RENDEZVOUS_DRAIN) {
+		drain(rendezvous, member);
+	}
+	return 0;
+}
+
+static int take(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
+		struct err *err)
+{
+	switch (event->type) {
+	case RENDEZVOUS_JOIN:
+		return join(rendezvous, event, now, err);
+	case RENDEZVOUS_BEAT:
+	case RENDEZVOUS_CUT:
+	case RENDEZVOUS_FAIL:
+	case RENDEZVOUS_DONE:
+	case RENDEZVOUS_RESTART:
+	case RENDEZVOUS_DRAIN:
+	case RENDEZVOUS_LEAVE:
+		return take_of_member(rendezvous, event, now, err);
+	case RENDEZVOUS_STOP:
+		if (rendezvous->phase != RENDEZVOUS_CLOSED)
+			close_with(rendezvous, RENDEZVOUS_STOPPED);
+		return 0;
+	case RENDEZVOUS_TIME:
+		return 0;
+	}
+	return 0;
+}
+
+/* What follows. */
+
+static bool awaits_any(const struct rendezvous *rendezvous)
+{
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		if (rendezvous->members.members[i]->is_awaited)
+			return true;
+	return false;
+}
+
+/* A member that has left after its workers succeeded is no member any more, and was not missed. */
+static size_t count_at_work(const struct rendezvous *rendezvous)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		count += is_at_work(rendezvous->members.members[i]);
+	return count;
+}
+
+static void gather(struct rendezvous *rendezvous, struct member_entry *const *candidates,
+		   size_t size, msec now)
+{
+	const struct rendezvous_settings *settings = &rendezvous->settings;
+
+	if (rendezvous->phase != RENDEZVOUS_GATHERING)
+		enter(rendezvous, RENDEZVOUS_GATHERING, now + settings->last_call);
+	if (now >= rendezvous->phase_ends || size == size_of(settings, LIMIT_MEMBERS))
+		form_world(rendezvous, candidates, size, now);
+}
+
+static void wait_for_members(struct rendezvous *rendezvous, msec now)
+{
+	if (rendezvous->phase != RENDEZVOUS_WAITING) {
+		rendezvous->awaits_first = true;
+		enter(rendezvous, RENDEZVOUS_WAITING, now + rendezvous->settings.join_time);
+	} else if (now >= rendezvous->phase_ends) {
+		close_with(rendezvous, RENDEZVOUS_TIMED_OUT);
+	}
+}
+
+static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
+{
+	return end == RESTARTS_FRUITLESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
+}
+
+static void settle_without_world(struct rendezvous *rendezvous,
+				 struct member_entry *const *candidates, size_t size, msec now)
+{
+	bool is_pausing = now < rendezvous->restart_at;
+
+	if (is_spent(rendezvous) && !is_pausing)
+		close_with(rendezvous, verdict_of(rendezvous->budget.end));
+	else if (size == 0 && !is_spent(rendezvous))
+		wait_for_members(rendezvous, now);
+	else if (is_pausing)
+		enter(rendezvous, RENDEZVOUS_PAUSING, rendezvous->restart_at);
+	else if (rendezvous->awaits_first)
+		gather(rendezvous, candidates, size, now);
+	else
+		form_world(rendezvous, candidates, size, now);
+}
+
+/* In a new world, those that were set aside are the last to have come from now on. */
+static void leave_aside(struct rendezvous *rendezvous, struct member_entry *const *members,
+			size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (members[i]->is_aside)
+			members[i]->number = rendezvous->members.n_ever++;
+}
+
+static void settle(struct rendezvous *rendezvous, msec now)
+{
+	size_t n_at_work, n_candidates;
+
+	if (rendezvous->phase == RENDEZVOUS_CLOSED ||
+	    !(rendezvous->is_unsettled || now >= rendezvous->phase_ends))
+		return;
+	rendezvous->is_unsettled = false;
+	if (awaits_any(rendezvous)) {
+		enter(rendezvous, rendezvous->goes_on ? RENDEZVOUS_RUNNING : RENDEZVOUS_PAUSING,
+		      MSEC_NEVER);
+		return;
+	}
+	n_at_work = count_at_work(rendezvous);
+	if (rendezvous->goes_on && n_at_work == 0) {
+		close_with(rendezvous, RENDEZVOUS_SUCCEEDED);
+		return;
+	}
+	struct member_entry **candidates CLEANUP(mem_free_any) =
+		member_table_candidates(&rendezvous->members, &n_candidates);
+	size_t size = size_without_aside(rendezvous);
+	int64_t generation = rendezvous->world.generation;
+
+	if (size == 0)
+		size = size_of(&rendezvous->settings, n_candidates);
+	if (!rendezvous->goes_on)
+		settle_without_world(rendezvous, candidates, size, now);
+	else if (size > rendezvous->world.n_members && n_at_work == rendezvous->world.n_members)
+		gather(rendezvous, candidates, size, now);
+	else
+		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+	if (rendezvous->world.generation != generation)
+		leave_aside(rendezvous, candidates, n_candidates);
+}
+
+/* One that speaks and does not hear would be in every world, and hold it up. */
+static void expect_obedience(struct rendezvous *rendezvous, msec now)
+{
+	msec obeys_by = now + rendezvous->settings.lease;
+
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		struct member_entry *member = rendezvous->members.members[i];
+
+		member->obeys_by = msec_min(member->obeys_by, obeys_by);
+	}
+	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, obeys_by);
+}
+
+int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
+		    struct err *err)
+{
+	int64_t version = rendezvous->version;
+	int rc = take(rendezvous, event, now, err); /* one that speaks is not silent */
+
+	remove_silent(rendezvous, now);
+	settle(rendezvous, now);
+	if (version != rendezvous->version)
+		expect_obedience(rendezvous, now);
+	return rc;
+}
+
+/* What is kept, and what is made of it. */
+
+static void remember_aside(const struct rendezvous *rendezvous, struct arena *arena,
+			   struct rendezvous_past *past)
+{
+	const struct member_table *table = &rendezvous->members;
+
+	past->aside = arena_take_array(arena, table->count, sizeof(*past->aside));
+	for (size_t i = 0; i < table->count; i++) {
+		struct member_entry *member = table->members[i];
+
+		if (member->is_aside && !member->is_leaving)
+			past->aside[past->n_aside++] =
+				(struct world_member){member->id, member->offer};
+	}
+}
+
+void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct arena *arena,
+			 struct rendezvous_past *past)
+{
+	size_t count = rendezvous->world.n_members;
+
+	*past = (struct rendezvous_past){
+		.world = rendezvous->world,
+		.are_there = arena_take_array(arena, count, sizeof(bool)),
+		.goes_on = rendezvous->goes_on,
+		.n_restarts = rendezvous->n_restarts,
+		.reason = rendezvous->reason,
+		.verdict = rendezvous->verdict,
+	};
+	for (size_t i = 0; i < count; i++) {
+		const struct member_entry *member =
+			member_table_find(&rendezvous->members, past->world.members[i].id);
+
+		past->are_there[i] = member && !member->is_leaving;
+	}
+	restart_budget_remember(&rendezvous->budget, now, arena, &past->budget);
+	remember_aside(rendezvous, arena, past);
+}
+
+static struct member_entry *restore_member(struct rendezvous *rendezvous,
+					   const struct world_member *known, int rank, msec now)
+{
+	struct member_entry *member = member_table_add(&rendezvous->members, known->id);
+
+	member->offer = mem_copy_text(known->offer);
+	member->heard_at = now;
+	member->obeys_by = now + rendezvous->settings.lease;
+	member->is_awaited = true;
+	member->rank = rendezvous->goes_on ? rank : -1;
+	expect(rendezvous, member, member->obeys_by);
+	return member;
+}
+
+/* It may be of the last world as well. */
+static void restore_aside(struct rendezvous *rendezvous, const struct world_member *known, msec now)
+{
+	struct member_entry *member = member_table_find(&rendezvous->members, known->id);
+
+	if (!member)
+		member = restore_member(rendezvous, known, -1, now);
+	member->is_aside = true;
+}
+
+struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
+				      const struct rendezvous_past *past, msec now)
+{
+	struct rendezvous *rendezvous = rendezvous_new(settings, now);
+
+	rendezvous->world = world_copy(&past->world);
+	rendezvous->world.formed_at = now;
+	rendezvous->goes_on = past->goes_on;
+	rendezvous->awaits_first = !past->goes_on;
+	rendezvous->n_restarts = past->n_restarts;
+	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
+	rendezvous->reason = past->reason;
+	rendezvous->verdict = past->verdict;
+	rendezvous->is_unsettled = true;
+	if (past->verdict != RENDEZVOUS_OPEN) {
+		enter(rendezvous, RENDEZVOUS_CLOSED, MSEC_NEVER);
+		return rendezvous;
+	}
+	for (size_t i = 0; i < past->world.n_members; i++)
+		if (past->are_there[i])
+			(void) restore_member(rendezvous, &past->world.members[i], (int) i, now);
+	for (size_t i = 0; i < past->n_aside; i++)
+		restore_aside(rendezvous, &past->aside[i], now);
+	if (past->goes_on)
+		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+	return rendezvous;
+}
+
+msec rendezvous_wake_at(const struct rendezvous *rendezvous)
+{
+	return msec_min(rendezvous->next_expiry, rendezvous->phase_ends);
+}
+
+int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
+		    struct rendezvous_view *ret_view, struct err *err)
+{
+	const struct member_entry *member = member_table_find(&rendezvous->members, id);
+	bool is_closed = rendezvous->phase == RENDEZVOUS_CLOSED;
+
+	if (!member)
+		return err_set(err, ERR_NOT_FOUND, "no member '%s'", id);
+	*ret_view = (struct rendezvous_view){
+		.rank = -1,
+		.reason = rendezvous->reason,
+		.verdict = rendezvous->verdict,
+		.offer = member->offer,
+	};
+	if (is_closed || member->is_leaving) {
+		ret_view->order = RENDEZVOUS_GO;
+	} else if (member->rank < 0) {
+		ret_view->order = RENDEZVOUS_WAIT;
+		ret_view->is_last = is_spent(rendezvous);
+		ret_view->is_set_aside = member->is_aside && rendezvous->goes_on;
+	} else {
+		*ret_view = (struct rendezvous_view){
+			.order = RENDEZVOUS_RUN,
+			.world = &rendezvous->world,
+			.rank = member->rank,
+			.reason = rendezvous->world.reason,
+			.offer = member->offer,
+		};
+	}
+	return 0;
+}
+
+int64_t rendezvous_progress(const struct rendezvous *rendezvous)
+{
+	return rendezvous->budget.progress;
+}
+
+int64_t rendezvous_version(const struct rendezvous *rendezvous)
+{
+	return rendezvous->version;
+}
+
+enum rendezvous_phase rendezvous_phase(const struct rendezvous *rendezvous)
+{
+	return rendezvous->phase;
+}
+
+enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous)
+{
+	return rendezvous->verdict;
+}
+
+const struct world *rendezvous_world(const struct rendezvous *rendezvous)
+{
+	return &rendezvous->world;
+}
+
+size_t rendezvous_count(const struct rendezvous *rendezvous)
+{
+	return rendezvous->members.count;
+}
+
+size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		const struct member_entry *member = rendezvous->members.members[i];
+
+		count += !member->is_leaving && !member->is_awaited;
+	}
+	return count;
+}
+
+int rendezvous_restarts(const struct rendezvous *rendezvous)
+{
+	return rendezvous->n_restarts;
+}

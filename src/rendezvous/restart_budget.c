@@ -1,0 +1,138 @@
+#include "rendezvous/restart_budget.h"
+
+#include "base/mem.h"
+#include "spec/limits.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const restart_budget_end_words[RESTARTS_END_COUNT] = {
+	[RESTARTS_LEFT] = "left",
+	[RESTARTS_SPENT] = "spent",
+	[RESTARTS_FRUITLESS] = "fruitless",
+};
+
+void restart_budget_done(struct restart_budget *budget)
+{
+	free(TAKE(budget->charged_at));
+}
+
+void restart_budget_remember(const struct restart_budget *budget, msec now, struct arena *arena,
+			     struct restart_budget_past *past)
+{
+	*past = (struct restart_budget_past){
+		.progress = budget->progress,
+		.failed_at = budget->failed_at,
+		.n_fruitless = budget->n_fruitless,
+		.n_charged = budget->n_charged,
+		.end = budget->end,
+	};
+	if (!budget->charged_at)
+		return;
+	past->ages = arena_take_array(arena, (size_t) budget->n_charged, sizeof(msec));
+	for (int i = 0; i < budget->n_charged; i++)
+		past->ages[i] = now - budget->charged_at[i];
+}
+
+static bool has_times(const struct restart_terms *terms)
+{
+	return terms->window > 0 && terms->most > 0;
+}
+
+static void take_times(struct restart_budget *budget)
+{
+	assert(budget->terms.most <= LIMIT_TIMED_RESTARTS);
+	if (!budget->charged_at)
+		budget->charged_at = mem_new_array((size_t) budget->terms.most, sizeof(msec));
+}
+
+struct restart_budget restart_budget_restore(const struct restart_terms *terms,
+					     const struct restart_budget_past *past, msec now)
+{
+	struct restart_budget budget = {
+		.terms = *terms,
+		.progress = past->progress,
+		.failed_at = past->failed_at,
+		.n_fruitless = past->n_fruitless,
+		.n_charged = past->n_charged,
+		.end = past->end,
+	};
+
+	if (!has_times(terms))
+		return budget;
+	take_times(&budget);
+	budget.n_charged = past->n_charged < terms->most ? past->n_charged : terms->most;
+	for (int i = 0; i < budget.n_charged; i++)
+		budget.charged_at[i] = now - (past->ages ? past->ages[i] : 0);
+	return budget;
+}
+
+void restart_budget_progress(struct restart_budget *budget, int64_t progress)
+{
+	if (progress > budget->progress)
+		budget->progress = progress;
+}
+
+static void give_back_old(struct restart_budget *budget, msec now)
+{
+	int n_old = 0;
+
+	if (!budget->charged_at)
+		return;
+	while (n_old < budget->n_charged && now - budget->charged_at[n_old] >= budget->terms.window)
+		n_old++;
+	budget->n_charged -= n_old;
+	memmove(budget->charged_at, budget->charged_at + n_old,
+		(size_t) budget->n_charged * sizeof(msec));
+}
+
+static void note_progress(struct restart_budget *budget)
+{
+	if (budget->progress > budget->failed_at)
+		budget->n_charged = budget->n_fruitless = 0;
+	else
+		budget->n_fruitless++;
+	budget->failed_at = budget->progress;
+}
+
+static enum restart_budget_end end_of(const struct restart_budget *budget)
+{
+	const struct restart_terms *terms = &budget->terms;
+
+	if (terms->most >= 0 && budget->n_charged >= terms->most)
+		return RESTARTS_SPENT;
+	if (terms->most_fruitless && budget->progress &&
+	    budget->n_fruitless >= terms->most_fruitless)
+		return RESTARTS_FRUITLESS;
+	return RESTARTS_LEFT;
+}
+
+static void keep_time(struct restart_budget *budget, msec now)
+{
+	if (!has_times(&budget->terms))
+		return;
+	take_times(budget);
+	budget->charged_at[budget->n_charged] = now;
+}
+
+bool restart_budget_charge(struct restart_budget *budget, msec now)
+{
+	give_back_old(budget, now);
+	note_progress(budget);
+	budget->end = end_of(budget);
+	if (budget->end != RESTARTS_LEFT)
+		return false;
+	keep_time(budget, now);
+	budget->n_charged++;
+	return true;
+}
+
+void restart_budget_give_back(struct restart_budget *budget)
+{
+	if (budget->end == RESTARTS_LEFT)
+		budget->n_charged--;
+	if (budget->n_fruitless)
+		budget->n_fruitless--;
+	budget->end = RESTARTS_LEFT;
+}

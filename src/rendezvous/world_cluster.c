@@ -1,0 +1,135 @@
+#include "rendezvous/world_cluster.h"
+
+#include "base/json.h"
+#include "spec/cluster_address.h"
+#include "spec/limits.h"
+
+#include <string.h>
+
+size_t offer_port_count(int n_processes)
+{
+	return OFFER_TURNS * ((size_t) n_processes + 1);
+}
+
+void offer_add(const struct offer *offer, struct text *text)
+{
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct json *ports = json_array_at(object, "ports");
+
+	json_set_string(object, "host", offer->host);
+	for (size_t i = 0; i < offer_port_count(offer->n_processes); i++)
+		json_append(ports, json_new_integer(offer->ports[i]));
+	json_add_compact(text, object);
+}
+
+static bool are_ports(const struct json *list)
+{
+	for (size_t i = 0; i < json_count(list); i++) {
+		int64_t port = json_as_integer(json_at(list, i), 0);
+
+		if (port < 1 || port > 65535)
+			return false;
+	}
+	return json_is(list, JSON_ARRAY) && json_count(list) % OFFER_TURNS == 0 &&
+	       json_count(list) >= offer_port_count(1) &&
+	       json_count(list) <= offer_port_count(LIMIT_PROCESSES);
+}
+
+/* A host that makes an address without a fault. */
+static bool is_host(const char *host)
+{
+	char *address CLEANUP(mem_free_text) =
+		mem_format(strchr(host, ':') ? "[%s]:1" : "%s:1", host);
+	size_t offset;
+
+	return *host && !address_fault(address, &offset);
+}
+
+int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, struct err *err)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	int rc = json_read(text, strlen(text), &object, err);
+
+	if (rc < 0)
+		return rc;
+	const struct json *list = json_get(object, "ports");
+	const char *host = json_as_string(json_get(object, "host"), "");
+
+	if (!is_host(host) || !are_ports(list)) {
+		err_set(err, ERR_INVALID, "an offer has a host and ports for its processes");
+		return ERR_INVALID;
+	}
+	int *ports = arena_take_array(arena, json_count(list), sizeof(*ports));
+
+	for (size_t i = 0; i < json_count(list); i++)
+		ports[i] = (int) json_as_integer(json_at(list, i), 0);
+	*ret_offer = (struct offer){
+		.host = arena_copy_text(arena, host),
+		.n_processes = (int) (json_count(list) / OFFER_TURNS) - 1,
+		.ports = ports,
+	};
+	return 0;
+}
+
+/* That of a process, or behind those of all processes the one of rank 0's store. */
+static int port_of(const struct offer *offer, int64_t generation, int nth)
+{
+	int turn = (int) (generation % OFFER_TURNS);
+
+	return offer->ports[turn * (offer->n_processes + 1) + nth];
+}
+
+const char *offer_address(const struct offer *offer, int64_t generation, int nth,
+			  struct arena *arena)
+{
+	bool is_ipv6 = strchr(offer->host, ':');
+
+	return arena_format(arena, "%s%s%s:%d", is_ipv6 ? "[" : "", offer->host, is_ipv6 ? "]" : "",
+			    port_of(offer, generation, nth));
+}
+
+static int add_member(const struct world *world, int rank, int own_rank, struct arena *arena,
+		      struct world_cluster *cluster, struct json *list, struct err *err)
+{
+	struct offer offer = {0};
+	int rc = offer_read(world->members[rank].offer, arena, &offer, err);
+
+	if (rc < 0)
+		return err_prefix(err, "member '%s'", world->members[rank].id);
+	if (rank == 0) {
+		cluster->coordinator_host = offer.host;
+		cluster->coordinator_port = port_of(&offer, world->generation, offer.n_processes);
+	}
+	if (rank < own_rank)
+		cluster->world.first_rank += offer.n_processes;
+	cluster->world.size += offer.n_processes;
+	if (cluster->world.size > LIMIT_REPLICAS)
+		return err_set(err, ERR_INVALID, "there are more than %d processes",
+			       LIMIT_REPLICAS);
+	for (int i = 0; i < offer.n_processes; i++)
+		json_append(list,
+			    json_new_string(offer_address(&offer, world->generation, i, arena)));
+	return 0;
+}
+
+int world_cluster_read(const struct world *world, const char *id, struct arena *arena,
+		       struct world_cluster *cluster, struct err *err)
+{
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct json *list = json_array_at(object, "worker");
+	struct text text CLEANUP(text_done) = {0};
+	int own_rank = world_rank(world, id), rc = 0;
+
+	if (own_rank < 0)
+		return err_set(err, ERR_NOT_FOUND, "it is not in the world");
+	cluster->world.first_rank = cluster->world.size = 0;
+	cluster->world.group = own_rank;
+	cluster->world.n_groups = (int) world->n_members;
+	for (int rank = 0; rc == 0 && rank < (int) world->n_members; rank++)
+		rc = add_member(world, rank, own_rank, arena, cluster, list, err);
+	if (rc < 0)
+		return rc;
+	json_add_compact(&text, object);
+	cluster->dense_cluster = arena_copy_text(arena, text_of(&text));
+	return 0;
+}

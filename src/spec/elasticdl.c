@@ -1,0 +1,264 @@
+#include "spec/elasticdl.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "spec/job.h"
+#include "spec/job_build.h"
+#include "spec/limits.h"
+#include "spec/pod_config.h"
+#include "spec/pod_template.h"
+
+#include <string.h>
+
+#define PROGRAM_VOLUME "muster-program"
+#define PROGRAM_FOLDER "/muster-program"
+#define DEFAULT_TASK "default" /* of the old client */
+#define LONGEST_IMAGE 512
+/* Pods are TASK-worker-INDEX, and a host's name has 63 characters. */
+#define LONGEST_TASK (DNS_LABEL_MAX - (sizeof("-worker-10000") - 1))
+
+const char *const elasticdl_strategy_words[ELASTICDL_STRATEGY_COUNT] = {
+	"AllReduce",
+	"ParameterServer",
+};
+
+/* Reading. */
+
+enum word { WORD_STRATEGY, WORD_WORKERS, WORD_PS, WORD_IMAGE, WORD_TASK, WORD_SERVER, WORD_COUNT };
+static const char *const words[WORD_COUNT] = {
+	"strategy", "n_worker", "n_ps", "img", "name", "server",
+};
+
+static int sort(const struct elasticdl_parameter *parameters, size_t count,
+		const char *values[WORD_COUNT], struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int found = name_find_word(words, WORD_COUNT, parameters[i].name);
+
+		if (found < 0)
+			return err_set(err, ERR_INVALID,
+				       "%s: unknown parameter (expected strategy, n_worker, n_ps, "
+				       "img and name)",
+				       parameters[i].name);
+		if (values[found])
+			return err_set(err, ERR_INVALID, "%s: is there twice", words[found]);
+		values[found] = parameters[i].value;
+	}
+	return 0;
+}
+
+static int read_strategy(const char *text, struct elasticdl_request *request, struct err *err)
+{
+	int found = text ? name_find_word(elasticdl_strategy_words, ELASTICDL_STRATEGY_COUNT, text)
+			 : -1;
+
+	if (found < 0)
+		return err_set(err, ERR_INVALID, "strategy: %s (expected %s or %s)",
+			       text ? "unknown strategy" : "missing", elasticdl_strategy_words[0],
+			       elasticdl_strategy_words[1]);
+	request->strategy = (enum elasticdl_strategy) found;
+	return 0;
+}
+
+static int read_count(enum word word, const char *text, int least, int *ret_count, struct err *err)
+{
+	int64_t count;
+
+	if (!text)
+		return err_set(err, ERR_INVALID, "%s: missing (expected a number)", words[word]);
+	if (text_read_int(text, least, LIMIT_REPLICAS, &count, err) < 0)
+		return err_prefix(err, "%s", words[word]);
+	*ret_count = (int) count;
+	return 0;
+}
+
+/* Of AllReduce there are none, and the old client says 0. */
+static int read_ps(const char *text, struct elasticdl_request *request, struct err *err)
+{
+	bool are_used = request->strategy == ELASTICDL_PARAMETER_SERVER;
+
+	if (!text && !are_used)
+		return 0;
+	if (read_count(WORD_PS, text, are_used, &request->ps, err) < 0)
+		return err->code;
+	if (request->ps > 0 && !are_used)
+		return err_set(err, ERR_INVALID, "n_ps: must be 0 for AllReduce");
+	if (request->ps + request->workers > LIMIT_REPLICAS)
+		return err_set(err, ERR_LIMIT, "n_ps: at most %d replicas in all", LIMIT_REPLICAS);
+	return 0;
+}
+
+/* What a reference of an image may have in it (distribution/reference); its shape is for those who
+ * pull it. */
+static int read_image(const char *text, struct elasticdl_request *request, struct err *err)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"._-/:@";
+
+	if (!text || !*text)
+		return err_set(err, ERR_INVALID, "img: missing (expected the name of an image)");
+	if (strspn(text, letters) != strlen(text) || strlen(text) > LONGEST_IMAGE)
+		return err_set(err, ERR_INVALID, "img: not the name of an image");
+	request->image = text;
+	return 0;
+}
+
+static int read_task(const char *text, struct elasticdl_request *request, struct err *err)
+{
+	request->task = text ? text : DEFAULT_TASK;
+	if (name_is_dns1035_label(request->task) && strlen(request->task) <= LONGEST_TASK)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "name: not a name (expected lower case letters, digits and '-', a letter "
+		       "first, at most %zu characters)",
+		       LONGEST_TASK);
+}
+
+static int read_server(const char *text, struct elasticdl_request *request, struct err *err)
+{
+	request->needs_server = text != NULL;
+	if (!text || text_equals(text, "muster"))
+		return 0;
+	return err_set(err, ERR_INVALID, "server: unknown server (expected muster)");
+}
+
+int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
+		   struct elasticdl_request *ret_request, struct err *err)
+{
+	const char *values[WORD_COUNT] = {NULL};
+	struct elasticdl_request request = {0};
+
+	if (sort(parameters, count, values, err) < 0 ||
+	    read_strategy(values[WORD_STRATEGY], &request, err) < 0 ||
+	    read_count(WORD_WORKERS, values[WORD_WORKERS], 1, &request.workers, err) < 0 ||
+	    read_ps(values[WORD_PS], &request, err) < 0 ||
+	    read_image(values[WORD_IMAGE], &request, err) < 0 ||
+	    read_task(values[WORD_TASK], &request, err) < 0 ||
+	    read_server(values[WORD_SERVER], &request, err) < 0)
+		return err->code;
+	*ret_request = request;
+	return 0;
+}
+
+/* The TFJob. */
+
+/* One without a registry, as of `docker build -t train .`, is on the nodes or nowhere: a kubelet
+ * would try to pull it because it has no tag. */
+static void set_image(struct json *container, const char *image)
+{
+	json_set_string(container, "image", image);
+	if (!strchr(image, '/'))
+		json_set_string(container, "imagePullPolicy", "IfNotPresent");
+}
+
+static void add_port(struct json *container, const char *name, int number)
+{
+	struct json *port = json_new_object();
+
+	json_set_string(port, "name", name);
+	json_set_integer(port, "containerPort", number);
+	json_append(json_array_at(container, "ports"), port);
+}
+
+static void add_secret(struct json *container, const struct elasticdl_manner *manner)
+{
+	struct json *entry = json_new_object(), *reference;
+
+	json_set_string(entry, "name", POD_SECRET_VARIABLE);
+	reference = json_object_at(json_object_at(entry, "valueFrom"), "secretKeyRef");
+	json_set_string(reference, "name", manner->secret_name);
+	json_set_string(reference, "key", ELASTICDL_SECRET_KEY);
+	json_append(json_array_at(container, "env"), entry);
+}
+
+static void add_mount(struct json *container)
+{
+	struct json *mount = json_new_object();
+
+	json_set_string(mount, "name", PROGRAM_VOLUME);
+	json_set_string(mount, "mountPath", PROGRAM_FOLDER);
+	json_append(json_array_at(container, "volumeMounts"), mount);
+}
+
+/* The program comes by a container that runs before the one that trains, through a volume. */
+static void bring_server(struct json *spec, struct json *container,
+			 const struct elasticdl_manner *manner)
+{
+	struct json *volume = json_new_object(), *bringer = json_new_object(), *command;
+
+	json_set_string(volume, "name", PROGRAM_VOLUME);
+	json_object_at(volume, "emptyDir");
+	json_append(json_array_at(spec, "volumes"), volume);
+	json_set_string(bringer, "name", PROGRAM_VOLUME);
+	set_image(bringer, manner->program_image);
+	command = json_array_at(bringer, "command");
+	json_append(command, json_new_string(manner->program_path));
+	json_append(command, json_new_string("pod-server"));
+	json_append(command, json_new_string("--install"));
+	json_append(command, json_new_string(PROGRAM_FOLDER));
+	add_mount(bringer);
+	json_append(json_array_at(spec, "initContainers"), bringer);
+	add_mount(container);
+	add_secret(container, manner);
+}
+
+static struct json *template_new(const struct json *built, const char *type,
+				 const struct elasticdl_request *request,
+				 const struct elasticdl_manner *manner)
+{
+	struct json *template CLEANUP(json_cleanup) = json_new_copy(built);
+	struct json *labels = json_object_at(json_object_at(template, "metadata"), "labels");
+	struct json *container = pod_template_container(template);
+	char *app CLEANUP(mem_free_text) = mem_format("%s-0", request->task);
+
+	json_set_string(labels, "type", type);
+	json_set_string(labels, "app", app);
+	set_image(container, request->image);
+	add_port(container, "tfjob-port", ELASTICDL_TENSORFLOW_PORT);
+	add_port(container, "pod-server", ELASTICDL_POD_SERVER_PORT);
+	if (request->needs_server)
+		bring_server(json_get(template, "spec"), container, manner);
+	else
+		json_remove(container, "command");
+	return manner->template ? pod_template_laid_over(manner->template, template)
+				: json_ref(template);
+}
+
+struct json *elasticdl_document_new(const struct elasticdl_request *request,
+				    const struct elasticdl_manner *manner)
+{
+	static const char *const command[] = {PROGRAM_FOLDER "/muster", "pod-server", NULL};
+	const struct job_build build = {
+		.name = request->task,
+		.workers = request->workers,
+		.ps = request->ps,
+		.command = command,
+		.grace = -1,
+		.timeout = -1,
+	};
+	struct json *document = job_document_new(&build);
+	struct json *annotations =
+		json_object_at(json_object_at(document, "metadata"), "annotations");
+	struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
+	char *port CLEANUP(mem_free_text) = mem_format("%d", ELASTICDL_POD_SERVER_PORT);
+	const char *title = NULL;
+	struct json *role;
+
+	json_set_string(annotations, JOB_ANNOTATION_POD_SERVER, port);
+	while (json_next(roles, &title, &role))
+		json_set(role, "template",
+			 template_new(json_get(role, "template"),
+				      text_equals(title, "PS") ? "ps" : "worker", request, manner));
+	return document;
+}
+
+const char *elasticdl_secret_of(const struct job *job)
+{
+	const struct json *env = json_get(pod_template_container(job->roles[0].template), "env");
+	const struct json *entry = pod_template_find(env, "name", POD_SECRET_VARIABLE);
+
+	return json_as_string(json_get_path(entry, "valueFrom", "secretKeyRef", "name", NULL),
+			      NULL);
+}

@@ -1,0 +1,61 @@
+/* What clients of ElasticDL's launcher for TensorFlow ask its master for, and the TFJob that it is.
+ * Pure.
+ *
+ *     GET /create?strategy=AllReduce|ParameterServer&n_worker=4&n_ps=0&img=IMAGE&name=TASK
+ *
+ * A client of muster adds server=muster: its image has no server for Pods, so one is brought in.
+ * Objects have the names, labels and ports of the old master: Pods are TASK-worker-INDEX and
+ * TASK-ps-INDEX, with the labels `type` and `app`; servers in Pods listen on 7896, TensorFlow on
+ * 1234. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "spec/job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ELASTICDL_POD_SERVER_PORT 7896
+#define ELASTICDL_TENSORFLOW_PORT 1234
+#define ELASTICDL_SECRET_KEY "secret" /* in the Secret of a job */
+
+enum elasticdl_strategy {
+	ELASTICDL_ALL_REDUCE,
+	ELASTICDL_PARAMETER_SERVER,
+	ELASTICDL_STRATEGY_COUNT,
+};
+extern const char *const elasticdl_strategy_words[ELASTICDL_STRATEGY_COUNT];
+
+struct elasticdl_parameter {
+	const char *name, *value;
+};
+
+struct elasticdl_request {
+	enum elasticdl_strategy strategy;
+	int workers, ps;
+	const char *image, *task; /* borrowed from the parameters */
+	bool needs_server;
+};
+
+/* ERR_INVALID says in one sentence what was expected: a parameter that is missing, wrong, unknown
+ * or there twice. */
+int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
+		   struct elasticdl_request *ret_request, struct err *err) MUST_USE;
+
+/* How a master makes its jobs. Texts are borrowed. */
+struct elasticdl_manner {
+	const char *program_image; /* that brings the server for Pods, at program_path */
+	const char *program_path;
+	const char *secret_name; /* the Secret of the job */
+	const struct json *template; /* a Pod template that lies under those of jobs; NULL: none */
+};
+
+/* The TFJob. Caller frees. */
+struct json *elasticdl_document_new(const struct elasticdl_request *request,
+				    const struct elasticdl_manner *manner) MUST_USE;
+
+/* The name of the Secret that the Pods of a job read; NULL: they read none, as those of old images.
+ * Borrowed. */
+const char *elasticdl_secret_of(const struct job *job);

@@ -1,0 +1,121 @@
+/* The variables of one process. A few hundred at most: they are looked up one after the other. */
+#include "spec/environment.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void environment_done(struct environment *environment)
+{
+	for (size_t i = 0; i < environment->count; i++)
+		free(environment->entries[i]);
+	free(environment->entries);
+	*environment = (struct environment){0};
+}
+
+/* Where the entry of this name is kept, or would be; name_len bytes of `name` count. */
+static size_t find(const struct environment *environment, const char *name, size_t name_len)
+{
+	size_t i = 0;
+
+	while (i < environment->count && (strncmp(environment->entries[i], name, name_len) != 0 ||
+					  environment->entries[i][name_len] != '='))
+		i++;
+	return i;
+}
+
+void environment_set(struct environment *environment, const char *name, const char *value)
+{
+	size_t at = find(environment, name, strlen(name));
+	struct text text = {0};
+
+	text_add(&text, name);
+	text_add_char(&text, '=');
+	text_add(&text, value);
+	char *entry = text_take(&text);
+
+	if (at < environment->count) {
+		free(environment->entries[at]);
+		environment->entries[at] = entry;
+		return;
+	}
+	mem_grow(&environment->entries, &environment->capacity, environment->count + 1,
+		 sizeof(*environment->entries));
+	environment->entries[environment->count++] = entry;
+	environment->entries[environment->count] = NULL;
+}
+
+static const char *get(const struct environment *environment, const char *name, size_t name_len)
+{
+	size_t at = find(environment, name, name_len);
+
+	return at < environment->count ? environment->entries[at] + name_len + 1 : NULL;
+}
+
+const char *environment_get(const struct environment *environment, const char *name)
+{
+	return get(environment, name, strlen(name));
+}
+
+/* Adds what the expression at `dollar` stands for, and gives the first character behind it. */
+static const char *add_expression(const struct environment *environment, const char *dollar,
+				  struct text *text)
+{
+	const char *close = dollar[1] == '(' ? strchr(dollar + 2, ')') : NULL;
+
+	if (dollar[1] == '$') {
+		text_add_char(text, '$');
+		return dollar + 2;
+	}
+	if (!close) { /* "$x", an open "$(", or a dollar at the end: nothing special */
+		text_add_char(text, '$');
+		return dollar + 1;
+	}
+
+	const char *value = get(environment, dollar + 2, (size_t) (close - dollar - 2));
+
+	if (value)
+		text_add(text, value);
+	else
+		text_add_bytes(text, dollar, (size_t) (close + 1 - dollar));
+	return close + 1;
+}
+
+void environment_add_literal(struct text *text, const char *string)
+{
+	for (; *string; string++) {
+		if (string[0] == '$' && (string[1] == '$' || string[1] == '('))
+			text_add_char(text, '$');
+		text_add_char(text, *string);
+	}
+}
+
+char *environment_expand(const struct environment *environment, const char *text)
+{
+	struct text expanded = {0};
+	const char *rest = text;
+	const char *dollar;
+
+	while ((dollar = strchr(rest, '$'))) {
+		text_add_bytes(&expanded, rest, (size_t) (dollar - rest));
+		rest = add_expression(environment, dollar, &expanded);
+	}
+	text_add(&expanded, rest);
+	return text_take(&expanded);
+}
+
+void environment_add_container(struct environment *environment, const struct container *container)
+{
+	for (size_t i = 0; i < container->n_env; i++) {
+		const struct env_entry *entry = &container->env[i];
+
+		if (!entry->value)
+			continue;
+
+		char *value CLEANUP(mem_free_text) = environment_expand(environment, entry->value);
+
+		environment_set(environment, entry->name, value);
+	}
+}

@@ -1,0 +1,158 @@
+/* What can be asked of a job that was read, and its words. Reading stands in spec/job_read.c. */
+#include "spec/job.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+
+const char *const restart_policy_words[4] = {
+	[RESTART_NEVER] = "Never",
+	[RESTART_ON_FAILURE] = "OnFailure",
+	[RESTART_ALWAYS] = "Always",
+	[RESTART_EXIT_CODE] = "ExitCode",
+};
+
+const char *const restart_scope_words[3] = {
+	[RESTART_SCOPE_REPLICA] = "replica",
+	[RESTART_SCOPE_JOB] = "job",
+	[RESTART_SCOPE_WORKER] = "worker",
+};
+
+const char *const clean_policy_words[3] = {
+	[CLEAN_NONE] = "None",
+	[CLEAN_RUNNING] = "Running",
+	[CLEAN_ALL] = "All",
+};
+
+const char *const job_services_words[SERVICES_COUNT] = {
+	[SERVICES_PER_REPLICA] = "per-replica",
+	[SERVICES_PER_JOB] = "per-job",
+};
+
+const char *const stop_reason_words[STOP_REASON_COUNT] = {
+	[STOP_INTERRUPTED] = "interrupted",
+	[STOP_TERMINATED] = "terminated",
+	[STOP_HANGUP] = "hangup",
+	[STOP_REQUESTED] = "stopped",
+};
+
+/* 128 + the signal that would have ended a shell's command in the same way. */
+int stop_reason_exit_code(const char *word)
+{
+	static const int codes[STOP_REASON_COUNT] = {
+		[STOP_INTERRUPTED] = 130,
+		[STOP_TERMINATED] = 143,
+		[STOP_HANGUP] = 129,
+		[STOP_REQUESTED] = 130,
+	};
+	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, word);
+
+	return codes[reason < 0 ? STOP_REQUESTED : reason];
+}
+
+struct job *job_ref(const struct job *job)
+{
+	struct job *shared = (struct job *) job; /* which is ours, whoever borrows it */
+
+	shared->n_references++;
+	return shared;
+}
+
+void job_free(struct job *job)
+{
+	if (!job || --job->n_references > 0)
+		return;
+	json_free(job->document);
+	arena_free(job->arena); /* the job itself lies in it */
+}
+
+void job_cleanup(struct job **job)
+{
+	job_free(*job);
+}
+
+void job_set_uid(struct job *job, const char *uid)
+{
+	job->uid = arena_copy_text(job->arena, uid);
+}
+
+const struct role *job_role(const struct job *job, const char *role_name)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (text_equals(job->roles[i].name, role_name))
+			return &job->roles[i];
+	return NULL;
+}
+
+const struct role *job_role_of_kind(const struct job *job, enum role_kind kind)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job->roles[i].kind == kind)
+			return &job->roles[i];
+	return NULL;
+}
+
+int job_replica_count(const struct job *job)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		count += job->roles[i].replicas;
+	return count;
+}
+
+void job_describe_size(const struct job *job, struct text *text)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		text_addf(text, "%s%s=%d", i ? " " : "", job->roles[i].name,
+			  job->roles[i].replicas);
+}
+
+bool job_restarts_whole(const struct job *job, const struct role *role)
+{
+	switch (job->restart_scope) {
+	case RESTART_SCOPE_REPLICA:
+		return false;
+	case RESTART_SCOPE_JOB:
+		return true;
+	case RESTART_SCOPE_WORKER:
+		return role->kind != ROLE_WORKER && role->kind != ROLE_EVALUATOR;
+	}
+	return false;
+}
+
+bool job_resizes_whole(const struct job *job, const struct role *role)
+{
+	if (role->kind == ROLE_EVALUATOR || (role->kind == ROLE_WORKER && job->is_dynamic))
+		return false;
+	return job_restarts_whole(job, role);
+}
+
+const struct role *job_leader_role(const struct job *job)
+{
+	const struct role *chief = job_role_of_kind(job, ROLE_CHIEF);
+
+	return chief ? chief : job_role_of_kind(job, ROLE_MASTER);
+}
+
+const struct role *job_deciding_role(const struct job *job)
+{
+	const struct role *leader = job_leader_role(job);
+	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
+
+	if (leader && leader->replicas > 0)
+		return leader;
+	return worker && worker->replicas > 0 ? worker : NULL;
+}
+
+const struct role *job_default_role(const struct job *job)
+{
+	const struct role *role = job_deciding_role(job);
+
+	return role ? role : &job->roles[0];
+}
+
+char *job_pod_name(const struct job *job, const struct role *role, int index)
+{
+	return mem_format("%s-%s-%d", job->name, role->name, index);
+}

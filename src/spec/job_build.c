@@ -1,0 +1,119 @@
+/* From flags to a TFJob document. */
+#include "spec/job_build.h"
+
+#include "base/text.h"
+#include "spec/environment.h"
+
+static struct json *literal(const char *string)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	environment_add_literal(&text, string);
+	return json_new_string(text_of(&text));
+}
+
+static const char *scope_of(const struct job_build *build)
+{
+	if (build->restart_scope)
+		return build->restart_scope;
+	return restart_scope_words[build->ps > 0 ? RESTART_SCOPE_WORKER : RESTART_SCOPE_JOB];
+}
+
+static struct json *run_policy_new(const struct job_build *build)
+{
+	struct json *policy = json_new_object();
+
+	json_set_string(policy, "cleanPodPolicy", clean_policy_words[CLEAN_RUNNING]);
+	json_set_string(policy, "restartScope", scope_of(build));
+	if (build->max_restarts >= 0)
+		json_set_integer(policy, "backoffLimit", build->max_restarts);
+	if (build->timeout >= 0)
+		json_set_integer(policy, "activeDeadlineSeconds",
+				 msec_to_whole_seconds(build->timeout));
+	if (build->grace >= 0)
+		json_set_integer(policy, "gracePeriodSeconds", msec_to_whole_seconds(build->grace));
+	json_set_string(policy, "stopSignal", build->stop_signal);
+	return policy;
+}
+
+/* One TensorFlow server, which takes cluster and task from TF_CONFIG. */
+static const char *const server_command[] = {"muster", "server", NULL};
+
+static struct json *command_new(const char *const *words)
+{
+	struct json *command = json_new_array();
+
+	for (const char *const *word = words; *word; word++)
+		json_append(command, literal(*word));
+	return command;
+}
+
+void job_document_add_env(struct json *container, const struct env_entry *env, size_t n_env)
+{
+	struct json *list;
+
+	if (n_env == 0)
+		return;
+	list = json_array_at(container, "env");
+	for (size_t i = 0; i < n_env; i++) {
+		struct json *entry = json_new_object();
+
+		json_set_string(entry, "name", env[i].name);
+		json_set(entry, "value", literal(env[i].value));
+		json_append(list, entry);
+	}
+}
+
+static struct json *container_new(const struct job_build *build, bool is_server)
+{
+	struct json *container = json_new_object();
+
+	json_set_string(container, "name", "tensorflow");
+	json_set(container, "command", command_new(is_server ? server_command : build->command));
+	if (build->working_dir)
+		json_set_string(container, "workingDir", build->working_dir);
+	job_document_add_env(container, build->env, build->n_env);
+	return container;
+}
+
+static void add_role(struct json *specs, const struct job_build *build, const char *title,
+		     int replicas, bool is_server)
+{
+	if (replicas == 0)
+		return;
+
+	struct json *spec = json_object_at(specs, title);
+	struct json *containers = json_new_array();
+	enum restart_policy policy = build->max_restarts == 0 ? RESTART_NEVER : RESTART_ON_FAILURE;
+
+	json_append(containers, container_new(build, is_server));
+	json_set_integer(spec, "replicas", replicas);
+	json_set_string(spec, "restartPolicy", restart_policy_words[policy]);
+	json_set(json_object_at(json_object_at(spec, "template"), "spec"), "containers",
+		 containers);
+}
+
+static void add_roles(struct json *specs, const struct job_build *build)
+{
+	add_role(specs, build, "Chief", build->has_chief ? 1 : 0, false);
+	add_role(specs, build, "Worker", build->workers, build->workers_are_servers);
+	add_role(specs, build, "PS", build->ps, build->ps_are_servers);
+	add_role(specs, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
+}
+
+struct json *job_document_new(const struct job_build *build)
+{
+	struct json *document = json_new_object();
+
+	json_set_string(document, "apiVersion", "kubeflow.org/v1");
+	json_set_string(document, "kind", "TFJob");
+	json_set_string(json_object_at(document, "metadata"), "name", build->name);
+
+	struct json *spec = json_object_at(document, "spec");
+
+	json_set(spec, "runPolicy", run_policy_new(build));
+	if (!build->has_chief)
+		json_set_string(spec, "successPolicy", "AllWorkers");
+	add_roles(json_object_at(spec, "tfReplicaSpecs"), build);
+	return document;
+}

@@ -1,0 +1,279 @@
+/* The Pod template of a role: the training container, and the values that are read from it.
+ *
+ * No other value of a Pod is checked here: Kubernetes knows its Pods better, and gets new fields
+ * with each release. Names that look like misspelled ones are refused (spec/pod_fields.h). */
+#include "base/names.h"
+#include "base/text.h"
+#include "spec/job_field.h"
+#include "spec/limits.h"
+#include "spec/pod_fields.h"
+#include "spec/quantity.h"
+
+#define CONTAINER_NAME "tensorflow"
+#define PORT_NAME "tfjob-port"
+#define DEFAULT_PORT 2222
+
+/* k8s.io/apimachinery IsEnvVarName, word for word. */
+#define ENVIRONMENT_RULE                                                                           \
+	"a valid environment variable name must consist of alphabetic characters, digits, '_', "   \
+	"'-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  "   \
+	"or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
+
+/* A NULL-terminated list of texts; NULL when absent. */
+static const char *const *read_texts(struct field_reader *reader, const struct field *list,
+				     struct arena *arena)
+{
+	if (!field_is_set(list))
+		return NULL;
+
+	size_t count = field_count(reader, list);
+	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
+
+	for (size_t i = 0; i < count; i++) {
+		struct field element = field_element(list, i);
+
+		if (!field_is_set(&element))
+			field_refuse(reader, &element, "Invalid value: null: expected text");
+		texts[i] = field_text(reader, &element, "");
+	}
+	return texts;
+}
+
+static void check_env_name(struct field_reader *reader, const struct field *field, const char *name)
+{
+	if (!reader_is_strict(reader))
+		return;
+	if (!field_is_set(field))
+		field_refuse(reader, field, "Required value");
+	else if (json_is(field->value, JSON_STRING) && !name_is_environment_variable(name))
+		field_refuse_value(reader, field, "%s", ENVIRONMENT_RULE);
+}
+
+static struct env_entry read_env_entry(struct field_reader *reader, const struct field *field)
+{
+	struct field name = field_member(field, "name");
+	struct field value = field_member(field, "value");
+	struct field source = field_member(field, "valueFrom");
+	struct env_entry entry = {
+		.name = field_text(reader, &name, ""),
+		.value = field_text(reader, &value, ""),
+	};
+
+	(void) field_is_object(reader, field);
+	check_env_name(reader, &name, entry.name);
+	if (field_is_object(reader, &source)) {
+		if (reader_is_strict(reader) && entry.value[0] != '\0')
+			field_refuse(reader, &source,
+				     "Invalid value: \"\": may not be specified when `value` is "
+				     "not empty");
+		entry.value = NULL;
+	}
+	return entry;
+}
+
+static void read_env(struct field_reader *reader, const struct field *container_field,
+		     struct arena *arena, struct container *container)
+{
+	struct field list = field_member(container_field, "env");
+	size_t count = field_count(reader, &list);
+	struct env_entry *env = arena_take_array(arena, count, sizeof(*env));
+
+	for (size_t i = 0; i < count; i++) {
+		struct field entry = field_element(&list, i);
+
+		env[i] = read_env_entry(reader, &entry);
+	}
+	container->env = env;
+	container->n_env = count;
+}
+
+static int read_port(struct field_reader *reader, const struct field *container)
+{
+	struct field ports = field_member(container, "ports");
+	size_t count = field_count(reader, &ports);
+
+	for (size_t i = 0; i < count; i++) {
+		struct field port = field_element(&ports, i);
+		struct field number = field_member(&port, "containerPort");
+
+		if (text_equals(json_as_string(json_get(port.value, "name"), NULL), PORT_NAME))
+			return (int) field_integer(reader, &number, 1, 65535, DEFAULT_PORT);
+	}
+	return DEFAULT_PORT;
+}
+
+/* A whole number, which Kubernetes takes as text, too. */
+static int read_number_of_gpus(struct field_reader *reader, const struct field *field)
+{
+	const char *text = json_as_string(field->value, NULL);
+	int64_t number;
+
+	if (!text)
+		return (int) field_integer(reader, field, 0, JOB_GPUS_MAX, JOB_GPUS_SHARED);
+	if (!text_read_int(text, 0, JOB_GPUS_MAX, &number, NULL))
+		return (int) number;
+	if (reader_is_strict(reader))
+		field_refuse_value(reader, field, "expected a whole number up to %d", JOB_GPUS_MAX);
+	return JOB_GPUS_SHARED;
+}
+
+static bool asks_for_all_gpus(struct field_reader *reader, const struct field *template)
+{
+	static const char *const words[] = {JOB_GPUS_ALL_WORD};
+	struct field metadata = field_member(template, "metadata");
+	struct field annotations = field_member(&metadata, "annotations");
+	struct field word = field_map_entry(&annotations, JOB_ANNOTATION_GPUS);
+
+	return field_word(reader, &word, words, ARRAY_LEN(words), -1, -1) == 0;
+}
+
+static int read_gpus(struct field_reader *reader, const struct field *template,
+		     const struct field *container_field, struct container *container)
+{
+	struct field resources = field_member(container_field, "resources");
+	struct field limits = field_member(&resources, "limits");
+	struct field limit = field_map_entry(&limits, JOB_GPU_RESOURCE);
+
+	container->gpu_place = field_place(reader, &limit);
+	if (asks_for_all_gpus(reader, template))
+		return JOB_GPUS_ALL;
+	return read_number_of_gpus(reader, &limit);
+}
+
+/* Of resources.limits or .requests; 0 where it has none. What is no quantity is Kubernetes' to
+ * refuse. */
+static double read_processors(const struct field *container, const char *kind)
+{
+	const struct json *value = json_get_path(container->value, "resources", kind, "cpu", NULL);
+	double processors = json_as_real(value, 0);
+
+	if (json_is(value, JSON_STRING) &&
+	    quantity_read(json_as_string(value, ""), &processors, NULL) < 0)
+		return 0;
+	return processors;
+}
+
+static void read_container(struct field_reader *reader, const struct field *field,
+			   struct arena *arena, struct role *role)
+{
+	struct container *container = &role->container;
+	struct field name = field_member(field, "name");
+	struct field image = field_member(field, "image");
+	struct field command = field_member(field, "command");
+	struct field args = field_member(field, "args");
+	struct field working_dir = field_member(field, "workingDir");
+
+	container->name = json_as_string(name.value, "");
+	container->image = json_as_string(image.value, NULL);
+	container->command = read_texts(reader, &command, arena);
+	container->args = read_texts(reader, &args, arena);
+	container->working_dir = field_text(reader, &working_dir, NULL);
+	if (container->working_dir && container->working_dir[0] == '\0')
+		container->working_dir = NULL;
+	read_env(reader, field, arena, container);
+	container->processors = read_processors(field, "limits");
+	if (container->processors <= 0)
+		container->processors = read_processors(field, "requests");
+	container->command_place = field_place(reader, &command);
+	container->working_dir_place = field_place(reader, &working_dir);
+	role->port = read_port(reader, field);
+}
+
+/* Number of the first container of this name; `count` when there is none below it. */
+static size_t find_container(const struct field *containers, size_t count, const char *name)
+{
+	size_t i = 0;
+
+	while (i < count &&
+	       !text_equals(json_as_string(json_get(json_at(containers->value, i), "name"), NULL),
+			    name))
+		i++;
+	return i;
+}
+
+/* What is asked of every container, also of those that do not train. */
+static void check_container(struct field_reader *reader, const struct field *containers,
+			    size_t index)
+{
+	struct field container = field_element(containers, index);
+	struct field name = field_member(&container, "name");
+	struct field image = field_member(&container, "image");
+	const char *name_text = field_text(reader, &name, NULL);
+	const char *image_text = field_text(reader, &image, "");
+
+	(void) field_is_object(reader, &container);
+	if (reader->strictness == JOB_ADMISSION && image_text[0] == '\0')
+		field_refuse(reader, &image, "Required value: must be required");
+	if (reader_is_strict(reader) && !field_is_set(&name))
+		field_refuse(reader, &name, "Required value");
+	if (reader_is_strict(reader) && name_text &&
+	    find_container(containers, index, name_text) < index)
+		field_refuse(reader, &name, "Duplicate value: \"%s\"", name_text);
+}
+
+/* The webhook tells a Pod without containers twice, and so does this. Gives the number of them that
+ * are read. */
+static size_t check_containers(struct field_reader *reader, const struct field *containers)
+{
+	size_t count = field_count(reader, containers);
+
+	if (field_is_set(containers) && !json_is(containers->value, JSON_ARRAY))
+		return 0;
+	if (count == 0)
+		field_refuse(reader, containers, "Required value: must be specified");
+	if (count > LIMIT_CONTAINERS) {
+		field_refuse(reader, containers, "Too many: %zu: must have at most %d items", count,
+			     LIMIT_CONTAINERS);
+		count = LIMIT_CONTAINERS;
+	}
+	for (size_t i = 0; i < count; i++)
+		check_container(reader, containers, i);
+	if (find_container(containers, count, CONTAINER_NAME) == count)
+		field_refuse(reader, containers,
+			     "Required value: must have at least one container with name %s",
+			     CONTAINER_NAME);
+	return count;
+}
+
+/* Of a value and all below it; how deep they go is limited where JSON is read. */
+static size_t count_values(const struct json *value)
+{
+	size_t count = 1;
+	struct json *member;
+
+	for (const char *key = NULL; json_next(value, &key, &member);)
+		count += count_values(member);
+	for (size_t i = 0; json_is(value, JSON_ARRAY) && i < json_count(value); i++)
+		count += count_values(json_at(value, i));
+	return count;
+}
+
+static void check_size(struct field_reader *reader, const struct field *template)
+{
+	size_t count = count_values(template->value);
+
+	if (count > LIMIT_TEMPLATE_VALUES)
+		field_refuse(reader, template, "Too many: %zu values: must have at most %d", count,
+			     LIMIT_TEMPLATE_VALUES);
+}
+
+void job_read_template(struct field_reader *reader, const struct field *template,
+		       struct arena *arena, struct role *role)
+{
+	struct field pod = field_member(template, "spec");
+	struct field containers = field_member(&pod, "containers");
+
+	role->template = template->value;
+	check_size(reader, template);
+	(void) field_is_object(reader, template);
+	(void) field_is_object(reader, &pod);
+	pod_fields_check(reader, template);
+	role->grace = field_seconds(reader, &pod, "terminationGracePeriodSeconds");
+
+	size_t count = check_containers(reader, &containers);
+	size_t chosen = find_container(&containers, count, CONTAINER_NAME);
+	struct field container = field_element(&containers, chosen < count ? chosen : 0);
+
+	read_container(reader, &container, arena, role);
+	role->gpus = read_gpus(reader, template, &container, &role->container);
+}

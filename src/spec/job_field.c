@@ -1,0 +1,333 @@
+/* Values of a job document: their paths, their types, and the faults in them. */
+#include "spec/job_field.h"
+
+#include "base/names.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of a wrong value that a fault shows. */
+#define SHOWN_VALUE_LENGTH 60
+/* The longest time that a job file can ask for: 100 years. */
+#define SECONDS_MAX ((int64_t) 100 * 366 * 24 * 3600)
+
+bool reader_is_strict(const struct field_reader *reader)
+{
+	return reader->strictness == JOB_STRICT;
+}
+
+struct field field_member(const struct field *object, const char *key)
+{
+	return (struct field){.parent = object, .key = key, .value = json_get(object->value, key)};
+}
+
+struct field field_map_entry(const struct field *map, const char *key)
+{
+	struct field entry = field_member(map, key);
+
+	entry.is_map_key = true;
+	return entry;
+}
+
+struct field field_element(const struct field *list, size_t index)
+{
+	return (struct field){.parent = list, .index = index, .value = json_at(list->value, index)};
+}
+
+bool field_is_set(const struct field *field)
+{
+	return !json_is(field->value, JSON_NULL);
+}
+
+/* "spec.tfReplicaSpecs[Worker].template": as Kubernetes writes paths. */
+static void add_path(const struct field *field, struct text *text)
+{
+	if (!field->parent)
+		return;
+	add_path(field->parent, text);
+	if (!field->key)
+		text_addf(text, "[%zu]", field->index);
+	else if (field->is_map_key)
+		text_addf(text, "[%s]", field->key);
+	else
+		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
+}
+
+/* The same way in the spelling of document_place. */
+static void add_document_path(const struct field *field, struct text *text)
+{
+	if (!field->parent)
+		return;
+	add_document_path(field->parent, text);
+	if (!field->key)
+		text_addf(text, "[%zu]", field->index);
+	else if (strpbrk(field->key, ".[]\""))
+		text_addf(text, "[\"%s\"]", field->key);
+	else
+		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
+}
+
+/* Older versions of TFJob have in spec what v1 has in spec.runPolicy. */
+static struct place place_in_older(const struct document *document, const char *path)
+{
+	static const char beginning[] = "spec.runPolicy.";
+	struct text older CLEANUP(text_done) = {0};
+
+	if (!text_starts_with(path, beginning))
+		return document_place(document, path);
+	text_addf(&older, "spec.%s", path + strlen(beginning));
+	return document_place(document, text_of(&older));
+}
+
+struct place field_place(const struct field_reader *reader, const struct field *field)
+{
+	struct text path CLEANUP(text_done) = {0};
+	struct place place;
+
+	if (!reader->document)
+		return (struct place){0};
+	add_document_path(field, &path);
+	if (!document_find(reader->document, text_of(&path), &place) && reader->is_older)
+		return place_in_older(reader->document, text_of(&path));
+	return place;
+}
+
+/* A place is looked for from the beginning of the document, so none is where it would not be told.
+ */
+static void refuse(struct field_reader *reader, const struct field *field, const char *sentence)
+{
+	struct text path CLEANUP(text_done) = {0};
+	struct place place = {0};
+
+	if (!faults_are_full(reader->faults)) {
+		add_path(field, &path);
+		place = field_place(reader, field);
+	}
+	fault_add(reader->faults, place, text_of(&path), "%s", sentence);
+	reader->n_refused++;
+}
+
+static void add_format(struct text *text, const char *format, va_list values)
+	__attribute__((format(printf, 2, 0)));
+
+static void add_format(struct text *text, const char *format, va_list values)
+{
+	char sentence[ERR_TEXT_SIZE];
+
+	vsnprintf(sentence, sizeof(sentence), format, values);
+	text_add(text, sentence);
+}
+
+void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+	va_list values;
+
+	va_start(values, format);
+	add_format(&sentence, format, values);
+	va_end(values);
+	refuse(reader, field, text_of(&sentence));
+}
+
+/* The value as JSON, cut between two characters when it is long. */
+static void add_shown_value(struct text *text, const struct json *value)
+{
+	struct text whole CLEANUP(text_done) = {0};
+
+	json_add_compact(&whole, value);
+
+	size_t len = whole.len;
+
+	if (len > SHOWN_VALUE_LENGTH) {
+		len = SHOWN_VALUE_LENGTH;
+		while (len > 0 && ((unsigned char) whole.bytes[len] & 0xc0) == 0x80)
+			len--;
+	}
+	text_add_bytes(text, text_of(&whole), len);
+	if (len < whole.len)
+		text_add(text, "…");
+}
+
+/* What is left of a template that nothing has filled in. */
+static const char *template_hint(const struct json *value)
+{
+	const char *text = json_as_string(value, "");
+	const char *dollar = strchr(text, '$');
+
+	if (strstr(text, "{{"))
+		return "; if this is a template, render it first (for example: helm template CHART "
+		       "| muster run -f -)";
+	if (dollar && (dollar[1] == '{' || isupper((unsigned char) dollar[1])))
+		return "; if this is a template, fill it in first (for example: envsubst < FILE | "
+		       "muster run -f -)";
+	return "";
+}
+
+void field_refuse_value(struct field_reader *reader, const struct field *field, const char *format,
+			...)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+	va_list values;
+
+	if (!reader->hides_values) {
+		text_add(&sentence, "Invalid value: ");
+		add_shown_value(&sentence, field->value);
+		text_add(&sentence, ": ");
+	}
+	va_start(values, format);
+	add_format(&sentence, format, values);
+	va_end(values);
+	text_add(&sentence, template_hint(field->value));
+	refuse(reader, field, text_of(&sentence));
+}
+
+static void add_did_you_mean(struct text *sentence, const char *const *words, size_t n_words,
+			     const char *word)
+{
+	const char *nearest = name_nearest(words, n_words, word);
+
+	if (nearest)
+		text_addf(sentence, "; did you mean \"%s\"?", nearest);
+}
+
+void field_refuse_unknown(struct field_reader *reader, const struct field *field,
+			  const char *const *words, size_t n_words)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_add(&sentence, "unknown field");
+	add_did_you_mean(&sentence, words, n_words, field->key);
+	refuse(reader, field, text_of(&sentence));
+}
+
+void field_check_members(struct field_reader *reader, const struct field *object,
+			 const char *const *words, size_t n_words)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	if (!reader_is_strict(reader))
+		return;
+	while (json_next(object->value, &key, &value))
+		if (name_find_word(words, n_words, key) < 0) {
+			struct field member = field_member(object, key);
+
+			field_refuse_unknown(reader, &member, words, n_words);
+		}
+}
+
+/* Kubernetes never turns a number into text. Most who meet that fault wrote YAML without quotes. */
+static void refuse_as_text(struct field_reader *reader, const struct field *field)
+{
+	bool is_scalar = !json_is(field->value, JSON_OBJECT) && !json_is(field->value, JSON_ARRAY);
+
+	field_refuse_value(reader, field, "expected text%s", is_scalar ? "; put it in quotes" : "");
+}
+
+const char *field_text(struct field_reader *reader, const struct field *field,
+		       const char *otherwise)
+{
+	if (!field_is_set(field))
+		return otherwise;
+	if (!json_is(field->value, JSON_STRING))
+		refuse_as_text(reader, field);
+	return json_as_string(field->value, otherwise);
+}
+
+bool field_bool(struct field_reader *reader, const struct field *field, bool otherwise)
+{
+	if (field_is_set(field) && !json_is(field->value, JSON_BOOL))
+		field_refuse_value(reader, field, "expected true or false");
+	return json_as_bool(field->value, otherwise);
+}
+
+/* The nearer end of the range for a number outside of it. */
+static int64_t move_into_range(struct field_reader *reader, const struct field *field, int64_t low,
+			       int64_t high)
+{
+	bool is_low = json_as_integer(field->value, 0) < low;
+
+	if (reader_is_strict(reader))
+		field_refuse_value(reader, field, "must be %s than or equal to %" PRId64,
+				   is_low ? "greater" : "less", is_low ? low : high);
+	return is_low ? low : high;
+}
+
+int64_t field_integer(struct field_reader *reader, const struct field *field, int64_t low,
+		      int64_t high, int64_t otherwise)
+{
+	if (!field_is_set(field))
+		return otherwise;
+	if (!json_is(field->value, JSON_INTEGER)) {
+		field_refuse_value(reader, field, "expected a whole number");
+		return otherwise;
+	}
+
+	int64_t number = json_as_integer(field->value, otherwise);
+
+	return number < low || number > high ? move_into_range(reader, field, low, high) : number;
+}
+
+msec field_seconds(struct field_reader *reader, const struct field *object, const char *key)
+{
+	struct field field = field_member(object, key);
+	int64_t seconds = field_integer(reader, &field, 0, SECONDS_MAX, -1);
+
+	return seconds < 0 ? -1 : seconds * MSEC_PER_SECOND;
+}
+
+void field_refuse_word(struct field_reader *reader, const struct field *field, const char *word,
+		       const char *const *words, size_t n_words)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+	const char *separator = "";
+
+	text_addf(&sentence, "Unsupported value: \"%s\": supported values: ", word);
+	for (size_t i = 0; i < n_words; i++) {
+		text_addf(&sentence, "%s\"%s\"", separator, words[i]);
+		separator = ", ";
+	}
+	add_did_you_mean(&sentence, words, n_words, word);
+	refuse(reader, field, text_of(&sentence));
+}
+
+int field_word(struct field_reader *reader, const struct field *field, const char *const *words,
+	       size_t n_words, int absent, int unknown)
+{
+	const char *word = field_text(reader, field, NULL);
+
+	if (!word)
+		return absent;
+
+	int found = name_find_word(words, n_words, word);
+
+	if (found >= 0)
+		return found;
+	if (reader_is_strict(reader))
+		field_refuse_word(reader, field, word, words, n_words);
+	return unknown;
+}
+
+bool field_is_object(struct field_reader *reader, const struct field *field)
+{
+	if (!field_is_set(field))
+		return false;
+	if (json_is(field->value, JSON_OBJECT))
+		return true;
+	field_refuse_value(reader, field, "expected an object");
+	return false;
+}
+
+size_t field_count(struct field_reader *reader, const struct field *field)
+{
+	if (!field_is_set(field))
+		return 0;
+	if (json_is(field->value, JSON_ARRAY))
+		return json_count(field->value);
+	field_refuse_value(reader, field, "expected a list");
+	return 0;
+}

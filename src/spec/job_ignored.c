@@ -1,0 +1,179 @@
+/* What a job file says that means nothing to processes on this machine.
+ *
+ * Everything that is not honoured is named, and not a list of known fields: Kubernetes gets new
+ * ones with each release. */
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "spec/pod_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names told at most; the rest is "and others". */
+#define TOLD_MAX 24
+
+static const char *const honoured_pod_words[] = {"containers", "terminationGracePeriodSeconds"};
+static const char *const honoured_container_words[] = {"name",       "command", "args",
+						       "workingDir", "env",     "resources"};
+
+struct told {
+	char *names[TOLD_MAX];
+	size_t count;
+	bool has_others;
+};
+
+static void told_done(struct told *told)
+{
+	for (size_t i = 0; i < told->count; i++)
+		free(told->names[i]);
+}
+
+/* Takes the name over; the same one is told once for all roles. */
+static void tell(struct told *told, char *take_name)
+{
+	char *name CLEANUP(mem_free_text) = take_name;
+
+	if (name_find_word((const char *const *) told->names, told->count, name) >= 0)
+		return;
+	if (told->count == TOLD_MAX)
+		told->has_others = true;
+	else
+		told->names[told->count++] = TAKE(name);
+}
+
+/* A name that is no field of Kubernetes is probably a mistake. */
+static void tell_members(struct told *told, const struct json *object,
+			 const char *const *honoured_words, size_t n_words,
+			 bool (*is_known)(const char *name))
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(object, &key, &value))
+		if (!json_is(value, JSON_NULL) && name_find_word(honoured_words, n_words, key) < 0)
+			tell(told,
+			     mem_format("%s%s", key, is_known(key) ? "" : " (unknown field)"));
+}
+
+/* Of what a container may use, GPUs are dealt out here, and processors make its number of threads.
+ */
+static void tell_resources(struct told *told, const struct json *resources)
+{
+	const char *kind = NULL;
+	struct json *amounts, *amount;
+
+	while (json_next(resources, &kind, &amounts))
+		for (const char *name = NULL; json_next(amounts, &name, &amount);)
+			if (!text_equals(name, "cpu") &&
+			    !(text_equals(name, JOB_GPU_RESOURCE) && text_equals(kind, "limits")))
+				tell(told, mem_format("resources.%s", name));
+}
+
+static void tell_containers(struct told *told, const struct role *role)
+{
+	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
+	bool is_chosen_passed = false;
+
+	for (size_t i = 0; i < json_count(containers); i++) {
+		const struct json *container = json_at(containers, i);
+		const char *name = json_as_string(json_get(container, "name"), "");
+
+		if (!is_chosen_passed && text_equals(name, role->container.name)) {
+			tell_members(told, container, honoured_container_words,
+				     ARRAY_LEN(honoured_container_words),
+				     pod_container_field_is_known);
+			tell_resources(told, json_get(container, "resources"));
+			is_chosen_passed = true;
+		} else {
+			tell(told, mem_format("container '%s'", name));
+		}
+	}
+}
+
+static void tell_env_sources(struct told *told, const struct container *container)
+{
+	for (size_t i = 0; i < container->n_env; i++)
+		if (!container->env[i].value)
+			tell(told, mem_format("valueFrom of env '%s'", container->env[i].name));
+}
+
+static void tell_job(struct told *told, const struct json *document)
+{
+	if (json_get_path(document, "spec", "runPolicy", "schedulingPolicy", NULL))
+		tell(told, mem_copy_text("schedulingPolicy"));
+	if (json_get_path(document, "spec", "elasticPolicy", NULL))
+		tell(told, mem_copy_text("elasticPolicy"));
+}
+
+void job_describe_ignored_here(const struct job *job, struct text *text)
+{
+	struct told told CLEANUP(told_done) = {0};
+
+	tell_job(&told, job->document);
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+
+		tell_members(&told, json_get(role->template, "spec"), honoured_pod_words,
+			     ARRAY_LEN(honoured_pod_words), pod_field_is_known);
+		tell_containers(&told, role);
+		tell_env_sources(&told, &role->container);
+	}
+	for (size_t i = 0; i < told.count; i++)
+		text_addf(text, "%s%s", i > 0 ? ", " : "", told.names[i]);
+	if (told.has_others)
+		text_add(text, " and others");
+}
+
+static bool has_variable(const struct container *container, const char *name)
+{
+	for (size_t i = 0; i < container->n_env; i++)
+		if (text_equals(container->env[i].name, name))
+			return true;
+	return false;
+}
+
+static void describe_own(const struct job *job, const char *name, struct text *text)
+{
+	struct text roles CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (has_variable(&job->roles[i].container, name))
+			text_addf(&roles, "%s%s", roles.len ? ", " : "", job->roles[i].name);
+	if (roles.len)
+		text_addf(text, "%s%s (%s)", text->len ? ", " : "", name, text_of(&roles));
+}
+
+void job_describe_own_identity(const struct job *job, struct text *text)
+{
+	static const char *const names[] = {"TF_CONFIG",  "MASTER_ADDR", "RANK",
+					    "LOCAL_RANK", "WORLD_SIZE",  "JAX_PROCESS_ID"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && job_replica_count(job) > 1; i++)
+		describe_own(job, names[i], text);
+}
+
+static bool is_torchrun(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+
+	return text_equals(slash ? slash + 1 : word, "torchrun") ||
+	       text_equals(word, "torch.distributed.run") ||
+	       text_equals(word, "torch.distributed.launch");
+}
+
+static bool runs_torchrun(const struct container *container)
+{
+	for (const char *const *word = container->command; word && *word; word++)
+		if (is_torchrun(*word))
+			return true;
+	return false;
+}
+
+bool job_nests_torchrun(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles && job_replica_count(job) > 1; i++)
+		if (runs_torchrun(&job->roles[i].container))
+			return true;
+	return false;
+}

@@ -1,0 +1,468 @@
+/* Reads a TFJob document into a job: its kind, its metadata, its policies. Roles and containers are
+ * read by spec/job_roles.c and spec/job_container.c. */
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "spec/job.h"
+#include "spec/job_field.h"
+#include "spec/stop_signal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define API_VERSION "kubeflow.org/v1"
+#define KIND "TFJob"
+#define DEFAULT_GRACE_SECONDS 30 /* Kubernetes' terminationGracePeriodSeconds */
+
+/* apimachinery's IsDNS1035Label, word for word. */
+#define DNS1035_RULE                                                                               \
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with "  \
+	"an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "    \
+	"'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+
+static const char *const root_words[] = {"apiVersion", "kind", "metadata", "spec", "status"};
+
+static const char *const metadata_words[] = {
+	"name",
+	"namespace",
+	"labels",
+	"annotations",
+	"generateName",
+	"uid",
+	"resourceVersion",
+	"generation",
+	"creationTimestamp",
+	"deletionTimestamp",
+	"deletionGracePeriodSeconds",
+	"ownerReferences",
+	"finalizers",
+	"managedFields",
+	"selfLink",
+};
+
+/* What a server adds to an object: it belongs to that one object, and to no copy of it. */
+static const char *const metadata_words_of_server[] = {
+	"uid",
+	"resourceVersion",
+	"generation",
+	"creationTimestamp",
+	"deletionTimestamp",
+	"deletionGracePeriodSeconds",
+	"managedFields",
+	"selfLink",
+};
+
+static const char *const spec_words[] = {
+	"tfReplicaSpecs", "replicaSpecs",        "runPolicy",
+	"successPolicy",  "enableDynamicWorker", "elasticPolicy",
+};
+
+static const char *const run_policy_words[] = {
+	"cleanPodPolicy",
+	"ttlSecondsAfterFinished",
+	"activeDeadlineSeconds",
+	"backoffLimit",
+	"schedulingPolicy",
+	"suspend",
+	"managedBy",
+	"restartScope",
+	"gracePeriodSeconds",
+	"stopSignal",
+};
+
+static const char *const scheduling_policy_words[] = {
+	"minAvailable", "queue", "minResources", "priorityClass", "scheduleTimeoutSeconds",
+};
+
+static const char *const managed_by_words[] = {
+	"kubeflow.org/training-operator",
+	"kueue.x-k8s.io/multikueue",
+};
+
+/* Other kinds of Kubeflow whose jobs a TFJob can express. */
+static bool refuse_other_kind(struct field_reader *reader, const struct field *kind)
+{
+	static const char *const others[][2] = {
+		{"PyTorchJob", "pytorchReplicaSpecs"},
+		{"JAXJob", "jaxReplicaSpecs"},
+	};
+	const char *word = json_as_string(kind->value, "");
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		if (!text_equals(word, others[i][0]))
+			continue;
+		field_refuse(reader, kind,
+			     "Unsupported value: \"%s\": supported values: \"" KIND
+			     "\"; to run it, set kind to " KIND ", rename spec.%s to "
+			     "spec.tfReplicaSpecs, and name the training container tensorflow",
+			     word, others[i][1]);
+		return true;
+	}
+	return false;
+}
+
+static bool is_oldest(const struct field *root)
+{
+	return text_equals(json_as_string(json_get(root->value, "apiVersion"), ""),
+			   JOB_OLDEST_VERSION);
+}
+
+/* The API server knows what it hands to the operator; a file may be anything. False when the rest
+ * is not worth reading, because it is of another kind. */
+static bool read_kind(struct field_reader *reader, const struct field *root)
+{
+	static const char *const kinds[] = {KIND, JOB_OLDEST_KIND};
+	static const char *const versions[] = {API_VERSION};
+	struct field kind = field_member(root, "kind");
+	struct field version = field_member(root, "apiVersion");
+	size_t n_refused = reader->n_refused;
+
+	if (!reader_is_strict(reader))
+		return true;
+	if (!field_is_set(&kind))
+		field_refuse(reader, &kind, "Required value: must be " KIND);
+	if (!refuse_other_kind(reader, &kind))
+		field_word(reader, &kind, kinds, is_oldest(root) ? 2 : 1, 0, 0);
+	if (field_is_set(&kind) && reader->n_refused > n_refused)
+		return false;
+	if (!field_is_set(&version))
+		field_refuse(reader, &version, "Required value: must be " API_VERSION);
+	else if (!reader->is_older)
+		field_word(reader, &version, versions, ARRAY_LEN(versions), 0, 0);
+	return true;
+}
+
+/* The letters of a DNS-1035 label, whatever its length: two faults of a name are told as two. */
+static bool has_letters_of_label(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	size_t len = strlen(name);
+
+	return len > 0 && strspn(name, letters) == len && name[0] >= 'a' && name[len - 1] != '-';
+}
+
+static void check_name(struct field_reader *reader, const struct field *field, const char *name)
+{
+	bool is_long = strlen(name) > DNS_LABEL_MAX;
+	bool has_letters = has_letters_of_label(name);
+
+	if (is_long || !has_letters)
+		field_refuse_value(reader, field, "should match: %s%s%s",
+				   is_long ? "must be no more than 63 characters" : "",
+				   is_long && !has_letters ? "," : "",
+				   has_letters ? "" : DNS1035_RULE);
+}
+
+/* Labels and annotations are texts. */
+static void check_texts(struct field_reader *reader, const struct field *map)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	if (!field_is_object(reader, map))
+		return;
+	while (json_next(map->value, &key, &value)) {
+		struct field entry = field_map_entry(map, key);
+
+		(void) field_text(reader, &entry, NULL);
+	}
+}
+
+static void read_fetches(struct field_reader *reader, const struct field *annotations,
+			 struct job *job)
+{
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_FETCH);
+	struct err err = {0};
+
+	if (fetch_read_all(json_as_string(field.value, NULL), job->arena, &job->fetches,
+			   &job->n_fetches, &err) < 0 &&
+	    reader_is_strict(reader))
+		field_refuse(reader, &field, "Invalid value: %s", err.text);
+}
+
+/* What cannot be understood of them keeps others away. */
+static void read_networks(struct field_reader *reader, const struct field *annotations,
+			  struct job *job)
+{
+	static const char *const private_words[] = {"false", "true"};
+	static const char *const policy_words[] = {JOB_NETWORK_POLICY_NONE, "job"};
+	struct field private = field_map_entry(annotations, JOB_ANNOTATION_PRIVATE_NETWORK);
+	struct field policy = field_map_entry(annotations, JOB_ANNOTATION_NETWORK_POLICY);
+
+	job->has_private_network =
+		field_word(reader, &private, private_words, ARRAY_LEN(private_words), 0, 1);
+	job->has_network_policy =
+		field_word(reader, &policy, policy_words, ARRAY_LEN(policy_words), 1, 1);
+}
+
+static void read_services(struct field_reader *reader, const struct field *annotations,
+			  struct job *job)
+{
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_SERVICES);
+
+	job->services = field_word(reader, &field, job_services_words, SERVICES_COUNT,
+				   SERVICES_COUNT, SERVICES_COUNT);
+}
+
+static void read_pod_server(struct field_reader *reader, const struct field *annotations,
+			    struct job *job)
+{
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_POD_SERVER);
+	const char *text = json_as_string(field.value, NULL);
+	struct err err = {0};
+	int64_t port = 0;
+
+	if (text && text_read_int(text, 1, 65535, &port, &err) < 0)
+		field_refuse_value(reader, &field, "%s", err.text);
+	job->pod_server_port = (int) port;
+}
+
+static void read_annotations(struct field_reader *reader, const struct field *metadata,
+			     struct job *job)
+{
+	struct field labels = field_member(metadata, "labels");
+	struct field annotations = field_member(metadata, "annotations");
+
+	check_texts(reader, &labels);
+	check_texts(reader, &annotations);
+	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
+	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
+	read_networks(reader, &annotations, job);
+	read_services(reader, &annotations, job);
+	read_pod_server(reader, &annotations, job);
+	read_fetches(reader, &annotations, job);
+}
+
+static void read_metadata(struct field_reader *reader, const struct field *root, struct job *job)
+{
+	struct field metadata = field_member(root, "metadata");
+	struct field name = field_member(&metadata, "name");
+	struct field name_space = field_member(&metadata, "namespace");
+
+	if (field_is_object(reader, &metadata))
+		field_check_members(reader, &metadata, metadata_words, ARRAY_LEN(metadata_words));
+	job->name = field_text(reader, &name, "");
+	if (!field_is_set(&name))
+		field_refuse(reader, &name, "Required value: a job needs a name");
+	else if (json_is(name.value, JSON_STRING))
+		check_name(reader, &name, job->name);
+	job->name_space = field_text(reader, &name_space, "");
+	if (job->name_space[0] == '\0')
+		job->name_space = "default";
+	read_annotations(reader, &metadata, job);
+}
+
+static void check_scheduling_policy(struct field_reader *reader, const struct field *run_policy)
+{
+	struct field policy = field_member(run_policy, "schedulingPolicy");
+
+	if (field_is_object(reader, &policy))
+		field_check_members(reader, &policy, scheduling_policy_words,
+				    ARRAY_LEN(scheduling_policy_words));
+}
+
+/* The webhook compares exactly, and refuses the empty text too. */
+static const char *read_managed_by(struct field_reader *reader, const struct field *run_policy)
+{
+	struct field field = field_member(run_policy, "managedBy");
+	const char *word = field_text(reader, &field, NULL);
+
+	if (word && name_find_word(managed_by_words, ARRAY_LEN(managed_by_words), word) < 0)
+		field_refuse_word(reader, &field, word, managed_by_words,
+				  ARRAY_LEN(managed_by_words));
+	return word;
+}
+
+static void read_restarts(struct field_reader *reader, const struct field *run_policy,
+			  struct job *job)
+{
+	struct field backoff_limit = field_member(run_policy, "backoffLimit");
+	struct field restart_scope = field_member(run_policy, "restartScope");
+
+	job->backoff_limit = (int) field_integer(reader, &backoff_limit, 0, INT32_MAX, -1);
+	job->restart_scope = (enum restart_scope) field_word(
+		reader, &restart_scope, restart_scope_words, ARRAY_LEN(restart_scope_words),
+		RESTART_SCOPE_REPLICA, RESTART_SCOPE_REPLICA);
+}
+
+/* A number too, as in an image's STOPSIGNAL. */
+static void read_stop_signal(struct field_reader *reader, const struct field *run_policy,
+			     struct job *job)
+{
+	struct field field = field_member(run_policy, "stopSignal");
+	bool is_number = json_is(field.value, JSON_INTEGER);
+	const char *word =
+		is_number ? arena_format(job->arena, "%" PRId64, json_as_integer(field.value, 0))
+			  : field_text(reader, &field, NULL);
+	struct err err = {0};
+
+	if (word && stop_signal_read(word, &job->stop_signal, &err) < 0 && reader_is_strict(reader))
+		field_refuse(reader, &field, "Invalid value: %s", err.text);
+}
+
+static void read_run_policy(struct field_reader *reader, const struct field *spec, struct job *job)
+{
+	struct field run_policy = field_member(spec, "runPolicy");
+	struct field clean = field_member(&run_policy, "cleanPodPolicy");
+	struct field suspend = field_member(&run_policy, "suspend");
+
+	if (field_is_object(reader, &run_policy))
+		field_check_members(reader, &run_policy, run_policy_words,
+				    ARRAY_LEN(run_policy_words));
+	job->clean_policy = (enum clean_policy) field_word(reader, &clean, clean_policy_words,
+							   ARRAY_LEN(clean_policy_words),
+							   CLEAN_NONE, CLEAN_ALL);
+	job->is_suspended = field_bool(reader, &suspend, false);
+	job->ttl_after_finished = field_seconds(reader, &run_policy, "ttlSecondsAfterFinished");
+	job->active_deadline = field_seconds(reader, &run_policy, "activeDeadlineSeconds");
+	job->grace = field_seconds(reader, &run_policy, "gracePeriodSeconds");
+	job->managed_by = read_managed_by(reader, &run_policy);
+	read_stop_signal(reader, &run_policy, job);
+	read_restarts(reader, &run_policy, job);
+	check_scheduling_policy(reader, &run_policy);
+}
+
+/* Fields of older versions of TFJob stood one level higher, and are still written there. */
+static void check_spec_members(struct field_reader *reader, const struct field *spec)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	if (!reader_is_strict(reader))
+		return;
+	while (json_next(spec->value, &key, &value)) {
+		struct field member = field_member(spec, key);
+
+		if (name_find_word(spec_words, ARRAY_LEN(spec_words), key) >= 0)
+			continue;
+		if (name_find_word(run_policy_words, ARRAY_LEN(run_policy_words), key) >= 0)
+			field_refuse(reader, &member,
+				     "unknown field; it belongs in spec.runPolicy");
+		else
+			field_refuse_unknown(reader, &member, spec_words, ARRAY_LEN(spec_words));
+	}
+}
+
+static void read_spec(struct field_reader *reader, const struct field *root, struct job *job)
+{
+	static const char *const success_words[] = {
+		[SUCCESS_DEFAULT] = "",
+		[SUCCESS_ALL_WORKERS] = "AllWorkers",
+	};
+	struct field spec = field_member(root, "spec");
+	struct field success = field_member(&spec, "successPolicy");
+	struct field dynamic = field_member(&spec, "enableDynamicWorker");
+	struct field elastic = field_member(&spec, "elasticPolicy");
+
+	if (field_is_object(reader, &spec))
+		check_spec_members(reader, &spec);
+	job->success_policy = (enum success_policy) field_word(reader, &success, success_words,
+							       ARRAY_LEN(success_words),
+							       SUCCESS_DEFAULT, SUCCESS_DEFAULT);
+	job->is_dynamic = field_bool(reader, &dynamic, false);
+	(void) field_is_object(reader, &elastic); /* its meaning comes with elastic jobs */
+	read_run_policy(reader, &spec, job);
+	job_read_roles(reader, &spec, job);
+}
+
+/* What a Pod gets on Kubernetes, where the job says nothing itself: the longest grace that one of
+ * its templates asks for. */
+static void set_default_grace(struct job *job)
+{
+	if (job->grace >= 0)
+		return;
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job->roles[i].grace > job->grace)
+			job->grace = job->roles[i].grace;
+	if (job->grace < 0)
+		job->grace = DEFAULT_GRACE_SECONDS * MSEC_PER_SECOND;
+}
+
+/* A stop that was asked for with a grace of its own. */
+static void set_grace_of_stop(struct job *job)
+{
+	const char *word = json_as_string(json_get_path(job->document, "metadata", "annotations",
+							JOB_ANNOTATION_STOP_GRACE, NULL),
+					  NULL);
+	int64_t seconds;
+
+	if (job->stop_reason && word && text_read_int(word, 0, INT32_MAX, &seconds, NULL) == 0)
+		job->grace = seconds * MSEC_PER_SECOND;
+}
+
+/* The document that stays with the job: this version, without what belonged to another object. The
+ * roles were normalised when they were read. */
+static void normalise(const struct job *job)
+{
+	struct json *document = job->document;
+	struct json *metadata = json_get(document, "metadata");
+	char *stop_signal CLEANUP(mem_free_text) = stop_signal_format(job->stop_signal);
+
+	json_set_string(document, "apiVersion", API_VERSION);
+	json_set_string(document, "kind", KIND);
+	json_remove(document, "status");
+	for (size_t i = 0; i < ARRAY_LEN(metadata_words_of_server); i++)
+		json_remove(metadata, metadata_words_of_server[i]);
+	if (job->stop_signal)
+		json_set_string(json_get_path(document, "spec", "runPolicy", NULL), "stopSignal",
+				stop_signal);
+}
+
+/* The first two characters of the changes part one from the one before. */
+static void convert_older(struct field_reader *reader, const struct field *root, struct job *job)
+{
+	struct text changes CLEANUP(text_done) = {0};
+
+	job_convert_older(reader, root, run_policy_words, ARRAY_LEN(run_policy_words), &changes);
+	if (changes.len)
+		job->changes = arena_copy_text(job->arena, text_of(&changes) + strlen("; "));
+}
+
+static void read_root(struct field_reader *reader, struct job *job)
+{
+	struct field root = {.value = job->document};
+
+	if (!json_is(root.value, JSON_OBJECT)) {
+		field_refuse(reader, &root, "expected a " KIND " object");
+		return;
+	}
+	if (!read_kind(reader, &root))
+		return;
+	if (reader_is_strict(reader))
+		convert_older(reader, &root, job);
+	field_check_members(reader, &root, root_words, ARRAY_LEN(root_words));
+	read_metadata(reader, &root, job);
+	read_spec(reader, &root, job);
+	set_default_grace(job);
+	set_grace_of_stop(job);
+	normalise(job);
+}
+
+static struct job *job_new(const struct json *root)
+{
+	struct arena *arena = arena_new();
+	struct job *job = arena_take(arena, sizeof(*job));
+
+	*job = (struct job){
+		.arena = arena, .uid = "", .document = json_new_copy(root), .n_references = 1};
+	return job;
+}
+
+int job_read(const struct json *root, const struct document *document,
+	     enum job_strictness strictness, struct faults *faults, struct job **ret_job)
+{
+	struct job *job CLEANUP(job_cleanup) = job_new(root);
+	struct field_reader reader = {.document = document,
+				      .strictness = strictness,
+				      .faults = faults,
+				      .is_older = strictness == JOB_STRICT && job_is_older(root)};
+	size_t n_before = faults->count;
+
+	read_root(&reader, job);
+	if (reader.n_refused > 0) {
+		faults_sort(faults, n_before);
+		return ERR_INVALID;
+	}
+	*ret_job = TAKE(job);
+	return 0;
+}

@@ -1,0 +1,309 @@
+/* The roles of a job: keys in any case and the older list turned into tfReplicaSpecs, and each
+ * replica spec read.
+ *
+ * A role is read where the user wrote it, under the user's spelling, so that faults name what
+ * stands in the file. Rules of the keys: setTypeNamesToCamelCase in training-operator v1.9,
+ * pkg/apis/kubeflow.org/v1/tensorflow_defaults.go. */
+#include "base/names.h"
+#include "base/text.h"
+#include "spec/job_field.h"
+#include "spec/limits.h"
+
+#include <ctype.h>
+
+/* As tfReplicaSpecs spells them; by enum role_kind. */
+static const char *const role_titles[ROLE_OTHER] = {
+	[ROLE_CHIEF] = "Chief", [ROLE_EVALUATOR] = "Evaluator", [ROLE_MASTER] = "Master",
+	[ROLE_PS] = "PS",       [ROLE_WORKER] = "Worker",
+};
+
+static const char *const replica_spec_words[] = {"replicas", "restartPolicy", "template"};
+/* Of an element of the older list. */
+static const char *const list_spec_words[] = {
+	"replicas",
+	"restartPolicy",
+	"template",
+	"tfReplicaType",
+};
+
+/* One role as the file has it. */
+struct entry {
+	struct field spec;
+	const char *written; /* "WORKER" */
+	const char *title; /* "Worker" */
+	enum role_kind kind;
+};
+
+/* All roles of a file, in its order. */
+struct entries {
+	struct field container; /* tfReplicaSpecs or replicaSpecs */
+	bool is_list;
+	struct entry list[LIMIT_ROLES];
+	size_t count;
+};
+
+static enum role_kind kind_of(const char *written)
+{
+	int kind = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
+
+	return kind < 0 ? ROLE_OTHER : (enum role_kind) kind;
+}
+
+static bool is_canonical(const struct entry *entry)
+{
+	return text_equals(entry->written, entry->title);
+}
+
+static struct entry *find_same_role(struct entries *entries, const struct entry *entry)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (text_equals_ignoring_case(entries->list[i].title, entry->title))
+			return &entries->list[i];
+	return NULL;
+}
+
+/* One role written twice is a fault of a file. The old operator let the spelling that is not the
+ * canonical one win. */
+static void merge(struct field_reader *reader, struct entry *there, const struct entry *entry)
+{
+	if (reader_is_strict(reader))
+		field_refuse(reader, &entry->spec,
+			     "Duplicate value: \"%s\": this role is there as \"%s\"",
+			     entry->written, there->written);
+	else if (is_canonical(there))
+		*there = *entry;
+}
+
+static void add_entry(struct field_reader *reader, struct entries *entries,
+		      const struct field *spec, const struct field *name, const char *written)
+{
+	enum role_kind kind = kind_of(written);
+	struct entry entry = {
+		.spec = *spec,
+		.written = written,
+		.title = kind == ROLE_OTHER ? written : role_titles[kind],
+		.kind = kind,
+	};
+	struct entry *there = find_same_role(entries, &entry);
+
+	if (kind == ROLE_OTHER && reader_is_strict(reader))
+		field_refuse_word(reader, name, written, role_titles, ROLE_OTHER);
+	if (there)
+		merge(reader, there, &entry);
+	else if (entries->count == LIMIT_ROLES)
+		field_refuse(reader, &entries->container, "Too many: must have at most %d roles",
+			     LIMIT_ROLES);
+	else
+		entries->list[entries->count++] = entry;
+}
+
+/* The API server drops keys without a value before an operator sees them. */
+static void collect_from_map(struct field_reader *reader, struct entries *entries)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(entries->container.value, &key, &value)) {
+		struct field spec = field_map_entry(&entries->container, key);
+
+		if (reader_is_strict(reader) || field_is_set(&spec))
+			add_entry(reader, entries, &spec, &spec, key);
+	}
+}
+
+static void collect_from_list(struct field_reader *reader, struct entries *entries)
+{
+	size_t count = field_count(reader, &entries->container);
+
+	for (size_t i = 0; i < count; i++) {
+		struct field spec = field_element(&entries->container, i);
+		struct field type = field_member(&spec, "tfReplicaType");
+
+		add_entry(reader, entries, &spec, &type,
+			  field_text(reader, &type, role_titles[ROLE_CHIEF]));
+	}
+}
+
+/* An object called replicaSpecs is a slip of the pen; its roles are read too. */
+static void collect(struct field_reader *reader, const struct field *spec, struct entries *entries)
+{
+	struct field map = field_member(spec, "tfReplicaSpecs");
+	struct field list = field_member(spec, "replicaSpecs");
+	bool is_slip = reader_is_strict(reader) && json_is(list.value, JSON_OBJECT);
+
+	entries->is_list = field_is_set(&list) && !field_is_set(&map) && !is_slip;
+	entries->container = field_is_set(&map) || !field_is_set(&list) ? map : list;
+	if (field_is_set(&list) && field_is_set(&map) && reader_is_strict(reader))
+		field_refuse(reader, &list,
+			     "Forbidden: is the older form of tfReplicaSpecs, which is there too");
+	if (is_slip && !field_is_set(&map))
+		field_refuse_unknown(reader, &list, &map.key, 1);
+	if (entries->is_list)
+		collect_from_list(reader, entries);
+	else if (!field_is_set(&entries->container))
+		field_refuse(reader, &map, "Required value: must be required");
+	else if (field_is_object(reader, &entries->container))
+		collect_from_map(reader, entries);
+}
+
+/* A number that was refused stands for one replica: a job is not told besides that it has nobody.
+ */
+static int read_replicas(struct field_reader *reader, const struct field *replicas)
+{
+	size_t n_refused = reader->n_refused;
+	int64_t count = field_integer(reader, replicas, 0, INT32_MAX, 1);
+
+	return reader->n_refused > n_refused ? 1 : (int) count;
+}
+
+/* Training code knows one chief; TensorFlow refuses a cluster with two. */
+static void check_leader_is_one(struct field_reader *reader, const struct field *replicas,
+				const struct role *role)
+{
+	if (reader_is_strict(reader) && role->replicas > 1 &&
+	    (role->kind == ROLE_CHIEF || role->kind == ROLE_MASTER))
+		field_refuse_value(reader, replicas, "a job has one %s", role->name);
+}
+
+/* It names Pods and files. What is strict knows all roles; the old webhook took any. */
+static void check_name(struct field_reader *reader, const struct entry *entry,
+		       const struct role *role)
+{
+	if (reader->strictness == JOB_LENIENT && !name_is_dns_label(role->name))
+		field_refuse(reader, &entry->spec,
+			     "Invalid value: \"%s\": a role is named with letters, digits and '-'",
+			     entry->written);
+}
+
+/* Of no other policy would a server take a Pod: such a job waits in silence for ever under
+ * training-operator, and would train without restarts here. */
+static enum restart_policy read_policy(struct field_reader *reader, const struct field *policy)
+{
+	int found = field_word(reader, policy, restart_policy_words,
+			       ARRAY_LEN(restart_policy_words), RESTART_NEVER, -1);
+
+	if (found < 0 && reader->strictness == JOB_LENIENT)
+		field_refuse_word(reader, policy, json_as_string(policy->value, ""),
+				  restart_policy_words, ARRAY_LEN(restart_policy_words));
+	return found < 0 ? RESTART_NEVER : (enum restart_policy) found;
+}
+
+static char *lower_case(struct arena *arena, const char *text)
+{
+	char *lower = arena_copy_text(arena, text);
+
+	for (char *at = lower; *at; at++)
+		*at = (char) tolower((unsigned char) *at);
+	return lower;
+}
+
+static void check_members(struct field_reader *reader, const struct entries *entries,
+			  const struct field *spec)
+{
+	if (entries->is_list)
+		field_check_members(reader, spec, list_spec_words, ARRAY_LEN(list_spec_words));
+	else
+		field_check_members(reader, spec, replica_spec_words,
+				    ARRAY_LEN(replica_spec_words));
+}
+
+static void read_role(struct field_reader *reader, const struct entries *entries,
+		      const struct entry *entry, struct arena *arena, struct role *role)
+{
+	const struct field *spec = &entry->spec;
+	struct field replicas = field_member(spec, "replicas");
+	struct field policy = field_member(spec, "restartPolicy");
+	struct field template = field_member(spec, "template");
+
+	if (field_is_object(reader, spec))
+		check_members(reader, entries, spec);
+	role->kind = entry->kind;
+	role->title = arena_copy_text(arena, entry->title);
+	role->name = lower_case(arena, entry->title);
+	role->replicas = read_replicas(reader, &replicas);
+	check_name(reader, entry, role);
+	check_leader_is_one(reader, &replicas, role);
+	role->restart_policy = read_policy(reader, &policy);
+	job_read_template(reader, &template, arena, role);
+}
+
+/* Success and failure are judged in the order of enum role_kind; what a file has first stays first
+ * among equals. */
+static void sort_by_kind(struct entries *entries)
+{
+	for (size_t i = 1; i < entries->count; i++) {
+		struct entry entry = entries->list[i];
+		size_t at = i;
+
+		for (; at > 0 && entry.kind < entries->list[at - 1].kind; at--)
+			entries->list[at] = entries->list[at - 1];
+		entries->list[at] = entry;
+	}
+}
+
+/* The webhook compares the keys as they are written; what can never run is refused however it is
+ * written. */
+static void check_leaders(struct field_reader *reader, const struct entries *entries)
+{
+	int n_leaders = 0;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct entry *entry = &entries->list[i];
+		bool is_leader = entry->kind == ROLE_CHIEF || entry->kind == ROLE_MASTER;
+
+		if (is_leader && (reader_is_strict(reader) || is_canonical(entry)))
+			n_leaders++;
+	}
+	if (n_leaders > 1)
+		field_refuse(reader, &entries->container,
+			     "Forbidden: must not have more than 1 Chief or Master role");
+}
+
+static void check_replicas(struct field_reader *reader, const struct entries *entries,
+			   const struct job *job)
+{
+	bool is_readable =
+		json_is(entries->container.value, entries->is_list ? JSON_ARRAY : JSON_OBJECT);
+	int64_t count = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		count += job->roles[i].replicas;
+	if (count > LIMIT_REPLICAS)
+		field_refuse(reader, &entries->container,
+			     "Too many: %lld replicas: must have at most %d", (long long) count,
+			     LIMIT_REPLICAS);
+	if (count == 0 && is_readable && reader_is_strict(reader))
+		field_refuse(reader, &entries->container,
+			     "Required value: at least one role must have one replica or more");
+}
+
+/* Puts the roles back as tfReplicaSpecs under their canonical keys. */
+static void normalise(struct json *spec, const struct entries *entries, const struct job *job)
+{
+	struct json *map = json_new_object();
+
+	for (size_t i = 0; i < entries->count; i++) {
+		struct json *value = entries->list[i].spec.value;
+
+		json_remove(value, "tfReplicaType");
+		json_set(map, job->roles[i].title, json_ref(value));
+	}
+	json_remove(spec, "replicaSpecs");
+	json_set(spec, "tfReplicaSpecs", map);
+}
+
+void job_read_roles(struct field_reader *reader, const struct field *spec, struct job *job)
+{
+	struct entries entries = {0};
+
+	collect(reader, spec, &entries);
+	sort_by_kind(&entries);
+	check_leaders(reader, &entries);
+	job->n_roles = entries.count;
+	job->roles = arena_take_array(job->arena, entries.count, sizeof(*job->roles));
+	for (size_t i = 0; i < entries.count; i++)
+		read_role(reader, &entries, &entries.list[i], job->arena, &job->roles[i]);
+	check_replicas(reader, &entries, job);
+	if (reader->n_refused == 0)
+		normalise(spec->value, &entries, job);
+}

@@ -1,0 +1,209 @@
+#include "spec/pinned_job.h"
+
+#include "base/mem.h"
+#include "spec/job.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS_TOLD 8
+#define KEY_TOLD 63 /* bytes; a longer one is no field's */
+
+struct pinned_job {
+	struct json *document;
+	/* A status is written far more often than a document: what came last, and what became of
+	 * it. NULL before the first one. */
+	char *seen, *made;
+};
+
+struct pinned_job *pinned_job_new(const struct json *document)
+{
+	struct pinned_job *pin = mem_new(sizeof(*pin));
+
+	pin->document = json_new_copy(document);
+	return pin;
+}
+
+void pinned_job_free(struct pinned_job *pin)
+{
+	if (!pin)
+		return;
+	json_free(pin->document);
+	free(pin->seen);
+	free(pin->made);
+	free(pin);
+}
+
+/* What is taken. */
+
+/* A member of an object, which is made only where there is something to put into it. */
+static void take_member(struct json *parent, const char *object, const char *key,
+			const struct json *parent_from)
+{
+	const struct json *value = json_get(json_get(parent_from, object), key);
+
+	if (value)
+		json_set(json_object_at(parent, object), key, json_new_copy(value));
+	else
+		json_remove(json_get(parent, object), key);
+}
+
+static void take_replicas(struct json *roles, const struct json *roles_from)
+{
+	const char *key = NULL;
+	struct json *role;
+
+	while (json_next(roles, &key, &role)) {
+		const struct json *replicas = json_get(json_get(roles_from, key), "replicas");
+
+		if (replicas)
+			json_set(role, "replicas", json_new_copy(replicas));
+	}
+}
+
+static void take_what_counts(struct json *document, const struct json *from)
+{
+	struct json *metadata = json_get(document, "metadata");
+	struct json *spec = json_get(document, "spec");
+	const struct json *metadata_from = json_get(from, "metadata");
+	const struct json *spec_from = json_get(from, "spec");
+
+	take_replicas(json_get(spec, "tfReplicaSpecs"), json_get(spec_from, "tfReplicaSpecs"));
+	take_member(spec, "runPolicy", "suspend", spec_from);
+	take_member(metadata, "annotations", JOB_ANNOTATION_STOP, metadata_from);
+	take_member(metadata, "annotations", JOB_ANNOTATION_STOP_GRACE, metadata_from);
+}
+
+/* What is not. */
+
+struct differences {
+	struct text *fields;
+	int count;
+};
+
+static void tell(const char *path, struct differences *differences)
+{
+	if (differences->count < FIELDS_TOLD)
+		text_addf(differences->fields, "%s%s", differences->count ? ", " : "", path);
+	differences->count++;
+}
+
+/* "spec.tfReplicaSpecs[Worker]": a word that is the user's own stands in brackets. */
+static char *path_of_member(const char *path, const char *key)
+{
+	bool is_field = islower((unsigned char) key[0]);
+
+	for (const char *at = key; *at; at++)
+		is_field = is_field && isalnum((unsigned char) *at);
+	if (!is_field)
+		return mem_format("%s[%s]", path, key);
+	return mem_format("%s%s%s", path, *path ? "." : "", key);
+}
+
+static void compare(const char *path, const struct json *before, const struct json *after,
+		    struct differences *differences);
+
+static void compare_member(const char *path, const char *key, const struct json *before,
+			   const struct json *after, struct differences *differences)
+{
+	char *member CLEANUP(mem_free_text) =
+		strlen(key) > KEY_TOLD ? mem_copy_text(path) : path_of_member(path, key);
+
+	compare(member, json_get(before, key), json_get(after, key), differences);
+}
+
+static void compare_members(const char *path, const struct json *before, const struct json *after,
+			    struct differences *differences)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(before, &key, &value))
+		compare_member(path, key, before, after, differences);
+	for (key = NULL; json_next(after, &key, &value);)
+		if (!json_get(before, key))
+			compare_member(path, key, before, after, differences);
+}
+
+static void compare_elements(const char *path, const struct json *before, const struct json *after,
+			     struct differences *differences)
+{
+	for (size_t i = 0; i < json_count(before); i++) {
+		char *element CLEANUP(mem_free_text) = mem_format("%s[%zu]", path, i);
+
+		compare(element, json_at(before, i), json_at(after, i), differences);
+	}
+}
+
+static bool is_object_or_absent(const struct json *value)
+{
+	return json_is(value, JSON_OBJECT) || json_is(value, JSON_NULL);
+}
+
+/* An absent object is as good as an empty one. */
+static void compare(const char *path, const struct json *before, const struct json *after,
+		    struct differences *differences)
+{
+	if (json_equals(before, after))
+		return;
+	if (is_object_or_absent(before) && is_object_or_absent(after))
+		compare_members(path, before, after, differences);
+	else if (json_is(before, JSON_ARRAY) && json_is(after, JSON_ARRAY) &&
+		 json_count(before) == json_count(after))
+		compare_elements(path, before, after, differences);
+	else
+		tell(path, differences);
+}
+
+static void tell_differences(const struct json *before, const struct json *after,
+			     struct text *fields)
+{
+	struct differences differences = {.fields = fields};
+
+	compare("", before, after, &differences);
+	if (differences.count > FIELDS_TOLD)
+		text_addf(fields, " and %d more", differences.count - FIELDS_TOLD);
+}
+
+/* Applying. */
+
+/* Any spelling that a job may have is compared in one. NULL: no job. */
+static struct job *read_document(const char *text)
+{
+	struct json *root CLEANUP(json_cleanup) = NULL;
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *job;
+
+	if (json_read(text, strlen(text), &root, NULL) < 0 ||
+	    job_read(root, NULL, JOB_LENIENT, &faults, &job) < 0)
+		return NULL;
+	return job;
+}
+
+static char *apply(const struct json *pinned, const char *text, struct text *fields)
+{
+	struct job *job CLEANUP(job_cleanup) = read_document(text);
+	struct json *made CLEANUP(json_cleanup) = json_new_copy(pinned);
+	struct text made_text CLEANUP(text_done) = {0};
+
+	if (!job)
+		return mem_copy_text(text);
+	take_what_counts(made, job->document);
+	tell_differences(made, job->document, fields);
+	json_add_compact(&made_text, made);
+	return text_take(&made_text);
+}
+
+char *pinned_job_apply(struct pinned_job *pin, const char *document, struct text *differences)
+{
+	if (!text_equals(pin->seen, document)) {
+		char *made = apply(pin->document, document, differences);
+
+		free(pin->seen);
+		free(pin->made);
+		pin->seen = mem_copy_text(document);
+		pin->made = made;
+	}
+	return mem_copy_text(pin->made);
+}

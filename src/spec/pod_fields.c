@@ -1,0 +1,256 @@
+#include "spec/pod_fields.h"
+
+#include "base/names.h"
+#include "base/text.h"
+
+/* A name that docker, Compose or a shell has for a field. */
+struct synonym {
+	const char *name;
+	const char *meant;
+};
+
+/* An object: its fields, and the objects in them. */
+struct shape {
+	const char *const *words;
+	size_t n_words;
+	const struct synonym *synonyms;
+	size_t n_synonyms;
+	const struct part *parts;
+	size_t n_parts;
+};
+
+/* A field whose value is such an object, or a list of them. */
+struct part {
+	const char *name;
+	const struct shape *shape;
+	bool is_list;
+};
+
+#define WORDS(list) .words = (list), .n_words = ARRAY_LEN(list)
+#define SYNONYMS(list) .synonyms = (list), .n_synonyms = ARRAY_LEN(list)
+#define PARTS(list) .parts = (list), .n_parts = ARRAY_LEN(list)
+
+static const char *const key_source_words[] = {"fieldRef", "resourceFieldRef", "configMapKeyRef",
+					       "secretKeyRef", "fileKeyRef"};
+static const struct shape key_source = {WORDS(key_source_words)};
+
+static const char *const variable_words[] = {"name", "value", "valueFrom"};
+static const struct part variable_parts[] = {{"valueFrom", &key_source, false}};
+static const struct shape variable = {WORDS(variable_words), PARTS(variable_parts)};
+
+static const char *const variables_source_words[] = {"prefix", "configMapRef", "secretRef"};
+static const struct shape variables_source = {WORDS(variables_source_words)};
+
+static const char *const port_words[] = {"name", "hostPort", "containerPort", "protocol", "hostIP"};
+static const struct synonym port_synonyms[] = {{"port", "containerPort"}};
+static const struct shape port = {WORDS(port_words), SYNONYMS(port_synonyms)};
+
+static const char *const mount_words[] = {"name",       "readOnly",         "recursiveReadOnly",
+					  "mountPath",  "mountPropagation", "subPath",
+					  "subPathExpr"};
+static const struct synonym mount_synonyms[] = {{"path", "mountPath"}};
+static const struct shape mount = {WORDS(mount_words), SYNONYMS(mount_synonyms)};
+
+static const char *const resources_words[] = {"limits", "requests", "claims"};
+static const struct shape resources = {WORDS(resources_words)};
+
+static const char *const container_words[] = {
+	"name",
+	"image",
+	"command",
+	"args",
+	"workingDir",
+	"ports",
+	"envFrom",
+	"env",
+	"resources",
+	"resizePolicy",
+	"restartPolicy",
+	"restartPolicyRules",
+	"volumeMounts",
+	"volumeDevices",
+	"livenessProbe",
+	"readinessProbe",
+	"startupProbe",
+	"lifecycle",
+	"terminationMessagePath",
+	"terminationMessagePolicy",
+	"imagePullPolicy",
+	"securityContext",
+	"stdin",
+	"stdinOnce",
+	"tty",
+};
+static const struct synonym container_synonyms[] = {
+	{"environment", "env"},    {"workdir", "workingDir"}, {"cwd", "workingDir"},
+	{"entrypoint", "command"}, {"cmd", "command"},        {"volumes", "volumeMounts"},
+	{"limits", "resources"},   {"requests", "resources"}, {"gpus", "resources"},
+};
+static const struct part container_parts[] = {
+	{"env", &variable, true},         {"envFrom", &variables_source, true},
+	{"ports", &port, true},           {"volumeMounts", &mount, true},
+	{"resources", &resources, false},
+};
+static const struct shape container = {WORDS(container_words), SYNONYMS(container_synonyms),
+				       PARTS(container_parts)};
+
+static const char *const volume_words[] = {
+	"name",       "hostPath",
+	"emptyDir",   "gcePersistentDisk",
+	"secret",     "nfs",
+	"iscsi",      "awsElasticBlockStore",
+	"gitRepo",    "glusterfs",
+	"rbd",        "persistentVolumeClaim",
+	"flexVolume", "cinder",
+	"cephfs",     "flocker",
+	"fc",         "downwardAPI",
+	"azureFile",  "configMap",
+	"quobyte",    "vsphereVolume",
+	"azureDisk",  "photonPersistentDisk",
+	"projected",  "portworxVolume",
+	"scaleIO",    "storageos",
+	"csi",        "ephemeral",
+	"image",
+};
+static const struct shape volume = {WORDS(volume_words)};
+
+static const char *const toleration_words[] = {"key", "operator", "value", "effect",
+					       "tolerationSeconds"};
+static const struct shape toleration = {WORDS(toleration_words)};
+
+static const char *const pod_words[] = {
+	"volumes",
+	"initContainers",
+	"containers",
+	"ephemeralContainers",
+	"restartPolicy",
+	"terminationGracePeriodSeconds",
+	"dnsPolicy",
+	"activeDeadlineSeconds",
+	"nodeSelector",
+	"serviceAccountName",
+	"serviceAccount",
+	"automountServiceAccountToken",
+	"nodeName",
+	"hostNetwork",
+	"hostPID",
+	"hostIPC",
+	"hostUsers",
+	"shareProcessNamespace",
+	"securityContext",
+	"imagePullSecrets",
+	"hostname",
+	"hostnameOverride",
+	"subdomain",
+	"affinity",
+	"schedulerName",
+	"tolerations",
+	"hostAliases",
+	"priorityClassName",
+	"priority",
+	"dnsConfig",
+	"readinessGates",
+	"runtimeClassName",
+	"enableServiceLinks",
+	"preemptionPolicy",
+	"overhead",
+	"topologySpreadConstraints",
+	"setHostnameAsFQDN",
+	"os",
+	"schedulingGates",
+	"resourceClaims",
+	"resources",
+	"workloadRef",
+	"schedulingGroup",
+};
+static const struct part pod_parts[] = {
+	{"containers", &container, true}, {"initContainers", &container, true},
+	{"volumes", &volume, true},       {"tolerations", &toleration, true},
+	{"resources", &resources, false},
+};
+static const struct shape pod = {WORDS(pod_words), PARTS(pod_parts)};
+
+static const char *const metadata_words[] = {
+	"name",       "generateName",      "namespace",     "selfLink",
+	"uid",        "resourceVersion",   "generation",    "creationTimestamp",
+	"labels",     "deletionTimestamp", "annotations",   "deletionGracePeriodSeconds",
+	"finalizers", "ownerReferences",   "managedFields", "clusterName",
+};
+static const struct shape metadata = {WORDS(metadata_words)};
+
+static const char *const template_words[] = {"spec", "metadata"};
+static const struct part template_parts[] = {{"spec", &pod, false}, {"metadata", &metadata, false}};
+static const struct shape template_shape = {WORDS(template_words), PARTS(template_parts)};
+
+static const char *meant(const struct shape *shape, const char *name)
+{
+	for (size_t i = 0; i < shape->n_synonyms; i++)
+		if (text_equals_ignoring_case(shape->synonyms[i].name, name))
+			return shape->synonyms[i].meant;
+	return name_nearest(shape->words, shape->n_words, name);
+}
+
+static void check_names(struct field_reader *reader, const struct field *object,
+			const struct shape *shape)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(object->value, &key, &value)) {
+		struct field member = field_member(object, key);
+		bool is_known = name_find_word(shape->words, shape->n_words, key) >= 0;
+		const char *word = is_known ? NULL : meant(shape, key);
+
+		if (word)
+			field_refuse(reader, &member, "unknown field; did you mean \"%s\"?", word);
+	}
+}
+
+/* Values of another type are refused where they are read. */
+static void check_object(struct field_reader *reader, const struct field *object,
+			 const struct shape *shape)
+{
+	check_names(reader, object, shape);
+	for (size_t i = 0; i < shape->n_parts; i++) {
+		const struct part *part = &shape->parts[i];
+		struct field member = field_member(object, part->name);
+
+		if (!part->is_list)
+			check_object(reader, &member, part->shape);
+		for (size_t at = 0; part->is_list && at < json_count(member.value); at++) {
+			struct field element = field_element(&member, at);
+
+			check_object(reader, &element, part->shape);
+		}
+	}
+}
+
+void pod_fields_check(struct field_reader *reader, const struct field *template)
+{
+	if (reader_is_strict(reader))
+		check_object(reader, template, &template_shape);
+}
+
+void pod_fields_check_file(const struct document *document, struct faults *faults)
+{
+	struct field_reader reader = {
+		.document = document, .strictness = JOB_STRICT, .faults = faults};
+	struct field root = {.value = document_root(document)};
+	struct field spec = field_member(&root, "spec");
+	struct field of_controller = field_member(&spec, "template");
+	struct field alone = field_member(&root, "template");
+
+	pod_fields_check(&reader, field_is_set(&of_controller) ? &of_controller
+				  : field_is_set(&alone)       ? &alone
+							       : &root);
+}
+
+bool pod_field_is_known(const char *name)
+{
+	return name_find_word(pod.words, pod.n_words, name) >= 0;
+}
+
+bool pod_container_field_is_known(const char *name)
+{
+	return name_find_word(container.words, container.n_words, name) >= 0;
+}

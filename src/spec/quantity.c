@@ -1,0 +1,161 @@
+/* Reads Kubernetes' quantities: a number, and a suffix that multiplies it. */
+#include "spec/quantity.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+
+#define LEAST_MEMORY 0x1p20
+#define MOST_IN_THOUSANDTHS 9e15 /* that an int64_t takes */
+/* A number without a suffix that is smaller counts GiB in a person's mind, a larger one MiB. */
+#define MOST_GIBIBYTES 128
+
+/* Binary, then decimal ones; "" is one. */
+static const char *const suffixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "",  "n",
+				       "u",  "m",  "k",  "M",  "G",  "T",  "P", "E"};
+
+/* Length of the number that `text` begins with, 0 where there is none: "1", "1.5", ".5", "1.". */
+static size_t number_length(const char *text)
+{
+	size_t whole = strspn(text, DIGITS);
+	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, DIGITS) : 0;
+
+	if (whole + fraction == 0)
+		return 0;
+	return whole + fraction + (text[whole] == '.');
+}
+
+/* "e3", "E-2": a power of ten in the place of a suffix. */
+static bool is_exponent(const char *suffix)
+{
+	size_t sign = suffix[0] ? strspn(suffix + 1, "+-") : 0;
+
+	if (suffix[0] != 'e' && suffix[0] != 'E')
+		return false;
+	return sign <= 1 && suffix[1 + sign] &&
+	       !suffix[1 + sign + strspn(suffix + 1 + sign, DIGITS)];
+}
+
+/* What each suffix multiplies by; in the order of `suffixes`. */
+static const double factors[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40, 0x1p50, 0x1p60, 1,    1e-9,
+				 1e-6,   1e-3,   1e3,    1e6,    1e9,    1e12,   1e15, 1e18};
+
+/* What people write for a suffix: "GB", "gi", "g", with a blank before it. NULL: no idea. */
+static const char *suffix_meant(const char *written)
+{
+	static const char *const others[][2] = {
+		{"kb", "k"},   {"mb", "M"},   {"gb", "G"},   {"tb", "T"},  {"kib", "Ki"},
+		{"mib", "Mi"}, {"gib", "Gi"}, {"tib", "Ti"}, {"b", ""},    {"g", "G"},
+		{"t", "T"},    {"ki", "Ki"},  {"mi", "Mi"},  {"gi", "Gi"}, {"ti", "Ti"},
+	};
+
+	written += strspn(written, " ");
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (text_equals_ignoring_case(others[i][0], written))
+			return others[i][1];
+	return name_find_word(suffixes, ARRAY_LEN(suffixes), written) >= 0 ? written : NULL;
+}
+
+static int complain(const char *text, size_t len, struct err *err)
+{
+	const char *meant = len ? suffix_meant(text + len) : NULL;
+
+	if (meant)
+		return err_set(err, ERR_INVALID, "'%s' is not a quantity; did you mean '%.*s%s'?",
+			       text, (int) len, text, meant);
+	return err_set(err, ERR_INVALID,
+		       "'%s' is not a quantity (expected a number, and one of the suffixes m k M G "
+		       "T P E Ki Mi Gi Ti Pi Ei or none: 500m, 2, 1.5Gi)",
+		       text);
+}
+
+static bool is_nothing(const char *text, size_t len)
+{
+	return strspn(text, "0.") >= len;
+}
+
+static int check(const char *text, struct err *err)
+{
+	const char *number = text + (text[0] == '+');
+	size_t len = number_length(number);
+	const char *suffix = number + len;
+
+	if (!len)
+		return complain(text, 0, err);
+	if (name_find_word(suffixes, ARRAY_LEN(suffixes), suffix) < 0 && !is_exponent(suffix))
+		return complain(number, len, err);
+	return 0;
+}
+
+int quantity_check(const char *text, struct err *err)
+{
+	const char *number = text + (text[0] == '+');
+	int rc = check(text, err);
+
+	if (rc == 0 && is_nothing(number, number_length(number)))
+		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
+	return rc;
+}
+
+/* Of a text that check has found right. */
+static double value_of(const char *text, const char **ret_suffix)
+{
+	size_t len = (size_t) (text[0] == '+') + number_length(text + (text[0] == '+'));
+	int index = name_find_word(suffixes, ARRAY_LEN(suffixes), text + len);
+	char *number CLEANUP(mem_free_text) =
+		index < 0 ? mem_copy_text(text) : mem_copy_bytes(text, len);
+	double value = 0;
+	int rc = text_read_real(number, &value, NULL);
+
+	*ret_suffix = text + len;
+	return rc < 0 ? 0 : value * (index < 0 ? 1 : factors[index]);
+}
+
+int quantity_read(const char *text, double *ret_value, struct err *err)
+{
+	const char *suffix;
+	int rc = check(text, err);
+
+	if (rc == 0)
+		*ret_value = value_of(text, &suffix);
+	return rc;
+}
+
+void quantity_add(double value, struct text *text)
+{
+	if (value > MOST_IN_THOUSANDTHS) {
+		text_addf(text, "%.0f", value);
+		return;
+	}
+	int64_t whole = (int64_t) (value + 0.5);
+	double rest = value - (double) whole;
+
+	if (rest > -0.0005 && rest < 0.0005)
+		text_addf(text, "%" PRId64, whole);
+	else
+		text_addf(text, "%" PRId64 "m", (int64_t) (value * 1000 + 0.5));
+}
+
+int quantity_check_memory(const char *text, struct err *err)
+{
+	const char *suffix;
+	int rc = quantity_check(text, err);
+
+	if (rc < 0)
+		return rc;
+	double value = value_of(text, &suffix);
+
+	if (value >= LEAST_MEMORY)
+		return 0;
+	if (!text_equals(suffix, "") && !text_equals(suffix, "m"))
+		return err_set(err, ERR_INVALID, "'%s' is too small for any program", text);
+	return err_set(err, ERR_INVALID,
+		       "'%s' is too small (the unit is bytes); did you mean '%.*s%s'?", text,
+		       (int) (suffix - text), text,
+		       *suffix || value >= MOST_GIBIBYTES ? "Mi" : "Gi");
+}

@@ -1,0 +1,377 @@
+/* Templates: parameters are read first, and objects made where these had no fault. */
+#include "spec/template.h"
+
+#include "base/mem.h"
+#include "spec/job_field.h"
+#include "spec/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const template_words[] = {
+	"apiVersion", "kind", "metadata", "message", "objects", "parameters", "labels",
+};
+
+struct maker {
+	struct field_reader reader;
+	struct parameters parameters;
+	size_t size_left; /* bytes that may still be put in */
+	bool is_too_large;
+	struct faults *notes;
+};
+
+bool template_is(const struct json *root)
+{
+	return text_equals(json_as_string(json_get(root, "kind"), ""), "Template");
+}
+
+/* References. */
+
+/* A reference at the front of a text: "${NAME}" or "${{NAME}}". */
+struct reference {
+	char *name;
+	size_t len; /* of all of it */
+	bool is_typed;
+};
+
+static bool find_reference(struct maker *maker, const char *at, struct reference *reference)
+{
+	bool is_typed = text_starts_with(at, "${{");
+	const char *name = at + (is_typed ? 3 : 2);
+	const char *closing = is_typed ? "}}" : "}";
+
+	if (!text_starts_with(at, "${"))
+		return false;
+
+	size_t len = strspn(name, PARAMETER_NAME_CHARACTERS);
+
+	if (!len || !text_starts_with(name + len, closing))
+		return false;
+	reference->name = arena_format(maker->parameters.arena, "%.*s", (int) len, name);
+	reference->len = (size_t) (name + len - at) + strlen(closing);
+	reference->is_typed = is_typed;
+	return true;
+}
+
+static bool take_size(struct maker *maker, size_t size)
+{
+	const struct field root = {0};
+
+	if (maker->size_left >= size) {
+		maker->size_left -= size;
+		return true;
+	}
+	if (!maker->is_too_large)
+		field_refuse(&maker->reader, &root, "with its parameters, it is larger than %d MiB",
+			     LIMIT_TEMPLATE_SIZE / 1024 / 1024);
+	maker->is_too_large = true;
+	maker->size_left = 0;
+	return false;
+}
+
+/* Once for each name, where it is first. */
+static void note_unknown(struct maker *maker, const struct field *field, const char *name)
+{
+	struct faults *notes = maker->notes;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_addf(&sentence, "${%s} is not a parameter, and is left as it is", name);
+	for (size_t i = 0; i < notes->count; i++)
+		if (text_starts_with(notes->list[i].sentence, text_of(&sentence)))
+			return;
+	if (faults_are_full(notes))
+		return;
+	parameters_add_nearest(&maker->parameters, name, &sentence);
+
+	struct field_reader reader = {.document = maker->reader.document, .faults = notes};
+
+	field_refuse(&reader, field, "%s", text_of(&sentence));
+}
+
+/* Nothing but a template has ${{…}}, so that one which cannot be put in is a mistake. */
+static void refuse_typed(struct maker *maker, const struct field *field, const char *name)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_add(&sentence, "Invalid value: ");
+	if (parameters_find(&maker->parameters, name))
+		text_addf(&sentence, "${{%s}} must be the whole value; inside a string write ${%s}",
+			  name, name);
+	else
+		parameters_add_unknown(&maker->parameters, name, &sentence);
+	field_refuse(&maker->reader, field, "%s", text_of(&sentence));
+}
+
+/* Adds what a reference stands for. */
+static void put_in(struct maker *maker, const struct field *field, const char *at,
+		   const struct reference *reference, struct text *made)
+{
+	const struct parameter *parameter = parameters_find(&maker->parameters, reference->name);
+
+	if (reference->is_typed)
+		refuse_typed(maker, field, reference->name);
+	else if (!parameter)
+		note_unknown(maker, field, reference->name);
+	if (reference->is_typed || !parameter)
+		text_add_bytes(made, at, reference->len);
+	else if (take_size(maker, strlen(parameter->value)))
+		text_add(made, parameter->value);
+}
+
+static void add_with_values(struct maker *maker, const struct field *field, const char *text,
+			    struct text *made)
+{
+	struct reference reference;
+
+	while (*text) {
+		const char *dollar = strchr(text, '$');
+		size_t n_before = dollar ? (size_t) (dollar - text) : strlen(text);
+
+		text_add_bytes(made, text, n_before);
+		text += n_before;
+		if (!dollar)
+			return;
+		if (find_reference(maker, text, &reference)) {
+			put_in(maker, field, text, &reference, made);
+			text += reference.len;
+		} else {
+			text_add_char(made, *text++);
+		}
+	}
+}
+
+/* Objects. */
+
+static struct json *make_typed(struct maker *maker, const char *value)
+{
+	struct json *typed = NULL;
+
+	if (!take_size(maker, strlen(value)) || json_read(value, strlen(value), &typed, NULL) < 0)
+		return json_new_string(value);
+	return typed;
+}
+
+static struct json *make_text(struct maker *maker, const struct field *field)
+{
+	const char *text = json_as_string(field->value, "");
+	struct text made CLEANUP(text_done) = {0};
+	struct reference reference;
+
+	if (find_reference(maker, text, &reference) && reference.is_typed &&
+	    reference.len == strlen(text)) {
+		const struct parameter *parameter =
+			parameters_find(&maker->parameters, reference.name);
+
+		if (parameter)
+			return make_typed(maker, parameter->value);
+	}
+	add_with_values(maker, field, text, &made);
+	return json_new_string(text_of(&made));
+}
+
+static struct json *make_value(struct maker *maker, const struct field *field);
+
+static struct json *make_array(struct maker *maker, const struct field *array)
+{
+	struct json *made = json_new_array();
+
+	for (size_t i = 0; i < json_count(array->value); i++) {
+		struct field element = field_element(array, i);
+
+		json_append(made, make_value(maker, &element));
+	}
+	return made;
+}
+
+static struct json *make_object(struct maker *maker, const struct field *object)
+{
+	struct json *made = json_new_object();
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(object->value, &key, &value)) {
+		struct field member = field_member(object, key);
+		struct text made_key CLEANUP(text_done) = {0};
+
+		add_with_values(maker, &member, key, &made_key);
+		if (json_get(made, text_of(&made_key)))
+			field_refuse(&maker->reader, &member,
+				     "Duplicate value: \"%s\": another key becomes the same",
+				     text_of(&made_key));
+		json_set(made, text_of(&made_key), make_value(maker, &member));
+	}
+	return made;
+}
+
+static struct json *make_value(struct maker *maker, const struct field *field)
+{
+	switch (json_type_of(field->value)) {
+	case JSON_OBJECT:
+		return make_object(maker, field);
+	case JSON_ARRAY:
+		return make_array(maker, field);
+	case JSON_STRING:
+		return make_text(maker, field);
+	case JSON_NULL:
+	case JSON_BOOL:
+	case JSON_INTEGER:
+	case JSON_REAL:
+		break;
+	}
+	return json_new_copy(field->value);
+}
+
+/* A template is for any namespace: one that has no reference in it was that of its author. */
+static void leave_out_namespace(struct maker *maker, const struct json *written, struct json *made)
+{
+	const char *name_space =
+		json_as_string(json_get_path(written, "metadata", "namespace", NULL), "");
+	struct reference reference;
+
+	for (const char *at = name_space; (at = strchr(at, '$')); at++)
+		if (find_reference(maker, at, &reference))
+			return;
+	json_remove(json_get(made, "metadata"), "namespace");
+}
+
+static void add_labels(struct json *object, const struct json *labels)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(labels, &key, &value))
+		json_set(json_object_at(json_object_at(object, "metadata"), "labels"), key,
+			 json_ref(value));
+}
+
+static void check_object(struct maker *maker, const struct field *field, const struct json *made)
+{
+	static const char *const words[] = {"apiVersion", "kind"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		struct field member = field_member(field, words[i]);
+
+		if (!json_as_string(json_get(made, words[i]), "")[0])
+			field_refuse(&maker->reader, &member,
+				     "Required value: every object says what it is");
+	}
+}
+
+static struct document *make_document(struct maker *maker, const struct field *field, size_t index,
+				      const struct json *labels)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("objects[%zu]", index);
+	struct json *made = make_value(maker, field);
+
+	if (field_is_object(&maker->reader, field)) {
+		check_object(maker, field, made);
+		leave_out_namespace(maker, field->value, made);
+		add_labels(made, labels);
+	} else if (!field_is_set(field)) {
+		field_refuse(&maker->reader, field, "Required value: expected an object");
+	}
+	return document_new_part(maker->reader.document, path, made);
+}
+
+static struct json *make_labels(struct maker *maker, const struct field *root)
+{
+	struct field labels = field_member(root, "labels");
+	const char *key = NULL;
+	struct json *value;
+
+	if (!field_is_object(&maker->reader, &labels))
+		return json_new_object();
+	while (json_next(labels.value, &key, &value)) {
+		struct field label = field_map_entry(&labels, key);
+
+		(void) field_text(&maker->reader, &label, NULL);
+	}
+	return make_value(maker, &labels);
+}
+
+static void make_objects(struct maker *maker, const struct field *root,
+			 struct document ***ret_objects, size_t *ret_count)
+{
+	struct field list = field_member(root, "objects");
+	size_t count = field_count(&maker->reader, &list);
+	struct json *labels CLEANUP(json_cleanup) = make_labels(maker, root);
+
+	if (!count)
+		field_refuse(&maker->reader, &list, "Required value: what the template makes");
+	*ret_objects = mem_new_array(count ? count : 1, sizeof(**ret_objects));
+	for (*ret_count = 0; *ret_count < count; ++*ret_count) {
+		struct field element = field_element(&list, *ret_count);
+
+		(*ret_objects)[*ret_count] = make_document(maker, &element, *ret_count, labels);
+	}
+}
+
+static void read_root(struct maker *maker, const struct field *root)
+{
+	static const char *const versions[] = {"template.openshift.io/v1", "v1"};
+	struct field version = field_member(root, "apiVersion");
+
+	(void) field_word(&maker->reader, &version, versions, ARRAY_LEN(versions), 0, 0);
+	field_check_members(&maker->reader, root, template_words, ARRAY_LEN(template_words));
+	parameters_read(&maker->parameters, root);
+}
+
+static void maker_init(struct maker *maker, const struct document *document, struct faults *faults)
+{
+	*maker = (struct maker){
+		.reader = {.document = document, .strictness = JOB_STRICT, .faults = faults},
+		.parameters = {.reader = &maker->reader, .arena = arena_new()},
+		.size_left = LIMIT_TEMPLATE_SIZE,
+	};
+}
+
+static void maker_done(struct maker *maker)
+{
+	arena_free(maker->parameters.arena);
+}
+
+int template_make(const struct document *document, const struct template_call *call,
+		  struct faults *faults, struct faults *notes, struct document ***ret_objects,
+		  size_t *ret_count)
+{
+	struct maker maker CLEANUP(maker_done);
+	struct field root = {.value = document_root(document)};
+	struct document **objects = NULL;
+	size_t count = 0;
+	size_t n_before = faults->count;
+
+	maker_init(&maker, document, faults);
+	maker.notes = notes;
+	read_root(&maker, &root);
+	maker.parameters.call = call;
+	parameters_set(&maker.parameters, &root);
+	make_objects(&maker, &root, &objects, &count);
+	if (!maker.reader.n_refused) {
+		*ret_objects = objects;
+		*ret_count = count;
+		return 0;
+	}
+	documents_free(objects, count);
+	faults_sort(faults, n_before);
+	return ERR_INVALID;
+}
+
+int template_parameters(const struct document *document, struct faults *faults,
+			struct template_parameter **ret_parameters, size_t *ret_count)
+{
+	struct maker maker CLEANUP(maker_done);
+	struct field root = {.value = document_root(document)};
+	size_t n_before = faults->count;
+
+	maker_init(&maker, document, faults);
+	read_root(&maker, &root);
+	if (maker.reader.n_refused) {
+		faults_sort(faults, n_before);
+		return ERR_INVALID;
+	}
+	*ret_count = maker.parameters.count;
+	*ret_parameters = mem_new_array(*ret_count + 1, sizeof(**ret_parameters));
+	for (size_t i = 0; i < *ret_count; i++)
+		(*ret_parameters)[i] = maker.parameters.list[i].written;
+	return 0;
+}

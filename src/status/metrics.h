@@ -1,0 +1,69 @@
+/* What is told of a job to a program that watches over many: numbers in Prometheus' text format
+ * (https://prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4). */
+#pragma once
+
+#include "base/text.h"
+#include "spec/job.h"
+#include "status/status.h"
+
+#include <stdint.h>
+
+#define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define METRICS_BUCKETS 5
+
+/* Passes of the driver, by how long they took. Zero it to begin. */
+struct metrics_passes {
+	int64_t n_below[METRICS_BUCKETS]; /* 1 ms, 10 ms, 100 ms, 1 s, 10 s; each counts all below
+					   */
+	int64_t count;
+	int64_t microseconds; /* of all together */
+};
+
+void metrics_add_pass(struct metrics_passes *passes, int64_t microseconds);
+/* The whole text. Each role has a line for each state, zeros too, so that a query finds it. */
+void metrics_write(const struct job *job, const struct status *status,
+		   const struct metrics_passes *passes, struct text *text);
+
+/* Of an operator, by the names of training-operator 1.9, each event counted once. */
+enum metrics_job_event {
+	METRICS_JOB_CREATED,
+	METRICS_JOB_DELETED,
+	METRICS_JOB_SUCCESSFUL,
+	METRICS_JOB_FAILED,
+	METRICS_JOB_RESTARTED,
+	METRICS_JOB_EVENTS,
+};
+
+struct metrics_namespace {
+	char *name;
+	int64_t counts[METRICS_JOB_EVENTS];
+};
+
+/* Restarts after failures of one reason. */
+struct metrics_reason {
+	char *word;
+	int64_t count;
+};
+
+/* Zero it to begin. */
+struct metrics_jobs {
+	struct metrics_namespace *list;
+	size_t count, capacity;
+	struct metrics_reason *reasons;
+	size_t n_reasons, reasons_capacity;
+};
+void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
+		       enum metrics_job_event event);
+/* So many restarts for a reason in one word, as clusters give it ("OOMKilled"). Those after the
+ * first METRICS_REASONS reasons, and what is no word of letters and digits, count as "Other". */
+#define METRICS_REASONS 32
+void metrics_count_restarts(struct metrics_jobs *jobs, const char *reason, int64_t count);
+void metrics_jobs_done(struct metrics_jobs *jobs);
+
+/* How it is now. */
+struct metrics_operator {
+	size_t n_jobs, n_queued;
+	int64_t n_errors; /* passes that failed, so far */
+};
+void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
+			const struct metrics_passes *passes, struct text *text);

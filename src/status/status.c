@@ -1,0 +1,93 @@
+/* Word tables and look-ups of a job's status. Its JSON stands in status/json.c, comparison and
+ * copies in status/fields.c. */
+#include "status/status.h"
+
+#include "base/text.h"
+
+const char *const condition_type_words[CONDITION_COUNT] = {
+	[CONDITION_CREATED] = "Created",       [CONDITION_RUNNING] = "Running",
+	[CONDITION_RESTARTING] = "Restarting", [CONDITION_SUCCEEDED] = "Succeeded",
+	[CONDITION_SUSPENDED] = "Suspended",   [CONDITION_FAILED] = "Failed",
+};
+
+const char *const replica_state_words[REPLICA_STATE_COUNT] = {
+	[REPLICA_PENDING] = "Pending",     [REPLICA_STARTING] = "Starting",
+	[REPLICA_RUNNING] = "Running",     [REPLICA_STOPPING] = "Stopping",
+	[REPLICA_SUCCEEDED] = "Succeeded", [REPLICA_FAILED] = "Failed",
+	[REPLICA_STOPPED] = "Stopped",
+};
+
+const struct condition *status_condition(const struct status *status, enum condition_type type)
+{
+	for (size_t i = 0; i < status->n_conditions; i++)
+		if (status->conditions[i].type == type)
+			return &status->conditions[i];
+	return NULL;
+}
+
+bool status_condition_is_true(const struct status *status, enum condition_type type)
+{
+	const struct condition *condition = status_condition(status, type);
+
+	return condition && condition->is_true;
+}
+
+bool status_has_pods(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].pod)
+			return true;
+	return false;
+}
+
+bool status_is_finished(const struct status *status)
+{
+	return status_condition_is_true(status, CONDITION_SUCCEEDED) ||
+	       status_condition_is_true(status, CONDITION_FAILED);
+}
+
+bool replica_state_is_end(enum replica_state state)
+{
+	return state == REPLICA_SUCCEEDED || state == REPLICA_FAILED || state == REPLICA_STOPPED;
+}
+
+void role_status_add(struct role_status *counts, enum replica_state state)
+{
+	counts->active += state == REPLICA_RUNNING;
+	counts->succeeded += state == REPLICA_SUCCEEDED;
+	counts->failed += state == REPLICA_FAILED;
+}
+
+void status_drop_idle_roles(struct status *status)
+{
+	size_t n_kept = 0;
+
+	if (!status_condition_is_true(status, CONDITION_SUSPENDED))
+		return;
+	for (size_t i = 0; i < status->n_roles; i++) {
+		const struct role_status *role = &status->roles[i];
+
+		if (role->active || role->succeeded || role->failed)
+			status->roles[n_kept++] = *role;
+	}
+	status->n_roles = n_kept;
+}
+
+const struct replica_status *status_replica(const struct status *status, const char *role,
+					    int index)
+{
+	return status_replica_near(status, 0, role, index);
+}
+
+struct replica_status *status_replica_near(const struct status *status, size_t place,
+					   const char *role, int index)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica =
+			&status->replicas[(place + i) % status->n_replicas];
+
+		if (replica->index == index && text_equals(replica->role, role))
+			return replica;
+	}
+	return NULL;
+}

@@ -1,0 +1,244 @@
+/* The record as it was last read is kept, and over it the parts that could not be written.
+ *
+ * While something waits, versions are counted from a number that no store reaches, so that a caller
+ * that remembers a record by its version never takes a written record for one that only was here.
+ */
+#include "store/retrying.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+#define FIRST_VERSION_AHEAD ((int64_t) 1 << 52)
+
+struct retrying_store {
+	struct store base;
+	struct store *behind;
+	void (*on_trouble)(const char *sentence, void *data);
+	void *data;
+	struct store_record last; /* as it was last read or created */
+	struct store_record waiting; /* parts that could not be written; NULL: nothing waits */
+	int64_t versions_ahead; /* changes since writing began to fail; 0: all is written */
+};
+
+static const struct store_functions retrying_functions;
+
+static struct retrying_store *of(struct store *store)
+{
+	return (struct retrying_store *) store;
+}
+
+static bool is_disk_trouble(int rc)
+{
+	return rc == ERR_SPACE || rc == ERR_IO;
+}
+
+static void replace(char **text, const char *with)
+{
+	free(*text);
+	*text = mem_copy_text(with);
+}
+
+static void replace_if_given(char **text, const char *with)
+{
+	if (with)
+		replace(text, with);
+}
+
+static void copy_record(struct store_record *copy, const struct store_record *record)
+{
+	store_record_done(copy);
+	*copy = (struct store_record){
+		.name = mem_copy_text(record->name),
+		.uid = mem_copy_text(record->uid),
+		.version = record->version,
+		.document = mem_copy_text(record->document),
+		.status = mem_copy_text(record->status),
+		.summary = mem_copy_text(record->summary),
+		.supervisor = mem_copy_text(record->supervisor),
+		.created = record->created,
+	};
+}
+
+static void apply(struct store_record *record, const struct store_change *change)
+{
+	replace_if_given(&record->document, change->document);
+	replace_if_given(&record->status, change->status);
+	replace_if_given(&record->summary, change->summary);
+	replace_if_given(&record->supervisor, change->supervisor);
+}
+
+static struct store_change waiting_change(const struct retrying_store *store)
+{
+	return (struct store_change){
+		.document = store->waiting.document,
+		.status = store->waiting.status,
+		.summary = store->waiting.summary,
+		.supervisor = store->waiting.supervisor,
+		.is_lasting = true, /* one of those that it stands for may have been */
+	};
+}
+
+static void keep_waiting(struct retrying_store *store, const struct store_change *change,
+			 const struct err *err)
+{
+	if (store->versions_ahead++ == 0)
+		store->on_trouble(err->text, store->data);
+	apply(&store->waiting, change);
+}
+
+/* Writes what waits over the record as it is now. */
+static int catch_up(struct retrying_store *store, const struct store_record *record,
+		    struct err *err)
+{
+	const struct store_change change = waiting_change(store);
+	int64_t version;
+	int rc = store->behind->functions->change(store->behind, record->name, record->version,
+						  &change, &version, err);
+
+	if (rc < 0)
+		return rc;
+	store_record_done(&store->waiting);
+	store->versions_ahead = 0;
+	store->on_trouble(NULL, store->data);
+	return 0;
+}
+
+static void remember_new(struct retrying_store *store, const struct store_record *record,
+			 int64_t version)
+{
+	copy_record(&store->last, record);
+	store->last.version = version;
+}
+
+static int retrying_create(struct store *base, const struct store_record *record,
+			   int64_t *ret_version, struct err *err)
+{
+	struct retrying_store *store = of(base);
+	int rc = store->behind->functions->create(store->behind, record, ret_version, err);
+
+	if (rc == 0)
+		remember_new(store, record, *ret_version);
+	return rc;
+}
+
+static int retrying_replace(struct store *base, const char *old_name, const char *old_uid,
+			    const struct store_record *record, int64_t *ret_version,
+			    struct err *err)
+{
+	struct retrying_store *store = of(base);
+	int rc = store->behind->functions->replace(store->behind, old_name, old_uid, record,
+						   ret_version, err);
+
+	if (rc == 0)
+		remember_new(store, record, *ret_version);
+	return rc;
+}
+
+/* What is remembered, with what waits over it. */
+static int get_remembered(struct retrying_store *store, struct store_record *ret_record)
+{
+	const struct store_change change = waiting_change(store);
+
+	copy_record(ret_record, &store->last);
+	apply(ret_record, &change);
+	if (store->versions_ahead)
+		ret_record->version = FIRST_VERSION_AHEAD + store->versions_ahead;
+	return 0;
+}
+
+static int retrying_get(struct store *base, const char *name, struct store_record *ret_record,
+			struct err *err)
+{
+	struct retrying_store *store = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = store->behind->functions->get(store->behind, name, &record, err);
+
+	if (is_disk_trouble(rc) && text_equals(store->last.name, name))
+		return get_remembered(store, ret_record);
+	if (rc < 0)
+		return rc;
+	if (store->versions_ahead && catch_up(store, &record, err) == 0)
+		return retrying_get(base, name, ret_record, err);
+	copy_record(&store->last, &record);
+	return get_remembered(store, ret_record);
+}
+
+static int retrying_change(struct store *base, const char *name, int64_t version,
+			   const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct retrying_store *store = of(base);
+	struct err trouble = {0};
+
+	if (store->versions_ahead == 0) {
+		int rc = store->behind->functions->change(store->behind, name, version, change,
+							  ret_version, &trouble);
+
+		if (!is_disk_trouble(rc) || !text_equals(store->last.name, name)) {
+			err_copy(err, &trouble);
+			return rc;
+		}
+	} else if (version != FIRST_VERSION_AHEAD + store->versions_ahead) {
+		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
+	}
+	keep_waiting(store, change, &trouble);
+	*ret_version = FIRST_VERSION_AHEAD + store->versions_ahead;
+	return 0;
+}
+
+static int retrying_remove(struct store *base, const char *name, const char *uid, struct err *err)
+{
+	struct store *behind = of(base)->behind;
+
+	return behind->functions->remove(behind, name, uid, err);
+}
+
+static int retrying_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
+			 struct err *err)
+{
+	struct store *behind = of(base)->behind;
+
+	return behind->functions->list(behind, parts, ret_list, err);
+}
+
+static void retrying_free(struct store *base)
+{
+	struct retrying_store *store = of(base);
+
+	if (!store)
+		return;
+	store->behind->functions->free(store->behind);
+	store_record_done(&store->last);
+	store_record_done(&store->waiting);
+	free(store);
+}
+
+struct store *store_retrying_new(struct store *take_store,
+				 void (*on_trouble)(const char *sentence, void *data), void *data)
+{
+	struct retrying_store *store = mem_new(sizeof(*store));
+
+	*store = (struct retrying_store){
+		.base = {.functions = &retrying_functions, .claims = take_store->claims},
+		.behind = take_store,
+		.on_trouble = on_trouble,
+		.data = data,
+	};
+	return &store->base;
+}
+
+bool store_retrying_is_behind(const struct store *base)
+{
+	return ((const struct retrying_store *) base)->versions_ahead > 0;
+}
+
+static const struct store_functions retrying_functions = {
+	.create = retrying_create,
+	.replace = retrying_replace,
+	.get = retrying_get,
+	.change = retrying_change,
+	.remove = retrying_remove,
+	.list = retrying_list,
+	.free = retrying_free,
+};

@@ -1,0 +1,111 @@
+/* The answer to the waiting parent is one letter: ANSWER_STARTED, or ANSWER_ERROR and a struct err
+ * behind it. */
+#include "supervise/background.h"
+
+#include "base/exit_code.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_STARTED 's'
+#define ANSWER_ERROR 'e'
+
+/* In the daemon. */
+
+static void answer(int *answer_fd, char letter, const struct err *err)
+{
+	if (*answer_fd < 0)
+		return;
+	file_write_all(*answer_fd, &letter, 1, NULL);
+	if (err)
+		file_write_all(*answer_fd, err, sizeof(*err), NULL);
+	file_close(answer_fd);
+}
+
+static void on_started(void *answer_fd)
+{
+	answer(answer_fd, ANSWER_STARTED, NULL);
+}
+
+void background_leave_terminal(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setsid();
+	if (fd < 0)
+		return;
+	dup2(fd, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+static NORETURN void be_daemon(background_fn fn, void *data, int answer_fd)
+{
+	struct err err = {0};
+	int exit_code = EXIT_OWN_FAULT;
+
+	background_leave_terminal();
+	file_close_inherited();
+	if (fn(on_started, &answer_fd, &exit_code, &err, data) < 0)
+		answer(&answer_fd, ANSWER_ERROR, &err);
+	_exit(exit_code);
+}
+
+/* In its parent. */
+
+static bool read_all(int fd, void *bytes, size_t len)
+{
+	for (size_t have = 0; have < len;) {
+		ssize_t got = read(fd, (char *) bytes + have, len - have);
+
+		if (got > 0)
+			have += (size_t) got;
+		else if (got == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+static int read_answer(int answer_fd, struct err *err)
+{
+	struct err told;
+	char letter;
+
+	if (!read_all(answer_fd, &letter, 1))
+		return err_set(err, ERR_IO,
+			       "the background supervisor exited before it started the job");
+	if (letter == ANSWER_STARTED)
+		return 0;
+	if (!read_all(answer_fd, &told, sizeof(told)))
+		return err_set(err, ERR_IO, "the background supervisor exited unexpectedly");
+	return err_copy(err, &told);
+}
+
+int background_run(bool is_detached, background_fn fn, void *data, int *ret_exit_code,
+		   struct err *err)
+{
+	int answer_fds[2];
+
+	if (!is_detached)
+		return fn(NULL, NULL, ret_exit_code, err, data);
+	if (pipe2(answer_fds, O_CLOEXEC) < 0)
+		return err_set_errno(err, errno, "cannot create a pipe");
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(answer_fds[0]);
+		be_daemon(fn, data, answer_fds[1]);
+	}
+	close(answer_fds[1]);
+	int rc = pid < 0 ? err_set_errno(err, errno, "cannot start a process in the background")
+			 : read_answer(answer_fds[0], err);
+	close(answer_fds[0]);
+	if (pid > 0 && rc < 0)
+		waitpid(pid, NULL, 0);
+	if (rc == 0)
+		*ret_exit_code = 0;
+	return rc;
+}

@@ -1,0 +1,216 @@
+#include "supervise/supervision.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+/* Setting up. */
+
+static void write_metrics(const struct metrics_passes *passes, struct text *text, void *data)
+{
+	const struct supervision *supervision = data;
+
+	metrics_write(supervision->job, &supervision->reporter.status, passes, text);
+}
+
+int supervision_make_exporter(struct supervision *supervision, struct err *err)
+{
+	const struct exporter_settings settings = {
+		.listening = supervision->request->metrics,
+		.write = write_metrics,
+		.data = supervision,
+	};
+
+	return exporter_new(supervision->loop, &settings, &supervision->exporter, err);
+}
+
+void supervision_end_exporter(struct supervision *supervision)
+{
+	exporter_free(TAKE(supervision->exporter));
+}
+
+int supervision_make_console(struct supervision *supervision, const char *log_folder,
+			     struct unkept *unkept, struct err *err)
+{
+	const struct supervision_request *request = supervision->request;
+	const struct console_settings settings = {
+		.loop = supervision->loop,
+		.log_folder = log_folder,
+		.unkept = unkept,
+		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
+		.chatter_fd = STDERR_FILENO,
+		.job_words = request->job_words,
+		.style = request->style,
+	};
+
+	return request->is_detached ? 0
+				    : console_new(&settings, supervision->job,
+						  &supervision->reporter.console, err);
+}
+
+/* Passes. */
+
+void supervision_ask_for_pass(void *data)
+{
+	struct supervision *supervision = data;
+
+	if (supervision->phase != SUPERVISION_CLOSING && supervision->timer)
+		loop_timer_arm(supervision->timer, loop_now());
+}
+
+void supervision_on_output(void *data)
+{
+	const struct supervision *supervision = data;
+
+	reporter_show_output(&supervision->reporter);
+}
+
+void supervision_on_trouble(const char *sentence, void *data)
+{
+	struct supervision *supervision = data;
+
+	reporter_say(&supervision->reporter, sentence);
+}
+
+static void pass(void *data)
+{
+	struct supervision *supervision = data;
+
+	if (supervision->parts->begin_pass && !supervision->parts->begin_pass(supervision->data))
+		return;
+	exporter_begin_pass(supervision->exporter);
+	driver_look(supervision->driver, loop_now());
+}
+
+static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+{
+	struct supervision *supervision = data;
+
+	exporter_end_pass(supervision->exporter);
+	if (supervision->phase != SUPERVISION_RUNNING) /* it was left while the pass wrote */
+		return;
+	reporter_say_trouble(&supervision->reporter, err ? err->text : NULL);
+	if (outcome->version)
+		supervision->version = outcome->version;
+	supervision->parts->end_pass(outcome, supervision->data);
+}
+
+/* Being asked to end. */
+
+void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace)
+{
+	driver_ask_to_stop(supervision->driver, reason, grace);
+	supervision_ask_for_pass(supervision);
+}
+
+static void interrupt(struct supervision *supervision)
+{
+	if (supervision->n_interrupts++) {
+		supervision->parts->hurry(supervision->data);
+		return;
+	}
+	reporter_say_stopping(&supervision->reporter, supervision->job,
+			      supervision->parts->replicas);
+	supervision_ask_to_stop(supervision, STOP_INTERRUPTED, -1);
+}
+
+static void on_signal(int number, void *data)
+{
+	struct supervision *supervision = data;
+
+	if (supervision->phase == SUPERVISION_CLOSING) {
+		/* Only the terminal is waited for now, and a user that asks to stop does not want
+		 * to see it. */
+		loop_stop(supervision->loop);
+	} else if (supervision->parts->take_signal(number, supervision->data)) {
+		return;
+	} else if (number == SIGINT) {
+		interrupt(supervision);
+	} else if (number == SIGQUIT) {
+		supervision_ask_to_stop(supervision, STOP_INTERRUPTED, -1);
+		supervision->parts->hurry(supervision->data);
+	} else {
+		supervision_ask_to_stop(supervision,
+					number == SIGHUP ? STOP_HANGUP : STOP_TERMINATED, -1);
+	}
+}
+
+void supervision_watch_signals(struct supervision *supervision)
+{
+	end_signals_watch(&supervision->signals, supervision->loop, on_signal, supervision);
+}
+
+/* From the beginning to the end. */
+
+void supervision_run(struct supervision *supervision)
+{
+	const struct driver_settings settings = {
+		.store = supervision->store,
+		.backend = supervision->backend,
+		.job_name = supervision->job->name,
+		.listener = reporter_listener(&supervision->reporter),
+		.on_passed = on_passed,
+		.data = supervision,
+	};
+
+	supervision->driver = driver_new(&settings);
+	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
+	supervision_ask_for_pass(supervision);
+	loop_run(supervision->loop);
+}
+
+void supervision_tell_started(struct supervision *supervision)
+{
+	if (supervision->started)
+		supervision->started(supervision->background);
+	supervision->started = NULL;
+}
+
+static void on_drained(void *data)
+{
+	const struct supervision *supervision = data;
+
+	loop_stop(supervision->loop);
+}
+
+void supervision_close(struct supervision *supervision)
+{
+	struct reporter *reporter = &supervision->reporter;
+
+	supervision->phase = SUPERVISION_CLOSING;
+	loop_timer_arm(supervision->timer, MSEC_NEVER);
+	if (reporter->console)
+		console_finish(reporter->console, &reporter->status, on_drained, supervision);
+	else
+		loop_stop(supervision->loop);
+}
+
+void supervision_end_work(struct supervision *supervision)
+{
+	struct backend *backend = TAKE(supervision->backend);
+
+	supervision->phase = SUPERVISION_CLOSING;
+	loop_watch_free(TAKE(supervision->timer));
+	driver_free(TAKE(supervision->driver));
+	if (backend)
+		backend->functions->free(backend);
+}
+
+int supervision_finish(struct supervision *supervision)
+{
+	struct reporter *reporter = &supervision->reporter;
+
+	if (supervision->request->prints_json)
+		reporter_print(reporter, supervision->job->uid, supervision->created,
+			       supervision->version);
+	return reporter->status.exit_code;
+}
+
+void supervision_done(struct supervision *supervision)
+{
+	supervision_end_work(supervision);
+	end_signals_done(&supervision->signals);
+	supervision_end_exporter(supervision);
+	reporter_done(&supervision->reporter);
+	store_cleanup(&supervision->store);
+	loop_free(supervision->loop);
+}

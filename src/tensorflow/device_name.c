@@ -1,0 +1,51 @@
+/* Full names have every part, in this order; the library gives no others. */
+#include "tensorflow/device_name.h"
+
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Names come from servers, and are shown on terminals. */
+static bool is_plain(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+/* Copies what stands between `beginning` and the next '/' (or the end), and moves on behind it. */
+static bool take_part(const char **text, const char *beginning, char part[DEVICE_NAME_SIZE])
+{
+	if (!text_starts_with(*text, beginning))
+		return false;
+	*text += strlen(beginning);
+	size_t len = strcspn(*text, "/");
+
+	if (len == 0 || len >= DEVICE_NAME_SIZE || !is_plain(*text, len))
+		return false;
+	memcpy(part, *text, len);
+	part[len] = '\0';
+	*text += len;
+	return true;
+}
+
+int device_name_read(const char *text, struct device_name *ret_name, struct err *err)
+{
+	struct device_name name = {0};
+	const char *rest = text;
+	char replica[DEVICE_NAME_SIZE], task[DEVICE_NAME_SIZE];
+	int64_t index;
+
+	if (!take_part(&rest, "/job:", name.job) || !take_part(&rest, "/replica:", replica) ||
+	    !take_part(&rest, "/task:", task) || text_read_int(task, 0, INT32_MAX, &index, NULL) ||
+	    !take_part(&rest, "/device:", name.device) || *rest)
+		return err_set(err, ERR_INVALID, "'%s' is not a full name of a device", text);
+	name.task = (int) index;
+	snprintf(name.kind, sizeof(name.kind), "%.*s", (int) strcspn(name.device, ":"),
+		 name.device);
+	*ret_name = name;
+	return 0;
+}

@@ -1,0 +1,329 @@
+#include "tensorflow/library_find.h"
+
+#include "base/mem.h"
+#include "tensorflow/package_find.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WHEEL_LIBRARY "libtensorflow_cc.so.2"
+#define PACKAGE_LIBRARY "libtensorflow.so.2"
+#define INSTALL "pip install tensorflow-cpu (" LIBRARY_LEAST_VERSION " or later)"
+
+const char *const library_origin_words[5] = {
+	"--libtensorflow", LIBRARY_VARIABLE, "virtual environment", "python3", "system",
+};
+
+/* The wheel's first: it has what the C package has, and the gRPC server surely. */
+static const char *const library_names[] = {WHEEL_LIBRARY, PACKAGE_LIBRARY};
+
+/* One search under way. */
+struct finding {
+	const struct library_search *search;
+	struct library_place *place; /* what was found */
+	struct text looked_at;
+	struct err unfit; /* a TensorFlow that is there and has no library; code 0: none was met */
+};
+
+static void finding_done(struct finding *finding)
+{
+	library_place_free(finding->place);
+	text_done(&finding->looked_at);
+}
+
+struct library_search library_search_here(const char *asked)
+{
+	return (struct library_search){
+		.asked = asked,
+		.variable = getenv(LIBRARY_VARIABLE),
+		.library_path = getenv("LD_LIBRARY_PATH"),
+		.system_root = "",
+		.python = python_search_here(),
+	};
+}
+
+static bool is_set(const char *text)
+{
+	return text && text[0];
+}
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && !S_ISDIR(status.st_mode);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* What pip noted about the TensorFlow of a folder of packages; NULL twice when it noted nothing. */
+static void find_version(const char *packages, char **ret_package, char **ret_version)
+{
+	if (!package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
+			  ret_package, ret_version))
+		*ret_package = *ret_version = NULL;
+}
+
+static struct library_place *place_new(const char *path, enum library_origin origin)
+{
+	struct library_place *place = mem_new(sizeof(*place));
+
+	place->path = mem_copy_text(path);
+	place->origin = origin;
+	return place;
+}
+
+/* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2"; NULL: no wheel's. */
+static char *packages_of(const char *path)
+{
+	static const char ending[] = "/tensorflow/" WHEEL_LIBRARY;
+
+	if (!text_ends_with(path, ending))
+		return NULL;
+	return mem_copy_bytes(path, strlen(path) - strlen(ending));
+}
+
+static void take_file(struct finding *finding, const char *path, enum library_origin origin)
+{
+	struct library_place *place = place_new(path, origin);
+
+	place->folder = packages_of(path);
+	if (place->folder)
+		find_version(place->folder, &place->package, &place->version);
+	text_addf(&finding->looked_at, "%s: %s\n", library_origin_words[origin], path);
+	finding->place = place;
+}
+
+/* A file of the library in the folder itself. */
+static bool take_from_folder(struct finding *finding, const char *folder,
+			     enum library_origin origin)
+{
+	for (size_t i = 0; i < ARRAY_LEN(library_names); i++) {
+		char *path CLEANUP(mem_free_text) = mem_format("%s/%s", folder, library_names[i]);
+
+		if (!is_file(path))
+			continue;
+		take_file(finding, path, origin);
+		return true;
+	}
+	return false;
+}
+
+/* Notes a TensorFlow that was installed and does not have the library. */
+static void note_unfit(struct finding *finding, const char *packages)
+{
+	char *package CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
+
+	if (finding->unfit.code)
+		return;
+	find_version(packages, &package, &version);
+	bool is_broken = version && library_version_suffices(version);
+
+	err_set(&finding->unfit, ERR_UNSUPPORTED,
+		"TensorFlow%s%s in %s has no libtensorflow_cc: %s", version ? " " : "",
+		version ? version : "", packages,
+		is_broken ? "reinstall it (" INSTALL ")"
+			  : LIBRARY_LEAST_VERSION " or later is needed");
+}
+
+/* The wheel's file in one folder of packages. */
+static bool take_from_packages(struct finding *finding, const char *packages,
+			       enum library_origin origin)
+{
+	char *modules CLEANUP(mem_free_text) = mem_format("%s/tensorflow", packages);
+
+	if (!is_folder(modules))
+		return false;
+	if (take_from_folder(finding, modules, origin))
+		return true;
+	char *first CLEANUP(mem_free_text) = mem_format("%s/__init__.py", modules);
+
+	if (is_file(first))
+		note_unfit(finding, packages);
+	return false;
+}
+
+static void look_at_python(struct finding *finding, const struct python_place *python,
+			   enum library_origin origin)
+{
+	for (size_t i = 0; i < python->n_packages; i++)
+		if (take_from_packages(finding, python->packages[i], origin))
+			return;
+	text_addf(&finding->looked_at, "%s: %s has no TensorFlow library in ",
+		  library_origin_words[origin], python->interpreter);
+	for (size_t i = 0; i < python->n_packages; i++)
+		text_addf(&finding->looked_at, "%s%s", i == 0 ? "" : ", ", python->packages[i]);
+	text_add(&finding->looked_at, python->n_packages ? "\n" : "any folder\n");
+}
+
+/* The active virtual environment, then python3, where that is another one. */
+static void look_at_pythons(struct finding *finding)
+{
+	struct python_place *active CLEANUP(python_place_cleanup) = NULL;
+	struct python_place *first CLEANUP(python_place_cleanup) = NULL;
+	const struct python_search *search = &finding->search->python;
+	bool has_active = !python_find(search, &active, NULL) && active->is_virtual_env;
+
+	if (has_active)
+		look_at_python(finding, active, LIBRARY_VIRTUAL_ENV);
+	else
+		text_add(&finding->looked_at, "virtual environment: none active\n");
+	if (finding->place)
+		return;
+	if (python_find_in_path(search, &first, NULL))
+		text_add(&finding->looked_at, "python3: not found in PATH\n");
+	else if (!has_active || !text_equals(first->interpreter, active->interpreter))
+		look_at_python(finding, first, LIBRARY_PYTHON);
+}
+
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu"
+#elif defined(__aarch64__)
+#define MULTIARCH "aarch64-linux-gnu"
+#else
+#define MULTIARCH "lib"
+#endif
+
+static void look_at_library_path(struct finding *finding)
+{
+	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
+	char *rest = list;
+
+	for (char *folder; !finding->place && (folder = strsep(&rest, ":"));)
+		if (folder[0])
+			take_from_folder(finding, folder, LIBRARY_SYSTEM);
+}
+
+static void look_at_system(struct finding *finding)
+{
+	static const char *const folders[] = {
+		"/usr/local/lib", "/usr/local/lib/" MULTIARCH, "/usr/lib", "/usr/lib/" MULTIARCH,
+		"/usr/lib64",     "/usr/local/lib64",
+	};
+
+	look_at_library_path(finding);
+	for (size_t i = 0; i < ARRAY_LEN(folders) && !finding->place; i++) {
+		char *folder CLEANUP(mem_free_text) =
+			mem_format("%s%s", finding->search->system_root, folders[i]);
+
+		take_from_folder(finding, folder, LIBRARY_SYSTEM);
+	}
+	if (!finding->place)
+		text_add(&finding->looked_at, "system: no " WHEEL_LIBRARY " and no " PACKAGE_LIBRARY
+					      " in LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
+}
+
+/* A folder that somebody named: the library's own, one with `lib` in it (the C package unpacked),
+ * one of packages, or a virtual environment. */
+static void look_in_named_folder(struct finding *finding, const char *folder,
+				 enum library_origin origin)
+{
+	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", folder);
+	struct python_search inside = {.virtual_env = folder};
+	struct python_place *python CLEANUP(python_place_cleanup) = NULL;
+
+	if (take_from_folder(finding, folder, origin) || take_from_folder(finding, lib, origin) ||
+	    take_from_packages(finding, folder, origin) || python_find(&inside, &python, NULL))
+		return;
+	look_at_python(finding, python, origin);
+}
+
+/* What was named is taken or refused. */
+static int look_where_named(struct finding *finding, const char *named, enum library_origin origin,
+			    struct err *err)
+{
+	const char *by = library_origin_words[origin];
+	struct stat status;
+
+	if (stat(named, &status)) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return err_set(err, ERR_NOT_FOUND, "%s: '%s' not found", by, named);
+		return err_set_errno(err, errno, "%s: '%s'", by, named);
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		char *path CLEANUP(mem_free_text) = realpath(named, NULL);
+
+		take_file(finding, path ? path : named, origin);
+		return 0;
+	}
+	look_in_named_folder(finding, named, origin);
+	if (finding->place)
+		return 0;
+	if (finding->unfit.code)
+		return err_set(err, ERR_UNSUPPORTED, "%s: %s", by, finding->unfit.text);
+	return err_set(err, ERR_NOT_FOUND, "%s: no " WHEEL_LIBRARY " in directory '%s'", by, named);
+}
+
+static int look_everywhere(struct finding *finding, struct err *err)
+{
+	look_at_pythons(finding);
+	if (!finding->place)
+		look_at_system(finding);
+	if (finding->place)
+		return 0;
+	if (finding->unfit.code)
+		return err_set(err, ERR_UNSUPPORTED, "%s", finding->unfit.text);
+	return err_set(err, ERR_NOT_FOUND,
+		       "TensorFlow not found; install it (" INSTALL
+		       "), or name its library with --libtensorflow");
+}
+
+static int look(struct finding *finding, struct err *err)
+{
+	const struct library_search *search = finding->search;
+
+	if (is_set(search->asked))
+		return look_where_named(finding, search->asked, LIBRARY_ASKED, err);
+	if (is_set(search->variable))
+		return look_where_named(finding, search->variable, LIBRARY_VARIABLE_SET, err);
+	return look_everywhere(finding, err);
+}
+
+int library_find(const struct library_search *search, struct library_place **ret_place,
+		 struct text *looked_at, struct err *err)
+{
+	struct finding finding CLEANUP(finding_done) = {.search = search};
+	int rc = look(&finding, err);
+
+	if (looked_at)
+		text_add(looked_at, text_of(&finding.looked_at));
+	if (!rc)
+		*ret_place = TAKE(finding.place);
+	return rc;
+}
+
+void library_place_free(struct library_place *place)
+{
+	if (!place)
+		return;
+	free(place->path);
+	free(place->folder);
+	free(place->version);
+	free(place->package);
+	free(place);
+}
+
+void library_place_cleanup(struct library_place **place)
+{
+	library_place_free(*place);
+}
+
+#define LEAST_MAJOR 2
+#define LEAST_MINOR 12
+
+bool library_version_suffices(const char *version)
+{
+	int major = 0, minor = 0;
+
+	if (sscanf(version, "%d.%d", &major, &minor) != 2)
+		return false;
+	return major > LEAST_MAJOR || (major == LEAST_MAJOR && minor >= LEAST_MINOR);
+}

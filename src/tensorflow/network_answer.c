@@ -1,0 +1,280 @@
+/* One small state for each connection: the frame that is coming in, or the bytes behind it.
+ *
+ * A frame says whose it is, and nothing proves it: tasks share no secret. So a name counts only
+ * from an address that the peer's host has, whichever of the two is known first. */
+#include "tensorflow/network_answer.h"
+
+#include "base/mem.h"
+#include "io/file.h"
+#include "io/port.h"
+#include "tensorflow/network_frame.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define BACKLOG 1024
+#define MORE_CONNECTIONS 16 /* than two for each peer: strangers */
+
+/* What is known of a peer. */
+struct asker {
+	bool has_asked;
+	struct network_addresses seen; /* where somebody asked in its name */
+	struct network_addresses own; /* what its host resolves to; none: not known yet */
+};
+
+struct connection {
+	struct network_answerer *answerer;
+	struct loop_watch *watch; /* NULL: this place is free */
+	int fd;
+	struct in6_addr from;
+	int asker; /* whose name it gave; -1: nobody's */
+	struct network_frame frame; /* the last one, as far as it has come */
+	size_t frame_len;
+	uint64_t n_behind; /* bytes that are still to come behind it */
+	uint64_t received; /* when it had come */
+};
+
+struct network_answerer {
+	struct loop *loop;
+	struct loop_watch *watch;
+	int fd;
+	const struct network_peer *peers;
+	size_t n_peers;
+	size_t own;
+	struct asker *askers; /* one for each peer */
+	struct connection *connections;
+	size_t n_places; /* for them */
+	loop_fn on_change;
+	void *data;
+};
+
+static void end_connection(struct connection *connection)
+{
+	loop_watch_free(TAKE(connection->watch));
+	network_break(connection->fd);
+}
+
+static int find_peer(const struct network_answerer *answerer, const struct network_frame *frame)
+{
+	for (size_t i = 0; i < answerer->n_peers; i++)
+		if (i != answerer->own && network_frame_has_name(frame, answerer->peers[i].name))
+			return (int) i;
+	return -1;
+}
+
+/* False when the connection is of no use any more. */
+static bool answer(struct connection *connection)
+{
+	const struct network_answerer *answerer = connection->answerer;
+	struct network_frame frame;
+
+	network_frame_init(&frame, answerer->peers[answerer->own].name, 0);
+	frame.received = htobe64(connection->received);
+	frame.sent = htobe64(network_wall_clock());
+	connection->frame_len = 0;
+	/* A peer that asks one thing at a time leaves room for the answer. */
+	return send(connection->fd, &frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
+}
+
+/* A whole frame has come. */
+static bool take_frame(struct connection *connection)
+{
+	if (!network_frame_is_ours(&connection->frame))
+		return false;
+	connection->received = network_wall_clock();
+	connection->asker = find_peer(connection->answerer, &connection->frame);
+	connection->n_behind = be64toh(connection->frame.length);
+	return connection->n_behind > 0 || answer(connection);
+}
+
+static bool take_bytes(struct connection *connection, size_t n_read)
+{
+	if (connection->n_behind > 0) {
+		connection->n_behind -= n_read;
+		return connection->n_behind > 0 || answer(connection);
+	}
+	connection->frame_len += n_read;
+	return connection->frame_len < sizeof(connection->frame) || take_frame(connection);
+}
+
+static ssize_t read_some(struct connection *connection)
+{
+	static uint8_t dropped[64 * 1024];
+	size_t n_behind = connection->n_behind;
+
+	if (n_behind == 0)
+		return recv(connection->fd, (char *) &connection->frame + connection->frame_len,
+			    sizeof(connection->frame) - connection->frame_len, 0);
+	return recv(connection->fd, dropped,
+		    n_behind < sizeof(dropped) ? n_behind : sizeof(dropped), 0);
+}
+
+/* On one machine a process has all of its addresses to choose from: a task whose name stands for
+ * 127.0.1.1 calls from 127.0.0.1. */
+static bool is_own_address(const struct asker *asker, const struct in6_addr *from)
+{
+	if (network_addresses_have(&asker->own, from))
+		return true;
+	if (!network_address_is_here(from))
+		return false;
+	for (size_t i = 0; i < asker->own.count; i++)
+		if (network_address_is_here(&asker->own.list[i]))
+			return true;
+	return false;
+}
+
+static void take_asker(struct asker *asker, const struct in6_addr *from)
+{
+	network_addresses_add(&asker->seen, from);
+	if (is_own_address(asker, from))
+		asker->has_asked = true;
+}
+
+/* The asker closes when it knows all that it wanted. */
+static void on_readable(void *data)
+{
+	struct connection *connection = data;
+	struct network_answerer *answerer = connection->answerer;
+	ssize_t n_read = read_some(connection);
+
+	if (n_read < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n_read > 0 && take_bytes(connection, (size_t) n_read))
+		return;
+	if (n_read <= 0 && connection->asker >= 0)
+		take_asker(&answerer->askers[connection->asker], &connection->from);
+	end_connection(connection);
+	answerer->on_change(answerer->data);
+}
+
+static struct connection *find_place(const struct network_answerer *answerer)
+{
+	for (size_t i = 0; i < answerer->n_places; i++)
+		if (!answerer->connections[i].watch)
+			return &answerer->connections[i];
+	return NULL;
+}
+
+static void on_connection(void *data)
+{
+	struct network_answerer *answerer = data;
+	const int yes = 1;
+	struct sockaddr_storage from = {0};
+	struct in6_addr address;
+	int fd = accept4(answerer->fd, (struct sockaddr *) &from, &(socklen_t){sizeof(from)},
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct connection *connection = find_place(answerer);
+
+	if (fd < 0)
+		return;
+	/* A peer tries again when there was no place. */
+	if (!connection || !network_address_read((const struct sockaddr *) &from, &address)) {
+		network_break(fd);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	*connection =
+		(struct connection){.answerer = answerer, .fd = fd, .from = address, .asker = -1};
+	connection->watch = loop_watch_readable(answerer->loop, fd, on_readable, connection);
+}
+
+static int listen_on(int port, int *ret_fd, struct err *err)
+{
+	int failure = port_bind(port, ret_fd);
+
+	if (!failure && listen(*ret_fd, BACKLOG) < 0)
+		failure = errno;
+	if (failure == EADDRINUSE)
+		return err_set(err, ERR_REFUSED, "port %d is in use by another program", port);
+	if (failure)
+		return err_set_errno(err, failure, "cannot listen on port %d", port);
+	return 0;
+}
+
+int network_answerer_new(struct loop *loop, const struct network_peer *peers, size_t n_peers,
+			 size_t own, loop_fn on_change, void *data,
+			 struct network_answerer **ret_answerer, struct err *err)
+{
+	struct network_answerer *answerer;
+	int fd CLEANUP(file_close) = -1;
+	int failure = listen_on(peers[own].port, &fd, err);
+
+	if (failure)
+		return failure;
+	answerer = mem_new(sizeof(*answerer));
+	*answerer = (struct network_answerer){
+		.loop = loop,
+		.watch = loop_watch_readable(loop, fd, on_connection, answerer),
+		.fd = fd,
+		.peers = peers,
+		.n_peers = n_peers,
+		.own = own,
+		.askers = mem_new_array(n_peers, sizeof(struct asker)),
+		.n_places = 2 * n_peers + MORE_CONNECTIONS,
+		.on_change = on_change,
+		.data = data,
+	};
+	answerer->connections = mem_new_array(answerer->n_places, sizeof(struct connection));
+	fd = -1;
+	*ret_answerer = answerer;
+	return 0;
+}
+
+void network_answerer_free(struct network_answerer *answerer)
+{
+	if (!answerer)
+		return;
+	for (size_t i = 0; i < answerer->n_places; i++)
+		if (answerer->connections[i].watch)
+			end_connection(&answerer->connections[i]);
+	loop_watch_free(answerer->watch);
+	file_close(&answerer->fd);
+	free(answerer->connections);
+	free(answerer->askers);
+	free(answerer);
+}
+
+void network_answerer_expect_nothing(struct network_answerer *answerer, size_t peer)
+{
+	answerer->askers[peer].has_asked = true;
+}
+
+void network_answerer_know(struct network_answerer *answerer, size_t peer,
+			   const struct network_addresses *addresses)
+{
+	struct asker *asker = &answerer->askers[peer];
+
+	asker->own = *addresses;
+	for (size_t i = 0; i < asker->seen.count; i++)
+		take_asker(asker, &asker->seen.list[i]);
+}
+
+const struct in6_addr *network_answerer_other(const struct network_answerer *answerer, size_t peer)
+{
+	const struct asker *asker = &answerer->askers[peer];
+
+	if (asker->has_asked || asker->own.count == 0 || asker->seen.count == 0)
+		return NULL;
+	return &asker->seen.list[0];
+}
+
+bool network_answerer_was_asked_by_all(const struct network_answerer *answerer)
+{
+	for (size_t i = 0; i < answerer->n_peers; i++)
+		if (i != answerer->own && !answerer->askers[i].has_asked)
+			return false;
+	return true;
+}
+
+bool network_answerer_is_busy(const struct network_answerer *answerer)
+{
+	for (size_t i = 0; i < answerer->n_places; i++)
+		if (answerer->connections[i].watch)
+			return true;
+	return false;
+}

@@ -1,0 +1,113 @@
+#include "tensorflow/server.h"
+
+#include "base/protobuf.h"
+
+#include <assert.h>
+
+static int complain(const struct library *library, const struct TF_Status *status,
+		    const char *protocol, struct err *err)
+{
+	/* ServerFactory::GetFactory looks through what is linked into the library; its words hold
+	 * the whole cluster. */
+	if (library->get_code(status) == TF_CODE_NOT_FOUND)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "TensorFlow %s in '%s' has no server for protocol '%s'",
+			       library->version(), library->path, protocol);
+	return err_set(err, ERR_REFUSED, "TensorFlow cannot create the server: %s",
+		       library->message(status));
+}
+
+static int make_server(const struct library *library, const struct text *server_def,
+		       struct TF_Status *status, struct TF_Server **ret_server)
+{
+	*ret_server = library->new_server(text_of(server_def), server_def->len, status);
+	if (library->get_code(status) == TF_CODE_OK)
+		library->server_start(*ret_server, status);
+	return library->get_code(status);
+}
+
+int server_start(const struct library *library, const struct text *server_def, const char *protocol,
+		 const char **ret_target, struct err *err)
+{
+	struct TF_Status *status = library->new_status();
+	struct TF_Server *server;
+	int rc = 0;
+
+	if (make_server(library, server_def, status, &server) == TF_CODE_OK)
+		*ret_target = library->server_target(server);
+	else
+		rc = complain(library, status, protocol, err);
+	library->delete_status(status);
+	return rc;
+}
+
+/* Numbers of fields. */
+enum {
+	SERVER_CLUSTER = 1,
+	SERVER_JOB_NAME = 2,
+	SERVER_TASK_INDEX = 3,
+	SERVER_SESSION_CONFIG = 4,
+	SERVER_PROTOCOL = 5,
+	CLUSTER_JOB = 1,
+	JOB_NAME = 1,
+	JOB_TASKS = 2,
+	ENTRY_KEY = 1,
+	ENTRY_VALUE = 2,
+	CONFIG_INTER_OP_THREADS = 5,
+	CONFIG_GPU_OPTIONS = 6,
+	GPU_MEMORY_FRACTION = 1,
+};
+
+/* An entry of a map has both its fields, whatever they are. */
+static void add_task(const struct spec_task *task, struct text *job_def)
+{
+	struct text entry CLEANUP(text_done) = {0};
+
+	protobuf_add_number(&entry, ENTRY_KEY, task->index);
+	protobuf_add_text(&entry, ENTRY_VALUE, task->address);
+	protobuf_add_message(job_def, JOB_TASKS, &entry);
+}
+
+/* The order of a map's entries means nothing to their readers. Python's protobuf (upb) writes the
+ * last one first, because it fills its buffer from the end. */
+static void add_job(const struct spec_job *job, struct text *cluster_def)
+{
+	struct text job_def CLEANUP(text_done) = {0};
+
+	protobuf_add_text(&job_def, JOB_NAME, job->name);
+	for (size_t i = job->n_tasks; i > 0; i--)
+		add_task(&job->tasks[i - 1], &job_def);
+	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
+}
+
+static void add_session_config(const struct server_settings *settings, struct text *message)
+{
+	struct text config CLEANUP(text_done) = {0};
+	struct text gpu_options CLEANUP(text_done) = {0};
+
+	if (settings->inter_op_threads > 0)
+		protobuf_add_number(&config, CONFIG_INTER_OP_THREADS, settings->inter_op_threads);
+	if (settings->gpu_memory_fraction > 0) {
+		protobuf_add_double(&gpu_options, GPU_MEMORY_FRACTION,
+				    settings->gpu_memory_fraction);
+		protobuf_add_message(&config, CONFIG_GPU_OPTIONS, &gpu_options);
+	}
+	if (config.len > 0)
+		protobuf_add_message(message, SERVER_SESSION_CONFIG, &config);
+}
+
+void server_def_add(const struct cluster_spec *spec, const struct server_settings *settings,
+		    struct text *message)
+{
+	struct text cluster_def CLEANUP(text_done) = {0};
+
+	assert(spec->own_job);
+	for (size_t i = 0; i < spec->n_jobs; i++)
+		add_job(&spec->jobs[i], &cluster_def);
+	protobuf_add_message(message, SERVER_CLUSTER, &cluster_def);
+	protobuf_add_text(message, SERVER_JOB_NAME, spec->own_job);
+	if (spec->own_index > 0)
+		protobuf_add_number(message, SERVER_TASK_INDEX, spec->own_index);
+	add_session_config(settings, message);
+	protobuf_add_text(message, SERVER_PROTOCOL, settings->protocol);
+}

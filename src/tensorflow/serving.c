@@ -1,0 +1,250 @@
+#include "tensorflow/serving.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/port.h"
+#include "spec/cluster_address.h"
+#include "tensorflow/library.h"
+#include "tensorflow/library_guard.h"
+#include "tensorflow/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Sends "READY=1", "STATUS=…" and their like, lines separated by line feeds. Nothing happens when
+ * nobody asked, or does not listen. Safe in a signal handler and beside other threads. */
+static void notify_send(const char *state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t len = path ? strlen(path) : 0;
+
+	if (len < 2 || len > sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
+		return;
+	memcpy(address.sun_path, path, len);
+	/* Linux' abstract sockets: a name that begins with a NUL byte. */
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	int fd CLEANUP(file_close) = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *) &address,
+		       (socklen_t) (offsetof(struct sockaddr_un, sun_path) + len));
+}
+
+/* The one thread of muster besides the first. TensorFlow catches TERM for its preemption notifier
+ * (tsl/platform/.../preemption_notifier.cc) and then does nothing with it; a signal that is blocked
+ * in every thread, and read from a descriptor, never gets that far. */
+/* What the thread listens to; it lives as long as the process. */
+struct watch {
+	struct pollfd signals, outer_gone;
+};
+
+static bool is_ignored(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static void choose_signals(sigset_t *ret_signals)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+
+	sigemptyset(ret_signals);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (!is_ignored(ends[i]))
+			sigaddset(ret_signals, ends[i]);
+}
+
+/* _exit: what TensorFlow would do at exit fails while its threads go on. */
+static void *wait_for_end(void *data)
+{
+	const struct watch *watch = data;
+	struct pollfd sources[] = {watch->signals, watch->outer_gone};
+
+	while (poll(sources, ARRAY_LEN(sources), -1) < 0)
+		;
+	notify_send("STOPPING=1");
+	_exit(sources[0].revents ? 0 : 1);
+}
+
+static int start_thread(struct watch *take_watch, struct err *err)
+{
+	pthread_t thread;
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	int failure = pthread_create(&thread, &attributes, wait_for_end, take_watch);
+
+	pthread_attr_destroy(&attributes);
+	return failure ? err_set_errno(err, failure, "cannot start a thread") : 0;
+}
+
+/* Starts a thread that ends the process with code 0 when TERM, INT or HUP comes, and with 1 when
+ * `outer_gone_fd` (io/guard) says that nobody looks after us any more. Call it before TensorFlow is
+ * loaded: its threads inherit our signal mask, and its calls, which may take seconds or for ever,
+ * cannot be interrupted. Signals that are ignored stay so (nohup). */
+static int serving_end_watch(int outer_gone_fd, struct err *err)
+{
+	sigset_t signals;
+
+	choose_signals(&signals);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	int fd = signalfd(-1, &signals, SFD_CLOEXEC);
+
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot listen to signals");
+	struct watch *watch = mem_new(sizeof(*watch));
+
+	watch->signals = (struct pollfd){.fd = fd, .events = POLLIN};
+	watch->outer_gone = (struct pollfd){.fd = outer_gone_fd, .events = POLLIN};
+	return start_thread(watch, err);
+}
+
+#define NANOSECONDS 1000000000L
+#define PORT_PATIENCE 3000 /* milliseconds */
+#define PORT_PAUSE 20
+
+static void enter_phase(struct library_guard *guard, const char *phase)
+{
+	struct text status CLEANUP(text_done) = {0};
+
+	library_guard_note(guard, phase);
+	text_addf(&status, "STATUS=%s", phase);
+	notify_send(text_of(&status));
+}
+
+static double seconds_since(const struct timespec *begin)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) (now.tv_sec - begin->tv_sec) +
+	       (double) (now.tv_nsec - begin->tv_nsec) / (double) NANOSECONDS;
+}
+
+/* gRPC shares a port with any other that has it (SO_REUSEPORT), and half of the clients would reach
+ * the other one. That may be our own predecessor: it was killed, and until the kernel has taken its
+ * memory away its port is not free. Nobody tells when it is, so it is tried again for a while. */
+static bool becomes_free(int port)
+{
+	const struct timespec pause = {.tv_nsec = PORT_PAUSE * (NANOSECONDS / 1000)};
+
+	for (int waited = 0; waited < PORT_PATIENCE; waited += PORT_PAUSE) {
+		nanosleep(&pause, NULL);
+		if (port_is_free(port))
+			return true;
+	}
+	return false;
+}
+
+static int wait_for_port(const struct serving_request *request, struct library_guard *guard,
+			 struct err *err)
+{
+	const struct cluster_spec *spec = request->spec;
+	int port = address_port(cluster_spec_own_address(spec));
+
+	if (port_is_free(port))
+		return 0;
+	enter_phase(guard, "waiting for the port");
+	if (becomes_free(port))
+		return 0;
+	return err_set(err, ERR_EXISTS,
+		       "port %d of %s-%d is in use on this machine; to find the process: ss -tlnp "
+		       "'sport = :%d'",
+		       port, spec->own_job, spec->own_index, port);
+}
+
+/* It takes our port, and gives it back for the server. */
+static int try_network(const struct serving_request *request, struct library_guard *guard,
+		       struct err *err)
+{
+	if (!request->on_network)
+		return 0;
+	enter_phase(guard, "testing the network");
+	return network_matrix_run(request->spec, request->network_timeout, request->on_network,
+				  request->data, err);
+}
+
+static int load_and_start(const struct serving_request *request, struct library_guard *guard,
+			  struct serving *ret_serving, struct err *err)
+{
+	struct library *library; /* until the end of the process */
+	struct text server_def CLEANUP(text_done) = {0};
+
+	enter_phase(guard, "loading TensorFlow");
+	if (library_guard_load(guard, request->shows_log, &library, err))
+		return err->code;
+	enter_phase(guard, "creating the server");
+	server_def_add(request->spec, &request->settings, &server_def);
+	ret_serving->version = library->version();
+	return server_start(library, &server_def, request->settings.protocol, &ret_serving->target,
+			    err);
+}
+
+/* We end with _exit alone, so it is TensorFlow that called exit. */
+static void tell_exit(int code, void *data)
+{
+	const struct serving_request *request = data;
+	struct err err;
+
+	err_set(&err, ERR_IO, "TensorFlow ended the process (exit code %d); the library is '%s'",
+		code, request->library->path);
+	request->on_failure(&err, request->data);
+	_exit(EXIT_FAILED);
+}
+
+/* The inner process: serves until its thread ends it. */
+NORETURN static void serve(const struct serving_request *request, struct library_guard *guard,
+			   const struct timespec *begin)
+{
+	struct serving serving;
+	struct err err = {0};
+
+	on_exit(tell_exit, (void *) request);
+	if (serving_end_watch(guard->guard.outer_gone_fd, &err) ||
+	    wait_for_port(request, guard, &err) || try_network(request, guard, &err) ||
+	    load_and_start(request, guard, &serving, &err)) {
+		request->on_failure(&err, request->data);
+		_exit(EXIT_FAILED);
+	}
+	serving.seconds = seconds_since(begin);
+	enter_phase(guard, "serving");
+	notify_send("READY=1");
+	request->on_serving(&serving, request->data);
+	for (;;)
+		poll(NULL, 0, -1);
+}
+
+int serving_run(const struct serving_request *request, int *ret_exit_code, struct err *err)
+{
+	struct timespec begin;
+	struct library_guard guard;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	if (library_guard_fork(&guard, "the server", request->library->path, err))
+		return err->code;
+	if (guard.guard.is_inner)
+		serve(request, &guard, &begin);
+	/* A signal may come before the inner process listens. */
+	bool was_asked = library_guard_was_asked_to_end(&guard);
+
+	if (guard.guard.was_lost && !was_asked)
+		return library_guard_explain(&guard, err);
+	*ret_exit_code = was_asked ? 0 : guard.guard.exit_code;
+	return 0;
+}

@@ -1,0 +1,325 @@
+/* The client half of TensorFlow's C API, as far as it is needed to try a cluster. */
+#include "tensorflow/session.h"
+
+#include "base/mem.h"
+#include "base/protobuf.h"
+#include "base/text.h"
+#include "tensorflow/library.h"
+#include "tensorflow/session_functions.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of ConfigProto and RunOptions. */
+#define CONFIG_DEVICE_FILTERS 4
+#define CONFIG_OPERATION_TIMEOUT_IN_MS 11
+#define RUN_TIMEOUT_IN_MS 2
+
+#define TYPE_FLOAT 1 /* TF_FLOAT, DT_FLOAT */
+
+/* By number; tensorflow/c/tf_status.h. */
+static const char *const code_words[] = {
+	"OK",
+	"CANCELLED",
+	"UNKNOWN",
+	"INVALID_ARGUMENT",
+	"DEADLINE_EXCEEDED",
+	"NOT_FOUND",
+	"ALREADY_EXISTS",
+	"PERMISSION_DENIED",
+	"RESOURCE_EXHAUSTED",
+	"FAILED_PRECONDITION",
+	"ABORTED",
+	"OUT_OF_RANGE",
+	"UNIMPLEMENTED",
+	"INTERNAL",
+	"UNAVAILABLE",
+	"DATA_LOSS",
+	"UNAUTHENTICATED",
+};
+
+struct session {
+	const struct library *library;
+	struct session_functions functions;
+	struct TF_Status *status;
+	struct TF_Graph *graph;
+	struct TF_Session *session;
+	msec timeout;
+	struct session_device *devices;
+	size_t n_devices;
+	size_t n_operations; /* gives each a name of its own */
+};
+
+static int code_of(const struct session *session)
+{
+	return session->library->get_code(session->status);
+}
+
+const char *session_code(const struct session *session)
+{
+	int code = code_of(session);
+
+	return code >= 0 && (size_t) code < ARRAY_LEN(code_words) ? code_words[code] : "UNKNOWN";
+}
+
+/* What the last call says, as an error: 0 when it went well. */
+static int check(const struct session *session, struct err *err)
+{
+	const char *message = session->library->message(session->status);
+	int first_line = (int) strcspn(message, "\n"); /* what follows are names of nodes */
+	struct text duration CLEANUP(text_done) = {0};
+	int code = code_of(session);
+
+	if (code == TF_CODE_OK)
+		return 0;
+	if (code == TF_CODE_DEADLINE_EXCEEDED) {
+		text_add_duration(&duration, session->timeout);
+		return err_set(err, ERR_UNREACHABLE, "no response within %s", text_of(&duration));
+	}
+	if (code == TF_CODE_UNAVAILABLE)
+		return err_set(err, ERR_UNREACHABLE, "%.*s", first_line, message);
+	return err_set(err, code == TF_CODE_INVALID_ARGUMENT ? ERR_INVALID : ERR_REFUSED, "%.*s",
+		       first_line, message);
+}
+
+/* A filter that fits no task leaves the master's own, which is always there. */
+static void add_filter(struct text *config, const struct session_target *target)
+{
+	struct text filter CLEANUP(text_done) = {0};
+
+	switch (target->reach) {
+	case SESSION_ALL:
+		return;
+	case SESSION_MASTER:
+		text_add(&filter, "/job:no_other_task");
+		break;
+	case SESSION_TASK:
+		text_addf(&filter, "/job:%s/task:%d", target->job, target->task);
+		break;
+	}
+	protobuf_add_text(config, CONFIG_DEVICE_FILTERS, text_of(&filter));
+}
+
+static void connect_session(struct session *session, const struct session_target *target)
+{
+	const struct session_functions *functions = &session->functions;
+	struct TF_SessionOptions *options = functions->new_options();
+	struct text config CLEANUP(text_done) = {0};
+
+	add_filter(&config, target);
+	protobuf_add_number(&config, CONFIG_OPERATION_TIMEOUT_IN_MS, target->timeout);
+	functions->set_target(options, target->master);
+	functions->set_config(options, text_of(&config), config.len, session->status);
+	if (code_of(session) == TF_CODE_OK)
+		session->session = functions->new_session(session->graph, options, session->status);
+	functions->delete_options(options);
+}
+
+int session_check_library(const struct library *library, struct err *err)
+{
+	struct session_functions functions;
+
+	return session_functions_find(library, &functions, err);
+}
+
+int session_open(const struct library *library, const struct session_target *target,
+		 struct session **ret_session, struct err *err)
+{
+	struct session *session CLEANUP(session_cleanup) = mem_new(sizeof(*session));
+	struct session_functions functions;
+	int failure = session_functions_find(library, &functions, err);
+
+	if (failure)
+		return failure;
+	session->library = library;
+	session->functions = functions;
+	session->timeout = target->timeout;
+	session->status = library->new_status();
+	session->graph = functions.new_graph();
+	connect_session(session, target);
+	failure = check(session, err);
+	if (!failure)
+		*ret_session = TAKE(session);
+	return failure;
+}
+
+static void forget_devices(struct session *session)
+{
+	for (size_t i = 0; i < session->n_devices; i++)
+		free(session->devices[i].full_name);
+	free(session->devices);
+	session->devices = NULL;
+	session->n_devices = 0;
+}
+
+/* A task that did not answer is not asked again: a server forgets a session that nobody uses. */
+static void close_session(struct session *session)
+{
+	if (code_of(session) != TF_CODE_DEADLINE_EXCEEDED)
+		session->functions.close_session(session->session, session->status);
+	session->functions.delete_session(session->session, session->status);
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	if (session->session)
+		close_session(session);
+	if (session->graph)
+		session->functions.delete_graph(session->graph);
+	if (session->status)
+		session->library->delete_status(session->status);
+	forget_devices(session);
+	free(session);
+}
+
+void session_cleanup(struct session **session)
+{
+	session_close(*session);
+}
+
+static int take_devices(struct session *session, const struct TF_DeviceList *list, struct err *err)
+{
+	int count = session->functions.count_devices(list);
+
+	session->devices = mem_new_array((size_t) count, sizeof(*session->devices));
+	for (int i = 0; i < count; i++) {
+		const char *name = session->functions.name_device(list, i, session->status);
+		struct session_device *device = &session->devices[i];
+
+		if (check(session, err) || device_name_read(name, &device->name, err))
+			return ERR_REFUSED;
+		device->full_name = mem_copy_text(name);
+		session->n_devices++;
+	}
+	return 0;
+}
+
+int session_list_devices(struct session *session, const struct session_device **ret_devices,
+			 size_t *ret_count, struct err *err)
+{
+	struct TF_DeviceList *list =
+		session->functions.list_devices(session->session, session->status);
+	int failure = check(session, err);
+
+	forget_devices(session);
+	if (!failure)
+		failure = take_devices(session, list, err);
+	if (list)
+		session->functions.delete_devices(list);
+	if (failure)
+		return failure;
+	*ret_devices = session->devices;
+	*ret_count = session->n_devices;
+	return 0;
+}
+
+/* Matrices of SIDE by SIDE floats: the left one has row + 1 everywhere in a row, the right one
+ * column + 1 everywhere in a column. */
+#define SIDE 8
+
+static float left_value(int row, int column)
+{
+	(void) column;
+	return (float) (row + 1);
+}
+
+static float right_value(int row, int column)
+{
+	(void) row;
+	return (float) (column + 1);
+}
+
+static float product_value(int row, int column)
+{
+	return (float) (SIDE * (row + 1) * (column + 1));
+}
+
+static struct TF_Tensor *new_matrix(const struct session *session, float (*value)(int, int))
+{
+	const int64_t lengths[2] = {SIDE, SIDE};
+	struct TF_Tensor *matrix =
+		session->functions.new_tensor(TYPE_FLOAT, lengths, 2, SIDE * SIDE * sizeof(float));
+	float *values = session->functions.tensor_bytes(matrix);
+
+	for (int i = 0; i < SIDE * SIDE; i++)
+		values[i] = value(i / SIDE, i % SIDE);
+	return matrix;
+}
+
+static bool is_product(const struct session *session, const struct TF_Tensor *matrix)
+{
+	const float *values = session->functions.tensor_bytes(matrix);
+
+	if (session->functions.tensor_size(matrix) != SIDE * SIDE * sizeof(float))
+		return false;
+	for (int i = 0; i < SIDE * SIDE; i++)
+		if (values[i] != product_value(i / SIDE, i % SIDE))
+			return false;
+	return true;
+}
+
+/* An operation of the graph, placed on the device. `inputs` may be NULL. */
+static struct TF_Operation *add_operation(struct session *session, const char *kind,
+					  const char *type_attribute, const char *device,
+					  struct TF_Operation *const inputs[2])
+{
+	const struct session_functions *functions = &session->functions;
+	char *name CLEANUP(mem_free_text) = mem_format("%s_%zu", kind, session->n_operations++);
+	struct TF_OperationDescription *description =
+		functions->new_operation(session->graph, kind, name);
+
+	functions->set_device(description, device);
+	functions->set_type(description, type_attribute, TYPE_FLOAT);
+	for (int i = 0; inputs && i < 2; i++)
+		functions->add_input(description, (struct TF_Output){inputs[i], 0});
+	return functions->finish_operation(description, session->status);
+}
+
+/* The matrices are fed and not constants, which would be multiplied wherever the graph is
+ * simplified, and not on the device. */
+static int run_product(struct session *session, struct TF_Operation *const inputs[2],
+		       struct TF_Operation *product, struct TF_Tensor **ret_product,
+		       struct err *err)
+{
+	const struct session_functions *functions = &session->functions;
+	const struct TF_Output fed[2] = {{inputs[0], 0}, {inputs[1], 0}}, wanted = {product, 0};
+	struct TF_Tensor *values[2] = {new_matrix(session, left_value),
+				       new_matrix(session, right_value)};
+	struct text options CLEANUP(text_done) = {0};
+
+	protobuf_add_number(&options, RUN_TIMEOUT_IN_MS, session->timeout);
+	struct TF_Buffer *buffer = functions->new_buffer(text_of(&options), options.len);
+
+	functions->run(session->session, buffer, fed, values, 2, &wanted, ret_product, 1, NULL, 0,
+		       NULL, session->status);
+	functions->delete_buffer(buffer);
+	functions->delete_tensor(values[0]);
+	functions->delete_tensor(values[1]);
+	return check(session, err);
+}
+
+int session_multiply(struct session *session, const char *device, struct err *err)
+{
+	struct TF_Operation *inputs[2], *product;
+	struct TF_Tensor *result = NULL;
+	int failure = 0;
+
+	for (int i = 0; i < 2 && !failure; i++) {
+		inputs[i] = add_operation(session, "Placeholder", "dtype", device, NULL);
+		failure = check(session, err);
+	}
+	if (failure)
+		return failure;
+	product = add_operation(session, "MatMul", "T", device, inputs);
+	failure = check(session, err);
+	if (!failure)
+		failure = run_product(session, inputs, product, &result, err);
+	if (!failure && !is_product(session, result))
+		failure = err_set(err, ERR_IO, "the product of two matrices is wrong");
+	if (result)
+		session->functions.delete_tensor(result);
+	return failure;
+}

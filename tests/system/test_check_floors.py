@@ -1,0 +1,49 @@
+"""tools/check_floors.py finds includes that its table does not allow, and tables and folders that are not as it says."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Checks a copy of the sources into which a test has put lines."""
+    for name in ("src", "docs"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+
+    def run(**lines):
+        for name, line in lines.items():
+            path = tmp_path / "src" / name.replace("__", "/").replace("_dot_", ".")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text((path.read_text() if path.exists() else "") + line + "\n")
+        done = subprocess.run([sys.executable, ROOT / "tools/check_floors.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == bool(done.stdout) and not done.stderr, done
+        return [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
+    return run
+
+
+def test_the_sources_are_as_the_table_says(check):
+    assert check() == []
+
+
+@pytest.mark.parametrize("place, line, fault", [
+    ("io__log_dot_h", '#include "spec/job.h"', '"spec/job.h": io/ may not know spec/'),
+    ("kube__retry_dot_h", '#include "store/store.h"', '"store/store.h": kube/ may not know store/'),
+    ("spec__job_dot_c", '#include "job.h"', '"job.h" does not name its folder'),
+    ("spec__job_dot_c", '#include "spec/none.h"', '"spec/none.h" does not exist'),
+    ("spec__job_dot_c", "#include <unistd.h>", "<unistd.h> has no place in spec/job.c, which does no input or output"),
+    ("check__judge_dot_c", "#include <unistd.h>", "<unistd.h> has no place in check/judge.c, which does no input or output"),
+    ("cli__cmd_run_dot_c", "#include <curl/curl.h>",
+     "<curl/curl.h> is included by http/failure.h and http/pool.h and http/setup.h and http/target.c alone"),
+])
+def test_an_include_that_the_table_does_not_allow_is_a_fault(check, place, line, fault):
+    assert check(**{place: line}) == [fault]
+
+
+def test_a_folder_needs_a_line_and_a_readme(check):
+    assert check(attic__old_dot_c="/* nothing */") == ["the folder attic/ has no line in MAY_INCLUDE",
+                                                      "3 to 8 lines say what the folder is; there are 0"]

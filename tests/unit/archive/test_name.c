@@ -1,0 +1,67 @@
+#include "unit.h"
+
+#include "archive/name.h"
+#include "base/own.h"
+
+static void names_inside_are_relative_and_never_go_up(void **state)
+{
+	static const char *const inside[] = {"a",     "./a", "a/b/", "a//b",
+					     "a/...", "..a", ".",    "a/."};
+	static const char *const outside[] = {NULL,   "",     "/",      "/a",   "..",
+					      "../a", "a/..", "a/../b", "./..", "a//../.."};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(inside); i++)
+		assert_true(archive_name_is_inside(inside[i]));
+	for (size_t i = 0; i < ARRAY_LEN(outside); i++)
+		assert_false(archive_name_is_inside(outside[i]));
+}
+
+static void the_folder_itself_has_several_names(void **state)
+{
+	(void) state;
+	assert_true(archive_name_is_folder_itself("."));
+	assert_true(archive_name_is_folder_itself("././/"));
+	assert_false(archive_name_is_folder_itself("./a"));
+	assert_false(archive_name_is_folder_itself("..."));
+}
+
+static void links_lead_up_no_further_than_they_lie_deep(void **state)
+{
+	static const struct {
+		const char *name, *target;
+		bool is_inside;
+	} links[] = {
+		{"latest", "step-3", true},
+		{"latest", "./step-3/", true},
+		{"a/b/latest", "../../step-3", true},
+		{"a/b/latest", "./.././../step-3", true},
+		{"./a/latest", "..", true},
+		{"latest", "..", false},
+		{"./latest", "../step-3", false},
+		{"a/b/latest", "../../../etc", false},
+		{"a//b", "../..", false},
+		{"latest", "/etc/passwd", false},
+		{"latest", "", false},
+		{"latest", NULL, false},
+		/* `a` may be a link to a place that is less deep. */
+		{"b/latest", "a/../x", false},
+		{"b/c/latest", "../a/..", false},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		assert_int_equal(archive_link_is_inside(links[i].name, links[i].target),
+				 links[i].is_inside);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_inside_are_relative_and_never_go_up),
+		cmocka_unit_test(the_folder_itself_has_several_names),
+		cmocka_unit_test(links_lead_up_no_further_than_they_lie_deep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

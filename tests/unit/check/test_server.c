@@ -1,0 +1,78 @@
+#include "unit.h"
+
+#include "base/text.h"
+#include "check/server.h"
+
+static void an_address_has_a_host_and_a_port(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct check_server server;
+
+	assert_int_equal(check_server_read("grpc://db7:2222", arena, &server, NULL), 0);
+	assert_string_equal(server.url, "grpc://db7:2222");
+	assert_string_equal(server.place, "db7:2222");
+	assert_string_equal(server.host, "db7");
+	assert_int_equal(server.port, 2222);
+	assert_int_equal(check_server_read("10.0.0.7:1", arena, &server, NULL), 0);
+	assert_string_equal(server.url, "grpc://10.0.0.7:1");
+}
+
+static void brackets_stand_around_an_ipv6_address(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct check_server server;
+
+	assert_int_equal(check_server_read("grpc://[fe80::1]:65535", arena, &server, NULL), 0);
+	assert_string_equal(server.place, "[fe80::1]:65535");
+	assert_string_equal(server.host, "fe80::1");
+	assert_int_equal(server.port, 65535);
+}
+
+static void what_is_no_address_is_refused(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	static const char *const wrong[] = {
+		"",           "grpc://",      "db7",          "db7:",      ":2222",
+		"db7:0",      "db7:65536",    "db7:port",     "fe80::1:2", "[]:1",
+		"http://a:1", "grpc://a/b:1", "grpc://a b:1", "[a:1",      "a]:1",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct check_server server;
+		struct err err = {0};
+
+		assert_int_equal(check_server_read(wrong[i], arena, &server, &err), ERR_INVALID);
+		assert_non_null(strstr(err.text, "grpc://host:2222"));
+	}
+}
+
+static void of_a_list_each_server_counts_once_and_each_fault_is_told(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text faults CLEANUP(text_done) = {0};
+	size_t count;
+	const struct check_server *servers =
+		check_servers_read("grpc://a:1,,db7,b:2,a:1,", arena, "here: ", &faults, &count);
+
+	assert_int_equal(count, 2);
+	assert_string_equal(servers[0].url, "grpc://a:1");
+	assert_string_equal(servers[1].url, "grpc://b:2");
+	assert_true(text_starts_with(text_of(&faults), "here: 'db7' is not an address"));
+	assert_ptr_equal(strchr(text_of(&faults), '\n'), text_of(&faults) + faults.len - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_has_a_host_and_a_port),
+		cmocka_unit_test(brackets_stand_around_an_ipv6_address),
+		cmocka_unit_test(what_is_no_address_is_refused),
+		cmocka_unit_test(of_a_list_each_server_counts_once_and_each_fault_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

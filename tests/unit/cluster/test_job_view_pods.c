@@ -1,0 +1,110 @@
+/* What a client makes of Pods as a real cluster showed them (tests/golden/pods/). */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cluster/job_view_pods.h"
+#include "io/file.h"
+
+static struct json *read_pod(const char *name)
+{
+	char *path CLEANUP(mem_free_text) = mem_format(GOLDEN_FOLDER "/pods/%s.json", name);
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	struct json *pod = NULL;
+	struct err err = {0};
+	size_t len;
+
+	if (file_read_whole(path, JSON_SIZE_LIMIT, &bytes, &len, &err) < 0 ||
+	    json_read(bytes, len, &pod, &err) < 0)
+		fail_msg("%s", err.text);
+	return pod;
+}
+
+/* The worker of that Pod, in this state and attempt, laid over with it. The Pod lives as long as
+ * the result is looked at: the caller frees it. */
+static struct job_pod *lay_over(const char *name, struct replica_status *replica)
+{
+	struct json *object CLEANUP(json_cleanup) = read_pod(name);
+	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
+	int64_t index;
+
+	json_set_string(json_object_at(object, "spec"), "nodeName", "node-7");
+	json_set_string(json_object_at(object, "status"), "podIP", "10.1.2.3");
+	assert_int_equal(text_read_int(json_as_string(json_get(labels, "muster/index"), ""), 0,
+				       INT32_MAX, &index, NULL),
+			 0);
+	replica->index = (int) index;
+	struct job_pod *pod = job_pod_read(object);
+
+	assert_non_null(pod);
+	job_view_pod_lay_over(pod, replica);
+	return pod;
+}
+
+static void a_pod_that_runs_says_where(void **state)
+{
+	struct replica_status replica = {
+		.role = "worker", .state = REPLICA_STARTING, .exit_code = -1};
+	struct job_pod *pod = lay_over("running", &replica);
+
+	(void) state;
+	assert_int_equal(replica.state, REPLICA_RUNNING);
+	assert_string_equal(replica.pod, "running");
+	assert_string_equal(replica.node, "node-7");
+	assert_string_equal(replica.ip, "10.1.2.3");
+	assert_int_not_equal(replica.start_time, MSEC_UNSET);
+	job_pod_free(pod);
+}
+
+static void an_end_that_nobody_wrote_is_seen(void **state)
+{
+	struct replica_status replica = {
+		.role = "worker", .state = REPLICA_RUNNING, .exit_code = -1};
+	struct job_pod *pod = lay_over("code-3", &replica);
+
+	(void) state;
+	assert_int_equal(replica.state, REPLICA_FAILED);
+	assert_int_equal(replica.exit_code, 3);
+	assert_int_not_equal(replica.end_time, MSEC_UNSET);
+	job_pod_free(pod);
+}
+
+static void what_was_made_of_an_end_stays(void **state)
+{
+	struct replica_status replica = {.role = "worker",
+					 .state = REPLICA_STOPPED,
+					 .exit_code = -1,
+					 .signal = 15,
+					 .reason = "Stopped"};
+	struct job_pod *pod = lay_over("code-3", &replica);
+
+	(void) state;
+	assert_int_equal(replica.state, REPLICA_STOPPED);
+	assert_int_equal(replica.signal, 15);
+	assert_non_null(replica.node);
+	job_pod_free(pod);
+}
+
+static void the_pod_of_an_earlier_attempt_says_nothing_of_this_one(void **state)
+{
+	struct replica_status replica = {
+		.role = "worker", .attempt = 7, .state = REPLICA_PENDING, .exit_code = -1};
+	struct job_pod *pod = lay_over("running", &replica);
+
+	(void) state;
+	assert_int_equal(replica.state, REPLICA_PENDING);
+	assert_null(replica.pod);
+	job_pod_free(pod);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pod_that_runs_says_where),
+		cmocka_unit_test(an_end_that_nobody_wrote_is_seen),
+		cmocka_unit_test(what_was_made_of_an_end_stays),
+		cmocka_unit_test(the_pod_of_an_earlier_attempt_says_nothing_of_this_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

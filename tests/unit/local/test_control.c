@@ -1,0 +1,192 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "io/folder.h"
+#include "local/control.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A supervisor's socket in a folder whose path is longer than a socket's address. */
+struct supervisor {
+	char top[64];
+	char *folder;
+	struct loop *loop;
+	struct control *control;
+	int n_woken;
+};
+
+static void on_wake(void *data)
+{
+	((struct supervisor *) data)->n_woken++;
+}
+
+static int make(void **state)
+{
+	struct supervisor *supervisor = mem_new(sizeof(*supervisor));
+
+	*state = supervisor;
+	strcpy(supervisor->top, "/tmp/muster-test-control-XXXXXX");
+	if (!mkdtemp(supervisor->top))
+		return -1;
+	supervisor->folder = mem_format("%s/%0100d/%0100d", supervisor->top, 1, 2);
+	if (folder_make(supervisor->folder, NULL) < 0 || loop_new(&supervisor->loop, NULL) < 0)
+		return -1;
+	return control_new(supervisor->loop, supervisor->folder, on_wake, supervisor,
+			   &supervisor->control, NULL);
+}
+
+static int release(void **state)
+{
+	struct supervisor *supervisor = *state;
+
+	control_free(supervisor->control);
+	loop_free(supervisor->loop);
+	int rc = folder_remove(AT_FDCWD, supervisor->top, NULL);
+	free(supervisor->folder);
+	free(supervisor);
+	return rc;
+}
+
+/* Lets the supervisor do what it has to: accept, read, and what was deferred. */
+static void let_supervisor_work(struct supervisor *supervisor)
+{
+	for (int turn = 0; turn < 4; turn++)
+		loop_run_ready(supervisor->loop);
+}
+
+static int watch(struct supervisor *supervisor)
+{
+	int fd;
+
+	assert_int_equal(control_watch(supervisor->folder, &fd, NULL), 0);
+	let_supervisor_work(supervisor);
+	return fd;
+}
+
+static int64_t next_version(int fd)
+{
+	int64_t version = -1;
+
+	assert_int_equal(control_next_version(fd, MSEC_NEVER, &version, NULL), 1);
+	return version;
+}
+
+static void a_supervisor_is_woken_from_afar(void **state)
+{
+	struct supervisor *supervisor = *state;
+
+	assert_int_equal(control_wake(supervisor->folder, NULL), 0);
+	let_supervisor_work(supervisor);
+	assert_int_equal(supervisor->n_woken, 1);
+}
+
+static void who_watches_hears_the_present_version_and_every_later_one(void **state)
+{
+	struct supervisor *supervisor = *state;
+
+	control_tell_version(supervisor->control, 7);
+	int fd = watch(supervisor);
+	assert_int_equal(next_version(fd), 7);
+	control_tell_version(supervisor->control, 8);
+	control_tell_version(supervisor->control, 9);
+	assert_int_equal(next_version(fd), 8);
+	assert_int_equal(next_version(fd), 9);
+	close(fd);
+}
+
+static void waiting_ends_when_the_time_is_over(void **state)
+{
+	struct supervisor *supervisor = *state;
+	int fd = watch(supervisor);
+	int64_t version = -1;
+
+	assert_int_equal(next_version(fd), 0);
+	assert_int_equal(control_next_version(fd, loop_now(), &version, NULL), 0);
+	assert_int_equal(version, -1);
+	close(fd);
+}
+
+static void who_does_not_read_is_dropped_and_others_still_hear(void **state)
+{
+	struct supervisor *supervisor = *state;
+	int lazy = watch(supervisor), eager = watch(supervisor);
+	int64_t version = 0;
+
+	assert_int_equal(next_version(eager), 0);
+	/* More than any socket keeps for a reader. */
+	for (int64_t i = 1; i <= 5000; i++) {
+		control_tell_version(supervisor->control, i);
+		assert_int_equal(next_version(eager), i);
+	}
+	while (control_next_version(lazy, MSEC_NEVER, &version, NULL) == 1)
+		;
+	assert_true(version < 5000);
+	close(lazy);
+	close(eager);
+}
+
+static void nobody_there_is_unreachable(void **state)
+{
+	struct supervisor *supervisor = *state;
+	struct err err = {0};
+	int fd;
+
+	assert_int_equal(control_wake(supervisor->top, &err), ERR_UNREACHABLE);
+	assert_int_equal(control_watch("/tmp/muster-test-no-such-folder", &fd, &err),
+			 ERR_UNREACHABLE);
+}
+
+static void the_end_of_the_supervisor_is_noticed(void **state)
+{
+	struct supervisor *supervisor = *state;
+	int fd = watch(supervisor);
+	int64_t version;
+
+	assert_int_equal(next_version(fd), 0);
+	control_free(supervisor->control);
+	supervisor->control = NULL;
+	assert_int_equal(control_next_version(fd, MSEC_NEVER, &version, NULL), ERR_UNREACHABLE);
+	assert_int_equal(control_wake(supervisor->folder, NULL), ERR_UNREACHABLE);
+	close(fd);
+}
+
+static void noise_is_hung_up_on(void **state)
+{
+	struct supervisor *supervisor = *state;
+	static const char *const noises[] = {
+		"train faster\n",
+		"wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(noises); i++) {
+		int fd = watch(supervisor);
+		int64_t version;
+
+		assert_int_equal(next_version(fd), 0);
+		assert_true(send(fd, noises[i], strlen(noises[i]), MSG_NOSIGNAL) > 0);
+		let_supervisor_work(supervisor);
+		assert_int_equal(control_next_version(fd, MSEC_NEVER, &version, NULL),
+				 ERR_UNREACHABLE);
+		close(fd);
+	}
+	assert_int_equal(supervisor->n_woken, 0);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make, release)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_supervisor_is_woken_from_afar),
+		TEST(who_watches_hears_the_present_version_and_every_later_one),
+		TEST(waiting_ends_when_the_time_is_over),
+		TEST(who_does_not_read_is_dropped_and_others_still_hear),
+		TEST(nobody_there_is_unreachable),
+		TEST(the_end_of_the_supervisor_is_noticed),
+		TEST(noise_is_hung_up_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* The working table of a decision, and TFJob's rules for conditions. */
+#include "unit.h"
+
+#include "reconcile/decision.h"
+#include "scene.h"
+
+#include <limits.h>
+
+static struct decision begin(struct scene *scene)
+{
+	struct decision decision;
+
+	decision_begin(&decision, &scene->job, &scene->status, &scene->observed, scene->now,
+		       scene->arena, &scene->plan);
+	return decision;
+}
+
+static void set(struct scene *scene, enum condition_type type, bool is_true, const char *reason)
+{
+	struct decision decision = begin(scene);
+
+	decision.status = &scene->plan.status;
+	decision_set_condition(&decision, type, is_true, reason, "a sentence");
+	scene->status = scene->plan.status;
+}
+
+static void the_same_condition_changes_nothing(void **state)
+{
+	struct scene *scene = *state;
+
+	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
+	scene->now += 1000;
+	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
+	assert_int_equal(scene->status.n_conditions, 1);
+	assert_int_equal(scene->status.conditions[0].last_update, SCENE_NOW);
+}
+
+static void another_reason_keeps_the_time_of_transition(void **state)
+{
+	struct scene *scene = *state;
+
+	set(scene, CONDITION_SUSPENDED, true, "One");
+	scene->now += 1000;
+	set(scene, CONDITION_SUSPENDED, true, "Two");
+	assert_int_equal(scene->status.n_conditions, 1);
+	assert_int_equal(scene->status.conditions[0].last_transition, SCENE_NOW);
+	assert_int_equal(scene->status.conditions[0].last_update, SCENE_NOW + 1000);
+}
+
+static void what_changed_stands_last(void **state)
+{
+	struct scene *scene = *state;
+
+	set(scene, CONDITION_SUSPENDED, true, "TFJobSuspended");
+	set(scene, CONDITION_CREATED, true, "TFJobCreated");
+	set(scene, CONDITION_SUSPENDED, false, "TFJobResumed");
+	assert_int_equal(scene->status.conditions[0].type, CONDITION_CREATED);
+	assert_int_equal(scene->status.conditions[1].type, CONDITION_SUSPENDED);
+}
+
+static void running_and_restarting_remove_each_other(void **state)
+{
+	struct scene *scene = *state;
+
+	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
+	set(scene, CONDITION_RESTARTING, true, "TFJobRestarting");
+	assert_null(status_condition(&scene->status, CONDITION_RUNNING));
+	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
+	assert_null(status_condition(&scene->status, CONDITION_RESTARTING));
+}
+
+static void nothing_changes_once_a_job_has_failed(void **state)
+{
+	struct scene *scene = *state;
+
+	set(scene, CONDITION_FAILED, true, "TFJobFailed");
+	set(scene, CONDITION_SUCCEEDED, true, "TFJobSucceeded");
+	assert_int_equal(scene->status.n_conditions, 1);
+}
+
+static void replicas_are_found_by_role_and_index(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 2, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
+	struct decision decision = begin(scene);
+
+	assert_int_equal(decision.n_replicas, 5);
+	assert_ptr_equal(decision_find(&decision, "worker", 2), &decision.replicas[4]);
+	assert_ptr_equal(decision_find(&decision, "ps", 0), &decision.replicas[0]);
+	assert_null(decision_find(&decision, "ps", 2));
+	assert_null(decision_find(&decision, "ps", -1));
+	assert_null(decision_find(&decision, "chief", 0));
+}
+
+static void what_is_remembered_is_not_lost_by_a_scale_down(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0].replicas = 1;
+	struct decision decision = begin(scene);
+
+	assert_int_equal(decision.n_replicas, 3);
+	assert_false(decision.replicas[2].is_wanted);
+	assert_int_equal(decision.replicas[2].last_state, REPLICA_RUNNING);
+}
+
+static void a_status_written_by_hand_does_no_harm(void **state)
+{
+	struct scene *scene = *state;
+	struct replica_status replicas[] = {
+		{.role = "worker", .index = -1},
+		{.role = "worker", .index = INT_MAX, .state = REPLICA_RUNNING},
+		{.role = "worker", .index = 0, .attempt = 3},
+		{.role = "", .index = 0},
+	};
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->status.replicas = replicas;
+	scene->status.n_replicas = ARRAY_LEN(replicas);
+	struct decision decision = begin(scene);
+
+	assert_int_equal(decision.n_replicas, 4);
+	assert_int_equal(decision.replicas[0].status->attempt, 3);
+	assert_null(decision.replicas[1].role);
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 3));
+}
+
+static void what_runs_under_a_status_without_replicas_runs_on(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_object(scene, "worker", 1, 0)->attempt = 2;
+	scene->status.n_replicas = 0;
+	scene_settle(scene);
+	assert_int_equal(scene->observed.n_replicas, 2);
+	assert_non_null(scene_object(scene, "worker", 0, 0));
+	assert_non_null(scene_object(scene, "worker", 1, 2));
+	assert_int_equal(scene->status.replicas[1].attempt, 2);
+	assert_int_equal(scene->status.replicas[1].state, REPLICA_RUNNING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(the_same_condition_changes_nothing),
+		SCENE_TEST(another_reason_keeps_the_time_of_transition),
+		SCENE_TEST(what_changed_stands_last),
+		SCENE_TEST(running_and_restarting_remove_each_other),
+		SCENE_TEST(nothing_changes_once_a_job_has_failed),
+		SCENE_TEST(replicas_are_found_by_role_and_index),
+		SCENE_TEST(what_is_remembered_is_not_lost_by_a_scale_down),
+		SCENE_TEST(a_status_written_by_hand_does_no_harm),
+		SCENE_TEST(what_runs_under_a_status_without_replicas_runs_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

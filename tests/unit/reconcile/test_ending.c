@@ -1,0 +1,229 @@
+/* What has to end: leftovers, what is no longer wanted, and overdue stops. */
+#include "unit.h"
+
+#include "reconcile/silence.h"
+#include "scene.h"
+
+static void a_stranger_is_ended_and_removed(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_start(scene, &(struct action){.role = "foo", .index = 3});
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_STOP, "foo", 3));
+	scene_exit(scene, "foo", 3, 0, 0, 15);
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_REMOVE, "foo", 3));
+	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
+}
+
+static void a_lost_role_is_ended_and_stays_in_the_status(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0] = scene->roles[1];
+	scene->job.n_roles = 1;
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "ps", 0)->grace, scene->job.grace);
+	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPING);
+	assert_null(scene_action(scene, ACTION_UNPUBLISH, "ps", 0));
+	scene_apply(scene, &scene->plan.actions[0]);
+	scene_exit(scene, "ps", 0, 0, 0, 15);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPED);
+	assert_int_equal(scene->observed.n_addresses, 1);
+}
+
+static void a_stop_becomes_a_kill_when_it_is_overdue(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + scene->job.grace);
+	scene->now += scene->job.grace;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+}
+
+/* The policy keeps what there is, and a start that waits is nothing yet. */
+static void what_was_not_made_when_the_job_ended_is_not_made_any_more(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene->job.clean_policy = CLEAN_NONE;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
+	scene_settle(scene);
+	struct observed_replica *waiting = scene_object(scene, "worker", 2, 0);
+
+	waiting->phase = OBSERVED_STARTING;
+	waiting->is_unmade = true;
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 2));
+	assert_int_equal(scene_replica(scene, "worker", 2)->state, REPLICA_STOPPING);
+	assert_null(scene_action(scene, ACTION_STOP, "worker", 1));
+	assert_null(scene_action(scene, ACTION_KILL, "worker", 1));
+}
+
+static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits.kills_after_grace = true;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	scene->now += 2 * scene->job.grace;
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 0);
+}
+
+static void a_grace_that_was_made_shorter_counts(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits.kills_after_grace = true;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	scene->job.grace = 2 * MSEC_PER_SECOND;
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + scene->job.grace);
+	scene->now += scene->job.grace;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+}
+
+static void without_grace_the_kill_comes_at_once(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.grace = 0;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+	assert_null(scene_action(scene, ACTION_STOP, "worker", 0));
+}
+
+static void stopping_is_written_before_the_stop(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0].replicas = 1;
+	scene_decide(scene);
+	assert_true(scene->plan.is_status_changed);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPING);
+	assert_non_null(scene_action(scene, ACTION_STOP, "worker", 1));
+}
+
+static void an_end_that_was_asked_for_is_no_failure(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0].replicas = 1;
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 143, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPED);
+	assert_int_equal(scene_replica(scene, "worker", 1)->exit_code, 143);
+	assert_false(status_is_finished(&scene->status));
+}
+
+/* Those of which nobody knows what they were doing. */
+static void a_silent_replica_keeps_its_stacks_when_it_is_stopped(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2 * SILENCE_FIRST;
+	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - SILENCE_FIRST + 1;
+	scene->job.stop_reason = "interrupted";
+	scene_decide(scene);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 0)->keeps_stacks);
+	assert_false(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
+}
+
+static void a_job_that_takes_too_long_keeps_all_stacks(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.active_deadline = MSEC_PER_SECOND;
+	scene->job.clean_policy = CLEAN_ALL;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += MSEC_PER_SECOND;
+	scene_object(scene, "worker", 1, 0)->printed_at = scene->now;
+	scene_decide(scene);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 0)->keeps_stacks);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
+}
+
+static void a_kill_keeps_no_stacks(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.grace = 0;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2 * SILENCE_FIRST;
+	scene->job.stop_reason = "interrupted";
+	scene_decide(scene);
+	assert_false(scene_action(scene, ACTION_KILL, "worker", 0)->keeps_stacks);
+}
+
+/* It was printing; one that was silent may be what the failed one waited for. */
+static void after_a_failure_the_silent_keep_their_stacks(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.clean_policy = CLEAN_ALL;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += SILENCE_FIRST;
+	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - 5 * MSEC_PER_SECOND;
+	scene_object(scene, "worker", 2, 0)->printed_at = scene->now - 5 * MSEC_PER_SECOND + 1;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
+	assert_false(scene_action(scene, ACTION_STOP, "worker", 2)->keeps_stacks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(a_stranger_is_ended_and_removed),
+		SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status),
+		SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue),
+		SCENE_TEST(what_was_not_made_when_the_job_ended_is_not_made_any_more),
+		SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to),
+		SCENE_TEST(a_grace_that_was_made_shorter_counts),
+		SCENE_TEST(without_grace_the_kill_comes_at_once),
+		SCENE_TEST(stopping_is_written_before_the_stop),
+		SCENE_TEST(an_end_that_was_asked_for_is_no_failure),
+		SCENE_TEST(a_silent_replica_keeps_its_stacks_when_it_is_stopped),
+		SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks),
+		SCENE_TEST(a_kill_keeps_no_stacks),
+		SCENE_TEST(after_a_failure_the_silent_keep_their_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,506 @@
+/* Policies, scopes, limits and delays of restarts. */
+#include "unit.h"
+
+#include "reconcile/restart.h"
+#include "scene.h"
+#include "spec/limits.h"
+#include "status/restart_delay.h"
+
+/* One worker of this policy that has ended; what the decision makes of it. */
+static void end_one_worker(struct scene *scene, enum restart_policy policy, int exit_code,
+			   int signal)
+{
+	scene_add_role(scene, ROLE_WORKER, 1, policy);
+	scene_settle(scene);
+	scene->now += 2000;
+	scene_exit(scene, "worker", 0, 0, exit_code, signal);
+	scene_decide(scene);
+}
+
+static bool is_restarting(const struct scene *scene)
+{
+	return scene_replica(scene, "worker", 0)->attempt == 1 &&
+	       status_condition_is_true(&scene->status, CONDITION_RESTARTING);
+}
+
+static void never_fails_the_job(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_NEVER, 3, 0);
+	assert_false(is_restarting(scene));
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "TFJob default/j has failed because 1 Worker replica(s) failed.");
+	assert_int_equal(scene->status.exit_code, 3);
+}
+
+static void on_failure_restarts_failures(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_ON_FAILURE, 3, 0);
+	assert_true(is_restarting(scene));
+	assert_string_equal(scene_message(scene, CONDITION_RESTARTING),
+			    "job j is restarting because Worker replica(s) failed.");
+	assert_int_equal(scene->status.restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
+}
+
+static void on_failure_does_not_restart_success(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_ON_FAILURE, 0, 0);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
+}
+
+static void always_restarts_success_too(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_ALWAYS, 0, 0);
+	assert_true(is_restarting(scene));
+}
+
+/* A kubelet that starts worker 0 again in its Pod, which has ended so often. */
+static void end_in_place(struct scene *scene, int n_ends, int exit_code)
+{
+	struct observed_replica *object = scene_object(scene, "worker", 0, 0);
+
+	scene->now += 2000;
+	object->n_ends_in_place = n_ends;
+	object->last_end = (struct observed_end){
+		.exit_code = exit_code, .started_at = scene->now - 1500, .ended_at = scene->now};
+	scene_decide(scene);
+}
+
+static void a_restart_by_the_node_is_counted_and_nobody_is_started(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	end_in_place(scene, 1, 3);
+	assert_int_equal(scene->status.restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_RUNNING);
+	assert_null(scene_action(scene, ACTION_START, "worker", 0));
+	assert_string_equal(scene->status.failure->message,
+			    "worker-0 exited with code 3 after 1s (attempt 0)");
+	assert_int_equal(scene->status.failure->n_consequences, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, 1);
+	end_in_place(scene, 4, 3);
+	assert_int_equal(scene->status.restarts, 4);
+}
+
+static void restarts_by_the_node_end_the_job_at_its_limit(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene->job.backoff_limit = 1;
+	scene_settle(scene);
+	end_in_place(scene, 1, 3);
+	assert_false(status_is_finished(&scene->status));
+	end_in_place(scene, 2, 4);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "Job j has failed because it has reached the specified backoff limit");
+	assert_int_equal(scene->status.exit_code, 4);
+	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_STOPPING);
+}
+
+static void a_node_cannot_count_too_far(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	end_in_place(scene, LIMIT_RESTARTS, 3);
+	scene_object(scene, "worker", 1, 0)->n_ends_in_place = LIMIT_RESTARTS;
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, LIMIT_RESTARTS);
+}
+
+static void exit_code_127_is_permanent(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_EXIT_CODE, 127, 0);
+	assert_false(is_restarting(scene));
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "job \"j\" is failing because \"Worker\" replica(s) failed.");
+	assert_int_equal(scene->plan.n_notes, 2);
+	assert_int_equal(scene->plan.notes[0].level, NOTE_WARNING);
+	assert_int_equal(scene->plan.notes[1].level, NOTE_NORMAL);
+}
+
+static void exit_code_128_is_tried_again(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_EXIT_CODE, 128, 0);
+	assert_true(is_restarting(scene));
+}
+
+static void a_signal_is_tried_again_under_exit_code(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_EXIT_CODE, 0, 9);
+	assert_true(is_restarting(scene));
+}
+
+static void a_replica_that_disappeared_is_tried_again(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_EXIT_CODE);
+	scene_settle(scene);
+	scene->observed.n_replicas = 0;
+	scene_decide(scene);
+	assert_true(is_restarting(scene));
+	assert_string_equal(scene->status.failure->reason, "Lost");
+}
+
+static void a_whole_restart_is_charged_once(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene->job.backoff_limit = 1;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 2, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, 1);
+	for (int index = 0; index < 3; index++)
+		assert_int_equal(scene_replica(scene, "worker", index)->attempt, 1);
+}
+
+static void single_restarts_are_charged_each(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.backoff_limit = 2;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 2, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, 2);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
+}
+
+static void more_failures_than_restarts_left_end_the_job(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.backoff_limit = 1;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 2, 0, 1, 0);
+	scene_decide(scene);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "Job j has failed because it has reached the specified backoff limit");
+	assert_int_equal(scene->status.restarts, 0);
+}
+
+static void delete_pod(struct scene *scene, const char *role, int index)
+{
+	struct observed_replica *object = scene_object(scene, role, index, 0);
+
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now + 30 * MSEC_PER_SECOND;
+}
+
+static void begin_tfjob(struct scene *scene)
+{
+	scene->observed.habits.repeats_attempts = true;
+	scene->job.backoff_limit = 0;
+}
+
+/* Though one is deleted at the same time. */
+static void a_failure_beside_a_deletion_is_the_one_that_counts(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	delete_pod(scene, "worker", 0);
+	scene->now += MSEC_PER_SECOND;
+	scene_exit(scene, "worker", 1, 0, 7, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.exit_code, 7);
+	assert_int_equal(scene->status.failure->index, 1);
+}
+
+static void a_lost_ps_counts_though_a_worker_is_deleted(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene->job.restart_scope = RESTART_SCOPE_WORKER;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	delete_pod(scene, "worker", 0);
+	scene->now += MSEC_PER_SECOND;
+	scene_exit(scene, "ps", 0, 0, 3, 0);
+	scene_decide(scene);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "Job j has failed because it has reached the specified backoff limit");
+	assert_string_equal(scene->status.failure->role, "ps");
+}
+
+/* Also where that is seen before the deleted one has ended. */
+static void peers_that_fall_after_a_deletion_do_not_count(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	delete_pod(scene, "worker", 1);
+	scene->now += MSEC_PER_SECOND;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene->now += MSEC_PER_SECOND;
+	scene_decide(scene);
+	assert_true(is_restarting(scene));
+	assert_int_equal(scene->status.restarts, 0);
+	assert_string_equal(scene->status.failure->reason, "Deleted");
+}
+
+static void a_tolerated_failure_is_made_again_when_its_pod_is_gone(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene->job.is_dynamic = true;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_FAILED);
+	scene->observed.n_replicas = 1;
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+	assert_int_equal(scene->status.restarts, 0);
+}
+
+static void under_scope_worker_a_lost_ps_restarts_all(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_WORKER;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+	scene_exit(scene, "ps", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 2);
+}
+
+static void peers_of_a_synchronous_job_fall_with_the_first(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_EXIT_CODE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 0, 9);
+	scene->now += 5;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_RESTARTING));
+	assert_int_equal(scene->status.failure->index, 1);
+	assert_int_equal(scene->status.failure->n_consequences, 1);
+	assert_string_equal(scene->status.failure->consequences[0].what, "exited with code 1");
+}
+
+static void delays_double_up_to_a_minute(void **state)
+{
+	(void) state;
+	const msec expected[] = {0, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
+
+	for (int recent = 0; recent < (int) ARRAY_LEN(expected); recent++)
+		assert_int_equal(restart_delay(recent), expected[recent]);
+	assert_int_equal(restart_delay(1000000), 60000);
+}
+
+/* A worker that is restarted alone and fell `recent` times already in a row. */
+static void begin_with_recent_restarts(struct scene *scene, int n_workers, int recent)
+{
+	scene_add_role(scene, ROLE_WORKER, n_workers, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene->status.replicas[0].recent_restarts = recent;
+}
+
+static void nothing_starts_before_the_delay_is_over(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 1, 3);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, scene->now + 4000);
+	assert_int_equal(scene->plan.wake_at, scene->now + 4000);
+	assert_null(scene_object(scene, "worker", 0, 1));
+	scene->now += 4000;
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 1));
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
+}
+
+static void a_clock_that_was_set_back_does_not_hold_a_restart_up(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 1, 3);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	scene->now -= 3600 * MSEC_PER_SECOND;
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 1));
+}
+
+static void a_long_life_begins_the_delays_anew(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 1, 5);
+	scene->now += RESTART_LONG_LIFE;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
+	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 1);
+}
+
+static void one_that_falls_again_and_again_delays_nobody_else(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 6);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_null(scene_object(scene, "worker", 0, 1));
+	assert_non_null(scene_object(scene, "worker", 1, 1));
+	assert_int_equal(scene->plan.wake_at, scene->now + 32000);
+}
+
+static void the_long_life_of_another_begins_no_delay_anew(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 6);
+	scene->now += RESTART_LONG_LIFE;
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 6);
+	assert_int_equal(scene->status.recent_restarts, 0);
+}
+
+static void each_that_falls_in_one_moment_has_a_delay_of_its_own(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 2);
+	scene->now += 3000;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_decide(scene);
+	assert_string_equal(scene->plan.notes[0].sentence,
+			    "worker-0 exited with code 1 after 3s (attempt 0): restarting it in "
+			    "2s (restart 1)");
+	assert_string_equal(scene->plan.notes[1].sentence,
+			    "worker-1 exited with code 1 after 3s (attempt 0): restarting it "
+			    "(restart 2)");
+	assert_non_null(scene_action(scene, ACTION_START, "worker", 1));
+	assert_null(scene_action(scene, ACTION_START, "worker", 0));
+}
+
+static void a_whole_job_starts_again_at_one_moment(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_WORKER;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
+	begin_with_recent_restarts(scene, 2, 0);
+	scene->status.recent_restarts = 2;
+	scene->status.replicas[1].recent_restarts = 6;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	scene_exit(scene, "ps", 0, 0, 1, 0);
+	scene_decide(scene);
+	for (size_t i = 0; i < scene->status.n_replicas; i++) {
+		assert_int_equal(scene->status.replicas[i].restart_at, scene->now + 2000);
+		assert_int_equal(scene->status.replicas[i].recent_restarts, 0);
+	}
+	assert_int_equal(scene->status.recent_restarts, 3);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+}
+
+static void a_job_that_has_ended_waits_for_no_restart(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 6);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	scene->job.stop_reason = stop_reason_words[STOP_REQUESTED];
+	scene_decide(scene);
+	scene_exit(scene, "worker", 1, 0, 0, 15);
+	scene_decide(scene);
+	assert_true(status_is_finished(&scene->status));
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(never_fails_the_job),
+		SCENE_TEST(on_failure_restarts_failures),
+		SCENE_TEST(on_failure_does_not_restart_success),
+		SCENE_TEST(always_restarts_success_too),
+		SCENE_TEST(a_restart_by_the_node_is_counted_and_nobody_is_started),
+		SCENE_TEST(restarts_by_the_node_end_the_job_at_its_limit),
+		SCENE_TEST(a_node_cannot_count_too_far),
+		SCENE_TEST(exit_code_127_is_permanent),
+		SCENE_TEST(exit_code_128_is_tried_again),
+		SCENE_TEST(a_signal_is_tried_again_under_exit_code),
+		SCENE_TEST(a_replica_that_disappeared_is_tried_again),
+		SCENE_TEST(a_whole_restart_is_charged_once),
+		SCENE_TEST(single_restarts_are_charged_each),
+		SCENE_TEST(a_failure_beside_a_deletion_is_the_one_that_counts),
+		SCENE_TEST(a_lost_ps_counts_though_a_worker_is_deleted),
+		SCENE_TEST(peers_that_fall_after_a_deletion_do_not_count),
+		SCENE_TEST(a_tolerated_failure_is_made_again_when_its_pod_is_gone),
+		SCENE_TEST(more_failures_than_restarts_left_end_the_job),
+		SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all),
+		SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first),
+		SCENE_TEST(delays_double_up_to_a_minute),
+		SCENE_TEST(nothing_starts_before_the_delay_is_over),
+		SCENE_TEST(a_clock_that_was_set_back_does_not_hold_a_restart_up),
+		SCENE_TEST(a_long_life_begins_the_delays_anew),
+		SCENE_TEST(one_that_falls_again_and_again_delays_nobody_else),
+		SCENE_TEST(the_long_life_of_another_begins_no_delay_anew),
+		SCENE_TEST(each_that_falls_in_one_moment_has_a_delay_of_its_own),
+		SCENE_TEST(a_whole_job_starts_again_at_one_moment),
+		SCENE_TEST(a_job_that_has_ended_waits_for_no_restart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

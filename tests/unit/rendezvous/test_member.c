@@ -1,0 +1,283 @@
+/* Transcripts of an agent. Agents and their server together: tests/sim/elastic.c. */
+#include "unit.h"
+
+#include "rendezvous/member.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define START ((msec) 1000000)
+
+static const struct member_settings usual = {
+	.hold = MSEC_PER_SECOND,
+	.answer_time = 2 * MSEC_PER_SECOND,
+	.isolation_time = 30 * MSEC_PER_SECOND,
+	.patience = 100 * MSEC_PER_SECOND,
+	.drain_time = 2 * MSEC_PER_SECOND,
+};
+
+static const struct member_order wait = {.order = RENDEZVOUS_WAIT};
+static const struct member_order drained = {.order = RENDEZVOUS_GO};
+static const struct member_order lost_job = {.order = RENDEZVOUS_GO, .verdict = RENDEZVOUS_FAILED};
+
+static struct member_order run(int64_t generation, enum world_reason reason)
+{
+	return (struct member_order){
+		.order = RENDEZVOUS_RUN, .generation = generation, .reason = reason};
+}
+
+static void call(struct member *member, msec now)
+{
+	assert_true(member_is_call_due(member, now));
+	assert_true(member_wake_at(member) <= now);
+	member_called(member, now);
+	assert_false(member_is_call_due(member, now));
+}
+
+static void answer(struct member *member, struct member_order order, msec now)
+{
+	member_answered(member, &order, now);
+}
+
+/* At work in generation 1 since START, with a call under way. */
+static struct member at_work(void)
+{
+	struct member member;
+
+	member_begin(&member, &usual, START);
+	call(&member, START);
+	answer(&member, run(1, WORLD_FIRST), START);
+	assert_int_equal(member_wants(&member), 1);
+	member_started(&member, 1, START);
+	call(&member, START);
+	return member;
+}
+
+static void it_joins_waits_and_runs(void **state)
+{
+	struct member member;
+
+	(void) state;
+	member_begin(&member, &usual, START);
+	call(&member, START);
+	answer(&member, wait, START + 1000);
+	assert_int_equal(member_wants(&member), 0);
+	call(&member, START + 1000);
+	assert_int_equal(member_wake_at(&member), START + 4000);
+	answer(&member, run(4, WORLD_FIRST), START + 1100);
+	assert_int_equal(member_wants(&member), 4);
+	call(&member, START + 1100);
+	/* What has changed is told at once, and not when the server answers. */
+	member_started(&member, 4, START + 1101);
+	call(&member, START + 1101);
+}
+
+static void a_new_world_ends_the_workers_of_the_old_one(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	answer(&member, run(2, WORLD_GREW), START + 500);
+	assert_int_equal(member_wants(&member), 2);
+	assert_true(member_may_save(&member));
+	member_ended(&member, false, START + 700);
+	assert_int_equal(member.report.activity, MEMBER_IDLE);
+	assert_int_equal(member_wants(&member), 2);
+	member_started(&member, 2, START + 700);
+	answer(&member, run(3, WORLD_LOST_MEMBER), START + 800);
+	assert_false(member_may_save(&member));
+}
+
+static void a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	member_failed(&member);
+	assert_int_equal(member_wants(&member), 0);
+	assert_false(member_may_save(&member));
+	call(&member, START + 100);
+	assert_int_equal(member.told.activity, MEMBER_HAS_FAILED);
+	member_lost_call(&member, START + 200);
+	member_ended(&member, true, START + 200);
+	call(&member, START + 200);
+	assert_int_equal(member.told.activity, MEMBER_HAS_FAILED);
+	answer(&member, run(2, WORLD_WORKER_FAILED), START + 300);
+	assert_int_equal(member_wants(&member), 2);
+}
+
+static void a_worker_that_asks_for_a_restart_lets_the_others_save(void **state)
+{
+	struct member member = at_work(), other = at_work();
+
+	(void) state;
+	assert_true(member_code_asks_restart(42) && member_code_asks_restart(143));
+	assert_false(member_code_asks_restart(0) || member_code_asks_restart(1));
+	member_wants_restart(&member);
+	assert_int_equal(member_wants(&member), 0);
+	assert_true(member_may_save(&member));
+	call(&member, START + 100);
+	assert_int_equal(member.told.activity, MEMBER_WANTS_RESTART);
+	answer(&other, run(2, WORLD_RESTART_ASKED), START + 200);
+	assert_true(member_may_save(&other));
+	member_ended(&other, false, START + 300);
+	assert_int_equal(other.report.activity, MEMBER_IDLE);
+}
+
+static void a_failure_is_news_again_when_it_is_explained(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	member_failed(&member);
+	call(&member, START + 100);
+	member_explained(&member);
+	call(&member, START + 101);
+	assert_int_equal(member.told.failure, 1);
+}
+
+static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
+{
+	struct member member = at_work();
+	msec now = START + 100;
+
+	(void) state;
+	while (now < START + 20000) {
+		member_lost_call(&member, now);
+		assert_int_equal(member_wants(&member), 1);
+		assert_true(member_wake_at(&member) <= now + MSEC_PER_SECOND);
+		now = member_wake_at(&member);
+		call(&member, now);
+	}
+	answer(&member, run(1, WORLD_FIRST), now);
+	assert_int_equal(member_wants(&member), 1);
+}
+
+static void alone_for_too_long_it_ends_its_workers_then_itself(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	member_time(&member, START + 3000); /* the call is lost */
+	assert_int_equal(member_wants(&member), 1);
+	member_time(&member, START + 30000);
+	assert_int_equal(member_wants(&member), 0);
+	member_ended(&member, false, START + 31000);
+	member_time(&member, START + 130999);
+	assert_int_equal(member.end, MEMBER_GOES_ON);
+	member_time(&member, START + 131000);
+	assert_int_equal(member.end, MEMBER_GAVE_UP);
+	assert_int_equal(member_wake_at(&member), MSEC_NEVER);
+}
+
+static void it_leaves_when_its_workers_have_ended(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	member_drain(&member, START + 100);
+	call(&member, START + 100);
+	assert_int_equal(member_wants(&member), 1);
+	answer(&member, drained, START + 200);
+	assert_int_equal(member_wants(&member), 0);
+	assert_true(member_may_save(&member));
+	call(&member, START + 200);
+	assert_false(member.told.has_left);
+	member_ended(&member, false, START + 5000);
+	call(&member, START + 5000);
+	assert_true(member.told.has_left);
+	answer(&member, drained, START + 5001);
+	assert_int_equal(member.end, MEMBER_ENDED);
+}
+
+static void a_drain_waits_for_no_server_for_long(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	member_drain(&member, START + 100);
+	call(&member, START + 100);
+	member_time(&member, START + 2100);
+	assert_int_equal(member_wants(&member), 0);
+	member_ended(&member, true, START + 3000);
+	call(&member, START + 3000);
+	member_lost_call(&member, START + 3100);
+	assert_int_equal(member.end, MEMBER_ENDED);
+}
+
+static void a_failed_job_leaves_nothing_to_save(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	answer(&member, lost_job, START + 100);
+	assert_int_equal(member_wants(&member), 0);
+	assert_false(member_may_save(&member));
+}
+
+static void a_server_that_keeps_no_call_is_not_asked_without_pause(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	answer(&member, run(1, WORLD_FIRST), START + 1);
+	assert_false(member_is_call_due(&member, START + 1));
+	assert_int_equal(member_wake_at(&member), START + 101);
+}
+
+/* The server may have been killed before it could answer, again and again. */
+static void one_whose_workers_have_ended_has_patience_from_then_on(void **state)
+{
+	const msec ended_at = START + usual.patience + 1;
+	struct member_settings longer = usual;
+	struct member member = at_work();
+
+	(void) state;
+	longer.isolation_time = 10 * usual.patience;
+	member.settings = longer;
+	member_lost_call(&member, ended_at);
+	member_ended(&member, true, ended_at);
+	member_time(&member, ended_at);
+	assert_int_equal(member.end, MEMBER_GOES_ON);
+	assert_int_equal(member.report.activity, MEMBER_HAS_SUCCEEDED);
+	member_time(&member, ended_at + usual.patience - 1);
+	assert_int_equal(member.end, MEMBER_GOES_ON);
+	member_time(&member, ended_at + usual.patience);
+	assert_int_equal(member.end, MEMBER_GAVE_UP);
+}
+
+static void a_world_that_is_ordered_again_after_its_end_has_failed(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	answer(&member, wait, START + 100);
+	member_ended(&member, false, START + 200);
+	assert_int_equal(member.report.activity, MEMBER_IDLE);
+	call(&member, START + 200);
+	answer(&member, run(1, WORLD_FIRST), START + 300);
+	assert_int_equal(member_wants(&member), 0);
+	assert_int_equal(member.report.activity, MEMBER_HAS_FAILED);
+	call(&member, START + 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_joins_waits_and_runs),
+		cmocka_unit_test(a_new_world_ends_the_workers_of_the_old_one),
+		cmocka_unit_test(a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world),
+		cmocka_unit_test(a_worker_that_asks_for_a_restart_lets_the_others_save),
+		cmocka_unit_test(a_failure_is_news_again_when_it_is_explained),
+		cmocka_unit_test(a_server_that_is_away_for_a_while_is_not_noticed),
+		cmocka_unit_test(alone_for_too_long_it_ends_its_workers_then_itself),
+		cmocka_unit_test(one_whose_workers_have_ended_has_patience_from_then_on),
+		cmocka_unit_test(a_world_that_is_ordered_again_after_its_end_has_failed),
+		cmocka_unit_test(it_leaves_when_its_workers_have_ended),
+		cmocka_unit_test(a_drain_waits_for_no_server_for_long),
+		cmocka_unit_test(a_failed_job_leaves_nothing_to_save),
+		cmocka_unit_test(a_server_that_keeps_no_call_is_not_asked_without_pause),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

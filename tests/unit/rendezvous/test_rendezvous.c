@@ -1,0 +1,722 @@
+/* Transcripts of rendezvous. With agents, over a bad network: tests/sim/elastic.c. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "rendezvous/rendezvous.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define START ((msec) 1000000)
+
+static const struct rendezvous_settings two_to_four = {
+	.min = 2,
+	.max = 4,
+	.unit = 1,
+	.join_time = 600 * MSEC_PER_SECOND,
+	.last_call = 30 * MSEC_PER_SECOND,
+	.lease = 5 * MSEC_PER_SECOND,
+	.reconnect_time = MSEC_PER_SECOND / 2,
+	.restarts = {.most = 3},
+};
+
+static int step(struct rendezvous *rendezvous, enum rendezvous_event_type type, const char *id,
+		msec now)
+{
+	const struct rendezvous_event event = {
+		.type = type,
+		.id = id,
+		.generation = rendezvous_world(rendezvous)->generation,
+		.offer = id,
+		.knows_order = true,
+	};
+
+	return rendezvous_step(rendezvous, &event, now, NULL);
+}
+
+static void take(struct rendezvous *rendezvous, enum rendezvous_event_type type, const char *id,
+		 msec now)
+{
+	assert_int_equal(step(rendezvous, type, id, now), 0);
+}
+
+/* "1: a b c": the generation of the world that goes on, and its members by rank; "-": none does. */
+static const char *world_text(const struct rendezvous *rendezvous)
+{
+	static char text[200];
+	const struct world *world = rendezvous_world(rendezvous);
+	struct rendezvous_view view;
+	size_t len;
+
+	if (world->n_members == 0 ||
+	    rendezvous_view(rendezvous, world->members[0].id, &view, NULL) < 0 ||
+	    view.order != RENDEZVOUS_RUN)
+		return "-";
+	len = (size_t) snprintf(text, sizeof(text), "%" PRId64 ":", world->generation);
+	for (size_t i = 0; i < world->n_members; i++)
+		len += (size_t) snprintf(text + len, sizeof(text) - len, " %s",
+					 world->members[i].id);
+	return text;
+}
+
+static void assert_world(const struct rendezvous *rendezvous, const char *expected)
+{
+	assert_string_equal(world_text(rendezvous), expected);
+}
+
+static void assert_view(const struct rendezvous *rendezvous, const char *id,
+			enum rendezvous_order order, int rank)
+{
+	struct rendezvous_view view;
+
+	assert_int_equal(rendezvous_view(rendezvous, id, &view, NULL), 0);
+	assert_int_equal(view.order, order);
+	assert_int_equal(view.rank, rank);
+}
+
+static struct rendezvous *begin(const struct rendezvous_settings *settings)
+{
+	return rendezvous_new(settings, START);
+}
+
+/* With a world of a, b and c since START + 30 s. */
+static struct rendezvous *three(void)
+{
+	struct rendezvous *rendezvous = begin(&two_to_four);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
+	for (msec now = START + 3000; now <= START + 57000; now += 3000) {
+		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
+		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
+		take(rendezvous, RENDEZVOUS_BEAT, "c", now);
+	}
+	assert_world(rendezvous, "1: a b c");
+	return rendezvous;
+}
+
+#define NOW (START + 58000) /* soon after the last beats of `three` */
+
+static void the_first_world_is_formed_when_the_last_call_is_over(void **state)
+{
+	struct rendezvous *rendezvous = begin(&two_to_four);
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_WAITING);
+	take(rendezvous, RENDEZVOUS_BEAT, "a", START + 4000);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START + 5000);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_GATHERING);
+	for (msec now = START + 6000; now < START + 35000; now += 1000) {
+		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
+		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
+		assert_world(rendezvous, "-");
+	}
+	assert_int_equal(rendezvous_wake_at(rendezvous), START + 35000);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 35000);
+	assert_world(rendezvous, "1: a b");
+	assert_view(rendezvous, "b", RENDEZVOUS_RUN, 1);
+	rendezvous_free(rendezvous);
+}
+
+static void the_last_call_ends_when_no_more_can_come(void **state)
+{
+	struct rendezvous *rendezvous = begin(&two_to_four);
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_JOIN, "d", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	assert_world(rendezvous, "-");
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	assert_world(rendezvous, "1: d c b a");
+	take(rendezvous, RENDEZVOUS_JOIN, "spare", START);
+	assert_world(rendezvous, "1: d c b a");
+	assert_view(rendezvous, "spare", RENDEZVOUS_WAIT, -1);
+	take(rendezvous, RENDEZVOUS_LEAVE, "d", START + 1000);
+	assert_world(rendezvous, "2: c b a spare");
+	rendezvous_free(rendezvous);
+}
+
+static void a_newcomer_stops_nobody_before_the_next_world(void **state)
+{
+	struct rendezvous *rendezvous = begin(&(struct rendezvous_settings){
+		.min = 1,
+		.max = 4,
+		.unit = 1,
+		.join_time = 1000,
+		.last_call = 2000,
+		.lease = 60000,
+	});
+
+	struct rendezvous_view view;
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 2000);
+	assert_world(rendezvous, "1: a");
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START + 5000);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_GATHERING);
+	assert_world(rendezvous, "1: a");
+	assert_view(rendezvous, "b", RENDEZVOUS_WAIT, -1);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 7000);
+	assert_world(rendezvous, "2: a b");
+	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_GREW);
+	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(view.reason, WORLD_GREW);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START + 8000);
+	take(rendezvous, RENDEZVOUS_LEAVE, "c", START + 9000);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_RUNNING);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 10000);
+	assert_world(rendezvous, "2: a b");
+	rendezvous_free(rendezvous);
+}
+
+static void a_member_that_is_cut_off_is_replaced_at_once(void **state)
+{
+	struct rendezvous *rendezvous = three();
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_CUT, "a", NOW);
+	assert_int_equal(rendezvous_wake_at(rendezvous), NOW + 500);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 499);
+	assert_world(rendezvous, "1: a b c");
+	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 500);
+	assert_world(rendezvous, "2: b c");
+	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_LOST_MEMBER);
+	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	assert_int_equal(step(rendezvous, RENDEZVOUS_BEAT, "a", NOW + 600), ERR_NOT_FOUND);
+	rendezvous_free(rendezvous);
+}
+
+static void one_that_comes_back_in_time_was_never_away(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	int64_t version = rendezvous_version(rendezvous);
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_CUT, "a", NOW);
+	take(rendezvous, RENDEZVOUS_JOIN, "a", NOW + 400);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 3000);
+	assert_world(rendezvous, "1: a b c");
+	assert_int_equal(rendezvous_version(rendezvous), version);
+	rendezvous_free(rendezvous);
+}
+
+static void silence_is_a_loss_after_the_lease(void **state)
+{
+	struct rendezvous *rendezvous = three();
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW);
+	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 57000 + 5000);
+	assert_world(rendezvous, "2: a c");
+	assert_view(rendezvous, "c", RENDEZVOUS_RUN, 1);
+	rendezvous_free(rendezvous);
+}
+
+static void one_that_speaks_and_does_not_hear_is_lost_too(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	struct rendezvous_event deaf = {.type = RENDEZVOUS_BEAT, .id = "c"};
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_FAIL, "a", NOW);
+	assert_world(rendezvous, "2: a b c");
+	for (msec now = NOW; now < NOW + 5000; now += 1000) {
+		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
+		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
+		assert_int_equal(rendezvous_step(rendezvous, &deaf, now, NULL), 0);
+	}
+	assert_int_equal(rendezvous_wake_at(rendezvous), NOW + 5000);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 5000);
+	assert_world(rendezvous, "3: a b");
+	rendezvous_free(rendezvous);
+}
+
+static void below_the_minimum_nothing_trains_and_the_job_ends_in_time(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	struct rendezvous_view view;
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
+	assert_world(rendezvous, "2: b c");
+	take(rendezvous, RENDEZVOUS_LEAVE, "b", NOW);
+	assert_world(rendezvous, "-");
+	assert_view(rendezvous, "c", RENDEZVOUS_WAIT, -1);
+	for (msec now = NOW; now < NOW + 600000; now += 4000)
+		take(rendezvous, RENDEZVOUS_BEAT, "c", now);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_WAITING);
+	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW + 600000);
+	assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
+	assert_int_equal(view.order, RENDEZVOUS_GO);
+	assert_int_equal(view.verdict, RENDEZVOUS_TIMED_OUT);
+	assert_int_equal(step(rendezvous, RENDEZVOUS_JOIN, "late", NOW + 600001), ERR_REFUSED);
+	rendezvous_free(rendezvous);
+}
+
+static void a_failed_worker_makes_a_new_world_of_the_same_members(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	const struct rendezvous_event late = {.type = RENDEZVOUS_FAIL, .id = "c", .generation = 1};
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
+	assert_world(rendezvous, "2: a b c");
+	/* The others of the old world fail as a consequence. */
+	assert_int_equal(rendezvous_step(rendezvous, &late, NOW, NULL), ERR_CONFLICT);
+	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	/* The second in a row waits, and everybody with it. */
+	take(rendezvous, RENDEZVOUS_FAIL, "c", NOW + 100);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_PAUSING);
+	assert_view(rendezvous, "a", RENDEZVOUS_WAIT, -1);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 1100);
+	assert_world(rendezvous, "3: a b c");
+	rendezvous_free(rendezvous);
+}
+
+static void a_restart_that_a_worker_asks_for_is_not_charged(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	const struct rendezvous_event late = {
+		.type = RENDEZVOUS_RESTART, .id = "c", .generation = 1};
+	struct rendezvous_view view;
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_RESTART, "b", NOW);
+	assert_world(rendezvous, "2: a b c");
+	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(view.reason, WORLD_RESTART_ASKED);
+	assert_int_equal(rendezvous_step(rendezvous, &late, NOW, NULL), ERR_CONFLICT);
+	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	rendezvous_free(rendezvous);
+}
+
+/* However long they say nothing. */
+static struct rendezvous *two_that_are_not_lost(void)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	settings.max = 2;
+	settings.lease = 1000 * MSEC_PER_SECOND;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	return rendezvous;
+}
+
+/* One that asks for it at each start never gets anywhere. */
+static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
+{
+	struct rendezvous *rendezvous = two_that_are_not_lost();
+	msec now = START;
+
+	(void) state;
+	for (int i = 0; i < 4; i++, now += 5000) {
+		assert_int_equal(rendezvous_restarts(rendezvous), 0);
+		take(rendezvous, RENDEZVOUS_RESTART, "b", now);
+		take(rendezvous, RENDEZVOUS_TIME, NULL, now + 4000);
+	}
+	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	take(rendezvous, RENDEZVOUS_RESTART, "b", now + 10000);
+	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	rendezvous_free(rendezvous);
+}
+
+static void the_budget_is_one_number_for_the_job(void **state)
+{
+	struct rendezvous *rendezvous = two_that_are_not_lost();
+	struct rendezvous_view view;
+
+	(void) state;
+	for (int i = 1; i <= 4; i++) {
+		msec now = START + i * 100 * MSEC_PER_SECOND;
+
+		take(rendezvous, RENDEZVOUS_TIME, NULL, now - 1000);
+		assert_int_equal(rendezvous_world(rendezvous)->generation, i);
+		take(rendezvous, RENDEZVOUS_FAIL, i % 2 ? "a" : "b", now);
+	}
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 401000);
+	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(view.order, RENDEZVOUS_GO);
+	assert_int_equal(view.verdict, RENDEZVOUS_FAILED);
+	assert_int_equal(rendezvous_restarts(rendezvous), 3);
+	rendezvous_free(rendezvous);
+}
+
+/* b is killed; a notices, because its peer has gone, before the server does. */
+static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	(void) state;
+	for (settings.restarts.most = 0; settings.restarts.most < 2; settings.restarts.most++) {
+		struct rendezvous *rendezvous = begin(&settings);
+		struct rendezvous_view view;
+
+		take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+		take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+		take(rendezvous, RENDEZVOUS_JOIN, "c", START);
+		take(rendezvous, RENDEZVOUS_JOIN, "d", START);
+		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
+		assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
+		assert_int_equal(view.is_last, settings.restarts.most == 0);
+		take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
+		take(rendezvous, RENDEZVOUS_BEAT, "c", START + 1010);
+		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
+		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
+		assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+		assert_int_equal(rendezvous_restarts(rendezvous), 0);
+		assert_int_equal(rendezvous_world(rendezvous)->n_members, 3);
+		rendezvous_free(rendezvous);
+	}
+}
+
+/* Too few are left, and wait: that is told them as well. */
+static void a_job_that_a_lost_member_has_failed_does_not_end(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous_view view;
+
+	(void) state;
+	settings.max = 2;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
+	take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
+	int64_t version = rendezvous_version(rendezvous);
+
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
+	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(view.order, RENDEZVOUS_WAIT);
+	assert_false(view.is_last);
+	assert_true(rendezvous_version(rendezvous) > version);
+	assert_int_equal(rendezvous_count_candidates(rendezvous), 1);
+	rendezvous_free(rendezvous);
+}
+
+static void fail_as_cause(struct rendezvous *rendezvous, const char *id, int64_t generation,
+			  bool is_cause, msec now)
+{
+	const struct rendezvous_event event = {
+		.type = RENDEZVOUS_FAIL,
+		.id = id,
+		.generation = generation,
+		.is_cause = is_cause,
+		.knows_order = true,
+	};
+
+	(void) rendezvous_step(rendezvous, &event, now, NULL);
+}
+
+/* However long they say nothing; any number of failures is allowed. */
+static struct rendezvous *three_of(int min)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	settings.min = min;
+	settings.max = 3;
+	settings.lease = 100000 * MSEC_PER_SECOND;
+	settings.restarts.most = -1;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
+	return rendezvous;
+}
+
+/* Its own failures, a minute apart, each of which others follow. */
+static void fail_often(struct rendezvous *rendezvous, const char *id, int times, msec *now)
+{
+	for (int i = 0; i < times; i++, *now += 60000) {
+		int64_t generation = rendezvous_world(rendezvous)->generation;
+
+		fail_as_cause(rendezvous, "b", generation, false, *now); /* its peer is gone */
+		fail_as_cause(rendezvous, id, generation, true, *now);
+		fail_as_cause(rendezvous, "c", generation, true, *now); /* the second to say so */
+		take(rendezvous, RENDEZVOUS_TIME, NULL, *now + 30000);
+	}
+}
+
+static bool is_set_aside(const struct rendezvous *rendezvous, const char *id)
+{
+	struct rendezvous_view view;
+
+	assert_int_equal(rendezvous_view(rendezvous, id, &view, NULL), 0);
+	return view.is_set_aside;
+}
+
+static void a_machine_that_keeps_failing_is_set_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(2);
+	msec now = START + 60000;
+
+	(void) state;
+	fail_often(rendezvous, "a", 2, &now);
+	assert_world(rendezvous, "3: a b c");
+	fail_often(rendezvous, "a", 1, &now);
+	assert_world(rendezvous, "5: b c"); /* 4 was that of all, before a said why */
+	assert_view(rendezvous, "a", RENDEZVOUS_WAIT, -1);
+	assert_true(is_set_aside(rendezvous, "a"));
+	assert_false(is_set_aside(rendezvous, "b"));
+	/* It is better than no training, and leads no more. */
+	take(rendezvous, RENDEZVOUS_LEAVE, "b", now);
+	assert_world(rendezvous, "6: c a");
+	/* Others come: it is left alone until there is another world anyway. */
+	take(rendezvous, RENDEZVOUS_JOIN, "d", now);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, now + 60000);
+	assert_world(rendezvous, "6: c a");
+	fail_as_cause(rendezvous, "c", 6, true, now + 70000);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, now + 90000);
+	assert_world(rendezvous, "7: c d");
+	rendezvous_free(rendezvous);
+}
+
+static void a_machine_that_is_needed_is_not_set_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(3);
+	msec now = START + 60000;
+
+	(void) state;
+	fail_often(rendezvous, "a", 6, &now);
+	assert_world(rendezvous, "7: b c a");
+	rendezvous_free(rendezvous);
+}
+
+static void failures_that_lie_far_apart_set_nothing_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(2);
+	msec now = START + 60000;
+
+	(void) state;
+	for (int i = 0; i < 4; i++, now += 3600000)
+		fail_often(rendezvous, "a", 1, &now);
+	assert_world(rendezvous, "5: a b c");
+	rendezvous_free(rendezvous);
+}
+
+static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(2);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous_past past;
+	msec now = START + 60000;
+
+	(void) state;
+	fail_often(rendezvous, "a", 3, &now);
+	rendezvous_remember(rendezvous, now, arena, &past);
+	struct rendezvous *other = rendezvous_restore(&settings, &past, now);
+
+	take(other, RENDEZVOUS_JOIN, "a", now + 10);
+	take(other, RENDEZVOUS_JOIN, "b", now + 10);
+	take(other, RENDEZVOUS_JOIN, "c", now + 10);
+	take(other, RENDEZVOUS_TIME, NULL, now + 4000);
+	assert_world(other, "5: b c");
+	assert_true(is_set_aside(other, "a"));
+	rendezvous_free(rendezvous);
+	rendezvous_free(other);
+}
+
+/* They were together when it was killed: no more are waited for. */
+static void a_server_that_is_started_again_holds_no_last_call(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_past past;
+
+	(void) state;
+	rendezvous_remember(rendezvous, NOW, arena, &past);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
+
+	assert_world(other, "1: a b c");
+	take(other, RENDEZVOUS_JOIN, "b", NOW + 10);
+	take(other, RENDEZVOUS_FAIL, "b", NOW + 10);
+	assert_world(other, "-"); /* what the others know may be newer */
+	take(other, RENDEZVOUS_JOIN, "a", NOW + 20);
+	take(other, RENDEZVOUS_JOIN, "c", NOW + 30);
+	assert_world(other, "2: a b c");
+	rendezvous_free(rendezvous);
+	rendezvous_free(other);
+}
+
+/* It was restored from a backup, or what it last wrote got lost. */
+static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_past past;
+	struct rendezvous_event join = {
+		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .newest = 4, .knows_order = true};
+
+	(void) state;
+	rendezvous_remember(rendezvous, NOW, arena, &past);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
+
+	take(other, RENDEZVOUS_JOIN, "d", NOW + 10);
+	take(other, RENDEZVOUS_JOIN, "c", NOW + 10);
+	take(other, RENDEZVOUS_TIME, NULL, NOW + 4000);
+	assert_world(other, "1: a b c"); /* "a" may know a newer one, and "b" */
+	assert_int_equal(rendezvous_step(other, &join, NOW + 4000, NULL), 0);
+	assert_world(other, "-");
+	assert_view(other, "c", RENDEZVOUS_WAIT, -1);
+	take(other, RENDEZVOUS_TIME, NULL, NOW + two_to_four.lease);
+	assert_world(other, "5: a c d");
+	assert_int_equal(rendezvous_world(other)->reason, WORLD_FORGOTTEN);
+	/* It is known to all by now. */
+	assert_int_equal(rendezvous_step(other, &join, NOW + two_to_four.lease, NULL), 0);
+	assert_world(other, "5: a c d");
+	rendezvous_free(rendezvous);
+	rendezvous_free(other);
+}
+
+static void a_job_that_makes_no_progress_ends(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous_event join = {
+		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .knows_order = true};
+	msec now = START;
+
+	(void) state;
+	settings.min = settings.max = 1;
+	settings.lease = 100000 * MSEC_PER_SECOND;
+	settings.restarts = (struct restart_terms){.most = -1, .most_fruitless = 3};
+	struct rendezvous *rendezvous = begin(&settings);
+
+	for (int64_t step = 1; step <= 8; step++, now += 60000) {
+		join.progress = step < 5 ? step : 5; /* 5 is where it always fails */
+		assert_int_equal(rendezvous_step(rendezvous, &join, now, NULL), 0);
+		assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+		take(rendezvous, RENDEZVOUS_FAIL, "a", now + 30000);
+	}
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_NO_PROGRESS);
+	assert_int_equal(rendezvous_restarts(rendezvous), 7);
+	assert_int_equal(rendezvous_progress(rendezvous), 5);
+	rendezvous_free(rendezvous);
+}
+
+static void an_early_finisher_waits_for_the_others(void **state)
+{
+	struct rendezvous *rendezvous = three();
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
+	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
+	/* Nor does the job grow any more. */
+	take(rendezvous, RENDEZVOUS_JOIN, "d", NOW);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_RUNNING);
+	assert_view(rendezvous, "b", RENDEZVOUS_RUN, 1);
+	take(rendezvous, RENDEZVOUS_DONE, "c", NOW);
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+	take(rendezvous, RENDEZVOUS_DONE, "b", NOW);
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_SUCCEEDED);
+	assert_view(rendezvous, "d", RENDEZVOUS_GO, -1);
+	rendezvous_free(rendezvous);
+}
+
+static void a_failure_after_a_finish_is_the_jobs(void **state)
+{
+	struct rendezvous *rendezvous = three();
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
+	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
+	assert_world(rendezvous, "2: a b c");
+	take(rendezvous, RENDEZVOUS_DONE, "b", NOW);
+	take(rendezvous, RENDEZVOUS_DONE, "c", NOW);
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_SUCCEEDED);
+	rendezvous_free(rendezvous);
+}
+
+static void a_member_that_drains_is_not_waited_for(void **state)
+{
+	struct rendezvous *rendezvous = three();
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_DRAIN, "b", NOW);
+	assert_world(rendezvous, "2: a c");
+	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_MEMBER_LEFT);
+	assert_view(rendezvous, "b", RENDEZVOUS_GO, -1);
+	take(rendezvous, RENDEZVOUS_LEAVE, "b", NOW + 1000);
+	assert_world(rendezvous, "2: a c");
+	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	rendezvous_free(rendezvous);
+}
+
+static void worlds_have_multiples_of_the_unit(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	(void) state;
+	settings.unit = 2;
+	settings.last_call = 1000;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1000);
+	assert_world(rendezvous, "1: a b");
+	take(rendezvous, RENDEZVOUS_JOIN, "d", START + 2000);
+	assert_world(rendezvous, "2: a b c d");
+	take(rendezvous, RENDEZVOUS_LEAVE, "b", START + 3000);
+	assert_world(rendezvous, "3: a c");
+	assert_view(rendezvous, "d", RENDEZVOUS_WAIT, -1);
+	rendezvous_free(rendezvous);
+}
+
+static void a_job_that_all_have_left_is_over(void **state)
+{
+	struct rendezvous *rendezvous = rendezvous_new(&two_to_four, START);
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_DRAIN, "a", START + 1);
+	take(rendezvous, RENDEZVOUS_LEAVE, "a", START + 2);
+	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_CLOSED);
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_STOPPED);
+	rendezvous_free(rendezvous);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_world_is_formed_when_the_last_call_is_over),
+		cmocka_unit_test(the_last_call_ends_when_no_more_can_come),
+		cmocka_unit_test(a_newcomer_stops_nobody_before_the_next_world),
+		cmocka_unit_test(a_member_that_is_cut_off_is_replaced_at_once),
+		cmocka_unit_test(one_that_comes_back_in_time_was_never_away),
+		cmocka_unit_test(silence_is_a_loss_after_the_lease),
+		cmocka_unit_test(one_that_speaks_and_does_not_hear_is_lost_too),
+		cmocka_unit_test(below_the_minimum_nothing_trains_and_the_job_ends_in_time),
+		cmocka_unit_test(a_failed_worker_makes_a_new_world_of_the_same_members),
+		cmocka_unit_test(a_restart_that_a_worker_asks_for_is_not_charged),
+		cmocka_unit_test(restarts_that_are_asked_for_in_a_row_are_charged),
+		cmocka_unit_test(the_budget_is_one_number_for_the_job),
+		cmocka_unit_test(a_failure_that_a_lost_member_has_caused_is_not_charged),
+		cmocka_unit_test(a_job_that_a_lost_member_has_failed_does_not_end),
+		cmocka_unit_test(a_machine_that_keeps_failing_is_set_aside),
+		cmocka_unit_test(a_machine_that_is_needed_is_not_set_aside),
+		cmocka_unit_test(failures_that_lie_far_apart_set_nothing_aside),
+		cmocka_unit_test(a_server_that_is_started_again_knows_who_was_set_aside),
+		cmocka_unit_test(a_server_that_is_started_again_holds_no_last_call),
+		cmocka_unit_test(a_server_that_knows_less_than_its_members_forms_no_world_twice),
+		cmocka_unit_test(a_job_that_makes_no_progress_ends),
+		cmocka_unit_test(an_early_finisher_waits_for_the_others),
+		cmocka_unit_test(a_failure_after_a_finish_is_the_jobs),
+		cmocka_unit_test(a_member_that_drains_is_not_waited_for),
+		cmocka_unit_test(worlds_have_multiples_of_the_unit),
+		cmocka_unit_test(a_job_that_all_have_left_is_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

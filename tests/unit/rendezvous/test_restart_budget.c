@@ -1,0 +1,145 @@
+#include "unit.h"
+
+#include "rendezvous/restart_budget.h"
+
+#define START ((msec) 5000000)
+#define MINUTE (60 * MSEC_PER_SECOND)
+
+static struct restart_budget budget_of(int most, msec window, int most_fruitless)
+{
+	return (struct restart_budget){
+		.terms = {.most = most, .window = window, .most_fruitless = most_fruitless}};
+}
+
+static void assert_granted(struct restart_budget *budget, msec now)
+{
+	assert_true(restart_budget_charge(budget, now));
+	assert_int_equal(budget->end, RESTARTS_LEFT);
+}
+
+static void assert_ended(struct restart_budget *budget, msec now, enum restart_budget_end end)
+{
+	assert_false(restart_budget_charge(budget, now));
+	assert_int_equal(budget->end, end);
+}
+
+static void so_many_restarts_and_no_more(void **state)
+{
+	struct restart_budget budget = budget_of(2, 0, 3);
+
+	(void) state;
+	assert_granted(&budget, START);
+	assert_granted(&budget, START + 1000 * MINUTE);
+	assert_ended(&budget, START + 9000 * MINUTE, RESTARTS_SPENT);
+	restart_budget_done(&budget);
+}
+
+static void without_a_limit_there_is_always_one(void **state)
+{
+	struct restart_budget budget = budget_of(-1, MINUTE, 3);
+
+	(void) state;
+	for (int i = 0; i < 5000; i++)
+		assert_granted(&budget, START + i);
+	restart_budget_done(&budget);
+}
+
+static void a_restart_is_given_back_when_the_window_has_passed(void **state)
+{
+	struct restart_budget budget = budget_of(2, 10 * MINUTE, 0);
+
+	(void) state;
+	assert_granted(&budget, START);
+	assert_granted(&budget, START + 6 * MINUTE);
+	assert_granted(&budget, START + 10 * MINUTE);
+	assert_ended(&budget, START + 16 * MINUTE - 1, RESTARTS_SPENT);
+	restart_budget_done(&budget);
+
+	budget = budget_of(2, 10 * MINUTE, 0);
+	assert_granted(&budget, START);
+	assert_granted(&budget, START + 6 * MINUTE);
+	assert_granted(&budget, START + 10 * MINUTE);
+	assert_granted(&budget, START + 16 * MINUTE);
+	restart_budget_done(&budget);
+}
+
+static void progress_gives_all_restarts_back(void **state)
+{
+	struct restart_budget budget = budget_of(1, 0, 0);
+
+	(void) state;
+	for (int step = 10; step < 100; step += 10) {
+		restart_budget_progress(&budget, step);
+		assert_granted(&budget, START);
+	}
+	restart_budget_progress(&budget, 90); /* as far as before, after it was loaded */
+	assert_ended(&budget, START, RESTARTS_SPENT);
+	restart_budget_done(&budget);
+}
+
+static void failures_in_a_row_without_progress_are_limited(void **state)
+{
+	struct restart_budget budget = budget_of(-1, 0, 3);
+
+	(void) state;
+	for (int i = 0; i < 10; i++)
+		assert_granted(&budget, START); /* a script that reports nothing */
+	restart_budget_progress(&budget, 7);
+	assert_granted(&budget, START);
+	restart_budget_progress(&budget, 7);
+	assert_granted(&budget, START);
+	assert_granted(&budget, START);
+	assert_ended(&budget, START, RESTARTS_FRUITLESS);
+	restart_budget_done(&budget);
+}
+
+static void a_charge_that_was_none_is_given_back(void **state)
+{
+	struct restart_budget budget = budget_of(1, MINUTE, 0);
+
+	(void) state;
+	assert_granted(&budget, START);
+	restart_budget_give_back(&budget);
+	assert_granted(&budget, START + 1);
+	assert_ended(&budget, START + 2, RESTARTS_SPENT);
+	restart_budget_give_back(&budget);
+	assert_int_equal(budget.end, RESTARTS_LEFT);
+	assert_ended(&budget, START + 3, RESTARTS_SPENT);
+	restart_budget_done(&budget);
+}
+
+static void another_process_goes_on_with_it(void **state)
+{
+	struct restart_budget budget = budget_of(2, 10 * MINUTE, 9);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct restart_budget_past past;
+
+	(void) state;
+	restart_budget_progress(&budget, 5);
+	assert_granted(&budget, START);
+	assert_granted(&budget, START + 4 * MINUTE);
+	restart_budget_remember(&budget, START + 5 * MINUTE, arena, &past);
+	struct restart_budget other = restart_budget_restore(&budget.terms, &past, 0);
+
+	assert_ended(&other, 4 * MINUTE, RESTARTS_SPENT);
+	assert_granted(&other, 5 * MINUTE);
+	assert_int_equal(other.progress, 5);
+	assert_int_equal(other.n_fruitless, 3);
+	restart_budget_done(&budget);
+	restart_budget_done(&other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(so_many_restarts_and_no_more),
+		cmocka_unit_test(without_a_limit_there_is_always_one),
+		cmocka_unit_test(a_restart_is_given_back_when_the_window_has_passed),
+		cmocka_unit_test(progress_gives_all_restarts_back),
+		cmocka_unit_test(failures_in_a_row_without_progress_are_limited),
+		cmocka_unit_test(a_charge_that_was_none_is_given_back),
+		cmocka_unit_test(another_process_goes_on_with_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* What clients of ElasticDL's launcher ask for. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "spec/elasticdl.h"
+#include "spec/job.h"
+
+#include <string.h>
+
+#define MOST 8
+
+/* "strategy=AllReduce n_worker=4": as the query has it, but between blanks. */
+struct query {
+	char *words;
+	struct elasticdl_parameter list[MOST];
+	size_t count;
+};
+
+static void query_done(struct query *query)
+{
+	mem_free_text(&query->words);
+}
+
+static struct query query_of(const char *text)
+{
+	struct query query = {.words = mem_copy_text(text)};
+
+	for (char *word = strtok(query.words, " "); word; word = strtok(NULL, " ")) {
+		char *value = strchr(word, '=');
+
+		*value++ = '\0';
+		query.list[query.count++] = (struct elasticdl_parameter){word, value};
+	}
+	return query;
+}
+
+static void assert_refused(const char *text, const char *sentence)
+{
+	struct query query CLEANUP(query_done) = query_of(text);
+	struct elasticdl_request request;
+	struct err err = {0};
+
+	assert_true(elasticdl_read(query.list, query.count, &request, &err) < 0);
+	assert_string_equal(err.text, sentence);
+}
+
+#define LONGEST_IMAGE 512
+#define ALL_REDUCE "strategy=AllReduce n_worker=4 img=train "
+
+static void each_fault_has_a_sentence(void **state)
+{
+	(void) state;
+	assert_refused("", "strategy: missing (expected AllReduce or ParameterServer)");
+	assert_refused("strategy=Mirrored",
+		       "strategy: unknown strategy (expected AllReduce or ParameterServer)");
+	assert_refused("strategy=AllReduce", "n_worker: missing (expected a number)");
+	assert_refused("strategy=AllReduce n_worker=0",
+		       "n_worker: '0' is not a whole number from 1 to 10000");
+	assert_refused("strategy=AllReduce n_worker=-1",
+		       "n_worker: '-1' is not a whole number from 1 to 10000");
+	assert_refused("strategy=AllReduce n_worker=1e9",
+		       "n_worker: '1e9' is not a whole number from 1 to 10000");
+	assert_refused("strategy=ParameterServer n_worker=1 img=a",
+		       "n_ps: missing (expected a number)");
+	assert_refused("strategy=ParameterServer n_worker=1 n_ps=0 img=a",
+		       "n_ps: '0' is not a whole number from 1 to 10000");
+	assert_refused("strategy=ParameterServer n_worker=9999 n_ps=2 img=a",
+		       "n_ps: at most 10000 replicas in all");
+	assert_refused(ALL_REDUCE "n_ps=1", "n_ps: must be 0 for AllReduce");
+	assert_refused("strategy=AllReduce n_worker=1",
+		       "img: missing (expected the name of an image)");
+	assert_refused("strategy=AllReduce n_worker=1 img=",
+		       "img: missing (expected the name of an "
+		       "image)");
+	assert_refused("strategy=AllReduce n_worker=1 img=a;b", "img: not the name of an image");
+	assert_refused(ALL_REDUCE "n_worker=4", "n_worker: is there twice");
+	assert_refused(
+		ALL_REDUCE "workers=4",
+		"workers: unknown parameter (expected strategy, n_worker, n_ps, img and name)");
+	assert_refused(ALL_REDUCE "server=other", "server: unknown server (expected muster)");
+	assert_refused(ALL_REDUCE "name=Test",
+		       "name: not a name (expected lower case letters, digits and '-', a letter "
+		       "first, at most 50 characters)");
+	assert_refused(ALL_REDUCE "name=a23456789012345678901234567890123456789012345678901",
+		       "name: not a name (expected lower case letters, digits and '-', a letter "
+		       "first, at most 50 characters)");
+}
+
+static void assert_taken(const char *text)
+{
+	struct query query CLEANUP(query_done) = query_of(text);
+	struct elasticdl_request request;
+	struct err err = {0};
+
+	assert_int_equal(elasticdl_read(query.list, query.count, &request, &err), 0);
+}
+
+static void limits_are_taken_and_what_is_over_them_is_not(void **state)
+{
+	char image[LONGEST_IMAGE + 2], *text;
+
+	(void) state;
+	assert_taken(ALL_REDUCE "name=a2345678901234567890123456789012345678901234567890");
+	assert_taken("strategy=AllReduce n_worker=10000 img=a");
+	assert_taken("strategy=ParameterServer n_worker=9999 n_ps=1 img=a");
+	memset(image, 'a', sizeof(image));
+	image[LONGEST_IMAGE] = '\0';
+	text = mem_format("strategy=AllReduce n_worker=1 img=%s", image);
+	assert_taken(text);
+	free(text);
+	image[LONGEST_IMAGE] = 'a';
+	image[LONGEST_IMAGE + 1] = '\0';
+	text = mem_format("strategy=AllReduce n_worker=1 img=%s", image);
+	assert_refused(text, "img: not the name of an image");
+	free(text);
+}
+
+static struct job *job_of(const char *text, const char *template)
+{
+	struct query query CLEANUP(query_done) = query_of(text);
+	struct json *under CLEANUP(json_cleanup) = NULL;
+	struct elasticdl_request request = {0};
+	struct err err = {0};
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *job = NULL;
+
+	assert_int_equal(elasticdl_read(query.list, query.count, &request, &err), 0);
+	if (template)
+		assert_int_equal(json_read(template, strlen(template), &under, &err), 0);
+	const struct elasticdl_manner manner = {
+		.program_image = "registry.example/muster:1",
+		.program_path = "/bin/muster",
+		.secret_name = "test.pod-server-0a",
+		.template = under,
+	};
+	struct json *document CLEANUP(json_cleanup) = elasticdl_document_new(&request, &manner);
+
+	assert_int_equal(job_read(document, NULL, JOB_STRICT, &faults, &job), 0);
+	return job;
+}
+
+static void assert_json(const struct json *value, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void an_image_of_the_old_client_starts_its_own_server(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of(ALL_REDUCE "n_ps=0 name=test", NULL);
+
+	assert_string_equal(job->name, "test");
+	assert_int_equal(job->pod_server_port, 7896);
+	assert_int_equal(job->n_roles, 1);
+	assert_int_equal(job->roles[0].replicas, 4);
+	assert_int_equal(job->roles[0].port, 1234);
+	assert_json(job->roles[0].template,
+		    "{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"train\","
+		    "\"imagePullPolicy\":\"IfNotPresent\",\"ports\":[{\"name\":\"tfjob-port\","
+		    "\"containerPort\":1234},"
+		    "{\"name\":\"pod-server\",\"containerPort\":7896}]}]},"
+		    "\"metadata\":{\"labels\":{\"type\":\"worker\",\"app\":\"test-0\"}}}");
+}
+
+static void other_images_are_brought_one(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) =
+		job_of("strategy=ParameterServer n_worker=2 n_ps=1 img=train server=muster",
+		       "{\"spec\": {\"nodeSelector\": {\"gpu\": \"yes\"}, \"containers\": "
+		       "[{\"name\": \"main\", \"args\": [\"old\"], \"resources\": {}}]}}");
+	const struct role *ps = job_role_of_kind(job, ROLE_PS);
+
+	assert_string_equal(job->name, "default");
+	assert_int_equal(job->n_roles, 2);
+	assert_int_equal(ps->replicas, 1);
+	assert_json(json_get_path(ps->template, "metadata", "labels", NULL),
+		    "{\"type\":\"ps\",\"app\":\"default-0\"}");
+	assert_json(json_get_path(ps->template, "spec", "nodeSelector", NULL), "{\"gpu\":\"yes\"}");
+	assert_json(
+		json_get_path(ps->template, "spec", "initContainers", NULL),
+		"[{\"name\":\"muster-program\",\"image\":\"registry.example/muster:1\",\"command\":"
+		"[\"/bin/muster\",\"pod-server\",\"--install\",\"/muster-program\"],"
+		"\"volumeMounts\":[{\"name\":\"muster-program\",\"mountPath\":"
+		"\"/muster-program\"}]}]");
+	const struct json *container =
+		json_at(json_get_path(ps->template, "spec", "containers", NULL), 0);
+
+	assert_null(json_get(container, "args"));
+	assert_json(json_get(container, "command"), "[\"/muster-program/muster\",\"pod-server\"]");
+	assert_json(json_get(container, "env"),
+		    "[{\"name\":\"MUSTER_POD_SECRET\",\"valueFrom\":{\"secretKeyRef\":"
+		    "{\"name\":\"test.pod-server-0a\",\"key\":\"secret\"}}}]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_fault_has_a_sentence),
+		cmocka_unit_test(limits_are_taken_and_what_is_over_them_is_not),
+		cmocka_unit_test(an_image_of_the_old_client_starts_its_own_server),
+		cmocka_unit_test(other_images_are_brought_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* Folders of packages with what pip notes in them. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "own_folder.h"
+#include "tensorflow/package_find.h"
+
+static char packages[OWN_FOLDER_SIZE];
+
+static int begin(void **state)
+{
+	(void) state;
+	own_folder_make(packages);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void) state;
+	own_folder_remove(packages);
+	return 0;
+}
+
+static void put(const char *name)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", packages, name);
+
+	assert_int_equal(folder_make(path, NULL), 0);
+}
+
+static void assert_version(const char *name, const char *expected)
+{
+	char *version CLEANUP(mem_free_text) = NULL;
+	bool is_found = package_find(packages, &name, 1, NULL, &version);
+
+	assert_int_equal(is_found, expected != NULL);
+	if (expected)
+		assert_string_equal(version, expected);
+}
+
+static void a_package_is_found_however_its_name_is_written(void **state)
+{
+	(void) state;
+	put("tf_keras-2.21.0.dist-info");
+	put("Scikit.Learn-1.7.2.dist-info");
+	assert_version("tf-keras", "2.21.0");
+	assert_version("scikit-learn", "1.7.2");
+}
+
+static void other_packages_and_other_folders_are_none(void **state)
+{
+	(void) state;
+	put("tf_keras");
+	put("tf_keras_nightly-2.22.dist-info");
+	put("tf-2.0.dist-info");
+	put("tf_keras-2.21.0.egg-info");
+	assert_version("tf-keras", NULL);
+}
+
+static void a_folder_that_does_not_exist_has_none(void **state)
+{
+	(void) state;
+	const char *name = "tf-keras";
+	char *version = NULL;
+
+	assert_false(package_find("/no/such/folder", &name, 1, NULL, &version));
+	assert_null(version);
+}
+
+static void any_of_tensorflows_packages_is_told_as_pip_writes_it(void **state)
+{
+	(void) state;
+	char *name CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
+
+	put("tensorflow_estimator-2.15.0.dist-info");
+	put("tensorflow_cpu-2.21.0.dist-info");
+	assert_true(package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
+				 &name, &version));
+	assert_string_equal(name, "tensorflow-cpu");
+	assert_string_equal(version, "2.21.0");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_package_is_found_however_its_name_is_written),
+		TEST(other_packages_and_other_folders_are_none),
+		TEST(a_folder_that_does_not_exist_has_none),
+		TEST(any_of_tensorflows_packages_is_told_as_pip_writes_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
