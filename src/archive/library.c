@@ -28,7 +28,7 @@ void archive_locale_end(struct archive_locale *locale)
 struct archive *archive_or_end(struct archive *archive)
 {
 	if (!archive)
-		mem_end();
+		mem_abort();
 	return archive;
 }
 

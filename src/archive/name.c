@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The next step of a path, without its slashes; false behind the last. */
-static bool next_step(const char **path, const char **ret_step, size_t *ret_len)
+static bool next_path_component(const char **path, const char **ret_step, size_t *ret_len)
 {
 	*path += strspn(*path, "/");
 	*ret_step = *path;
@@ -25,7 +25,7 @@ bool archive_name_is_inside(const char *name)
 
 	if (!name || !*name || *name == '/')
 		return false;
-	while (next_step(&name, &step, &len))
+	while (next_path_component(&name, &step, &len))
 		if (is_step(step, len, ".."))
 			return false;
 	return true;
@@ -37,7 +37,7 @@ static size_t depth_of(const char *name)
 	size_t depth = 0, len;
 	const char *step;
 
-	while (next_step(&name, &step, &len))
+	while (next_path_component(&name, &step, &len))
 		depth += !is_step(step, len, ".");
 	return depth;
 }
@@ -55,7 +55,7 @@ bool archive_link_is_inside(const char *name, const char *target)
 
 	if (!target || !*target || *target == '/')
 		return false;
-	while (next_step(&target, &step, &len)) {
+	while (next_path_component(&target, &step, &len)) {
 		if (is_step(step, len, ".."))
 			depth--;
 		else if (!is_step(step, len, "."))

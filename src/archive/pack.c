@@ -156,8 +156,8 @@ static int read_link(struct archive_entry *entry, const char *path, struct err *
 }
 
 /* Opened before it is described, so that both are of the same file. */
-static int open_file(struct archive_pack *pack, const char *path, struct stat *status,
-		     struct err *err)
+static int open_packed_file(struct archive_pack *pack, const char *path, struct stat *status,
+			    struct err *err)
 {
 	/* Not to wait, should it have become a pipe. */
 	pack->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -196,7 +196,7 @@ static int pack_entry(struct archive_pack *pack, const char *path, struct stat s
 	int rc = 0;
 
 	if (!entry)
-		mem_end();
+		mem_abort();
 	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode)) {
 		const char *below = path + pack->root_len;
 
@@ -206,7 +206,7 @@ static int pack_entry(struct archive_pack *pack, const char *path, struct stat s
 	if (!archive_take_from(&pack->left.n_entries, 1))
 		return err_set(err, ERR_LIMIT, "there are too many files, from '%s' on", path);
 	if (S_ISREG(status.st_mode))
-		rc = open_file(pack, path, &status, err);
+		rc = open_packed_file(pack, path, &status, err);
 	else if (S_ISLNK(status.st_mode))
 		rc = read_link(entry, path, err);
 	return rc ? rc : write_header(pack, entry, path, &status, err);
@@ -217,7 +217,7 @@ static int pack_last(struct archive_pack *pack, struct err *err)
 	struct archive_entry *entry CLEANUP(free_entry) = archive_entry_new();
 
 	if (!entry)
-		mem_end();
+		mem_abort();
 	pack->is_at_end = true;
 	archive_left_out_end(&pack->left_out);
 	archive_entry_copy_pathname(entry, pack->last_name);
@@ -231,7 +231,7 @@ static int pack_last(struct archive_pack *pack, struct err *err)
 }
 
 /* The root has no path below itself, and is always wanted. */
-static bool is_wanted(const struct archive_pack *pack, const char *path)
+static bool is_wanted_in_archive(const struct archive_pack *pack, const char *path)
 {
 	const char *below = path + pack->root_len;
 
@@ -252,7 +252,7 @@ static int pack_next_entry(struct archive_pack *pack, struct err *err)
 	if (!found)
 		return errno ? err_set_errno(err, errno, "cannot continue reading '%s'", pack->name)
 			     : pack_last(pack, err);
-	if (!is_wanted(pack, found->fts_path)) {
+	if (!is_wanted_in_archive(pack, found->fts_path)) {
 		fts_set(pack->walk, found, FTS_SKIP);
 		return 0;
 	}

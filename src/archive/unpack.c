@@ -68,12 +68,12 @@ static int fail_writing(struct unpacking *unpacking, const char *name)
 	return archive_set_err(unpacking->err, unpacking->disk, "unpack", name);
 }
 
-static int refuse(struct unpacking *unpacking, const char *name, const char *why)
+static int refuse_archive_entry(struct unpacking *unpacking, const char *name, const char *why)
 {
 	return err_set(unpacking->err, ERR_REFUSED, "refused to unpack '%s': %s", name, why);
 }
 
-static char *path_of(const struct unpacking *unpacking, const char *name)
+static char *unpacked_path_of(const struct unpacking *unpacking, const char *name)
 {
 	return mem_format("%s/%s", unpacking->folder, name);
 }
@@ -102,8 +102,9 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 	struct stat status;
 
 	if (!archive_name_is_inside(target))
-		return refuse(unpacking, name, "it is a link to a file outside the directory");
-	char *path CLEANUP(mem_free_text) = path_of(unpacking, target);
+		return refuse_archive_entry(unpacking, name,
+					    "it is a link to a file outside the directory");
+	char *path CLEANUP(mem_free_text) = unpacked_path_of(unpacking, target);
 
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return leave_out(unpacking, name, "another name of something that is not a file");
@@ -118,7 +119,7 @@ static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, 
 	bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
 
 	if (archive_name_is_folder_itself(name) && !is_folder)
-		return refuse(unpacking, name, "it names the directory itself");
+		return refuse_archive_entry(unpacking, name, "it names the directory itself");
 	if (archive_entry_hardlink(entry))
 		return move_hard_link(unpacking, entry, name);
 	switch (archive_entry_filetype(entry)) {
@@ -159,7 +160,8 @@ static int copy_blocks(struct unpacking *unpacking, const char *name, int64_t si
 	while ((status = archive_read_data_block(unpacking->reader, &bytes, &len, &offset)) ==
 	       ARCHIVE_OK) {
 		if (offset < 0 || offset > size || (int64_t) len > size - offset)
-			return refuse(unpacking, name, "it is longer than its header says");
+			return refuse_archive_entry(unpacking, name,
+						    "it is longer than its header says");
 		if (archive_write_data_block(unpacking->disk, bytes, len, offset) < ARCHIVE_OK)
 			return fail_writing(unpacking, name);
 	}
@@ -185,9 +187,10 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 	const char *in_stream = archive_entry_pathname(entry);
 
 	if (!archive_name_is_inside(in_stream))
-		return refuse(unpacking, in_stream ? in_stream : "", "it is outside the directory");
+		return refuse_archive_entry(unpacking, in_stream ? in_stream : "",
+					    "it is outside the directory");
 	char *name CLEANUP(mem_free_text) = mem_copy_text(in_stream);
-	char *path CLEANUP(mem_free_text) = path_of(unpacking, name);
+	char *path CLEANUP(mem_free_text) = unpacked_path_of(unpacking, name);
 	int rc = check_kind(unpacking, entry, name);
 
 	if (rc == LEFT_OUT)

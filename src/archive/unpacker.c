@@ -71,7 +71,7 @@ static NORETURN void unpack(const struct unpacker_settings *settings, int stream
 
 /* The process that has the loop. */
 
-static void release(struct unpacker *unpacker)
+static void release_unpacker(struct unpacker *unpacker)
 {
 	loop_watch_free(unpacker->stream);
 	loop_watch_free(unpacker->result);
@@ -100,10 +100,10 @@ static void on_result(void *data)
 	child_end(unpacker->pid);
 	unpacker->settings.on_end(&result.left_out, result.err.code ? &result.err : NULL,
 				  unpacker->settings.data);
-	release(unpacker);
+	release_unpacker(unpacker);
 }
 
-static void tell_room(struct unpacker *unpacker)
+static void notify_unpacker_room(struct unpacker *unpacker)
 {
 	unpacker->was_full = false;
 	unpacker->settings.on_room(unpacker->settings.data);
@@ -130,10 +130,10 @@ static void on_writable(void *data)
 	if (unpacker->is_at_end)
 		close_stream(unpacker);
 	else if (unpacker->was_full)
-		tell_room(unpacker);
+		notify_unpacker_room(unpacker);
 }
 
-static int start(struct unpacker *unpacker, struct err *err)
+static int start_unpacker_process(struct unpacker *unpacker, struct err *err)
 {
 	int stream[2] = {-1, -1}, result[2] = {-1, -1};
 	int rc = archive_load(err);
@@ -167,12 +167,12 @@ int unpacker_new(const struct unpacker_settings *settings, struct unpacker **ret
 
 	unpacker->settings = *settings;
 	unpacker->stream_fd = unpacker->result_fd = -1;
-	int rc = start(unpacker, err);
+	int rc = start_unpacker_process(unpacker, err);
 
 	if (rc == 0 && fcntl(unpacker->stream_fd, F_SETFL, O_NONBLOCK) < 0)
 		rc = err_set_errno(err, errno, "cannot prepare a pipe");
 	if (rc < 0) {
-		release(unpacker);
+		release_unpacker(unpacker);
 		return rc;
 	}
 	unpacker->stream =
@@ -189,7 +189,7 @@ void unpacker_cancel(struct unpacker *unpacker)
 	if (!unpacker)
 		return;
 	child_end(unpacker->pid);
-	release(unpacker);
+	release_unpacker(unpacker);
 }
 
 void unpacker_take(struct unpacker *unpacker, const char *bytes, size_t len)

@@ -75,7 +75,8 @@ static bool is_whole(const struct reading *reading)
 	return reading->n_characters % 4 != 1;
 }
 
-static int read_all(struct reading *reading, const char *text, size_t len, struct err *err)
+static int decode_base64_text(struct reading *reading, const char *text, size_t len,
+			      struct err *err)
 {
 	for (size_t i = 0; i < len; i++)
 		if (!take_character(reading, text[i]))
@@ -94,7 +95,7 @@ static int read_alphabet(const char *alphabet, bool is_padded, const char *text,
 	struct reading reading = {.alphabet = alphabet, .is_padded = is_padded};
 
 	reading.bytes = mem_new(len / 4 * 3 + 4);
-	int rc = read_all(&reading, text, len, err);
+	int rc = decode_base64_text(&reading, text, len, err);
 
 	if (rc < 0) {
 		memset(reading.bytes, 0, reading.len);

@@ -4,13 +4,13 @@
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
-	EXIT_WRONG_USE = 2,
+	EXIT_USAGE = 2,
 	EXIT_NOT_REACHED = 3,
 	EXIT_REFUSED = 4,
 	EXIT_NO_PROGRESS = 5,
 	EXIT_BUG = 70, /* a mistake in muster, or no memory */
 	EXIT_OVERDUE = 124, /* what timeout(1) says */
-	EXIT_OWN_FAULT = 125, /* muster's, not the training's */
+	EXIT_INTERNAL = 125, /* muster's, not the training's */
 	EXIT_CANNOT_RUN = 126, /* as env(1) and shells have it */
 	EXIT_NO_PROGRAM = 127,
 	EXIT_BY_SIGNAL = 128, /* plus the signal's number, as shells do */

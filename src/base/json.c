@@ -39,14 +39,14 @@ static struct json *ours(json_t *value)
 static struct json *made(json_t *value)
 {
 	if (!value)
-		mem_end();
+		mem_abort();
 	return ours(value);
 }
 
-static void done(int rc)
+static void abort_on_json_failure(int rc)
 {
 	if (rc != 0)
-		mem_end();
+		mem_abort();
 }
 
 /* Jansson would follow 2048 levels; readers of ours walk values by recursion. */
@@ -262,7 +262,7 @@ static void add_break(struct text *text, int depth)
 		text_add(text, "  ");
 }
 
-static void add_value(struct text *text, const struct json *value, int depth);
+static void add_json_value(struct text *text, const struct json *value, int depth);
 
 static void add_object(struct text *text, const struct json *object, int depth)
 {
@@ -277,7 +277,7 @@ static void add_object(struct text *text, const struct json *object, int depth)
 		add_break(text, inner);
 		add_string(text, key);
 		text_add(text, depth == COMPACT ? ":" : ": ");
-		add_value(text, value, inner);
+		add_json_value(text, value, inner);
 	}
 	add_break(text, depth);
 	text_add_char(text, '}');
@@ -292,13 +292,13 @@ static void add_array(struct text *text, const struct json *array, int depth)
 		if (i > 0)
 			text_add_char(text, ',');
 		add_break(text, inner);
-		add_value(text, json_at(array, i), inner);
+		add_json_value(text, json_at(array, i), inner);
 	}
 	add_break(text, depth);
 	text_add_char(text, ']');
 }
 
-static void add_value(struct text *text, const struct json *value, int depth)
+static void add_json_value(struct text *text, const struct json *value, int depth)
 {
 	bool is_object = json_is(value, JSON_OBJECT);
 
@@ -314,12 +314,12 @@ static void add_value(struct text *text, const struct json *value, int depth)
 
 void json_add_compact(struct text *text, const struct json *value)
 {
-	add_value(text, value, COMPACT);
+	add_json_value(text, value, COMPACT);
 }
 
 void json_add_pretty(struct text *text, const struct json *value)
 {
-	add_value(text, value, 0);
+	add_json_value(text, value, 0);
 	text_add_char(text, '\n');
 }
 
@@ -498,13 +498,15 @@ void json_set(struct json *object, const char *key, struct json *take_value)
 {
 	assert(json_is(object, JSON_OBJECT) && take_value);
 	if (text_is_utf8(key, strlen(key))) {
-		done(json_object_set_new_nocheck(theirs(object), key, theirs(take_value)));
+		abort_on_json_failure(
+			json_object_set_new_nocheck(theirs(object), key, theirs(take_value)));
 		return;
 	}
 	struct text valid CLEANUP(text_done) = {0};
 
 	text_add_as_utf8(&valid, key, strlen(key));
-	done(json_object_set_new_nocheck(theirs(object), text_of(&valid), theirs(take_value)));
+	abort_on_json_failure(
+		json_object_set_new_nocheck(theirs(object), text_of(&valid), theirs(take_value)));
 }
 
 void json_copy_member(struct json *object, const struct json *source, const char *key)
@@ -584,7 +586,7 @@ struct json *json_at(const struct json *array, size_t index)
 void json_append(struct json *array, struct json *take_value)
 {
 	assert(json_is(array, JSON_ARRAY) && take_value);
-	done(json_array_append_new(theirs(array), theirs(take_value)));
+	abort_on_json_failure(json_array_append_new(theirs(array), theirs(take_value)));
 }
 
 static bool member_at(void *iterator, const char **ret_key, struct json **ret_value)

@@ -139,7 +139,7 @@ static size_t add_character(struct text *text, const unsigned char *bytes, size_
 	return size ? size : 1;
 }
 
-static bool is_plain(unsigned char byte)
+static bool is_printable_ascii(unsigned char byte)
 {
 	return byte >= 0x20 && byte < DELETE;
 }
@@ -148,12 +148,12 @@ static size_t plain_size(const unsigned char *bytes, size_t len)
 {
 	size_t size = 0;
 
-	while (size < len && is_plain(bytes[size]))
+	while (size < len && is_printable_ascii(bytes[size]))
 		size++;
 	return size;
 }
 
-static bool is_blank(unsigned char byte)
+static bool is_blank_byte(unsigned char byte)
 {
 	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
@@ -170,7 +170,7 @@ static void add_quiet(struct text *text, const unsigned char *bytes, size_t len,
 		else if (is_control && bytes[at] && strchr(kept, bytes[at]))
 			text_add_char(text, (char) bytes[at]);
 		else if (is_control)
-			text_add_char(text, is_blank(bytes[at]) ? ' ' : '?');
+			text_add_char(text, is_blank_byte(bytes[at]) ? ' ' : '?');
 		else
 			size = add_character(text, bytes + at, len - at, "?");
 		at += size ? size : 1;
@@ -181,7 +181,7 @@ void line_text_add_sentence(struct text *text, const char *sentence, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *) sentence;
 
-	while (len > 0 && is_blank(bytes[len - 1]))
+	while (len > 0 && is_blank_byte(bytes[len - 1]))
 		len--;
 	add_quiet(text, bytes, len, "");
 }

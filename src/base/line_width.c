@@ -40,7 +40,7 @@ static size_t columns_of(uint32_t code)
 
 /* The size of what stands at the front: a character, or a colour, which takes no column. *column,
  * where it stands, becomes where the next one does. */
-static size_t step(const unsigned char *bytes, size_t len, size_t *column)
+static size_t advance_line_column(const unsigned char *bytes, size_t len, size_t *column)
 {
 	if (bytes[0] == ESCAPE) {
 		const unsigned char *end = memchr(bytes, 'm', len);
@@ -61,7 +61,7 @@ size_t line_width(const char *line, size_t len)
 	size_t column = 0;
 
 	for (size_t at = 0; at < len;)
-		at += step((const unsigned char *) line + at, len - at, &column);
+		at += advance_line_column((const unsigned char *) line + at, len - at, &column);
 	return column;
 }
 
@@ -79,7 +79,8 @@ static size_t fitting(const char *line, size_t len, size_t columns, bool *ret_ha
 
 	*ret_has_color = false;
 	while (at < len) {
-		size_t size = step((const unsigned char *) line + at, len - at, &column);
+		size_t size =
+			advance_line_column((const unsigned char *) line + at, len - at, &column);
 
 		if (column > columns)
 			break;

@@ -12,7 +12,7 @@
 #define ARENA_FIRST_BLOCK 512
 #define ARENA_LARGEST_BLOCK 8192
 
-NORETURN void mem_end(void)
+NORETURN void mem_abort(void)
 {
 	static const char sentence[] = "muster: out of memory\n";
 	ssize_t written = write(STDERR_FILENO, sentence, sizeof(sentence) - 1);
@@ -26,7 +26,7 @@ static size_t product_of(size_t count, size_t size)
 	size_t product;
 
 	if (__builtin_mul_overflow(count, size, &product))
-		mem_end();
+		mem_abort();
 	return product ? product : 1;
 }
 
@@ -40,7 +40,7 @@ void *mem_new_array(size_t count, size_t size)
 	void *memory = calloc(1, product_of(count, size));
 
 	if (!memory)
-		mem_end();
+		mem_abort();
 	return memory;
 }
 
@@ -49,7 +49,7 @@ void *mem_resize(void *memory, size_t count, size_t size)
 	void *resized = realloc(memory, product_of(count, size));
 
 	if (!resized)
-		mem_end();
+		mem_abort();
 	return resized;
 }
 
@@ -76,7 +76,7 @@ static size_t length_of_format(const char *format, va_list values)
 	int len = vsnprintf(NULL, 0, format, again);
 	va_end(again);
 	if (len < 0)
-		mem_end();
+		mem_abort();
 	return (size_t) len;
 }
 
@@ -198,7 +198,7 @@ void *arena_take(struct arena *arena, size_t size)
 	const size_t alignment = _Alignof(max_align_t);
 
 	if (size > SIZE_MAX / 2)
-		mem_end();
+		mem_abort();
 	size_t rounded = (size + alignment - 1) / alignment * alignment;
 	struct arena_block *block = block_with_room(arena, rounded);
 	void *memory = (char *) block->bytes + block->used;

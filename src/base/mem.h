@@ -19,7 +19,7 @@ char *mem_format(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
 char *mem_format_list(const char *format, va_list values) PRINTF_LIKE(1, 0) MUST_USE;
 
 /* Ends the program as these functions do, for a library that says it found no memory. */
-NORETURN void mem_end(void);
+NORETURN void mem_abort(void);
 
 /* Cleanup functions: `char *name CLEANUP(mem_free_text) = …`. */
 void mem_free_text(char **text);

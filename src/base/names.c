@@ -125,7 +125,7 @@ static char dns_character_of(char byte)
 	return is_lower(byte) || is_digit(byte) ? byte : '-';
 }
 
-char *name_make_dns1035(const char *text, size_t max_len, const char *otherwise)
+char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise)
 {
 	if (max_len > DNS_LABEL_MAX)
 		max_len = DNS_LABEL_MAX;

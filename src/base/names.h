@@ -30,7 +30,7 @@ bool name_is_qualified(const char *name);
 
 /* A DNS-1035 label made of any text: lower case, what does not fit becomes '-', cut to max_len
  * characters; `otherwise` where nothing is left. Caller frees. */
-char *name_make_dns1035(const char *text, size_t max_len, const char *otherwise) MUST_USE;
+char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise) MUST_USE;
 
 /* An environment variable's name as Kubernetes takes it: [-._a-zA-Z][-._a-zA-Z0-9]*. */
 bool name_is_environment_variable(const char *name);

@@ -26,7 +26,7 @@ void text_clear(struct text *text)
 }
 
 /* Room for `more` bytes and the NUL behind them. */
-static void make_room(struct text *text, size_t more)
+static void reserve_text_room(struct text *text, size_t more)
 {
 	size_t wanted;
 
@@ -45,7 +45,7 @@ static void make_room(struct text *text, size_t more)
 
 void text_add_bytes(struct text *text, const void *bytes, size_t len)
 {
-	make_room(text, len);
+	reserve_text_room(text, len);
 	if (len)
 		memcpy(text->bytes + text->len, bytes, len);
 	text->len += len;
@@ -70,7 +70,7 @@ static void PRINTF_LIKE(2, 0) add_formatted(struct text *text, const char *forma
 	int len = vsnprintf(NULL, 0, format, values);
 
 	if (len > 0) {
-		make_room(text, (size_t) len);
+		reserve_text_room(text, (size_t) len);
 		vsnprintf(text->bytes + text->len, (size_t) len + 1, format, again);
 		text->len += (size_t) len;
 	}
@@ -118,7 +118,7 @@ void text_add_line_once(struct text *text, const char *format, ...)
 
 char *text_take(struct text *text)
 {
-	make_room(text, 0);
+	reserve_text_room(text, 0);
 	text->bytes[text->len] = '\0';
 	char *taken = text->bytes;
 
@@ -470,7 +470,7 @@ static void add_offset(struct text *text, int offset)
 		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
-static void add_time(struct text *text, msec time, int offset, bool has_milliseconds)
+static void add_timestamp(struct text *text, msec time, int offset, bool has_milliseconds)
 {
 	time += offset * INT64_C(60000);
 
@@ -492,16 +492,16 @@ static void add_time(struct text *text, msec time, int offset, bool has_millisec
 
 void text_add_time_ahead(struct text *text, msec time, int offset)
 {
-	add_time(text, time, offset, time % MSEC_PER_SECOND != 0);
+	add_timestamp(text, time, offset, time % MSEC_PER_SECOND != 0);
 }
 
 void text_add_line_time(struct text *text, msec time, int offset)
 {
-	add_time(text, time, offset, true);
+	add_timestamp(text, time, offset, true);
 }
 
 /* Exactly `count` digits from low to high; *text moves behind them. */
-static bool read_field(const char **text, int count, int low, int high, int *ret_number)
+static bool parse_time_field(const char **text, int count, int low, int high, int *ret_number)
 {
 	int number = 0;
 
@@ -534,9 +534,9 @@ static bool read_date(const char **text, int64_t *ret_days)
 	int month;
 	int day;
 
-	if (!read_field(text, 4, 0, 9999, &year) || !read_byte(text, '-') ||
-	    !read_field(text, 2, 1, 12, &month) || !read_byte(text, '-') ||
-	    !read_field(text, 2, 1, days_of_month(year, month), &day))
+	if (!parse_time_field(text, 4, 0, 9999, &year) || !read_byte(text, '-') ||
+	    !parse_time_field(text, 2, 1, 12, &month) || !read_byte(text, '-') ||
+	    !parse_time_field(text, 2, 1, days_of_month(year, month), &day))
 		return false;
 	*ret_days = days_of_date(year, month, day);
 	return true;
@@ -549,9 +549,9 @@ static bool read_clock(const char **text, msec *ret_time_of_day)
 	int second;
 	int64_t thousandths = 0;
 
-	if (!read_field(text, 2, 0, 23, &hour) || !read_byte(text, ':') ||
-	    !read_field(text, 2, 0, 59, &minute) || !read_byte(text, ':') ||
-	    !read_field(text, 2, 0, 59, &second))
+	if (!parse_time_field(text, 2, 0, 23, &hour) || !read_byte(text, ':') ||
+	    !parse_time_field(text, 2, 0, 59, &minute) || !read_byte(text, ':') ||
+	    !parse_time_field(text, 2, 0, 59, &second))
 		return false;
 	if (**text == '.' && !read_thousandths(text, &thousandths))
 		return false;
@@ -572,8 +572,8 @@ static bool read_zone(const char **text, msec *ret_ahead)
 		return false;
 	int sign = *(*text)++ == '-' ? -1 : 1;
 
-	if (!read_field(text, 2, 0, 23, &hours) || !read_byte(text, ':') ||
-	    !read_field(text, 2, 0, 59, &minutes))
+	if (!parse_time_field(text, 2, 0, 23, &hours) || !read_byte(text, ':') ||
+	    !parse_time_field(text, 2, 0, 59, &minutes))
 		return false;
 	*ret_ahead = sign * (hours * 60 + minutes) * 60 * MSEC_PER_SECOND;
 	return true;

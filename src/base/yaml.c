@@ -198,7 +198,7 @@ static int syntax_fault(struct reader *reader)
 	struct text cause CLEANUP(text_done) = {0};
 
 	if (parser->error == YAML_MEMORY_ERROR)
-		mem_end();
+		mem_abort();
 	reader->is_unreadable = true;
 	if (parser->error == YAML_READER_ERROR)
 		place = place_of_offset(reader, parser->problem_offset);
@@ -333,7 +333,7 @@ static int read_node(struct reader *reader, const yaml_event_t *event, int depth
 }
 
 /* From a document's start event, which was read, to its end event. */
-static int read_document(struct reader *reader, struct document_list *list)
+static int read_yaml_document(struct reader *reader, struct document_list *list)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	yaml_event_t first CLEANUP(yaml_event_delete) = {0};
@@ -363,7 +363,7 @@ static int read_stream(struct reader *reader, struct document_list *list)
 		if (rc < 0 || event.type == YAML_STREAM_END_EVENT)
 			return rc;
 		if (event.type == YAML_DOCUMENT_START_EVENT)
-			rc = read_document(reader, list);
+			rc = read_yaml_document(reader, list);
 		if (rc < 0)
 			return rc;
 	}
@@ -380,7 +380,7 @@ static int read_yaml(const char *bytes, size_t len, struct document_list *list,
 	struct reader reader CLEANUP(reader_done) = {.bytes = bytes, .len = len, .err = err};
 
 	if (!yaml_parser_initialize(&reader.parser))
-		mem_end();
+		mem_abort();
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader.parser, (const unsigned char *) bytes, len);
 	int rc = read_stream(&reader, list);
@@ -474,7 +474,7 @@ static int write_bytes(void *to_text, unsigned char *bytes, size_t len)
 static void must(int is_done)
 {
 	if (!is_done)
-		mem_end();
+		mem_abort();
 }
 
 static bool has_line_break(const char *text)

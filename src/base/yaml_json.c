@@ -12,7 +12,7 @@ struct walker {
 	struct arena *arena;
 };
 
-static void step(struct walker *walker)
+static void advance_json_walker(struct walker *walker)
 {
 	char byte = *walker->at++;
 
@@ -27,18 +27,18 @@ static void step(struct walker *walker)
 static void skip(struct walker *walker, const char *bytes)
 {
 	while (walker->at < walker->end && strchr(bytes, *walker->at))
-		step(walker);
+		advance_json_walker(walker);
 }
 
 static void skip_string(struct walker *walker)
 {
-	step(walker);
+	advance_json_walker(walker);
 	while (*walker->at != '"') {
 		if (*walker->at == '\\')
-			step(walker);
-		step(walker);
+			advance_json_walker(walker);
+		advance_json_walker(walker);
 	}
-	step(walker);
+	advance_json_walker(walker);
 }
 
 static struct node *string_node(struct walker *walker, const char *text)
@@ -57,7 +57,7 @@ static struct node *word_node(struct walker *walker)
 	const char *begin = walker->at;
 
 	while (walker->at < walker->end && !strchr(",]} \t\r\n", *walker->at))
-		step(walker);
+		advance_json_walker(walker);
 	node->text = arena_format(walker->arena, "%.*s", (int) (walker->at - begin), begin);
 	node->is_plain = true;
 	return node;
@@ -69,11 +69,11 @@ static struct node *array_node(struct walker *walker, const struct json *array)
 {
 	struct node *node = yaml_node_new(walker->arena, NODE_LIST, walker->place);
 
-	step(walker);
+	advance_json_walker(walker);
 	for (size_t i = 0; i < json_count(array); i++)
 		yaml_node_add(walker->arena, node, NULL, value_node(walker, json_at(array, i)));
 	skip(walker, " \t\r\n");
-	step(walker);
+	advance_json_walker(walker);
 	return node;
 }
 
@@ -83,7 +83,7 @@ static struct node *object_node(struct walker *walker, const struct json *object
 	const char *name = NULL;
 	struct json *value;
 
-	step(walker);
+	advance_json_walker(walker);
 	while (json_next(object, &name, &value)) {
 		skip(walker, " \t\r\n,");
 		struct node *key = string_node(walker, name);
@@ -92,7 +92,7 @@ static struct node *object_node(struct walker *walker, const struct json *object
 		yaml_node_add(walker->arena, node, key, value_node(walker, value));
 	}
 	skip(walker, " \t\r\n");
-	step(walker);
+	advance_json_walker(walker);
 	return node;
 }
 

@@ -61,7 +61,7 @@ void yaml_node_add(struct arena *arena, struct node *node, struct node *key, str
 	node->last = entry;
 }
 
-static const struct node *follow(const struct node *node)
+static const struct node *resolve_yaml_alias(const struct node *node)
 {
 	return node->kind == NODE_ALIAS ? node->target : node;
 }
@@ -201,7 +201,7 @@ static int refuse_lookalike(struct valuer *valuer, struct place place, const str
 /* Keys become strings as sigs.k8s.io/yaml makes them: `1:` is "1", `yes:` is "true". */
 static int name_key(struct valuer *valuer, struct node_entry *entry)
 {
-	const struct node *key = follow(entry->key);
+	const struct node *key = resolve_yaml_alias(entry->key);
 	struct yaml_scalar scalar;
 
 	if (key->kind != NODE_SCALAR)
@@ -267,7 +267,7 @@ static int merge_map(struct valuer *valuer, const struct node *node, int depth, 
 	const char *key = NULL;
 	struct json *value;
 
-	if (follow(node)->kind != NODE_MAP)
+	if (resolve_yaml_alias(node)->kind != NODE_MAP)
 		return yaml_fault(valuer->err, ERR_INVALID, node->place,
 				  "'<<' needs a map or a list of maps");
 	int rc = take_value(valuer, node, depth, &merged);
@@ -280,11 +280,13 @@ static int merge_map(struct valuer *valuer, const struct node *node, int depth, 
 	return 0;
 }
 
-static int merge(struct valuer *valuer, const struct node *node, int depth, struct json *object)
+static int merge_yaml_value(struct valuer *valuer, const struct node *node, int depth,
+			    struct json *object)
 {
-	if (follow(node)->kind != NODE_LIST)
+	if (resolve_yaml_alias(node)->kind != NODE_LIST)
 		return merge_map(valuer, node, depth, object);
-	for (const struct node_entry *entry = follow(node)->first; entry; entry = entry->next) {
+	for (const struct node_entry *entry = resolve_yaml_alias(node)->first; entry;
+	     entry = entry->next) {
 		int rc = merge_map(valuer, entry->value, depth, object);
 
 		if (rc < 0)
@@ -304,7 +306,7 @@ static int take_map(struct valuer *valuer, const struct node *map, int depth,
 		if (!is_merge(entry))
 			continue;
 		rc = has_merged ? duplicate_key(valuer, map, entry)
-				: merge(valuer, entry->value, depth, object);
+				: merge_yaml_value(valuer, entry->value, depth, object);
 		has_merged = true;
 	}
 	if (rc == 0)
@@ -327,7 +329,7 @@ static int pay(struct valuer *valuer, const struct node *node)
 static int take_value(struct valuer *valuer, const struct node *node, int depth,
 		      struct json **ret_value)
 {
-	const struct node *target = follow(node);
+	const struct node *target = resolve_yaml_alias(node);
 	int rc = pay(valuer, target);
 
 	if (rc < 0)
@@ -362,7 +364,7 @@ struct step {
 };
 
 /* Reads `name`, `["name"]` or `[index]` at *path, which moves to the next step. */
-static bool next_step(const char **path, struct step *step)
+static bool parse_node_path_step(const char **path, struct step *step)
 {
 	const char *at = *path + (**path == '.');
 	bool is_quoted = text_starts_with(at, "[\"");
@@ -396,10 +398,12 @@ static const struct node_entry *find_member(const struct node *map, const struct
 
 static const struct node_entry *find_merged(const struct node *node, const struct step *step)
 {
-	if (follow(node)->kind == NODE_MAP)
-		return find_member(follow(node), step);
-	for (const struct node_entry *entry = follow(node)->first; entry; entry = entry->next) {
-		const struct node_entry *found = find_member(follow(entry->value), step);
+	if (resolve_yaml_alias(node)->kind == NODE_MAP)
+		return find_member(resolve_yaml_alias(node), step);
+	for (const struct node_entry *entry = resolve_yaml_alias(node)->first; entry;
+	     entry = entry->next) {
+		const struct node_entry *found =
+			find_member(resolve_yaml_alias(entry->value), step);
 
 		if (found)
 			return found;
@@ -416,7 +420,7 @@ static const struct node_entry *find_item(const struct node *list, size_t index)
 	return entry;
 }
 
-static const struct node_entry *find_entry(const struct node *node, const struct step *step)
+static const struct node_entry *find_child_entry(const struct node *node, const struct step *step)
 {
 	if (step->name)
 		return node->kind == NODE_MAP ? find_member(node, step) : NULL;
@@ -424,7 +428,7 @@ static const struct node_entry *find_entry(const struct node *node, const struct
 }
 
 /* A member whose value begins on a later line is shown at its key. */
-static struct place place_of(const struct node_entry *entry)
+static struct place yaml_entry_place_of(const struct node_entry *entry)
 {
 	const struct node *key = entry->key;
 	const struct node *value = entry->value;
@@ -440,12 +444,12 @@ const struct node *yaml_node_at(const struct node *root, const char *path, bool 
 
 	*ret_place = root->place;
 	*ret_is_there = false;
-	while (next_step(&path, &step)) {
-		const struct node_entry *entry = find_entry(follow(node), &step);
+	while (parse_node_path_step(&path, &step)) {
+		const struct node_entry *entry = find_child_entry(resolve_yaml_alias(node), &step);
 
 		if (!entry)
 			return node;
-		*ret_place = place_of(entry);
+		*ret_place = yaml_entry_place_of(entry);
 		node = entry->value;
 	}
 	*ret_is_there = *path == '\0';

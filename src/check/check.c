@@ -1,7 +1,7 @@
 #include "check/check.h"
 
 #include "base/exit_code.h"
-#include "check/blame.h"
+#include "check/diagnosis.h"
 #include "check/event.h"
 #include "check/fault.h"
 #include "check/judge.h"
@@ -108,7 +108,7 @@ static void add_trainers(struct check *check)
 		check->trainers[i].name = arena_format(check->arena, "%s-%zu", role, i);
 }
 
-static void begin(struct check *check, enum check_step step, msec now)
+static void start_check_step(struct check *check, enum check_step step, msec now)
 {
 	check->steps[step].state = CHECK_RUNNING;
 	check->steps[step].started = now;
@@ -116,7 +116,7 @@ static void begin(struct check *check, enum check_step step, msec now)
 		add_trainers(check);
 }
 
-static void finish(struct check *check, enum check_result result, msec now)
+static void finish_check(struct check *check, enum check_result result, msec now)
 {
 	check->result = result;
 	check->ended = now;
@@ -143,7 +143,7 @@ static void pass(struct check *check, enum check_step step, enum check_state sta
 }
 
 /* The step that is to blame may have passed already: data that turn out to be wrong in training. */
-static void fail(struct check *check, msec now)
+static void fail_check(struct check *check, msec now)
 {
 	enum check_step step = check_current_step(check);
 
@@ -152,10 +152,10 @@ static void fail(struct check *check, msec now)
 	step = check->fault->step;
 	check->steps[step].state = CHECK_FAILED;
 	check->steps[step].ended = now;
-	finish(check, CHECK_BAD, now);
+	finish_check(check, CHECK_BAD, now);
 }
 
-static enum check_step next_step(const struct check *check)
+static enum check_step find_next_check_step(const struct check *check)
 {
 	enum check_step step = 0;
 
@@ -169,20 +169,20 @@ static enum check_step next_step(const struct check *check)
 static void advance(struct check *check, msec now)
 {
 	while (check->result == CHECK_OPEN) {
-		enum check_step step = next_step(check);
+		enum check_step step = find_next_check_step(check);
 
 		if (step == CHECK_STEP_COUNT) {
-			finish(check, CHECK_GOOD, now);
+			finish_check(check, CHECK_GOOD, now);
 			return;
 		}
 		if (check->steps[step].state == CHECK_WAITING)
-			begin(check, step, now);
+			start_check_step(check, step, now);
 		enum check_state state = check_judge(check, step, now);
 
 		if (state == CHECK_RUNNING)
 			return;
 		if (state == CHECK_FAILED) {
-			fail(check, now);
+			fail_check(check, now);
 			return;
 		}
 		pass(check, step, state, now);
@@ -199,13 +199,13 @@ static void pass_own_step(struct check *check, enum check_step step, msec now)
 	advance(check, now);
 }
 
-void check_note_library(struct check *check, const char *what, msec now)
+void check_record_library(struct check *check, const char *what, msec now)
 {
 	check->library = arena_copy_text(check->arena, what);
 	pass_own_step(check, CHECK_LIBRARY, now);
 }
 
-void check_note_data(struct check *check, const char *what, msec now)
+void check_record_data(struct check *check, const char *what, msec now)
 {
 	check->files = arena_copy_text(check->arena, what);
 	pass_own_step(check, CHECK_DATA, now);
@@ -215,8 +215,8 @@ void check_refuse(struct check *check, enum check_step step, const char *why, ms
 {
 	enum check_fault_kind kind = step == CHECK_LIBRARY ? CHECK_FAULT_LIBRARY : CHECK_FAULT_DATA;
 
-	check_blame(check, kind, step, NULL, now, "%s", why);
-	fail(check, now);
+	check_set_cause(check, kind, step, NULL, now, "%s", why);
+	fail_check(check, now);
 }
 
 void check_job_started(struct check *check, enum check_job job, msec now)
@@ -237,7 +237,7 @@ static void note_network(struct check *check, size_t count_before, msec now)
 void check_add_event(struct check *check, const struct json *event, msec now)
 {
 	size_t n_ways = check->network.count;
-	bool is_news = check_take_event(check, CHECK_SERVERS_JOB, NULL, event);
+	bool is_news = check_accept_event(check, CHECK_SERVERS_JOB, NULL, event);
 
 	note_network(check, n_ways, now);
 	if (is_news)
@@ -247,7 +247,7 @@ void check_add_event(struct check *check, const struct json *event, msec now)
 void check_add_line(struct check *check, enum check_job job, const char *line, size_t len, msec now)
 {
 	size_t n_ways = check->network.count;
-	bool is_news = check_take_line(check, job, line, len);
+	bool is_news = check_accept_line(check, job, line, len);
 
 	note_network(check, n_ways, now);
 	if (is_news)
@@ -263,14 +263,15 @@ void check_job_ended(struct check *check, enum check_job job, int exit_code,
 	record->has_ended = true;
 	record->exit_code = exit_code;
 	if (status)
-		check_note_failure(check, job, status, was_wanted);
+		check_record_failure(check, job, status, was_wanted);
 	if (check->result == CHECK_BAD && job == CHECK_SERVERS_JOB)
-		check_reconsider(check);
+		check_revise_cause(check);
 	advance(check, now);
 }
 
 /* Names of servers and of those that train are the same where workers are clients. */
-void check_note_stopped(struct check *check, enum check_job job, const char *name, bool is_stopped)
+void check_record_stopped(struct check *check, enum check_job job, const char *name,
+			  bool is_stopped)
 {
 	struct check_trainer *trainer =
 		job == CHECK_MODEL_JOB ? check_find_trainer(check, name) : NULL;
@@ -294,9 +295,9 @@ void check_interrupt(struct check *check, int signal_number, msec now)
 	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
 		return;
 	check->signal = signal_number;
-	check_blame(check, CHECK_FAULT_INTERRUPTED, step, NULL, now,
-		    "the check was interrupted in step %s", check_step_words[step]);
-	fail(check, now);
+	check_set_cause(check, CHECK_FAULT_INTERRUPTED, step, NULL, now,
+			"the check was interrupted in step %s", check_step_words[step]);
+	fail_check(check, now);
 	check->result = CHECK_INTERRUPTED;
 }
 

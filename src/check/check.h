@@ -20,8 +20,8 @@ void check_done(struct check *check);
 
 /* The two steps that muster takes itself, before anything is started. `what` says what was found.
  * On a cluster they are the image's matter, and check_look begins the check. */
-void check_note_library(struct check *check, const char *what, msec now);
-void check_note_data(struct check *check, const char *what, msec now);
+void check_record_library(struct check *check, const char *what, msec now);
+void check_record_data(struct check *check, const char *what, msec now);
 /* One of them failed: that is the end. */
 void check_refuse(struct check *check, enum check_step step, const char *why, msec now);
 
@@ -36,7 +36,8 @@ void check_add_event(struct check *check, const struct json *event, msec now);
 void check_job_ended(struct check *check, enum check_job job, int exit_code,
 		     const struct status *status, msec now);
 /* The process of a replica is stopped, or goes on. Looked at before a step is given up. */
-void check_note_stopped(struct check *check, enum check_job job, const char *name, bool is_stopped);
+void check_record_stopped(struct check *check, enum check_job job, const char *name,
+			  bool is_stopped);
 /* The moment check_wake_at gave has come. */
 void check_look(struct check *check, msec now);
 /* Somebody wants it to end. */

@@ -29,7 +29,7 @@ struct check_child {
 	msec kill_at; /* MSEC_NEVER: it was not asked to end, or was killed */
 };
 
-static void end_line(struct check_child *child)
+static void forward_child_line(struct check_child *child)
 {
 	if (child->line.len > 0)
 		child->on_line(child->line.bytes, child->line.len, child->data);
@@ -52,7 +52,7 @@ static void split_lines(struct check_child *child, const char *bytes, size_t len
 		add_to_line(child, bytes, part);
 		if (!end)
 			return;
-		end_line(child);
+		forward_child_line(child);
 		bytes = end + 1;
 		len -= part + 1;
 	}
@@ -79,7 +79,7 @@ static size_t take_chunk(struct check_child *child)
 	return 0;
 }
 
-static void on_readable(void *data)
+static void on_check_child_readable(void *data)
 {
 	take_chunk(data);
 }
@@ -95,7 +95,7 @@ static struct check_child *new_child(const struct check_child_settings *settings
 	child->on_line = settings->on_line;
 	child->data = settings->data;
 	child->kill_at = MSEC_NEVER;
-	child->watch = loop_watch_readable(settings->loop, fd, on_readable, child);
+	child->watch = loop_watch_readable(settings->loop, fd, on_check_child_readable, child);
 	return child;
 }
 
@@ -128,13 +128,13 @@ pid_t check_child_pid(const struct check_child *child)
 	return child->pid;
 }
 
-void check_child_ask_to_end(struct check_child *child, msec now)
+void check_child_terminate(struct check_child *child, msec now)
 {
 	child->kill_at = now + child->patience;
 	child_signal_group(child->pid, SIGTERM);
 }
 
-msec check_child_insist(struct check_child *child, msec now)
+msec check_child_escalate_signal(struct check_child *child, msec now)
 {
 	if (now < child->kill_at)
 		return child->kill_at;
@@ -152,7 +152,7 @@ void check_child_finish(struct check_child *child)
 		len = take_chunk(child);
 		taken += len;
 	}
-	end_line(child);
+	forward_child_line(child);
 	close_pipe(child);
 	text_done(&child->line);
 	mem_free_any(&child);

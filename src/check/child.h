@@ -29,9 +29,9 @@ int check_child_start(const struct check_child_settings *settings, struct check_
 		      struct err *err) MUST_USE;
 pid_t check_child_pid(const struct check_child *child);
 /* Asks it to end (TERM), once. From then on it has some seconds to be gone. */
-void check_child_ask_to_end(struct check_child *child, msec now);
+void check_child_terminate(struct check_child *child, msec now);
 /* Kills it when it should have been gone by now. Gives the moment to call this again; MSEC_NEVER
  * when it was not asked to end, or was killed. */
-msec check_child_insist(struct check_child *child, msec now);
+msec check_child_escalate_signal(struct check_child *child, msec now);
 /* It was reaped: hands over the lines that are left in the pipe, and frees it. NULL is fine. */
 void check_child_finish(struct check_child *child);

@@ -23,23 +23,23 @@ struct words {
 	struct arena *arena;
 };
 
-static void add(struct words *words, const char *word)
+static void add_command_word(struct words *words, const char *word)
 {
 	assert(words->count + 1 < words->most);
 	words->list[words->count++] = arena_copy_text(words->arena, word);
 }
 
-static void add_option(struct words *words, const char *name, const char *value)
+static void add_command_option(struct words *words, const char *name, const char *value)
 {
 	if (!value)
 		return;
-	add(words, name);
-	add(words, value);
+	add_command_word(words, name);
+	add_command_word(words, value);
 }
 
-static void add_number(struct words *words, const char *name, int64_t number)
+static void add_number_option(struct words *words, const char *name, int64_t number)
 {
-	add_option(words, name, arena_format(words->arena, "%lld", (long long) number));
+	add_command_option(words, name, arena_format(words->arena, "%lld", (long long) number));
 }
 
 /* Here or on a cluster. */
@@ -47,9 +47,9 @@ static void add_place(struct words *words, const struct check_request *request)
 {
 	if (!request->is_on_kubernetes)
 		return;
-	add_option(words, "--on", "kubernetes");
+	add_command_option(words, "--on", "kubernetes");
 	for (const char *const *word = request->place; *word; word++)
-		add(words, *word);
+		add_command_word(words, *word);
 }
 
 /* What a replica is given to run: this very program, or that of its image. */
@@ -65,34 +65,34 @@ static void begin_run(struct words *words, const struct check *check, enum check
 {
 	const struct check_request *request = &check->request;
 
-	add(words, programs->muster);
-	add(words, "run");
+	add_command_word(words, programs->muster);
+	add_command_word(words, "run");
 	add_place(words, request);
-	add_option(words, "--state-dir", request->state_dir);
-	add_option(words, "--color", "never");
-	add_option(words, "--grace", GRACE);
-	add_option(words, "--name", check->jobs[job].name);
+	add_command_option(words, "--state-dir", request->state_dir);
+	add_command_option(words, "--color", "never");
+	add_command_option(words, "--grace", GRACE);
+	add_command_option(words, "--name", check->jobs[job].name);
 	if (request->libtensorflow)
-		add_option(words, "--env",
-			   arena_format(words->arena, "MUSTER_LIBTENSORFLOW=%s",
-					request->libtensorflow));
+		add_command_option(words, "--env",
+				   arena_format(words->arena, "MUSTER_LIBTENSORFLOW=%s",
+						request->libtensorflow));
 }
 
 static void add_servers(struct words *words, const struct check *check,
 			const struct check_programs *programs)
 {
 	if (check->request.is_setup_only)
-		add(words, "--detach");
+		add_command_word(words, "--detach");
 	/* The clients are jobs of their own. */
 	if (check->request.is_on_kubernetes)
-		add(words, "--no-network-policy");
-	add_number(words, "--workers", check->request.workers);
-	add_number(words, "--ps", check->request.ps);
-	add(words, "--");
-	add(words, program_of_replica(check, programs));
-	add(words, "server");
-	add(words, "--network");
-	add_option(words, "--output", "json");
+		add_command_word(words, "--no-network-policy");
+	add_number_option(words, "--workers", check->request.workers);
+	add_number_option(words, "--ps", check->request.ps);
+	add_command_word(words, "--");
+	add_command_word(words, program_of_replica(check, programs));
+	add_command_word(words, "server");
+	add_command_word(words, "--network");
+	add_command_option(words, "--output", "json");
 }
 
 /* "grpc://a:1,grpc://b:2": of our own servers all, or the workers alone; of others as given. */
@@ -119,26 +119,26 @@ static const char *time_of_task(const struct check *check, struct arena *arena)
 static void add_probe(struct words *words, const struct check *check,
 		      const struct check_programs *programs, const char *timeout)
 {
-	add(words, "--");
-	add(words, program_of_replica(check, programs));
-	add(words, "probe");
-	add_option(words, "--server", join_targets(check, false, words->arena));
-	add_option(words, "--timeout", timeout);
-	add_option(words, "--output", "json");
+	add_command_word(words, "--");
+	add_command_word(words, program_of_replica(check, programs));
+	add_command_word(words, "probe");
+	add_command_option(words, "--server", join_targets(check, false, words->arena));
+	add_command_option(words, "--timeout", timeout);
+	add_command_option(words, "--output", "json");
 }
 
 /* Clients of servers that run: ours, or those elsewhere. */
 static void add_clients(struct words *words, const struct check *check,
 			const struct check_programs *programs)
 {
-	add_number(words, "--workers", check->n_workers);
-	add(words, programs->model);
-	add(words, check_model_words[check->request.model]);
-	add_option(words, "--servers", join_targets(check, true, words->arena));
-	add_number(words, "--workers", check->n_workers);
-	add_number(words, "--ps", (int64_t) check->n_tasks - check_count_workers(check));
+	add_number_option(words, "--workers", check->n_workers);
+	add_command_word(words, programs->model);
+	add_command_word(words, check_model_words[check->request.model]);
+	add_command_option(words, "--servers", join_targets(check, true, words->arena));
+	add_number_option(words, "--workers", check->n_workers);
+	add_number_option(words, "--ps", (int64_t) check->n_tasks - check_count_workers(check));
 	/* A second check on the same servers must find no variables of the first one. */
-	add_option(words, "--container", check->request.name);
+	add_command_option(words, "--container", check->request.name);
 }
 
 /* Processes that are the cluster themselves. */
@@ -148,14 +148,14 @@ static void add_cluster(struct words *words, const struct check *check,
 	bool has_servers = check->request.model == CHECK_PS2;
 
 	if (has_servers) {
-		add(words, "--chief");
-		add_number(words, "--ps", check->request.ps);
-		add(words, "--ps-server");
-		add(words, "--worker-server");
+		add_command_word(words, "--chief");
+		add_number_option(words, "--ps", check->request.ps);
+		add_command_word(words, "--ps-server");
+		add_command_word(words, "--worker-server");
 	}
-	add_number(words, "--workers", check->n_workers);
-	add(words, programs->model);
-	add(words, check_model_words[check->request.model]);
+	add_number_option(words, "--workers", check->n_workers);
+	add_command_word(words, programs->model);
+	add_command_word(words, check_model_words[check->request.model]);
 }
 
 static void add_model(struct words *words, const struct check *check,
@@ -168,12 +168,12 @@ static void add_model(struct words *words, const struct check *check,
 	else
 		add_clients(words, check, programs);
 	if (request->is_sync)
-		add(words, "--sync-replicas");
+		add_command_word(words, "--sync-replicas");
 	if (request->steps > 0)
-		add_number(words, "--steps", request->steps);
-	add_option(words, "--data-dir", request->data_dir);
+		add_number_option(words, "--steps", request->steps);
+	add_command_option(words, "--data-dir", request->data_dir);
 	/* Models that notice a silence themselves say more about it than we could. */
-	add_number(words, "--timeout", msec_to_whole_seconds(request->timeout / 2));
+	add_number_option(words, "--timeout", msec_to_whole_seconds(request->timeout / 2));
 }
 
 static struct words words_new(const struct check *check, struct arena *arena)
@@ -232,7 +232,7 @@ static void add_cluster_of(struct words *words, const struct check_request *requ
 		return;
 	for (const char *const *word = request->place; *word; word += 2)
 		if (says_which_cluster(word[0]))
-			add_option(words, word[0], word[1]);
+			add_command_option(words, word[0], word[1]);
 }
 
 static struct words command_on_job(const struct check *check, const char *program, const char *name,
@@ -240,9 +240,9 @@ static struct words command_on_job(const struct check *check, const char *progra
 {
 	struct words words = words_new(check, arena);
 
-	add(&words, program);
-	add(&words, name);
-	add_option(&words, "--state-dir", check->request.state_dir);
+	add_command_word(&words, program);
+	add_command_word(&words, name);
+	add_command_option(&words, "--state-dir", check->request.state_dir);
 	add_cluster_of(&words, &check->request);
 	return words;
 }
@@ -252,10 +252,10 @@ char **check_command_follow(const struct check *check, enum check_job job,
 {
 	struct words words = command_on_job(check, programs->muster, "logs", arena);
 
-	add(&words, "--follow");
-	add(&words, "--prefix");
-	add_option(&words, "--color", "never");
-	add(&words, check->jobs[job].name);
+	add_command_word(&words, "--follow");
+	add_command_word(&words, "--prefix");
+	add_command_option(&words, "--color", "never");
+	add_command_word(&words, check->jobs[job].name);
 	return words.list;
 }
 
@@ -264,14 +264,14 @@ char **check_command_stop(const struct check *check, enum check_job job,
 {
 	struct words words = command_on_job(check, programs->muster, "stop", arena);
 
-	add_option(&words, "--grace", GRACE);
-	add(&words, check->jobs[job].name);
+	add_command_option(&words, "--grace", GRACE);
+	add_command_word(&words, check->jobs[job].name);
 	return words.list;
 }
 
 /* As people type it. */
 
-static void describe(const struct words *words, struct text *text)
+static void add_command_line(const struct words *words, struct text *text)
 {
 	for (size_t i = 0; i < words->count; i++) {
 		if (i > 0)
@@ -285,8 +285,8 @@ void check_command_describe_stop(const struct check *check, struct text *text)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct words words = command_on_job(check, "muster", "stop", arena);
 
-	add(&words, check->request.name);
-	describe(&words, text);
+	add_command_word(&words, check->request.name);
+	add_command_line(&words, text);
 }
 
 void check_command_describe_try(const struct check *check, struct text *text)
@@ -294,10 +294,10 @@ void check_command_describe_try(const struct check *check, struct text *text)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct words words = words_new(check, arena);
 
-	add(&words, "muster");
-	add(&words, "check");
-	add(&words, "remote");
+	add_command_word(&words, "muster");
+	add_command_word(&words, "check");
+	add_command_word(&words, "remote");
 	add_place(&words, &check->request);
-	add_option(&words, "--servers", check->tasks[0].target);
-	describe(&words, text);
+	add_command_option(&words, "--servers", check->tasks[0].target);
+	add_command_line(&words, text);
 }

@@ -30,7 +30,7 @@ static void finish_if_drained(struct check_console *console)
 		loop_defer(console->loop, TAKE(console->on_drained), console->data);
 }
 
-static void on_room(void *data)
+static void on_check_console_room(void *data)
 {
 	finish_if_drained(data);
 }
@@ -42,7 +42,7 @@ struct check_console *check_console_new(const struct check_console_settings *set
 
 	console->loop = settings->loop;
 	console->format = settings->format;
-	console->screen = screen_new(settings->loop, fd, on_room, console);
+	console->screen = screen_new(settings->loop, fd, on_check_console_room, console);
 	console->style = (struct check_style){
 		.has_color = terminal_wants_color(fd, settings->color),
 		.is_verbose = settings->is_verbose,
@@ -102,7 +102,7 @@ void check_console_show(struct check_console *console, const struct check *check
 }
 
 /* A reader that is gone wants nothing more. */
-static void print(const struct text *text)
+static void print_check_text(const struct text *text)
 {
 	file_write_all(STDOUT_FILENO, text_of(text), text->len, NULL);
 }
@@ -118,7 +118,7 @@ static void print_object(const struct check_console *console, const struct check
 	} else if (text_equals(console->format, "junit")) {
 		check_write_junit(check, &text);
 	}
-	print(&text);
+	print_check_text(&text);
 }
 
 void check_console_finish(struct check_console *console, const struct check *check,

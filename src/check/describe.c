@@ -12,8 +12,8 @@ static void add_plural(struct text *text, size_t count, const char *noun)
 }
 
 /* "3 of 4 serving, waiting for ps-1" */
-static void add_count(const struct check *check, check_task_fn is_done, const char *what,
-		      struct text *text)
+static void add_task_count(const struct check *check, check_task_fn is_done, const char *what,
+			   struct text *text)
 {
 	struct check_names missing = {0};
 
@@ -31,7 +31,7 @@ static void add_servers(const struct check *check, struct text *text)
 	const char *version = check->n_tasks > 0 ? check->tasks[0].version : NULL;
 	double slowest = 0;
 
-	add_count(check, check_task_serves, "serving", text);
+	add_task_count(check, check_task_serves, "serving", text);
 	for (size_t i = 0; i < check->n_tasks; i++) {
 		if (!text_equals(check->tasks[i].version, version))
 			version = NULL;
@@ -213,16 +213,16 @@ static void add_progress(const struct check *check, enum check_step step, struct
 {
 	switch (step) {
 	case CHECK_SERVERS:
-		add_count(check, check_task_serves, "serving", text);
+		add_task_count(check, check_task_serves, "serving", text);
 		break;
 	case CHECK_NETWORK:
 		text_addf(text, "%zu links tested", check->network.count);
 		break;
 	case CHECK_DEVICES:
-		add_count(check, check_task_is_listed, "listed", text);
+		add_task_count(check, check_task_is_listed, "listed", text);
 		break;
 	case CHECK_SESSION:
-		add_count(check, check_task_has_run, "ran an operation", text);
+		add_task_count(check, check_task_has_run, "ran an operation", text);
 		break;
 	case CHECK_TRAINING:
 		add_training_progress(check, text);

@@ -52,7 +52,7 @@ static const char *check_copy_words(struct check *check, const char *words)
 /* A process that tells more than this is not listened to any more: what is told takes memory. */
 #define EVENTS_MOST 1000000
 
-static const char *copy(struct check *check, const char *text)
+static const char *copy_event_text(struct check *check, const char *text)
 {
 	return arena_copy_text(check->arena, text);
 }
@@ -71,8 +71,8 @@ static bool take_serving(struct check *check, const char *from, const struct jso
 	(void) from;
 	if (!task || !string_of(event, "target"))
 		return false;
-	task->target = copy(check, string_of(event, "target"));
-	task->version = copy(check, string_of(event, "version"));
+	task->target = copy_event_text(check, string_of(event, "target"));
+	task->version = copy_event_text(check, string_of(event, "version"));
 	task->serving_seconds = json_as_real(json_get(event, "seconds"), 0);
 	return true;
 }
@@ -137,14 +137,14 @@ static bool take_probe_error(struct check *check, const char *from, const struct
 		return false;
 	check->probe_error_step =
 		text_equals(string_of(event, "step"), "session") ? CHECK_SESSION : CHECK_DEVICES;
-	check->probe_error_task = copy(check, string_of(event, "task"));
+	check->probe_error_task = copy_event_text(check, string_of(event, "task"));
 	check->probe_error = check_copy_words(check, message ? message : "no reason given");
 	check->probe_error_code = check_copy_words(check, code ? code : "no code");
 	return true;
 }
 
 /* In the roll call only the tasks that still answer are of interest. */
-static bool take_answer(struct check *check, const char *from, const struct json *event)
+static bool accept_answer_event(struct check *check, const char *from, const struct json *event)
 {
 	struct check_task *task = check_find_task(check, string_of(event, "task"));
 
@@ -198,7 +198,7 @@ static bool take_training_ends(struct check *check, const char *from, const stru
 }
 
 /* The step counts all workers together; a worker that is behind tells an earlier one. */
-static bool take_step(struct check *check, const char *from, const struct json *event)
+static bool accept_step_event(struct check *check, const char *from, const struct json *event)
 {
 	struct check_trainer *trainer = check_find_trainer(check, from);
 	int64_t step = json_as_integer(json_get(event, "step"), 0);
@@ -238,17 +238,17 @@ static const struct kind {
 	{"devices", CHECK_PROBE_JOB, take_devices},
 	{"ran", CHECK_PROBE_JOB, take_ran},
 	{"error", CHECK_PROBE_JOB, take_probe_error},
-	{"ran", CHECK_ROLL_CALL_JOB, take_answer},
+	{"ran", CHECK_ROLL_CALL_JOB, accept_answer_event},
 	{"data", CHECK_MODEL_JOB, take_data},
 	{"training-begins", CHECK_MODEL_JOB, take_training_begins},
 	{"training-ends", CHECK_MODEL_JOB, take_training_ends},
-	{"step", CHECK_MODEL_JOB, take_step},
+	{"step", CHECK_MODEL_JOB, accept_step_event},
 	{"result", CHECK_MODEL_JOB, take_result},
 	{"error", CHECK_MODEL_JOB, take_trainer_error},
 };
 
-bool check_take_event(struct check *check, enum check_job job, const char *from,
-		      const struct json *event)
+bool check_accept_event(struct check *check, enum check_job job, const char *from,
+			const struct json *event)
 {
 	const char *word = string_of(event, "muster");
 
@@ -296,7 +296,7 @@ static bool keep_own_words(struct check *check, enum check_job job, const char *
 	return true;
 }
 
-bool check_take_line(struct check *check, enum check_job job, const char *line, size_t len)
+bool check_accept_line(struct check *check, enum check_job job, const char *line, size_t len)
 {
 	static const char beginning[] = "{\"muster\"";
 	struct text from CLEANUP(text_done) = {0};
@@ -313,7 +313,7 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 		return false;
 	if (json_read(rest, rest_len, &event, NULL) < 0)
 		return false;
-	return check_take_event(check, job, text_of(&from), event);
+	return check_accept_event(check, job, text_of(&from), event);
 }
 
 /* From the end, because what follows comes of what went before; NULL when no line is of that kind.
@@ -384,8 +384,8 @@ static void keep_early_end(struct check *check, struct check_job_record *record,
 	}
 }
 
-void check_note_failure(struct check *check, enum check_job job, const struct status *status,
-			bool was_wanted)
+void check_record_failure(struct check *check, enum check_job job, const struct status *status,
+			  bool was_wanted)
 {
 	struct check_job_record *record = &check->jobs[job];
 	const struct failure *failure = status->failure;

@@ -11,12 +11,12 @@
 
 /* Takes one line of a foreground `muster run`: "ps-1     | {"muster":"serving",…}", or a sentence
  * of muster's own. True when something is known that was not known before. */
-bool check_take_line(struct check *check, enum check_job job, const char *line, size_t len);
+bool check_accept_line(struct check *check, enum check_job job, const char *line, size_t len);
 /* Takes an event of the replica `from` ("worker-0") of a job. */
-bool check_take_event(struct check *check, enum check_job job, const char *from,
-		      const struct json *event);
+bool check_accept_event(struct check *check, enum check_job job, const char *from,
+			const struct json *event);
 
 /* Notes what failed in a job that has ended. That muster was asked to end it is no failure, unless
  * the job `was_wanted`. */
-void check_note_failure(struct check *check, enum check_job job, const struct status *status,
-			bool was_wanted);
+void check_record_failure(struct check *check, enum check_job job, const struct status *status,
+			  bool was_wanted);

@@ -123,8 +123,8 @@ void check_fault_set_job(struct check *check, enum check_job job)
 	check->fault->is_of_task = job == CHECK_SERVERS_JOB || job == CHECK_MODEL_JOB;
 }
 
-void check_blame(struct check *check, enum check_fault_kind kind, enum check_step step,
-		 const char *task, msec now, const char *format, ...)
+void check_set_cause(struct check *check, enum check_fault_kind kind, enum check_step step,
+		     const char *task, msec now, const char *format, ...)
 {
 	va_list values;
 

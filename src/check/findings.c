@@ -149,7 +149,7 @@ static void on_finding(size_t peer, const struct network_finding *finding, void 
 	reach->tell(event, reach->data);
 }
 
-static void on_end(void *data)
+static void on_reach_probe_end(void *data)
 {
 	struct check_reach *reach = data;
 
@@ -177,7 +177,7 @@ int check_reach_start(struct loop *loop, const struct check_request *request, ch
 		.own = request->n_servers,
 		.timeout = TIMEOUT,
 		.tell = on_finding,
-		.on_end = on_end,
+		.on_end = on_reach_probe_end,
 		.data = reach,
 	};
 

@@ -62,7 +62,7 @@ struct check_jobs {
 	struct job_child children[CHECK_JOB_COUNT];
 };
 
-static void tell_news(struct check_jobs *jobs)
+static void notify_check_news(struct check_jobs *jobs)
 {
 	jobs->settings.on_news(jobs->settings.data);
 }
@@ -74,7 +74,7 @@ static void on_line(const char *line, size_t len, void *data)
 	struct job_child *child = data;
 
 	check_add_line(child->jobs->check, child->job, line, len, loop_now());
-	tell_news(child->jobs);
+	notify_check_news(child->jobs);
 }
 
 static void tell_failure_to_start(struct job_child *child, const struct err *err)
@@ -84,8 +84,8 @@ static void tell_failure_to_start(struct job_child *child, const struct err *err
 	msec now = loop_now();
 
 	check_add_line(jobs->check, child->job, line, strlen(line), now);
-	check_job_ended(jobs->check, child->job, EXIT_OWN_FAULT, NULL, now);
-	tell_news(jobs);
+	check_job_ended(jobs->check, child->job, EXIT_INTERNAL, NULL, now);
+	notify_check_news(jobs);
 }
 
 static bool is_on_cluster(const struct check_jobs *jobs)
@@ -93,7 +93,7 @@ static bool is_on_cluster(const struct check_jobs *jobs)
 	return jobs->check->request.is_on_kubernetes;
 }
 
-static void start(struct job_child *child, char *const *arguments)
+static void start_check_job_child(struct job_child *child, char *const *arguments)
 {
 	struct err err = {0};
 	const struct check_child_settings settings = {
@@ -124,17 +124,19 @@ static void start_job(struct job_child *child)
 		return;
 	}
 	jobs->programs.model = models;
-	start(child, check_command(check, child->job, &jobs->programs, jobs->arena));
+	start_check_job_child(child,
+			      check_command(check, child->job, &jobs->programs, jobs->arena));
 	jobs->programs.model = NULL;
 }
 
 /* The servers are up in the background: from now on their log is read. */
-static void follow(struct job_child *child)
+static void follow_check_job_log(struct job_child *child)
 {
 	struct check_jobs *jobs = child->jobs;
 
 	child->follows = true;
-	start(child, check_command_follow(jobs->check, child->job, &jobs->programs, jobs->arena));
+	start_check_job_child(
+		child, check_command_follow(jobs->check, child->job, &jobs->programs, jobs->arena));
 }
 
 /* Ending. */
@@ -156,7 +158,8 @@ static void stop_on_cluster(struct job_child *child)
 
 	child->follows = false;
 	child->stops = true;
-	start(child, check_command_stop(jobs->check, child->job, &jobs->programs, jobs->arena));
+	start_check_job_child(
+		child, check_command_stop(jobs->check, child->job, &jobs->programs, jobs->arena));
 }
 
 static bool is_in_background(const struct job_child *child)
@@ -174,12 +177,12 @@ static void ask_to_end(struct job_child *child)
 	if (child->follows && !is_on_cluster(child->jobs))
 		end_in_background(child->jobs, child->job);
 	else
-		check_child_ask_to_end(child->child, loop_now());
+		check_child_terminate(child->child, loop_now());
 }
 
 /* Reads the status of a job's record; false when there is none (yet). */
-static bool read_status(struct check_jobs *jobs, enum check_job job, struct arena *arena,
-			struct status *ret_status)
+static bool read_check_job_status(struct check_jobs *jobs, enum check_job job, struct arena *arena,
+				  struct status *ret_status)
 {
 	struct client *client = jobs->client;
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -193,7 +196,7 @@ static void end_job(struct job_child *child, int exit_code)
 	struct check_jobs *jobs = child->jobs;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
-	bool has_status = read_status(jobs, child->job, arena, &status);
+	bool has_status = read_check_job_status(jobs, child->job, arena, &status);
 
 	check_job_ended(jobs->check, child->job, exit_code, has_status ? &status : NULL,
 			loop_now());
@@ -216,7 +219,7 @@ static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 
 	check_child_finish(TAKE(child->child));
 	if (is_in_background(child) && !child->follows && !child->stops && exit_code == 0) {
-		follow(child);
+		follow_check_job_log(child);
 		return;
 	}
 	/* Servers that nobody follows any more must not stay without anybody knowing. */
@@ -242,7 +245,7 @@ void check_jobs_reap(struct check_jobs *jobs)
 		if (child)
 			on_exit_of(child, &ended);
 	}
-	tell_news(jobs);
+	notify_check_news(jobs);
 }
 
 void check_jobs_serve(struct check_jobs *jobs)
@@ -258,14 +261,14 @@ void check_jobs_serve(struct check_jobs *jobs)
 	}
 }
 
-msec check_jobs_insist(struct check_jobs *jobs, msec now)
+msec check_jobs_escalate_signal(struct check_jobs *jobs, msec now)
 {
 	msec wake_at = MSEC_NEVER;
 
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
 		if (jobs->children[job].child)
-			wake_at = msec_min(wake_at,
-					   check_child_insist(jobs->children[job].child, now));
+			wake_at = msec_min(wake_at, check_child_escalate_signal(
+							    jobs->children[job].child, now));
 	return wake_at;
 }
 
@@ -276,7 +279,7 @@ void check_jobs_kill(struct check_jobs *jobs)
 			child_signal_group(check_child_pid(jobs->children[job].child), SIGKILL);
 }
 
-void check_jobs_hurry(struct check_jobs *jobs)
+void check_jobs_speed_up(struct check_jobs *jobs)
 {
 	if (!is_on_cluster(jobs)) {
 		check_jobs_kill(jobs);
@@ -291,18 +294,18 @@ static void note_stopped(const char *replica, bool is_stopped, void *data)
 {
 	struct job_child *child = data;
 
-	check_note_stopped(child->jobs->check, child->job, replica, is_stopped);
+	check_record_stopped(child->jobs->check, child->job, replica, is_stopped);
 }
 
 /* Before a step is given up: a process that is stopped cannot answer. */
-void check_jobs_look_for_stopped(struct check_jobs *jobs)
+void check_jobs_find_stopped(struct check_jobs *jobs)
 {
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
 		struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 		struct job_child *child = &jobs->children[job];
 		struct status status;
 
-		if (child->child && read_status(jobs, job, arena, &status))
+		if (child->child && read_check_job_status(jobs, job, arena, &status))
 			check_each_stopped(&status, note_stopped, child);
 	}
 }

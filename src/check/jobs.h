@@ -30,14 +30,14 @@ void check_jobs_free(struct check_jobs *jobs);
 void check_jobs_serve(struct check_jobs *jobs);
 /* Kills those that were asked to end and should be gone by now. Gives the moment to call this again
  * (MSEC_NEVER: none). */
-msec check_jobs_insist(struct check_jobs *jobs, msec now);
+msec check_jobs_escalate_signal(struct check_jobs *jobs, msec now);
 /* Takes the children that have ended (SIGCHLD). */
 void check_jobs_reap(struct check_jobs *jobs);
 void check_jobs_kill(struct check_jobs *jobs);
 /* Somebody does not want to wait: replicas here are killed; Pods get no time to save, because to
  * kill of the process that ends them would leave them behind. */
-void check_jobs_hurry(struct check_jobs *jobs);
+void check_jobs_speed_up(struct check_jobs *jobs);
 /* Tells the check which replicas have a process that is stopped. */
-void check_jobs_look_for_stopped(struct check_jobs *jobs);
+void check_jobs_find_stopped(struct check_jobs *jobs);
 /* Forgets the jobs that are wanted no more, with their logs. */
 void check_jobs_delete(struct check_jobs *jobs);

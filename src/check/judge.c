@@ -1,6 +1,6 @@
 #include "check/judge.h"
 
-#include "check/blame.h"
+#include "check/diagnosis.h"
 #include "check/facts.h"
 #include "check/task.h"
 
@@ -28,7 +28,7 @@ static enum check_state look_at_network(struct check *check, msec now)
 {
 	if (check->network.count < count_ways(check))
 		return CHECK_RUNNING;
-	return check_blame_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
+	return check_diagnose_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
 }
 
 static bool has_device_error(const struct check *check)
@@ -44,10 +44,10 @@ static enum check_state look_at_devices(struct check *check, msec now)
 	bool is_complete = has_ended || any_has_run || !check->request.is_remote;
 
 	if (is_complete && all_are(check, check_task_is_listed) && !has_device_error(check))
-		return check_blame_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
+		return check_diagnose_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
 	if (!has_ended)
 		return CHECK_RUNNING;
-	check_blame_probe(check, CHECK_DEVICES, now);
+	check_diagnose_probe(check, CHECK_DEVICES, now);
 	return CHECK_FAILED;
 }
 
@@ -59,7 +59,7 @@ static enum check_state look_at_session(struct check *check, msec now)
 		return CHECK_RUNNING;
 	if (probe->exit_code == 0 && all_are(check, check_task_has_run))
 		return CHECK_PASSED;
-	check_blame_probe(check, CHECK_SESSION, now);
+	check_diagnose_probe(check, CHECK_SESSION, now);
 	return CHECK_FAILED;
 }
 
@@ -77,7 +77,7 @@ static enum check_state look_at_training(struct check *check, msec now)
 		return CHECK_PASSED;
 	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
 		return CHECK_RUNNING;
-	check_blame_training(check, now);
+	check_diagnose_training(check, now);
 	return CHECK_FAILED;
 }
 
@@ -85,7 +85,7 @@ static enum check_state look_at_result(struct check *check, msec now)
 {
 	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
 		return CHECK_RUNNING;
-	if (check_blame_result(check, now))
+	if (check_diagnose_result(check, now))
 		return CHECK_FAILED;
 	return check_result_is_judged(check) ? CHECK_PASSED : CHECK_SKIPPED;
 }
@@ -138,9 +138,9 @@ static bool is_roll_call_due(const struct check *check, enum check_step step)
 }
 
 /* The time of a step is over. */
-static enum check_state give_up(struct check *check, enum check_step step, msec now)
+static enum check_state time_out_check_step(struct check *check, enum check_step step, msec now)
 {
-	check_blame_silence(check, step, now);
+	check_diagnose_silence(check, step, now);
 	return CHECK_FAILED;
 }
 
@@ -148,14 +148,14 @@ static enum check_state give_up(struct check *check, enum check_step step, msec 
 static enum check_state hear_roll_call(struct check *check, enum check_step step, msec now)
 {
 	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended || now >= check_wake_at(check))
-		return give_up(check, step, now);
+		return time_out_check_step(check, step, now);
 	return CHECK_RUNNING;
 }
 
 enum check_state check_judge(struct check *check, enum check_step step, msec now)
 {
 	if (have_servers_ended(check)) {
-		check_blame_servers(check, step, now);
+		check_diagnose_servers(check, step, now);
 		return CHECK_FAILED;
 	}
 	if (check->roll_called != MSEC_UNSET)
@@ -165,7 +165,7 @@ enum check_state check_judge(struct check *check, enum check_step step, msec now
 	if (state != CHECK_RUNNING || now < check_wake_at(check))
 		return state;
 	if (!is_roll_call_due(check, step))
-		return give_up(check, step, now);
+		return time_out_check_step(check, step, now);
 	check->roll_called = now;
 	return CHECK_RUNNING;
 }

@@ -17,7 +17,7 @@ int check_models_install(const char *state_folder, char **ret_path, struct err *
 	int rc = folder_check_own(state_folder, err);
 
 	if (rc == 0)
-		rc = folder_make(folder, err);
+		rc = folder_create(folder, err);
 	if (rc == 0)
 		rc = file_ensure(path, check_models_bytes, check_models_size, err);
 	if (rc == 0)

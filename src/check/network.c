@@ -35,7 +35,7 @@ static const char *member(const struct json *event, const char *key)
 }
 
 /* Negative: not measured. */
-static double measure(const struct check_pair *pair, const char *key)
+static double pair_measurement_of(const struct check_pair *pair, const char *key)
 {
 	return json_as_real(json_get(pair->event, key), -1);
 }
@@ -102,16 +102,16 @@ static const struct unit *unit_of(const struct unit units[N_UNITS], double value
 }
 
 /* One digit behind the point where there is one before it. */
-static void add_number(struct text *text, double value)
+static void add_rounded_number(struct text *text, double value)
 {
 	text_addf(text, "%.*f", value < 9.95 ? 1 : 0, value);
 }
 
-static void add_value(struct text *text, const struct unit units[N_UNITS], double value)
+static void add_value_with_unit(struct text *text, const struct unit units[N_UNITS], double value)
 {
 	const struct unit *unit = unit_of(units, value);
 
-	add_number(text, value / unit->size);
+	add_rounded_number(text, value / unit->size);
 	text_addf(text, " %s", unit->name);
 }
 
@@ -120,7 +120,7 @@ struct range {
 	bool has_any;
 };
 
-static void widen(struct range *range, double value)
+static void widen_value_range(struct range *range, double value)
 {
 	if (value < 0)
 		return;
@@ -141,10 +141,10 @@ static void add_range(struct text *text, const char *before, const struct unit u
 	if (!range->has_any)
 		return;
 	if (range->least < unit->size / 10)
-		add_value(&least, units, range->least);
+		add_value_with_unit(&least, units, range->least);
 	else
-		add_number(&least, range->least / unit->size);
-	add_number(&most, range->most / unit->size);
+		add_rounded_number(&least, range->least / unit->size);
+	add_rounded_number(&most, range->most / unit->size);
 	text_add(text, before);
 	if (!text_equals(text_of(&least), text_of(&most)))
 		text_addf(text, "%s to ", text_of(&least));
@@ -158,11 +158,11 @@ void check_network_add_ranges(const struct check_network *network, struct text *
 	for (size_t i = 0; i < network->count; i++) {
 		const struct check_pair *pair = &network->pairs[i];
 
-		widen(&connects, measure(pair, "connect"));
-		widen(&round_trips, measure(pair, "roundTrip"));
-		widen(&bandwidths, measure(pair, "bandwidth"));
+		widen_value_range(&connects, pair_measurement_of(pair, "connect"));
+		widen_value_range(&round_trips, pair_measurement_of(pair, "roundTrip"));
+		widen_value_range(&bandwidths, pair_measurement_of(pair, "bandwidth"));
 		if (json_get(pair->event, "clock"))
-			widen(&clocks, fabs(measure(pair, "clock")));
+			widen_value_range(&clocks, fabs(pair_measurement_of(pair, "clock")));
 	}
 	text_addf(text, "%zu %s", network->count, network->count == 1 ? "link" : "links");
 	if (round_trips.has_any)
@@ -173,7 +173,7 @@ void check_network_add_ranges(const struct check_network *network, struct text *
 	if (!clocks.has_any)
 		return;
 	text_add(text, ", clocks within ");
-	add_value(text, seconds, clocks.most < 1e-3 ? 1e-3 : clocks.most);
+	add_value_with_unit(text, seconds, clocks.most < 1e-3 ? 1e-3 : clocks.most);
 }
 
 /* The table. */
@@ -193,9 +193,10 @@ static void add_cell(struct text *text, const struct check_pair *pair)
 	else if (pair->error)
 		text_add(text, "NO ANSWER");
 	else
-		add_value(text, seconds,
-			  measure(pair,
-				  json_get(pair->event, "roundTrip") ? "roundTrip" : "connect"));
+		add_value_with_unit(text, seconds,
+				    pair_measurement_of(pair, json_get(pair->event, "roundTrip")
+								      ? "roundTrip"
+								      : "connect"));
 }
 
 static void add_padded_cell(struct text *text, const struct check_pair *pair, size_t width)
@@ -236,7 +237,7 @@ static size_t longest(const char *const *names, size_t count, size_t least)
 	return least;
 }
 
-static void end_line(struct text *text)
+static void finish_network_line(struct text *text)
 {
 	while (text->len && text->bytes[text->len - 1] == ' ')
 		text->bytes[--text->len] = '\0';
@@ -273,12 +274,12 @@ void check_network_add_table(const struct check_network *network, struct text *t
 	text_addf(text, "  %-*s", (int) head, "from");
 	for (size_t i = 0; i < n_columns; i++)
 		text_addf(text, "  %-*s", (int) width, columns[i]);
-	end_line(text);
+	finish_network_line(text);
 	for (size_t row = 0; row < n_rows; row++) {
 		text_addf(text, "  %-*s", (int) head, rows[row]);
 		for (size_t i = 0; i < n_columns; i++)
 			add_padded_cell(text, check_network_find(network, rows[row], columns[i]),
 					width);
-		end_line(text);
+		finish_network_line(text);
 	}
 }

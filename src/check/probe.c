@@ -46,15 +46,16 @@ static double seconds_since(msec start)
 	return (double) (loop_monotonic_now() - start) / (double) MSEC_PER_SECOND;
 }
 
-static void tell_failure(struct probe *probe, enum probe_step step, const struct trial *trial,
-			 const struct session *session, const struct err *err)
+static void report_probe_failure(struct probe *probe, enum probe_step step,
+				 const struct trial *trial, const struct session *session,
+				 const struct err *err)
 {
 	char *message CLEANUP(mem_free_text) = mem_format("%s: %s", trial->task->name, err->text);
 	const char *code = session ? session_code(session) : "INVALID_ARGUMENT";
 
 	/* A wrong product is what TensorFlow itself calls fine. */
-	probe_tell_error(probe->request, step, trial->task->name, NULL,
-			 err->code == ERR_IO ? "DATA_LOSS" : code, message);
+	probe_report_error(probe->request, step, trial->task->name, NULL,
+			   err->code == ERR_IO ? "DATA_LOSS" : code, message);
 	probe->n_failures++;
 }
 
@@ -106,12 +107,12 @@ static void list_devices(struct probe *probe, struct trial *trial)
 	probe_begin(probe->request, "asking %s for its devices", trial->task->name);
 	if (session_open(probe->library, &target, &session, &err) ||
 	    session_list_devices(session, &devices, &count, &err)) {
-		tell_failure(probe, PROBE_DEVICES, trial, session, &err);
+		report_probe_failure(probe, PROBE_DEVICES, trial, session, &err);
 		return;
 	}
 	keep_devices(probe, trial, devices, count);
-	probe_tell_devices(probe->request, "devices", trial->task->name, trial->devices,
-			   trial->n_devices, seconds_since(start));
+	probe_report_devices(probe->request, "devices", trial->task->name, trial->devices,
+			     trial->n_devices, seconds_since(start));
 	trial->session = TAKE(session);
 }
 
@@ -128,11 +129,11 @@ static void run_operations(struct probe *probe, struct trial *trial)
 		if (!session_multiply(trial->session, trial->full_names[i], &err))
 			continue;
 		err_prefix(&err, "an operation does not run on %s", trial->short_names[i]);
-		tell_failure(probe, PROBE_SESSION, trial, trial->session, &err);
+		report_probe_failure(probe, PROBE_SESSION, trial, trial->session, &err);
 		return;
 	}
-	probe_tell_devices(probe->request, "ran", trial->task->name, trial->short_names,
-			   trial->n_runs, seconds_since(start));
+	probe_report_devices(probe->request, "ran", trial->task->name, trial->short_names,
+			     trial->n_runs, seconds_since(start));
 }
 
 static void try_tasks(struct probe *probe)
@@ -154,8 +155,8 @@ static void tell_lost_servers(struct probe *probe)
 
 		if (!server->error)
 			continue;
-		probe_tell_error(probe->request, PROBE_DEVICES, NULL, server->at->url, server->code,
-				 server->error);
+		probe_report_error(probe->request, PROBE_DEVICES, NULL, server->at->url,
+				   server->code, server->error);
 		probe->n_failures++;
 	}
 }

@@ -16,8 +16,8 @@ void probe_begin(const struct probe_request *request, const char *format, ...)
 	request->on_begin(doing, request->data);
 }
 
-void probe_tell_devices(const struct probe_request *request, const char *kind, const char *task,
-			const char *const *devices, size_t n_devices, double seconds)
+void probe_report_devices(const struct probe_request *request, const char *kind, const char *task,
+			  const char *const *devices, size_t n_devices, double seconds)
 {
 	struct json *event CLEANUP(json_cleanup) = json_new_object();
 	struct json *list = json_new_array();
@@ -31,8 +31,8 @@ void probe_tell_devices(const struct probe_request *request, const char *kind, c
 	request->tell(event, request->data);
 }
 
-void probe_tell_error(const struct probe_request *request, enum probe_step step, const char *task,
-		      const char *server, const char *code, const char *message)
+void probe_report_error(const struct probe_request *request, enum probe_step step, const char *task,
+			const char *server, const char *code, const char *message)
 {
 	struct json *event CLEANUP(json_cleanup) = json_new_object();
 

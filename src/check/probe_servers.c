@@ -69,7 +69,8 @@ static void note_error(struct probe_server *server, const struct session *sessio
 }
 
 /* A session that reaches nobody else lists the server's own devices alone. */
-static void ask(struct probe_server *server, const struct library *library, msec timeout)
+static void query_probe_server(struct probe_server *server, const struct library *library,
+			       msec timeout)
 {
 	const struct session_target target = {
 		.master = server->at->url,
@@ -95,7 +96,7 @@ void probe_servers_ask(struct probe_servers *servers, const struct probe_request
 		if (servers->servers[i].error)
 			continue;
 		probe_begin(request, "asking %s which task it is", servers->servers[i].at->url);
-		ask(&servers->servers[i], library, request->timeout);
+		query_probe_server(&servers->servers[i], library, request->timeout);
 	}
 }
 

@@ -40,7 +40,7 @@ void probe_tasks_done(struct probe_tasks *tasks)
 	free(tasks->tasks);
 }
 
-static void add_task(struct probe_tasks *tasks, const struct device_name *device)
+static void add_probe_task(struct probe_tasks *tasks, const struct device_name *device)
 {
 	for (size_t i = 0; i < tasks->count; i++)
 		if (text_equals(tasks->tasks[i].job, device->job) &&
@@ -57,8 +57,8 @@ static void add_task(struct probe_tasks *tasks, const struct device_name *device
 enum answer { ANSWER_YES, ANSWER_NO, ANSWER_SILENCE };
 
 /* Adds the tasks whose devices are listed. ANSWER_NO: the task that was asked for is not there. */
-static enum answer ask(struct search *search, enum session_reach reach, const char *job, int index,
-		       msec timeout)
+static enum answer query_session_tasks(struct search *search, enum session_reach reach,
+				       const char *job, int index, msec timeout)
 {
 	const struct session_target target = {
 		.master = search->master->at->url,
@@ -82,7 +82,7 @@ static enum answer ask(struct search *search, enum session_reach reach, const ch
 		return ANSWER_SILENCE;
 	}
 	for (size_t i = 0; i < n_devices; i++) {
-		add_task(search->tasks, &devices[i].name);
+		add_probe_task(search->tasks, &devices[i].name);
 		if (reach == SESSION_TASK && text_equals(devices[i].name.job, job) &&
 		    devices[i].name.task == index)
 			answer = ANSWER_YES;
@@ -98,7 +98,7 @@ static void tell_silence(struct search *search, const char *task, const char *se
 	char *message CLEANUP(mem_free_text) = mem_format(
 		"%s: %s (asked through %s)", name, search->err.text, search->master->at->url);
 
-	probe_tell_error(search->request, PROBE_DEVICES, task, server, search->code, message);
+	probe_report_error(search->request, PROBE_DEVICES, task, server, search->code, message);
 	search->n_silent++;
 }
 
@@ -110,8 +110,8 @@ static void take_silence(struct search *search, const char *job, int index)
 	struct err err = search->err;
 	const char *code = search->code;
 
-	search->is_lost =
-		ask(search, SESSION_MASTER, NULL, 0, search->request->timeout) == ANSWER_SILENCE;
+	search->is_lost = query_session_tasks(search, SESSION_MASTER, NULL, 0,
+					      search->request->timeout) == ANSWER_SILENCE;
 	if (search->is_lost) {
 		tell_silence(search, NULL, given, given);
 		return;
@@ -121,11 +121,11 @@ static void take_silence(struct search *search, const char *job, int index)
 	tell_silence(search, task, NULL, NULL);
 }
 
-static void find_job(struct search *search, const char *job)
+static void find_job_tasks(struct search *search, const char *job)
 {
 	for (int index = 0; index < LIMIT_REPLICAS && !search->is_lost; index++) {
-		enum answer answer =
-			ask(search, SESSION_TASK, job, index, search->request->timeout);
+		enum answer answer = query_session_tasks(search, SESSION_TASK, job, index,
+							 search->request->timeout);
 
 		if (answer == ANSWER_NO)
 			return;
@@ -153,17 +153,17 @@ static bool came_before(const struct probe_servers *servers, size_t index)
 	return false;
 }
 
-static void find_jobs(struct search *search)
+static void find_all_job_tasks(struct search *search)
 {
 	const struct probe_servers *servers = search->servers;
 
 	for (size_t i = 0; i < ARRAY_LEN(usual_jobs); i++)
-		find_job(search, usual_jobs[i]);
+		find_job_tasks(search, usual_jobs[i]);
 	for (size_t i = 0; i < servers->count; i++) {
 		const char *job = servers->servers[i].job;
 
 		if (job && rank_of(job) == ARRAY_LEN(usual_jobs) && !came_before(servers, i))
-			find_job(search, job);
+			find_job_tasks(search, job);
 	}
 }
 
@@ -186,11 +186,11 @@ static int find_all(struct search *search)
 	const struct probe_request *request = search->request;
 	msec at_once = msec_min(request->timeout, ALL_AT_ONCE);
 
-	if (ask(search, SESSION_ALL, NULL, 0, at_once) == ANSWER_YES)
+	if (query_session_tasks(search, SESSION_ALL, NULL, 0, at_once) == ANSWER_YES)
 		return 0;
-	find_jobs(search);
+	find_all_job_tasks(search);
 	if (search->n_silent == 0 &&
-	    ask(search, SESSION_ALL, NULL, 0, request->timeout) == ANSWER_SILENCE)
+	    query_session_tasks(search, SESSION_ALL, NULL, 0, request->timeout) == ANSWER_SILENCE)
 		tell_silence(search, NULL, NULL, "a task of a job with a name of its own");
 	return search->n_silent ? ERR_UNREACHABLE : 0;
 }

@@ -197,7 +197,7 @@ static void add_attribute(struct text *text, const char *name, const char *value
 	text_add_char(text, '"');
 }
 
-static void add_fault(const struct check *check, struct text *text)
+static void add_failure_element(const struct check *check, struct text *text)
 {
 	text_add(text, "      <failure");
 	add_attribute(text, "type", check_fault_word(check->fault->kind));
@@ -220,7 +220,7 @@ static void add_test_case(const struct check *check, enum check_step step, struc
 		  check_step_words[step],
 		  is_taken ? seconds_of(record->ended - record->started) : 0.0);
 	if (record->state == CHECK_FAILED) {
-		add_fault(check, text);
+		add_failure_element(check, text);
 	} else if (is_taken) {
 		text_add(text, "      <system-out>");
 		add_xml(text, text_of(&message));

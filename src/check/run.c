@@ -35,7 +35,7 @@ struct check_supervision {
 	int exit_code;
 };
 
-static void on_news(void *data)
+static void on_check_news(void *data)
 {
 	struct check_supervision *supervision = data;
 
@@ -72,12 +72,12 @@ static void look_at_clock(struct check_supervision *supervision, msec now)
 	bool is_over = now >= check_wake_at(check);
 
 	if (is_over || check_suspects(check))
-		check_jobs_look_for_stopped(supervision->jobs);
+		check_jobs_find_stopped(supervision->jobs);
 	if (is_over)
 		check_look(check, now);
 }
 
-static void go_on(void *data)
+static void on_check_timer(void *data)
 {
 	struct check_supervision *supervision = data;
 	struct check *check = &supervision->check;
@@ -86,7 +86,7 @@ static void go_on(void *data)
 	supervision->has_news = false;
 	look_at_clock(supervision, now);
 	check_jobs_serve(supervision->jobs);
-	msec kill_at = check_jobs_insist(supervision->jobs, now);
+	msec kill_at = check_jobs_escalate_signal(supervision->jobs, now);
 
 	if (supervision->has_news) {
 		loop_timer_arm(supervision->timer, now);
@@ -100,7 +100,7 @@ static void go_on(void *data)
 
 /* Being asked to end. */
 
-static void on_signal(int number, void *data)
+static void on_check_signal(int number, void *data)
 {
 	struct check_supervision *supervision = data;
 	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
@@ -115,9 +115,9 @@ static void on_signal(int number, void *data)
 		return;
 	supervision->interrupted_at = now;
 	if (before || number == SIGQUIT)
-		check_jobs_hurry(supervision->jobs);
+		check_jobs_speed_up(supervision->jobs);
 	check_interrupt(&supervision->check, number, loop_now());
-	on_news(supervision);
+	on_check_news(supervision);
 }
 
 /* The outer process was killed: nobody would end our jobs if we were killed next. */
@@ -143,7 +143,7 @@ static void on_child_signal(int number, void *data)
 /* Setting up. */
 
 /* A signal that was ignored when we began (nohup, `&` in a script) stays ignored. */
-static void watch_signals(struct check_supervision *supervision)
+static void watch_check_signals(struct check_supervision *supervision)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action;
@@ -151,20 +151,21 @@ static void watch_signals(struct check_supervision *supervision)
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			supervision->signals[i] = loop_watch_signal(supervision->loop, numbers[i],
-								    on_signal, supervision);
+								    on_check_signal, supervision);
 	supervision->signals[4] =
 		loop_watch_signal(supervision->loop, SIGCHLD, on_child_signal, supervision);
 }
 
-static int set_up(struct check_supervision *supervision, int outer_gone_fd, struct err *err)
+static int set_up_check_run(struct check_supervision *supervision, int outer_gone_fd,
+			    struct err *err)
 {
 	const struct check_run_settings *settings = supervision->settings;
 	int rc = loop_new(&supervision->loop, err);
 
 	if (rc < 0)
 		return rc;
-	watch_signals(supervision);
-	supervision->timer = loop_new_timer(supervision->loop, go_on, supervision);
+	watch_check_signals(supervision);
+	supervision->timer = loop_new_timer(supervision->loop, on_check_timer, supervision);
 	if (outer_gone_fd >= 0)
 		supervision->outer_gone = loop_watch_readable(supervision->loop, outer_gone_fd,
 							      on_outer_gone, supervision);
@@ -180,14 +181,14 @@ static int set_up(struct check_supervision *supervision, int outer_gone_fd, stru
 		.loop = supervision->loop,
 		.state_folder = settings->state_folder,
 		.check = &supervision->check,
-		.on_news = on_news,
+		.on_news = on_check_news,
 		.data = supervision,
 	};
 
 	return check_jobs_new(&jobs, &supervision->jobs, err);
 }
 
-static void tear_down(struct check_supervision *supervision)
+static void tear_down_check_run(struct check_supervision *supervision)
 {
 	supervision->is_reported = true;
 	check_reach_free(supervision->reach);
@@ -212,7 +213,7 @@ static bool look_at_library(struct check_supervision *supervision)
 	if (rc < 0)
 		check_refuse(&supervision->check, CHECK_LIBRARY, err.text, loop_now());
 	else
-		check_note_library(&supervision->check, text_of(&what), loop_now());
+		check_record_library(&supervision->check, text_of(&what), loop_now());
 	return rc == 0;
 }
 
@@ -228,7 +229,7 @@ static bool look_at_data(struct check_supervision *supervision)
 	if (rc < 0)
 		check_refuse(&supervision->check, CHECK_DATA, err.text, loop_now());
 	else
-		check_note_data(&supervision->check, text_of(&what), loop_now());
+		check_record_data(&supervision->check, text_of(&what), loop_now());
 	return rc == 0;
 }
 
@@ -237,7 +238,7 @@ static void on_way(const struct json *event, void *data)
 	struct check_supervision *supervision = data;
 
 	check_add_event(&supervision->check, event, loop_now());
-	on_news(supervision);
+	on_check_news(supervision);
 }
 
 static int take_own_steps(struct check_supervision *supervision, struct err *err)
@@ -259,15 +260,16 @@ static int take_own_steps(struct check_supervision *supervision, struct err *err
 static int check_supervision_run(const struct check_run_settings *settings, int outer_gone_fd,
 				 int *ret_exit_code, struct err *err)
 {
-	struct check_supervision supervision CLEANUP(tear_down) = {
+	struct check_supervision supervision CLEANUP(tear_down_check_run) = {
 		.settings = settings,
 		.exit_code = EXIT_FAILED,
 	};
 
 	check_init(&supervision.check, settings->request, loop_now());
-	if (set_up(&supervision, outer_gone_fd, err) < 0 || take_own_steps(&supervision, err) < 0)
+	if (set_up_check_run(&supervision, outer_gone_fd, err) < 0 ||
+	    take_own_steps(&supervision, err) < 0)
 		return err->code;
-	on_news(&supervision);
+	on_check_news(&supervision);
 	loop_run(supervision.loop);
 	*ret_exit_code = supervision.exit_code;
 	return 0;
@@ -275,7 +277,7 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 
 /* The inner process was killed or crashed; what it had started is gone already. The records of its
  * jobs are settled by the command that reads them next. */
-static int tell_of_loss(const struct guard *guard, struct err *err)
+static int report_check_killed(const struct guard *guard, struct err *err)
 {
 	int number = guard->exit_code - EXIT_BY_SIGNAL;
 
@@ -300,7 +302,7 @@ int check_run(const struct check_run_settings *settings, int *ret_exit_code, str
 		return check_supervision_run(settings, guard.outer_gone_fd, ret_exit_code, err);
 	}
 	if (guard.was_lost)
-		return tell_of_loss(&guard, err);
+		return report_check_killed(&guard, err);
 	*ret_exit_code = guard.exit_code;
 	return 0;
 }

@@ -30,8 +30,8 @@ static void add_colored(struct text *text, const char *color, const char *word, 
 		  style->has_color ? PLAIN : "");
 }
 
-static void add_state(const struct check *check, enum check_step step,
-		      const struct check_style *style, struct text *text)
+static void add_check_step_state(const struct check *check, enum check_step step,
+				 const struct check_style *style, struct text *text)
 {
 	enum { WIDTH = 7 };
 
@@ -54,7 +54,7 @@ static void add_state(const struct check *check, enum check_step step,
 	}
 }
 
-static void add_time(const struct check_step_record *record, struct text *text)
+static void add_check_step_time(const struct check_step_record *record, struct text *text)
 {
 	struct text time CLEANUP(text_done) = {0};
 
@@ -67,8 +67,8 @@ void check_text_add_step(const struct check *check, enum check_step step,
 			 const struct check_style *style, struct text *text)
 {
 	text_addf(text, "  %-10s", check_step_words[step]);
-	add_state(check, step, style, text);
-	add_time(&check->steps[step], text);
+	add_check_step_state(check, step, style, text);
+	add_check_step_time(&check->steps[step], text);
 	text_add(text, "  ");
 	check_describe_step(check, step, text);
 	text_add_char(text, '\n');
@@ -76,7 +76,7 @@ void check_text_add_step(const struct check *check, enum check_step step,
 
 /* The end. */
 
-static void add_row(struct text *text, const char *head)
+static void add_check_row_head(struct text *text, const char *head)
 {
 	text_addf(text, "  %-10s", head);
 }
@@ -89,7 +89,7 @@ static void add_unreached(const struct check *check, struct text *text)
 		if (check->steps[step].state != CHECK_WAITING)
 			continue;
 		if (!*separator)
-			add_row(text, "not tried");
+			add_check_row_head(text, "not tried");
 		text_addf(text, "%s%s", separator, check_step_words[step]);
 		separator = ", ";
 	}
@@ -104,7 +104,7 @@ static void add_log(const struct check_fault *fault, struct text *text)
 
 	if (!fault->job)
 		return;
-	add_row(text, "log");
+	add_check_row_head(text, "log");
 	text_addf(text, "muster logs %s", fault->job);
 	if (dash)
 		text_addf(text, " --role %.*s --index %s", (int) (dash - fault->task), fault->task,
@@ -131,12 +131,12 @@ static void add_what_to_do(const struct check *check, struct text *text)
 	struct text kept CLEANUP(text_done) = {0};
 
 	if (check->result == CHECK_BAD) {
-		add_row(text, "fix");
+		add_check_row_head(text, "fix");
 		text_addf(text, "%s\n", check_fault_advice(check));
 		add_log(check->fault, text);
 	}
 	if (add_kept(check, " ", &kept) > 0) {
-		add_row(text, "logs kept");
+		add_check_row_head(text, "logs kept");
 		text_addf(text, "until you run: muster delete %s\n", text_of(&kept));
 	}
 }
@@ -145,16 +145,16 @@ static void add_setup(const struct check *check, struct text *text)
 {
 	for (size_t i = 0; i < check->n_tasks; i++)
 		text_addf(text, "  %-10s%s\n", check->tasks[i].name, check->tasks[i].target);
-	add_row(text, "test");
+	add_check_row_head(text, "test");
 	check_command_describe_try(check, text);
 	text_add_char(text, '\n');
-	add_row(text, "stop");
+	add_check_row_head(text, "stop");
 	check_command_describe_stop(check, text);
 	text_add_char(text, '\n');
 }
 
 /* In the words of what failed. */
-static void add_line(struct text *text, const char *message)
+static void add_check_text_line(struct text *text, const char *message)
 {
 	line_text_add_sentence(text, message, strlen(message));
 	text_add_char(text, '\n');
@@ -177,7 +177,7 @@ static void add_verdict(const struct check *check, const struct check_style *sty
 	add_colored(text, is_good ? GREEN : RED, check_result_words[check->result], 0, style);
 	text_addf(text, " %s %s: ", is_good ? "in" : "after", text_of(&time));
 	if (!is_good)
-		add_line(text, check->fault->message);
+		add_check_text_line(text, check->fault->message);
 	else if (check->request.is_setup_only)
 		text_add(text, "the servers keep running\n");
 	else if (check->request.model == CHECK_NO_MODEL)

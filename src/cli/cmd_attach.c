@@ -2,9 +2,9 @@
  * on a cluster over that has no active supervisor. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cluster.h"
+#include "cli/cluster_support.h"
 #include "cli/console_options.h"
-#include "cli/edition.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/run_on_cluster.h"
 #include "cli/watch.h"
@@ -72,7 +72,7 @@ static int take_status(struct attachment *attachment, const struct json *object,
 	return 0;
 }
 
-static int read_job(struct attachment *attachment, struct err *err)
+static int read_attached_job(struct attachment *attachment, struct err *err)
 {
 	const struct found_job *found = attachment->found;
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -98,7 +98,7 @@ static void on_drained(void *data)
 }
 
 /* Its record is gone, or cannot be read: what was true last is not true any more. */
-static void take_loss(struct attachment *attachment, int rc)
+static void handle_record_lost(struct attachment *attachment, int rc)
 {
 	bool is_deleted = rc == ERR_NOT_FOUND;
 	struct status last = attachment->status;
@@ -113,9 +113,9 @@ static void take_loss(struct attachment *attachment, int rc)
 	attachment->status = plan.status;
 }
 
-static void end(struct attachment *attachment)
+static void finish_attachment(struct attachment *attachment)
 {
-	take_loss(attachment, read_job(attachment, NULL));
+	handle_record_lost(attachment, read_attached_job(attachment, NULL));
 	attachment->is_ending = true;
 	attachment->exit_code = attachment->status.exit_code;
 	console_finish(attachment->console, &attachment->status, on_drained, attachment);
@@ -131,13 +131,13 @@ static void wait_until_settled(struct attachment *attachment)
 	int rc = watch_job(found->client, found->name, loop_now() + SETTLING_TIME, watch_is_over,
 			   NULL, &how, &err);
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		output_say("%s", err.text);
-	end(attachment);
+		output_print_message("%s", err.text);
+	finish_attachment(attachment);
 }
 
 static void on_notes(struct attachment *attachment)
 {
-	if (read_job(attachment, NULL) == 0)
+	if (read_attached_job(attachment, NULL) == 0)
 		console_on_status(attachment->console, &attachment->status);
 }
 
@@ -150,24 +150,24 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 		return;
 	console_on_output(attachment->console);
 	if (news == FOLDER_GONE)
-		end(attachment);
+		finish_attachment(attachment);
 	else if (are_notes && news == FOLDER_FILE_CLOSED)
 		wait_until_settled(attachment);
 	else if (are_notes)
 		on_notes(attachment);
 }
 
-static void on_interrupt(int signal_number, void *data)
+static void on_attach_interrupt(int signal_number, void *data)
 {
 	struct attachment *attachment = data;
 
 	(void) signal_number;
-	console_say(attachment->console, "detached; the job is still running");
+	console_print(attachment->console, "detached; the job is still running");
 	attachment->exit_code = EXIT_INTERRUPTED;
 	loop_stop(attachment->loop);
 }
 
-static int set_up(struct attachment *attachment, struct err *err)
+static int set_up_attachment(struct attachment *attachment, struct err *err)
 {
 	int rc = loop_new(&attachment->loop, err);
 
@@ -185,24 +185,24 @@ static int set_up(struct attachment *attachment, struct err *err)
 	};
 
 	attachment->interrupt =
-		loop_watch_signal(attachment->loop, SIGINT, on_interrupt, attachment);
+		loop_watch_signal(attachment->loop, SIGINT, on_attach_interrupt, attachment);
 	rc = console_new(&settings, attachment->job, &attachment->console, err);
 	if (rc == 0)
 		rc = folder_watch_new(attachment->loop, attachment->folder, on_folder_news,
 				      attachment, &attachment->watch, err);
 	/* Watched first and looked at then, so that no end is missed between the two. */
-	return rc < 0 ? rc : read_job(attachment, err);
+	return rc < 0 ? rc : read_attached_job(attachment, err);
 }
 
 static int look_on(struct attachment *attachment, struct err *err)
 {
-	int rc = set_up(attachment, err);
+	int rc = set_up_attachment(attachment, err);
 
 	if (rc < 0)
 		return rc;
 	console_on_status(attachment->console, &attachment->status);
 	if (attachment->is_over)
-		end(attachment);
+		finish_attachment(attachment);
 	loop_run(attachment->loop);
 	return 0;
 }
@@ -218,24 +218,24 @@ static int tell_end(const struct attachment *attachment)
 		.offset = time_zone_offset_on(STDERR_FILENO, attachment->status.completion_time)};
 
 	report_outcome(attachment->job, &attachment->status, words, &style, &text);
-	output_complain(&text);
+	output_print_errors(&text);
 	return attachment->status.exit_code;
 }
 
 static int attach_here(const struct options *options, const struct found_job *found)
 {
 	struct attachment attachment CLEANUP(attachment_done) = {
-		.options = options, .found = found, .exit_code = EXIT_OWN_FAULT};
+		.options = options, .found = found, .exit_code = EXIT_INTERNAL};
 	struct err err = {0};
 
-	if (read_job(&attachment, &err) < 0 ||
+	if (read_attached_job(&attachment, &err) < 0 ||
 	    console_options_read(options, attachment.job, &attachment.console_options, &err) < 0)
 		return attach_fail(&err);
 	if (attachment.is_over)
 		return tell_end(&attachment);
 	if (option_flag(options, "detach")) {
-		output_say("job '%s' runs on this machine and already has a supervisor",
-			   found->name);
+		output_print_message("job '%s' runs on this machine and already has a supervisor",
+				     found->name);
 		return EXIT_REFUSED;
 	}
 	return look_on(&attachment, &err) < 0 ? attach_fail(&err) : attachment.exit_code;
@@ -243,11 +243,11 @@ static int attach_here(const struct options *options, const struct found_job *fo
 
 int attach_fail(const struct err *err)
 {
-	int exit_code = cluster_fail(err);
+	int exit_code = kube_cluster_fail(err);
 
 	if (err->code == ERR_CONFLICT) /* nothing is wrong with the cluster or the job */
 		return EXIT_REFUSED;
-	return err->code == ERR_NOT_FOUND ? EXIT_OWN_FAULT : exit_code;
+	return err->code == ERR_NOT_FOUND ? EXIT_INTERNAL : exit_code;
 }
 
 static int attach_on_its_cluster(const struct found_job *found)
@@ -260,12 +260,14 @@ static int attach_on_its_cluster(const struct found_job *found)
 	bool is_tfjob = client_job_is_served(object);
 
 	if (is_tfjob && option_flag(found->options, "detach")) {
-		output_say("job '%s' is a TFJob, which an operator supervises; there is nothing to "
-			   "take over",
-			   found->name);
+		output_print_message(
+			"job '%s' is a TFJob, which an operator supervises; there is nothing to "
+			"take over",
+			found->name);
 		return EXIT_REFUSED;
 	}
-	return edition->attach(found->options, lookup_namespace(found), found->name, is_tfjob);
+	return cluster_support->attach(found->options, lookup_namespace(found), found->name,
+				       is_tfjob);
 }
 
 static int attach_run(const struct options *options)

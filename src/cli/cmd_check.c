@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "check/facts.h"
 #include "check/run.h"
-#include "cli/cluster.h"
 #include "cli/job_name.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/pod_options.h"
 #include "command/command.h"
@@ -25,18 +25,18 @@ struct call {
 	struct text faults;
 };
 
-static void call_done(struct call *call)
+static void check_call_done(struct call *call)
 {
 	text_done(&call->faults);
 	arena_free(call->arena);
 }
 
-static void add_fault(struct call *call, const char *sentence)
+static void add_check_call_fault(struct call *call, const char *sentence)
 {
 	text_addf(&call->faults, "muster check: %s\n", sentence);
 }
 
-static void read_place(struct call *call)
+static void read_check_target(struct call *call)
 {
 	size_t n_arguments;
 	const char *place = options_arguments(call->options, &n_arguments)[0];
@@ -48,8 +48,9 @@ static void read_place(struct call *call)
 		text_addf(&call->faults,
 			  "muster check: unknown target '%s' (expected local or remote)\n", place);
 	if (is_on_kubernetes && text_equals(place, "local"))
-		add_fault(call,
-			  "local: cannot be used with --on kubernetes (it checks this machine)");
+		add_check_call_fault(
+			call,
+			"local: cannot be used with --on kubernetes (it checks this machine)");
 }
 
 /* The rows whose values go on to the jobs of a check on a cluster. */
@@ -95,9 +96,9 @@ static void check_image(struct call *call)
 {
 	if (call->request.is_on_kubernetes && !option_text(call->options, "image") &&
 	    !option_text(call->options, "pod-template"))
-		add_fault(call,
-			  "--on kubernetes: needs --image, an image with TensorFlow and muster "
-			  "(make server-image adds muster to an image with TensorFlow)");
+		add_check_call_fault(
+			call, "--on kubernetes: needs --image, an image with TensorFlow and muster "
+			      "(make server-image adds muster to an image with TensorFlow)");
 }
 
 static void read_model(struct call *call)
@@ -126,10 +127,10 @@ static void read_cluster(struct call *call)
 	if (is_on_kubernetes && call->request.n_servers == 0)
 		call->request.is_remote = false;
 	if (call->request.is_remote && call->request.n_servers == 0 && !call->faults.len)
-		add_fault(call, "check remote needs --servers grpc://HOST:2222, or the "
-				"variable " SERVERS_VARIABLE);
+		add_check_call_fault(call, "check remote needs --servers grpc://HOST:2222, or the "
+					   "variable " SERVERS_VARIABLE);
 	if (!call->request.is_remote && given)
-		add_fault(call, "--servers: needs 'check remote'");
+		add_check_call_fault(call, "--servers: needs 'check remote'");
 	call->request.ps = (int) option_number(options, "ps", 0);
 	call->request.workers = (int) option_number(options, "workers", 0);
 	/* Of servers that exist as many as there are, unless a number was asked for. */
@@ -149,20 +150,24 @@ static void refuse_what_does_not_fit(struct call *call)
 			  "starts its own servers; on this machine: 'muster check --model %s'\n",
 			  check_model_words[request->model], check_model_words[request->model]);
 	if (request->is_remote && request->is_setup_only)
-		add_fault(call,
-			  "--setup-only: cannot be used with 'remote', whose servers already run");
+		add_check_call_fault(
+			call,
+			"--setup-only: cannot be used with 'remote', whose servers already run");
 	if (request->has_private_network && (request->is_remote || request->is_on_kubernetes))
-		add_fault(call, "--private-network: the servers do not run on this machine");
+		add_check_call_fault(call,
+				     "--private-network: the servers do not run on this machine");
 	if (request->has_private_network && request->is_setup_only)
-		add_fault(call, "--private-network: cannot be used with --setup-only (no client "
-				"could reach the servers)");
+		add_check_call_fault(
+			call, "--private-network: cannot be used with --setup-only (no client "
+			      "could reach the servers)");
 	if (request->is_sync && trains && request->model != CHECK_MNIST &&
 	    request->model != CHECK_CENSUS)
-		add_fault(call, "--sync-replicas: needs --model mnist or --model census");
+		add_check_call_fault(call,
+				     "--sync-replicas: needs --model mnist or --model census");
 	if (request->data_dir && !trains)
-		add_fault(call, "--data-dir: not used, because no model is trained");
+		add_check_call_fault(call, "--data-dir: not used, because no model is trained");
 	if (trains && !request->is_remote && request->ps == 0 && request->model != CHECK_MWMS)
-		add_fault(
+		add_check_call_fault(
 			call,
 			"--ps 0: this model needs a parameter server; use --ps 1, or --model mwms");
 }
@@ -182,8 +187,8 @@ static void read_request(struct call *call)
 		.timeout = option_duration(options, "timeout", 0),
 	};
 	if (call->request.timeout <= 0)
-		add_fault(call, "--timeout must be more than 0");
-	read_place(call);
+		add_check_call_fault(call, "--timeout must be more than 0");
+	read_check_target(call);
 	read_model(call);
 	read_cluster(call);
 	read_pods(call);
@@ -212,7 +217,7 @@ static int run(const struct call *call, const char *state_folder)
 static int enter_private_network(struct err *err)
 {
 	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
-	int rc = private_network_make(&network, err);
+	int rc = private_network_create(&network, err);
 
 	if (rc < 0)
 		return err_prefix(err, "cannot create a private network");
@@ -223,20 +228,20 @@ static int enter_private_network(struct err *err)
 
 static int check_command_run(const struct options *options)
 {
-	struct call call CLEANUP(call_done) = {.options = options, .arena = arena_new()};
+	struct call call CLEANUP(check_call_done) = {.options = options, .arena = arena_new()};
 	char *state_folder CLEANUP(mem_free_text) = NULL;
 	char *name CLEANUP(mem_free_text) = job_name_generate("check-");
 	struct err err = {0};
 
 	read_request(&call);
 	if (call.faults.len > 0) {
-		output_complain(&call.faults);
-		return EXIT_WRONG_USE;
+		output_print_errors(&call.faults);
+		return EXIT_USAGE;
 	}
 	if (lookup_state_folder(options, &state_folder, &err))
 		return output_fail(&err);
 	if (call.request.has_private_network && enter_private_network(&err) < 0) {
-		output_say("%s", err.text);
+		output_print_message("%s", err.text);
 		return EXIT_NOT_REACHED;
 	}
 	call.request.name = name;

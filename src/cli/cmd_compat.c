@@ -6,7 +6,7 @@
 #include "command/options.h"
 #include "command/output.h"
 
-static int complain(const struct command *const *programs, const char *name)
+static int report_unknown_program(const struct command *const *programs, const char *name)
 {
 	struct text names CLEANUP(text_done) = {0};
 	const char *list[16];
@@ -19,13 +19,15 @@ static int complain(const struct command *const *programs, const char *name)
 	const char *nearest = name ? name_nearest(list, count, name) : NULL;
 
 	if (!name)
-		output_say("compat: missing program name (expected one of %s)", text_of(&names));
+		output_print_message("compat: missing program name (expected one of %s)",
+				     text_of(&names));
 	else if (nearest)
-		output_say("compat: unknown program '%s'; did you mean '%s'?", name, nearest);
+		output_print_message("compat: unknown program '%s'; did you mean '%s'?", name,
+				     nearest);
 	else
-		output_say("compat: unknown program '%s' (expected one of %s)", name,
-			   text_of(&names));
-	return EXIT_WRONG_USE;
+		output_print_message("compat: unknown program '%s' (expected one of %s)", name,
+				     text_of(&names));
+	return EXIT_USAGE;
 }
 
 static int compat_run(const struct options *options)
@@ -36,7 +38,7 @@ static int compat_run(const struct options *options)
 	const struct command *command = arguments[0] ? compat_find(table, arguments[0]) : NULL;
 
 	if (!command)
-		return complain(table->old_programs, arguments[0]);
+		return report_unknown_program(table->old_programs, arguments[0]);
 	char **own CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*own));
 	char *name CLEANUP(mem_free_text) = mem_format("compat %s", arguments[0]);
 	struct command called = *command;

@@ -97,8 +97,8 @@ static int completion_run(const struct options *options)
 	} else if (script) {
 		text_add(&text, script);
 	} else {
-		output_say("missing shell (expected bash, zsh or fish)");
-		return EXIT_WRONG_USE;
+		output_print_message("missing shell (expected bash, zsh or fish)");
+		return EXIT_USAGE;
 	}
 	output_add(&text);
 	return EXIT_DONE;

@@ -1,9 +1,9 @@
 /* muster cp: files and folders in and out of a job's Pods. */
 #include "base/mem.h"
-#include "cli/cluster.h"
+#include "cli/cluster_support.h"
 #include "cli/copy_call.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/exec_kubernetes.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -53,14 +53,15 @@ static bool is_recorded_here(const struct options *options, const char *name)
 
 static int refuse_local(const struct ends *ends, const struct copy_place *place)
 {
-	output_say("job '%s' is local; copy its files with: cp -r %s %s", place->job,
-		   ends->from.path, ends->to.path);
+	output_print_message("job '%s' is local; copy its files with: cp -r %s %s", place->job,
+			     ends->from.path, ends->to.path);
 	return EXIT_REFUSED;
 }
 
-static int copy(const struct copy_call *call)
+static int copy_pod_files(const struct copy_call *call)
 {
-	return edition ? edition->copy(call) : go_on_as_other_program(call->options);
+	return cluster_support ? cluster_support->copy(call)
+			       : exec_kubernetes_program(call->options);
 }
 
 /* A plain name: where this machine knows the job to be, or was, else where the kubeconfig says. */
@@ -81,7 +82,7 @@ static int copy_known(const struct options *options, const struct ends *ends, st
 	} else if (is_recorded_here(options, place.job)) {
 		return refuse_local(ends, call.place);
 	}
-	return copy(&call);
+	return copy_pod_files(&call);
 }
 
 static int cp_run(const struct options *options)
@@ -107,7 +108,7 @@ static int cp_run(const struct options *options)
 	if (place->is_here)
 		return refuse_local(&ends, place);
 	if (place->namespace_name || lookup_means_cluster(options))
-		return copy(&call);
+		return copy_pod_files(&call);
 	return copy_known(options, &ends, call);
 }
 

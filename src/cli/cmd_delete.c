@@ -1,6 +1,6 @@
 /* muster delete: ends jobs that run, and forgets them with their logs. */
 #include "base/mem.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -19,7 +19,7 @@ static void begin_end(const struct found_job *job)
 	(void) rc;
 }
 
-static int forget(const struct found_job *job, struct err *err)
+static int delete_job_record(const struct found_job *job, struct err *err)
 {
 	int rc = job->client->functions->remove(job->client, job->name, err);
 
@@ -38,9 +38,10 @@ static void hint_at_forgetting(const struct options *options, struct lookup *loo
 
 	for (size_t i = 0; jobs->count == 0 && i < count; i++)
 		if (lookup_remembered(lookup, arguments[i], &kept, NULL) == 0)
-			output_say("if its cluster no longer exists, delete the local record: "
-				   "'muster delete --forget %s%s'",
-				   arguments[i], choice);
+			output_print_message(
+				"if its cluster no longer exists, delete the local record: "
+				"'muster delete --forget %s%s'",
+				arguments[i], choice);
 }
 
 /* Every job is asked to end before the first is waited for, so that they end side by side. */
@@ -55,7 +56,7 @@ static int delete_named(const struct options *options, struct lookup *lookup)
 	for (size_t i = 0; i < jobs.count; i++)
 		begin_end(&jobs.list[i]);
 	for (size_t i = 0; i < jobs.count; i++)
-		if (forget(&jobs.list[i], &err))
+		if (delete_job_record(&jobs.list[i], &err))
 			exit_code = output_fail(&err);
 	return exit_code;
 }
@@ -71,7 +72,8 @@ static int forget_named(const struct options *options, struct lookup *lookup)
 	for (size_t i = 0; i < count; i++) {
 		struct found_job job;
 
-		if (lookup_remembered(lookup, arguments[i], &job, &err) || forget(&job, &err))
+		if (lookup_remembered(lookup, arguments[i], &job, &err) ||
+		    delete_job_record(&job, &err))
 			exit_code = output_fail(&err);
 	}
 	return exit_code;
@@ -128,16 +130,17 @@ static int delete_run(const struct options *options)
 	lookup_take_whole_names(lookup);
 	options_arguments(options, &count);
 	if (is_all_finished == (count > 0)) {
-		output_say("delete: missing job name; name the jobs, or use --all-finished");
-		return EXIT_WRONG_USE;
+		output_print_message(
+			"delete: missing job name; name the jobs, or use --all-finished");
+		return EXIT_USAGE;
 	}
 	if (option_flag(options, "forget") && is_all_finished) {
-		output_say("delete: --forget needs job names");
-		return EXIT_WRONG_USE;
+		output_print_message("delete: --forget needs job names");
+		return EXIT_USAGE;
 	}
 	if (!is_all_finished && is_limited(options)) {
-		output_say("delete: --older-than and --keep need --all-finished");
-		return EXIT_WRONG_USE;
+		output_print_message("delete: --older-than and --keep need --all-finished");
+		return EXIT_USAGE;
 	}
 	if (option_flag(options, "forget"))
 		return forget_named(options, lookup);

@@ -9,7 +9,7 @@
 #define STATE_WIDTH 9
 #define NAME_WIDTH 15
 
-static void add_row(struct text *text, const struct doctor_row *row)
+static void add_doctor_row(struct text *text, const struct doctor_row *row)
 {
 	text_addf(text, "%-*s%-*s%s\n", STATE_WIDTH, doctor_state_words[row->state], NAME_WIDTH,
 		  row->name, row->found);
@@ -22,7 +22,7 @@ static void print_rows(const struct doctor_report *report)
 	struct text text CLEANUP(text_done) = {0};
 
 	for (size_t i = 0; i < report->n_rows; i++)
-		add_row(&text, &report->rows[i]);
+		add_doctor_row(&text, &report->rows[i]);
 	output_add(&text);
 }
 
@@ -42,10 +42,11 @@ static void say_conclusion(const struct doctor_report *report)
 	if (n_warnings)
 		text_addf(&warnings, "; %zu warning%s", n_warnings, n_warnings == 1 ? "" : "s");
 	if (n_missing)
-		output_say("training jobs cannot run on this machine: %zu requirement%s missing%s",
-			   n_missing, n_missing == 1 ? " is" : "s are", text_of(&warnings));
+		output_print_message(
+			"training jobs cannot run on this machine: %zu requirement%s missing%s",
+			n_missing, n_missing == 1 ? " is" : "s are", text_of(&warnings));
 	else
-		output_say("training jobs can run on this machine%s", text_of(&warnings));
+		output_print_message("training jobs can run on this machine%s", text_of(&warnings));
 }
 
 static int doctor_run(const struct options *options)
@@ -59,7 +60,7 @@ static int doctor_run(const struct options *options)
 	if (lookup_state_folder(options, &folder, &err))
 		return output_fail(&err);
 	doctor_collect(folder, arena, &facts);
-	doctor_judge(&facts, arena, &report);
+	doctor_evaluate(&facts, arena, &report);
 	if (option_text(options, "output"))
 		print_json(&report);
 	else

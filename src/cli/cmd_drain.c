@@ -36,10 +36,10 @@ static void ask_to_leave(struct drain *drain)
 	for (size_t i = 0; i < drain->n_machines; i++)
 		json_append(json_array_at(body, "machines"), json_new_string(drain->machines[i]));
 	json_add_compact(&text, body);
-	rendezvous_asker_ask(&drain->asker, path, text_of(&text), text.len);
+	rendezvous_asker_request(&drain->asker, path, text_of(&text), text.len);
 }
 
-static void ask(void *data)
+static void send_drain_request(void *data)
 {
 	struct drain *drain = data;
 
@@ -50,17 +50,18 @@ static void ask(void *data)
 }
 
 /* "10.0.0.2 (rank 1)" */
-static void tell(const struct drain *drain, const struct json *member, const char *what)
+static void print_drain_member(const struct drain *drain, const struct json *member,
+			       const char *what)
 {
 	const char *id = json_as_string(json_get(member, "id"), "");
 	const char *host = json_as_string(json_get(member, "host"), id);
 	const struct json *rank = json_get(member, "rank");
 
 	if (rank)
-		output_say("%s (rank %" PRId64 ") %s job '%s'", host, json_as_integer(rank, 0),
-			   what, drain->job);
+		output_print_message("%s (rank %" PRId64 ") %s job '%s'", host,
+				     json_as_integer(rank, 0), what, drain->job);
 	else
-		output_say("%s %s job '%s'", host, what, drain->job);
+		output_print_message("%s %s job '%s'", host, what, drain->job);
 }
 
 /* Without a pause: an agent that is the server ends with the last machine, after it has answered.
@@ -79,7 +80,7 @@ static void begin_waiting(struct drain *drain, struct json *members)
 
 	drain->leaving = json_ref(members);
 	for (size_t i = 0; i < json_count(members); i++)
-		tell(drain, json_at(members, i), "is leaving");
+		print_drain_member(drain, json_at(members, i), "is leaving");
 	if (waits)
 		read_on(drain);
 	else
@@ -107,7 +108,7 @@ static void tell_those_that_left(struct drain *drain, const struct json *members
 		if (is_among(members, member))
 			json_append(drain->leaving, json_ref(member));
 		else
-			tell(drain, member, "has left");
+			print_drain_member(drain, member, "has left");
 	}
 	if (json_count(drain->leaving))
 		read_on(drain);
@@ -115,7 +116,7 @@ static void tell_those_that_left(struct drain *drain, const struct json *members
 		rendezvous_asker_end(&drain->asker, EXIT_DONE);
 }
 
-static void on_answer(int status, const struct json *answer, void *data)
+static void on_drain_answer(int status, const struct json *answer, void *data)
 {
 	struct drain *drain = data;
 	struct json *members = json_get(answer, "members");
@@ -130,7 +131,7 @@ static void on_answer(int status, const struct json *answer, void *data)
 		begin_waiting(drain, members);
 }
 
-static void read_call(struct drain *drain, struct text *faults)
+static void read_drain_call(struct drain *drain, struct text *faults)
 {
 	const struct options *options = drain->options;
 	const char *endpoint = rendezvous_option(options, "rdzv-endpoint");
@@ -154,11 +155,11 @@ static int drain_run(const struct options *options)
 	struct drain drain CLEANUP(drain_done) = {.options = options};
 	struct text faults CLEANUP(text_done) = {0};
 
-	drain.asker.ask = ask;
-	drain.asker.on_answer = on_answer;
+	drain.asker.ask = send_drain_request;
+	drain.asker.on_answer = on_drain_answer;
 	drain.asker.data = &drain;
 	drain.asker.patience = PATIENCE;
-	read_call(&drain, &faults);
+	read_drain_call(&drain, &faults);
 	return rendezvous_asker_run(&drain.asker, options, &faults);
 }
 

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
@@ -213,8 +213,8 @@ static int run_here(const struct options *options, const struct target *target,
 	const struct replica_status *replica = find_status(target, arena, &err);
 
 	if (!replica) {
-		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
+		output_print_message("%s", err.text);
+		return EXIT_INTERNAL;
 	}
 	if (option_is_given(options, "stdin") && !option_flag(options, "stdin"))
 		give_no_input();
@@ -223,9 +223,9 @@ static int run_here(const struct options *options, const struct target *target,
 	int rc = exec_here(json_as_string(uid, ""), replica, target->job->has_private_network,
 			   command, &err);
 
-	output_say("%s", err.text);
+	output_print_message("%s", err.text);
 	if (rc == ERR_CONFLICT)
-		return EXIT_OWN_FAULT;
+		return EXIT_INTERNAL;
 	return rc == ERR_NOT_FOUND ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN;
 }
 
@@ -252,8 +252,8 @@ static int run_in_pod(const struct options *options, const struct target *target
 	};
 
 	if (is_terminal && !can_be_terminal)
-		output_say("--tty: standard input is not a terminal");
-	return edition->exec(&call);
+		output_print_message("--tty: standard input is not a terminal");
+	return cluster_support->exec(&call);
 }
 
 static int exec_run(const struct options *options)
@@ -265,8 +265,8 @@ static int exec_run(const struct options *options)
 	if (read_arguments(options, &target, &command, &err) < 0)
 		return output_fail(&err);
 	if (find_target(options, &target, &err) < 0) {
-		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
+		output_print_message("%s", err.text);
+		return EXIT_INTERNAL;
 	}
 	return target.place.namespace_name ? run_in_pod(options, &target, command)
 					   : run_here(options, &target, command);

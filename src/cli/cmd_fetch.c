@@ -1,8 +1,8 @@
 /* muster fetch: the folders that a job's --fetch names, now. */
 #include "base/mem.h"
-#include "cli/cluster.h"
+#include "cli/cluster_support.h"
 #include "cli/copy_call.h"
-#include "cli/edition.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -23,9 +23,9 @@ static int fetch_one(const struct options *options, const struct found_job *foun
 	struct err err = {0};
 
 	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
-	if (folder_make(here, &err) < 0)
+	if (folder_create(here, &err) < 0)
 		return output_fail(&err);
-	return edition->copy(&call);
+	return cluster_support->copy(&call);
 }
 
 static int fetch_all(const struct options *options, const struct found_job *found,
@@ -42,8 +42,9 @@ static int fetch_all(const struct options *options, const struct found_job *foun
 			   &list, &count, &err) < 0)
 		return output_fail(&err);
 	if (count == 0) {
-		output_say("job '%s' was run without --fetch; to copy any path, use muster cp",
-			   found->name);
+		output_print_message(
+			"job '%s' was run without --fetch; to copy any path, use muster cp",
+			found->name);
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -66,8 +67,8 @@ static int fetch_run(const struct options *options)
 	if (lookup_job(lookup, arguments[0], &found, &err))
 		return output_fail(&err);
 	if (!lookup_namespace(&found)) {
-		output_say("job '%s' has no Pods: it runs on this machine, or has ended",
-			   found.name);
+		output_print_message("job '%s' has no Pods: it runs on this machine, or has ended",
+				     found.name);
 		return EXIT_REFUSED;
 	}
 	if (found.client->functions->get(found.client, found.name, &document, &err))

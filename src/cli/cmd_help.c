@@ -14,8 +14,8 @@ static int help_run(const struct options *options)
 
 	if (name && !command) {
 		help_add_unknown_command(&text, table, name);
-		output_complain(&text);
-		return EXIT_WRONG_USE;
+		output_print_errors(&text);
+		return EXIT_USAGE;
 	}
 	if (command)
 		help_add_command(&text, command);

@@ -1,7 +1,7 @@
 /* muster launch: an agent of an elastic job, in the place of torchrun. */
 #include "base/mem.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
 #include "cli/launch_output.h"
@@ -40,7 +40,7 @@ struct call {
 	struct http_tls *tls; /* of this server; NULL: none */
 };
 
-static void call_done(struct call *call)
+static void launch_call_done(struct call *call)
 {
 	launch_done(&call->launch);
 	launch_output_done(&call->output);
@@ -51,7 +51,7 @@ static void call_done(struct call *call)
 	free(call->serves_at);
 	listening_done(&call->listening);
 	if (call->tls)
-		edition->free_tls(call->tls);
+		cluster_support->free_tls(call->tls);
 	arena_free(call->arena);
 }
 
@@ -113,8 +113,8 @@ static int make_job(struct call *call, struct faults *faults)
 	const char *word = call->launch.job_id ? call->launch.job_id : script;
 	const char *slash = strrchr(word, '/');
 
-	call->name =
-		name ? mem_copy_text(name) : job_name_make(call->options, slash ? slash + 1 : word);
+	call->name = name ? mem_copy_text(name)
+			  : job_name_choose(call->options, slash ? slash + 1 : word);
 	const struct job_build build = {
 		.name = call->name,
 		.workers = call->launch.n_processes,
@@ -175,7 +175,7 @@ static int open_server(struct call *call, struct err *err)
 
 /* Running. */
 
-static int see_through(struct call *call)
+static int supervise_launch(struct call *call)
 {
 	const struct launch *launch = &call->launch;
 	const struct options *options = call->options;
@@ -192,7 +192,7 @@ static int see_through(struct call *call)
 		.role_name = launch->role_name,
 		.host = launch->endpoint.host,
 		.port = launch->endpoint.port,
-		.new_asker = launch->endpoint.is_tls ? edition->new_asker : http_asker_new,
+		.new_asker = launch->endpoint.is_tls ? cluster_support->new_asker : http_asker_new,
 		.token = launch->endpoint.token,
 		.pin = launch->endpoint.pin,
 		.pin_advice = rendezvous_endpoint_pin_advice(&launch->endpoint),
@@ -219,7 +219,7 @@ static int see_through(struct call *call)
 
 static int launch_run(const struct options *options)
 {
-	struct call call CLEANUP(call_done) = {
+	struct call call CLEANUP(launch_call_done) = {
 		.options = options, .listening = {.fd = -1}, .arena = arena_new()};
 	struct text mistakes CLEANUP(text_done) = {0};
 	struct faults faults CLEANUP(faults_done) = {0};
@@ -229,29 +229,30 @@ static int launch_run(const struct options *options)
 
 	launch_read(options, &call.gpus, &call.launch, &mistakes);
 	launch_output_read(options, call.launch.n_processes, &call.output, &mistakes);
-	if (call.launch.endpoint.is_tls && !edition)
-		return go_on_as_other_program(options);
+	if (call.launch.endpoint.is_tls && !cluster_support)
+		return exec_kubernetes_program(options);
 	if (find_command(&call, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
 	if (mistakes.len) {
-		output_say_lines(&mistakes);
-		return EXIT_WRONG_USE;
+		output_print_messages(&mistakes);
+		return EXIT_USAGE;
 	}
 	if (make_job(&call, &faults) < 0) {
 		for (size_t i = 0; i < faults.count; i++)
-			output_say("%s", faults.list[i].sentence);
-		return EXIT_WRONG_USE;
+			output_print_message("%s", faults.list[i].sentence);
+		return EXIT_USAGE;
 	}
 	if (open_server(&call, &err) < 0)
 		return output_fail(&err);
 	if (call.launch.endpoint.is_tls && call.serves_at)
-		call.tls = edition->tls_of_token(call.launch.endpoint.token);
+		call.tls = cluster_support->tls_of_token(call.launch.endpoint.token);
 	if (may_serve(&call))
-		return see_through(&call);
-	output_say("--rdzv-endpoint %s: other machines can reach this address, and any client "
-		   "could join or stop the job; add --rdzv-token-file, or allow that for this "
-		   "network: --insecure",
-		   call.launch.endpoint.host);
+		return supervise_launch(&call);
+	output_print_message(
+		"--rdzv-endpoint %s: other machines can reach this address, and any client "
+		"could join or stop the job; add --rdzv-token-file, or allow that for this "
+		"network: --insecure",
+		call.launch.endpoint.host);
 	return EXIT_REFUSED;
 }
 

@@ -1,7 +1,7 @@
 /* muster logs: the kept output of a job's replicas, and what they go on printing. */
 #include "base/mem.h"
-#include "cli/cluster.h"
 #include "cli/fetched_logs.h"
+#include "cli/kube_cluster.h"
 #include "cli/log_selection.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
@@ -124,7 +124,7 @@ static void on_fetched(void *data)
 
 /* The job and its logs. */
 
-static int read_job(struct logs *logs, struct err *err)
+static int read_logged_job(struct logs *logs, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -140,10 +140,10 @@ static int read_job(struct logs *logs, struct err *err)
 	return logs->job ? 0 : client_read_job(object, &logs->job, err);
 }
 
-static void tell_trouble(const char *sentence, void *data)
+static void print_log_trouble(const char *sentence, void *data)
 {
 	(void) data;
-	output_say("%s", sentence);
+	output_print_message("%s", sentence);
 }
 
 /* Readers look at lines of all replicas and attempts that were fetched; what is not wanted is not
@@ -162,7 +162,7 @@ static int fetch_logs(struct logs *logs, struct err *err)
 		.follows = wants_to_follow(logs),
 		.on_known = on_known,
 		.on_over = on_fetched,
-		.on_trouble = tell_trouble,
+		.on_trouble = print_log_trouble,
 		.data = logs,
 	};
 	logs->comes_bit_by_bit = wants_to_follow(logs) || !is_counted;
@@ -203,7 +203,7 @@ static int check_logs(const struct logs *logs, bool more_may_come, struct err *e
 /* Showing. */
 
 /* The reader of our output has enough when it closes it. */
-static void on_room(void *data)
+static void on_logs_room(void *data)
 {
 	struct logs *logs = data;
 
@@ -213,7 +213,7 @@ static void on_room(void *data)
 		log_view_on_room(logs->view);
 }
 
-static void on_interrupt(int signal_number, void *data)
+static void on_logs_signal(int signal_number, void *data)
 {
 	struct logs *logs = data;
 
@@ -225,14 +225,14 @@ static void on_interrupt(int signal_number, void *data)
 }
 
 /* A live line is taken off the screen; what was fetched is taken away. */
-static void watch_signals(struct logs *logs)
+static void watch_logs_signals(struct logs *logs)
 {
 	bool has_fetched = logs->fetched.folder != NULL;
 
 	if (screen_is_live(logs->lines) || has_fetched)
-		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_interrupt, logs);
+		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_logs_signal, logs);
 	if (has_fetched)
-		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_interrupt, logs);
+		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_logs_signal, logs);
 }
 
 static int set_up_view(struct logs *logs, struct err *err)
@@ -245,7 +245,7 @@ static int set_up_view(struct logs *logs, struct err *err)
 		return rc;
 	bool is_same = sink_is_same(STDOUT_FILENO, STDERR_FILENO);
 
-	logs->lines = screen_new(logs->loop, STDOUT_FILENO, on_room, logs);
+	logs->lines = screen_new(logs->loop, STDOUT_FILENO, on_logs_room, logs);
 	logs->chatter = is_same ? logs->lines : screen_new(logs->loop, STDERR_FILENO, NULL, NULL);
 	logs->format = (struct line_format){
 		.has_name = option_flag(logs->options, "prefix"),
@@ -266,7 +266,7 @@ static int set_up_view(struct logs *logs, struct err *err)
 	};
 
 	logs->view = log_view_new(&settings);
-	watch_signals(logs);
+	watch_logs_signals(logs);
 	return 0;
 }
 
@@ -276,7 +276,7 @@ static void end_if_over(struct logs *logs)
 {
 	struct err err;
 
-	if (read_job(logs, &err) != 0 || logs->is_over)
+	if (read_logged_job(logs, &err) != 0 || logs->is_over)
 		end_following(logs);
 }
 
@@ -292,7 +292,7 @@ static void wait_until_settled(struct logs *logs)
 		last_version = version;
 		if (logs->client->functions->wait_for_change(logs->client, logs->name, version,
 							     until, &version, &is_gone, NULL) ||
-		    read_job(logs, NULL))
+		    read_logged_job(logs, NULL))
 			break;
 	}
 	end_following(logs);
@@ -332,13 +332,13 @@ static int begin_following(struct logs *logs, struct err *err)
 
 	if (rc < 0 || logs->fetched.folder)
 		return rc; /* on_fetched says when it is over */
-	rc = read_job(logs, err);
+	rc = read_logged_job(logs, err);
 	if (rc == 0 && logs->is_over)
 		end_following(logs);
 	return rc;
 }
 
-static int show(struct logs *logs, bool more_may_come, struct err *err)
+static int show_job_logs(struct logs *logs, bool more_may_come, struct err *err)
 {
 	int rc = set_up_view(logs, err);
 
@@ -360,11 +360,11 @@ static int exit_code_of(const struct logs *logs)
 	if (logs->exit_code != EXIT_DONE)
 		return logs->exit_code;
 	if (failure && failure != EPIPE) {
-		output_say("cannot write the output: %s", strerror(failure));
+		output_print_message("cannot write the output: %s", strerror(failure));
 		return EXIT_FAILED;
 	}
 	if (!failure && logs->selection.pattern && log_view_count(logs->view) == 0) {
-		output_say("no line matches '%s'", logs->selection.pattern);
+		output_print_message("no line matches '%s'", logs->selection.pattern);
 		return EXIT_FAILED;
 	}
 	return EXIT_DONE;
@@ -380,12 +380,12 @@ static int look_up(struct logs *logs, struct found_job *ret_found, bool *ret_is_
 			  lookup_remembered(logs->lookup, logs->argument, ret_found, NULL) == 0;
 	if (!*ret_is_cut_off)
 		return rc;
-	output_say("%s; printing the output of job '%s' that is stored on this machine", err->text,
-		   ret_found->name);
+	output_print_message("%s; printing the output of job '%s' that is stored on this machine",
+			     err->text, ret_found->name);
 	return 0;
 }
 
-static int find_job(struct logs *logs, struct err *err)
+static int find_logged_job(struct logs *logs, struct err *err)
 {
 	struct found_job found;
 	bool is_cut_off;
@@ -395,7 +395,7 @@ static int find_job(struct logs *logs, struct err *err)
 		return err->code;
 	logs->name = found.name;
 	logs->client = found.client;
-	if (read_job(logs, err) || loop_new(&logs->loop, err))
+	if (read_logged_job(logs, err) || loop_new(&logs->loop, err))
 		return err->code;
 	logs->is_over = logs->is_over || is_cut_off; /* no more lines come */
 	return find_folder(logs, err);
@@ -426,13 +426,13 @@ static int show_logs(struct logs *logs)
 {
 	struct err err = {0};
 
-	if (find_job(logs, &err))
+	if (find_logged_job(logs, &err))
 		return output_fail(&err);
 	if (logs->fetched.signal_number)
 		return EXIT_BY_SIGNAL + logs->fetched.signal_number;
 	bool follows = wants_to_follow(logs), more_may_come = follows || logs->comes_bit_by_bit;
 
-	if (check_logs(logs, more_may_come, &err) || show(logs, more_may_come, &err))
+	if (check_logs(logs, more_may_come, &err) || show_job_logs(logs, more_may_come, &err))
 		return output_fail(&err);
 	if (logs->is_ending && check_logs(logs, follows, &err))
 		return output_fail(&err);
@@ -477,8 +477,8 @@ static bool check_words(const char *const *words, size_t count)
 
 		if (!is_number && !log_selection_read_replica(name, &(struct log_name){0}))
 			continue;
-		output_say("%s: write a replica as ROLE-INDEX (worker-0), or use --%s %s", words[i],
-			   is_number ? "index" : "role", words[i]);
+		output_print_message("%s: write a replica as ROLE-INDEX (worker-0), or use --%s %s",
+				     words[i], is_number ? "index" : "role", words[i]);
 		return false;
 	}
 	return true;
@@ -491,10 +491,10 @@ static bool check_call(const struct options *options, const char *const *words, 
 	if (!check_words(words, count))
 		return false;
 	if (n_jobs > 1 && option_flag(options, "follow"))
-		output_say("-f: follows one job only; run one command per job");
+		output_print_message("-f: follows one job only; run one command per job");
 	else if (count > n_jobs &&
 		 (option_is_given(options, "role") || option_is_given(options, "index")))
-		output_say("--role, --index: cannot be used with a replica name");
+		output_print_message("--role, --index: cannot be used with a replica name");
 	else
 		return true;
 	return false;
@@ -508,7 +508,7 @@ static int logs_run(const struct options *options)
 	int exit_code = EXIT_DONE;
 
 	if (!check_call(options, words, count, n_jobs))
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	size_t at = 0;
 
 	do {

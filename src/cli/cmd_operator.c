@@ -1,13 +1,14 @@
 /* muster operator: serves TFJob objects of a cluster. */
-#include "cli/cluster.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
+#include "cli/kube_cluster.h"
 #include "command/command.h"
 #include "command/options.h"
 
 static int operator_run_command(const struct options *options)
 {
-	return edition ? edition->serve_tfjobs(options) : go_on_as_other_program(options);
+	return cluster_support ? cluster_support->serve_tfjobs(options)
+			       : exec_kubernetes_program(options);
 }
 
 /* Of training-operator's manager; most are without a meaning here (cli/operator_flags.h). */

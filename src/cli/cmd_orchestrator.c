@@ -1,6 +1,6 @@
 /* muster orchestrator: the server that agents of elastic jobs meet at. */
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
 #include "cli/orchestrator_call.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -19,12 +19,14 @@ static int orchestrator_run(const struct options *options)
 	const struct server_access none = {0};
 
 	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE) {
-		output_say("--lease: must be at least 2s, because agents call every second");
-		return EXIT_WRONG_USE;
+		output_print_message(
+			"--lease: must be at least 2s, because agents call every second");
+		return EXIT_USAGE;
 	}
 	if (!needs_other_libraries(options))
 		return orchestrator_call(options, &none);
-	return edition ? edition->orchestrate(options) : go_on_as_other_program(options);
+	return cluster_support ? cluster_support->orchestrate(options)
+			       : exec_kubernetes_program(options);
 }
 
 static const struct option_row rows_of_orchestrator[] = {

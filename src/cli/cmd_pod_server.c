@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-static void say(const char *sentence)
+static void print_pod_server_line(const char *sentence)
 {
-	output_say("%s", sentence);
+	output_print_message("%s", sentence);
 }
 
 /* Of the file, else of the environment. NULL: there is none. Caller frees. */
@@ -38,8 +38,8 @@ static int install(const char *folder)
 
 	if (own_program_copy(path, &err) == 0)
 		return EXIT_DONE;
-	output_say("%s", err.text);
-	return EXIT_OWN_FAULT;
+	output_print_message("%s", err.text);
+	return EXIT_INTERNAL;
 }
 
 static int pod_server_call(const struct options *options)
@@ -52,33 +52,33 @@ static int pod_server_call(const struct options *options)
 	struct err err = {0};
 	size_t n_words;
 	const char *const *command = options_arguments(options, &n_words);
-	int exit_code = EXIT_OWN_FAULT;
+	int exit_code = EXIT_INTERNAL;
 
 	if (read_secret(options, &secret, &err) < 0) {
-		output_say("%s", err.text);
-		return EXIT_WRONG_USE;
+		output_print_message("%s", err.text);
+		return EXIT_USAGE;
 	}
 	if (!secret && !option_flag(options, "insecure")) {
-		output_say("no secret: any client that reaches this Pod could start its training; "
-			   "set " POD_SECRET_VARIABLE
-			   " or --secret-file, or allow that: --insecure");
+		output_print_message(
+			"no secret: any client that reaches this Pod could start its training; "
+			"set " POD_SECRET_VARIABLE " or --secret-file, or allow that: --insecure");
 		return EXIT_REFUSED;
 	}
 	if (listening_open(option_text(options, "listen"), &listening, &err) < 0) {
-		output_say("--listen: %s", err.text);
-		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
+		output_print_message("--listen: %s", err.text);
+		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
 	}
 	const struct pod_server_settings settings = {
 		.listening = &listening,
 		.secret = secret,
 		.command = n_words ? command : NULL,
 		.grace = option_duration(options, "grace", 0),
-		.say = say,
+		.say = print_pod_server_line,
 	};
 
-	output_say("waiting for the master on http://%s", listening.address);
+	output_print_message("waiting for the master on http://%s", listening.address);
 	if (pod_server_run(&settings, &exit_code, &err) < 0)
-		output_say("%s", err.text);
+		output_print_message("%s", err.text);
 	return exit_code;
 }
 

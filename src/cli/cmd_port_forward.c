@@ -1,8 +1,8 @@
 /* muster port-forward: a port of a job's replica, reached from this machine. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/port_arguments.h"
 #include "command/command.h"
@@ -49,7 +49,7 @@ static int choose_replica(const struct job *job, const struct port_arguments *ar
 	return 0;
 }
 
-static int read_status(const struct json *tfjob, struct target *target, struct err *err)
+static int read_target_status(const struct json *tfjob, struct target *target, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -91,7 +91,7 @@ static int find_target(struct lookup *lookup, const char *job_argument,
 	target->has_private_network = job->has_private_network;
 	rc = choose_replica(job, arguments, target, err);
 	job_free(job);
-	return rc < 0 ? rc : read_status(tfjob, target, err);
+	return rc < 0 ? rc : read_target_status(tfjob, target, err);
 }
 
 static int refuse_local(const struct target *target, const struct port_arguments *arguments)
@@ -99,13 +99,15 @@ static int refuse_local(const struct target *target, const struct port_arguments
 	struct text text CLEANUP(text_done) = {0};
 
 	if (target->is_over) {
-		output_say("job '%s' has ended, so it has no ports to forward", target->job);
+		output_print_message("job '%s' has ended, so it has no ports to forward",
+				     target->job);
 		return EXIT_FAILED;
 	}
 	if (target->has_private_network) {
-		output_say("job '%s' runs in a private network; reach it from inside: muster exec "
-			   "%s %s -- COMMAND",
-			   target->job, target->job, target->replica);
+		output_print_message(
+			"job '%s' runs in a private network; reach it from inside: muster exec "
+			"%s %s -- COMMAND",
+			target->job, target->job, target->replica);
 		return EXIT_REFUSED;
 	}
 	text_addf(&text, "job '%s' runs on this machine; use its ports directly: localhost:%d",
@@ -113,7 +115,7 @@ static int refuse_local(const struct target *target, const struct port_arguments
 	if (target->address)
 		text_addf(&text, "; the port of TensorFlow in %s is %s", target->replica,
 			  target->address);
-	output_say("%s", text_of(&text));
+	output_print_message("%s", text_of(&text));
 	return EXIT_REFUSED;
 }
 
@@ -131,7 +133,7 @@ static int forward(const struct target *target, const struct port_arguments *arg
 		.ports = arguments,
 	};
 
-	return edition->forward_ports(&call);
+	return cluster_support->forward_ports(&call);
 }
 
 static int port_forward_run(const struct options *options)

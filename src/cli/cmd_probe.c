@@ -30,7 +30,7 @@ struct probe_call {
 	struct arena *arena;
 };
 
-static void call_done(struct probe_call *call)
+static void probe_call_done(struct probe_call *call)
 {
 	library_place_free(call->library);
 	json_free(call->answered);
@@ -44,7 +44,7 @@ static void keep_event(struct json *events, const struct json *event)
 }
 
 /* For programs each event at once; for people a table at the end, and errors at once. */
-static void take_event(const struct json *event, void *data)
+static void on_probe_event(const struct json *event, void *data)
 {
 	struct probe_call *call = data;
 	const char *kind = json_as_string(json_get(event, "muster"), "");
@@ -52,7 +52,7 @@ static void take_event(const struct json *event, void *data)
 	if (option_text(call->options, "output"))
 		output_add_event(event);
 	if (text_equals(kind, "error"))
-		output_say("%s", json_as_string(json_get(event, "message"), ""));
+		output_print_message("%s", json_as_string(json_get(event, "message"), ""));
 	else
 		keep_event(text_equals(kind, "ran") ? call->ran : call->answered, event);
 }
@@ -66,7 +66,7 @@ static char *join_devices(const struct json *devices)
 	return text_take(&text);
 }
 
-static void add_time(struct table *table, const struct json *event)
+static void add_probe_time(struct table *table, const struct json *event)
 {
 	struct text text CLEANUP(text_done) = {0};
 	double seconds = json_as_real(json_get(event, "seconds"), 0);
@@ -90,8 +90,8 @@ static void print_table(const struct probe_call *call)
 
 		table_add(&table, task);
 		table_add(&table, devices);
-		add_time(&table, event);
-		add_time(&table, json_get(call->ran, task));
+		add_probe_time(&table, event);
+		add_probe_time(&table, json_get(call->ran, task));
 	}
 	if (json_count(call->answered) == 0)
 		return;
@@ -135,7 +135,7 @@ static NORETURN void probe(struct probe_call *call)
 		.timeout = timeout_of(call),
 		.open_library = open_library,
 		.on_begin = take_begin,
-		.tell = take_event,
+		.tell = on_probe_event,
 		.data = call,
 	};
 	struct err err = {0};
@@ -169,34 +169,35 @@ static int run_guarded(struct probe_call *call)
 }
 
 /* False when something is wrong with it: that is told. */
-static bool read_call(struct probe_call *call)
+static bool read_probe_call(struct probe_call *call)
 {
 	struct text faults CLEANUP(text_done) = {0};
 	const char *servers = option_text(call->options, "servers");
 
 	if (timeout_of(call) <= 0 || timeout_of(call) > LONGEST_TIMEOUT) {
-		output_say("--timeout: must be more than 0 and at most 1h");
+		output_print_message("--timeout: must be more than 0 and at most 1h");
 		return false;
 	}
 	call->servers = check_servers_read(servers ? servers : "", call->arena,
 					   "--servers: ", &faults, &call->n_servers);
 	if (!call->n_servers && !faults.len)
 		text_add(&faults, "missing --servers (expected for example grpc://host:2222)\n");
-	output_say_lines(&faults);
+	output_print_messages(&faults);
 	return !faults.len;
 }
 
 static int probe_command_run(const struct options *options)
 {
-	struct probe_call call CLEANUP(call_done) = {.options = options, .arena = arena_new()};
+	struct probe_call call CLEANUP(probe_call_done) = {.options = options,
+							   .arena = arena_new()};
 	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
 	struct err err = {0};
 
-	if (!read_call(&call))
-		return EXIT_WRONG_USE;
+	if (!read_probe_call(&call))
+		return EXIT_USAGE;
 	if (!library_find(&search, &call.library, NULL, &err))
 		return run_guarded(&call);
-	output_say("%s", err.text);
+	output_print_message("%s", err.text);
 	return EXIT_NOT_REACHED;
 }
 

@@ -1,7 +1,7 @@
 /* muster ps: the jobs of this user on this machine, and those on a cluster. */
 #include "base/mem.h"
-#include "cli/cluster.h"
 #include "cli/elastic_status.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/command.h"
@@ -71,7 +71,7 @@ struct line {
 
 typedef void (*add_cell_fn)(struct table *table, const struct line *line);
 
-static void add_state(struct table *table, const struct line *line)
+static void add_job_state_cell(struct table *table, const struct line *line)
 {
 	table_addf(table, "%s%s", line->row->state,
 		   line->row->is_unsupervised ? " (unsupervised)" : "");
@@ -119,7 +119,7 @@ static const struct column {
 } all_columns[] = {
 	{"NAMESPACE", DETAIL_NAMESPACES, false, NULL, offsetof(struct client_row, namespace_name)},
 	{"NAME", DETAIL_ALWAYS, false, NULL, offsetof(struct client_row, name)},
-	{"STATE", DETAIL_ALWAYS, false, add_state},
+	{"STATE", DETAIL_ALWAYS, false, add_job_state_cell},
 	{"ROLES", DETAIL_ALWAYS, false, NULL, offsetof(struct client_row, roles)},
 	{"RUNNING", DETAIL_ALWAYS, false, add_running},
 	{"RESTARTS", DETAIL_ALWAYS, true, NULL, offsetof(struct client_row, restarts)},
@@ -234,8 +234,8 @@ static bool is_asked_for(const struct options *options, const char *place)
 }
 
 /* Before those that are there. */
-static int add_rows(const struct options *options, struct lookup *lookup, bool is_on_cluster,
-		    struct rows *rows, struct err *err)
+static int add_listed_jobs(const struct options *options, struct lookup *lookup, bool is_on_cluster,
+			   struct rows *rows, struct err *err)
 {
 	const char *namespace_name = option_flag(options, "all-namespaces") ? "" : NULL;
 	struct client *client = NULL;
@@ -263,9 +263,10 @@ static int list_all(const struct options *options, struct lookup *lookup, struct
 	struct err err = {0};
 	int exit_code = EXIT_DONE;
 
-	if (is_asked_for(options, "kubernetes") && add_rows(options, lookup, true, rows, &err))
+	if (is_asked_for(options, "kubernetes") &&
+	    add_listed_jobs(options, lookup, true, rows, &err))
 		exit_code = output_fail(&err);
-	if (is_asked_for(options, "local") && add_rows(options, lookup, false, rows, &err))
+	if (is_asked_for(options, "local") && add_listed_jobs(options, lookup, false, rows, &err))
 		exit_code = output_fail(&err);
 	return exit_code;
 }
@@ -276,10 +277,11 @@ static void point_to_cluster(const struct options *options)
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 
 	if (!is_asked_for(options, "kubernetes") &&
-	    cluster_read_config(options, &config, NULL) == 0)
-		output_say("no job is running on this machine; to list namespace '%s' of the "
-			   "cluster: muster ps --on kubernetes",
-			   config->namespace_name);
+	    kube_cluster_read_config(options, &config, NULL) == 0)
+		output_print_message(
+			"no job is running on this machine; to list namespace '%s' of the "
+			"cluster: muster ps --on kubernetes",
+			config->namespace_name);
 }
 
 /* -w. A terminal shows the table as it is, anew each second; a file gets the table, and then a row
@@ -338,7 +340,7 @@ static struct shown_rows choose_changed(const struct watching *watching, const s
 	return shown;
 }
 
-static void draw(const struct watching *watching, const struct rows *rows)
+static void draw_job_table(const struct watching *watching, const struct rows *rows)
 {
 	struct shown_rows shown CLEANUP(shown_rows_done) = choose_rows(watching->options, rows);
 	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
@@ -359,7 +361,7 @@ static void add_changed(const struct watching *watching, const struct rows *rows
 }
 
 /* Not later than it would look anyway. */
-static void look_at(struct watching *watching, msec at)
+static void schedule_job_poll(struct watching *watching, msec at)
 {
 	if (at >= watching->next_look)
 		return;
@@ -367,7 +369,7 @@ static void look_at(struct watching *watching, msec at)
 	loop_timer_arm(watching->timer, at);
 }
 
-static void look(void *data)
+static void poll_listed_jobs(void *data)
 {
 	struct watching *watching = data;
 	struct rows rows = {0};
@@ -375,7 +377,7 @@ static void look(void *data)
 	watching->next_look = MSEC_NEVER;
 	watching->exit_code = list_all(watching->options, watching->lookup, &rows);
 	if (watching->is_drawn)
-		draw(watching, &rows);
+		draw_job_table(watching, &rows);
 	else
 		add_changed(watching, &rows);
 	watching->has_looked = true;
@@ -384,16 +386,17 @@ static void look(void *data)
 	if (watching->exit_code || !output_flush())
 		loop_stop(watching->loop);
 	else
-		look_at(watching, loop_now() + (watching->is_drawn ? MSEC_PER_SECOND : LOOK_AGAIN));
+		schedule_job_poll(watching,
+				  loop_now() + (watching->is_drawn ? MSEC_PER_SECOND : LOOK_AGAIN));
 }
 
-static void on_news(enum folder_news news, const char *file_name, void *data)
+static void on_job_folder_change(enum folder_news news, const char *file_name, void *data)
 {
 	struct watching *watching = data;
 
 	(void) news;
 	(void) file_name;
-	look_at(watching, loop_now() + SETTLE_DOWN);
+	schedule_job_poll(watching, loop_now() + SETTLE_DOWN);
 }
 
 /* Without it, changes are seen now and then. */
@@ -403,13 +406,13 @@ static void watch_store(struct watching *watching)
 
 	if (is_asked_for(watching->options, "local") &&
 	    !lookup_state_folder(watching->options, &folder, NULL)) {
-		int rc = folder_watch_new(watching->loop, folder, on_news, watching,
+		int rc = folder_watch_new(watching->loop, folder, on_job_folder_change, watching,
 					  &watching->folder_watch, NULL);
 		(void) rc;
 	}
 }
 
-static int watch(const struct options *options)
+static int watch_job_list(const struct options *options)
 {
 	struct watching watching CLEANUP(watching_done) = {
 		.options = options,
@@ -421,16 +424,17 @@ static int watch(const struct options *options)
 	struct err err;
 
 	if (format && !text_equals(format, "wide")) {
-		output_say("-w: works with the table only; to follow one job: 'muster status -w -o "
-			   "%s JOB'",
-			   format);
-		return EXIT_WRONG_USE;
+		output_print_message(
+			"-w: works with the table only; to follow one job: 'muster status -w -o "
+			"%s JOB'",
+			format);
+		return EXIT_USAGE;
 	}
 	if (loop_new(&watching.loop, &err))
 		return output_fail(&err);
-	watching.timer = loop_new_timer(watching.loop, look, &watching);
+	watching.timer = loop_new_timer(watching.loop, poll_listed_jobs, &watching);
 	watch_store(&watching);
-	look_at(&watching, loop_now());
+	schedule_job_poll(&watching, loop_now());
 	loop_run(watching.loop);
 	return watching.exit_code;
 }
@@ -446,7 +450,7 @@ static int ps_run(const struct options *options)
 	if (option_text(options, "rdzv-endpoint"))
 		return elastic_status(options);
 	if (option_flag(options, "watch"))
-		return watch(options);
+		return watch_job_list(options);
 	exit_code = list_all(options, lookup, &rows);
 	if (exit_code && !rows.count)
 		return exit_code;

@@ -1,10 +1,10 @@
 /* muster render: what would be made of flags or a file, with no side effect. */
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
+#include "cli/kube_cluster.h"
 #include "cli/pod_options.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -14,9 +14,9 @@
 #include "kube/k8s_tensorflow.h"
 #include "kube/objects.h"
 #include "kube/objects_all.h"
-#include "spec/cluster.h"
 #include "spec/limits.h"
 #include "spec/template.h"
+#include "spec/tf_cluster.h"
 
 #include <stdlib.h>
 
@@ -29,10 +29,10 @@ static int render_pods(const struct options *options, const struct job_source *s
 	struct err err = {0};
 
 	if (!objects_check(source->job, &faults)) {
-		job_source_complain(options, &faults);
-		return EXIT_WRONG_USE;
+		job_source_print_errors(options, &faults);
+		return EXIT_USAGE;
 	}
-	if (objects_add_all(source->job, source->travel.files, source->travel.n_files,
+	if (objects_add_all(source->job, source->program.files, source->program.n_files,
 			    &source->secret, list, &err))
 		return output_fail(&err);
 	output_add_objects(list, option_text(options, "output"));
@@ -46,8 +46,9 @@ static bool is_free_of_a_job(const struct options *options)
 
 	if (!count && !option_text(options, "file"))
 		return true;
-	output_say("'%s': cannot be used with --as k8s-tensorflow, which renders servers only",
-		   count ? arguments[0] : "--file");
+	output_print_message(
+		"'%s': cannot be used with --as k8s-tensorflow, which renders servers only",
+		count ? arguments[0] : "--file");
 	return false;
 }
 
@@ -58,9 +59,10 @@ static bool check_prefix(const char *prefix)
 
 	if (name_is_dns1035_label(name))
 		return true;
-	output_say("--name: '%s' cannot begin the name of a Service (expected lower-case letters, "
-		   "digits and '-', a letter first, and %s at most %d characters long)",
-		   prefix, name, DNS_LABEL_MAX);
+	output_print_message(
+		"--name: '%s' cannot begin the name of a Service (expected lower-case letters, "
+		"digits and '-', a letter first, and %s at most %d characters long)",
+		prefix, name, DNS_LABEL_MAX);
 	return false;
 }
 
@@ -79,17 +81,17 @@ static int render_k8s_tensorflow(const struct options *options)
 	};
 
 	if (!is_free_of_a_job(options) || (wanted.prefix && !check_prefix(wanted.prefix)))
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	variables_read(options, &variables, &faults);
 	if (faults.len) {
-		output_say_lines(&faults);
-		return EXIT_WRONG_USE;
+		output_print_messages(&faults);
+		return EXIT_USAGE;
 	}
 	wanted.env = variables.list;
 	wanted.n_env = variables.count;
 	if (wanted.n_workers + wanted.n_parameter_servers == 0) {
-		output_say("--workers 0: no server would run; add --ps");
-		return EXIT_WRONG_USE;
+		output_print_message("--workers 0: no server would run; add --ps");
+		return EXIT_USAGE;
 	}
 	struct json *list CLEANUP(json_cleanup) = k8s_tensorflow_objects_new(&wanted);
 
@@ -104,9 +106,9 @@ static int render_k8s_tensorflow(const struct options *options)
 struct rendering {
 	const struct job *job;
 	enum tf_config_style style;
-	struct cluster_address *addresses;
+	struct tf_cluster_address *addresses;
 	struct arena *arena;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 };
 
 static void rendering_done(struct rendering *rendering)
@@ -124,7 +126,7 @@ static const char *make_address(const struct rendering *rendering, const struct 
 		text_addf(&text, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + number);
 		break;
 	case TF_CONFIG_KUBEFLOW:
-		cluster_add_kubeflow_address(rendering->job, role, index, NULL, NULL, &text);
+		tf_cluster_add_kubeflow_address(rendering->job, role, index, NULL, NULL, &text);
 		break;
 	}
 	return arena_copy_text(rendering->arena, text_of(&text));
@@ -142,29 +144,29 @@ static void rendering_make(struct rendering *rendering, const struct job *job,
 						sizeof(*rendering->addresses));
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
-			rendering->addresses[count] = (struct cluster_address){
+			rendering->addresses[count] = (struct tf_cluster_address){
 				.role = job->roles[i].name,
 				.index = index,
 				.address = make_address(rendering, &job->roles[i], index, count),
 			};
 			count++;
 		}
-	rendering->cluster = (struct cluster){
+	rendering->cluster = (struct tf_cluster){
 		.job = job, .addresses = rendering->addresses, .n_addresses = count};
 }
 
-static void add_tf_config(const struct rendering *rendering, const struct cluster_address *replica,
-			  struct text *text)
+static void add_replica_tf_config(const struct rendering *rendering,
+				  const struct tf_cluster_address *replica, struct text *text)
 {
-	cluster_add_tf_config(&rendering->cluster, rendering->style, replica->role, replica->index,
-			      text);
+	tf_cluster_add_tf_config(&rendering->cluster, rendering->style, replica->role,
+				 replica->index, text);
 }
 
-static const struct cluster_address *find_replica(const struct rendering *rendering,
-						  const char *role, int64_t index)
+static const struct tf_cluster_address *find_replica(const struct rendering *rendering,
+						     const char *role, int64_t index)
 {
 	for (size_t i = 0; i < rendering->cluster.n_addresses; i++) {
-		const struct cluster_address *replica = &rendering->addresses[i];
+		const struct tf_cluster_address *replica = &rendering->addresses[i];
 
 		if (text_equals(replica->role, role) && replica->index == index)
 			return replica;
@@ -177,15 +179,15 @@ static int show_one(const struct options *options, const struct rendering *rende
 {
 	const char *role = option_text(options, "role") ? option_text(options, "role") : "worker";
 	int64_t index = option_number(options, "index", 0);
-	const struct cluster_address *replica = find_replica(rendering, role, index);
+	const struct tf_cluster_address *replica = find_replica(rendering, role, index);
 	struct text text CLEANUP(text_done) = {0};
 
 	if (!replica) {
-		output_say("%s has no replica %s-%lld", job_source_name(options), role,
-			   (long long) index);
-		return EXIT_WRONG_USE;
+		output_print_message("%s has no replica %s-%lld", job_source_name(options), role,
+				     (long long) index);
+		return EXIT_USAGE;
 	}
-	add_tf_config(rendering, replica, &text);
+	add_replica_tf_config(rendering, replica, &text);
 	text_add_char(&text, '\n');
 	output_add(&text);
 	return EXIT_DONE;
@@ -199,14 +201,14 @@ static void show_all(const struct options *options, const struct rendering *rend
 	struct text text CLEANUP(text_done) = {0};
 
 	for (size_t i = 0; i < rendering->cluster.n_addresses; i++) {
-		const struct cluster_address *replica = &rendering->addresses[i];
+		const struct tf_cluster_address *replica = &rendering->addresses[i];
 
 		if (is_json)
 			text_addf(&text, "%s\"%s-%d\": ", i ? ",\n " : "{", replica->role,
 				  replica->index);
 		else
 			text_addf(&text, "%s-%d: ", replica->role, replica->index);
-		add_tf_config(rendering, replica, &text);
+		add_replica_tf_config(rendering, replica, &text);
 		if (!is_json)
 			text_add_char(&text, '\n');
 	}
@@ -220,8 +222,8 @@ static int show_tf_config(const struct options *options, const struct job *job)
 	struct rendering rendering CLEANUP(rendering_done) = {0};
 	bool is_local = text_equals(option_text(options, "on"), "local");
 
-	if (!is_local && !cluster_has_kubeflow_tf_config(job)) {
-		output_say("a job of one replica gets no TF_CONFIG on Kubernetes");
+	if (!is_local && !tf_cluster_has_kubeflow_tf_config(job)) {
+		output_print_message("a job of one replica gets no TF_CONFIG on Kubernetes");
 		return EXIT_DONE;
 	}
 	rendering_make(&rendering, job, is_local ? TF_CONFIG_DENSE : TF_CONFIG_KUBEFLOW);
@@ -229,7 +231,7 @@ static int show_tf_config(const struct options *options, const struct job *job)
 		return show_one(options, &rendering);
 	show_all(options, &rendering);
 	if (is_local)
-		output_say("the ports are examples; each job reserves its own");
+		output_print_message("the ports are examples; each job reserves its own");
 	return EXIT_DONE;
 }
 
@@ -239,11 +241,11 @@ static int place(const struct options *options, struct job_source *source, struc
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	struct job *placed = NULL;
-	int rc = cluster_read_config(options, &config, err);
+	int rc = kube_cluster_read_config(options, &config, err);
 
 	if (rc == ERR_UNREACHABLE && !option_text(options, "context"))
 		return 0;
-	if (rc || cluster_place_job(config, source->job, &placed, err))
+	if (rc || kube_cluster_place_job(config, source->job, &placed, err))
 		return err->code;
 	job_free(source->job);
 	source->job = placed;
@@ -256,8 +258,8 @@ static int show_addresses(const struct options *options, struct job_source *sour
 	struct err err = {0};
 
 	if (source->is_for_kubernetes && place(options, source, &err)) {
-		output_say("%s", err.text);
-		return EXIT_WRONG_USE;
+		output_print_message("%s", err.text);
+		return EXIT_USAGE;
 	}
 	return text_equals(option_text(options, "as"), "pods")
 		       ? render_pods(options, source)
@@ -308,12 +310,12 @@ static int list_parameters(const struct options *options)
 		text_add(&said, "--parameters: needs -f with a Template\n");
 	else if (job_documents_open(options, &documents, &said) && !documents.template)
 		text_addf(&said, "%s: not a Template\n", job_source_name(options));
-	output_say_lines(&said);
+	output_print_messages(&said);
 	if (said.len)
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	if (template_parameters(documents.template, &faults, &parameters, &count)) {
-		job_source_complain(options, &faults);
-		return EXIT_WRONG_USE;
+		job_source_print_errors(options, &faults);
+		return EXIT_USAGE;
 	}
 	add_parameters(parameters, count);
 	return EXIT_DONE;
@@ -326,18 +328,18 @@ static int render_run(const struct options *options)
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods"),
 		.hides_variables = text_equals(what, "pods"),
-		.pack_folder = edition ? edition->pack_folder : NULL,
+		.pack_folder = cluster_support ? cluster_support->pack_folder : NULL,
 	};
 
 	if (text_equals(what, "k8s-tensorflow"))
 		return render_k8s_tensorflow(options);
-	if (option_text(options, "sync") && !edition)
-		return go_on_as_other_program(options);
+	if (option_text(options, "sync") && !cluster_support)
+		return exec_kubernetes_program(options);
 	if (option_flag(options, "parameters"))
 		return list_parameters(options);
 	source.takes_all = text_equals(what, "tfjob");
 	if (!job_source_read(options, &source))
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	if (!source.takes_all)
 		return show_addresses(options, &source);
 	show_objects(options, &source);

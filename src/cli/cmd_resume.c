@@ -2,7 +2,7 @@
  */
 #include "base/mem.h"
 #include "cli/change.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -37,7 +37,8 @@ static enum work work_on(const struct json *object, const struct status *status)
 		       : WORK_NONE;
 }
 
-static int look_at(const struct found_job *found, enum work *ret_work, struct err *err)
+static int inspect_job_to_resume(const struct found_job *found, enum work *ret_work,
+				 struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -88,11 +89,11 @@ static int resume_without_fork(const struct found_job *found, bool *ret_has_ende
 {
 	enum work work;
 
-	if (look_at(found, &work, err))
+	if (inspect_job_to_resume(found, &work, err))
 		return err->code;
 	switch (work) {
 	case WORK_NONE:
-		output_say("job '%s' is already running", found->name);
+		output_print_message("job '%s' is already running", found->name);
 		return 0;
 	case WORK_LATER:
 		return refuse_for_now(found, err);
@@ -139,7 +140,8 @@ static int read_ended(const char *state_folder, const char *name, struct job **r
 	return rc < 0 ? rc : resumption_read(store, name, ret_job, err);
 }
 
-static int go_on(const struct options *options, const char *state_folder, const char *name)
+static int resume_local_job(const struct options *options, const char *state_folder,
+			    const char *name)
 {
 	struct err err = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -154,7 +156,7 @@ static int go_on(const struct options *options, const char *state_folder, const 
 	    machine_gpus_check_free(&gpus, job, state_folder, &told, &err))
 		return output_fail(&err);
 	if (told.len)
-		output_say("%s", text_of(&told));
+		output_print_message("%s", text_of(&told));
 	struct supervisor_request request = {
 		.base = {.job_words = words, .state_folder = state_folder, .is_detached = true},
 		.job = job,
@@ -164,8 +166,9 @@ static int go_on(const struct options *options, const char *state_folder, const 
 
 	if (supervisor_run(&request, &exit_code, &err))
 		return output_fail(&err);
-	output_say("job '%s' was resumed in the background; to follow it: muster attach %s", name,
-		   words);
+	output_print_message(
+		"job '%s' was resumed in the background; to follow it: muster attach %s", name,
+		words);
 	return EXIT_DONE;
 }
 
@@ -195,7 +198,7 @@ static int resume_run(const struct options *options)
 	if (n_ended > 0 && find_state_folder(options, &folder, &err))
 		return output_fail(&err);
 	for (size_t i = 0; i < n_ended; i++) {
-		int code = go_on(options, folder, ended[i]);
+		int code = resume_local_job(options, folder, ended[i]);
 
 		exit_code = code ? code : exit_code;
 	}

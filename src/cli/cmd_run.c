@@ -1,10 +1,10 @@
 /* muster run: makes a job of a script, a program or a file, and sees it through, here or on a
  * cluster. */
 #include "base/mem.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/pod_options.h"
 #include "cli/run_here.h"
@@ -36,7 +36,7 @@ static bool complain_of_cluster_options(const struct options *options)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (!option_text(options, names[i]))
 			continue;
-		output_say("--%s: needs --on kubernetes", names[i]);
+		output_print_message("--%s: needs --on kubernetes", names[i]);
 		is_any = true;
 	}
 	return is_any;
@@ -48,26 +48,27 @@ static bool is_place_known(const struct options *options)
 	bool is_on_cluster = is_on_kubernetes(options);
 
 	if (!is_on_cluster && is_server_asked(options))
-		output_say("--dry-run=server: needs --on kubernetes");
+		output_print_message("--dry-run=server: needs --on kubernetes");
 	else if (!is_on_cluster && option_is_given(options, "via"))
-		output_say("--via: needs --on kubernetes");
+		output_print_message("--via: needs --on kubernetes");
 	else if (option_flag(options, "rm") && option_flag(options, "detach"))
-		output_say("--rm: cannot be used with --detach");
+		output_print_message("--rm: cannot be used with --detach");
 	else if (is_on_cluster && option_text(options, "stdin"))
-		output_say("--stdin: not available with --on kubernetes");
+		output_print_message("--stdin: not available with --on kubernetes");
 	else if (text_equals(option_text(options, "via"), "operator") &&
 		 option_flag(options, "detach") && option_text(options, "output-dir"))
-		output_say("--output-dir: cannot be used with --via operator and --detach");
+		output_print_message(
+			"--output-dir: cannot be used with --via operator and --detach");
 	else
 		return is_on_cluster || !complain_of_cluster_options(options);
 	return false;
 }
 
 /* Ends with muster's own fault when there is no other program. */
-static int go_on(const struct options *options)
+static int forward_run_call(const struct options *options)
 {
-	(void) go_on_as_other_program(options);
-	return EXIT_OWN_FAULT;
+	(void) exec_kubernetes_program(options);
+	return EXIT_INTERNAL;
 }
 
 static bool can_run(const struct options *options, const struct job *job, const struct gpus *gpus)
@@ -77,7 +78,7 @@ static bool can_run(const struct options *options, const struct job *job, const 
 	if (is_on_kubernetes(options) ? objects_check(job, &faults)
 				      : !backend_local_check(job, gpus, &faults))
 		return true;
-	job_source_complain(options, &faults);
+	job_source_print_errors(options, &faults);
 	return false;
 }
 
@@ -87,7 +88,7 @@ static void warn_of_ignored_fields(const struct job *job)
 
 	job_describe_ignored_here(job, &ignored);
 	if (ignored.len)
-		output_say("ignored on this machine: %s", text_of(&ignored));
+		output_print_message("ignored on this machine: %s", text_of(&ignored));
 }
 
 /* What a job says itself wins; a variable that was left in a file from elsewhere is not meant to.
@@ -98,13 +99,15 @@ static void warn_of_own_identity(const struct job *job)
 
 	job_describe_own_identity(job, &names);
 	if (names.len)
-		output_say("warning: the job sets %s itself, which overrides muster's: its "
-			   "replicas all get the same value, and none learns which one it is",
-			   text_of(&names));
+		output_print_message(
+			"warning: the job sets %s itself, which overrides muster's: its "
+			"replicas all get the same value, and none learns which one it is",
+			text_of(&names));
 	if (job_nests_torchrun(job))
-		output_say("warning: torchrun starts processes of its own, so each replica trains "
-			   "alone: run the script itself ('muster run -w 2 train.py'), or use "
-			   "'muster launch', which has torchrun's options");
+		output_print_message(
+			"warning: torchrun starts processes of its own, so each replica trains "
+			"alone: run the script itself ('muster run -w 2 train.py'), or use "
+			"'muster launch', which has torchrun's options");
 }
 
 /* "would start worker-0 to worker-3: python3 -u train.py" for each role. */
@@ -121,10 +124,10 @@ static void tell_what_would_start(const struct job *job)
 		for (const char *const *word = role->container.args; word && *word; word++)
 			text_addf(&command, " %s", *word);
 		if (role->replicas == 1)
-			output_say("would start %s-0:%s", role->name, text_of(&command));
+			output_print_message("would start %s-0:%s", role->name, text_of(&command));
 		else
-			output_say("would start %s-0 to %s-%d:%s", role->name, role->name,
-				   role->replicas - 1, text_of(&command));
+			output_print_message("would start %s-0 to %s-%d:%s", role->name, role->name,
+					     role->replicas - 1, text_of(&command));
 	}
 }
 
@@ -147,20 +150,20 @@ static bool are_gpus_free(const struct options *options, const struct job *job,
 	if (machine_gpus_check_free(gpus, job, state_folder, &told, err))
 		return false;
 	if (told.len && option_flag(options, "detach"))
-		output_say("%s", text_of(&told));
+		output_print_message("%s", text_of(&told));
 	return true;
 }
 
-static int see_through(const struct options *options, struct job *job, const struct gpus *gpus,
-		       const struct listening *metrics)
+static int supervise_run_here(const struct options *options, struct job *job,
+			      const struct gpus *gpus, const struct listening *metrics)
 {
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
 
 	if (lookup_state_folder(options, &folder, &err) ||
 	    !are_gpus_free(options, job, gpus, folder, &err)) {
-		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
+		output_print_message("%s", err.text);
+		return EXIT_INTERNAL;
 	}
 	const struct supervisor_request request = {
 		.base = {.metrics = metrics}, .job = job, .gpus = gpus};
@@ -174,8 +177,8 @@ static int see_through(const struct options *options, struct job *job, const str
 static int run_there(const struct options *options, struct job_source *source,
 		     const struct gpus *gpus, const struct listening *metrics)
 {
-	return is_on_kubernetes(options) ? edition->run(options, source, metrics)
-					 : see_through(options, source->job, gpus, metrics);
+	return is_on_kubernetes(options) ? cluster_support->run(options, source, metrics)
+					 : supervise_run_here(options, source->job, gpus, metrics);
 }
 
 /* The socket is there before the job, so that an address that is taken is told before anything was
@@ -190,11 +193,11 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 	if (!address || option_flag(options, "dry-run"))
 		return run_there(options, source, gpus, NULL);
 	if (listening_open(address, &listening, &err) < 0) {
-		output_say("--metrics-listen: %s", err.text);
-		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
+		output_print_message("--metrics-listen: %s", err.text);
+		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
 	}
-	output_say("metrics of job '%s': %s%s", source->job->name, listening.path ? "" : "http://",
-		   listening.address);
+	output_print_message("metrics of job '%s': %s%s", source->job->name,
+			     listening.path ? "" : "http://", listening.address);
 	int exit_code = run_there(options, source, gpus, &listening);
 
 	if (exit_code != EXIT_DONE)
@@ -209,23 +212,23 @@ static int run_run(const struct options *options)
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_on_cluster,
 		.hides_variables = is_on_cluster && !is_printed,
-		.pack_folder = edition ? edition->pack_folder : NULL,
+		.pack_folder = cluster_support ? cluster_support->pack_folder : NULL,
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct gpus gpus = {0};
 
 	if (!is_place_known(options))
-		return EXIT_WRONG_USE;
-	if (is_on_cluster && !edition)
-		return go_on(options);
+		return EXIT_USAGE;
+	if (is_on_cluster && !cluster_support)
+		return forward_run_call(options);
 	if (!job_source_read(options, &source))
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	if (!is_on_cluster)
 		machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpus);
 	if (!can_run(options, source.job, &gpus))
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	if (gpus.fault)
-		output_say("%s", gpus.fault);
+		output_print_message("%s", gpus.fault);
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
 	warn_of_own_identity(source.job);

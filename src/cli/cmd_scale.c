@@ -1,7 +1,7 @@
 /* muster scale: changes how many replicas of a role a job has. */
 #include "base/mem.h"
 #include "cli/change.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* Adds "worker=3" to a patch. The role's key in the document is the job's own spelling of it. */
-static int add_count(const struct job *job, const char *argument, struct json *specs,
-		     struct err *err)
+static int add_patch_replicas(const struct job *job, const char *argument, struct json *specs,
+			      struct err *err)
 {
 	const char *equals = strchr(argument, '=');
 	int64_t replicas;
@@ -41,10 +41,10 @@ static int add_counts(const struct job *job, const char *const *counts, size_t n
 	int rc = 0;
 
 	for (size_t i = 0; i < n_counts; i++) {
-		if (!add_count(job, counts[i], specs, &fault))
+		if (!add_patch_replicas(job, counts[i], specs, &fault))
 			continue;
 		if (rc)
-			output_say("%s", err->text);
+			output_print_message("%s", err->text);
 		*err = fault;
 		rc = fault.code;
 	}
@@ -58,13 +58,13 @@ struct reading {
 	struct arena *arena; /* of the status */
 };
 
-static void reading_done(struct reading *reading)
+static void scale_reading_done(struct reading *reading)
 {
 	job_free(reading->job);
 	arena_free(reading->arena);
 }
 
-static int read_job(const struct found_job *found, struct reading *reading, struct err *err)
+static int read_scaled_job(const struct found_job *found, struct reading *reading, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
 
@@ -106,20 +106,21 @@ static void tell_of_restart(const struct job *job)
 	struct text grace CLEANUP(text_done) = {0};
 
 	text_add_duration(&grace, job->grace);
-	output_say("restarting all processes of job '%s': they cannot accept a new number of "
-		   "replicas while they run. They have %s to save and exit; a script with "
-		   "checkpoints continues from the last one",
-		   job->name, text_of(&grace));
+	output_print_message(
+		"restarting all processes of job '%s': they cannot accept a new number of "
+		"replicas while they run. They have %s to save and exit; a script with "
+		"checkpoints continues from the last one",
+		job->name, text_of(&grace));
 }
 
 static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,
 		 struct err *err)
 {
-	struct reading reading CLEANUP(reading_done) = {0};
+	struct reading reading CLEANUP(scale_reading_done) = {0};
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
 	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
 
-	if (read_job(found, &reading, err))
+	if (read_scaled_job(found, &reading, err))
 		return err->code;
 	assert(reading.job);
 	if (add_counts(reading.job, counts, n_counts, specs, err))

@@ -1,14 +1,14 @@
 /* muster serve: creates jobs that clients ask for over HTTP, and runs them on a cluster. */
-#include "cli/cluster.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
+#include "cli/kube_cluster.h"
 #include "cli/server_access.h"
 #include "command/command.h"
 #include "command/options.h"
 
 static int serve_run(const struct options *options)
 {
-	return edition ? edition->serve(options) : go_on_as_other_program(options);
+	return cluster_support ? cluster_support->serve(options) : exec_kubernetes_program(options);
 }
 
 static const struct option_row rows_of_serve[] = {

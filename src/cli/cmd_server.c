@@ -25,7 +25,7 @@ struct server_call {
 	struct library_place *library;
 };
 
-static void call_done(struct server_call *call)
+static void server_call_done(struct server_call *call)
 {
 	cluster_spec_free(call->spec);
 	library_place_free(call->library);
@@ -48,7 +48,7 @@ static bool read_spec_from(const char *source, const char *text,
 	if (!read(text, &faults, ret_spec))
 		return true;
 	faults_describe(&faults, source, &complaint);
-	output_complain(&complaint);
+	output_print_errors(&complaint);
 	return false;
 }
 
@@ -58,8 +58,9 @@ static bool read_environment(struct cluster_spec **ret_spec)
 
 	if (config && config[0])
 		return read_spec_from("TF_CONFIG", config, cluster_spec_read_tf_config, ret_spec);
-	output_say("missing cluster spec: use --cluster-spec, --job-name and --task-index, or set "
-		   "TF_CONFIG");
+	output_print_message(
+		"missing cluster spec: use --cluster-spec, --job-name and --task-index, or set "
+		"TF_CONFIG");
 	return false;
 }
 
@@ -70,9 +71,9 @@ static bool read_flags(const struct options *options, struct cluster_spec **ret_
 	struct err err;
 
 	if (!text || !job || !job[0]) {
-		output_say("missing %s: %s", text ? "--job-name" : "--cluster-spec",
-			   text ? "which job of the cluster this server belongs to"
-				: "the tasks of the cluster");
+		output_print_message("missing %s: %s", text ? "--job-name" : "--cluster-spec",
+				     text ? "which job of the cluster this server belongs to"
+					  : "the tasks of the cluster");
 		return false;
 	}
 	if (!read_spec_from("--cluster-spec", text, cluster_spec_read, ret_spec))
@@ -80,7 +81,7 @@ static bool read_flags(const struct options *options, struct cluster_spec **ret_
 	if (!cluster_spec_set_own(*ret_spec, job, (int) option_number(options, "task-index", 0),
 				  &err))
 		return true;
-	output_say("%s", err.text);
+	output_print_message("%s", err.text);
 	return false;
 }
 
@@ -96,16 +97,18 @@ static bool read_settings(const struct options *options, struct server_settings 
 	if (!text_read_real(fraction, &settings->gpu_memory_fraction, &err) &&
 	    settings->gpu_memory_fraction > 0 && settings->gpu_memory_fraction <= 1)
 		return true;
-	output_say("--gpu-memory-fraction: '%s' is not a number greater than 0 and at most 1",
-		   fraction);
+	output_print_message(
+		"--gpu-memory-fraction: '%s' is not a number greater than 0 and at most 1",
+		fraction);
 	return false;
 }
 
 static void tell_library(const struct library_place *place)
 {
-	output_say("library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
-		   place->version ? place->package : "", place->version ? " " : "",
-		   place->version ? place->version : "", library_origin_words[place->origin]);
+	output_print_message("library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
+			     place->version ? place->package : "", place->version ? " " : "",
+			     place->version ? place->version : "",
+			     library_origin_words[place->origin]);
 }
 
 /* False when there is none: then it was told where it was looked for, and what to install. */
@@ -120,8 +123,8 @@ static bool find_library(const struct options *options, struct library_place **r
 			tell_library(*ret_library);
 		return true;
 	}
-	output_complain(&looked_at);
-	output_say("%s", err.text);
+	output_print_errors(&looked_at);
+	output_print_message("%s", err.text);
 	return false;
 }
 
@@ -149,7 +152,7 @@ static void tell_network(const struct json *event, const char *sentence, void *d
 	if (is_for_programs && event)
 		output_add_event(event);
 	if (!is_for_programs || !event || json_get(event, "error"))
-		output_say("%s", sentence);
+		output_print_message("%s", sentence);
 }
 
 /* After the server serves, because a name may take its time to be looked up. */
@@ -160,8 +163,8 @@ static void warn_of_other_host(const struct cluster_spec *spec)
 	struct err err;
 
 	if (own_host_check(host, &err))
-		output_say("warning: the cluster spec lists %s-%d at %s, but %s", spec->own_job,
-			   spec->own_index, address, err.text);
+		output_print_message("warning: the cluster spec lists %s-%d at %s, but %s",
+				     spec->own_job, spec->own_index, address, err.text);
 }
 
 /* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster, the
@@ -170,30 +173,31 @@ static void warn_of_open_port(const struct cluster_spec *spec)
 {
 	if (getenv("MUSTER_INDEX") && spec->own_index > 0)
 		return;
-	output_say("warning: this server listens on all addresses without authentication: any "
-		   "client that can reach the port can run code as uid %d on this machine",
-		   (int) geteuid());
+	output_print_message(
+		"warning: this server listens on all addresses without authentication: any "
+		"client that can reach the port can run code as uid %d on this machine",
+		(int) geteuid());
 }
 
 static void tell_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
 
-	output_say("%s-%d is serving at %s (TensorFlow %s)", call->spec->own_job,
-		   call->spec->own_index, serving->target, serving->version);
+	output_print_message("%s-%d is serving at %s (TensorFlow %s)", call->spec->own_job,
+			     call->spec->own_index, serving->target, serving->version);
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
 	warn_of_open_port(call->spec);
 }
 
-static void tell_failure(const struct err *err, void *data)
+static void on_serving_failure(const struct err *err, void *data)
 {
 	(void) data;
-	output_say("%s", err->text);
+	output_print_message("%s", err->text);
 }
 
-static int serve(const struct server_call *call, struct server_settings settings)
+static int serve_tensorflow(const struct server_call *call, struct server_settings settings)
 {
 	struct serving_request request = {
 		.spec = call->spec,
@@ -204,7 +208,7 @@ static int serve(const struct server_call *call, struct server_settings settings
 		.network_timeout =
 			option_duration(call->options, "network-timeout", NETWORK_TIMEOUT),
 		.on_serving = tell_serving,
-		.on_failure = tell_failure,
+		.on_failure = on_serving_failure,
 		.data = (void *) call,
 	};
 	struct err err;
@@ -212,7 +216,7 @@ static int serve(const struct server_call *call, struct server_settings settings
 
 	if (!serving_run(&request, &exit_code, &err))
 		return exit_code;
-	output_say("%s", err.text);
+	output_print_message("%s", err.text);
 	return EXIT_FAILED;
 }
 
@@ -240,18 +244,18 @@ static int threads_for(const struct cluster_spec *spec)
 
 static int server_run(const struct options *options)
 {
-	struct server_call call CLEANUP(call_done) = {.options = options};
+	struct server_call call CLEANUP(server_call_done) = {.options = options};
 	struct server_settings settings;
 	bool is_understood = has_task_flags(options) ? read_flags(options, &call.spec)
 						     : read_environment(&call.spec);
 
 	if (!read_settings(options, &settings) || !is_understood)
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	settings.inter_op_threads = threads_for(call.spec);
 	hide_gpus(call.spec, &settings);
 	if (!find_library(options, &call.library))
 		return EXIT_NOT_REACHED;
-	return serve(&call, settings);
+	return serve_tensorflow(&call, settings);
 }
 
 static const struct option_row rows_of_server[] = {

@@ -1,8 +1,8 @@
 /* muster stacks: where the Python processes of a job are at this moment. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
@@ -27,7 +27,7 @@ struct call {
 	struct loop *loop;
 };
 
-static void call_done(struct call *call)
+static void stacks_call_done(struct call *call)
 {
 	lookup_free(call->lookup);
 	arena_free(call->arena);
@@ -38,7 +38,7 @@ static void call_done(struct call *call)
 }
 
 /* JOB [ROLE-INDEX ...] */
-static bool is_wanted(const struct call *call, const struct replica_status *replica)
+static bool is_replica_selected(const struct call *call, const struct replica_status *replica)
 {
 	size_t count;
 	const char *const *words = options_arguments(call->options, &count);
@@ -68,7 +68,7 @@ static int check_replicas(const struct call *call, struct err *err)
 	return 0;
 }
 
-static int find_job(struct call *call, struct err *err)
+static int find_job_of_stacks(struct call *call, struct err *err)
 {
 	size_t count;
 	const char *name = options_arguments(call->options, &count)[0];
@@ -86,7 +86,7 @@ static int find_job(struct call *call, struct err *err)
 
 /* Of this machine. */
 
-static void on_done(void *data)
+static void on_stacks_done(void *data)
 {
 	struct call *call = data;
 
@@ -106,7 +106,7 @@ static int add_stacks_here(struct call *call, struct err *err)
 	for (size_t i = 0; rc == 0 && i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
 
-		if (is_wanted(call, replica) && replica->pid > 0)
+		if (is_replica_selected(call, replica) && replica->pid > 0)
 			running[n_running++] =
 				(struct stacks_replica){replica->role, replica->index,
 							replica->attempt, (pid_t) replica->pid};
@@ -115,8 +115,8 @@ static int add_stacks_here(struct call *call, struct err *err)
 		rc = loop_new(&call->loop, err);
 	if (rc < 0 || n_running == 0)
 		return rc;
-	const struct stacks_asker_settings settings = {call->loop, call->folder, uid, on_done,
-						       call};
+	const struct stacks_asker_settings settings = {call->loop, call->folder, uid,
+						       on_stacks_done, call};
 	struct stacks_asker *asker = stacks_asker_new(&settings, running, n_running);
 
 	loop_run(call->loop);
@@ -133,7 +133,7 @@ static void read_kept(struct call *call)
 		char *path CLEANUP(mem_free_text) = stacks_file_path(
 			call->folder, replica->role, replica->index, replica->attempt);
 		char *kept CLEANUP(mem_free_text) =
-			is_wanted(call, replica) ? stacks_file_text(path) : NULL;
+			is_replica_selected(call, replica) ? stacks_file_text(path) : NULL;
 
 		if (kept)
 			stacks_read(&call->stacks, kept, replica->role, replica->index,
@@ -144,7 +144,8 @@ static void read_kept(struct call *call)
 /* Of Pods. */
 
 /* An image without py-spy can be helped as long as its Pods run. Gives the error's code. */
-static int add_hint(const struct call *call, const struct replica_status *replica, struct err *err)
+static int add_py_spy_hint(const struct call *call, const struct replica_status *replica,
+			   struct err *err)
 {
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(call->options, lookup_namespace(&call->found), call->found.name);
@@ -175,22 +176,22 @@ static int add_stacks_of_pods(struct call *call, struct err *err)
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
 
-		if (is_wanted(call, replica) && replica->pod && job_role(job, replica->role) &&
-		    replica->state == REPLICA_RUNNING)
+		if (is_replica_selected(call, replica) && replica->pod &&
+		    job_role(job, replica->role) && replica->state == REPLICA_RUNNING)
 			running[pods.n_replicas++] = replica;
 	}
-	int rc = pods.n_replicas ? edition->add_stacks(&pods, &call->stacks, err) : 0;
+	int rc = pods.n_replicas ? cluster_support->add_stacks(&pods, &call->stacks, err) : 0;
 
-	return rc == ERR_UNSUPPORTED ? add_hint(call, running[0], err) : rc;
+	return rc == ERR_UNSUPPORTED ? add_py_spy_hint(call, running[0], err) : rc;
 }
 
-static int add_stacks(struct call *call, struct err *err)
+static int collect_job_stacks(struct call *call, struct err *err)
 {
 	return lookup_namespace(&call->found) ? add_stacks_of_pods(call, err)
 					      : add_stacks_here(call, err);
 }
 
-static int show(struct call *call, struct err *err)
+static int print_job_stacks(struct call *call, struct err *err)
 {
 	struct text text CLEANUP(text_done) = {0};
 	bool has_ended = call->stacks.count == 0;
@@ -202,8 +203,9 @@ static int show(struct call *call, struct err *err)
 			       "job '%s': no process is running, and no stacks were saved",
 			       call->found.name);
 	if (has_ended)
-		output_say("job '%s' has finished; these stacks were saved before it was stopped",
-			   call->found.name);
+		output_print_message(
+			"job '%s' has finished; these stacks were saved before it was stopped",
+			call->found.name);
 	bool has_all_threads = option_flag(call->options, "all-threads");
 
 	if (option_text(call->options, "output")) {
@@ -220,11 +222,12 @@ static int show(struct call *call, struct err *err)
 
 static int stacks_run(const struct options *options)
 {
-	struct call call CLEANUP(call_done) = {
+	struct call call CLEANUP(stacks_call_done) = {
 		.options = options, .lookup = lookup_new(options), .arena = arena_new()};
 	struct err err = {0};
 
-	if (find_job(&call, &err) < 0 || add_stacks(&call, &err) < 0 || show(&call, &err) < 0)
+	if (find_job_of_stacks(&call, &err) < 0 || collect_job_stacks(&call, &err) < 0 ||
+	    print_job_stacks(&call, &err) < 0)
 		return output_fail(&err);
 	return EXIT_DONE;
 }

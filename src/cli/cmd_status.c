@@ -1,7 +1,7 @@
 /* muster status: everything that is known of one job. */
 #include "base/mem.h"
-#include "cli/cluster.h"
 #include "cli/elastic_status.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/status_text.h"
 #include "cli/watch.h"
@@ -133,7 +133,7 @@ static int try_to_show(const struct options *options, const struct found_job *jo
 	if (display.err.code)
 		return output_fail(&display.err);
 	if (end == WATCH_GONE && !display.has_ended)
-		output_say("job '%s' was deleted", job->name);
+		output_print_message("job '%s' was deleted", job->name);
 	return EXIT_DONE;
 }
 
@@ -186,8 +186,9 @@ static int status_run(const struct options *options)
 	if (n_arguments == 0)
 		return show_newest(options);
 	if (n_arguments > 1 && option_flag(options, "watch")) {
-		output_say("-w: follows one job only; to follow all jobs: 'muster ps -w'");
-		return EXIT_WRONG_USE;
+		output_print_message(
+			"-w: follows one job only; to follow all jobs: 'muster ps -w'");
+		return EXIT_USAGE;
 	}
 	exit_code = lookup_jobs(lookup, &jobs);
 	for (size_t i = 0; i < jobs.count; i++) {

@@ -1,11 +1,11 @@
 /* muster stop: asks jobs for an orderly end, and waits until nothing of them is left. */
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "reconcile/obstacle.h"
+#include "reconcile/waiting_reason.h"
 #include "spec/job.h"
 #include "status/replica_names.h"
 
@@ -48,19 +48,19 @@ static void tell_progress(struct progress *progress, const struct json *job,
 		return;
 	if (!progress->is_told)
 		add_grace(job, &text);
-	output_say("%s: waiting for %s", progress->name, text_of(&text));
+	output_print_message("%s: waiting for %s", progress->name, text_of(&text));
 	progress->is_told = true;
 }
 
 /* What `run` says too, where it has a terminal. */
-static void tell_trouble(struct progress *progress, const struct status *status)
+static void print_stop_obstacles(struct progress *progress, const struct status *status)
 {
 	struct text lines CLEANUP(text_done) = {0};
 
-	obstacles_describe(status, "", &lines);
+	waiting_reasons_describe(status, "", &lines);
 	if (progress->is_trouble_told || !lines.len)
 		return;
-	output_complain(&lines);
+	output_print_errors(&lines);
 	progress->is_trouble_told = true;
 }
 
@@ -72,7 +72,7 @@ static bool show_progress(const struct json *job, const struct status *status, v
 	if (watch_is_left(job, status) || progress->is_unsupervised)
 		return true;
 	tell_progress(progress, job, status);
-	tell_trouble(progress, status);
+	print_stop_obstacles(progress, status);
 	return false;
 }
 
@@ -86,7 +86,8 @@ static int begin_stop(const struct options *options, const struct found_job *job
 
 /* A job on a cluster is there no more when it has ended; one that is no longer supervised is
  * refused as it would have been before. */
-static int wait_for_end(const struct options *options, const struct found_job *job, struct err *err)
+static int wait_for_stopped_job(const struct options *options, const struct found_job *job,
+				struct err *err)
 {
 	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};
 	enum watch_end end;
@@ -97,7 +98,8 @@ static int wait_for_end(const struct options *options, const struct found_job *j
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-static int find_jobs(struct lookup *lookup, const struct options *options, struct found_jobs *jobs)
+static int find_jobs_to_stop(struct lookup *lookup, const struct options *options,
+			     struct found_jobs *jobs)
 {
 	struct err err = {0};
 	size_t count;
@@ -119,13 +121,13 @@ static int stop_run(const struct options *options)
 	struct err err = {0};
 
 	if (option_flag(options, "now") && option_is_given(options, "grace")) {
-		output_say("--now: cannot be used with --grace");
-		return EXIT_WRONG_USE;
+		output_print_message("--now: cannot be used with --grace");
+		return EXIT_USAGE;
 	}
 
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
-	int exit_code = find_jobs(lookup, options, &jobs);
+	int exit_code = find_jobs_to_stop(lookup, options, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++)
 		if (begin_stop(options, &jobs.list[i], &err))
@@ -133,7 +135,7 @@ static int stop_run(const struct options *options)
 	if (exit_code || !option_flag(options, "wait"))
 		return exit_code;
 	for (size_t i = 0; i < jobs.count; i++)
-		if (wait_for_end(options, &jobs.list[i], &err))
+		if (wait_for_stopped_job(options, &jobs.list[i], &err))
 			exit_code = output_fail(&err);
 	return exit_code;
 }

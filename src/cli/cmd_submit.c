@@ -1,8 +1,8 @@
 /* muster submit: gives a job to the operator of a cluster. */
-#include "cli/cluster.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
+#include "cli/kube_cluster.h"
 #include "cli/pod_options.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -15,24 +15,24 @@ static bool can_run(const struct options *options, const struct job *job)
 
 	if (objects_check(job, &faults))
 		return true;
-	job_source_complain(options, &faults);
+	job_source_print_errors(options, &faults);
 	return false;
 }
 
 static int submit_run(const struct options *options)
 {
-	if (!edition)
-		return go_on_as_other_program(options);
+	if (!cluster_support)
+		return exec_kubernetes_program(options);
 
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = true,
 		.hides_variables = true,
-		.pack_folder = edition->pack_folder,
+		.pack_folder = cluster_support->pack_folder,
 	};
 
 	if (!job_source_read(options, &source) || !can_run(options, source.job))
-		return EXIT_WRONG_USE;
-	return edition->submit(options, &source);
+		return EXIT_USAGE;
+	return cluster_support->submit(options, &source);
 }
 
 static const struct option_row rows_of_submit[] = {

@@ -1,6 +1,6 @@
 /* muster suspend: ends the processes of jobs in good order, and keeps the jobs to be resumed. */
 #include "cli/change.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/command.h"
 #include "command/options.h"

@@ -1,8 +1,8 @@
 /* muster tensorboard: a job's curves, while it trains and afterwards. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/tensorboard.h"
 #include "command/command.h"
@@ -27,7 +27,7 @@ static void log_place_done(struct log_place *place)
 	arena_cleanup(&place->arena);
 }
 
-static bool is_folder(const char *path)
+static bool is_log_folder(const char *path)
 {
 	struct stat status;
 
@@ -62,8 +62,8 @@ static int read_fetch(const struct options *options, const struct json *document
 	return rc;
 }
 
-static int read_place(const struct options *options, const struct json *document,
-		      struct log_place *place, struct err *err)
+static int read_log_place(const struct options *options, const struct json *document,
+			  struct log_place *place, struct err *err)
 {
 	const char *path = option_text(options, "logdir");
 	const char *role = option_text(options, "role");
@@ -96,7 +96,7 @@ static int see_on_cluster(const struct options *options, const struct found_job 
 		err_set(&err, ERR_INVALID, "--interval: must be at least 1s");
 		return output_fail(&err);
 	}
-	return edition->see_tensorboard(&call);
+	return cluster_support->see_tensorboard(&call);
 }
 
 /* Where `fetch`, and `run --fetch` without a place, put the folder if they were called here: into
@@ -119,11 +119,12 @@ static int see_here(const struct options *options, const struct found_job *found
 	struct tensorboard_settings here = *settings;
 
 	here.log_folder = folder;
-	if (is_folder(folder))
+	if (is_log_folder(folder))
 		return tensorboard_show(&here);
-	output_say("job '%s' runs on this machine, or has ended, and this machine has no directory "
-		   "'%s'; set --logdir to the directory of its event files",
-		   found->name, folder);
+	output_print_message(
+		"job '%s' runs on this machine, or has ended, and this machine has no directory "
+		"'%s'; set --logdir to the directory of its event files",
+		found->name, folder);
 	return EXIT_FAILED;
 }
 
@@ -137,7 +138,7 @@ static int see(const struct options *options, const struct found_job *found,
 	};
 	struct err err = {0};
 
-	if (read_place(options, document, &place, &err) < 0)
+	if (read_log_place(options, document, &place, &err) < 0)
 		return output_fail(&err);
 	if (!place.fetch.path) {
 		err_set(&err, ERR_INVALID,

@@ -1,5 +1,5 @@
 /* muster version: which one this is. */
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
 #include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -10,8 +10,8 @@ static int version_run(const struct options *options)
 
 	(void) options;
 	text_add(&text, "muster " MUSTER_VERSION "\n");
-	if (edition)
-		text_addf(&text, "cluster access through %s\n", edition->library());
+	if (cluster_support)
+		text_addf(&text, "cluster access through %s\n", cluster_support->library());
 	output_add(&text);
 	return EXIT_DONE;
 }

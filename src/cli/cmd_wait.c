@@ -1,6 +1,6 @@
 /* muster wait: sleeps until a job has ended, and ends with the job's own code. */
 #include "base/mem.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/command.h"
@@ -24,9 +24,10 @@ static void tell_unsupervised(const struct sight *sight)
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(job->options, lookup_namespace(job), job->name);
 
-	output_say("job '%s' has no active supervisor, so nothing restarts or stops it; to take "
-		   "over: 'muster attach %s'",
-		   job->name, words);
+	output_print_message(
+		"job '%s' has no active supervisor, so nothing restarts or stops it; to take "
+		"over: 'muster attach %s'",
+		job->name, words);
 }
 
 /* Its code tells little of an end that nobody saw. A replica may have been deleted, too. */
@@ -37,7 +38,7 @@ static void tell_unseen(const struct status *status)
 	if (failure && !failure->role &&
 	    (text_equals(failure->reason, RECONCILE_DELETED) ||
 	     text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
-		output_say("%s", failure->message);
+		output_print_message("%s", failure->message);
 }
 
 static bool take_exit_code(const struct json *job, const struct status *status, void *data)
@@ -55,12 +56,12 @@ static bool take_exit_code(const struct json *job, const struct status *status, 
 }
 
 /* Errors of wait are told apart from the codes of jobs. */
-static int fail(const struct err *err)
+static int report_wait_failure(const struct err *err)
 {
 	if (err->code != ERR_NOT_FOUND)
-		return cluster_fail(err);
+		return kube_cluster_fail(err);
 	output_fail(err);
-	return EXIT_OWN_FAULT;
+	return EXIT_INTERNAL;
 }
 
 static int wait_for_job(const struct found_job *job, msec until)
@@ -70,7 +71,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 	enum watch_end end;
 
 	if (watch_job(job->client, job->name, until, take_exit_code, &sight, &end, &err))
-		return fail(&err);
+		return report_wait_failure(&err);
 	switch (end) {
 	case WATCH_ENOUGH:
 		return sight.exit_code;
@@ -78,27 +79,27 @@ static int wait_for_job(const struct found_job *job, msec until)
 		/* Or it has ended, and no process is left that would write more of it. */
 		if (sight.exit_code >= 0 && loop_now() < until)
 			return sight.exit_code;
-		output_say("job '%s' has not ended yet", job->name);
+		output_print_message("job '%s' has not ended yet", job->name);
 		return EXIT_OVERDUE;
 	case WATCH_GONE:
 		break;
 	}
 	if (sight.exit_code >= 0)
 		return sight.exit_code; /* it had ended, and its supervisor has tidied up */
-	output_say("job '%s' was deleted before it ended", job->name);
-	return EXIT_OWN_FAULT;
+	output_print_message("job '%s' was deleted before it ended", job->name);
+	return EXIT_INTERNAL;
 }
 
 /* Looks all of them up first: a name that is wrong is told before the long wait. */
-static int find_jobs(struct lookup *lookup, const char *const *arguments, size_t count,
-		     struct found_job *jobs)
+static int find_jobs_to_wait_for(struct lookup *lookup, const char *const *arguments, size_t count,
+				 struct found_job *jobs)
 {
 	struct err err = {0};
 	int exit_code = EXIT_DONE;
 
 	for (size_t i = 0; i < count; i++)
 		if (lookup_job(lookup, arguments[i], &jobs[i], &err))
-			exit_code = fail(&err);
+			exit_code = report_wait_failure(&err);
 	return exit_code;
 }
 
@@ -114,14 +115,14 @@ static int wait_run(const struct options *options)
 
 	if (count == 0)
 		count = 1; /* its word is NULL: the newest job */
-	int exit_code = find_jobs(lookup, arguments, count, jobs);
+	int exit_code = find_jobs_to_wait_for(lookup, arguments, count, jobs);
 	bool are_found = exit_code == EXIT_DONE;
 
 	for (size_t i = 0; are_found && i < count; i++) {
 		int code = wait_for_job(&jobs[i], until);
 
 		if (code != EXIT_DONE && count > 1 && code != EXIT_OVERDUE)
-			output_say("job '%s' ended with code %d", jobs[i].name, code);
+			output_print_message("job '%s' ended with code %d", jobs[i].name, code);
 		exit_code = exit_code ? exit_code : code;
 	}
 	return exit_code;

@@ -139,7 +139,7 @@ static const char *job_before(const struct line *line)
 	return NULL;
 }
 
-static struct job *read_job(const struct line *line, const char *name)
+static struct job *read_job_to_complete(const struct line *line, const char *name)
 {
 	struct client *client CLEANUP(local_jobs_close) = NULL;
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -152,9 +152,9 @@ static struct job *read_job(const struct line *line, const char *name)
 	return job;
 }
 
-static void add_replicas(const struct line *line)
+static void complete_replica_names(const struct line *line)
 {
-	struct job *job CLEANUP(job_cleanup) = read_job(line, job_before(line));
+	struct job *job CLEANUP(job_cleanup) = read_job_to_complete(line, job_before(line));
 
 	for (size_t i = 0; job && i < job->n_roles; i++)
 		for (int k = 0; k < job->roles[i].replicas && k < MOST_REPLICAS; k++) {
@@ -166,9 +166,9 @@ static void add_replicas(const struct line *line)
 		}
 }
 
-static void add_roles(const struct line *line, const char *behind)
+static void complete_role_names(const struct line *line, const char *behind)
 {
-	struct job *job CLEANUP(job_cleanup) = read_job(line, job_before(line));
+	struct job *job CLEANUP(job_cleanup) = read_job_to_complete(line, job_before(line));
 
 	for (size_t i = 0; job && i < job->n_roles; i++) {
 		char *word CLEANUP(mem_free_text) = mem_format("%s%s", job->roles[i].name, behind);
@@ -236,7 +236,7 @@ static void add_values(const struct line *line, const struct option_row *row, co
 	else if (is_path(row))
 		add_files(line);
 	else if (text_equals(row->value_name, "ROLE") && !*before)
-		add_roles(line, "");
+		complete_role_names(line, "");
 }
 
 static void add_values_behind_equals(const struct line *line)
@@ -301,9 +301,9 @@ static void add_argument(const struct line *line, const char *token)
 	else if (text_starts_with(token, "JOB:"))
 		add_jobs(line, ":");
 	else if (text_equals(token, "ROLE-INDEX"))
-		add_replicas(line);
+		complete_replica_names(line);
 	else if (text_equals(token, "ROLE=N"))
-		add_roles(line, "=");
+		complete_role_names(line, "=");
 	else if (text_equals(token, "COMMAND"))
 		add_commands(line);
 	else if (text_equals(token, "NAME"))

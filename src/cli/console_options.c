@@ -29,7 +29,7 @@ static int add_names(struct console_options *console_options, size_t *capacity, 
 }
 
 /* A job may get more replicas of a role while it runs, but no other role. */
-static int check_name(const struct job *job, const struct log_name *name, struct err *err)
+static int check_only_role(const struct job *job, const struct log_name *name, struct err *err)
 {
 	if (job_role(job, name->role))
 		return 0;
@@ -53,7 +53,7 @@ int console_options_read(const struct options *options, const struct job *job,
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_names(console_options, &capacity, values[i], err);
 	for (size_t i = 0; job && i < console_options->style.n_only && rc == 0; i++)
-		rc = check_name(job, &console_options->only[i], err);
+		rc = check_only_role(job, &console_options->only[i], err);
 	console_options->style.only = console_options->only;
 	return rc;
 }

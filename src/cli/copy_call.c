@@ -30,7 +30,7 @@ struct copy_progress {
 	bool is_shown;
 };
 
-static void show(void *data)
+static void print_copy_progress(void *data)
 {
 	struct copy_progress *progress = data;
 	uint64_t bytes = progress->count_bytes(progress->data);
@@ -54,7 +54,7 @@ static struct copy_progress *copy_progress_new(struct loop *loop,
 	progress->data = data;
 	progress->started = loop_monotonic_now();
 	if (isatty(STDERR_FILENO) && terminal_understands_escapes(STDERR_FILENO)) {
-		progress->timer = loop_new_timer(loop, show, progress);
+		progress->timer = loop_new_timer(loop, print_copy_progress, progress);
 		loop_timer_arm(progress->timer, loop_now() + BEGINNING);
 	}
 	return progress;
@@ -102,11 +102,11 @@ static void say_what_came(const struct copying *copying)
 	const struct copy_place *place = copying->call->place;
 	char *what CLEANUP(mem_free_text) = kube_copy_describe(copying->copy);
 
-	output_say("fetched %s-%d:%s: %s", place->role, place->index, place->path, what);
+	output_print_message("fetched %s-%d:%s: %s", place->role, place->index, place->path, what);
 }
 
 /* Of several folders it is to be known which one failed. */
-static int fail(const struct copying *copying, const struct err *err)
+static int report_copy_failure(const struct copying *copying, const struct err *err)
 {
 	const struct copy_place *place = copying->call->place;
 	struct err told = *err;
@@ -117,7 +117,7 @@ static int fail(const struct copying *copying, const struct err *err)
 	return output_fail(&told);
 }
 
-static void on_end(const char *warnings, const struct err *err, void *data)
+static void on_copy_end(const char *warnings, const struct err *err, void *data)
 {
 	struct copying *copying = data;
 
@@ -126,9 +126,9 @@ static void on_end(const char *warnings, const struct err *err, void *data)
 		say_what_came(copying);
 	copying->copy = NULL;
 	if (!err && *warnings)
-		output_say("%s", warnings);
+		output_print_message("%s", warnings);
 	if (err)
-		copying->exit_code = fail(copying, err);
+		copying->exit_code = report_copy_failure(copying, err);
 	loop_stop(copying->pod.loop);
 }
 
@@ -139,7 +139,7 @@ static uint64_t count_bytes(void *data)
 	return copying->copy ? kube_copy_bytes(copying->copy) : 0;
 }
 
-static void on_signal(int number, void *data)
+static void on_copy_signal(int number, void *data)
 {
 	struct copying *copying = data;
 
@@ -148,16 +148,16 @@ static void on_signal(int number, void *data)
 	loop_stop(copying->pod.loop);
 }
 
-static void watch_signals(struct copying *copying)
+static void watch_copy_signals(struct copying *copying)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		copying->signals[i] =
-			loop_watch_signal(copying->pod.loop, numbers[i], on_signal, copying);
+			loop_watch_signal(copying->pod.loop, numbers[i], on_copy_signal, copying);
 }
 
-static int begin(struct copying *copying, struct err *err)
+static int begin_copy(struct copying *copying, struct err *err)
 {
 	const struct copy_call *call = copying->call;
 	const struct kube_copy_request request = {
@@ -166,7 +166,7 @@ static int begin(struct copying *copying, struct err *err)
 		.there = call->place->path,
 		.here = call->here,
 		.must_have_files = call->is_fetch,
-		.on_end = on_end,
+		.on_end = on_copy_end,
 		.data = copying,
 	};
 
@@ -180,9 +180,9 @@ int copy_call_run(const struct copy_call *call)
 	struct err err = {0};
 
 	if (replica_pod_connect(call->options, call->place, &copying.pod, &err) ||
-	    replica_pod_find(&copying.pod, call->container, &err) || begin(&copying, &err))
-		return fail(&copying, &err);
-	watch_signals(&copying);
+	    replica_pod_find(&copying.pod, call->container, &err) || begin_copy(&copying, &err))
+		return report_copy_failure(&copying, &err);
+	watch_copy_signals(&copying);
 	copying.progress = copy_progress_new(copying.pod.loop, count_bytes, &copying);
 	loop_run(copying.pod.loop);
 	return copying.exit_code;

@@ -9,7 +9,7 @@
 struct copy_call {
 	const struct options *options; /* which cluster */
 	const struct copy_place *place; /* in the job */
-	const char *container; /* NULL: as kube/keeper.h chooses */
+	const char *container; /* NULL: as kube/fetch_sidecar.h chooses */
 	const char *here;
 	bool is_to_pod;
 	bool is_fetch; /* says what came, which has to be something */

@@ -40,7 +40,7 @@ static bool copy_place_read_replica(const char *text, struct copy_place *place)
 }
 
 /* "local/NAME", "kubernetes/NAMESPACE/NAME", "NAME". */
-static bool read_job(const char *text, size_t len, struct copy_place *place)
+static bool parse_copy_job(const char *text, size_t len, struct copy_place *place)
 {
 	char *job CLEANUP(mem_free_text) = mem_copy_bytes(text, len);
 	static const char cluster[] = "kubernetes/", here[] = "local/";
@@ -66,7 +66,7 @@ static bool read_in_job(const char *text, struct copy_place *place)
 	const char *colon = strchr(text, ':');
 
 	return colon && *text != '/' && *text != '.' &&
-	       read_job(text, (size_t) (colon - text), place) &&
+	       parse_copy_job(text, (size_t) (colon - text), place) &&
 	       copy_place_read_replica(colon + 1, place);
 }
 

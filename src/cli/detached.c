@@ -29,16 +29,17 @@ static void tell_where(const char *words)
 	const char *above = getenv("MUSTER_JOB_NAME");
 
 	if (getenv(ENVIRONMENT_JOB_MARK) && above)
-		output_say("the job runs in the background until job '%s', which started it, ends; "
-			   "to follow its output: muster logs -f %s",
-			   above, words);
+		output_print_message(
+			"the job runs in the background until job '%s', which started it, ends; "
+			"to follow its output: muster logs -f %s",
+			above, words);
 	else
-		output_say(
+		output_print_message(
 			"the job runs in the background; to follow its output: muster logs -f %s",
 			words);
 }
 
-int detached_tell(const struct options *options, const char *namespace_name, const char *name)
+int detached_report(const struct options *options, const char *namespace_name, const char *name)
 {
 	struct text line CLEANUP(text_done) = {0};
 

@@ -5,4 +5,4 @@
 
 /* Its name on stdout, or with --output the whole of it; and how to see more of it. The namespace is
  * NULL for a job of this machine. Gives the exit code. */
-int detached_tell(const struct options *options, const char *namespace_name, const char *name);
+int detached_report(const struct options *options, const char *namespace_name, const char *name);

@@ -26,14 +26,14 @@ static void look_done(struct look *look)
 	text_done(&look->last);
 }
 
-static void ask(void *data)
+static void request_elastic_status(void *data)
 {
 	struct look *look = data;
 
 	if (look->job)
 		rendezvous_asker_read(&look->asker, look->job);
 	else
-		rendezvous_asker_ask(&look->asker, "/v1/jobs", NULL, 0);
+		rendezvous_asker_request(&look->asker, "/v1/jobs", NULL, 0);
 }
 
 static bool show_again(struct look *look, const struct json *job)
@@ -66,7 +66,7 @@ static void show_once(const struct look *look, const struct json *object)
 	output_add(&text);
 }
 
-static void show(struct look *look, const struct json *object)
+static void show_elastic_status(struct look *look, const struct json *object)
 {
 	bool is_watched = option_flag(look->options, "watch");
 
@@ -78,18 +78,18 @@ static void show(struct look *look, const struct json *object)
 		rendezvous_asker_again(&look->asker);
 }
 
-static void on_answer(int status, const struct json *answer, void *data)
+static void on_elastic_status_answer(int status, const struct json *answer, void *data)
 {
 	struct look *look = data;
 
 	if (status == 200 && answer)
-		show(look, answer);
+		show_elastic_status(look, answer);
 	else
 		rendezvous_asker_refuse(&look->asker, status, answer);
 }
 
 /* What a call says. */
-static void read_call(struct look *look, struct text *faults)
+static void read_elastic_call(struct look *look, struct text *faults)
 {
 	size_t count;
 	const char *const *arguments = options_arguments(look->options, &count);
@@ -115,9 +115,9 @@ int elastic_status(const struct options *options)
 	struct look look CLEANUP(look_done) = {.options = options};
 	struct text faults CLEANUP(text_done) = {0};
 
-	look.asker.ask = ask;
-	look.asker.on_answer = on_answer;
+	look.asker.ask = request_elastic_status;
+	look.asker.on_answer = on_elastic_status_answer;
 	look.asker.data = &look;
-	read_call(&look, &faults);
+	read_elastic_call(&look, &faults);
 	return rendezvous_asker_run(&look.asker, options, &faults);
 }

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static const char *text_at(const struct json *object, const char *key)
+static const char *elastic_string_of(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), "");
 }
@@ -44,13 +44,15 @@ static void add_moment(struct table *table, msec moment, bool is_local)
 
 bool elastic_text_is_over(const struct json *job)
 {
-	return text_equals(text_at(job, "phase"), rendezvous_phase_words[RENDEZVOUS_CLOSED]);
+	return text_equals(elastic_string_of(job, "phase"),
+			   rendezvous_phase_words[RENDEZVOUS_CLOSED]);
 }
 
 /* "running", or of one that has ended "succeeded". */
-static const char *state_of(const struct json *job)
+static const char *elastic_state_of(const struct json *job)
 {
-	return elastic_text_is_over(job) ? text_at(job, "verdict") : text_at(job, "phase");
+	return elastic_text_is_over(job) ? elastic_string_of(job, "verdict")
+					 : elastic_string_of(job, "phase");
 }
 
 /* Those that train, where the job goes on. */
@@ -68,7 +70,7 @@ void elastic_text_add_line(const struct json *job, struct text *text)
 {
 	int64_t restarts = number_at(job, "restarts"), machines = count_machines(job);
 
-	text_addf(text, "%s: %s", text_at(job, "name"), state_of(job));
+	text_addf(text, "%s: %s", elastic_string_of(job, "name"), elastic_state_of(job));
 	if (!elastic_text_is_over(job))
 		text_addf(text, ", %" PRId64 " machine%s (%" PRId64 " to %" PRId64 ")", machines,
 			  machines == 1 ? "" : "s", number_at(job, "min"), number_at(job, "max"));
@@ -79,7 +81,7 @@ void elastic_text_add_line(const struct json *job, struct text *text)
 	text_add_char(text, '\n');
 }
 
-static void add_number(const struct json *member, const char *key, struct table *table)
+static void add_number_cell(const struct json *member, const char *key, struct table *table)
 {
 	if (json_get(member, key))
 		table_addf(table, "%" PRId64, number_at(member, key));
@@ -90,7 +92,7 @@ static void add_number(const struct json *member, const char *key, struct table 
 /* What it does, by its order. */
 static const char *activity_of(const struct json *member)
 {
-	const char *order = text_at(member, "order");
+	const char *order = elastic_string_of(member, "order");
 
 	if (text_equals(order, rendezvous_order_words[RENDEZVOUS_RUN]))
 		return "training";
@@ -111,17 +113,17 @@ static void add_members(const struct json *job, struct text *text)
 	for (size_t i = 0; i < json_count(members); i++) {
 		const struct json *member = json_at(members, i);
 
-		add_number(member, "rank", &table);
-		table_add(&table, text_at(member, "host"));
+		add_number_cell(member, "rank", &table);
+		table_add(&table, elastic_string_of(member, "host"));
 		table_add(&table, activity_of(member));
-		add_number(member, "processes", &table);
-		table_add(&table, text_at(member, "id"));
+		add_number_cell(member, "processes", &table);
+		table_add(&table, elastic_string_of(member, "id"));
 	}
 	text_add_char(text, '\n');
 	table_write(&table, text);
 }
 
-static const char *sentence_of(const char *reason)
+static const char *reason_sentence_of(const char *reason)
 {
 	for (size_t i = 0; i < WORLD_REASON_COUNT; i++)
 		if (text_equals(reason, world_reason_words[i]))
@@ -132,14 +134,14 @@ static const char *sentence_of(const char *reason)
 /* A restart is explained by what failed in the world before. */
 static void add_reason(const struct json *world, const struct json *before, struct table *table)
 {
-	const char *reason = text_at(world, "reason");
+	const char *reason = elastic_string_of(world, "reason");
 	const char *failure = json_as_string(json_get(before, "failure"), NULL);
 	bool is_restart = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]);
 
 	if (is_restart && failure)
 		table_add(table, failure);
 	else
-		table_add(table, sentence_of(reason));
+		table_add(table, reason_sentence_of(reason));
 }
 
 static void add_world(const struct json *worlds, size_t i, msec end, bool is_local,
@@ -172,10 +174,10 @@ static void add_worlds(const struct json *job, bool is_local, struct text *text)
 }
 
 /* Of one that has succeeded it does not matter any more. */
-static void add_failure(const struct json *job, bool is_local, struct text *text)
+static void add_elastic_failure(const struct json *job, bool is_local, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	bool has_succeeded = text_equals(text_at(job, "verdict"),
+	bool has_succeeded = text_equals(elastic_string_of(job, "verdict"),
 					 rendezvous_verdict_words[RENDEZVOUS_SUCCEEDED]);
 	struct status status = {0};
 
@@ -195,7 +197,7 @@ void elastic_text_add(const struct json *job, bool is_local, struct text *text)
 	elastic_text_add_line(job, text);
 	add_members(job, text);
 	add_worlds(job, is_local, text);
-	add_failure(job, is_local, text);
+	add_elastic_failure(job, is_local, text);
 }
 
 void elastic_text_add_list(const struct json *jobs, struct text *text)
@@ -208,8 +210,8 @@ void elastic_text_add_list(const struct json *jobs, struct text *text)
 	for (size_t i = 0; i < json_count(jobs); i++) {
 		const struct json *job = json_at(jobs, i);
 
-		table_add(&table, text_at(job, "name"));
-		table_add(&table, state_of(job));
+		table_add(&table, elastic_string_of(job, "name"));
+		table_add(&table, elastic_state_of(job));
 		table_addf(&table, "%" PRId64, number_at(job, "members"));
 		table_addf(&table, "%" PRId64, number_at(job, "generation"));
 		table_addf(&table, "%" PRId64, number_at(job, "restarts"));

@@ -47,7 +47,7 @@ static void end_input(struct running *running)
 
 	loop_watch_free(TAKE(running->input));
 	if (kube_exec_end_input(running->exec, &err) < 0)
-		output_say("%s", err.text);
+		output_print_message("%s", err.text);
 }
 
 static void on_input(void *data)
@@ -89,13 +89,13 @@ static void begin_terminal(struct running *running)
 	struct err err = {0};
 
 	if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
-		output_say("%s", err.text);
+		output_print_message("%s", err.text);
 	running->resizes = loop_watch_signal(running->pod.loop, SIGWINCH, on_resize, running);
 	tell_size(running);
 }
 
 /* Until the command has started, Ctrl-C ends this as any other program. */
-static void begin(struct running *running)
+static void start_exec_input(struct running *running)
 {
 	running->has_started = true;
 	if (running->call->is_terminal)
@@ -105,49 +105,49 @@ static void begin(struct running *running)
 			loop_watch_readable(running->pod.loop, STDIN_FILENO, on_input, running);
 }
 
-static void on_room(void *data)
+static void on_exec_room(void *data)
 {
 	struct running *running = data;
 
 	if (!running->has_started)
-		begin(running);
+		start_exec_input(running);
 	else if (running->input)
 		loop_watch_enable(running->input, true);
 }
 
 /* Output, and the end. */
 
-static void stop(struct running *running, int exit_code)
+static void stop_exec_call(struct running *running, int exit_code)
 {
 	running->exit_code = exit_code;
 	loop_stop(running->pod.loop);
 }
 
 /* The reader has enough: `| head`. */
-static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
+static void on_exec_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
 {
 	int fd = channel == KUBE_CHANNEL_OUTPUT ? STDOUT_FILENO : STDERR_FILENO;
 
 	if (file_write_all(fd, bytes, len, NULL) < 0)
-		stop(data, EXIT_BY_SIGNAL + SIGPIPE);
+		stop_exec_call(data, EXIT_BY_SIGNAL + SIGPIPE);
 }
 
-static void on_end(int exit_code, const struct err *err, void *data)
+static void on_exec_end(int exit_code, const struct err *err, void *data)
 {
 	struct running *running = data;
 
 	running->exec = NULL;
 	raw_terminal_end(TAKE(running->raw));
 	if (err)
-		output_say("%s", err->text);
+		output_print_message("%s", err->text);
 	if (err)
-		exit_code = err->code == ERR_REFUSED ? EXIT_CANNOT_RUN : EXIT_OWN_FAULT;
-	stop(running, exit_code);
+		exit_code = err->code == ERR_REFUSED ? EXIT_CANNOT_RUN : EXIT_INTERNAL;
+	stop_exec_call(running, exit_code);
 }
 
-static void on_signal(int number, void *data)
+static void on_exec_signal(int number, void *data)
 {
-	stop(data, EXIT_BY_SIGNAL + number);
+	stop_exec_call(data, EXIT_BY_SIGNAL + number);
 }
 
 int exec_on_cluster(const struct exec_call *call)
@@ -157,21 +157,21 @@ int exec_on_cluster(const struct exec_call *call)
 
 	if (replica_pod_connect(call->options, call->place, &running.pod, &err) ||
 	    replica_pod_find(&running.pod, call->container, &err)) {
-		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
+		output_print_message("%s", err.text);
+		return EXIT_INTERNAL;
 	}
 	const struct kube_exec_request request = {
 		.container = running.pod.container,
 		.command = call->command,
 		.has_input = call->has_input,
 		.is_terminal = call->is_terminal,
-		.on_output = on_output,
-		.on_room = on_room,
-		.on_end = on_end,
+		.on_output = on_exec_output,
+		.on_room = on_exec_room,
+		.on_end = on_exec_end,
 		.data = &running,
 	};
 
-	end_signals_watch(&running.signals, running.pod.loop, on_signal, &running);
+	end_signals_watch(&running.signals, running.pod.loop, on_exec_signal, &running);
 	running.exec = kube_exec_new(running.pod.api, &request);
 	loop_run(running.pod.loop);
 	return running.exit_code;

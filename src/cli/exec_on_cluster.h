@@ -9,7 +9,7 @@
 struct exec_call {
 	const struct options *options; /* which choose the cluster */
 	const struct copy_place *place; /* the replica; its path is not looked at */
-	const char *container; /* NULL: as kube/keeper.h chooses */
+	const char *container; /* NULL: as kube/fetch_sidecar.h chooses */
 	const char *const *command; /* ends with NULL */
 	bool has_input;
 	bool is_terminal; /* which standard input is one of */

@@ -18,7 +18,7 @@ void fetch_places_done(struct fetch_places *places)
 	*places = (struct fetch_places){0};
 }
 
-static bool is_folder(const char *path)
+static bool is_fetch_folder(const char *path)
 {
 	struct stat status;
 
@@ -35,11 +35,11 @@ static bool lies_in_folder(const char *path)
 	while (len && parent[len - 1] != '/')
 		len--;
 	parent[len] = '\0';
-	return is_folder(parent);
+	return is_fetch_folder(parent);
 }
 
 /* The job may end long after the call, and elsewhere. What is wrong now is told now. */
-static int read_place(const char *text, char **ret_place, struct err *err)
+static int parse_fetch_place(const char *text, char **ret_place, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = realpath(".", NULL);
 
@@ -50,7 +50,7 @@ static int read_place(const char *text, char **ret_place, struct err *err)
 	char *place CLEANUP(mem_free_text) =
 		*text == '/' ? mem_copy_text(text) : mem_format("%s/%s", folder, text);
 
-	if (!is_folder(place) && !lies_in_folder(place))
+	if (!is_fetch_folder(place) && !lies_in_folder(place))
 		return err_set(err, ERR_NOT_FOUND, "the parent directory of '%s' does not exist",
 			       text);
 	*ret_place = TAKE(place);
@@ -74,7 +74,7 @@ static int add_one(const char *text, struct json *document, char **ret_place, st
 			    arena, &fetch, err);
 
 	if (rc == 0 && colon)
-		rc = read_place(colon + 1, ret_place, err);
+		rc = parse_fetch_place(colon + 1, ret_place, err);
 	if (rc == 0)
 		fetch_add(document, &fetch);
 	return rc;

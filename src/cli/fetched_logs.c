@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-static int make_folder(char **ret_folder, struct err *err)
+static int create_fetch_folder(char **ret_folder, struct err *err)
 {
 	const char *parent = getenv("TMPDIR");
 	char *folder CLEANUP(mem_free_text) =
@@ -36,14 +36,14 @@ static void on_over(void *data)
 	loop_stop(wait->asked.loop);
 }
 
-static void on_trouble(const char *sentence, void *data)
+static void on_fetch_trouble(const char *sentence, void *data)
 {
 	const struct wait *wait = data;
 
 	wait->asked.on_trouble(sentence, wait->asked.data);
 }
 
-static void on_signal(int signal_number, void *data)
+static void on_fetch_signal(int signal_number, void *data)
 {
 	struct wait *wait = data;
 
@@ -54,7 +54,7 @@ static void on_signal(int signal_number, void *data)
 int fetched_logs_begin(struct fetched_logs *fetched, struct client *client, const char *name,
 		       struct client_logs_request request, struct err *err)
 {
-	int rc = make_folder(&fetched->folder, err);
+	int rc = create_fetch_folder(&fetched->folder, err);
 
 	fetched->client = client;
 	request.folder = fetched->folder;
@@ -69,14 +69,14 @@ int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const 
 
 	request.on_known = NULL;
 	request.on_over = on_over;
-	request.on_trouble = on_trouble;
+	request.on_trouble = on_fetch_trouble;
 	request.data = &wait;
 	int rc = fetched_logs_begin(fetched, client, name, request, err);
 
 	if (rc < 0)
 		return rc;
-	wait.signals[0] = loop_watch_signal(request.loop, SIGINT, on_signal, &wait);
-	wait.signals[1] = loop_watch_signal(request.loop, SIGTERM, on_signal, &wait);
+	wait.signals[0] = loop_watch_signal(request.loop, SIGINT, on_fetch_signal, &wait);
+	wait.signals[1] = loop_watch_signal(request.loop, SIGTERM, on_fetch_signal, &wait);
 	loop_run(request.loop);
 	loop_watch_free(wait.signals[0]);
 	loop_watch_free(wait.signals[1]);
@@ -96,7 +96,7 @@ void fetched_logs_done(struct fetched_logs *fetched)
 	if (fetched->logs)
 		fetched->client->functions->end_logs(fetched->logs);
 	if (fetched->folder && folder_remove(AT_FDCWD, fetched->folder, &err) < 0)
-		output_say("%s", err.text);
+		output_print_message("%s", err.text);
 	free(fetched->folder);
 	*fetched = (struct fetched_logs){0};
 }

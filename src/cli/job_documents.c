@@ -20,12 +20,12 @@ const char *job_documents_name(const struct options *options)
 	return file && text_equals(file, "-") ? "standard input" : file;
 }
 
-void job_documents_complain(const struct options *options, const struct faults *faults)
+void job_documents_print_errors(const struct options *options, const struct faults *faults)
 {
 	struct text text CLEANUP(text_done) = {0};
 
 	faults_describe(faults, job_documents_name(options), &text);
-	output_complain(&text);
+	output_print_errors(&text);
 }
 
 void job_documents_done(struct job_documents *documents)
@@ -34,8 +34,8 @@ void job_documents_done(struct job_documents *documents)
 	documents_free(documents->written, documents->n_written);
 }
 
-static int open_file(const struct options *options, struct job_documents *documents,
-		     struct err *err)
+static int read_document_file(const struct options *options, struct job_documents *documents,
+			      struct err *err)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -53,7 +53,7 @@ bool job_documents_open(const struct options *options, struct job_documents *doc
 	struct err err;
 	size_t n_templates = 0;
 
-	if (open_file(options, documents, &err)) {
+	if (read_document_file(options, documents, &err)) {
 		text_addf(faults, "%s\n", err.text);
 		return false;
 	}
@@ -75,7 +75,8 @@ static void take_random(void *bytes, size_t len)
 		;
 }
 
-static void append(struct job_documents *documents, struct document **objects, size_t count)
+static void append_documents(struct job_documents *documents, struct document **objects,
+			     size_t count)
 {
 	if (count == 0)
 		return;
@@ -100,9 +101,9 @@ static bool append_template(const struct options *options, struct job_documents 
 	const struct template_call call = {values.list, values.count, take_random};
 	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
 
-	job_documents_complain(options, &notes);
-	job_documents_complain(options, &found);
-	append(documents, objects, count);
+	job_documents_print_errors(options, &notes);
+	job_documents_print_errors(options, &found);
+	append_documents(documents, objects, count);
 	return !rc;
 }
 
@@ -121,7 +122,7 @@ static void append_items(struct job_documents *documents, const struct document 
 		char *path CLEANUP(mem_free_text) = mem_format("items[%zu]", i);
 		struct document *item = document_new_part(list, path, json_ref(json_at(items, i)));
 
-		append(documents, &item, 1);
+		append_documents(documents, &item, 1);
 	}
 }
 
@@ -129,7 +130,7 @@ static void append_document(struct job_documents *documents, const struct docume
 {
 	struct document *part = document_new_part(document, "", json_ref(document_root(document)));
 
-	append(documents, &part, 1);
+	append_documents(documents, &part, 1);
 }
 
 bool job_documents_make(const struct options *options, struct job_documents *documents,
@@ -180,7 +181,7 @@ size_t job_documents_count_jobs(const struct job_documents *documents)
 	return count;
 }
 
-static void add_name(struct text *names, const struct document *document, size_t number)
+static void add_document_name(struct text *names, const struct document *document, size_t number)
 {
 	const struct json *root = document_root(document);
 	const char *kind = json_as_string(json_get(root, "kind"), "?");
@@ -199,12 +200,12 @@ static void tell_others(const struct options *options, const struct job_document
 
 	for (size_t i = 0; i < documents->count; i++)
 		if (!job_documents_is_job(documents, i) && n_others++ < N_NAMED)
-			add_name(&names, documents->list[i], n_others - 1);
+			add_document_name(&names, documents->list[i], n_others - 1);
 	if (n_others > N_NAMED)
 		text_addf(&names, " and %zu more", n_others - N_NAMED);
 	if (n_others)
-		output_say("%s: using only the TFJob, without %s", job_documents_name(options),
-			   text_of(&names));
+		output_print_message("%s: using only the TFJob, without %s",
+				     job_documents_name(options), text_of(&names));
 }
 
 const struct document *job_documents_choose(const struct options *options,

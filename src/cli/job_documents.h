@@ -25,7 +25,7 @@ struct job_documents {
 /* How people name the file: by its path, or "standard input". NULL: the call names none. */
 const char *job_documents_name(const struct options *options);
 /* Tells faults of it, with their places. */
-void job_documents_complain(const struct options *options, const struct faults *faults);
+void job_documents_print_errors(const struct options *options, const struct faults *faults);
 
 /* Reads the file as it is written. What is wrong becomes lines of `faults`. False then. */
 bool job_documents_open(const struct options *options, struct job_documents *documents,

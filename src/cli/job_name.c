@@ -34,13 +34,13 @@ static bool is_taken(struct client *client, const char *name)
 	return client && client->functions->get(client, name, &job, NULL) == 0;
 }
 
-char *job_name_make(const struct options *options, const char *word)
+char *job_name_choose(const struct options *options, const char *word)
 {
 	struct client *client CLEANUP(local_jobs_close) = NULL;
 	const char *dot = strrchr(word, '.');
 	char *stem CLEANUP(mem_free_text) =
 		mem_copy_bytes(word, dot && dot != word ? (size_t) (dot - word) : strlen(word));
-	char *label CLEANUP(mem_free_text) = name_make_dns1035(stem, WORD_MAX, "job");
+	char *label CLEANUP(mem_free_text) = name_to_dns1035(stem, WORD_MAX, "job");
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s-", label);
 
 	char *name = job_name_generate(beginning);

@@ -9,7 +9,7 @@
 static const char here[] = "local/";
 static const char on_cluster[] = "kubernetes/";
 
-static int refuse(const char *text, struct err *err)
+static int refuse_job_reference(const char *text, struct err *err)
 {
 	return err_set(
 		err, ERR_INVALID,
@@ -24,7 +24,7 @@ static int read_on_cluster(const char *text, struct job_reference *ret_reference
 	const char *slash = strchr(rest, '/');
 
 	if (!slash || !slash[1] || strchr(slash + 1, '/'))
-		return refuse(text, err);
+		return refuse_job_reference(text, err);
 	char *namespace_name CLEANUP(mem_free_text) = mem_copy_bytes(rest, (size_t) (slash - rest));
 	if (!name_is_dns_label(namespace_name))
 		return err_set(err, ERR_INVALID, "'%s': '%s' is not a valid namespace name", text,
@@ -43,7 +43,7 @@ int job_reference_read(const char *text, struct job_reference *ret_reference, st
 	if (text_starts_with(text, here))
 		reference = (struct job_reference){.place = JOB_HERE, .name = text + strlen(here)};
 	if (!*reference.name || strchr(reference.name, '/'))
-		return refuse(text, err);
+		return refuse_job_reference(text, err);
 	*ret_reference = reference;
 	return 0;
 }

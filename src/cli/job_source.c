@@ -26,7 +26,7 @@ const char *job_source_name(const struct options *options)
 }
 
 /* Whether a fault before this one said the same, of another role. */
-static bool was_told(const struct faults *faults, size_t index)
+static bool is_fault_reported(const struct faults *faults, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (text_equals(faults->list[i].sentence, faults->list[index].sentence))
@@ -38,43 +38,43 @@ static bool was_told(const struct faults *faults, size_t index)
 static void complain_of_flags(const struct faults *faults)
 {
 	for (size_t i = 0; i < faults->count; i++)
-		if (!was_told(faults, i))
-			output_say("%s", faults->list[i].sentence);
+		if (!is_fault_reported(faults, i))
+			output_print_message("%s", faults->list[i].sentence);
 }
 
-void job_source_complain(const struct options *options, const struct faults *faults)
+void job_source_print_errors(const struct options *options, const struct faults *faults)
 {
 	if (option_text(options, "file"))
-		job_documents_complain(options, faults);
+		job_documents_print_errors(options, faults);
 	else
 		complain_of_flags(faults);
 }
 
 /* Makes the job of a document; its faults are told. */
-static bool read_document(const struct options *options, const struct json *root,
-			  const struct document *document, struct job **ret_job)
+static bool make_job_of_document(const struct options *options, const struct json *root,
+				 const struct document *document, struct job **ret_job)
 {
 	struct faults faults CLEANUP(faults_done) = {0};
 
 	if (!job_read(root, document, JOB_STRICT, &faults, ret_job))
 		return true;
-	job_source_complain(options, &faults);
+	job_source_print_errors(options, &faults);
 	return false;
 }
 
 /* Adds what went wrong, which is one sentence, to the others. */
-static void add_fault(struct text *faults, const struct err *err)
+static void add_job_source_fault(struct text *faults, const struct err *err)
 {
 	text_addf(faults, "%s\n", err->text);
 }
 
-static void check_name(const struct options *options, struct text *faults)
+static void check_job_name_option(const struct options *options, struct text *faults)
 {
 	const char *name = option_text(options, "name");
 
 	if (!name || name_is_dns1035_label(name))
 		return;
-	char *better CLEANUP(mem_free_text) = name_make_dns1035(name, DNS_LABEL_MAX, "job");
+	char *better CLEANUP(mem_free_text) = name_to_dns1035(name, DNS_LABEL_MAX, "job");
 
 	text_addf(faults,
 		  "--name: '%s' is not a valid job name (expected lower-case letters, digits and "
@@ -171,11 +171,11 @@ static void add_pods(const struct options *options, struct pod_options *pods,
 	if (source->is_for_kubernetes)
 		pods->build.default_image = default_image(options);
 	job_document_add_pods(root, &pods->build, faults);
-	if (!source->travel.n_files)
+	if (!source->program.n_files)
 		return;
-	if (job_document_add_files(root, source->travel.files, source->travel.n_files, &err))
-		add_fault(faults, &err);
-	else if (source->travel.is_folder)
+	if (job_document_add_files(root, source->program.files, source->program.n_files, &err))
+		add_job_source_fault(faults, &err);
+	else if (source->program.is_folder)
 		job_document_add_unpacking(root);
 }
 
@@ -194,17 +194,17 @@ static void hide_variables(struct variables *variables, const char *job_name,
 /* What travels to Pods, and the command there. */
 static bool find_travel(const struct options *options, struct job_source *source, struct err *err)
 {
-	struct travel *travel = &source->travel;
+	struct pod_files *pod_files = &source->program;
 	const char *folder = option_text(options, "sync");
 	bool is_program = options_had_separator(options);
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
 
-	travel->is_module = option_flag(options, "module");
+	pod_files->is_module = option_flag(options, "module");
 	if (!folder)
-		return !travel_find(arguments, count, is_program, travel, err);
-	return !travel_find_in_folder(arguments, count, is_program, folder, source->pack_folder,
-				      travel, err);
+		return !pod_files_find(arguments, count, is_program, pod_files, err);
+	return !pod_files_find_in_folder(arguments, count, is_program, folder, source->pack_folder,
+					 pod_files, err);
 }
 
 /* A flag that is not given leaves what is written. */
@@ -257,7 +257,7 @@ static bool read_command(const struct options *options, struct pod_options *pods
 	job_document_add_secret(root, &source->secret);
 	add_pods(options, pods, source, root, faults);
 	fetch_options_add(options, root, &source->fetch_places, faults);
-	return !faults->len && read_document(options, root, NULL, &source->job);
+	return !faults->len && make_job_of_document(options, root, NULL, &source->job);
 }
 
 /* What every process runs. Where that is not to be found, nothing: other flags are looked at all
@@ -292,11 +292,11 @@ static const char *const *find_program(const struct options *options, struct job
 	struct err err;
 
 	if (source->is_for_kubernetes && find_travel(options, source, &err))
-		return source->travel.command;
+		return source->program.command;
 	if (!source->is_for_kubernetes &&
 	    !find_program_here(options, &program->command, &program->interpreter, &err))
 		return program->command;
-	add_fault(faults, &err);
+	add_job_source_fault(faults, &err);
 	return nothing;
 }
 
@@ -318,7 +318,7 @@ static bool read_flags(const struct options *options, struct variables *variable
 	check_counts(&build, faults);
 	check_characters(build.command, faults);
 	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
-					    : job_name_make(options, word_of_command(options));
+					    : job_name_choose(options, word_of_command(options));
 	build.name = name;
 	hide_variables(variables, name, source);
 	build.env = variables->list;
@@ -363,7 +363,7 @@ static bool override(const struct options *options, struct variables *variables,
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &pods->build, faults);
 	fetch_options_add(options, changed, &source->fetch_places, faults);
-	if (faults->len || !read_document(options, changed, NULL, &job))
+	if (faults->len || !make_job_of_document(options, changed, NULL, &job))
 		return false;
 	job_free(source->job);
 	source->job = TAKE(job);
@@ -377,19 +377,20 @@ static void add_pod_file(struct job_source *source, const char *name,
 }
 
 /* One TFJob of a file, as the flags change it. */
-static bool read_job(const struct options *options, struct variables *variables,
-		     const struct pod_options *pods, const struct document *document,
-		     struct job_source *source, struct text *faults)
+static bool read_job_of_file(const struct options *options, struct variables *variables,
+			     const struct pod_options *pods, const struct document *document,
+			     struct job_source *source, struct text *faults)
 {
 	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
 
 	job_override_identity(options, root);
-	if (!read_document(options, root, document, &source->job))
+	if (!make_job_of_document(options, root, document, &source->job))
 		return false;
 	if (source->job->changes)
-		output_say("%s: job '%s' has an older version and was converted to "
-			   "kubeflow.org/v1: %s",
-			   job_source_name(options), source->job->name, source->job->changes);
+		output_print_message("%s: job '%s' has an older version and was converted to "
+				     "kubeflow.org/v1: %s",
+				     job_source_name(options), source->job->name,
+				     source->job->changes);
 	return override(options, variables, pods, source, faults);
 }
 
@@ -401,7 +402,7 @@ static bool read_one(const struct options *options, struct variables *variables,
 	if (!document)
 		return false;
 	add_pod_file(source, job_source_name(options), document);
-	return read_job(options, variables, pods, document, source, faults);
+	return read_job_of_file(options, variables, pods, document, source, faults);
 }
 
 static bool can_all_be_read(const struct options *options, const struct job_documents *documents,
@@ -418,8 +419,9 @@ static bool can_all_be_read(const struct options *options, const struct job_docu
 }
 
 /* Every TFJob of a file, and what is beside them as it is. */
-static bool read_all(const struct options *options, struct variables *variables,
-		     const struct pod_options *pods, struct job_source *source, struct text *faults)
+static bool read_all_file_jobs(const struct options *options, struct variables *variables,
+			       const struct pod_options *pods, struct job_source *source,
+			       struct text *faults)
 {
 	const struct job_documents *documents = &source->documents;
 	bool is_good = true;
@@ -433,7 +435,7 @@ static bool read_all(const struct options *options, struct variables *variables,
 		job_free(source->job);
 		source->job = NULL;
 		if (job_documents_is_job(documents, i) &&
-		    !read_job(options, variables, pods, documents->list[i], source, faults))
+		    !read_job_of_file(options, variables, pods, documents->list[i], source, faults))
 			is_good = false;
 		json_append(source->objects,
 			    json_new_copy(source->job ? source->job->document : object));
@@ -441,22 +443,22 @@ static bool read_all(const struct options *options, struct variables *variables,
 	return is_good;
 }
 
-static bool read_file(const struct options *options, struct variables *variables,
-		      const struct pod_options *pods, struct job_source *source,
-		      struct text *faults)
+static bool read_job_file(const struct options *options, struct variables *variables,
+			  const struct pod_options *pods, struct job_source *source,
+			  struct text *faults)
 {
 	check_no_contradiction(options, faults);
 	if (!job_documents_open(options, &source->documents, faults) ||
 	    !job_documents_make(options, &source->documents, faults))
 		return false;
-	return source->takes_all ? read_all(options, variables, pods, source, faults)
+	return source->takes_all ? read_all_file_jobs(options, variables, pods, source, faults)
 				 : read_one(options, variables, pods, source, faults);
 }
 
 void job_source_done(struct job_source *source)
 {
 	job_free(source->job);
-	travel_done(&source->travel);
+	pod_files_done(&source->program);
 	job_secret_done(&source->secret);
 	fetch_places_done(&source->fetch_places);
 	job_documents_done(&source->documents);
@@ -468,16 +470,18 @@ void job_source_done(struct job_source *source)
 static void warn_of_stop_signal(const struct job_source *source)
 {
 	if (source->is_for_kubernetes && source->job && source->job->stop_signal)
-		output_say("stopSignal: ignored on a cluster (kubelet sends the STOPSIGNAL of the "
-			   "image, or SIGTERM)");
+		output_print_message(
+			"stopSignal: ignored on a cluster (kubelet sends the STOPSIGNAL of the "
+			"image, or SIGTERM)");
 }
 
 static bool is_network_possible(const struct job_source *source)
 {
 	if (!source->is_for_kubernetes || !source->job || !source->job->has_private_network)
 		return true;
-	output_say("--private-network: not available with --on kubernetes; there, a NetworkPolicy "
-		   "admits only the job's own Pods");
+	output_print_message(
+		"--private-network: not available with --on kubernetes; there, a NetworkPolicy "
+		"admits only the job's own Pods");
 	return false;
 }
 
@@ -488,7 +492,7 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	struct text faults CLEANUP(text_done) = {0};
 
 	check_for_place(options, source, &faults);
-	check_name(options, &faults);
+	check_job_name_option(options, &faults);
 	check_stop_signal(options, &faults);
 	variables_read(options, &variables, &faults);
 	if (pod_options_read(options, pods, &faults) && pods->n_documents)
@@ -496,11 +500,11 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	if (!option_text(options, "file"))
 		template_values_refuse(options, "-f and a Template", &faults);
 	bool is_read = option_text(options, "file")
-			       ? read_file(options, &variables, pods, source, &faults)
+			       ? read_job_file(options, &variables, pods, source, &faults)
 			       : read_flags(options, &variables, pods, source, &faults);
 
 	/* Faults of a document were told in full, and leave no sentence here. */
-	output_say_lines(&faults);
+	output_print_messages(&faults);
 	if (!is_read || faults.len || !is_network_possible(source))
 		return false;
 	warn_of_stop_signal(source);

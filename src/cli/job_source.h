@@ -5,9 +5,9 @@
 #include "base/own.h"
 #include "cli/fetch_options.h"
 #include "cli/job_documents.h"
+#include "cli/pod_files.h"
 #include "cli/pod_options.h"
 #include "cli/template_values.h"
-#include "cli/travel.h"
 #include "command/options.h"
 #include "spec/job.h"
 #include "spec/job_secret.h"
@@ -22,7 +22,7 @@ struct job_source {
 	bool hides_variables; /* those of the call go to a Secret, not into the document */
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program that cannot */
 	struct job *job;
-	struct travel travel; /* the files that go with it */
+	struct pod_files program; /* the files that go with it */
 	struct job_secret secret; /* and its variables, if they are not in the document */
 	struct fetch_places fetch_places; /* of what is fetched from it */
 	bool takes_all; /* what a file holds, not the one job of it alone */
@@ -41,7 +41,7 @@ void job_source_done(struct job_source *source);
 const char *job_source_name(const struct options *options);
 
 /* Tells faults that were found in the job after it was read. */
-void job_source_complain(const struct options *options, const struct faults *faults);
+void job_source_print_errors(const struct options *options, const struct faults *faults);
 
 /* The rows of the options that job_source_read looks at, for a command's table; beside those of
  * cli/pod_options.h. */

@@ -9,7 +9,7 @@
 
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
-#define MOST_FRUITLESS 3 /* failures in a row without progress */
+#define MAX_NO_PROGRESS 3 /* failures in a row without progress */
 #define LONGEST_CONF 1000000 /* seconds */
 #define MASTER_PORT "29500" /* torchrun's, of a static rendezvous */
 
@@ -19,8 +19,8 @@ void launch_done(struct launch *launch)
 }
 
 /* False, and a fault, when it is no number of that range. */
-static bool read_number(const char *name, const char *word, int low, int high, int *ret_number,
-			struct text *faults)
+static bool read_launch_number(const char *name, const char *word, int low, int high,
+			       int *ret_number, struct text *faults)
 {
 	int64_t number = 0;
 	struct err err;
@@ -39,7 +39,7 @@ static void read_count(const struct options *options, const char *name, int low,
 	const char *word = rendezvous_option(options, name);
 
 	if (word)
-		(void) read_number(name, word, low, high, number, faults);
+		(void) read_launch_number(name, word, low, high, number, faults);
 }
 
 static void read_machines(const struct options *options, struct member_terms *terms,
@@ -53,19 +53,20 @@ static void read_machines(const struct options *options, struct member_terms *te
 	char *least CLEANUP(mem_free_text) =
 		mem_copy_bytes(word, colon ? (size_t) (colon - word) : strlen(word));
 
-	if (read_number("nnodes", least, 1, LIMIT_MEMBERS, &terms->min, faults))
+	if (read_launch_number("nnodes", least, 1, LIMIT_MEMBERS, &terms->min, faults))
 		terms->max = terms->min;
 	if (colon)
-		(void) read_number("nnodes", colon + 1, 1, LIMIT_MEMBERS, &terms->max, faults);
+		(void) read_launch_number("nnodes", colon + 1, 1, LIMIT_MEMBERS, &terms->max,
+					  faults);
 }
 
 static void read_restarts(const struct options *options, struct restart_terms *terms,
 			  struct text *faults)
 {
-	terms->most_fruitless = MOST_FRUITLESS;
+	terms->max_no_progress = MAX_NO_PROGRESS;
 	terms->window = option_duration(options, "restart-window", 0);
 	read_count(options, "max-restarts", -1, INT32_MAX, &terms->most, faults);
-	read_count(options, "max-no-progress", 0, LIMIT_RESTARTS, &terms->most_fruitless, faults);
+	read_count(options, "max-no-progress", 0, LIMIT_RESTARTS, &terms->max_no_progress, faults);
 	if (terms->window && terms->most > LIMIT_TIMED_RESTARTS)
 		text_addf(faults, "--restart-window: needs --max-restarts of at most %d\n",
 			  LIMIT_TIMED_RESTARTS);
@@ -87,7 +88,8 @@ static void read_processes(const struct options *options, const struct gpus *gpu
 	else if (text_equals(word, "gpu") || text_equals(word, "auto"))
 		*count = n_gpus ? n_gpus : cores_count();
 	else
-		(void) read_number("nproc-per-node", word, 1, LIMIT_PROCESSES, count, faults);
+		(void) read_launch_number("nproc-per-node", word, 1, LIMIT_PROCESSES, count,
+					  faults);
 }
 
 /* As Python reads it for torchrun. */
@@ -109,7 +111,7 @@ static void read_pair(const char *key, const char *value, struct launch *launch,
 		launch->never_serves = is_false(value);
 	/* Those of torchrun's store mean nothing here. */
 	if (!(is_join || is_last_call) ||
-	    !read_number("rdzv-conf", value, 0, LONGEST_CONF, &seconds, faults))
+	    !read_launch_number("rdzv-conf", value, 0, LONGEST_CONF, &seconds, faults))
 		return;
 	*(is_join ? &terms->join_time : &terms->last_call) = seconds * MSEC_PER_SECOND;
 }

@@ -85,8 +85,9 @@ static bool is_narrow(const struct log_selection *selection)
 	return selection->role || selection->index >= 0 || selection->attempt >= 0;
 }
 
-static int refuse(const struct log_selection *selection, const struct logs_there *there,
-		  const struct log_folder *folder, struct err *err)
+static int refuse_log_selection(const struct log_selection *selection,
+				const struct logs_there *there, const struct log_folder *folder,
+				struct err *err)
 {
 	struct text wanted CLEANUP(text_done) = {0};
 	struct text others CLEANUP(text_done) = {0};
@@ -121,7 +122,7 @@ static int check_one(const struct log_selection *selection, const struct logs_th
 
 	if (rc == 0 && !has_wanted_log(selection, &folder) &&
 	    !may_have_wanted_log(selection, there))
-		rc = refuse(selection, there, &folder, err);
+		rc = refuse_log_selection(selection, there, &folder, err);
 	return rc;
 }
 

@@ -4,16 +4,16 @@
 #include "base/names.h"
 #include "base/shell_word.h"
 #include "base/text.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
-#include "cli/hand_over.h"
+#include "cli/cluster_support.h"
 #include "cli/job_reference.h"
+#include "cli/kube_cluster.h"
+#include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
 #include "cli/log_selection.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "io/loop.h"
-#include "jobs/known_job.h"
+#include "jobs/cluster_job_record.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 #include "spec/job_words.h"
@@ -29,7 +29,8 @@
 
 /* A client for one namespace of a cluster. */
 struct way {
-	struct known_job job; /* that leads there, as far as this machine knows; else zero */
+	struct cluster_job_record
+		job; /* that leads there, as far as this machine knows; else zero */
 	struct options *options; /* the same; NULL: those of the call lead there */
 	char *where; /* "kubernetes/NAMESPACE" */
 	struct client *client; /* NULL before it is needed */
@@ -80,7 +81,7 @@ static void way_free(struct way *way)
 {
 	lookup_close(&way->client);
 	options_free(way->options);
-	known_job_done(&way->job);
+	cluster_job_record_done(&way->job);
 	free(way->where);
 	free(way);
 }
@@ -115,7 +116,7 @@ void lookup_cleanup(struct lookup **lookup)
 	lookup_free(*lookup);
 }
 
-static void add_option(const struct options *options, const char *name, struct text *text)
+static void add_lookup_option(const struct options *options, const char *name, struct text *text)
 {
 	const char *value = option_text(options, name);
 
@@ -130,10 +131,10 @@ char *lookup_choice(const struct options *options, bool is_on_cluster)
 	struct text text CLEANUP(text_done) = {0};
 
 	if (is_on_cluster) {
-		add_option(options, "context", &text);
-		add_option(options, "kubeconfig", &text);
+		add_lookup_option(options, "context", &text);
+		add_lookup_option(options, "kubeconfig", &text);
 	}
-	add_option(options, "state-dir", &text);
+	add_lookup_option(options, "state-dir", &text);
 	return mem_copy_text(text_of(&text));
 }
 
@@ -169,15 +170,15 @@ static const char *namespace_of(const char *where)
 
 static int read_config(struct lookup *lookup, struct err *err)
 {
-	return lookup->config ? 0 : cluster_read_config(lookup->options, &lookup->config, err);
+	return lookup->config ? 0 : kube_cluster_read_config(lookup->options, &lookup->config, err);
 }
 
 /* Does not come back when it succeeds. */
-static int go_on_as_other_program(const struct lookup *lookup, struct err *err)
+static int exec_kubernetes_program(const struct lookup *lookup, struct err *err)
 {
 	char **call CLEANUP(mem_free_any) = options_call(lookup->options);
 	struct err why = {0};
-	int rc = hand_over(call, &why);
+	int rc = kubernetes_program_exec(call, &why);
 
 	(void) rc;
 	return err_set(err, ERR_UNREACHABLE, "%s", why.text);
@@ -188,15 +189,15 @@ static int open_namespace(struct lookup *lookup, const struct options *options,
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
 
-	if (!edition)
-		return go_on_as_other_program(lookup, err);
+	if (!cluster_support)
+		return exec_kubernetes_program(lookup, err);
 	int rc = lookup_state_folder(lookup->options, &folder, err);
 
 	if (rc == 0)
-		rc = edition->open_client(options, namespace_name, folder, ret_client, err);
+		rc = cluster_support->open_client(options, namespace_name, folder, ret_client, err);
 	if (rc < 0 || !lookup->config || lookup->has_warned)
 		return rc;
-	cluster_warn(lookup->config);
+	kube_cluster_warn(lookup->config);
 	lookup->has_warned = true;
 	return 0;
 }
@@ -253,7 +254,7 @@ static const char *keep_name(struct lookup *lookup, const char *name)
 /* What the user has not written. */
 static void tell_choice(const struct found_job *found)
 {
-	output_say("job %s", found->name);
+	output_print_message("job %s", found->name);
 }
 
 void lookup_take_whole_names(struct lookup *lookup)
@@ -418,7 +419,7 @@ static int find_on_cluster(struct lookup *lookup, const char *namespace_name, co
 
 /* Jobs that this machine knows. */
 
-static char *describe_place(const struct known_place *at)
+static char *describe_place(const struct cluster_job_place *at)
 {
 	return at->context ? mem_format("namespace '%s' of context '%s'", at->namespace_name,
 					at->context)
@@ -426,19 +427,19 @@ static char *describe_place(const struct known_place *at)
 }
 
 /* The call as it stands leads there. */
-static bool is_meant_cluster(struct lookup *lookup, const struct known_place *at)
+static bool is_meant_cluster(struct lookup *lookup, const struct cluster_job_place *at)
 {
 	return read_config(lookup, NULL) == 0 &&
 	       text_equals(lookup->config->cluster.server, at->server) &&
 	       text_equals(lookup->config->context, at->context);
 }
 
-static struct way *add_way_of(struct lookup *lookup, struct known_job *take_job)
+static struct way *add_way_of(struct lookup *lookup, struct cluster_job_record *take_job)
 {
 	struct way *way = add_way(lookup, take_job->at.namespace_name);
 
 	way->job = *take_job;
-	*take_job = (struct known_job){0};
+	*take_job = (struct cluster_job_record){0};
 	way->options = options_copy(lookup->options);
 	if (!is_meant_cluster(lookup, &way->job.at)) {
 		options_set_text(way->options, "context", way->job.at.context);
@@ -448,29 +449,31 @@ static struct way *add_way_of(struct lookup *lookup, struct known_job *take_job)
 }
 
 /* As it is remembered here. */
-static int find_ended_in(struct lookup *lookup, const char *folder, const struct known_place *at,
-			 const char *name, struct found_job *ret_found, struct err *err)
+static int find_ended_in(struct lookup *lookup, const char *folder,
+			 const struct cluster_job_place *at, const char *name,
+			 struct found_job *ret_found, struct err *err)
 {
 	char *described CLEANUP(mem_free_text) = describe_place(at);
 	char *why CLEANUP(mem_free_text) = mem_format(
 		"it is no longer in %s, and this machine does not know how it ended", described);
-	struct known_job job CLEANUP(known_job_done) = {0};
-	int rc = known_job_find_at(folder, at, name, &job, err);
+	struct cluster_job_record job CLEANUP(cluster_job_record_done) = {0};
+	int rc = cluster_job_record_find_at(folder, at, name, &job, err);
 
 	if (rc == 0)
 		supervisor_wait(job.record.supervisor, loop_now() + SETTLING_TIME);
 	if (rc == 0)
-		rc = known_job_settle(folder, job.record.name, RECONCILE_END_UNKNOWN, why, err);
-	known_job_done(&job);
+		rc = cluster_job_record_finish(folder, job.record.name, RECONCILE_END_UNKNOWN, why,
+					       err);
+	cluster_job_record_done(&job);
 	if (rc == 0)
-		rc = known_job_find_at(folder, at, name, &job, err);
+		rc = cluster_job_record_find_at(folder, at, name, &job, err);
 	if (rc < 0)
 		return rc;
 	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
 }
 
 /* Its cluster has the job no more, so it has ended. */
-static int find_ended(struct lookup *lookup, const struct known_place *at, const char *name,
+static int find_ended(struct lookup *lookup, const struct cluster_job_place *at, const char *name,
 		      struct found_job *ret_found, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
@@ -480,7 +483,7 @@ static int find_ended(struct lookup *lookup, const struct known_place *at, const
 }
 
 /* Another of its name may be there by now. */
-static bool is_same(struct client *client, const char *name, const char *uid)
+static bool is_same_job_record(struct client *client, const char *name, const char *uid)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
 
@@ -490,7 +493,8 @@ static bool is_same(struct client *client, const char *name, const char *uid)
 }
 
 /* What is not found then is the way there, and not the job. */
-static int say_place_not_asked(const char *name, const struct known_place *at, struct err *err)
+static int say_place_not_asked(const char *name, const struct cluster_job_place *at,
+			       struct err *err)
 {
 	char *described CLEANUP(mem_free_text) = describe_place(at);
 
@@ -505,7 +509,7 @@ static int say_place_not_asked(const char *name, const struct known_place *at, s
 static int check_server(const struct way *way, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	int rc = cluster_read_config(way->options, &config, err);
+	int rc = kube_cluster_read_config(way->options, &config, err);
 
 	if (rc == 0 && !text_equals(config->cluster.server, way->job.at.server))
 		rc = err_set(err, ERR_UNREACHABLE,
@@ -517,14 +521,14 @@ static int check_server(const struct way *way, struct err *err)
 static int go_way(struct lookup *lookup, struct way *way, const char *name,
 		  struct found_job *ret_found, struct err *err)
 {
-	const struct known_place *at = &way->job.at;
+	const struct cluster_job_place *at = &way->job.at;
 	int rc = open_namespace(lookup, way->options, at->namespace_name, &way->client, err);
 
 	if (rc < 0)
 		return say_place_not_asked(name, at, err);
 	rc = look_for(way->client, name, err);
 	bool is_gone = rc == ERR_NOT_FOUND ||
-		       (rc == 0 && !is_same(way->client, name, way->job.record.uid));
+		       (rc == 0 && !is_same_job_record(way->client, name, way->job.record.uid));
 
 	if (is_gone)
 		rc = check_server(way, err);
@@ -541,23 +545,23 @@ int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_
 		 struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
-	struct known_job job = {0};
+	struct cluster_job_record job = {0};
 
 	if (lookup_state_folder(lookup->options, &folder, NULL) < 0 ||
-	    known_job_find(folder, name, &job, NULL) < 0)
+	    cluster_job_record_find(folder, name, &job, NULL) < 0)
 		return ERR_NOT_FOUND;
 	return go_way(lookup, add_way_of(lookup, &job), name, ret_found, err);
 }
 
 static int find_known(const char *folder, const struct job_reference *reference,
-		      struct known_job *ret_job, struct err *err)
+		      struct cluster_job_record *ret_job, struct err *err)
 {
 	if (reference->place != JOB_ON_CLUSTER)
-		return known_job_find(folder, reference->name, ret_job, err);
+		return cluster_job_record_find(folder, reference->name, ret_job, err);
 	char *record_name CLEANUP(mem_free_text) =
-		known_job_record_name(reference->namespace_name, reference->name);
+		cluster_job_record_name(reference->namespace_name, reference->name);
 
-	return known_job_get(folder, record_name, ret_job, err);
+	return cluster_job_record_get(folder, record_name, ret_job, err);
 }
 
 int lookup_remembered(struct lookup *lookup, const char *argument, struct found_job *ret_found,
@@ -565,7 +569,7 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 {
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
-	struct known_job job = {0};
+	struct cluster_job_record job = {0};
 	int rc = job_reference_read(argument, &reference, err);
 
 	if (rc == 0)
@@ -585,7 +589,7 @@ static int find_remembered(struct lookup *lookup, const char *namespace_name, co
 			   struct found_job *ret_found, struct err *err)
 {
 	const struct kube_config *config = lookup->config;
-	const struct known_place place = {
+	const struct cluster_job_place place = {
 		.server = config->cluster.server,
 		.context = config->context,
 		.namespace_name = namespace_name ? namespace_name : config->namespace_name,

@@ -3,8 +3,8 @@
  * local/NAME is here, kubernetes/NAMESPACE/NAME on the cluster. A plain NAME is here if it is
  * remembered here, else on the cluster, where a kubeconfig says which. Options that choose a
  * cluster (--context, --kubeconfig, --namespace) mean that one for every plain name. A plain name
- * of a job that this machine knows to go on on some cluster (jobs/known_job.h) is that job; and
- * one that its cluster has no more is the one that is remembered here. */
+ * of a job that this machine knows to go on on some cluster (jobs/cluster_job_record.h) is that
+ * job; and one that its cluster has no more is the one that is remembered here. */
 #pragma once
 
 #include "base/err.h"
@@ -37,7 +37,7 @@ struct found_job {
 /* The namespace of a job on a cluster, borrowed; NULL for a job of this machine. */
 const char *lookup_namespace(const struct found_job *found);
 
-/* The command has the rows of CLUSTER_JOB_ROWS (cli/cluster.h). The caller ends it with
+/* The command has the rows of CLUSTER_JOB_ROWS (cli/kube_cluster.h). The caller ends it with
  * lookup_free. */
 struct lookup *lookup_new(const struct options *options) MUST_USE;
 void lookup_free(struct lookup *lookup); /* NULL is fine */
@@ -50,7 +50,7 @@ bool lookup_means_cluster(const struct options *options);
 int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err) MUST_USE;
 /* The jobs on the cluster: of a namespace, NULL for the one that is meant, or "" for all (only to
  * be listed). In the program that does not speak to clusters this goes on as the other one and does
- * not come back (cli/hand_over.h): call it before anything was changed or printed. */
+ * not come back (cli/kubernetes_program.h): call it before anything was changed or printed. */
 int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
 		      struct err *err) MUST_USE;
 

@@ -1,5 +1,5 @@
 /* muster: the table of commands, and the one that a call names. */
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
 #include "command/call.h"
 #include "command/compat.h"
 #include "command/help.h"
@@ -73,8 +73,8 @@ static int complain_of_command(const char *name)
 	struct text text CLEANUP(text_done) = {0};
 
 	help_add_unknown_command(&text, &table, name);
-	output_complain(&text);
-	return EXIT_WRONG_USE;
+	output_print_errors(&text);
+	return EXIT_USAGE;
 }
 
 /* The command of a call, and how many of its words name it: by the name that the program was called
@@ -104,13 +104,14 @@ int main(int argc, char **argv)
 
 	file_keep_standard_numbers();
 	if (has_rights_of_others()) {
-		output_say("muster must not be installed setuid, setgid or with file capabilities, "
-			   "because its caller chooses the libraries and programs that it runs");
-		return EXIT_OWN_FAULT;
+		output_print_message(
+			"muster must not be installed setuid, setgid or with file capabilities, "
+			"because its caller chooses the libraries and programs that it runs");
+		return EXIT_INTERNAL;
 	}
 	/* What logs in holds keys and tokens: no core of it is written, and no process of the same
 	 * user reads its memory. What it starts is not concerned (execve(2)). */
-	if (edition)
+	if (cluster_support)
 		prctl(PR_SET_DUMPABLE, 0);
 	/* A reader that is gone, and a file that may not grow (ulimit -f), are errors of write,
 	 * which each writer answers for itself. */

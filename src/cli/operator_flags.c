@@ -78,7 +78,7 @@ struct name_list {
 	size_t count, capacity;
 };
 
-static void add_name(struct name_list *list, const char *name)
+static void add_namespace_once(struct name_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (text_equals(list->names[i], name))
@@ -99,7 +99,7 @@ static int add_names(struct name_list *list, const char *from, const char *names
 		if (!name_is_dns_label(name))
 			return err_set(err, ERR_INVALID, "%s: '%s' is not a valid namespace name",
 				       from, name);
-		add_name(list, name);
+		add_namespace_once(list, name);
 	}
 	return 0;
 }

@@ -68,10 +68,10 @@ void operator_log_begin(const struct options *options)
 		log_set_sink(on_logged, NULL);
 }
 
-void operator_log_tell(const char *sentence, void *data)
+void operator_log_write(const char *sentence, void *data)
 {
 	if (is_json(data))
 		write_object(IN_ANY_CASE, sentence);
 	else
-		output_say("%s", sentence);
+		output_print_message("%s", sentence);
 }

@@ -7,4 +7,4 @@
 /* From here on what is logged goes the way that the options choose, and at their level. */
 void operator_log_begin(const struct options *options);
 /* A sentence that people should know in any case; `data` is the struct options. */
-void operator_log_tell(const char *sentence, void *data);
+void operator_log_write(const char *sentence, void *data);

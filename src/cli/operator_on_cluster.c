@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/operator_flags.h"
 #include "cli/operator_log.h"
 #include "cli/operator_setup_call.h"
@@ -19,11 +19,11 @@ static int log_in(struct loop *loop, struct kube_login **ret_login, struct err *
 	struct options *own CLEANUP(options_cleanup) = options_copy(data);
 
 	options_set_text(own, "namespace", "");
-	int rc = cluster_log_in(loop, ret_login, err, own);
+	int rc = kube_cluster_log_in(loop, ret_login, err, own);
 
 	if (rc < 0)
 		return rc;
-	(*ret_login)->on_warning = operator_log_tell;
+	(*ret_login)->on_warning = operator_log_write;
 	(*ret_login)->on_warning_data = data;
 	return 0;
 }
@@ -34,7 +34,7 @@ static void tell_address(const struct options *options, const struct listening *
 		mem_format("/metrics, /healthz and /readyz: %s%s", listening->path ? "" : "http://",
 			   listening->address);
 
-	operator_log_tell(sentence, (void *) options);
+	operator_log_write(sentence, (void *) options);
 }
 
 /* As training-operator takes an address: "0" is none, and ":8080" is on all addresses. */
@@ -66,7 +66,7 @@ static void tell_meaningless(const struct options *options)
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("ignored (no effect in muster): %s", text_of(&flags));
 
-	operator_log_tell(sentence, (void *) options);
+	operator_log_write(sentence, (void *) options);
 }
 
 struct sockets {
@@ -88,7 +88,8 @@ static struct tfjob_manner manner_of(const struct options *options)
 	};
 }
 
-static int serve(const struct options *options, struct operator_settings *settings, struct err *err)
+static int serve_operator(const struct options *options, struct operator_settings *settings,
+			  struct err *err)
 {
 	struct sockets sockets CLEANUP(sockets_done) = {{.fd = -1}, {.fd = -1}};
 	int rc = operator_flags_check(options, err);
@@ -112,7 +113,7 @@ static int serve(const struct options *options, struct operator_settings *settin
 	return operator_run(settings, err);
 }
 
-static int act(const struct options *options, char ***ret_namespaces, struct err *err)
+static int run_operator_call(const struct options *options, char ***ret_namespaces, struct err *err)
 {
 	bool is_setup = false;
 	int rc = operator_setup_check(options, &is_setup, err);
@@ -125,12 +126,12 @@ static int act(const struct options *options, char ***ret_namespaces, struct err
 		.log_in = log_in,
 		.log_in_data = (void *) options,
 		.namespaces = (const char *const *) *ret_namespaces,
-		.say = operator_log_tell,
+		.say = operator_log_write,
 		.data = (void *) options,
 	};
 
 	return is_setup ? operator_setup_call(options, &settings, err)
-			: serve(options, &settings, err);
+			: serve_operator(options, &settings, err);
 }
 
 int operator_on_cluster(const struct options *options)
@@ -139,8 +140,8 @@ int operator_on_cluster(const struct options *options)
 	struct err err = {0};
 
 	operator_log_begin(options);
-	int rc = act(options, &namespaces, &err);
+	int rc = run_operator_call(options, &namespaces, &err);
 
 	operator_namespaces_free(namespaces);
-	return rc < 0 ? cluster_fail(&err) : EXIT_DONE;
+	return rc < 0 ? kube_cluster_fail(&err) : EXIT_DONE;
 }

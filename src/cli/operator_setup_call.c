@@ -66,7 +66,7 @@ int operator_setup_check(const struct options *options, bool *ret_is_setup, stru
 	return rc;
 }
 
-static void print(const char *sentence, void *data)
+static void print_setup_sentence(const char *sentence, void *data)
 {
 	struct text line CLEANUP(text_done) = {0};
 
@@ -89,7 +89,7 @@ int operator_setup_call(const struct options *options, const struct operator_set
 		.is_waiting = option_flag(options, "wait"),
 		.takes_definition = option_flag(options, "with-crd"),
 		.leaves_other_kinds = option_flag(options, "force"),
-		.tell = print,
+		.tell = print_setup_sentence,
 		.warn = settings->say,
 		.data = settings->data,
 	};

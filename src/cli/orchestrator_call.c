@@ -28,13 +28,13 @@ static void serving_done(struct serving *serving)
 	listening_done(&serving->listening);
 }
 
-static void say(const char *sentence, void *data)
+static void print_orchestrator_line(const char *sentence, void *data)
 {
 	(void) data;
-	output_say("%s", sentence);
+	output_print_message("%s", sentence);
 }
 
-static void on_signal(int number, void *data)
+static void on_orchestrator_signal(int number, void *data)
 {
 	const struct serving *serving = data;
 
@@ -42,8 +42,8 @@ static void on_signal(int number, void *data)
 	loop_stop(serving->loop);
 }
 
-static int begin(struct serving *serving, const struct options *options,
-		 const struct server_access *access, struct err *err)
+static int start_orchestrator(struct serving *serving, const struct options *options,
+			      const struct server_access *access, struct err *err)
 {
 	char *state CLEANUP(mem_free_text) = NULL;
 	int rc = lookup_state_folder(options, &state, err);
@@ -61,10 +61,10 @@ static int begin(struct serving *serving, const struct options *options,
 		.access = {access->is_known, &access->token},
 		.folder = folder,
 		.lease = option_duration(options, "lease", 0),
-		.say = say,
+		.say = print_orchestrator_line,
 	};
 
-	end_signals_watch(&serving->signals, serving->loop, on_signal, serving);
+	end_signals_watch(&serving->signals, serving->loop, on_orchestrator_signal, serving);
 	return orchestrator_new(&settings, &serving->orchestrator, err);
 }
 
@@ -74,26 +74,28 @@ int orchestrator_call(const struct options *options, const struct server_access 
 	struct err err = {0};
 
 	if (listening_open(option_text(options, "listen"), &serving.listening, &err) < 0) {
-		output_say("--listen: %s", err.text);
-		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
+		output_print_message("--listen: %s", err.text);
+		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
 	}
 	if (!listening_is_loopback(serving.listening.fd) && !access->is_known &&
 	    !option_flag(options, "insecure")) {
-		output_say("--listen %s: other machines can reach this address, and any client "
-			   "could join or stop jobs; add --token-file, or allow that for this "
-			   "network: --insecure",
-			   serving.listening.address);
+		output_print_message(
+			"--listen %s: other machines can reach this address, and any client "
+			"could join or stop jobs; add --token-file, or allow that for this "
+			"network: --insecure",
+			serving.listening.address);
 		return EXIT_REFUSED;
 	}
 	/* Each agent has a connection, and there may be more than the usual 1024. */
 	descriptor_limit_raise_to_most();
-	if (begin(&serving, options, access, &err) < 0)
+	if (start_orchestrator(&serving, options, access, &err) < 0)
 		return output_fail(&err);
-	output_say("elastic jobs connect to http%s://%s", access->tls ? "s" : "",
-		   serving.listening.address);
+	output_print_message("elastic jobs connect to http%s://%s", access->tls ? "s" : "",
+			     serving.listening.address);
 	if (access->pin)
-		output_say("if no authority signed the certificate, agents need: --rdzv-pin %s",
-			   access->pin);
+		output_print_message(
+			"if no authority signed the certificate, agents need: --rdzv-pin %s",
+			access->pin);
 	loop_run(serving.loop);
 	return EXIT_DONE;
 }

@@ -9,7 +9,7 @@ int orchestrator_call_with_access(const struct options *options)
 	struct err err = {0};
 
 	if (hash_file)
-		return server_access_make_token(hash_file);
+		return server_access_create_token(hash_file);
 	if (server_access_open(options, &access, &err) < 0)
 		return output_fail(&err);
 	return orchestrator_call(options, &access);

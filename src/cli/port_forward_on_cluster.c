@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/port_arguments.h"
 #include "cluster/job_view.h"
 #include "command/command.h"
@@ -83,7 +83,7 @@ static void remove_tunnel(struct tunnel *tunnel)
 static void say_once(struct forwarding *forwarding, const struct err *err)
 {
 	if (err && !text_equals(err->text, forwarding->said.text))
-		output_say("%s", err->text);
+		output_print_message("%s", err->text);
 	forwarding->said = err ? *err : (struct err){0};
 }
 
@@ -110,13 +110,14 @@ static void hold_others_back(struct forwarding *forwarding)
 {
 	enable_ports(forwarding, false);
 	if (!forwarding->was_full)
-		output_say("%d connections are open, which is the maximum; new ones wait until one "
-			   "closes",
-			   LIMIT_FORWARDED);
+		output_print_message(
+			"%d connections are open, which is the maximum; new ones wait until one "
+			"closes",
+			LIMIT_FORWARDED);
 	forwarding->was_full = true;
 }
 
-static void on_connection(int take_fd, void *data)
+static void on_forwarded_connection(int take_fd, void *data)
 {
 	const struct open_port *port = data;
 	struct forwarding *forwarding = port->forwarding;
@@ -142,7 +143,7 @@ static void on_connection(int take_fd, void *data)
 static void on_port_trouble(const struct err *err, void *data)
 {
 	(void) data;
-	output_say("%s", err->text);
+	output_print_message("%s", err->text);
 }
 
 static int open_one(struct forwarding *forwarding, const char *address, int local, int remote,
@@ -152,7 +153,7 @@ static int open_one(struct forwarding *forwarding, const char *address, int loca
 	const struct listener_request request = {
 		.address = address,
 		.port = local,
-		.on_connection = on_connection,
+		.on_connection = on_forwarded_connection,
 		.on_trouble = on_port_trouble,
 		.data = port,
 	};
@@ -233,7 +234,7 @@ static void on_job_change(void *data)
 static void on_job_trouble(const char *sentence, void *data)
 {
 	(void) data;
-	output_say("%s", sentence);
+	output_print_message("%s", sentence);
 }
 
 /* What is left of a job that has ended, stops on its way out. */
@@ -256,7 +257,7 @@ static int judge_job(const struct job_view *job, bool *ret_is_over, struct err *
 
 /* The whole call. */
 
-static void on_signal(int number, void *data)
+static void on_forwarding_signal(int number, void *data)
 {
 	struct forwarding *forwarding = data;
 
@@ -284,7 +285,7 @@ static int connect_to_cluster(struct forwarding *forwarding, struct err *err)
 	int rc = loop_new(&forwarding->loop, err);
 
 	return rc < 0 ? rc
-		      : kube_api_connect(forwarding->loop, cluster_log_in,
+		      : kube_api_connect(forwarding->loop, kube_cluster_log_in,
 					 (void *) forwarding->call->options, &forwarding->api, err);
 }
 
@@ -334,7 +335,7 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 }
 
 /* A change of the job stops the loop, so that nothing else waits on it once the job is seen. */
-static int begin(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
+static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
 	int rc = connect_to_cluster(forwarding, err);
 
@@ -349,7 +350,7 @@ static int begin(struct forwarding *forwarding, bool *ret_is_over, struct err *e
 	rc = open_ports(forwarding, err);
 	if (rc < 0)
 		return rc;
-	end_signals_watch(&forwarding->signals, forwarding->loop, on_signal, forwarding);
+	end_signals_watch(&forwarding->signals, forwarding->loop, on_forwarding_signal, forwarding);
 	print_ports(forwarding);
 	return 0;
 }
@@ -360,16 +361,17 @@ int port_forward_on_cluster(const struct port_forward_call *call)
 	bool is_over = false;
 	struct err err = {0};
 
-	if (begin(&forwarding, &is_over, &err) < 0)
+	if (start_port_forwarding(&forwarding, &is_over, &err) < 0)
 		return output_fail(&err);
 	if (is_over) {
-		output_say("job '%s' has ended, so it has no ports to forward", call->job);
+		output_print_message("job '%s' has ended, so it has no ports to forward",
+				     call->job);
 		return EXIT_FAILED;
 	}
 	if (forward(&forwarding, &is_over, &err) < 0)
 		return output_fail(&err);
 	if (is_over)
-		output_say("job '%s' has ended; forwarding to %s stopped", call->job,
-			   call->replica);
+		output_print_message("job '%s' has ended; forwarding to %s stopped", call->job,
+				     call->replica);
 	return EXIT_DONE;
 }

@@ -52,8 +52,9 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 			       "python3 not found in PATH; install Python, or activate a virtual "
 			       "environment");
 	if (environment && *environment)
-		output_say("VIRTUAL_ENV is '%s', which has no bin/python; using %s from PATH",
-			   environment, name);
+		output_print_message(
+			"VIRTUAL_ENV is '%s', which has no bin/python; using %s from PATH",
+			environment, name);
 	*ret_interpreter = mem_copy_text(name);
 	return 0;
 }

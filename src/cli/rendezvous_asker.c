@@ -2,8 +2,8 @@
 
 #include "base/exit_code.h"
 #include "base/mem.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
+#include "cli/cluster_support.h"
+#include "cli/exec_kubernetes.h"
 #include "command/output.h"
 #include "io/loop.h"
 #include "io/own_host.h"
@@ -25,8 +25,8 @@ void rendezvous_asker_done(struct rendezvous_asker *asker)
 	rendezvous_endpoint_done(&asker->endpoint);
 }
 
-void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, const void *body,
-			  size_t len)
+void rendezvous_asker_request(struct rendezvous_asker *asker, const char *path, const void *body,
+			      size_t len)
 {
 	asker->asker->functions->ask(asker->asker, path, body, len);
 }
@@ -37,7 +37,7 @@ void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job)
 		asker->revision ? mem_format("/v1/jobs/%s?after=%" PRId64, job, asker->revision)
 				: mem_format("/v1/jobs/%s", job);
 
-	rendezvous_asker_ask(asker, path, NULL, 0);
+	rendezvous_asker_request(asker, path, NULL, 0);
 }
 
 void rendezvous_asker_again(struct rendezvous_asker *asker)
@@ -70,7 +70,7 @@ void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const s
 }
 
 /* A server that was there may come again; its jobs go on meanwhile. */
-static void lose(struct rendezvous_asker *asker, const struct err *err)
+static void handle_rendezvous_lost(struct rendezvous_asker *asker, const struct err *err)
 {
 	if (!asker->has_answer) {
 		rendezvous_asker_end(asker, output_fail(err));
@@ -79,7 +79,7 @@ static void lose(struct rendezvous_asker *asker, const struct err *err)
 	msec now = loop_monotonic_now();
 
 	if (asker->lost_at == MSEC_UNSET) {
-		output_say("%s; muster tries again", err->text);
+		output_print_message("%s; muster tries again", err->text);
 		asker->lost_at = now;
 	} else if (asker->patience && now - asker->lost_at >= asker->patience) {
 		rendezvous_asker_end(asker, output_fail(err));
@@ -89,13 +89,14 @@ static void lose(struct rendezvous_asker *asker, const struct err *err)
 	rendezvous_asker_again(asker);
 }
 
-static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+static void on_rendezvous_answer(int status, const void *bytes, size_t len, const struct err *err,
+				 void *data)
 {
 	struct rendezvous_asker *asker = data;
 	struct json *answer CLEANUP(json_cleanup) = NULL;
 
 	if (!status) {
-		lose(asker, err);
+		handle_rendezvous_lost(asker, err);
 		return;
 	}
 	asker->has_answer = true;
@@ -105,11 +106,12 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 	asker->on_answer(status, answer, asker->data);
 }
 
-static int begin(struct rendezvous_asker *asker, struct err *err)
+static int start_rendezvous_asker(struct rendezvous_asker *asker, struct err *err)
 {
 	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
 	const struct rendezvous_endpoint *endpoint = &asker->endpoint;
-	http_asker_new_fn new_asker = endpoint->is_tls ? edition->new_asker : http_asker_new;
+	http_asker_new_fn new_asker =
+		endpoint->is_tls ? cluster_support->new_asker : http_asker_new;
 	int rc = own_host_towards(endpoint->host, endpoint->port, &address, &own, err);
 
 	if (rc == 0)
@@ -125,7 +127,7 @@ static int begin(struct rendezvous_asker *asker, struct err *err)
 		.pin_advice = rendezvous_endpoint_pin_advice(endpoint),
 		.answer_limit = ANSWER_LIMIT,
 		.patience = PATIENCE,
-		.on_answer = on_answer,
+		.on_answer = on_rendezvous_answer,
 		.data = asker,
 	};
 
@@ -139,12 +141,12 @@ int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *o
 	struct err err = {0};
 
 	if (faults->len) {
-		output_say_lines(faults);
-		return EXIT_WRONG_USE;
+		output_print_messages(faults);
+		return EXIT_USAGE;
 	}
-	if (asker->endpoint.is_tls && !edition)
-		return go_on_as_other_program(options);
-	if (begin(asker, &err) < 0)
+	if (asker->endpoint.is_tls && !cluster_support)
+		return exec_kubernetes_program(options);
+	if (start_rendezvous_asker(asker, &err) < 0)
 		return output_fail(&err);
 	loop_timer_arm(asker->timer, loop_now());
 	loop_run(asker->loop);

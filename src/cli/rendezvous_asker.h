@@ -15,7 +15,7 @@
 /* Zero it, and set these: */
 struct rendezvous_asker {
 	struct rendezvous_endpoint endpoint;
-	void (*ask)(void *data); /* calls rendezvous_asker_ask */
+	void (*ask)(void *data); /* calls rendezvous_asker_request */
 	/* An answer, whose body is NULL if it is not JSON: ends the asking, or asks again later. */
 	void (*on_answer)(int status, const struct json *answer, void *data);
 	void *data;
@@ -33,13 +33,13 @@ struct rendezvous_asker {
 
 void rendezvous_asker_done(struct rendezvous_asker *asker);
 /* Asks until rendezvous_asker_end, and gives the exit code; if the call has faults, they are said
- * instead. With TLS it may go on as another program (cli/go_on.h). */
+ * instead. With TLS it may go on as another program (cli/exec_kubernetes.h). */
 int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options,
 			 struct text *faults);
 
 /* POSTs JSON, or GETs without a body (NULL). */
-void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, const void *body,
-			  size_t len);
+void rendezvous_asker_request(struct rendezvous_asker *asker, const char *path, const void *body,
+			      size_t len);
 /* GETs a job: at once for the first time, and again when it has changed, or after a second. */
 void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job);
 void rendezvous_asker_again(struct rendezvous_asker *asker); /* soon */

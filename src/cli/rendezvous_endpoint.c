@@ -1,7 +1,7 @@
 #include "cli/rendezvous_endpoint.h"
 
 #include "base/mem.h"
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
 #include "command/input.h"
 #include "rendezvous/member_wire.h"
 #include "spec/cluster_address.h"
@@ -65,7 +65,8 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 	endpoint->is_tls |= is_tls;
 }
 
-static int read_token(const char *path, struct rendezvous_endpoint *endpoint, struct err *err)
+static int read_endpoint_token(const char *path, struct rendezvous_endpoint *endpoint,
+			       struct err *err)
 {
 	int rc = path ? input_read_secret(path, &endpoint->token, err) : 0;
 
@@ -90,8 +91,8 @@ static void read_token_key(struct rendezvous_endpoint *endpoint, struct text *fa
 			  "key is made from it; to make one: muster orchestrator --make-token "
 			  "token.hash > token\n",
 			  SHORTEST_TOKEN_OF_KEY);
-	else if (edition)
-		endpoint->pin = edition->pin_of_token(endpoint->token);
+	else if (cluster_support)
+		endpoint->pin = cluster_support->pin_of_token(endpoint->token);
 }
 
 void rendezvous_endpoint_read_trust(const struct options *options,
@@ -105,7 +106,7 @@ void rendezvous_endpoint_read_trust(const struct options *options,
 	endpoint->pin = mem_copy_text(pin);
 	endpoint->has_token_key = rendezvous_flag(options, "rdzv-tls");
 	endpoint->is_tls |= pin || endpoint->has_token_key;
-	if (read_token(rendezvous_option(options, "rdzv-token-file"), endpoint, &err) < 0)
+	if (read_endpoint_token(rendezvous_option(options, "rdzv-token-file"), endpoint, &err) < 0)
 		text_addf(faults, "--rdzv-token-file: %s\n", err.text);
 	else if (endpoint->has_token_key)
 		read_token_key(endpoint, faults);

@@ -1,9 +1,9 @@
 #include "cli/replica_pod.h"
 
 #include "base/mem.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
+#include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"
-#include "kube/keeper.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
 
@@ -20,18 +20,18 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 			struct replica_pod *pod, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	int rc = cluster_read_config(options, &config, err);
+	int rc = kube_cluster_read_config(options, &config, err);
 
 	if (rc == 0)
 		rc = loop_new(&pod->loop, err);
 	if (rc < 0)
 		return rc;
-	cluster_warn(config);
+	kube_cluster_warn(config);
 	pod->place = place;
 	pod->name = mem_format("%s-%s-%d", place->job, place->role, place->index);
 	pod->namespace_name = mem_copy_text(place->namespace_name ? place->namespace_name
 								  : config->namespace_name);
-	return kube_api_connect(pod->loop, cluster_log_in, (void *) options, &pod->api, err);
+	return kube_api_connect(pod->loop, kube_cluster_log_in, (void *) options, &pod->api, err);
 }
 
 static int choose_container(struct replica_pod *pod, struct err *err)
@@ -40,7 +40,7 @@ static int choose_container(struct replica_pod *pod, struct err *err)
 	char *who CLEANUP(mem_free_text) =
 		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
 
-	return keeper_choose_container(pod->object, who, false, &pod->container.name, err);
+	return fetch_sidecar_choose_container(pod->object, who, false, &pod->container.name, err);
 }
 
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)

@@ -25,7 +25,7 @@ struct replica_pod {
 int replica_pod_connect(const struct options *options, const struct copy_place *place,
 			struct replica_pod *pod, struct err *err) MUST_USE;
 /* Asks for the Pod, again whenever it is called, and runs the loop for that. `container`: NULL as
- * kube/keeper.h chooses. ERR_NOT_FOUND: there is no such Pod, or it is none of the job's. */
+ * kube/fetch_sidecar.h chooses. ERR_NOT_FOUND: there is no such Pod, or it is none of the job's. */
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err) MUST_USE;
 /* Whatever uses the loop and the API has ended before. */
 void replica_pod_done(struct replica_pod *pod);

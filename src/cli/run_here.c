@@ -85,14 +85,14 @@ int run_here(const struct options *options, const char *state_folder,
 	struct console_options console CLEANUP(console_options_done) = {0};
 	char *copies CLEANUP(mem_free_text) = NULL;
 	struct supervisor_request whole = *request;
-	int exit_code = EXIT_OWN_FAULT;
+	int exit_code = EXIT_INTERNAL;
 	struct err err = {0};
 
 	if (console_options_read(options, request->job, &console, &err) < 0 ||
 	    prepare_copies(options, request, &copies, &err) < 0 ||
 	    open_input(options, request->job, &whole.input, &err) < 0) {
-		output_say("%s", err.text);
-		return EXIT_WRONG_USE;
+		output_print_message("%s", err.text);
+		return EXIT_USAGE;
 	}
 	whole.base.job_words = words;
 	whole.base.state_folder = state_folder;
@@ -102,10 +102,10 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.base.copy_pattern = copies;
 	whole.replaces_finished = option_flag(options, "replace");
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {
-		output_say("%s", err.text);
-		return err.code == ERR_EXISTS ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
+		output_print_message("%s", err.text);
+		return err.code == ERR_EXISTS ? EXIT_USAGE : EXIT_INTERNAL;
 	}
-	return whole.base.is_detached ? detached_tell(options, NULL, request->job->name)
+	return whole.base.is_detached ? detached_report(options, NULL, request->job->name)
 				      : exit_code;
 }
 

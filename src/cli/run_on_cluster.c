@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cluster.h"
 #include "cli/console_options.h"
 #include "cli/detached.h"
+#include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/run_here.h"
 #include "cluster/server_dry_run.h"
@@ -32,7 +32,7 @@ static int connect_to(const struct options *options, struct connection *connecti
 	int rc = loop_new(&connection->loop, err);
 
 	return rc < 0 ? rc
-		      : kube_api_connect(connection->loop, cluster_log_in, (void *) options,
+		      : kube_api_connect(connection->loop, kube_cluster_log_in, (void *) options,
 					 &connection->api, err);
 }
 
@@ -45,23 +45,23 @@ static int rehearse(const struct options *options, const struct job *job,
 	int rc = connect_to(options, &connection, err);
 
 	if (rc == 0)
-		rc = rehearsal_kube_run(connection.loop, connection.api, job, source->travel.files,
-					source->travel.n_files, &source->secret, &faults, err);
+		rc = server_dry_run(connection.loop, connection.api, job, source->program.files,
+				    source->program.n_files, &source->secret, &faults, err);
 	if (rc < 0)
-		return cluster_fail(err);
+		return kube_cluster_fail(err);
 	pod_place_add(source->pod_files, source->n_pod_files, text_of(&faults), &told);
-	output_complain(&told);
+	output_print_errors(&told);
 	if (faults.len)
-		return EXIT_WRONG_USE;
-	output_say("dry run: the cluster would accept every object of job %s", job->name);
+		return EXIT_USAGE;
+	output_print_message("dry run: the cluster would accept every object of job %s", job->name);
 	return EXIT_DONE;
 }
 
 /* What making a job and attaching to one have in common; all is borrowed. */
-static struct supervision_kube_request request_of(const struct options *options,
-						  const struct console_options *console,
-						  const char *words, const char *place,
-						  const char *state_folder)
+static struct supervision_kube_request supervision_request_of(const struct options *options,
+							      const struct console_options *console,
+							      const char *words, const char *place,
+							      const char *state_folder)
 {
 	return (struct supervision_kube_request){
 		.base = {.job_words = words,
@@ -69,7 +69,7 @@ static struct supervision_kube_request request_of(const struct options *options,
 			 .is_detached = option_flag(options, "detach"),
 			 .style = console->style},
 		.place = place,
-		.log_in = cluster_log_in,
+		.log_in = kube_cluster_log_in,
 		.data = (void *) options,
 	};
 }
@@ -79,8 +79,8 @@ static void add_source(const struct options *options, const struct job_source *s
 		       struct job *job, struct supervision_kube_request *request)
 {
 	request->job = job;
-	request->files = source->travel.files;
-	request->n_files = source->travel.n_files;
+	request->files = source->program.files;
+	request->n_files = source->program.n_files;
 	request->secret = &source->secret;
 	request->pod_files = source->pod_files;
 	request->n_pod_files = source->n_pod_files;
@@ -109,15 +109,15 @@ static void making_done(struct making *making)
 static int begin_making(const struct options *options, const struct job_source *source,
 			struct making *making, struct err *err)
 {
-	int rc = cluster_read_config(options, &making->config, err);
+	int rc = kube_cluster_read_config(options, &making->config, err);
 
 	if (rc == 0)
-		rc = cluster_place_job(making->config, source->job, &making->job, err);
+		rc = kube_cluster_place_job(making->config, source->job, &making->job, err);
 	if (rc == 0)
 		rc = lookup_state_folder(options, &making->state_folder, err);
 	if (rc < 0)
 		return rc;
-	cluster_warn(making->config);
+	kube_cluster_warn(making->config);
 	making->words = lookup_words(options, making->job->name_space, making->job->name);
 	return 0;
 }
@@ -138,8 +138,8 @@ static int submit(const struct options *options, const struct job_source *source
 	struct tfjob_submission submission = {
 		.job = making->job,
 		.job_words = making->words,
-		.files = source->travel.files,
-		.n_files = source->travel.n_files,
+		.files = source->program.files,
+		.n_files = source->program.n_files,
 		.secret = &source->secret,
 		.replaces_finished = option_flag(options, "replace"),
 	};
@@ -159,8 +159,8 @@ int submit_to_operator(const struct options *options, const struct job_source *s
 
 	if (begin_making(options, source, &making, &err) < 0 ||
 	    submit(options, source, &making, &err) < 0)
-		return cluster_fail(&err);
-	return detached_tell(options, making.job->name_space, making.job->name);
+		return kube_cluster_fail(&err);
+	return detached_report(options, making.job->name_space, making.job->name);
 }
 
 /* Seen from here, and seen through by the operator. */
@@ -171,15 +171,15 @@ static int run_via_operator(const struct options *options, const struct job_sour
 	int exit_code;
 
 	if (submit(options, source, making, &err) < 0)
-		return cluster_fail(&err);
+		return kube_cluster_fail(&err);
 	if (request->base.is_detached)
-		return detached_tell(options, making->job->name_space, making->job->name);
+		return detached_report(options, making->job->name_space, making->job->name);
 	request->job = NULL;
 	request->attach_to = making->job->name;
 	request->namespace_name = making->job->name_space;
 	request->is_tfjob = true;
 	return supervision_kube_run(request, &exit_code, &err)
-		       ? cluster_fail(&err)
+		       ? kube_cluster_fail(&err)
 		       : run_remove_finished(options, request->namespace_name, request->attach_to,
 					     exit_code);
 }
@@ -195,15 +195,15 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 
 	if (console_options_read(options, source->job, &console, &err) < 0 ||
 	    begin_making(options, source, &making, &err) < 0)
-		return cluster_fail(&err);
+		return kube_cluster_fail(&err);
 	if (option_flag(options, "dry-run"))
 		return rehearse(options, making.job, source, &err);
 	if (console_options_prepare_copies(options, making.job, &copies, &err) < 0)
-		return cluster_fail(&err);
+		return kube_cluster_fail(&err);
 	char *place CLEANUP(mem_free_text) =
-		cluster_write_place(options, making.config, making.job->name_space);
+		kube_cluster_write_place(options, making.config, making.job->name_space);
 	struct supervision_kube_request request =
-		request_of(options, &console, making.words, place, making.state_folder);
+		supervision_request_of(options, &console, making.words, place, making.state_folder);
 
 	add_source(options, source, making.job, &request);
 	request.base.metrics = metrics;
@@ -211,9 +211,9 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	if (text_equals(option_text(options, "via"), "operator"))
 		return run_via_operator(options, source, &making, &request);
 	if (supervision_kube_run(&request, &exit_code, &err))
-		return cluster_fail(&err);
+		return kube_cluster_fail(&err);
 	return request.base.is_detached
-		       ? detached_tell(options, making.job->name_space, making.job->name)
+		       ? detached_report(options, making.job->name_space, making.job->name)
 		       : run_remove_finished(options, making.job->name_space, making.job->name,
 					     exit_code);
 }
@@ -229,12 +229,13 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 
 	if (console_options_read(options, NULL, &console, &err) ||
 	    lookup_state_folder(options, &folder, &err) ||
-	    cluster_read_config(options, &config, &err))
+	    kube_cluster_read_config(options, &config, &err))
 		return attach_fail(&err);
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
-	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, namespace_name);
+	char *place CLEANUP(mem_free_text) =
+		kube_cluster_write_place(options, config, namespace_name);
 	struct supervision_kube_request request =
-		request_of(options, &console, words, place, folder);
+		supervision_request_of(options, &console, words, place, folder);
 
 	request.attach_to = name;
 	request.is_tfjob = is_tfjob;
@@ -243,6 +244,6 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return attach_fail(&err);
 	if (request.base.is_detached)
-		output_say("job '%s' is now supervised in the background", name);
+		output_print_message("job '%s' is now supervised in the background", name);
 	return exit_code;
 }

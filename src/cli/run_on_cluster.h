@@ -13,7 +13,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		   const struct listening *metrics);
 
 /* Tells an error of attach: 4 where somebody else watches the job, 125 where there is none, else as
- * cluster_fail. Both programs have it. */
+ * kube_cluster_fail. Both programs have it. */
 int attach_fail(const struct err *err);
 
 /* `submit`: makes the job a TFJob of the cluster that the options choose, tells its name and gives

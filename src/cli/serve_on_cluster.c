@@ -1,7 +1,7 @@
 #include "cli/serve_on_cluster.h"
 
 #include "base/mem.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "cli/server_access.h"
 #include "command/command.h"
 #include "command/input.h"
@@ -59,14 +59,14 @@ static int read_template(struct front *front, struct err *err)
 static int read_namespace(struct front *front, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	int rc = cluster_read_config(front->options, &config, err);
+	int rc = kube_cluster_read_config(front->options, &config, err);
 
 	if (rc == 0)
 		front->namespace_name = mem_copy_text(config->namespace_name);
 	return rc;
 }
 
-static int begin_front(const struct operator_host *host, void *data, struct err *err)
+static int start_http_server(const struct operator_host *host, void *data, struct err *err)
 {
 	struct front *front = data;
 	const struct master_settings settings = {
@@ -83,11 +83,13 @@ static int begin_front(const struct operator_host *host, void *data, struct err 
 
 	if (rc < 0)
 		return rc;
-	output_say("jobs of namespace '%s' are created at http%s://%s/create",
-		   front->namespace_name, front->access.tls ? "s" : "", front->listening.address);
+	output_print_message("jobs of namespace '%s' are created at http%s://%s/create",
+			     front->namespace_name, front->access.tls ? "s" : "",
+			     front->listening.address);
 	if (front->access.pin)
-		output_say("if no authority signed the certificate, clients need: --pin %s",
-			   front->access.pin);
+		output_print_message(
+			"if no authority signed the certificate, clients need: --pin %s",
+			front->access.pin);
 	return 0;
 }
 
@@ -98,13 +100,13 @@ static void end_front(void *data)
 	master_free(TAKE(front->master));
 }
 
-static void say(const char *sentence, void *data)
+static void print_serve_line(const char *sentence, void *data)
 {
 	(void) data;
-	output_say("%s", sentence);
+	output_print_message("%s", sentence);
 }
 
-static int serve(struct front *front, struct err *err)
+static int serve_jobs_on_cluster(struct front *front, struct err *err)
 {
 	int rc = server_access_open(front->options, &front->access, err);
 
@@ -118,14 +120,14 @@ static int serve(struct front *front, struct err *err)
 		return rc;
 	const char *const namespaces[] = {front->namespace_name, NULL};
 	const struct operator_settings settings = {
-		.log_in = cluster_log_in,
+		.log_in = kube_cluster_log_in,
 		.log_in_data = (void *) front->options,
 		.namespaces = namespaces,
-		.begin_front = begin_front,
+		.start_http_server = start_http_server,
 		.end_front = end_front,
-		.front_data = front,
+		.http_server_data = front,
 		.lease_name = option_flag(front->options, "leader-elect") ? LEASE_NAME : NULL,
-		.say = say,
+		.say = print_serve_line,
 	};
 
 	return operator_run(&settings, err);
@@ -138,8 +140,8 @@ int serve_on_cluster(const struct options *options)
 	struct err err = {0};
 
 	if (token_hash_file)
-		return server_access_make_token(token_hash_file);
-	if (serve(&front, &err) == 0)
+		return server_access_create_token(token_hash_file);
+	if (serve_jobs_on_cluster(&front, &err) == 0)
 		return EXIT_DONE;
-	return err.code == ERR_REFUSED ? output_fail(&err) : cluster_fail(&err);
+	return err.code == ERR_REFUSED ? output_fail(&err) : kube_cluster_fail(&err);
 }

@@ -21,7 +21,7 @@ void server_access_done(struct server_access *access)
 	free(access->pin);
 }
 
-static int read_token(const char *path, struct server_access *access, struct err *err)
+static int read_access_token(const char *path, struct server_access *access, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = NULL;
 	int rc = path ? input_read_secret(path, &token, err) : 0;
@@ -39,7 +39,7 @@ static int open_tls(const char *folder, struct server_access *access, struct err
 		return 0;
 	char *certificate CLEANUP(mem_free_text) = mem_format("%s/tls.crt", folder);
 	char *key CLEANUP(mem_free_text) = mem_format("%s/tls.key", folder);
-	int rc = folder_make(folder, err);
+	int rc = folder_create(folder, err);
 
 	if (rc == 0)
 		rc = certificate_ensure(certificate, key, err);
@@ -53,7 +53,7 @@ static int open_tls(const char *folder, struct server_access *access, struct err
 int server_access_open(const struct options *options, struct server_access *ret_access,
 		       struct err *err)
 {
-	int rc = read_token(option_text(options, "token-file"), ret_access, err);
+	int rc = read_access_token(option_text(options, "token-file"), ret_access, err);
 
 	return rc < 0 ? rc : open_tls(option_text(options, "tls-dir"), ret_access, err);
 }
@@ -101,7 +101,7 @@ static int make_token(const char *path, struct err *err)
 	return 0;
 }
 
-int server_access_make_token(const char *path)
+int server_access_create_token(const char *path)
 {
 	struct err err = {0};
 

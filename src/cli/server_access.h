@@ -22,7 +22,7 @@ int server_access_open(const struct options *options, struct server_access *ret_
 void server_access_done(struct server_access *access);
 /* --make-token: writes the hash of a new token to the file, and the token to standard output. Gives
  * the exit code. */
-int server_access_make_token(const char *path);
+int server_access_create_token(const char *path);
 
 #define SERVER_ACCESS_ROWS                                                                         \
 	{.name = "token-file",                                                                     \

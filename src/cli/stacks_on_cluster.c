@@ -1,7 +1,7 @@
 #include "cli/stacks_on_cluster.h"
 
 #include "base/own.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "pods/script.h"
 #include "status/spied_stacks.h"
 
@@ -63,7 +63,7 @@ static void spying_done(struct spying *spying)
 	loop_free(spying->loop);
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
+static void on_py_spy_output(const char *bytes, size_t len, void *data)
 {
 	struct spied *pod = data;
 	size_t room = OUTPUT_LIMIT - pod->output.len;
@@ -71,15 +71,15 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 	text_add_bytes(&pod->output, bytes, len < room ? len : room);
 }
 
-static void on_answer(const char *line, const char *bytes, size_t len, void *data)
+static void on_py_spy_answer(const char *line, const char *bytes, size_t len, void *data)
 {
 	(void) line; /* no other is sent */
-	on_bytes(bytes, len, data);
+	on_py_spy_output(bytes, len, data);
 }
 
 static void begin_next(struct spying *spying);
 
-static void on_end(const char *warnings, const struct err *err, void *data)
+static void on_py_spy_end(const char *warnings, const struct err *err, void *data)
 {
 	struct spied *pod = data;
 	struct spying *spying = pod->spying;
@@ -114,9 +114,9 @@ static void begin_next(struct spying *spying)
 			      job_role(call->job, replica->role)->container.name},
 		.text = script_text,
 		.arguments = no_arguments,
-		.on_answer = on_answer,
-		.on_bytes = on_bytes,
-		.on_end = on_end,
+		.on_answer = on_py_spy_answer,
+		.on_bytes = on_py_spy_output,
+		.on_end = on_py_spy_end,
 		.data = pod,
 	};
 
@@ -139,7 +139,7 @@ int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *
 	int rc = loop_new(&spying.loop, err);
 
 	if (rc == 0)
-		rc = kube_api_connect(spying.loop, cluster_log_in, (void *) call->options,
+		rc = kube_api_connect(spying.loop, kube_cluster_log_in, (void *) call->options,
 				      &spying.api, err);
 	if (rc < 0)
 		return rc;

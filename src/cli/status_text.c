@@ -9,9 +9,9 @@
 #include "jobs/client.h"
 #include "jobs/processes.h"
 #include "reconcile/failure_text.h"
-#include "reconcile/obstacle.h"
-#include "reconcile/silence.h"
+#include "reconcile/output_idle.h"
 #include "reconcile/summary.h"
+#include "reconcile/waiting_reason.h"
 #include "spec/job.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static void add_moment(const struct view *view, const char *heading, msec time, 
 	text_add(text, " ago)\n");
 }
 
-static const char *name_of(const struct view *view)
+static const char *viewed_job_name_of(const struct view *view)
 {
 	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
 }
@@ -117,7 +117,7 @@ static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
 
-	text_addf(text, "Name:       %s\n", name_of(view));
+	text_addf(text, "Name:       %s\n", viewed_job_name_of(view));
 	add_message(text, "State:      ", summary->state, "\n");
 	if (*summary->message)
 		add_message(text, "Message:    ", summary->message, "\n");
@@ -179,14 +179,14 @@ struct line {
 
 typedef void (*add_cell_fn)(struct table *table, const struct line *line);
 
-static void add_name(struct table *table, const struct line *line)
+static void add_replica_name_cell(struct table *table, const struct line *line)
 {
 	const struct replica_status *replica = line->replica;
 
 	table_addf(table, "%s-%d", replica->role, replica->index);
 }
 
-static void add_state(struct table *table, const struct line *line)
+static void add_replica_state_cell(struct table *table, const struct line *line)
 {
 	table_add(table, replica_state_words[line->replica->state]);
 }
@@ -253,8 +253,8 @@ static const struct column {
 	add_cell_fn add; /* NULL: the cell is the member at `offset`, a text or an int */
 	size_t offset;
 } all_columns[] = {
-	{"REPLICA", DETAIL_ALWAYS, false, add_name},
-	{"STATE", DETAIL_ALWAYS, false, add_state},
+	{"REPLICA", DETAIL_ALWAYS, false, add_replica_name_cell},
+	{"STATE", DETAIL_ALWAYS, false, add_replica_state_cell},
 	{"ATTEMPT", DETAIL_ALWAYS, true, NULL, offsetof(struct replica_status, attempt)},
 	{"RESTARTS", DETAIL_ALWAYS, true, NULL, offsetof(struct replica_status, restarts)},
 	{"PID", DETAIL_HERE, false, add_pid},
@@ -303,7 +303,7 @@ static bool is_shown(const struct view *view, enum detail detail)
 	return true;
 }
 
-static void add_replicas(const struct view *view, struct text *text)
+static void add_replica_table(const struct view *view, struct text *text)
 {
 	const struct status *status = view->status;
 	const struct column *columns[ARRAY_LEN(all_columns)];
@@ -337,7 +337,7 @@ static void add_obstacles(const struct view *view, struct text *text)
 
 	if (status_is_finished(view->status))
 		return;
-	obstacles_describe(view->status, "  ", &lines);
+	waiting_reasons_describe(view->status, "  ", &lines);
 	if (lines.len)
 		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
 }
@@ -346,7 +346,7 @@ static void add_obstacles(const struct view *view, struct text *text)
 static void add_silence(const struct view *view, struct text *text)
 {
 	const struct status *status = view->status;
-	struct silence *silences CLEANUP(mem_free_any) =
+	struct output_idle *silences CLEANUP(mem_free_any) =
 		mem_new_array(status->n_replicas + 1, sizeof(*silences));
 	struct text sentence CLEANUP(text_done) = {0};
 	size_t count = 0;
@@ -356,25 +356,25 @@ static void add_silence(const struct view *view, struct text *text)
 		msec life = msec_max(replica->start_time, view->usage[i].printed_at);
 
 		if (replica->state != REPLICA_RUNNING ||
-		    !silence_is_telling(view->job, replica->role))
+		    !output_idle_is_meaningful(view->job, replica->role))
 			continue;
-		silences[count++] = (struct silence){
+		silences[count++] = (struct output_idle){
 			.role = replica->role,
 			.index = replica->index,
 			.is_watched = true,
-			.is_told = view->now - life >= SILENCE_FIRST,
+			.is_told = view->now - life >= OUTPUT_IDLE_FIRST,
 			.patience = view->now - life,
 		};
 	}
-	silence_add_lasting(silences, count, &sentence);
+	output_idle_add_lasting(silences, count, &sentence);
 	if (sentence.len == 0)
 		return;
-	silence_add_cause(silences, count, view->job, &sentence);
+	output_idle_add_cause(silences, count, view->job, &sentence);
 	text_addf(text, "\nSilence:\n  %s\n  to see the stacks: muster stacks %s\n",
 		  text_of(&sentence), view->job_words);
 }
 
-static void add_failure(const struct view *view, struct text *text)
+static void add_failure_section(const struct view *view, struct text *text)
 {
 	if (!view->status->failure)
 		return;
@@ -390,10 +390,10 @@ static void add_view(const struct view *view, struct text *text)
 {
 	add_head(view, text);
 	add_conditions(view, text);
-	add_replicas(view, text);
+	add_replica_table(view, text);
 	add_obstacles(view, text);
 	add_silence(view, text);
-	add_failure(view, text);
+	add_failure_section(view, text);
 }
 
 static bool is_any_running(const struct status *status)
@@ -411,7 +411,7 @@ struct reading {
 	struct view view;
 };
 
-static void reading_done(struct reading *reading)
+static void status_reading_done(struct reading *reading)
 {
 	job_free(reading->job);
 	arena_free(reading->arena);
@@ -433,16 +433,17 @@ static int read_view(const struct json *object, const struct status *status,
 	reading->view.is_on_cluster =
 		reading->view.supervisor || reading->view.operator|| status_has_pods(status);
 	reading->view.now = loop_now();
-	summary_make(reading->job, status, reading->arena, &reading->view.summary);
+	summary_create(reading->job, status, reading->arena, &reading->view.summary);
 	return 0;
 }
 
 int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
 		    const struct status_style *style, struct text *text, struct err *err)
 {
-	struct reading reading CLEANUP(reading_done) = {.view = {.job_words = job_words,
-								 .is_wide = style->is_wide,
-								 .is_local = style->is_local}};
+	struct reading reading CLEANUP(status_reading_done) = {
+		.view = {.job_words = job_words,
+			 .is_wide = style->is_wide,
+			 .is_local = style->is_local}};
 
 	if (read_view(tfjob, status, &reading, err))
 		return err->code;
@@ -459,7 +460,7 @@ int status_text_add(const struct json *tfjob, const struct status *status, const
 int status_text_add_line(const struct json *tfjob, const struct status *status, struct text *text,
 			 struct err *err)
 {
-	struct reading reading CLEANUP(reading_done) = {0};
+	struct reading reading CLEANUP(status_reading_done) = {0};
 	const struct summary *summary = &reading.view.summary;
 
 	if (read_view(tfjob, status, &reading, err))

@@ -84,7 +84,7 @@ struct answer {
 	struct err *err;
 };
 
-static void take_answer(const struct program_answer *program, const struct err *err, void *data)
+static void on_git_answer(const struct program_answer *program, const struct err *err, void *data)
 {
 	struct answer *answer = data;
 
@@ -141,7 +141,7 @@ static int ask_git(struct sync_folder *folder, struct err *err)
 		.environment = environment,
 		.limit = GIT_OUTPUT_LIMIT,
 		.time_limit = GIT_TIME_LIMIT,
-		.done = take_answer,
+		.done = on_git_answer,
 		.data = &answer,
 	};
 	struct program_call *call;

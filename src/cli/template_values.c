@@ -12,7 +12,7 @@ void template_values_done(struct template_values *values)
 	arena_free(values->arena);
 }
 
-static int add_value(void *to, const char *assignment, struct err *err)
+static int add_template_value(void *to, const char *assignment, struct err *err)
 {
 	struct template_values *values = to;
 	const char *equals = strchr(assignment, '=');
@@ -35,9 +35,9 @@ static int add_value(void *to, const char *assignment, struct err *err)
 	return 0;
 }
 
-static int add_line(void *to, char *line, struct err *err)
+static int add_template_line(void *to, char *line, struct err *err)
 {
-	return add_value(to, line, err);
+	return add_template_value(to, line, err);
 }
 
 void template_values_read(const struct options *options, struct template_values *values,
@@ -48,11 +48,11 @@ void template_values_read(const struct options *options, struct template_values 
 	const char *const *list = option_list(options, "param-file", &count);
 
 	for (size_t i = 0; i < count; i++)
-		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_line, values,
-				faults);
+		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_line,
+				values, faults);
 	list = option_list(options, "param", &count);
 	for (size_t i = 0; i < count; i++)
-		if (add_value(values, list[i], &err))
+		if (add_template_value(values, list[i], &err))
 			text_addf(faults, "--param: %s\n", err.text);
 }
 

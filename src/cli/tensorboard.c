@@ -108,7 +108,7 @@ static void end_with(struct tensorboard *tensorboard, int exit_code)
 }
 
 /* The user ends it by Ctrl-C: nothing else does, and so it is no failure. */
-static void on_signal(int number, void *data)
+static void on_tensorboard_signal(int number, void *data)
 {
 	(void) number;
 	end_with(data, EXIT_DONE);
@@ -131,8 +131,9 @@ static void on_process_end(void *data)
 	siginfo_t ended = {0};
 
 	reap(tensorboard, &ended);
-	output_say("TensorBoard ended %s %d",
-		   ended.si_code == CLD_EXITED ? "with code" : "by signal", ended.si_status);
+	output_print_message("TensorBoard ended %s %d",
+			     ended.si_code == CLD_EXITED ? "with code" : "by signal",
+			     ended.si_status);
 	end_with(tensorboard, EXIT_FAILED);
 }
 
@@ -167,7 +168,7 @@ int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settin
 		tensorboard_free(tensorboard);
 		return rc;
 	}
-	end_signals_watch(&tensorboard->signals, loop, on_signal, tensorboard);
+	end_signals_watch(&tensorboard->signals, loop, on_tensorboard_signal, tensorboard);
 	*ret_tensorboard = tensorboard;
 	return 0;
 }

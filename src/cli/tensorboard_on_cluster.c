@@ -5,7 +5,7 @@
 #include "cli/replica_pod.h"
 #include "command/output.h"
 #include "io/folder.h"
-#include "pods/growth.h"
+#include "pods/append_sync.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@ struct viewing {
 	struct tensorboard_settings settings;
 	struct tensorboard *tensorboard;
 	char *path; /* of the folder here */
-	struct growth_folder folder;
-	struct kube_growth *growth; /* NULL: the Pod is not followed now */
+	struct append_sync_folder folder;
+	struct kube_append_sync *sync; /* NULL: the Pod is not followed now */
 	struct loop_watch *timer;
 	struct err err; /* why it is not */
 	bool is_hopeless; /* and will not be */
@@ -29,29 +29,29 @@ struct viewing {
 
 static void viewing_done(struct viewing *viewing)
 {
-	kube_growth_cancel(viewing->growth);
+	kube_append_sync_cancel(viewing->sync);
 	tensorboard_free(viewing->tensorboard);
 	loop_watch_free(viewing->timer);
 	replica_pod_done(&viewing->pod);
-	growth_folder_done(&viewing->folder);
+	append_sync_folder_done(&viewing->folder);
 	if (viewing->path && folder_remove(AT_FDCWD, viewing->path, &viewing->err) < 0)
-		output_say("%s", viewing->err.text);
+		output_print_message("%s", viewing->err.text);
 	mem_free_text(&viewing->path);
 }
 
 /* Following the Pod. */
 
-static void arm(struct viewing *viewing)
+static void arm_viewing_timer(struct viewing *viewing)
 {
 	loop_timer_arm(viewing->timer, loop_now() + viewing->call->interval);
 }
 
-static void on_time(void *data)
+static void on_viewing_timer(void *data)
 {
 	struct viewing *viewing = data;
 
-	if (viewing->growth)
-		kube_growth_ask(viewing->growth);
+	if (viewing->sync)
+		kube_append_sync_poll(viewing->sync);
 	else
 		loop_stop(viewing->pod.loop);
 }
@@ -62,8 +62,8 @@ static void say_missing(struct viewing *viewing, bool is_there)
 	const struct copy_place *place = viewing->call->place;
 
 	if (!is_there && !viewing->was_missing)
-		output_say("directory '%s' does not exist yet in %s-%d of job '%s'", place->path,
-			   place->role, place->index, place->job);
+		output_print_message("directory '%s' does not exist yet in %s-%d of job '%s'",
+				     place->path, place->role, place->index, place->job);
 	viewing->was_missing = !is_there;
 }
 
@@ -73,10 +73,10 @@ static void on_round(bool is_there, void *data)
 
 	say_missing(viewing, is_there);
 	if (viewing->was_lost)
-		output_say("%s-%d is back", viewing->call->place->role,
-			   viewing->call->place->index);
+		output_print_message("%s-%d is back", viewing->call->place->role,
+				     viewing->call->place->index);
 	viewing->was_lost = false;
-	arm(viewing);
+	arm_viewing_timer(viewing);
 	if (tensorboard_is_started(viewing->tensorboard) ||
 	    tensorboard_start(viewing->tensorboard, &viewing->err) == 0)
 		return;
@@ -84,11 +84,11 @@ static void on_round(bool is_there, void *data)
 	loop_stop(viewing->pod.loop);
 }
 
-static void on_end(const struct err *err, bool is_lost, void *data)
+static void on_growth_end(const struct err *err, bool is_lost, void *data)
 {
 	struct viewing *viewing = data;
 
-	viewing->growth = NULL;
+	viewing->sync = NULL;
 	viewing->err = *err;
 	viewing->is_full = !is_lost && err->code == ERR_LIMIT;
 	viewing->is_hopeless = !is_lost && !viewing->is_full;
@@ -96,41 +96,41 @@ static void on_end(const struct err *err, bool is_lost, void *data)
 }
 
 /* Runs until the Pod is lost, or all is over. */
-static void follow(struct viewing *viewing)
+static void follow_growing_logs(struct viewing *viewing)
 {
 	struct replica_pod *pod = &viewing->pod;
 
 	if (replica_pod_find(pod, option_text(viewing->call->options, "container"), &viewing->err) <
 	    0)
 		return;
-	const struct kube_growth_request request = {
+	const struct kube_append_sync_request request = {
 		.container = pod->container,
 		.there = viewing->call->place->path,
 		.on_round = on_round,
-		.on_end = on_end,
+		.on_end = on_growth_end,
 		.data = viewing,
 	};
 
-	viewing->growth = kube_growth_new(pod->api, &request, &viewing->folder);
+	viewing->sync = kube_append_sync_new(pod->api, &request, &viewing->folder);
 	loop_run(pod->loop);
 }
 
 static void wait_and_say_why(struct viewing *viewing)
 {
 	if (!viewing->was_lost)
-		output_say("%s-%d: cannot fetch new data: %s; showing the data fetched so far "
-			   "until Ctrl-C",
-			   viewing->call->place->role, viewing->call->place->index,
-			   viewing->err.text);
+		output_print_message(
+			"%s-%d: cannot fetch new data: %s; showing the data fetched so far "
+			"until Ctrl-C",
+			viewing->call->place->role, viewing->call->place->index, viewing->err.text);
 	viewing->was_lost = true;
 	if (!viewing->is_full)
-		arm(viewing);
+		arm_viewing_timer(viewing);
 	loop_run(viewing->pod.loop);
 }
 
 /* The whole call. */
 
-static int make_folder(struct viewing *viewing, struct err *err)
+static int create_viewing_folder(struct viewing *viewing, struct err *err)
 {
 	const char *parent = getenv("TMPDIR");
 	struct statvfs space = {0};
@@ -147,18 +147,18 @@ static int make_folder(struct viewing *viewing, struct err *err)
 	return 0;
 }
 
-static int set_up(struct viewing *viewing, struct err *err)
+static int set_up_viewing(struct viewing *viewing, struct err *err)
 {
 	const struct tensorboard_call *call = viewing->call;
 	int rc = replica_pod_connect(call->options, call->place, &viewing->pod, err);
 
 	if (rc == 0)
-		rc = make_folder(viewing, err);
+		rc = create_viewing_folder(viewing, err);
 	if (rc == 0)
 		rc = tensorboard_new(viewing->pod.loop, &viewing->settings, &viewing->tensorboard,
 				     err);
 	if (rc == 0)
-		viewing->timer = loop_new_timer(viewing->pod.loop, on_time, viewing);
+		viewing->timer = loop_new_timer(viewing->pod.loop, on_viewing_timer, viewing);
 	return rc;
 }
 
@@ -167,10 +167,10 @@ int tensorboard_on_cluster(const struct tensorboard_call *call)
 	struct viewing viewing CLEANUP(viewing_done) = {.call = call, .settings = call->settings};
 	int exit_code;
 
-	if (set_up(&viewing, &viewing.err) < 0)
+	if (set_up_viewing(&viewing, &viewing.err) < 0)
 		return output_fail(&viewing.err);
 	for (;;) {
-		follow(&viewing);
+		follow_growing_logs(&viewing);
 		if (tensorboard_is_over(viewing.tensorboard, &exit_code))
 			return exit_code;
 		if (viewing.is_hopeless || !tensorboard_is_started(viewing.tensorboard))

@@ -34,7 +34,8 @@ static bool is_same_job(struct watch *watch, const struct json *job)
 	return text_equals(watch->uid, uid);
 }
 
-static int look(struct watch *watch, const struct json *job, bool *ret_is_enough, struct err *err)
+static int inspect_watched_job(struct watch *watch, const struct json *job, bool *ret_is_enough,
+			       struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -53,7 +54,7 @@ static msec next_look(const struct watch *watch)
 	return watch->period < watch->until - now ? now + watch->period : watch->until;
 }
 
-static int follow(struct watch *watch, enum watch_end *ret_end, struct err *err)
+static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, struct err *err)
 {
 	struct client *client = watch->client;
 	int64_t version = 0;
@@ -84,7 +85,7 @@ static int follow(struct watch *watch, enum watch_end *ret_end, struct err *err)
 		if (is_last)
 			return 0;
 		*ret_end = WATCH_ENOUGH;
-		if (look(watch, job, &is_enough, err))
+		if (inspect_watched_job(watch, job, &is_enough, err))
 			return err->code;
 	}
 	return 0;
@@ -102,7 +103,7 @@ int watch_job(struct client *client, const char *name, msec until, watch_fn fn, 
 		.data = data,
 	};
 
-	return follow(&watch, ret_end, err);
+	return follow_watched_job(&watch, ret_end, err);
 }
 
 int watch_job_often(struct client *client, const char *name, msec period, watch_fn fn, void *data,
@@ -117,7 +118,7 @@ int watch_job_often(struct client *client, const char *name, msec period, watch_
 		.data = data,
 	};
 
-	return follow(&watch, ret_end, err);
+	return follow_watched_job(&watch, ret_end, err);
 }
 
 bool watch_is_over(const struct json *job, const struct status *status, void *data)

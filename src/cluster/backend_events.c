@@ -9,12 +9,12 @@
 
 #define EVENT_LIFE (3600 * MSEC_PER_SECOND) /* of kube-apiserver's --event-ttl */
 
-static const struct job *job_of(const struct kube_backend *backend)
+static const struct job *backend_job_of(const struct kube_backend *backend)
 {
 	return backend->job ? backend->job : backend->settings.job;
 }
 
-static const char *word_of(const struct kube_resource *resource)
+static const char *resource_word_of(const struct kube_resource *resource)
 {
 	if (resource == &kube_pods)
 		return "pod";
@@ -29,7 +29,7 @@ static void tell_done(const struct kube_backend *backend, const char *verb, cons
 	char *reason CLEANUP(mem_free_text) =
 		mem_format("Successful%s%s", verb, kube_backend_kind_of(object->resource));
 	char *before CLEANUP(mem_free_text) =
-		mem_format("%s %s: ", done, word_of(object->resource));
+		mem_format("%s %s: ", done, resource_word_of(object->resource));
 	const struct object_event event = {
 		.reason = reason,
 		.before = before,
@@ -38,27 +38,27 @@ static void tell_done(const struct kube_backend *backend, const char *verb, cons
 		.uid = object->uid,
 	};
 
-	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
-void kube_tell_created(const struct kube_backend *backend, const struct told_object *object)
+void kube_report_created(const struct kube_backend *backend, const struct told_object *object)
 {
 	tell_done(backend, "Create", "Created", object);
 }
 
-void kube_tell_deleted(struct kube_backend *backend, const struct told_object *object)
+void kube_report_deleted(struct kube_backend *backend, const struct told_object *object)
 {
 	backend->is_end_refused = false;
 	tell_done(backend, "Delete", "Deleted", object);
 }
 
-void kube_tell(const struct kube_backend *backend, enum note_level level, const char *reason,
-	       const char *sentence)
+void kube_report(const struct kube_backend *backend, enum note_level level, const char *reason,
+		 const char *sentence)
 {
 	const struct note note = {.level = level, .reason = reason, .sentence = sentence};
 
 	if (backend->settings.events)
-		tfjob_events_send(backend->settings.events, job_of(backend), &note);
+		tfjob_events_send(backend->settings.events, backend_job_of(backend), &note);
 }
 
 static void tell_refused(const struct kube_backend *backend, const char *verb, const char *doing,
@@ -69,24 +69,24 @@ static void tell_refused(const struct kube_backend *backend, const char *verb, c
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("Error %s: %s", doing, kube_refusal_said(err->text));
 
-	kube_tell(backend, NOTE_WARNING, reason, sentence);
+	kube_report(backend, NOTE_WARNING, reason, sentence);
 }
 
-void kube_tell_not_created(const struct kube_backend *backend, const struct kube_resource *resource,
-			   const struct err *err)
+void kube_report_not_created(const struct kube_backend *backend,
+			     const struct kube_resource *resource, const struct err *err)
 {
 	tell_refused(backend, "Create", "creating", resource, err);
 }
 
-void kube_tell_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
-			   const struct err *err)
+void kube_report_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
+			     const struct err *err)
 {
 	if (!backend->is_end_refused)
 		tell_refused(backend, "Delete", "deleting", resource, err);
 	backend->is_end_refused = true;
 }
 
-void kube_tell_restart_policy(struct kube_backend *backend, const struct role *role)
+void kube_report_restart_policy(struct kube_backend *backend, const struct role *role)
 {
 	const struct json *policy =
 		role ? json_get_path(role->template, "spec", "restartPolicy", NULL) : NULL;
@@ -96,13 +96,13 @@ void kube_tell_restart_policy(struct kube_backend *backend, const struct role *r
 		.before = "Restart policy in pod template will be overwritten by restart policy "
 			  "in replica spec",
 		.name = "",
-		.uid = job_of(backend)->uid,
+		.uid = backend_job_of(backend)->uid,
 	};
 
 	if (!backend->settings.events || backend->is_policy_told || !*json_as_string(policy, ""))
 		return;
 	backend->is_policy_told = true;
-	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
 /* What Pods say of themselves. */
@@ -115,7 +115,7 @@ static void tell_of_pod(const struct kube_backend *backend, const struct job_pod
 	event.name = pod->name;
 	event.role = pod->seen.role;
 	event.uid = pod->uid;
-	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
 static void tell_end(const struct kube_backend *backend, const struct job_pod *pod)
@@ -163,8 +163,9 @@ static bool is_same_reason(const struct kube_backend *backend, const char *befor
 {
 	if (text_equals(before, now))
 		return true;
-	return before && job_replica_count(job_of(backend)) > TFJOB_EVENTS_SINGLE &&
-	       text_equals(failure_phrase_of_obstacle(before), failure_phrase_of_obstacle(now));
+	return before && job_replica_count(backend_job_of(backend)) > TFJOB_EVENTS_SINGLE &&
+	       text_equals(failure_phrase_of_waiting_reason(before),
+			   failure_phrase_of_waiting_reason(now));
 }
 
 static bool has_new_reason(const struct kube_backend *backend, const struct job_pod *before,
@@ -176,8 +177,8 @@ static bool has_new_reason(const struct kube_backend *backend, const struct job_
 	       !(before && is_same_reason(backend, before->seen.reason, seen->reason));
 }
 
-void kube_tell_pod(const struct kube_backend *backend, const struct job_pod *before,
-		   const struct job_pod *pod)
+void kube_report_pod(const struct kube_backend *backend, const struct job_pod *before,
+		     const struct job_pod *pod)
 {
 	bool is_same = before && text_equals(before->uid, pod->uid);
 

@@ -9,14 +9,14 @@
 
 static const struct backend_functions kube_functions;
 
-static struct kube_backend *of(const struct backend *base)
+static struct kube_backend *kube_backend_of_base(const struct backend *base)
 {
 	return (struct kube_backend *) base;
 }
 
 /* Observing. */
 
-static void add(struct observed *observed, struct observed_replica replica)
+static void append_observed_replica(struct observed *observed, struct observed_replica replica)
 {
 	observed->replicas[observed->n_replicas++] = replica;
 }
@@ -47,11 +47,13 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
 		if (pending_lay_over(pending, pod->uid, &replica))
-			add(observed, replica);
+			append_observed_replica(observed, replica);
 	}
 	for (size_t i = 0; i < backend->pending.count; i++)
 		if (backend->pending.entries[i]->start != PENDING_NO_START)
-			add(observed, pending_observe_start(backend->pending.entries[i], arena));
+			append_observed_replica(
+				observed,
+				pending_observe_start(backend->pending.entries[i], arena));
 }
 
 /* Without a name by which it is found, no Pod is of use, whatever it does. */
@@ -142,7 +144,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 }
 
 /* The job may change (it is scaled, asked to end); what Pods are made of is then made anew. */
-static void take_job(struct kube_backend *backend, const struct job *job)
+static void update_backend_job(struct kube_backend *backend, const struct job *job)
 {
 	struct job *before = backend->job; /* which its objects are made of so far */
 
@@ -150,13 +152,13 @@ static void take_job(struct kube_backend *backend, const struct job *job)
 		return;
 	backend->job = job_ref(job);
 	backend->kind->take_job(backend);
-	kube_backend_let_in(backend, &backend->starts); /* what is made of it may be taken */
+	kube_backend_admit(backend, &backend->starts); /* what is made of it may be taken */
 	job_free(before);
 }
 
 struct observed backend_kube_observe_new(const struct job *job, struct arena *arena)
 {
-	struct observed observed = {.habits = kube_kind_plain.habits};
+	struct observed observed = {.traits = kube_kind_plain.traits};
 
 	observe_addresses(NULL, job, arena, &observed);
 	return observed;
@@ -165,10 +167,10 @@ struct observed backend_kube_observe_new(const struct job *job, struct arena *ar
 static int kube_observe(struct backend *base, const struct job *job, struct arena *arena,
 			struct observed *ret_observed, struct err *err)
 {
-	struct kube_backend *backend = of(base);
-	struct observed observed = {.habits = backend->kind->habits};
+	struct kube_backend *backend = kube_backend_of_base(base);
+	struct observed observed = {.traits = backend->kind->traits};
 
-	take_job(backend, job);
+	update_backend_job(backend, job);
 	if (!backend_kube_is_ready(base))
 		return err_set(err, ERR_UNREACHABLE,
 			       "the state of the cluster has not been read yet");
@@ -177,11 +179,11 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 		sizeof(*observed.replicas));
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
-	observed.holds_starts = kube_prerequisites_hold_pods(backend);
+	observed.holds_starts = kube_prerequisites_block_pods(backend);
 	/* An address is a name. What gives Pods their names is made with the first of them
 	 * (start), so that they wait for no second decision, whose status has to be on the
 	 * cluster first. */
-	if (kube_prerequisites_is_there(backend) ||
+	if (kube_prerequisites_exist(backend) ||
 	    (observed.n_replicas == 0 && !observed.holds_starts))
 		observe_addresses(backend, backend->job, arena, &observed);
 	*ret_observed = observed;
@@ -193,8 +195,8 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 static int publish(struct kube_backend *backend, const char *pod_name)
 {
 	json_remove(backend->taken_back, pod_name);
-	kube_prerequisites_want(backend, pod_name);
-	kube_prerequisites_make(backend);
+	kube_prerequisites_require(backend, pod_name);
+	kube_prerequisites_create(backend);
 	return 0;
 }
 
@@ -202,11 +204,12 @@ static int publish(struct kube_backend *backend, const char *pod_name)
 static int unpublish(struct kube_backend *backend, const char *pod_name)
 {
 	json_set_bool(backend->taken_back, pod_name, true);
-	kube_prerequisites_end(backend, pod_name);
+	kube_prerequisites_release(backend, pod_name);
 	return 0;
 }
 
-static int start(struct kube_backend *backend, const struct action *action, const char *pod_name)
+static int start_replica_pod(struct kube_backend *backend, const struct action *action,
+			     const char *pod_name)
 {
 	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
 					     action->role, action->index);
@@ -214,15 +217,15 @@ static int start(struct kube_backend *backend, const struct action *action, cons
 
 	if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
 		return 0;
-	pending_forget_start(pending);
+	pending_drop_start(pending);
 	pending->attempt = action->attempt;
-	kube_prerequisites_make(backend);
+	kube_prerequisites_create(backend);
 	if (kube_backend_is_attempt(backend, pod, action->attempt)) {
 		pending_drop_if_idle(&backend->pending, pending);
-	} else if (pod && kube_backend_goes_by_itself(pod)) {
+	} else if (pod && kube_backend_is_collected(pod)) {
 		pending->start = PENDING_START_WAITS;
 		if (!kube_backend_owns(backend, pod))
-			kube_backend_tell_earlier_pods(backend);
+			kube_backend_report_earlier_pods(backend);
 	} else {
 		kube_backend_start(backend, pending);
 	}
@@ -239,19 +242,19 @@ static void end_start(struct kube_backend *backend, struct pending *pending, mse
 	if (pending->start_call)
 		pending->is_unwanted = true;
 	else
-		kube_backend_end_start(backend, pending);
+		kube_backend_cancel_start(backend, pending);
 }
 
 /* Only a process that runs can be told to end by itself. */
-static bool is_held(const struct kube_backend *backend, const struct job *job,
-		    const struct action *action, const struct job_pod *pod)
+static bool is_pod_end_held(const struct kube_backend *backend, const struct job *job,
+			    const struct action *action, const struct job_pod *pod)
 {
 	return backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
 	       backend->settings.holds(job, action->role, action->index, backend->settings.data);
 }
 
-static int end(struct kube_backend *backend, const struct job *job, const struct action *action,
-	       const char *pod_name)
+static int terminate_replica_pod(struct kube_backend *backend, const struct job *job,
+				 const struct action *action, const char *pod_name)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
@@ -265,12 +268,12 @@ static int end(struct kube_backend *backend, const struct job *job, const struct
 			pending_drop_if_idle(&backend->pending, pending);
 		return 0;
 	}
-	bool holds = is_held(backend, job, action, pod);
+	bool holds = is_pod_end_held(backend, job, action, pod);
 	bool is_end_told = text_equals(pending->ended_uid, pod->uid)
 				   ? pending->is_end_told
 				   : observed_was_asked_to_end(&pod->seen);
 
-	pending_forget_end(pending);
+	pending_drop_end(pending);
 	pending->is_end_told = is_end_told;
 	pending->ended_uid = mem_copy_text(pod->uid);
 	pending->asked_at = loop_now();
@@ -281,31 +284,31 @@ static int end(struct kube_backend *backend, const struct job *job, const struct
 	pending->end_waits =
 		!holds && pending->is_removed && kube_backend_is_read(backend, pod_name, pod->uid);
 	if (holds)
-		kube_backend_tell_held(backend, pending);
+		kube_backend_report_held(backend, pending);
 	else if (!pending->end_waits)
-		kube_backend_end(backend, pending);
+		kube_backend_delete_pod(backend, pending);
 	return 0;
 }
 
 static int kube_apply(struct backend *base, const struct job *job, const struct action *action,
 		      struct err *err)
 {
-	struct kube_backend *backend = of(base);
+	struct kube_backend *backend = kube_backend_of_base(base);
 	char *name CLEANUP(mem_free_text) =
 		mem_format("%s-%s-%d", job->name, action->role, action->index);
 
-	take_job(backend, job);
+	update_backend_job(backend, job);
 	switch (action->type) {
 	case ACTION_PUBLISH:
 		return publish(backend, name);
 	case ACTION_UNPUBLISH:
 		return unpublish(backend, name);
 	case ACTION_START:
-		return start(backend, action, name);
+		return start_replica_pod(backend, action, name);
 	case ACTION_STOP:
 	case ACTION_KILL:
 	case ACTION_REMOVE:
-		return end(backend, job, action, name);
+		return terminate_replica_pod(backend, job, action, name);
 	case ACTION_TYPE_COUNT:
 		break;
 	}
@@ -332,15 +335,16 @@ static int kube_last_lines(struct backend *base, const struct job *job, const ch
 {
 	char *name CLEANUP(mem_free_text) = mem_format("%s-%s-%d", job->name, role, index);
 
-	if (!of(base)->logs)
-		return read_tail(of(base), name, attempt, arena, ret_printed, err);
-	return log_last_lines(of(base)->settings.log_folder, role, index, attempt, most, arena,
-			      ret_printed, err);
+	if (!kube_backend_of_base(base)->logs)
+		return read_tail(kube_backend_of_base(base), name, attempt, arena, ret_printed,
+				 err);
+	return log_last_lines(kube_backend_of_base(base)->settings.log_folder, role, index, attempt,
+			      most, arena, ret_printed, err);
 }
 
 /* Logs. */
 
-static void on_output(void *data)
+static void on_backend_output(void *data)
 {
 	struct kube_backend *backend = data;
 
@@ -358,7 +362,7 @@ static void on_log_complete(void *data)
 
 		if (pending->end_waits &&
 		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
-			kube_backend_end(backend, pending);
+			kube_backend_delete_pod(backend, pending);
 	}
 	kube_backend_news(backend);
 }
@@ -383,7 +387,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.folder = settings->log_folder,
 		.copies = settings->copies,
 		.tail = -1,
-		.on_output = on_output,
+		.on_output = on_backend_output,
 		.on_complete = on_log_complete,
 		.on_trouble = on_log_trouble,
 		.data = backend,
@@ -424,7 +428,7 @@ static bool is_anything_under_way(const struct kube_backend *backend)
 
 bool backend_kube_is_quiet(const struct backend *base)
 {
-	const struct kube_backend *backend = of(base);
+	const struct kube_backend *backend = kube_backend_of_base(base);
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
 	       !pod_tail_is_open(backend->tail, NULL);
@@ -450,16 +454,16 @@ bool backend_kube_is_empty(const struct backend *base)
 	       !kube_prerequisites_is_any_shown(backend);
 }
 
-static void kube_free(struct backend *base)
+static void free_kube_backend(struct backend *base)
 {
-	struct kube_backend *backend = of(base);
+	struct kube_backend *backend = kube_backend_of_base(base);
 
 	job_follower_free(backend->seen);
 	pending_table_done(&backend->pending);
 	kube_prerequisites_free(backend);
 	free(backend->refusal);
-	gate_open(&backend->starts);
-	gate_open(&backend->ends);
+	circuit_breaker_reset(&backend->starts);
+	circuit_breaker_reset(&backend->ends);
 	pod_logs_free(backend->logs);
 	pod_tail_free(backend->tail);
 	loop_watch_free(backend->timer);
@@ -475,5 +479,5 @@ static const struct backend_functions kube_functions = {
 	.observe = kube_observe,
 	.apply = kube_apply,
 	.last_lines = kube_last_lines,
-	.free = kube_free,
+	.free = free_kube_backend,
 };

@@ -20,7 +20,7 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
 	return pod && kube_backend_owns(backend, pod) && pod->seen.attempt == attempt;
 }
 
-bool kube_backend_goes_by_itself(const struct job_pod *pod)
+bool kube_backend_is_collected(const struct job_pod *pod)
 {
 	return pod->owner_uid;
 }
@@ -58,7 +58,7 @@ void kube_backend_trouble(struct kube_backend *backend, const struct err *err)
 		backend->settings.on_trouble(err, backend->settings.data);
 }
 
-void kube_backend_tell_earlier_pods(struct kube_backend *backend)
+void kube_backend_report_earlier_pods(struct kube_backend *backend)
 {
 	const struct err earlier = {
 		.code = ERR_EXISTS,
@@ -118,12 +118,12 @@ bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_
 	return text_read_int(text, 0, INT64_MAX, &shown, NULL) == 0 && version <= shown;
 }
 
-void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending)
+void kube_backend_drop_lost(struct kube_backend *backend, struct pending *pending)
 {
 	if (pending->start == PENDING_START_CALLED && pending->started_uid &&
 	    !job_follower_pod(backend->seen, pending->pod_name) &&
 	    kube_backend_would_show(backend, JOB_CACHE_PODS, pending->started_version))
-		pending_forget_start(pending);
+		pending_drop_start(pending);
 }
 
 /* What is due. */
@@ -149,7 +149,7 @@ bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_na
 
 bool prerequisite_is_called(const struct prerequisite *prerequisite)
 {
-	return prerequisite->call || prerequisite->turn.turns;
+	return prerequisite->call || prerequisite->slot.limiter;
 }
 
 static msec prerequisite_due_at(const struct prerequisite *prerequisite)
@@ -163,7 +163,7 @@ static msec start_due_at(const struct kube_backend *backend, const struct pendin
 {
 	if (pending->start != PENDING_START_REFUSED)
 		return MSEC_NEVER;
-	return gate_is_closed(&backend->starts)
+	return circuit_breaker_is_open(&backend->starts)
 		       ? msec_max(backend->starts.again_at, pending->again_at)
 		       : pending->again_at;
 }
@@ -192,42 +192,43 @@ void kube_backend_wake(struct kube_backend *backend)
 	loop_timer_arm(backend->timer, soonest);
 }
 
-msec kube_backend_pause(int n_refusals)
+msec kube_backend_backoff(int n_refusals)
 {
 	msec pause = msec_min(FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6), LONGEST_PAUSE);
 
 	return pause + (msec) ((double) pause / 2 * kube_jitter());
 }
 
-bool gate_is_closed(const struct gate *gate)
+bool circuit_breaker_is_open(const struct circuit_breaker *breaker)
 {
-	return gate->n_refusals > 0;
+	return breaker->n_refusals > 0;
 }
 
-void gate_refuse(struct gate *gate, const char *word, const char *why)
+void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why)
 {
-	gate->word = word;
-	free(gate->why);
-	gate->why = mem_copy_text(why);
-	if (!gate_is_closed(gate)) /* those that were called together are refused together */
-		gate_pass(gate);
+	breaker->word = word;
+	free(breaker->why);
+	breaker->why = mem_copy_text(why);
+	if (!circuit_breaker_is_open(
+		    breaker)) /* those that were called together are refused together */
+		circuit_breaker_probe(breaker);
 }
 
-void gate_pass(struct gate *gate)
+void circuit_breaker_probe(struct circuit_breaker *breaker)
 {
-	gate->again_at = loop_now() + kube_backend_pause(gate->n_refusals++);
+	breaker->again_at = loop_now() + kube_backend_backoff(breaker->n_refusals++);
 }
 
-void gate_open(struct gate *gate)
+void circuit_breaker_reset(struct circuit_breaker *breaker)
 {
-	free(gate->why);
-	*gate = (struct gate){0};
+	free(breaker->why);
+	*breaker = (struct circuit_breaker){0};
 }
 
-void kube_backend_let_in(struct kube_backend *backend, struct gate *gate)
+void kube_backend_admit(struct kube_backend *backend, struct circuit_breaker *breaker)
 {
-	if (!gate_is_closed(gate))
+	if (!circuit_breaker_is_open(breaker))
 		return;
-	gate_open(gate);
+	circuit_breaker_reset(breaker);
 	kube_backend_wake(backend);
 }

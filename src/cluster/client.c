@@ -7,9 +7,9 @@
 #include "cluster/job_view.h"
 #include "cluster/store.h"
 #include "cluster/tfjob_changes.h"
-#include "jobs/known_job.h"
+#include "jobs/cluster_job_record.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
-#include "jobs/settle.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "kube/api.h"
@@ -17,7 +17,7 @@
 #include "kube/orphans.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
-#include "logs/keeper.h"
+#include "logs/folder_lock.h"
 #include "spec/job.h"
 #include "spec/job_words.h"
 
@@ -39,7 +39,7 @@ struct client_kube {
 
 static const struct client_functions kube_functions;
 
-static struct client_kube *of(struct client *client)
+static struct client_kube *kube_client_of(struct client *client)
 {
 	return (struct client_kube *) client;
 }
@@ -114,8 +114,8 @@ static int sync_view(struct client_kube *client, struct job_view *view, struct j
 /* The job as it is, or was last. ERR_NOT_FOUND when it was not there at the first look. One of `run
  * --on kubernetes`, or else a TFJob; what keeps us from seeing those is told where there is no such
  * TFJob either. */
-static int look(struct client_kube *client, const char *name, struct job_view **ret_view,
-		struct err *err)
+static int find_synced_job_view(struct client_kube *client, const char *name,
+				struct job_view **ret_view, struct err *err)
 {
 	struct job_view *known = known_view(client, name);
 	int rc = sync_view(client, known ? known : add_view(client, name, false), ret_view, err);
@@ -130,7 +130,7 @@ static int look(struct client_kube *client, const char *name, struct job_view **
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		     struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 
 	return client_kube_list(client->loop, client->api, client->settings.namespace_name,
 				ret_rows, ret_count, err);
@@ -139,13 +139,13 @@ static int kube_list(struct client *base, struct client_row **ret_rows, size_t *
 static int kube_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct job_view *view;
-	int rc = look(of(base), name, &view, err);
+	int rc = find_synced_job_view(kube_client_of(base), name, &view, err);
 
 	return rc < 0 ? rc : job_view_read(view, ret_job, err);
 }
 
 /* False when it is gone, or has ended and nobody is there to tidy up after it. */
-static bool may_change(const struct job_view *view)
+static bool may_viewed_job_change(const struct job_view *view)
 {
 	if (job_view_is_gone(view))
 		return false;
@@ -159,14 +159,14 @@ static bool may_change(const struct job_view *view)
 static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
 				int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	struct job_view *view;
-	int rc = look(client, name, &view, err);
+	int rc = find_synced_job_view(client, name, &view, err);
 
 	*ret_is_gone = rc == ERR_NOT_FOUND;
 	if (*ret_is_gone)
 		return 0;
-	if (rc == 0 && may_change(view))
+	if (rc == 0 && may_viewed_job_change(view))
 		rc = job_view_wait(view, version, until, err);
 	if (rc < 0)
 		return rc;
@@ -181,15 +181,15 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 static int kube_log_folder(struct client *base, const char *name, char **ret_folder,
 			   struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	struct job_view *view;
-	int rc = look(client, name, &view, err);
+	int rc = find_synced_job_view(client, name, &view, err);
 
 	if (rc < 0)
 		return rc;
 	char *folder CLEANUP(mem_free_text) =
 		state_folder_job(client->settings.state_folder, job_view_record(view)->uid);
-	if (!log_keeper_is_there(folder))
+	if (!log_folder_is_locked(folder))
 		return err_set(err, ERR_NOT_FOUND,
 			       "the logs of job '%s' are on the machine that supervises it", name);
 	*ret_folder = TAKE(folder);
@@ -200,11 +200,11 @@ static int kube_fetch_logs(struct client *base, const char *name,
 			   const struct client_logs_request *request, struct client_logs **ret_logs,
 			   struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	struct kube_api *api = NULL;
 	struct job_view *view;
 	struct job *job = NULL;
-	int rc = look(client, name, &view, err);
+	int rc = find_synced_job_view(client, name, &view, err);
 
 	if (rc == 0)
 		rc = record_read_job(job_view_record(view), &job, err);
@@ -276,9 +276,9 @@ static int refuse_unsupervised(const struct client_kube *client, const struct jo
 static int kube_patch(struct client *base, const char *name, const struct json *patch,
 		      struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	struct job_view *view;
-	int rc = look(client, name, &view, err);
+	int rc = find_synced_job_view(client, name, &view, err);
 
 	if (rc < 0)
 		return rc;
@@ -293,9 +293,9 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 static int kube_stop(struct client *base, const char *name, const char *reason, msec grace,
 		     struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	struct job_view *view;
-	int rc = look(client, name, &view, err);
+	int rc = find_synced_job_view(client, name, &view, err);
 
 	if (rc < 0 || record_is_finished(job_view_record(view)))
 		return rc;
@@ -304,7 +304,7 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 	if (job_view_is_of_tfjobs(view))
 		return tfjob_stop(&place, view, reason, grace, err);
 	rc = refuse_unsupervised(client, view, err);
-	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
+	return rc < 0 ? rc : record_request_stop(client->store, name, reason, grace, err);
 }
 
 /* Removing. */
@@ -314,10 +314,10 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 static char *find_supervisor_here(const struct client_kube *client, const char *name)
 {
 	char *record_name CLEANUP(mem_free_text) =
-		known_job_record_name(client->settings.namespace_name, name);
-	struct known_job known CLEANUP(known_job_done) = {0};
+		cluster_job_record_name(client->settings.namespace_name, name);
+	struct cluster_job_record known CLEANUP(cluster_job_record_done) = {0};
 
-	if (known_job_get(client->settings.state_folder, record_name, &known, NULL) < 0)
+	if (cluster_job_record_get(client->settings.state_folder, record_name, &known, NULL) < 0)
 		return NULL;
 	return TAKE(known.record.supervisor);
 }
@@ -328,7 +328,7 @@ static int remove_here(const struct client_kube *client, const char *name, const
 {
 	const char *folder = client->settings.state_folder;
 	char *going_on CLEANUP(mem_free_text) =
-		known_job_record_name(client->settings.namespace_name, name);
+		cluster_job_record_name(client->settings.namespace_name, name);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(folder, &store, err);
@@ -337,9 +337,9 @@ static int remove_here(const struct client_kube *client, const char *name, const
 		return rc;
 	rc = store->functions->get(store, name, &record, err);
 	if (rc == 0 && text_equals(record.uid, uid))
-		rc = settle_remove_job(store, folder, name, uid, err);
+		rc = orphaned_job_remove(store, folder, name, uid, err);
 	else if (rc == 0 || rc == ERR_NOT_FOUND)
-		rc = settle_remove_job(store, folder, going_on, uid, err);
+		rc = orphaned_job_remove(store, folder, going_on, uid, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
@@ -359,7 +359,8 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	return rc;
 }
 
-static struct kube_orphans_place place_of(const struct client_kube *client, const char *name)
+static struct kube_orphans_place orphans_place_of(const struct client_kube *client,
+						  const char *name)
 {
 	return (struct kube_orphans_place){client->loop, client->api,
 					   client->settings.namespace_name, name};
@@ -370,7 +371,7 @@ static struct kube_orphans_place place_of(const struct client_kube *client, cons
 static int remove_orphans(const struct client_kube *client, const char *name, const char *uid,
 			  struct kube_orphans *orphans, struct err *err)
 {
-	const struct kube_orphans_place place = place_of(client, name);
+	const struct kube_orphans_place place = orphans_place_of(client, name);
 	int rc = kube_orphans_delete(&place, orphans, uid, err);
 
 	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
@@ -411,9 +412,9 @@ static int wait_until_empty(struct job_view *view, struct err *err)
 
 static int remove_job(struct client *base, struct job_view *view, struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	const char *name = job_view_name(view);
-	const struct kube_orphans_place place = place_of(client, name);
+	const struct kube_orphans_place place = orphans_place_of(client, name);
 	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
 	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
 
@@ -429,10 +430,10 @@ static int remove_job(struct client *base, struct job_view *view, struct err *er
 
 static int kube_remove(struct client *base, const char *name, struct err *err)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 	char *supervisor CLEANUP(mem_free_text) = find_supervisor_here(client, name);
 	struct job_view *view;
-	int rc = look(client, name, &view, err);
+	int rc = find_synced_job_view(client, name, &view, err);
 
 	if (rc < 0)
 		return rc;
@@ -453,9 +454,9 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 
 /* Beginning and end. */
 
-static void kube_free(struct client *base)
+static void free_kube_client(struct client *base)
 {
-	struct client_kube *client = of(base);
+	struct client_kube *client = kube_client_of(base);
 
 	if (!client)
 		return;
@@ -487,7 +488,7 @@ int client_kube_new(const struct client_kube_settings *settings, struct client *
 	if (rc == 0)
 		rc = connect(client, client->loop, &client->api, err);
 	if (rc < 0) {
-		kube_free(&client->base);
+		free_kube_client(&client->base);
 		return rc;
 	}
 	client->store = store_kube_new(client->loop, client->api, client->settings.namespace_name);
@@ -506,5 +507,5 @@ static const struct client_functions kube_functions = {
 	.fetch_logs = kube_fetch_logs,
 	.logs_known_until = client_kube_logs_known_until,
 	.end_logs = client_kube_logs_free,
-	.free = kube_free,
+	.free = free_kube_client,
 };

@@ -34,7 +34,8 @@ struct reading {
 	kube_item_fn take;
 };
 
-static int read_all(struct listing *listing, const struct reading *reading, struct err *err)
+static int list_cluster_objects(struct listing *listing, const struct reading *reading,
+				struct err *err)
 {
 	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
 	const struct kube_request request = {
@@ -55,7 +56,7 @@ static void index_rows(struct listing *listing)
 }
 
 /* `uid` may be NULL. */
-static struct client_row *row_of(const struct listing *listing, const char *uid)
+static struct client_row *find_listed_row_by_uid(const struct listing *listing, const char *uid)
 {
 	const struct mirror_entry *entry = uid ? mirror_table_find(&listing->by_uid, uid) : NULL;
 
@@ -73,8 +74,8 @@ static void forget_rows(void *data)
 	listing->count = listing->capacity = 0;
 }
 
-static struct client_row *add_row(struct listing *listing, const struct json *item,
-				  const struct store_record *record)
+static struct client_row *append_listed_row(struct listing *listing, const struct json *item,
+					    const struct store_record *record)
 {
 	const char *namespace_name =
 		json_as_string(json_get_path(item, "metadata", "namespace", NULL), "");
@@ -89,12 +90,12 @@ static struct client_row *add_row(struct listing *listing, const struct json *it
 	return row;
 }
 
-static void take_job(const struct json *item, void *data)
+static void on_config_map_listed(const struct json *item, void *data)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	if (store_kube_read(item, &record, NULL) == 0)
-		add_row(data, item, &record)->is_untouched = record_is_untouched(&record);
+		append_listed_row(data, item, &record)->is_untouched = record_is_untouched(&record);
 }
 
 static int by_age(const void *a, const void *b)
@@ -140,7 +141,7 @@ static void take_lease(const struct json *item, void *data)
 	const struct listing *listing = data;
 	struct kube_lease lease;
 	int rc = kube_lease_read(item, &lease, NULL);
-	struct client_row *row = rc == 0 ? row_of(listing, lease.owner_uid) : NULL;
+	struct client_row *row = rc == 0 ? find_listed_row_by_uid(listing, lease.owner_uid) : NULL;
 
 	if (row && kube_lease_is_held(item, kube_api_server_now(listing->api)))
 		row->is_unsupervised = false;
@@ -151,7 +152,7 @@ static int read_supervisors(struct listing *listing, struct err *err)
 {
 	static const struct reading leases = {&kube_leases, OBJECTS_SELECTOR_JOBS,
 					      take_all_for_unsupervised, take_lease};
-	int rc = read_all(listing, &leases, err);
+	int rc = list_cluster_objects(listing, &leases, err);
 
 	if (rc != ERR_REFUSED)
 		return rc;
@@ -195,8 +196,8 @@ static void take_pod(const struct json *item, void *data)
 	const struct json *owners = json_get(metadata, "ownerReferences");
 	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
 	const char *phase = json_as_string(json_get_path(item, "status", "phase", NULL), NULL);
-	struct client_row *row =
-		json_count(owners) ? row_of(data, uid) : untouched_row_of(data, metadata);
+	struct client_row *row = json_count(owners) ? find_listed_row_by_uid(data, uid)
+						    : untouched_row_of(data, metadata);
 
 	if (row && is_unsupervised(row) && text_equals(phase, "Running"))
 		row->running++;
@@ -205,16 +206,16 @@ static void take_pod(const struct json *item, void *data)
 static int read_jobs_of_run(struct listing *listing, struct err *err)
 {
 	static const struct reading jobs = {&kube_config_maps, OBJECTS_SELECTOR_JOBS, forget_rows,
-					    take_job};
+					    on_config_map_listed};
 	static const struct reading running = {&kube_pods, OBJECTS_SELECTOR_JOBS, count_from_zero,
 					       take_pod};
-	int rc = read_all(listing, &jobs, err);
+	int rc = list_cluster_objects(listing, &jobs, err);
 
 	index_rows(listing);
 	if (rc == 0 && has_row(listing, goes_on))
 		rc = read_supervisors(listing, err);
 	if (rc == 0 && has_row(listing, is_unsupervised))
-		rc = read_all(listing, &running, err);
+		rc = list_cluster_objects(listing, &running, err);
 	return rc;
 }
 
@@ -249,7 +250,7 @@ static void take_tfjob(const struct json *item, void *data)
 
 	if (store_kube_tfjobs.read(item, &record, NULL) < 0)
 		return;
-	struct client_row *row = add_row(data, item, &record);
+	struct client_row *row = append_listed_row(data, item, &record);
 
 	row->running = count_active(&record);
 	if (row->is_finished)
@@ -265,7 +266,7 @@ static int read_tfjobs(struct listing *listing, struct err *err)
 	static const struct reading tfjobs = {&kube_tfjobs, NULL, forget_tfjobs, take_tfjob};
 
 	listing->n_jobs_of_run = listing->count;
-	int rc = read_all(listing, &tfjobs, err);
+	int rc = list_cluster_objects(listing, &tfjobs, err);
 
 	return rc == ERR_NOT_FOUND || rc == ERR_REFUSED ? 0 : rc;
 }

@@ -31,7 +31,7 @@ static void tell_soon(struct client_logs *logs)
 }
 
 /* Of a job that goes on more may come, if that is wanted. */
-static void tell(void *data)
+static void on_client_logs_timer(void *data)
 {
 	struct client_logs *logs = data;
 	bool is_last = !logs->request.follows || (logs->knows_owner && logs->is_finished);
@@ -44,28 +44,28 @@ static void tell(void *data)
 
 /* Pods. */
 
-static bool is_wanted(const struct client_logs_request *request,
-		      const struct observed_replica *seen)
+static bool is_replica_log_wanted(const struct client_logs_request *request,
+				  const struct observed_replica *seen)
 {
 	return (!request->role || text_equals(request->role, seen->role)) &&
 	       (request->index < 0 || request->index == seen->index) &&
 	       (request->attempt < 0 || request->attempt == seen->attempt);
 }
 
-static void on_pod(const struct job_pod *before, struct job_pod *pod, void *data)
+static void on_logged_pod_change(const struct job_pod *before, struct job_pod *pod, void *data)
 {
 	struct client_logs *logs = data;
 
 	if (!pod)
 		pod_logs_gone(logs->logs, before->name);
 	else if (job_pod_is_of(pod, logs->job->uid, logs->source.is_untouched) &&
-		 is_wanted(&logs->request, &pod->seen))
-		pod_logs_see(logs->logs, pod);
+		 is_replica_log_wanted(&logs->request, &pod->seen))
+		pod_logs_update(logs->logs, pod);
 }
 
 /* The job. */
 
-static bool is_over(const struct client_logs *logs, const struct json *owner)
+static bool is_logged_job_over(const struct client_logs *logs, const struct json *owner)
 {
 	const struct store_kube_form *form =
 		logs->source.is_of_tfjob ? &store_kube_tfjobs : &store_kube_config_maps;
@@ -78,16 +78,17 @@ static bool is_over(const struct client_logs *logs, const struct json *owner)
 	return record_is_finished(&record) || !text_equals(record.uid, logs->job->uid);
 }
 
-static void on_change(enum job_cache_kind kind, const char *name, void *data)
+static void on_logged_object_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct client_logs *logs = data;
 
 	if (kind == JOB_CACHE_OWNERS)
-		logs->is_finished = is_over(logs, job_follower_get(logs->seen, kind, name));
+		logs->is_finished =
+			is_logged_job_over(logs, job_follower_get(logs->seen, kind, name));
 	tell_soon(logs);
 }
 
-static void on_synced(enum job_cache_kind kind, void *data)
+static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
 {
 	struct client_logs *logs = data;
 
@@ -102,7 +103,7 @@ static void on_synced(enum job_cache_kind kind, void *data)
 /* Putting together. */
 
 /* Readers of a folder watch it. */
-static void on_output(void *data)
+static void on_client_logs_output(void *data)
 {
 	const struct client_logs *logs = data;
 
@@ -123,7 +124,7 @@ static void on_complete(void *data)
 	tell_soon(data);
 }
 
-static void on_trouble(const char *sentence, void *data)
+static void on_client_logs_trouble(const char *sentence, void *data)
 {
 	const struct client_logs *logs = data;
 
@@ -133,10 +134,10 @@ static void on_trouble(const char *sentence, void *data)
 static void on_cache_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
 	(void) kind;
-	on_trouble(err->text, data);
+	on_client_logs_trouble(err->text, data);
 }
 
-static void follow(struct client_logs *logs)
+static void watch_logged_job(struct client_logs *logs)
 {
 	const struct job_cache_settings cache = {
 		.loop = logs->request.loop,
@@ -148,9 +149,9 @@ static void follow(struct client_logs *logs)
 	const struct job_follower_settings follower = {
 		.namespace_name = logs->job->name_space,
 		.job_name = logs->job->name,
-		.on_pod = on_pod,
-		.on_change = on_change,
-		.on_synced = on_synced,
+		.on_pod = on_logged_pod_change,
+		.on_change = on_logged_object_change,
+		.on_synced = on_logged_objects_synced,
 		.on_trouble = on_cache_trouble,
 		.data = logs,
 	};
@@ -179,15 +180,15 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 		.ends_at_once = !request->follows,
 		.since = request->since,
 		.tail = request->tail,
-		.on_output = on_output,
+		.on_output = on_client_logs_output,
 		.on_complete = on_complete,
-		.on_trouble = on_trouble,
+		.on_trouble = on_client_logs_trouble,
 		.data = logs,
 	};
 
 	logs->logs = pod_logs_new(&settings);
-	logs->timer = loop_new_timer(request->loop, tell, logs);
-	follow(logs);
+	logs->timer = loop_new_timer(request->loop, on_client_logs_timer, logs);
+	watch_logged_job(logs);
 	return logs;
 }
 

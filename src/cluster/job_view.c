@@ -100,7 +100,7 @@ static void record_free(struct store_record *record)
 	free(record);
 }
 
-static void take_record(struct job_view *view, struct store_record take_record)
+static void store_viewed_record(struct job_view *view, struct store_record take_record)
 {
 	bool is_other = view->record && !text_equals(view->record->uid, take_record.uid);
 
@@ -128,7 +128,7 @@ static void see_owner(struct job_view *view, const struct json *owner)
 	struct store_record record;
 
 	if (owner && form_of(view)->read(owner, &record, NULL) == 0)
-		take_record(view, record);
+		store_viewed_record(view, record);
 	else if (view->record)
 		view->is_gone = true;
 	watch_pods(view);
@@ -137,19 +137,19 @@ static void see_owner(struct job_view *view, const struct json *owner)
 
 /* What the cache shows. */
 
-static void on_change(enum job_cache_kind kind, const char *name, void *data)
+static void on_job_view_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct job_view *view = data;
 
 	if (kind == JOB_CACHE_OWNERS)
 		see_owner(view, job_follower_get(view->seen, kind, name));
 	else if (kind == JOB_CACHE_LEASES)
-		lease_view_see(view->lease, job_follower_get(view->seen, kind, name));
+		lease_view_update(view->lease, job_follower_get(view->seen, kind, name));
 	else
 		note_change_if_synced(view);
 }
 
-static void on_synced(enum job_cache_kind kind, void *data)
+static void on_job_view_synced(enum job_cache_kind kind, void *data)
 {
 	struct job_view *view = data;
 
@@ -160,10 +160,10 @@ static void on_synced(enum job_cache_kind kind, void *data)
 static void give_up_lease(struct job_view *view)
 {
 	view->knows_lease = true;
-	lease_view_see_refused(view->lease);
+	lease_view_update_refused(view->lease);
 }
 
-static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
+static void on_job_view_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
 	struct job_view *view = data;
 
@@ -175,7 +175,7 @@ static void on_trouble(enum job_cache_kind kind, const struct err *err, void *da
 	note_change_if_synced(view);
 }
 
-static void follow(struct job_view *view)
+static void watch_viewed_job(struct job_view *view)
 {
 	const struct job_cache_settings cache = {
 		.loop = view->settings.loop,
@@ -187,9 +187,9 @@ static void follow(struct job_view *view)
 	const struct job_follower_settings follower = {
 		.namespace_name = view->settings.namespace_name,
 		.job_name = view->name,
-		.on_change = on_change,
-		.on_synced = on_synced,
-		.on_trouble = on_trouble,
+		.on_change = on_job_view_change,
+		.on_synced = on_job_view_synced,
+		.on_trouble = on_job_view_trouble,
 		.data = view,
 	};
 
@@ -209,7 +209,7 @@ struct job_view *job_view_new(const struct job_view_settings *settings, const ch
 	view->settings = *settings;
 	view->name = mem_copy_text(name);
 	view->lease = lease_view_new(settings->loop, settings->api, note_change_if_synced, view);
-	follow(view);
+	watch_viewed_job(view);
 	return view;
 }
 
@@ -238,14 +238,14 @@ bool job_view_is_of_tfjobs(const struct job_view *view)
 
 /* Waiting. */
 
-static void on_time(void *data)
+static void on_job_view_timer(void *data)
 {
 	wake(data);
 }
 
 int job_view_wait(struct job_view *view, int64_t change, msec until, struct err *err)
 {
-	struct loop_watch *timer = loop_new_timer(view->settings.loop, on_time, view);
+	struct loop_watch *timer = loop_new_timer(view->settings.loop, on_job_view_timer, view);
 
 	loop_timer_arm(timer, until);
 	view->is_waiting = true;

@@ -36,7 +36,7 @@ static void on_silence(void *data)
 	set_supervisor(data, mem_copy_text(""));
 }
 
-static void arm(struct lease_view *view, const struct json *object)
+static void arm_lease_expiry_timer(struct lease_view *view, const struct json *object)
 {
 	struct kube_lease lease = {0};
 	int rc = kube_lease_read(object, &lease, NULL);
@@ -45,7 +45,7 @@ static void arm(struct lease_view *view, const struct json *object)
 	loop_timer_arm(view->timer, loop_now() + duration + LATENESS);
 }
 
-void lease_view_see(struct lease_view *view, const struct json *object)
+void lease_view_update(struct lease_view *view, const struct json *object)
 {
 	char *holder = NULL;
 
@@ -53,12 +53,12 @@ void lease_view_see(struct lease_view *view, const struct json *object)
 	loop_timer_arm(view->timer, MSEC_NEVER);
 	if (object && kube_lease_is_held(object, kube_api_server_now(view->api))) {
 		holder = kube_lease_holder(object);
-		arm(view, object);
+		arm_lease_expiry_timer(view, object);
 	}
 	set_supervisor(view, holder ? holder : mem_copy_text(""));
 }
 
-void lease_view_see_refused(struct lease_view *view)
+void lease_view_update_refused(struct lease_view *view)
 {
 	view->is_refused = true;
 }

@@ -16,9 +16,9 @@ struct lease_view *lease_view_new(struct loop *loop, struct kube_api *api, loop_
 void lease_view_free(struct lease_view *view); /* NULL is fine */
 
 /* The Lease as it is now; NULL: there is none. */
-void lease_view_see(struct lease_view *view, const struct json *object);
+void lease_view_update(struct lease_view *view, const struct json *object);
 /* Leases may not be read. */
-void lease_view_see_refused(struct lease_view *view);
+void lease_view_update_refused(struct lease_view *view);
 
 /* "muster on laptop (process 4711)"; "" without an active one; NULL when that is not known, because
  * Leases may not be read. Borrowed until the loop runs. */

@@ -19,16 +19,16 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 
 	count_startup(backend, before, -1);
 	count_startup(backend, pod, 1);
-	kube_events_see_pod(backend, before, pod);
+	kube_events_observe_pod(backend, before, pod);
 	if (!pod)
 		return;
 	backend->has_made_pods = true;
 	if (!kube_backend_owns(backend, pod))
 		return;
-	kube_tell_pod(backend, before, pod);
+	kube_report_pod(backend, before, pod);
 	if (backend->logs)
-		pod_logs_see(backend->logs, pod);
-	kube_prerequisites_see_pod(backend, before, pod);
+		pod_logs_update(backend->logs, pod);
+	kube_prerequisites_observe_pod(backend, before, pod);
 }
 
 /* What is shown before the call for it is answered was not refused, and its answer is waited for no
@@ -37,10 +37,10 @@ static void see_start(struct kube_backend *backend, struct pending *pending,
 		      const struct job_pod *pod)
 {
 	if (pending->start != PENDING_NO_START)
-		kube_backend_tell_started(backend, pending, pod->uid);
+		kube_backend_report_started(backend, pending, pod->uid);
 	if (pending->start_call)
-		kube_backend_let_in(backend, &backend->starts);
-	pending_see_start(pending);
+		kube_backend_admit(backend, &backend->starts);
+	pending_confirm_start(pending);
 }
 
 /* The end of the Pod that had the name lets the next one in. It may be seen before the call for it
@@ -50,10 +50,10 @@ static void see_end(struct kube_backend *backend, struct pending *pending,
 {
 	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid))) {
 		if (pending->end_call) {
-			kube_backend_tell_ended(backend, pending);
-			kube_backend_let_in(backend, &backend->ends);
+			kube_backend_report_ended(backend, pending);
+			kube_backend_admit(backend, &backend->ends);
 		}
-		pending_forget_end(pending);
+		pending_drop_end(pending);
 	}
 	if (pending->start == PENDING_START_WAITS && !pod)
 		kube_backend_start(backend, pending);
@@ -64,11 +64,11 @@ static void see_end(struct kube_backend *backend, struct pending *pending,
 static bool is_its_own(const struct kube_backend *backend, const struct pending *pending,
 		       const struct job_pod *pod)
 {
-	bool is_going =
+	bool is_terminating =
 		text_equals(pod->uid, pending->ended_uid) || observed_was_asked_to_end(&pod->seen);
 
 	return kube_backend_is_attempt(backend, pod, pending->attempt) &&
-	       (pending->start != PENDING_START_WAITS || !is_going);
+	       (pending->start != PENDING_START_WAITS || !is_terminating);
 }
 
 static void tell_startup(struct kube_backend *backend)
@@ -80,7 +80,7 @@ static void tell_startup(struct kube_backend *backend)
 	backend->settings.on_startup(&backend->startup, backend->settings.data);
 }
 
-static void on_pod(struct kube_backend *backend, const char *name)
+static void on_backend_pod_change(struct kube_backend *backend, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, name);
 	struct pending *pending = pending_find(&backend->pending, name);
@@ -89,12 +89,12 @@ static void on_pod(struct kube_backend *backend, const char *name)
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
 	tell_startup(backend);
-	kube_events_see(backend);
+	kube_events_request(backend);
 	if (pending) {
 		see_end(backend, pending, pod);
 		if (pod && is_its_own(backend, pending, pod))
 			see_start(backend, pending, pod);
-		kube_backend_forget_lost(backend, pending);
+		kube_backend_drop_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	if (was_busy && backend->pending.count == 0)
@@ -102,14 +102,14 @@ static void on_pod(struct kube_backend *backend, const char *name)
 	kube_backend_news(backend);
 }
 
-static void on_change(enum job_cache_kind kind, const char *name, void *data)
+static void on_backend_object_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct kube_backend *backend = data;
 
 	if (kind == JOB_CACHE_PODS)
-		on_pod(backend, name);
+		on_backend_pod_change(backend, name);
 	else
-		kube_prerequisites_see(backend, kind, name);
+		kube_prerequisites_observe(backend, kind, name);
 }
 
 /* After a list, which tells nothing of what came and went before it. */
@@ -120,7 +120,7 @@ static void see_listed(struct kube_backend *backend)
 
 		if (job_follower_pod(backend->seen, pending->pod_name))
 			continue;
-		kube_backend_forget_lost(backend, pending);
+		kube_backend_drop_lost(backend, pending);
 		if (!pending->end_call)
 			see_end(backend, pending, NULL);
 		else if (pending->start == PENDING_START_WAITS)
@@ -132,10 +132,10 @@ static void see_listed(struct kube_backend *backend)
 static void see_all_pods(struct kube_backend *backend)
 {
 	see_listed(backend);
-	kube_events_see(backend);
+	kube_events_request(backend);
 }
 
-static void on_synced(enum job_cache_kind kind, void *data)
+static void on_backend_watch_synced(enum job_cache_kind kind, void *data)
 {
 	struct kube_backend *backend = data;
 
@@ -143,24 +143,24 @@ static void on_synced(enum job_cache_kind kind, void *data)
 	if (kind == JOB_CACHE_PODS)
 		see_all_pods(backend);
 	else
-		kube_prerequisites_forget_lost(backend);
+		kube_prerequisites_drop_lost(backend);
 	kube_backend_news(backend);
 }
 
 /* What came and went in a gap of the watch is told of by no event. */
-static void on_progress(enum job_cache_kind kind, void *data)
+static void on_backend_watch_progress(enum job_cache_kind kind, void *data)
 {
 	struct kube_backend *backend = data;
 	size_t count = backend->pending.count;
 
 	if (kind != JOB_CACHE_PODS) {
-		kube_prerequisites_forget_lost(backend);
+		kube_prerequisites_drop_lost(backend);
 		return;
 	}
 	for (size_t i = count; i-- > 0;) {
 		struct pending *pending = backend->pending.entries[i];
 
-		kube_backend_forget_lost(backend, pending);
+		kube_backend_drop_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	if (backend->pending.count < count)
@@ -172,13 +172,13 @@ static bool is_watched_here(const struct kube_backend *backend, enum job_cache_k
 	return kind == JOB_CACHE_PODS || kube_prerequisites_resource(backend, kind);
 }
 
-static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
+static void on_backend_watch_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
 	if (is_watched_here(data, kind))
 		kube_backend_trouble(data, err);
 }
 
-static void watch(struct kube_backend *backend)
+static void watch_backend_objects(struct kube_backend *backend)
 {
 	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {
 		enum job_cache_kind kind = (enum job_cache_kind) i;
@@ -206,7 +206,7 @@ static void tell_of_all_pods(const struct kube_backend *backend)
 	if (job_replica_count(backend->settings.job) > TFJOB_EVENTS_SINGLE)
 		return;
 	while ((pod = job_follower_next_pod(backend->seen, &place)))
-		kube_tell_pod(backend, NULL, pod);
+		kube_report_pod(backend, NULL, pod);
 }
 
 void kube_backend_follow(struct kube_backend *backend)
@@ -215,17 +215,17 @@ void kube_backend_follow(struct kube_backend *backend)
 		.namespace_name = backend->settings.job->name_space,
 		.job_name = backend->settings.job->name,
 		.on_pod = see_pod,
-		.on_change = on_change,
-		.on_synced = on_synced,
-		.on_progress = on_progress,
+		.on_change = on_backend_object_change,
+		.on_synced = on_backend_watch_synced,
+		.on_progress = on_backend_watch_progress,
 		.wants_warnings = kube_events_are_wanted,
-		.on_warnings = kube_events_take,
-		.on_trouble = on_trouble,
+		.on_warnings = kube_events_accept,
+		.on_trouble = on_backend_watch_trouble,
 		.data = backend,
 	};
 
 	backend->seen = job_cache_follow(backend->settings.cache, &settings);
-	watch(backend);
+	watch_backend_objects(backend);
 	see_synced(backend);
 	tell_of_all_pods(backend);
 }

@@ -9,8 +9,8 @@
 
 static void free_entry(struct pending *pending)
 {
-	pending_forget_start(pending);
-	pending_forget_end(pending);
+	pending_drop_start(pending);
+	pending_drop_end(pending);
 	free(pending->pod_name);
 	free(pending->role);
 	free(pending);
@@ -21,9 +21,9 @@ void pending_table_done(struct pending_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		if (!table->entries[i]->start_turn.is_taken)
-			turn_end(&table->entries[i]->start_turn);
+			request_slot_release(&table->entries[i]->start_turn);
 		if (!table->entries[i]->end_turn.is_taken)
-			turn_end(&table->entries[i]->end_turn);
+			request_slot_release(&table->entries[i]->end_turn);
 	}
 	for (size_t i = 0; i < table->count; i++)
 		free_entry(table->entries[i]);
@@ -59,10 +59,10 @@ struct pending *pending_at(struct pending_table *table, struct backend *backend,
 	return pending;
 }
 
-void pending_forget_end(struct pending *pending)
+void pending_drop_end(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->end_call));
-	turn_end(&pending->end_turn);
+	request_slot_release(&pending->end_turn);
 	mem_free_text(&pending->ended_uid);
 	pending->ended_uid = NULL;
 	pending->is_end_told = false;
@@ -76,7 +76,7 @@ void pending_forget_end(struct pending *pending)
 	pending->was_missed = pending->is_told = pending->is_deaf = false;
 }
 
-void pending_forget_start(struct pending *pending)
+void pending_drop_start(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->start_call));
 	mem_free_text(&pending->started_uid);
@@ -89,13 +89,13 @@ void pending_forget_start(struct pending *pending)
 	pending->is_unwanted = false;
 	pending->again_at = MSEC_UNSET;
 	pending->start = PENDING_NO_START;
-	turn_end(&pending->start_turn);
+	request_slot_release(&pending->start_turn);
 }
 
-void pending_see_start(struct pending *pending)
+void pending_confirm_start(struct pending *pending)
 {
 	kube_call_let_go(TAKE(pending->start_call));
-	pending_forget_start(pending);
+	pending_drop_start(pending);
 }
 
 void pending_drop_if_idle(struct pending_table *table, struct pending *pending)

@@ -18,7 +18,7 @@
 
 enum pending_start {
 	PENDING_NO_START,
-	PENDING_START_WAITS, /* for the name: the Pod before it is still there; or for its turn */
+	PENDING_START_WAITS, /* for the name: the Pod before it is still there; or for its slot */
 	PENDING_START_CALLED, /* the call is under way, or was answered; the cache does not show it
 			       */
 	PENDING_START_REFUSED, /* for now, or others were: it is tried again at `again_at`, or when
@@ -35,7 +35,7 @@ struct pending {
 
 	enum pending_start start;
 	int attempt; /* that is started */
-	struct turn start_turn, end_turn; /* of the two calls */
+	struct request_slot start_turn, end_turn; /* of the two calls */
 	struct kube_call *start_call;
 	char *started_uid; /* of the Pod that was made; NULL before the answer */
 	int64_t started_version; /* its resourceVersion */
@@ -76,11 +76,11 @@ struct pending *pending_find(const struct pending_table *table, const char *pod_
 struct pending *pending_at(struct pending_table *table, struct backend *backend,
 			   const char *pod_name, const char *role, int index);
 /* The end, or the start, is over. */
-void pending_forget_end(struct pending *pending);
-void pending_forget_start(struct pending *pending);
+void pending_drop_end(struct pending *pending);
+void pending_drop_start(struct pending *pending);
 /* The Pod was seen, so that its start is over; a call that is not answered yet is still heard for
  * what the server warns of. */
-void pending_see_start(struct pending *pending);
+void pending_confirm_start(struct pending *pending);
 /* Drops the entry when nothing is under way any more. */
 void pending_drop_if_idle(struct pending_table *table, struct pending *pending);
 

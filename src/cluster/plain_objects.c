@@ -14,7 +14,7 @@ static void add_network_policy(struct kube_backend *backend)
 }
 
 /* It was made before any Pod was started. */
-static void add_secret(struct kube_backend *backend)
+static void add_secret_prerequisite(struct kube_backend *backend)
 {
 	const struct backend_kube_settings *settings = &backend->settings;
 	struct prerequisite *secret;
@@ -26,11 +26,11 @@ static void add_secret(struct kube_backend *backend)
 	secret->is_made = true;
 }
 
-static void begin(struct kube_backend *backend)
+static void add_plain_prerequisites(struct kube_backend *backend)
 {
 	kube_prerequisites_add(backend, &kube_services, backend->settings.job->name);
 	add_network_policy(backend);
-	add_secret(backend);
+	add_secret_prerequisite(backend);
 }
 
 static bool has_files(const struct job *job)
@@ -49,7 +49,7 @@ static bool reads_config_maps(const struct job *job)
 	return cluster || has_files(job);
 }
 
-static bool reads(const struct kube_backend *backend, enum job_cache_kind kind)
+static bool plain_job_reads_kind(const struct kube_backend *backend, enum job_cache_kind kind)
 {
 	const struct job *job = backend->settings.job;
 
@@ -60,7 +60,7 @@ static bool reads(const struct kube_backend *backend, enum job_cache_kind kind)
 	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES;
 }
 
-static void take_job(struct kube_backend *backend)
+static void rebuild_plain_objects(struct kube_backend *backend)
 {
 	objects_free(backend->objects);
 	backend->objects = objects_new(backend->job);
@@ -76,7 +76,7 @@ static void take_job(struct kube_backend *backend)
 	job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 
-static void done(struct kube_backend *backend)
+static void release_plain_objects(struct kube_backend *backend)
 {
 	objects_free(backend->objects);
 }
@@ -87,25 +87,25 @@ static struct json *pod_new(const struct kube_backend *backend, const struct rol
 	return objects_pod_new(backend->objects, role, index, attempt, backend->job->uid);
 }
 
-static struct json *service_new(const struct prerequisite *service)
+static struct json *make_plain_service(const struct prerequisite *service)
 {
 	return objects_service_new(service->backend->job, service->backend->job->uid);
 }
 
-static void add_address(const struct kube_backend *backend, const struct job *job,
-			const struct role *role, int index, struct text *text)
+static void add_plain_pod_address(const struct kube_backend *backend, const struct job *job,
+				  const struct role *role, int index, struct text *text)
 {
 	(void) backend;
 	objects_add_address(job, role, index, text);
 }
 
 const struct kube_kind kube_kind_plain = {
-	.habits = {.kills_after_grace = true},
-	.reads = reads,
-	.begin = begin,
-	.take_job = take_job,
-	.done = done,
+	.traits = {.kills_after_grace = true},
+	.reads = plain_job_reads_kind,
+	.begin = add_plain_prerequisites,
+	.take_job = rebuild_plain_objects,
+	.done = release_plain_objects,
 	.pod_new = pod_new,
-	.service_new = service_new,
-	.add_address = add_address,
+	.service_new = make_plain_service,
+	.add_address = add_plain_pod_address,
 };

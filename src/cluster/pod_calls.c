@@ -13,7 +13,7 @@
 /* From one telling that did not come through to the next. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)
 
-static struct kube_backend *of(struct backend *base)
+static struct kube_backend *kube_backend_of_pending(struct backend *base)
 {
 	return (struct kube_backend *) base;
 }
@@ -30,7 +30,7 @@ static bool is_final(const struct kube_backend *backend, const struct kube_statu
 	return status->refusal == KUBE_REFUSED_FOR_EVER || err->code == ERR_INVALID;
 }
 
-static const char *word_of(const struct kube_status *status)
+static const char *refusal_reason_of(const struct kube_status *status)
 {
 	if (status->refusal == KUBE_REFUSED_RIGHT)
 		return "Forbidden";
@@ -54,7 +54,7 @@ static bool is_refusal_told(const struct kube_backend *backend, const struct pen
 			    const struct kube_status *status, const struct err *err)
 {
 	return err->code == ERR_EXISTS ? pending->n_refusals == 1
-				       : !is_any_refused(backend, word_of(status));
+				       : !is_any_refused(backend, refusal_reason_of(status));
 }
 
 static void keep_refusal(struct pending *pending, const char *word, const char *why)
@@ -64,20 +64,20 @@ static void keep_refusal(struct pending *pending, const char *word, const char *
 	pending->refusal = mem_copy_text(why);
 }
 
-static void refuse(struct kube_backend *backend, struct pending *pending,
-		   const struct kube_status *status, const struct err *err)
+static void handle_pod_refused(struct kube_backend *backend, struct pending *pending,
+			       const struct kube_status *status, const struct err *err)
 {
 	if (is_refusal_told(backend, pending, status, err))
-		kube_tell_not_created(backend, &kube_pods, err);
+		kube_report_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
-	keep_refusal(pending, word_of(status), kube_refusal_why(err->text));
+	keep_refusal(pending, refusal_reason_of(status), kube_refusal_why(err->text));
 	pending->again_at = loop_now();
 	pending->asks_for_all = false;
 	if (err->code == ERR_EXISTS) /* of this name alone */
-		pending->again_at += kube_backend_pause(pending->n_refusals);
+		pending->again_at += kube_backend_backoff(pending->n_refusals);
 	else if (pending->start == PENDING_START_REFUSED)
-		gate_refuse(&backend->starts, pending->refusal_reason, pending->refusal);
+		circuit_breaker_trip(&backend->starts, pending->refusal_reason, pending->refusal);
 	pending->n_refusals++;
 	kube_backend_wake(backend);
 }
@@ -85,22 +85,22 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 /* Others were refused: it waits with them. */
 static void put_start_off(struct kube_backend *backend, struct pending *pending)
 {
-	turn_end(&pending->start_turn);
+	request_slot_release(&pending->start_turn);
 	pending->start = PENDING_START_REFUSED;
 	keep_refusal(pending, backend->starts.word, backend->starts.why);
 	kube_backend_wake(backend);
 }
 
-void kube_backend_tell_started(struct kube_backend *backend, struct pending *pending,
-			       const char *uid)
+void kube_backend_report_started(struct kube_backend *backend, struct pending *pending,
+				 const char *uid)
 {
 	const struct told_object object = {&kube_pods, pending->pod_name, pending->role, uid};
 
 	if (pending->is_start_told)
 		return;
 	pending->is_start_told = true;
-	kube_tell_restart_policy(backend, job_role(backend->job, pending->role));
-	kube_tell_created(backend, &object);
+	kube_report_restart_policy(backend, job_role(backend->job, pending->role));
+	kube_report_created(backend, &object);
 }
 
 static void keep_made(struct kube_backend *backend, struct pending *pending, const struct json *pod)
@@ -109,18 +109,18 @@ static void keep_made(struct kube_backend *backend, struct pending *pending, con
 
 	pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
 	pending->started_version = kube_backend_version_of(pod);
-	kube_backend_tell_started(backend, pending, pending->started_uid);
+	kube_backend_report_started(backend, pending, pending->started_uid);
 }
 
 /* One that was refused is no more; one that was made has to go again. */
-void kube_backend_end_start(struct kube_backend *backend, struct pending *pending)
+void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pending)
 {
 	char *uid CLEANUP(mem_free_text) = TAKE(pending->started_uid);
 
-	pending_forget_start(pending);
+	pending_drop_start(pending);
 	if (uid && !pending->ended_uid) {
 		pending->ended_uid = TAKE(uid);
-		kube_backend_end(backend, pending);
+		kube_backend_delete_pod(backend, pending);
 	} else {
 		pending_drop_if_idle(&backend->pending, pending);
 	}
@@ -130,23 +130,23 @@ static void on_started(struct json *object, const struct kube_status *status, co
 		       void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = of(pending->backend);
+	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
 
 	pending->start_call = NULL;
-	turn_end(&pending->start_turn);
+	request_slot_release(&pending->start_turn);
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
-		kube_backend_tell_earlier_pods(backend);
+		kube_backend_report_earlier_pods(backend);
 	if (err) {
-		refuse(backend, pending, status, err);
+		handle_pod_refused(backend, pending, status, err);
 	} else {
 		keep_made(backend, pending, object);
-		kube_backend_let_in(backend, &backend->starts);
+		kube_backend_admit(backend, &backend->starts);
 	}
 	if (pending->is_unwanted) {
-		kube_backend_end_start(backend, pending);
+		kube_backend_cancel_start(backend, pending);
 	} else {
-		kube_backend_forget_lost(backend, pending);
+		kube_backend_drop_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	kube_backend_news(backend);
@@ -157,17 +157,17 @@ static bool is_name_taken(const struct kube_backend *backend, const struct pendi
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
 
-	return pod && kube_backend_goes_by_itself(pod);
+	return pod && kube_backend_is_collected(pod);
 }
 
 /* The name may have been taken while it waited. */
 static void on_start_turn(void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = of(pending->backend);
+	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
 
 	if (is_name_taken(backend, pending))
-		turn_end(&pending->start_turn);
+		request_slot_release(&pending->start_turn);
 	else
 		kube_backend_start(backend, pending);
 }
@@ -177,16 +177,16 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 	const struct role *role = job_role(backend->job, pending->role);
 
 	if (!role) { /* the job has lost this role since: nobody asks for it any more */
-		pending_forget_start(pending);
+		pending_drop_start(pending);
 		return;
 	}
-	if (gate_is_closed(&backend->starts) && !pending->asks_for_all) {
+	if (circuit_breaker_is_open(&backend->starts) && !pending->asks_for_all) {
 		put_start_off(backend, pending);
 		return;
 	}
 	pending->start = PENDING_START_WAITS;
-	if (!turn_take(&pending->start_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
-		       backend->job->name_space, on_start_turn, pending))
+	if (!request_slot_acquire(&pending->start_turn, kube_api_limiter(backend->settings.api),
+				  REQUEST_CHANGE, backend->job->name_space, on_start_turn, pending))
 		return;
 	struct json *pod CLEANUP(json_cleanup) =
 		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
@@ -219,7 +219,7 @@ static bool is_gone(const struct err *err)
 	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
 }
 
-void kube_backend_tell_ended(struct kube_backend *backend, struct pending *pending)
+void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending)
 {
 	const struct told_object object = {&kube_pods, pending->pod_name, pending->role,
 					   pending->ended_uid};
@@ -227,39 +227,39 @@ void kube_backend_tell_ended(struct kube_backend *backend, struct pending *pendi
 	if (pending->is_end_told)
 		return;
 	pending->is_end_told = true;
-	kube_tell_deleted(backend, &object);
+	kube_report_deleted(backend, &object);
 }
 
 static void put_end_off(struct kube_backend *backend, struct pending *pending)
 {
-	turn_end(&pending->end_turn);
+	request_slot_release(&pending->end_turn);
 	pending->is_end_put_off = true;
 	pending->end_asks_for_all = false;
 	kube_backend_wake(backend);
 }
 
-static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void on_pod_deleted(struct json *object, const struct kube_status *status,
+			   const struct err *err, void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = of(pending->backend);
+	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
 
 	(void) object, (void) status;
 	pending->end_call = NULL;
-	turn_end(&pending->end_turn);
+	request_slot_release(&pending->end_turn);
 	if (!err)
-		kube_backend_tell_ended(backend, pending);
+		kube_backend_report_ended(backend, pending);
 	if (err && !is_gone(err)) {
-		kube_tell_not_deleted(backend, &kube_pods, err);
+		kube_report_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
-		gate_refuse(&backend->ends, NULL, NULL);
+		circuit_breaker_trip(&backend->ends, NULL, NULL);
 		pending->end_refused_at = loop_now();
 		put_end_off(backend, pending);
 		return;
 	}
-	kube_backend_let_in(backend, &backend->ends);
+	kube_backend_admit(backend, &backend->ends);
 	if (err && !job_follower_pod(backend->seen, pending->pod_name)) {
-		pending_forget_end(pending);
+		pending_drop_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	kube_backend_news(backend);
@@ -269,19 +269,19 @@ static void on_end_turn(void *data)
 {
 	struct pending *pending = data;
 
-	kube_backend_end(of(pending->backend), pending);
+	kube_backend_delete_pod(kube_backend_of_pending(pending->backend), pending);
 }
 
-void kube_backend_end(struct kube_backend *backend, struct pending *pending)
+void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pending)
 {
 	pending->end_waits = false;
-	if (gate_is_closed(&backend->ends) && !pending->end_asks_for_all) {
+	if (circuit_breaker_is_open(&backend->ends) && !pending->end_asks_for_all) {
 		put_end_off(backend, pending);
 		return;
 	}
 	pending->is_end_put_off = false;
-	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
-		       backend->job->name_space, on_end_turn, pending))
+	if (!request_slot_acquire(&pending->end_turn, kube_api_limiter(backend->settings.api),
+				  REQUEST_CHANGE, backend->job->name_space, on_end_turn, pending))
 		return;
 	struct json *options CLEANUP(json_cleanup) =
 		delete_options_new(pending->ended_uid, pending->end_grace);
@@ -295,18 +295,19 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 	};
 
 	kube_call_cancel(pending->end_call);
-	pending->end_call = kube_call_new(backend->settings.api, &request, on_ended, pending);
+	pending->end_call = kube_call_new(backend->settings.api, &request, on_pod_deleted, pending);
 }
 
 /* Pods whose end is held back because something is to be fetched from them.
  *
- * Deleting a Pod ends all its containers, the keeper too (kube/keeper.h). So the process that
- * trains is told to end from inside its container, as kubelet would tell it, and the Pod stays. A
- * process that is still there after its grace time, or cannot be told, is fetched from as it
- * stands. */
+ * Deleting a Pod ends all its containers, the keeper too (kube/fetch_sidecar.h). So the process
+ * that trains is told to end from inside its container, as kubelet would tell it, and the Pod
+ * stays. A process that is still there after its grace time, or cannot be told, is fetched from as
+ * it stands. */
 
 /* The first time it may be that the process has ended, and that its node is slow to say so. */
-static void take_loss(struct kube_backend *backend, struct pending *pending, const struct err *err)
+static void handle_term_exec_lost(struct kube_backend *backend, struct pending *pending,
+				  const struct err *err)
 {
 	struct err told = {0};
 	bool is_first = !pending->was_missed;
@@ -332,18 +333,19 @@ static void on_told(int exit_code, const struct err *err, void *data)
 	pending->is_deaf = !err && exit_code > 0 && exit_code < EXIT_BY_SIGNAL;
 	pending->is_told = !err && !pending->is_deaf;
 	if (err)
-		take_loss(backend, pending, err);
+		handle_term_exec_lost(backend, pending, err);
 	if (pending->is_deaf)
 		kube_backend_news(backend);
 	kube_backend_wake(backend);
 }
 
-static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
+static void on_term_exec_output(enum kube_channel channel, const char *bytes, size_t len,
+				void *data)
 {
 	(void) channel, (void) bytes, (void) len, (void) data;
 }
 
-void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending)
+void kube_backend_report_held(struct kube_backend *backend, struct pending *pending)
 {
 	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
 	const struct role *role = job_role(backend->job, pending->role);
@@ -351,7 +353,7 @@ void kube_backend_tell_held(struct kube_backend *backend, struct pending *pendin
 		.container = {backend->job->name_space, pending->pod_name,
 			      role ? role->container.name : NULL},
 		.command = command,
-		.on_output = on_output,
+		.on_output = on_term_exec_output,
 		.on_end = on_told,
 		.data = pending,
 	};
@@ -372,7 +374,7 @@ static void tell_again(struct kube_backend *backend, msec now)
 		if (now < pending->tell_at || !kube_backend_is_waited_for(backend, pending))
 			continue;
 		pending->tell_at = MSEC_NEVER;
-		kube_backend_tell_held(backend, pending);
+		kube_backend_report_held(backend, pending);
 	}
 }
 
@@ -392,7 +394,8 @@ bool backend_kube_is_held_up(const struct backend *base)
 }
 
 /* Those that were told have had their grace time; the others begin it with their Pod. */
-static void release(struct kube_backend *backend, struct pending *pending, bool is_hurried)
+static void release_held_pod_end(struct kube_backend *backend, struct pending *pending,
+				 bool is_hurried)
 {
 	if (pending->is_told || is_hurried) {
 		pending->end_grace = 0;
@@ -405,7 +408,7 @@ static void release(struct kube_backend *backend, struct pending *pending, bool 
 	pending->end_waits = pending->is_removed &&
 			     pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid);
 	if (!pending->end_waits)
-		kube_backend_end(backend, pending);
+		kube_backend_delete_pod(backend, pending);
 }
 
 void backend_kube_release(struct backend *base, bool is_hurried)
@@ -416,7 +419,7 @@ void backend_kube_release(struct backend *base, bool is_hurried)
 		struct pending *pending = backend->pending.entries[i];
 
 		if (pending->is_held)
-			release(backend, pending, is_hurried);
+			release_held_pod_end(backend, pending, is_hurried);
 	}
 }
 
@@ -434,14 +437,14 @@ static void try_starts_again(struct kube_backend *backend, msec now)
 			continue;
 		if (is_name_taken(backend, pending))
 			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
-		else if (!gate_is_closed(&backend->starts))
+		else if (!circuit_breaker_is_open(&backend->starts))
 			kube_backend_start(backend, pending);
 		else if (!first || pending->again_at < first->again_at)
 			first = pending;
 	}
-	if (!first || !gate_is_closed(&backend->starts) || backend->starts.again_at > now)
+	if (!first || !circuit_breaker_is_open(&backend->starts) || backend->starts.again_at > now)
 		return;
-	gate_pass(&backend->starts);
+	circuit_breaker_probe(&backend->starts);
 	first->asks_for_all = true;
 	kube_backend_start(backend, first);
 }
@@ -455,16 +458,16 @@ static void try_ends_again(struct kube_backend *backend, msec now)
 
 		if (!pending->is_end_put_off)
 			continue;
-		if (!gate_is_closed(&backend->ends))
-			kube_backend_end(backend, pending);
+		if (!circuit_breaker_is_open(&backend->ends))
+			kube_backend_delete_pod(backend, pending);
 		else if (!first || pending->end_refused_at < first->end_refused_at)
 			first = pending;
 	}
-	if (!first || !gate_is_closed(&backend->ends) || backend->ends.again_at > now)
+	if (!first || !circuit_breaker_is_open(&backend->ends) || backend->ends.again_at > now)
 		return;
-	gate_pass(&backend->ends);
+	circuit_breaker_probe(&backend->ends);
 	first->end_asks_for_all = true;
-	kube_backend_end(backend, first);
+	kube_backend_delete_pod(backend, first);
 }
 
 void kube_backend_try_again(void *data)

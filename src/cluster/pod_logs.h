@@ -39,7 +39,7 @@ struct pod_logs_settings {
 	bool ends_at_once; /* only what is there now is wanted */
 	msec since; /* lines of this time or later; MSEC_UNSET: all */
 	int64_t tail; /* only so many lines of what is there now; -1: all */
-	msec silence; /* of a stream, after which it is taken up again; 0: 10 min */
+	msec output_idle; /* of a stream, after which it is taken up again; 0: 10 min */
 	void (*on_output)(void *data);
 	void (*on_complete)(void *data); /* a log has ended */
 	void (*on_trouble)(const char *sentence, void *data);
@@ -54,7 +54,7 @@ void pod_logs_free(struct pod_logs *logs); /* NULL is fine */
 void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		     const struct log_container *container);
 /* The same of a Pod as the cluster shows it. */
-void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod);
+void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod);
 /* There is no Pod of this name any more. Of this and the next two, NULL is fine: nothing is
  * followed. */
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name);

@@ -18,7 +18,7 @@ struct pod_log {
 	bool cannot_be_kept;
 	struct log_follow follow;
 	struct log_lines lines;
-	struct turn turn; /* to open a stream: until it is open */
+	struct request_slot slot; /* to open a stream: until it is open */
 	msec heard_at;
 	msec last_time; /* of its newest line; MSEC_UNSET: none came */
 	struct err err; /* why the last stream was lost */
@@ -50,4 +50,4 @@ void pod_log_begin_stream(void *data);
 /* What it brought last is not the end: another one goes on there. */
 void pod_log_give_up_stream(struct pod_log *log);
 /* Something is new of the container: that ends a wait, and gives a stream that goes on a limit. */
-void pod_log_look_again(struct pod_log *log);
+void pod_log_poll(struct pod_log *log);

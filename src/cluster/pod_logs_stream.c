@@ -22,16 +22,16 @@
 static void end_opening(struct pod_log *log)
 {
 	struct pod_logs *logs = log->logs;
-	const struct turns *turns = kube_api_turns(logs->settings.api);
+	const struct request_limiter *limiter = kube_api_limiter(logs->settings.api);
 
-	turn_end(&log->turn);
-	if (turns->lines[TURN_STREAM].n_taken > 0 || logs->n_opened < BURST)
+	request_slot_release(&log->slot);
+	if (limiter->lines[REQUEST_STREAM].n_taken > 0 || logs->n_opened < BURST)
 		return;
 	logs->n_opened = 0;
 	heap_give_back();
 }
 
-static void on_turn(void *data)
+static void on_slot(void *data)
 {
 	struct pod_log *log = data;
 
@@ -72,7 +72,7 @@ static void write_batch(struct pod_log *log)
 }
 
 /* Which may pause us. A text without a stamp has the time of what is before it. */
-static void hand_on(struct pod_log *log, const char *bytes, size_t len, msec time)
+static void forward_pod_log_text(struct pod_log *log, const char *bytes, size_t len, msec time)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	const struct pod_log_name name = {
@@ -95,7 +95,7 @@ static void take_text(const char *bytes, size_t len, msec time, void *data)
 
 	log->follow.has_news = true;
 	if (logs->settings.on_text) {
-		hand_on(log, bytes, len, time);
+		forward_pod_log_text(log, bytes, len, time);
 		return;
 	}
 	if (time == MSEC_UNSET)
@@ -130,7 +130,7 @@ static void tell_gap(struct pod_log *log)
 	settings->on_trouble(text_of(&sentence), settings->data);
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
+static void on_pod_log_bytes(const char *bytes, size_t len, void *data)
 {
 	struct pod_log *log = data;
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -157,8 +157,8 @@ void pod_log_close(struct pod_log *log)
 	log->logs->n_ended_open -= log->follow.container.has_ended;
 }
 
-static enum log_end end_of(const struct pod_log *log, const struct kube_status *status,
-			   const struct err *err)
+static enum log_end classify_log_stream_end(const struct pod_log *log,
+					    const struct kube_status *status, const struct err *err)
 {
 	if (!err)
 		return LOG_END_PROPER;
@@ -181,7 +181,7 @@ static void tell_refusal(struct pod_logs *logs, const struct err *err)
 	logs->is_refusal_told = true;
 }
 
-static void tell_loss(struct pod_log *log)
+static void report_pod_log_lost(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	char *sentence CLEANUP(mem_free_text) =
@@ -217,7 +217,7 @@ static void take_words(struct pod_log *log)
 }
 
 /* The log has come to its end. */
-static void finish(struct pod_log *log, bool is_whole)
+static void finish_pod_log(struct pod_log *log, bool is_whole)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
@@ -225,7 +225,7 @@ static void finish(struct pod_log *log, bool is_whole)
 	write_batch(log);
 	pod_log_close(log);
 	if (!is_whole)
-		tell_loss(log);
+		report_pod_log_lost(log);
 	settings->on_output(settings->data);
 	settings->on_complete(settings->data);
 }
@@ -244,14 +244,14 @@ static void end_stream(struct pod_log *log, enum log_end end)
 	if (next.step == LOG_STEP_STREAM)
 		loop_timer_arm(log->timer, loop_now() + next.wait);
 	else
-		finish(log, next.step == LOG_STEP_DONE);
+		finish_pod_log(log, next.step == LOG_STEP_DONE);
 }
 
-static void on_end(struct json *object, const struct kube_status *status, const struct err *err,
-		   void *data)
+static void on_pod_log_stream_end(struct json *object, const struct kube_status *status,
+				  const struct err *err, void *data)
 {
 	struct pod_log *log = data;
-	enum log_end end = end_of(log, status, err);
+	enum log_end end = classify_log_stream_end(log, status, err);
 
 	(void) object;
 	log->call = NULL;
@@ -301,7 +301,8 @@ static struct kube_call *open_stream(struct pod_log *log)
 		.parameters = parameters,
 	};
 
-	return kube_stream_new(settings->api, &request, settings->silence, on_bytes, on_end, log);
+	return kube_stream_new(settings->api, &request, settings->output_idle, on_pod_log_bytes,
+			       on_pod_log_stream_end, log);
 }
 
 /* The container has ended, and its stream has not: for as long as it says something, that is fine.
@@ -334,11 +335,11 @@ void pod_log_begin_stream(void *data)
 		return;
 	/* Its name may be another Pod's by now. */
 	if (log->follow.container.is_gone) {
-		finish(log, log->follow.has_started && !log->follow.was_lost);
+		finish_pod_log(log, log->follow.has_started && !log->follow.was_lost);
 		return;
 	}
-	if (!turn_take(&log->turn, kube_api_turns(settings->api), TURN_STREAM,
-		       settings->namespace_name, on_turn, log))
+	if (!request_slot_acquire(&log->slot, kube_api_limiter(settings->api), REQUEST_STREAM,
+				  settings->namespace_name, on_slot, log))
 		return;
 	log->logs->n_opened++;
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
@@ -356,7 +357,7 @@ void pod_log_give_up_stream(struct pod_log *log)
 	log->follow.was_lost = true;
 }
 
-void pod_log_look_again(struct pod_log *log)
+void pod_log_poll(struct pod_log *log)
 {
 	loop_timer_arm(log->timer, loop_now() + (log->call ? LINGERING : 0));
 }

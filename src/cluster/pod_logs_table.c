@@ -5,7 +5,7 @@
 #include "cluster/pod_logs_parts.h"
 #include "io/descriptor_limit.h"
 #include "io/file.h"
-#include "logs/keeper.h"
+#include "logs/folder_lock.h"
 
 #include <stdlib.h>
 
@@ -19,9 +19,9 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	 * than the usual 1024. */
 	descriptor_limit_raise_to_most();
 	logs->settings = *settings;
-	if (!logs->settings.silence)
-		logs->settings.silence = SILENCE;
-	logs->keeper_fd = settings->folder ? log_keeper_begin(settings->folder) : -1;
+	if (!logs->settings.output_idle)
+		logs->settings.output_idle = SILENCE;
+	logs->keeper_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
 	return logs;
 }
 
@@ -51,7 +51,7 @@ void pod_logs_free(struct pod_logs *logs)
 	free(logs);
 }
 
-static struct pod_log *find(const struct pod_logs *logs, const char *pod_name)
+static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod_name)
 {
 	const struct mirror_entry *entry = mirror_table_find(&logs->table, pod_name);
 
@@ -91,7 +91,7 @@ static void take_container(struct pod_log *log, const struct log_container *cont
 	log->follow.container = *container;
 	log->follow.container.is_ending |= before.is_ending;
 	if (is_new)
-		pod_log_look_again(log);
+		pod_log_poll(log);
 }
 
 void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
@@ -117,7 +117,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		       });
 }
 
-void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod)
+void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
 	const struct pod_log_name name = {
@@ -140,7 +140,7 @@ void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod)
 
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 {
-	struct pod_log *log = logs ? find(logs, pod_name) : NULL;
+	struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
 
 	if (!log)
 		return;
@@ -177,7 +177,7 @@ void pod_logs_resume(struct pod_logs *logs)
 
 bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
 {
-	const struct pod_log *log = logs ? find(logs, pod_name) : NULL;
+	const struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
 
 	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
 }

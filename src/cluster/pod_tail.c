@@ -24,7 +24,7 @@ struct pod_tail {
 	struct text text;
 };
 
-static void end(struct pod_tail *tail)
+static void finish_pod_tail(struct pod_tail *tail)
 {
 	kube_call_cancel(TAKE(tail->call));
 	loop_timer_arm(tail->timer, MSEC_NEVER);
@@ -36,10 +36,10 @@ static void on_timer(void *data)
 	struct pod_tail *tail = data;
 
 	if (tail->call)
-		end(tail);
+		finish_pod_tail(tail);
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
+static void on_pod_tail_bytes(const char *bytes, size_t len, void *data)
 {
 	struct pod_tail *tail = data;
 
@@ -48,8 +48,8 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 }
 
 /* That a container never ran is no trouble, and says so elsewhere. */
-static void on_end(struct json *object, const struct kube_status *status, const struct err *err,
-		   void *data)
+static void on_pod_tail_end(struct json *object, const struct kube_status *status,
+			    const struct err *err, void *data)
 {
 	struct pod_tail *tail = data;
 
@@ -59,7 +59,7 @@ static void on_end(struct json *object, const struct kube_status *status, const 
 		tail->settings.on_trouble(err->text, tail->settings.data);
 	else if (err)
 		log_debug("cannot read the last lines of a Pod: %s", err->text);
-	end(tail);
+	finish_pod_tail(tail);
 }
 
 struct pod_tail *pod_tail_new(const struct pod_tail_settings *settings)
@@ -71,7 +71,7 @@ struct pod_tail *pod_tail_new(const struct pod_tail_settings *settings)
 	return tail;
 }
 
-static void forget(struct pod_tail *tail)
+static void clear_pod_tail(struct pod_tail *tail)
 {
 	text_done(&tail->text);
 	free(tail->pod_name);
@@ -84,7 +84,7 @@ void pod_tail_free(struct pod_tail *tail)
 		return;
 	kube_call_cancel(tail->call);
 	loop_watch_free(tail->timer);
-	forget(tail);
+	clear_pod_tail(tail);
 	free(tail);
 }
 
@@ -110,13 +110,13 @@ void pod_tail_ask(struct pod_tail *tail, const struct job_pod *pod)
 	};
 
 	kube_call_cancel(tail->call);
-	forget(tail);
+	clear_pod_tail(tail);
 	tail->pod_name = mem_copy_text(pod->name);
 	tail->uid = mem_copy_text(pod->uid);
 	tail->attempt = pod->seen.attempt;
 	tail->n_ends_in_place = pod->seen.n_ends_in_place;
-	tail->call =
-		kube_stream_new(tail->settings.api, &request, PATIENCE, on_bytes, on_end, tail);
+	tail->call = kube_stream_new(tail->settings.api, &request, PATIENCE, on_pod_tail_bytes,
+				     on_pod_tail_end, tail);
 	loop_timer_arm(tail->timer, loop_now() + PATIENCE);
 }
 

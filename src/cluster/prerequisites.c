@@ -48,7 +48,7 @@ struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend
 	if (objects_read_pod_name(backend->job, name, &role, &role_len, &service->index))
 		service->role = mem_copy_bytes(role, role_len);
 	if (job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
-		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
+		kube_prerequisites_observe(backend, JOB_CACHE_SERVICES, name);
 	return service;
 }
 
@@ -56,14 +56,14 @@ struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend
 static void end_call(struct prerequisite *prerequisite)
 {
 	kube_call_cancel(TAKE(prerequisite->call));
-	turn_end(&prerequisite->turn);
+	request_slot_release(&prerequisite->slot);
 }
 
 void kube_prerequisites_free(struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++)
-		if (!backend->prerequisites[i]->turn.is_taken)
-			turn_end(&backend->prerequisites[i]->turn);
+		if (!backend->prerequisites[i]->slot.is_taken)
+			request_slot_release(&backend->prerequisites[i]->slot);
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
@@ -90,12 +90,12 @@ static bool is_of_job(const struct prerequisite *prerequisite)
 static bool is_missing(const struct prerequisite *prerequisite)
 {
 	return !prerequisite->is_shown && !prerequisite_is_called(prerequisite) &&
-	       !prerequisite->is_made && !prerequisite->is_unwanted && !prerequisite->is_going &&
-	       is_of_job(prerequisite);
+	       !prerequisite->is_made && !prerequisite->is_unwanted &&
+	       !prerequisite->is_terminating && is_of_job(prerequisite);
 }
 
 /* Asked for is as good as there: Pods may start before their Service does. */
-bool kube_prerequisites_is_there(const struct kube_backend *backend)
+bool kube_prerequisites_exist(const struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		const struct prerequisite *prerequisite = backend->prerequisites[i];
@@ -129,14 +129,14 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 
 /* Making. */
 
-/* Now, or when it is its turn. */
+/* Now, or when it is its slot. */
 static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *data))
 {
 	const struct kube_backend *backend = prerequisite->backend;
 
 	prerequisite->is_refused = false;
-	if (turn_take(&prerequisite->turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
-		      backend->job->name_space, act, prerequisite))
+	if (request_slot_acquire(&prerequisite->slot, kube_api_limiter(backend->settings.api),
+				 REQUEST_CHANGE, backend->job->name_space, act, prerequisite))
 		act(prerequisite);
 }
 
@@ -154,14 +154,14 @@ static void tell_not_created(const struct prerequisite *prerequisite, bool is_fi
 			     const struct err *err)
 {
 	if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
-		kube_tell_not_created(prerequisite->backend, prerequisite->resource, err);
+		kube_report_not_created(prerequisite->backend, prerequisite->resource, err);
 }
 
 /* Later and later. */
 static void put_off(struct prerequisite *prerequisite)
 {
 	prerequisite->is_refused = true;
-	prerequisite->again_at = loop_now() + kube_backend_pause(prerequisite->n_refusals++);
+	prerequisite->again_at = loop_now() + kube_backend_backoff(prerequisite->n_refusals++);
 	kube_backend_wake(prerequisite->backend);
 }
 
@@ -172,7 +172,7 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 	bool is_first = !is_any_refused(backend);
 
 	if (was_end)
-		kube_tell_not_deleted(backend, prerequisite->resource, err);
+		kube_report_not_deleted(backend, prerequisite->resource, err);
 	else
 		tell_not_created(prerequisite, is_first, err);
 	if (is_first)
@@ -201,12 +201,12 @@ static void tell_deleted(const struct prerequisite *prerequisite)
 {
 	const struct told_object object = told_of(prerequisite);
 
-	kube_tell_deleted(prerequisite->backend, &object);
+	kube_report_deleted(prerequisite->backend, &object);
 }
 
 /* In a conflict the name is another's by now. */
-static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void on_prerequisite_deleted(struct json *object, const struct kube_status *status,
+				    const struct err *err, void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
@@ -215,12 +215,12 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	(void) object;
 	prerequisite->call = NULL;
 	prerequisite->is_ending = false;
-	turn_end(&prerequisite->turn);
+	request_slot_release(&prerequisite->slot);
 	prerequisite->is_made = false;
 	if (!err)
 		tell_deleted(prerequisite);
 	if (is_final) { /* it goes with its owner */
-		kube_tell_not_deleted(backend, prerequisite->resource, err);
+		kube_report_not_deleted(backend, prerequisite->resource, err);
 		kube_backend_trouble(backend, err);
 	} else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
 		try_later(prerequisite, err, true);
@@ -243,7 +243,8 @@ static void on_end_turn(void *data)
 	};
 
 	prerequisite->is_ending = true;
-	prerequisite->call = kube_call_new(backend->settings.api, &request, on_ended, prerequisite);
+	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_deleted,
+					   prerequisite);
 }
 
 /* Of that very object: the name alone may be of one that is not the job's. What was made by a call
@@ -257,14 +258,14 @@ static void begin_end(struct prerequisite *prerequisite)
 
 /* False: there is none, or that was done before. What is being made goes once that is known to be
  * over: the server might do it after the end that was asked for behind it. */
-static bool end(struct prerequisite *prerequisite)
+static bool delete_prerequisite(struct prerequisite *prerequisite)
 {
 	if (!prerequisite || prerequisite->is_unwanted)
 		return false;
 	prerequisite->is_unwanted = true;
 	if (prerequisite->call)
 		return true;
-	turn_end(&prerequisite->turn); /* in which it was to be made */
+	request_slot_release(&prerequisite->slot); /* in which it was to be made */
 	begin_end(prerequisite);
 	return true;
 }
@@ -281,7 +282,7 @@ static bool is_lost(const struct prerequisite *prerequisite)
 	return false;
 }
 
-void kube_prerequisites_forget_lost(struct kube_backend *backend)
+void kube_prerequisites_drop_lost(struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
@@ -302,7 +303,7 @@ static void take_made(struct prerequisite *prerequisite, const struct json *obje
 	if (prerequisite->resource == &kube_services) {
 		const struct told_object told = told_of(prerequisite);
 
-		kube_tell_created(prerequisite->backend, &told);
+		kube_report_created(prerequisite->backend, &told);
 	}
 }
 
@@ -315,7 +316,7 @@ static void on_made(struct json *object, const struct kube_status *status, const
 	struct kube_backend *backend = prerequisite->backend;
 
 	prerequisite->call = NULL;
-	turn_end(&prerequisite->turn);
+	request_slot_release(&prerequisite->slot);
 	if (!err)
 		take_made(prerequisite, object);
 	if (prerequisite->is_unwanted) {
@@ -341,7 +342,7 @@ static void want(struct prerequisite *prerequisite)
 	if (!prerequisite)
 		return;
 	if (!prerequisite->call)
-		turn_end(&prerequisite->turn); /* in which it was to go */
+		request_slot_release(&prerequisite->slot); /* in which it was to go */
 	prerequisite->is_unwanted = prerequisite->was_shown = false;
 }
 
@@ -355,7 +356,7 @@ static struct prerequisite *find_pod_group(const struct kube_backend *backend)
 		    : NULL;
 }
 
-void kube_prerequisites_want(struct kube_backend *backend, const char *pod_name)
+void kube_prerequisites_require(struct kube_backend *backend, const char *pod_name)
 {
 	want(kube_prerequisites_find(backend, &kube_services, pod_name));
 	want(find_pod_group(backend));
@@ -372,11 +373,11 @@ static struct prerequisite *find_service(struct kube_backend *backend, const cha
 		       : kube_prerequisites_find(backend, &kube_services, name);
 }
 
-void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name)
+void kube_prerequisites_release(struct kube_backend *backend, const char *pod_name)
 {
-	end(find_service(backend, pod_name));
+	delete_prerequisite(find_service(backend, pod_name));
 	if (backend->job->is_suspended)
-		end(find_pod_group(backend));
+		delete_prerequisite(find_pod_group(backend));
 }
 
 void backend_kube_end_pod_group(struct backend *base)
@@ -384,21 +385,21 @@ void backend_kube_end_pod_group(struct backend *base)
 	struct kube_backend *backend = (struct kube_backend *) base;
 	struct prerequisite *group = find_pod_group(backend);
 
-	if (group && (group->is_shown || group->is_made) && end(group))
-		kube_tell(backend, NOTE_NORMAL, "JobTerminated",
-			  "Job has been terminated. Deleting PodGroup");
+	if (group && (group->is_shown || group->is_made) && delete_prerequisite(group))
+		kube_report(backend, NOTE_NORMAL, "JobTerminated",
+			    "Job has been terminated. Deleting PodGroup");
 }
 
 /* Once for each PodGroup, in the words of training-operator. */
 static void warn_of_other_schedulers(const struct kube_backend *backend)
 {
 	if (pod_group_has_stranger(backend->settings.gang, backend->job))
-		kube_tell(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
-			  "Another scheduler is specified when gang-scheduling is enabled and it "
-			  "will not be overwritten");
+		kube_report(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
+			    "Another scheduler is specified when gang-scheduling is enabled and it "
+			    "will not be overwritten");
 }
 
-bool kube_prerequisites_hold_pods(const struct kube_backend *backend)
+bool kube_prerequisites_block_pods(const struct kube_backend *backend)
 {
 	const struct prerequisite *group = find_pod_group(backend);
 
@@ -427,7 +428,7 @@ static void tell_made_again(const struct prerequisite *prerequisite)
 }
 
 /* It may have come while it waited. */
-static bool is_wanted(const struct prerequisite *prerequisite)
+static bool is_prerequisite_wanted(const struct prerequisite *prerequisite)
 {
 	return !prerequisite->is_shown && is_of_job(prerequisite);
 }
@@ -437,8 +438,8 @@ static void on_make_turn(void *data)
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
 
-	if (!is_wanted(prerequisite)) {
-		turn_end(&prerequisite->turn);
+	if (!is_prerequisite_wanted(prerequisite)) {
+		request_slot_release(&prerequisite->slot);
 		return;
 	}
 
@@ -454,7 +455,7 @@ static void on_make_turn(void *data)
 	prerequisite->call = kube_call_new(backend->settings.api, &request, on_made, prerequisite);
 }
 
-static void make(struct prerequisite *prerequisite)
+static void create_prerequisite(struct prerequisite *prerequisite)
 {
 	tell_made_again(prerequisite);
 	if (prerequisite == find_pod_group(prerequisite->backend) && !prerequisite->is_refused)
@@ -462,13 +463,13 @@ static void make(struct prerequisite *prerequisite)
 	act_in_turn(prerequisite, on_make_turn);
 }
 
-void kube_prerequisites_make(struct kube_backend *backend)
+void kube_prerequisites_create(struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
 		if (is_missing(prerequisite) && !prerequisite->is_refused)
-			make(prerequisite);
+			create_prerequisite(prerequisite);
 	}
 }
 
@@ -652,7 +653,7 @@ void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
 		else if (prerequisite->is_shown)
 			update_again(prerequisite);
 		else
-			make(prerequisite);
+			create_prerequisite(prerequisite);
 	}
 }
 
@@ -660,7 +661,7 @@ void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
 static bool is_left_over(const struct prerequisite *prerequisite, const struct job_object *object)
 {
 	return prerequisite->is_unwanted && prerequisite->is_shown &&
-	       !prerequisite_is_called(prerequisite) && !object->is_going;
+	       !prerequisite_is_called(prerequisite) && !object->is_terminating;
 }
 
 /* Its end may be seen before the call for it is answered. */
@@ -670,14 +671,14 @@ static bool is_being_ended(const struct prerequisite *prerequisite)
 }
 
 /* From here on the cache knows. */
-void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
-			    const char *name)
+void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kind kind,
+				const char *name)
 {
 	const struct job_object *object = job_follower_object(backend->seen, kind, name);
 	const struct kube_resource *resource = kube_prerequisites_resource(backend, kind);
 	bool is_there = object && kube_prerequisites_is_ours(backend, object);
-	bool is_going = is_there && kind == JOB_CACHE_POD_GROUPS && object->is_going;
-	bool is_shown = is_there && !is_going;
+	bool is_terminating = is_there && kind == JOB_CACHE_POD_GROUPS && object->is_terminating;
+	bool is_shown = is_there && !is_terminating;
 	struct prerequisite *prerequisite;
 
 	if (!resource)
@@ -689,7 +690,7 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 		if (!is_there && is_being_ended(prerequisite))
 			tell_deleted(prerequisite);
 		prerequisite->is_shown = is_shown;
-		prerequisite->is_going = is_going;
+		prerequisite->is_terminating = is_terminating;
 		prerequisite->was_shown |= is_shown;
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
@@ -709,8 +710,8 @@ static bool waits_for_secret(const struct job_pod *pod)
 }
 
 /* Who may make Secrets may not look at them: a Pod that begins to wait tells that it is gone. */
-void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_pod *before,
-				struct job_pod *pod)
+void kube_prerequisites_observe_pod(struct kube_backend *backend, const struct job_pod *before,
+				    struct job_pod *pod)
 {
 	const struct job_secret *secret = backend->settings.secret;
 	struct prerequisite *prerequisite =

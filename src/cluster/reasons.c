@@ -22,18 +22,18 @@ static bool is_stuck(const struct kube_backend *backend, const struct job_pod *p
 	       (!seen->reason || pod_warnings_is_reason(seen->reason));
 }
 
-static const char *word(const struct json *event, const char *key)
+static const char *event_text_of(const struct json *event, const char *key)
 {
 	return json_as_string(json_get(event, key), "");
 }
 
-static void take_event(struct job_pod *pod, const struct json *event)
+static void set_reason_from_event(struct job_pod *pod, const struct json *event)
 {
-	const char *message = word(event, "message");
+	const char *message = event_text_of(event, "message");
 	size_t len = strcspn(message, "\r\n");
 
 	pod->seen.is_reason_from_elsewhere = true;
-	pod->seen.reason = arena_copy_text(pod->arena, word(event, "reason"));
+	pod->seen.reason = arena_copy_text(pod->arena, event_text_of(event, "reason"));
 	if (len > LONGEST_MESSAGE)
 		len = line_text_whole_characters(message, LONGEST_MESSAGE);
 	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
@@ -43,18 +43,19 @@ static bool is_told(const struct job_pod *pod, const struct json *event)
 {
 	const char *message = pod->seen.message;
 
-	return text_equals(pod->seen.reason, word(event, "reason")) && message &&
-	       text_starts_with(word(event, "message"), message);
+	return text_equals(pod->seen.reason, event_text_of(event, "reason")) && message &&
+	       text_starts_with(event_text_of(event, "message"), message);
 }
 
 /* The Pod that it says something of; NULL: it is of another job, or it is set up. */
 static struct job_pod *pod_of(const struct kube_backend *backend, const struct json *event)
 {
 	const struct json *about = json_get(event, "involvedObject");
-	struct job_pod *pod = job_follower_pod(backend->seen, word(about, "name"));
+	struct job_pod *pod = job_follower_pod(backend->seen, event_text_of(about, "name"));
 
-	return pod && text_equals(pod->uid, word(about, "uid")) && is_stuck(backend, pod) ? pod
-											  : NULL;
+	return pod && text_equals(pod->uid, event_text_of(about, "uid")) && is_stuck(backend, pod)
+		       ? pod
+		       : NULL;
 }
 
 /* The newest of each Pod. */
@@ -72,8 +73,8 @@ static bool take_events(struct kube_backend *backend, const struct json *const *
 		mirror_table_put(&taken, pod->name)->kept = pod;
 		if (is_told(pod, events[i]))
 			continue;
-		take_event(pod, events[i]);
-		kube_tell_pod(backend, NULL, pod);
+		set_reason_from_event(pod, events[i]);
+		kube_report_pod(backend, NULL, pod);
 		is_news = true;
 	}
 	mirror_table_done(&taken);
@@ -87,17 +88,17 @@ bool kube_events_are_wanted(void *data)
 	return backend->n_stuck > 0;
 }
 
-void kube_events_see(struct kube_backend *backend)
+void kube_events_request(struct kube_backend *backend)
 {
 	if (backend->n_stuck > 0)
 		job_follower_ask_warnings(backend->seen);
 }
 
-void kube_events_take(const struct json *const *events, size_t count, void *data)
+void kube_events_accept(const struct json *const *events, size_t count, void *data)
 {
 	struct kube_backend *backend = data;
 
-	kube_events_see(backend);
+	kube_events_request(backend);
 	if (take_events(backend, events, count))
 		kube_backend_news(backend);
 }
@@ -113,8 +114,8 @@ static void keep_reason(const struct job_pod *before, struct job_pod *pod)
 	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
 }
 
-void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *before,
-			 struct job_pod *pod)
+void kube_events_observe_pod(struct kube_backend *backend, const struct job_pod *before,
+			     struct job_pod *pod)
 {
 	bool was_stuck = before && is_stuck(backend, before);
 	bool is_stuck_now = pod && is_stuck(backend, pod);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "jobs/driver.h"
+#include "jobs/reconciler.h"
 #include "jobs/record.h"
 #include "jobs/uid.h"
 #include "kube/objects.h"
@@ -146,7 +146,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 			       "job '%s' already exists in namespace '%s' and has ended; use "
 			       "--replace to replace it, or choose another --name",
 			       job->name, job->name_space);
-	return driver_replace_job(store, job, old.uid, "", observed, now, err);
+	return reconciler_replace_job(store, job, old.uid, "", observed, now, err);
 }
 
 static int take_uid(struct store *store, struct job *job, struct err *err)
@@ -167,7 +167,7 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 	int rc = job_uid_set_new(job, err);
 
 	if (rc == 0)
-		rc = driver_create_job(store, job, "", observed, now, err);
+		rc = reconciler_create_job(store, job, "", observed, now, err);
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
 	return rc < 0 ? rc : take_uid(store, job, err);
@@ -215,14 +215,14 @@ int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struc
 	return 0;
 }
 
-static void stop(void *data)
+static void on_registration_timer(void *data)
 {
 	loop_stop(data);
 }
 
 static void wait_for(struct loop *loop, msec pause)
 {
-	struct loop_watch *timer = loop_new_timer(loop, stop, loop);
+	struct loop_watch *timer = loop_new_timer(loop, on_registration_timer, loop);
 
 	loop_timer_arm(timer, loop_now() + pause);
 	loop_run(loop);
@@ -243,8 +243,8 @@ static int make_secret(struct loop *loop, struct kube_api *api, const struct kub
 	return rc;
 }
 
-int registration_kube_make_secret(struct loop *loop, struct kube_api *api, const struct job *job,
-				  const struct job_secret *secret, struct err *err)
+int registration_kube_create_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+				    const struct job_secret *secret, struct err *err)
 {
 	if (!secret->name)
 		return 0;
@@ -259,8 +259,8 @@ int registration_kube_make_secret(struct loop *loop, struct kube_api *api, const
 	return make_secret(loop, api, &create, err);
 }
 
-int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,
-				 const struct job_file *files, size_t n_files, struct err *err)
+int registration_kube_create_files(struct loop *loop, struct kube_api *api, const struct job *job,
+				   const struct job_file *files, size_t n_files, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
 	int rc = objects_add_files(job, files, n_files, job->uid, list, err);

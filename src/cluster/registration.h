@@ -32,7 +32,7 @@ int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
 				       struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
- * `replaces_finished` only by a job that has not ended. `observed` as of driver_create_job: its
+ * `replaces_finished` only by a job that has not ended. `observed` as of reconciler_create_job: its
  * Pods may be started at once, also by others, should we be no more. */
 int registration_kube_register(struct store *store, struct job *job, const char *job_words,
 			       bool replaces_finished, const struct observed *observed, msec now,
@@ -52,11 +52,11 @@ int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struc
 
 /* Makes the Secret of the job's variables, if it has one, before any Pod that needs it. Waited for
  * as well. */
-int registration_kube_make_secret(struct loop *loop, struct kube_api *api, const struct job *job,
-				  const struct job_secret *secret, struct err *err) MUST_USE;
+int registration_kube_create_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+				    const struct job_secret *secret, struct err *err) MUST_USE;
 
 /* Makes the ConfigMaps of the files that travel with the job, before any Pod that mounts them. The
  * calls are waited for (kube/wait.h). */
-int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,
-				 const struct job_file *files, size_t n_files,
-				 struct err *err) MUST_USE;
+int registration_kube_create_files(struct loop *loop, struct kube_api *api, const struct job *job,
+				   const struct job_file *files, size_t n_files,
+				   struct err *err) MUST_USE;

@@ -33,8 +33,8 @@ static bool is_alike(const struct kube_answer *a, const struct kube_answer *b)
 	       text_equals(kube_refusal_why(a->err.text), kube_refusal_why(b->err.text));
 }
 
-static void add_fault(const struct kube_answer *answers, size_t count, size_t place,
-		      struct text *faults)
+static void add_dry_run_fault(const struct kube_answer *answers, size_t count, size_t place,
+			      struct text *faults)
 {
 	size_t n_more = 0;
 
@@ -49,21 +49,21 @@ static void add_fault(const struct kube_answer *answers, size_t count, size_t pl
 	text_add_char(faults, '\n');
 }
 
-static int judge(const struct kube_answer *answers, size_t count, struct text *faults,
-		 struct err *err)
+static int collect_dry_run_faults(const struct kube_answer *answers, size_t count,
+				  struct text *faults, struct err *err)
 {
 	for (size_t i = 0; i < count; i++)
 		if (answers[i].err.code == ERR_UNREACHABLE)
 			return err_set(err, ERR_UNREACHABLE, "%s", answers[i].err.text);
 	for (size_t i = 0; i < count; i++)
 		if (answers[i].err.code)
-			add_fault(answers, count, i, faults);
+			add_dry_run_fault(answers, count, i, faults);
 	return 0;
 }
 
-int rehearsal_kube_run(struct loop *loop, struct kube_api *api, const struct job *job,
-		       const struct job_file *files, size_t n_files,
-		       const struct job_secret *secret, struct text *faults, struct err *err)
+int server_dry_run(struct loop *loop, struct kube_api *api, const struct job *job,
+		   const struct job_file *files, size_t n_files, const struct job_secret *secret,
+		   struct text *faults, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
 	int rc = objects_add_all(job, files, n_files, secret, list, err);
@@ -75,7 +75,7 @@ int rehearsal_kube_run(struct loop *loop, struct kube_api *api, const struct job
 	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
 
 	kube_wait_all(loop, api, requests, count, answers);
-	rc = judge(answers, count, faults, err);
+	rc = collect_dry_run_faults(answers, count, faults, err);
 	kube_answers_free(answers, count);
 	return rc;
 }

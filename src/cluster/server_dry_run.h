@@ -14,7 +14,6 @@
 /* Adds a line for each fault; what is said of many objects is said once. 0 also when there are
  * some. Errors say that the question could not be asked: ERR_UNREACHABLE, or those of
  * objects_add_all. */
-int rehearsal_kube_run(struct loop *loop, struct kube_api *api, const struct job *job,
-		       const struct job_file *files, size_t n_files,
-		       const struct job_secret *secret, struct text *faults,
-		       struct err *err) MUST_USE;
+int server_dry_run(struct loop *loop, struct kube_api *api, const struct job *job,
+		   const struct job_file *files, size_t n_files, const struct job_secret *secret,
+		   struct text *faults, struct err *err) MUST_USE;

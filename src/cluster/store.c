@@ -43,7 +43,7 @@ struct pending_change {
 
 static const struct store_functions kube_functions;
 
-static struct kube_store *of(struct store *base)
+static struct kube_store *kube_store_of(struct store *base)
 {
 	return (struct kube_store *) base;
 }
@@ -79,7 +79,7 @@ struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
 
 void store_kube_keep_to(struct store *store, const char *uid)
 {
-	struct kube_store *own = of(store);
+	struct kube_store *own = kube_store_of(store);
 
 	free(own->only_uid);
 	own->only_uid = mem_copy_text(uid);
@@ -87,7 +87,7 @@ void store_kube_keep_to(struct store *store, const char *uid)
 
 /* What is kept. */
 
-static struct store_record *find(struct kube_store *store, const char *name)
+static struct store_record *find_stored_record(struct kube_store *store, const char *name)
 {
 	for (size_t i = 0; i < store->n_records; i++)
 		if (text_equals(store->records[i].name, name))
@@ -95,9 +95,9 @@ static struct store_record *find(struct kube_store *store, const char *name)
 	return NULL;
 }
 
-static void forget(struct kube_store *store, const char *name)
+static void drop_stored_record(struct kube_store *store, const char *name)
 {
-	struct store_record *record = find(store, name);
+	struct store_record *record = find_stored_record(store, name);
 
 	if (!record)
 		return;
@@ -119,7 +119,7 @@ static void pin_record(struct kube_store *store, struct store_record *record)
 void store_kube_pin(struct store *store, const struct json *document,
 		    store_kube_changed_fn on_changed, void *data)
 {
-	struct kube_store *own = of(store);
+	struct kube_store *own = kube_store_of(store);
 
 	pinned_job_free(own->pin);
 	own->pin = pinned_job_new(document);
@@ -130,12 +130,12 @@ void store_kube_pin(struct store *store, const struct json *document,
 }
 
 /* An answer and a watch may come in any order: the newer one stays. */
-static void keep(struct kube_store *store, struct store_record take_record)
+static void store_newer_record(struct kube_store *store, struct store_record take_record)
 {
-	struct store_record *known = find(store, take_record.name);
+	struct store_record *known = find_stored_record(store, take_record.name);
 
 	if (store->only_uid && !text_equals(take_record.uid, store->only_uid)) {
-		forget(store, take_record.name);
+		drop_stored_record(store, take_record.name);
 		store_record_done(&take_record);
 		return;
 	}
@@ -164,36 +164,36 @@ static int keep_answer(struct kube_store *store, const struct json *config_map,
 	if (rc < 0)
 		return rc;
 	*ret_version = record.version;
-	keep(store, record);
+	store_newer_record(store, record);
 	return 0;
 }
 
 /* Of a change. */
-static int take_answer(struct kube_store *store, const struct json *object, int64_t *ret_version,
-		       struct err *err)
+static int accept_store_answer(struct kube_store *store, const struct json *object,
+			       int64_t *ret_version, struct err *err)
 {
 	int rc = keep_answer(store, object, ret_version, err);
 
 	return rc == 0 && store->form->check_answer ? store->form->check_answer(object, err) : rc;
 }
 
-void store_kube_saw(struct store *store, const struct json *config_map)
+void store_kube_observe(struct store *store, const struct json *config_map)
 {
 	struct store_record record;
 
-	if (of(store)->form->read(config_map, &record, NULL) == 0)
-		keep(of(store), record);
+	if (kube_store_of(store)->form->read(config_map, &record, NULL) == 0)
+		store_newer_record(kube_store_of(store), record);
 }
 
-void store_kube_saw_gone(struct store *store, const char *job_name)
+void store_kube_observe_deletion(struct store *store, const char *job_name)
 {
-	forget(of(store), job_name);
+	drop_stored_record(kube_store_of(store), job_name);
 }
 
 /* Calls that are waited for. */
 
-static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
-		struct err *err)
+static int send_store_request(struct kube_store *store, struct kube_request request,
+			      struct json **ret_object, struct err *err)
 {
 	request.resource = store->form->resource;
 	request.namespace_name = store->namespace_name;
@@ -201,12 +201,13 @@ static int call(struct kube_store *store, struct kube_request request, struct js
 }
 
 /* Nobody knows whether it was made. What was made by us and by nobody else goes again. */
-static void take_back(struct kube_store *store, const struct store_record *record)
+static void undo_job_creation(struct kube_store *store, const struct store_record *record)
 {
 	char *object CLEANUP(mem_free_text) = store->form->object_name(record->name);
 	struct json *made CLEANUP(json_cleanup) = NULL;
 
-	if (call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &made, NULL) < 0 ||
+	if (send_store_request(store, (struct kube_request){.verb = KUBE_GET, .name = object},
+			       &made, NULL) < 0 ||
 	    !store_kube_is_made_as(made, record->uid))
 		return;
 	const char *uid = json_as_string(json_get_path(made, "metadata", "uid", NULL), "");
@@ -218,16 +219,17 @@ static void take_back(struct kube_store *store, const struct store_record *recor
 static int kube_create(struct store *base, const struct store_record *record, int64_t *ret_version,
 		       struct err *err)
 {
-	struct kube_store *store = of(base);
+	struct kube_store *store = kube_store_of(base);
 	struct json *config_map CLEANUP(json_cleanup) = NULL;
 	struct json *made CLEANUP(json_cleanup) = NULL;
 	int rc = store_kube_config_map(record, &config_map, err);
 
 	if (rc == 0)
-		rc = call(store, (struct kube_request){.verb = KUBE_CREATE, .body = config_map},
-			  &made, err);
+		rc = send_store_request(
+			store, (struct kube_request){.verb = KUBE_CREATE, .body = config_map},
+			&made, err);
 	if (rc == ERR_UNREACHABLE)
-		take_back(store, record);
+		undo_job_creation(store, record);
 	if (rc == ERR_EXISTS)
 		return err_set(err, rc, "job '%s' already exists", record->name);
 	return rc < 0 ? rc : keep_answer(store, made, ret_version, err);
@@ -247,8 +249,8 @@ static int fetch(struct kube_store *store, const char *name, struct err *err)
 	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *config_map CLEANUP(json_cleanup) = NULL;
 	int64_t version;
-	int rc = call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &config_map,
-		      err);
+	int rc = send_store_request(store, (struct kube_request){.verb = KUBE_GET, .name = object},
+				    &config_map, err);
 
 	if (rc == ERR_NOT_FOUND)
 		return err_set(err, rc, "job '%s' not found", name);
@@ -258,15 +260,15 @@ static int fetch(struct kube_store *store, const char *name, struct err *err)
 static int kube_get(struct store *base, const char *name, struct store_record *ret_record,
 		    struct err *err)
 {
-	struct kube_store *store = of(base);
-	const struct store_record *record = find(store, name);
+	struct kube_store *store = kube_store_of(base);
+	const struct store_record *record = find_stored_record(store, name);
 
 	if (!record && !store->only_uid) {
 		int rc = fetch(store, name, err);
 
 		if (rc < 0)
 			return rc;
-		record = find(store, name);
+		record = find_stored_record(store, name);
 	}
 	if (!record)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
@@ -293,8 +295,8 @@ static int explain_removal(const char *name, const struct err *refusal, struct e
 	return err_copy(err, refusal);
 }
 
-static struct pending_change *begin(struct kube_store *store, const char *job_name,
-				    store_done_fn done, void *data)
+static struct pending_change *start_store_change(struct kube_store *store, const char *job_name,
+						 store_done_fn done, void *data)
 {
 	struct pending_change *change = mem_new(sizeof(*change));
 
@@ -309,7 +311,7 @@ static struct pending_change *begin(struct kube_store *store, const char *job_na
 	return change;
 }
 
-static void release(struct pending_change *change)
+static void cancel_store_change(struct pending_change *change)
 {
 	kube_call_cancel(change->call);
 	free(change->job_name);
@@ -323,10 +325,11 @@ static void free_change(struct pending_change *change)
 	while (*at != change)
 		at = &(*at)->next;
 	*at = change->next;
-	release(change);
+	cancel_store_change(change);
 }
 
-static void finish(struct pending_change *change, int64_t version, const struct err *err)
+static void finish_store_change(struct pending_change *change, int64_t version,
+				const struct err *err)
 {
 	store_done_fn done = change->done;
 	void *data = change->data;
@@ -339,7 +342,8 @@ static void finish(struct pending_change *change, int64_t version, const struct 
 
 static void kube_let_go(struct store *base, const void *data)
 {
-	for (struct pending_change *change = of(base)->changes; change; change = change->next)
+	for (struct pending_change *change = kube_store_of(base)->changes; change;
+	     change = change->next)
 		if (change->data == data)
 			change->done = NULL;
 }
@@ -365,8 +369,8 @@ static void keep_read_again(struct pending_change *change, const struct json *ob
 	if (store->form->read(object, &record, NULL) < 0)
 		return;
 	if (record.version < change->version)
-		forget(store, change->job_name);
-	keep(store, record);
+		drop_stored_record(store, change->job_name);
+	store_newer_record(store, record);
 }
 
 /* Whatever is known by now: the change has failed in any case. */
@@ -380,8 +384,8 @@ static void on_read_again(struct json *object, const struct kube_status *status,
 	if (object)
 		keep_read_again(change, object);
 	else if (err->code == ERR_NOT_FOUND)
-		forget(change->store, change->job_name);
-	finish(change, 0, &conflict);
+		drop_stored_record(change->store, change->job_name);
+	finish_store_change(change, 0, &conflict);
 }
 
 static void on_changed(struct json *object, const struct kube_status *status, const struct err *err,
@@ -393,27 +397,27 @@ static void on_changed(struct json *object, const struct kube_status *status, co
 
 	(void) status;
 	if (!err) {
-		int rc = take_answer(change->store, object, &version, &own);
+		int rc = accept_store_answer(change->store, object, &version, &own);
 
-		finish(change, version, rc < 0 ? &own : NULL);
+		finish_store_change(change, version, rc < 0 ? &own : NULL);
 	} else if (err->code == ERR_CONFLICT) {
 		explain_change(change->job_name, err, &change->err);
 		begin_call(change, (struct kube_request){.verb = KUBE_GET}, on_read_again);
 	} else {
 		if (err->code == ERR_NOT_FOUND)
-			forget(change->store, change->job_name);
+			drop_stored_record(change->store, change->job_name);
 		explain_change(change->job_name, err, &own);
-		finish(change, 0, &own);
+		finish_store_change(change, 0, &own);
 	}
 }
 
 static void kube_begin_change(struct store *base, const char *name, int64_t version,
 			      const struct store_change *change, store_done_fn done, void *data)
 {
-	const struct store_kube_form *form = of(base)->form;
+	const struct store_kube_form *form = kube_store_of(base)->form;
 	struct json *body CLEANUP(json_cleanup) = form->change_new(name, change, version);
 
-	struct pending_change *pending = begin(of(base), name, done, data);
+	struct pending_change *pending = start_store_change(kube_store_of(base), name, done, data);
 
 	pending->version = version;
 	begin_call(pending,
@@ -432,17 +436,17 @@ static struct json *delete_options_new(const char *uid)
 	return options;
 }
 
-static void on_removed(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_stored_job_removed(struct json *object, const struct kube_status *status,
+				  const struct err *err, void *data)
 {
 	struct pending_change *change = data;
 	struct err own = {0};
 
 	(void) object, (void) status;
-	forget(change->store, change->job_name);
+	drop_stored_record(change->store, change->job_name);
 	if (err)
 		explain_removal(change->job_name, err, &own);
-	finish(change, 0, err ? &own : NULL);
+	finish_store_change(change, 0, err ? &own : NULL);
 }
 
 static void kube_begin_remove(struct store *base, const char *name, const char *uid,
@@ -450,8 +454,9 @@ static void kube_begin_remove(struct store *base, const char *name, const char *
 {
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
 
-	begin_call(begin(of(base), name, done, data),
-		   (struct kube_request){.verb = KUBE_DELETE, .body = options}, on_removed);
+	begin_call(start_store_change(kube_store_of(base), name, done, data),
+		   (struct kube_request){.verb = KUBE_DELETE, .body = options},
+		   on_stored_job_removed);
 }
 
 /* The same, waited for. */
@@ -459,35 +464,36 @@ static void kube_begin_remove(struct store *base, const char *name, const char *
 static int kube_change(struct store *base, const char *name, int64_t version,
 		       const struct store_change *change, int64_t *ret_version, struct err *err)
 {
-	struct kube_store *store = of(base);
+	struct kube_store *store = kube_store_of(base);
 	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *body CLEANUP(json_cleanup) = store->form->change_new(name, change, version);
 	struct json *changed CLEANUP(json_cleanup) = NULL;
 	struct err own;
-	int rc = call(store,
-		      (struct kube_request){.verb = store->form->change_verb,
-					    .name = object,
-					    .subresource = store->form->change_subresource,
-					    .body = body},
-		      &changed, &own);
+	int rc = send_store_request(
+		store,
+		(struct kube_request){.verb = store->form->change_verb,
+				      .name = object,
+				      .subresource = store->form->change_subresource,
+				      .body = body},
+		&changed, &own);
 
 	if (rc == 0)
-		return take_answer(store, changed, ret_version, err);
-	forget(store, name); /* the next reader asks the server */
+		return accept_store_answer(store, changed, ret_version, err);
+	drop_stored_record(store, name); /* the next reader asks the server */
 	return explain_change(name, &own, err);
 }
 
 static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
-	struct kube_store *store = of(base);
+	struct kube_store *store = kube_store_of(base);
 	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
 	struct err own;
-	int rc = call(store,
-		      (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},
-		      NULL, &own);
+	int rc = send_store_request(
+		store, (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},
+		NULL, &own);
 
-	forget(store, name);
+	drop_stored_record(store, name);
 	return rc < 0 ? explain_removal(name, &own, err) : 0;
 }
 
@@ -505,8 +511,9 @@ static int kube_list(struct store *base, enum store_parts parts, struct store_li
 {
 	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
 	struct json *answer CLEANUP(json_cleanup) = NULL;
-	int rc = call(of(base), (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
-		      &answer, err);
+	int rc = send_store_request(kube_store_of(base),
+				    (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
+				    &answer, err);
 
 	if (rc < 0)
 		return rc;
@@ -517,7 +524,7 @@ static int kube_list(struct store *base, enum store_parts parts, struct store_li
 	for (size_t i = 0; i < json_count(items); i++) {
 		struct store_record record;
 
-		if (of(base)->form->read(json_at(items, i), &record, NULL) < 0)
+		if (kube_store_of(base)->form->read(json_at(items, i), &record, NULL) < 0)
 			continue;
 		list.records[list.count++] = store_record_copy(&record, parts);
 		store_record_done(&record);
@@ -527,13 +534,13 @@ static int kube_list(struct store *base, enum store_parts parts, struct store_li
 	return 0;
 }
 
-static void kube_free(struct store *base)
+static void free_kube_store(struct store *base)
 {
-	struct kube_store *store = of(base);
+	struct kube_store *store = kube_store_of(base);
 
 	for (struct pending_change *change = store->changes, *next; change; change = next) {
 		next = change->next;
-		release(change);
+		cancel_store_change(change);
 	}
 	for (size_t i = 0; i < store->n_records; i++)
 		store_record_done(&store->records[i]);
@@ -554,5 +561,5 @@ static const struct store_functions kube_functions = {
 	.begin_remove = kube_begin_remove,
 	.let_go = kube_let_go,
 	.list = kube_list,
-	.free = kube_free,
+	.free = free_kube_store,
 };

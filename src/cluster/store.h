@@ -1,7 +1,7 @@
 /* The store of jobs on a cluster: one ConfigMap for each job, in one namespace.
  *
  * Reading costs no call of a job that is known: the store keeps what it read or wrote last, and
- * the watch of the ConfigMaps hands on what others have changed (store_kube_saw). A change of a
+ * the watch of the ConfigMaps hands on what others have changed (store_kube_observe). A change of a
  * version that is no longer the newest is refused by the server, whatever was kept; what it met is
  * known when its `done` is called.
  *
@@ -41,6 +41,6 @@ void store_kube_pin(struct store *store, const struct json *document,
 		    store_kube_changed_fn on_changed, void *data);
 
 /* A ConfigMap as a watch saw it. What is older than what the store knows changes nothing. */
-void store_kube_saw(struct store *store, const struct json *config_map);
+void store_kube_observe(struct store *store, const struct json *config_map);
 /* The ConfigMap of this job is gone, as a watch saw it. */
-void store_kube_saw_gone(struct store *store, const char *job_name);
+void store_kube_observe_deletion(struct store *store, const char *job_name);

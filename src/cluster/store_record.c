@@ -41,7 +41,7 @@ bool store_kube_is_made_as(const struct json *config_map, const char *uid)
 	return text_equals(json_as_string(json_get(annotations, STORE_KUBE_MADE_AS), NULL), uid);
 }
 
-static const char *text_at(const struct json *object, const char *key)
+static const char *config_map_text_at(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), "");
 }
@@ -54,17 +54,19 @@ static char *copy_of(const struct json *object, const char *key, const char *oth
 /* They name folders, calls and commands: what no API server would have taken or given is none. */
 static bool has_good_names(const struct json *metadata, const struct json *labels)
 {
-	return name_is_dns1035_label(text_at(labels, OBJECTS_LABEL_JOB)) &&
-	       name_is_dns_label(text_at(metadata, "namespace")) &&
-	       name_is_uid(text_at(metadata, "uid"));
+	return name_is_dns1035_label(config_map_text_at(labels, OBJECTS_LABEL_JOB)) &&
+	       name_is_dns_label(config_map_text_at(metadata, "namespace")) &&
+	       name_is_uid(config_map_text_at(metadata, "uid"));
 }
 
-static bool is_ours(const struct json *metadata, const struct json *labels)
+static bool is_owner_config_map(const struct json *metadata, const struct json *labels)
 {
-	char *owner CLEANUP(mem_free_text) = objects_owner_name(text_at(labels, OBJECTS_LABEL_JOB));
+	char *owner CLEANUP(mem_free_text) =
+		objects_owner_name(config_map_text_at(labels, OBJECTS_LABEL_JOB));
 
-	return text_equals(text_at(labels, OBJECTS_LABEL_MANAGED_BY), OBJECTS_MANAGED_BY) &&
-	       text_equals(text_at(metadata, "name"), owner);
+	return text_equals(config_map_text_at(labels, OBJECTS_LABEL_MANAGED_BY),
+			   OBJECTS_MANAGED_BY) &&
+	       text_equals(config_map_text_at(metadata, "name"), owner);
 }
 
 /* A user that may write this ConfigMap may not have a job of another name or namespace acted on by
@@ -77,7 +79,7 @@ static bool is_about(const char *document, const char *job_name, const char *nam
 		return false;
 	const struct json *metadata = json_get(tfjob, "metadata");
 
-	return text_equals(text_at(metadata, "name"), job_name) &&
+	return text_equals(config_map_text_at(metadata, "name"), job_name) &&
 	       text_equals(json_as_string(json_get(metadata, "namespace"), "default"),
 			   namespace_name);
 }
@@ -85,7 +87,7 @@ static bool is_about(const char *document, const char *job_name, const char *nam
 /* What speaks of another job is a document that nobody can read. */
 static char *document_of(const struct json *data, const char *job_name, const char *namespace_name)
 {
-	const char *document = text_at(data, OBJECTS_DOCUMENT_KEY);
+	const char *document = config_map_text_at(data, OBJECTS_DOCUMENT_KEY);
 
 	return mem_copy_text(is_about(document, job_name, namespace_name) ? document : "null");
 }
@@ -96,12 +98,12 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 	const struct json *metadata = json_get(config_map, "metadata");
 	const struct json *labels = json_get(metadata, "labels");
 	const struct json *data = json_get(config_map, "data");
-	const char *name = text_at(metadata, "name");
-	const char *version = text_at(metadata, "resourceVersion");
-	const char *created = text_at(metadata, "creationTimestamp");
+	const char *name = config_map_text_at(metadata, "name");
+	const char *version = config_map_text_at(metadata, "resourceVersion");
+	const char *created = config_map_text_at(metadata, "creationTimestamp");
 	struct store_record record = {0};
 
-	if (!is_ours(metadata, labels) || !json_get(data, OBJECTS_DOCUMENT_KEY))
+	if (!is_owner_config_map(metadata, labels) || !json_get(data, OBJECTS_DOCUMENT_KEY))
 		return err_set(err, ERR_INVALID, "ConfigMap '%s' contains no job of muster", name);
 	if (!has_good_names(metadata, labels))
 		return err_set(err, ERR_INVALID,
@@ -114,7 +116,7 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 			       "ConfigMap '%s' has no version that is a number, or no time", name);
 	record.name = copy_of(labels, OBJECTS_LABEL_JOB, "");
 	record.uid = copy_of(metadata, "uid", "");
-	record.document = document_of(data, record.name, text_at(metadata, "namespace"));
+	record.document = document_of(data, record.name, config_map_text_at(metadata, "namespace"));
 	record.status = copy_of(data, STATUS_KEY, "null");
 	record.summary = copy_of(data, SUMMARY_KEY, "null");
 	record.supervisor = copy_of(data, SUPERVISOR_KEY, "");

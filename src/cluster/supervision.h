@@ -40,7 +40,7 @@ struct supervision_kube_request {
 	bool is_tfjob; /* it is a TFJob object, which an operator serves: it is looked at alone */
 	bool trusts; /* though this machine did not make it */
 
-	const char *place; /* where it runs: known_place_write of jobs/known_job.h */
+	const char *place; /* where it runs: cluster_job_place_write of jobs/cluster_job_record.h */
 	kube_log_in_fn log_in; /* for each connection of its own */
 	void *data;
 };
@@ -54,7 +54,8 @@ struct supervision_kube_request {
  * A job to attach to: takes it over when it has no active supervisor, and sees it through in the
  * same way. While somebody else watches it, its lines and state are shown, until that one is gone.
  * An interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job; ERR_CONFLICT when
- * it is unknown here, its Pods may do more than compute (spec/pod_reach.h), and nobody `trusts` it.
+ * it is unknown here, its Pods may do more than compute (spec/pod_privileges.h), and nobody
+ * `trusts` it.
  *
  * A TFJob to attach to: its lines and state are shown until it has ended. What its cleanPodPolicy
  * leaves running goes on.

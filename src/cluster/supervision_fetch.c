@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/shell_word.h"
 #include "cluster/backend.h"
-#include "kube/keeper.h"
+#include "kube/fetch_sidecar.h"
 #include "spec/job_words.h"
 
 #include <stdlib.h>
@@ -19,18 +19,18 @@ bool supervision_kube_holds(const struct job *job, const char *role, int index, 
 
 	return (!supervision->has_fetched || supervision->unsaved) &&
 	       (job->stop_reason || status_is_finished(&supervision->base.reporter.status)) &&
-	       keeper_is_needed(supervision->base.job, role, index);
+	       fetch_sidecar_is_needed(supervision->base.job, role, index);
 }
 
-static void end(struct cluster_supervision *supervision, bool is_hurried)
+static void finish_all_fetches(struct cluster_supervision *supervision, bool is_hurried)
 {
 	supervision->has_fetched = true;
 	backend_kube_release(supervision->base.backend, is_hurried);
-	supervision_ask_for_pass(&supervision->base);
+	supervision_request_pass(&supervision->base);
 }
 
 /* The Pods stay, and what is in them, until somebody has it or does not want it. */
-static void leave_to_person(struct cluster_supervision *supervision)
+static void keep_pods_for_manual_copy(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
 	const char *words = supervision->request->base.job_words;
@@ -48,10 +48,10 @@ static void leave_to_person(struct cluster_supervision *supervision)
 		      "attach %s' tries again and deletes them, 'muster cp %s DEST%s' copies by "
 		      "hand, 'muster delete %s' discards them",
 		      words, text_of(&place_word), choice, words);
-	supervision_ask_for_pass(&supervision->base);
+	supervision_request_pass(&supervision->base);
 }
 
-static void on_end(const char *what, const struct err *err, void *data)
+static void on_fetch_end(const char *what, const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
 	const struct fetch *fetch = &supervision->base.job->fetches[supervision->n_fetched++];
@@ -59,7 +59,7 @@ static void on_end(const char *what, const struct err *err, void *data)
 
 	supervision->fetching = NULL;
 	if (err) {
-		supervision->fetch_exit_code = EXIT_OWN_FAULT;
+		supervision->fetch_exit_code = EXIT_INTERNAL;
 		if (err->code != ERR_CONFLICT && !supervision->unsaved)
 			supervision->unsaved = fetch;
 		reporter_sayf(&supervision->base.reporter, "%s was not fetched: %s", text,
@@ -85,9 +85,9 @@ static void fetch_next(struct cluster_supervision *supervision)
 
 	if (supervision->n_fetched == job->n_fetches) {
 		if (supervision->unsaved)
-			leave_to_person(supervision);
+			keep_pods_for_manual_copy(supervision);
 		else
-			end(supervision, false);
+			finish_all_fetches(supervision, false);
 		return;
 	}
 	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
@@ -103,7 +103,7 @@ static void fetch_next(struct cluster_supervision *supervision)
 		.there = fetch->path,
 		.here = place ? place : pod,
 		.makes_here = !place,
-		.on_end = on_end,
+		.on_end = on_fetch_end,
 		.data = supervision,
 	};
 
@@ -133,6 +133,6 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 	supervision->fetch_exit_code = exit_code;
 	reporter_sayf(&supervision->base.reporter, "%zu director%s not fetched (canceled)", n_left,
 		      n_left == 1 ? "y was" : "ies were");
-	end(supervision, true);
+	finish_all_fetches(supervision, true);
 	return true;
 }

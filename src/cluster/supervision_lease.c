@@ -10,7 +10,7 @@ bool supervision_kube_may_act(const struct cluster_supervision *supervision)
 	return supervision->lease && lease_keeper_standing(supervision->lease) == LEASE_HELD;
 }
 
-static bool may_change(void *data)
+static bool may_change_cluster(void *data)
 {
 	const struct cluster_supervision *supervision = data;
 
@@ -32,7 +32,7 @@ static void begin_watching(struct cluster_supervision *supervision)
 					: "had no active supervisor");
 	if (!has_supervised(supervision)) {
 		supervision->role = ROLE_SUPERVISES;
-		supervision_kube_keep_here(supervision);
+		supervision_kube_update_record(supervision);
 	}
 	supervision->role = ROLE_SUPERVISES;
 }
@@ -103,7 +103,7 @@ static void on_lease(void *data)
 			begin_watching(supervision);
 		/* Others ask the Lease whether the job is supervised. */
 		if (lease_keeper_has_seen(supervision->lease))
-			supervision_tell_started(&supervision->base);
+			supervision_report_started(&supervision->base);
 		break;
 	case LEASE_OVERDUE:
 		stop_supervising(supervision);
@@ -115,7 +115,7 @@ static void on_lease(void *data)
 	case LEASE_UNSETTLED:
 		break;
 	}
-	supervision_ask_for_pass(&supervision->base);
+	supervision_request_pass(&supervision->base);
 }
 
 /* What refuses us from the first call on will go on to. */
@@ -126,13 +126,13 @@ static void on_lease_trouble(const struct err *err, void *data)
 	if (err->code == ERR_REFUSED && !lease_keeper_has_seen(supervision->lease))
 		supervision_kube_fail(supervision, err);
 	else
-		reporter_say_trouble(&supervision->base.reporter, err->text);
+		reporter_print_error(&supervision->base.reporter, err->text);
 }
 
 static void begin_fence(struct cluster_supervision *supervision)
 {
 	supervision->is_fenced = true;
-	kube_api_set_permit(supervision->api, may_change, supervision);
+	kube_api_set_permit(supervision->api, may_change_cluster, supervision);
 }
 
 void supervision_kube_only_follow(struct cluster_supervision *supervision)

@@ -18,20 +18,20 @@
 
 /* The end. */
 
-static void on_removed(int64_t version, const struct err *err, void *data)
+static void on_supervised_job_removed(int64_t version, const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
 	(void) version;
 	supervision->is_removing = false;
 	if (err && err->code != ERR_NOT_FOUND) {
-		reporter_say_trouble(&supervision->base.reporter, err->text);
+		reporter_print_error(&supervision->base.reporter, err->text);
 		loop_timer_arm(supervision->base.timer, loop_now() + RETRY_AFTER);
 		return;
 	}
 	supervision->is_recorded = false;
 	lease_keeper_remove(supervision->lease);
-	supervision_ask_for_pass(&supervision->base);
+	supervision_request_pass(&supervision->base);
 }
 
 /* The owner goes, and the cluster takes along all that it owns. */
@@ -41,9 +41,10 @@ static void begin_to_remove(struct cluster_supervision *supervision)
 
 	if (supervision->is_removing)
 		return;
-	supervision_kube_remember_here(supervision);
+	supervision_kube_create_record(supervision);
 	supervision->is_removing = true;
-	store_begin_remove(supervision->base.store, job->name, job->uid, on_removed, supervision);
+	store_begin_remove(supervision->base.store, job->name, job->uid, on_supervised_job_removed,
+			   supervision);
 }
 
 /* A folder did not come: the next muster that attaches goes on here. What has ended is not started
@@ -51,7 +52,7 @@ static void begin_to_remove(struct cluster_supervision *supervision)
 static void leave_pods(struct cluster_supervision *supervision)
 {
 	if (supervision->base.phase == SUPERVISION_FINISHED) {
-		supervision_kube_remember_here(supervision);
+		supervision_kube_create_record(supervision);
 		backend_kube_end_secret(supervision->base.backend);
 	}
 	supervision->is_recorded = false; /* to be deleted */
@@ -92,12 +93,12 @@ static void tell_gone(struct cluster_supervision *supervision)
 		      "job '%s' was deleted; for its output so far: muster logs %s", name,
 		      supervision->request->base.job_words);
 	reporter_end(&supervision->base.reporter, supervision->base.job, RECONCILE_DELETED, why);
-	supervision_kube_settle_here(supervision, RECONCILE_DELETED, why);
+	supervision_kube_finish_record(supervision, RECONCILE_DELETED, why);
 }
 
 /* Passes. */
 
-static void end_pass(const struct driver_outcome *outcome, void *data)
+static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *data)
 {
 	struct cluster_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
@@ -107,7 +108,7 @@ static void end_pass(const struct driver_outcome *outcome, void *data)
 		tell_gone(supervision);
 	if (is_finished) {
 		base->phase = SUPERVISION_FINISHED;
-		supervision_tell_started(base);
+		supervision_report_started(base);
 	}
 	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
 	loop_timer_arm(base->timer, is_finished ? loop_now() : outcome->wake_at);
@@ -126,10 +127,10 @@ static void see_pods(const struct supervision *base, const struct job *job, stru
 	status_see(job, &observed, arena, status);
 }
 
-int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err)
+int supervision_kube_report_status(struct cluster_supervision *supervision, struct err *err)
 {
 	struct supervision *base = &supervision->base;
-	const struct driver_listener listener = reporter_listener(&base->reporter);
+	const struct reconciler_listener listener = reporter_listener(&base->reporter);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -172,25 +173,25 @@ static bool has_seen_all(const struct cluster_supervision *supervision)
 }
 
 /* The supervisor deletes the job's objects when it has ended. */
-static void follow(struct cluster_supervision *supervision)
+static void follow_other_supervisor(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
 	if (is_told_a_moment_ago(supervision))
 		return;
-	int rc = supervision_kube_tell_status(supervision, &err);
+	int rc = supervision_kube_report_status(supervision, &err);
 
 	if (rc == ERR_NOT_FOUND) {
 		tell_gone(supervision);
 		supervision_close(&supervision->base);
 	} else {
-		reporter_say_trouble(&supervision->base.reporter, rc < 0 ? err.text : NULL);
+		reporter_print_error(&supervision->base.reporter, rc < 0 ? err.text : NULL);
 		if (rc == 0 && has_seen_all(supervision))
 			supervision_close(&supervision->base);
 	}
 }
 
-/* True when the driver is to look: else another does, or the Lease is on its way. */
+/* True when the reconciler is to look: else another does, or the Lease is on its way. */
 static bool begin_look(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_ready(supervision->base.backend))
@@ -198,7 +199,7 @@ static bool begin_look(struct cluster_supervision *supervision)
 	if (supervision_kube_may_act(supervision))
 		return true;
 	if (supervision->role == ROLE_FOLLOWS)
-		follow(supervision);
+		follow_other_supervisor(supervision);
 	return false;
 }
 
@@ -241,12 +242,12 @@ static void see_gone(struct cluster_supervision *supervision)
 	struct supervision *base = &supervision->base;
 
 	if (base->phase == SUPERVISION_RUNNING && supervision->role == ROLE_FOLLOWS &&
-	    supervision_kube_tell_status(supervision, NULL) < 0)
+	    supervision_kube_report_status(supervision, NULL) < 0)
 		return; /* the store asked, and knows by now */
-	store_kube_saw_gone(base->store, base->job->name);
+	store_kube_observe_deletion(base->store, base->job->name);
 }
 
-static void on_change(enum job_cache_kind kind, const char *name, void *data)
+static void on_owner_object_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct cluster_supervision *supervision = data;
 	const struct json *owner = job_follower_get(supervision->owner, kind, name);
@@ -254,18 +255,18 @@ static void on_change(enum job_cache_kind kind, const char *name, void *data)
 	if (kind != JOB_CACHE_OWNERS)
 		return;
 	if (owner)
-		store_kube_saw(supervision->base.store, owner);
+		store_kube_observe(supervision->base.store, owner);
 	else
 		see_gone(supervision);
-	supervision_ask_for_pass(&supervision->base);
+	supervision_request_pass(&supervision->base);
 }
 
-static void on_synced(enum job_cache_kind kind, void *data)
+static void on_owner_objects_synced(enum job_cache_kind kind, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
 	if (kind == JOB_CACHE_OWNERS)
-		supervision_ask_for_pass(&supervision->base);
+		supervision_request_pass(&supervision->base);
 }
 
 void supervision_kube_watch_owner(struct cluster_supervision *supervision)
@@ -273,8 +274,8 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 	const struct job_follower_settings settings = {
 		.namespace_name = supervision->base.job->name_space,
 		.job_name = supervision->base.job->name,
-		.on_change = on_change,
-		.on_synced = on_synced,
+		.on_change = on_owner_object_change,
+		.on_synced = on_owner_objects_synced,
 		.data = supervision,
 	};
 
@@ -285,7 +286,7 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 /* Being asked to end. */
 
 /* Without waiting for anything more. */
-static void leave(struct cluster_supervision *supervision, int signal_number)
+static void leave_cluster_supervision(struct cluster_supervision *supervision, int signal_number)
 {
 	supervision->ended_by = signal_number;
 	loop_stop(supervision->base.loop);
@@ -299,13 +300,15 @@ static void leave_running(struct cluster_supervision *supervision, int signal_nu
 	supervision->base.phase = SUPERVISION_LEAVING;
 	supervision->ended_by = signal_number;
 	if (is_again || !supervision_kube_may_act(supervision)) {
-		reporter_say(&supervision->base.reporter, "detached; the job is still running");
+		reporter_print_message(&supervision->base.reporter,
+				       "detached; the job is still running");
 		loop_stop(supervision->base.loop);
 		return;
 	}
-	reporter_say(&supervision->base.reporter,
-		     "the job keeps running without a supervisor; failures are not restarted until "
-		     "you run 'muster attach'");
+	reporter_print_message(
+		&supervision->base.reporter,
+		"the job keeps running without a supervisor; failures are not restarted until "
+		"you run 'muster attach'");
 	lease_keeper_release(supervision->lease);
 }
 
@@ -315,14 +318,14 @@ static void go_on_detached(struct cluster_supervision *supervision)
 	console_free(TAKE(supervision->base.reporter.console));
 	background_leave_terminal();
 	supervision->is_detached = true;
-	reporter_say(&supervision->base.reporter,
-		     "the terminal closed; the job keeps running in the background");
+	reporter_print_message(&supervision->base.reporter,
+			       "the terminal closed; the job keeps running in the background");
 }
 
 static void hang_up(struct cluster_supervision *supervision)
 {
 	if (is_attached(supervision) && supervision->role != ROLE_SUPERVISES)
-		leave(supervision, SIGHUP);
+		leave_cluster_supervision(supervision, SIGHUP);
 	else if (!supervision->is_detached)
 		go_on_detached(supervision);
 }
@@ -356,7 +359,7 @@ static bool take_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (!supervision->base.driver)
+	if (!supervision->base.reconciler)
 		end_early(supervision, number);
 	else if (number == SIGHUP)
 		hang_up(supervision);
@@ -365,7 +368,7 @@ static bool take_signal(int number, void *data)
 		return true;
 	else if (has_nothing_to_stop(supervision) ||
 		 (number == SIGINT && supervision->base.n_interrupts > 1))
-		leave(supervision, number);
+		leave_cluster_supervision(supervision, number);
 	else if (is_attached(supervision) && !supervision->is_detached)
 		leave_running(supervision, number);
 	else
@@ -379,13 +382,13 @@ static void hurry(void *data)
 
 	if (supervision->base.n_interrupts > 1)
 		(void) supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + SIGINT);
-	supervision_ask_to_stop(&supervision->base, STOP_INTERRUPTED, 0);
+	supervision_request_stop(&supervision->base, STOP_INTERRUPTED, 0);
 }
 
 const struct supervision_parts supervision_kube_parts = {
 	.replicas = "Pods",
 	.begin_pass = begin_pass,
-	.end_pass = end_pass,
+	.end_pass = finish_cluster_pass,
 	.take_signal = take_signal,
 	.hurry = hurry,
 };

@@ -2,14 +2,15 @@
 
 #include "base/mem.h"
 #include "cluster/backend.h"
+#include "jobs/cluster_job_record.h"
 #include "jobs/finished_job.h"
-#include "jobs/known_job.h"
 #include "jobs/record.h"
 
-static void tell(struct cluster_supervision *supervision, int rc, const struct err *err)
+static void report_record_trouble(struct cluster_supervision *supervision, int rc,
+				  const struct err *err)
 {
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		reporter_say_trouble(&supervision->base.reporter, err->text);
+		reporter_print_error(&supervision->base.reporter, err->text);
 }
 
 static int get_record(struct cluster_supervision *supervision, struct store_record *ret_record,
@@ -20,8 +21,8 @@ static int get_record(struct cluster_supervision *supervision, struct store_reco
 }
 
 /* As it was told last, which the cluster may no longer know; else as it stands there. */
-static int take_record(struct cluster_supervision *supervision, struct store_record *ret_record,
-		       struct err *err)
+static int read_latest_record(struct cluster_supervision *supervision,
+			      struct store_record *ret_record, struct err *err)
 {
 	const struct reporter *reporter = &supervision->base.reporter;
 
@@ -32,40 +33,42 @@ static int take_record(struct cluster_supervision *supervision, struct store_rec
 	return 0;
 }
 
-void supervision_kube_keep_here(struct cluster_supervision *supervision)
+void supervision_kube_update_record(struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
-	int rc = take_record(supervision, &record, &err);
+	int rc = read_latest_record(supervision, &record, &err);
 
 	if (rc == 0)
-		rc = known_job_keep(request->base.state_folder, &record, request->place, &err);
-	tell(supervision, rc, &err);
+		rc = cluster_job_record_save(request->base.state_folder, &record, request->place,
+					     &err);
+	report_record_trouble(supervision, rc, &err);
 }
 
-void supervision_kube_settle_here(struct cluster_supervision *supervision, const char *reason,
-				  const char *why)
+void supervision_kube_finish_record(struct cluster_supervision *supervision, const char *reason,
+				    const char *why)
 {
 	const struct job *job = supervision->base.job;
-	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
+	char *name CLEANUP(mem_free_text) = cluster_job_record_name(job->name_space, job->name);
 	struct err err = {0};
 
 	if (!has_supervised(supervision))
 		return;
-	tell(supervision,
-	     known_job_settle(supervision->request->base.state_folder, name, reason, why, &err),
-	     &err);
+	report_record_trouble(supervision,
+			      cluster_job_record_finish(supervision->request->base.state_folder,
+							name, reason, why, &err),
+			      &err);
 }
 
-void supervision_kube_remember_here(struct cluster_supervision *supervision)
+void supervision_kube_create_record(struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *job = supervision->base.job;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct backend *backend = supervision->base.backend;
-	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
+	char *name CLEANUP(mem_free_text) = cluster_job_record_name(job->name_space, job->name);
 	struct observed observed = {0};
 	struct err err = {0};
 	int rc = get_record(supervision, &record, &err);
@@ -77,8 +80,8 @@ void supervision_kube_remember_here(struct cluster_supervision *supervision)
 
 		observed.addresses = names.addresses; /* those that were taken back as well */
 		observed.n_addresses = names.n_addresses;
-		rc = finished_job_remember(request->base.state_folder, name, request->place,
-					   &record, &observed, &err);
+		rc = finished_job_record(request->base.state_folder, name, request->place, &record,
+					 &observed, &err);
 	}
-	tell(supervision, rc, &err);
+	report_record_trouble(supervision, rc, &err);
 }

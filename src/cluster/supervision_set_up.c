@@ -8,11 +8,11 @@
 #include "cluster/supervision_lease.h"
 #include "cluster/supervision_parts.h"
 #include "cluster/supervision_record.h"
-#include "jobs/known_job.h"
+#include "jobs/cluster_job_record.h"
 #include "jobs/state_folder.h"
 #include "logs/attached_logs.h"
 #include "reconcile/reconcile.h"
-#include "spec/pod_reach.h"
+#include "spec/pod_privileges.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ static void on_warning(const char *sentence, void *data)
 
 	text_add(&told, "Warning: ");
 	pod_place_add(request->pod_files, request->n_pod_files, sentence, &told);
-	reporter_say(&supervision->base.reporter, text_of(&told));
+	reporter_print_message(&supervision->base.reporter, text_of(&told));
 }
 
 /* Connections. */
@@ -95,12 +95,12 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		rc = registration_kube_make_secret(supervision->base.loop, supervision->api,
-						   supervision->base.job, request->secret, err);
+		rc = registration_kube_create_secret(supervision->base.loop, supervision->api,
+						     supervision->base.job, request->secret, err);
 	return rc < 0 ? rc
-		      : registration_kube_make_files(supervision->base.loop, supervision->api,
-						     supervision->base.job, request->files,
-						     request->n_files, err);
+		      : registration_kube_create_files(supervision->base.loop, supervision->api,
+						       supervision->base.job, request->files,
+						       request->n_files, err);
 }
 
 /* All of it is there, and nobody has acted for it. */
@@ -111,7 +111,7 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 					 supervision->base.job, &refusal, err);
 
 	if (rc == 0 && refusal)
-		reporter_say(&supervision->base.reporter, refusal);
+		reporter_print_message(&supervision->base.reporter, refusal);
 	supervision->has_started = true;
 	return rc;
 }
@@ -127,7 +127,7 @@ static void on_foreign_change(const char *fields, void *data)
 			   supervision->base.job->name, fields);
 
 	if (supervision->folder) {
-		reporter_say_trouble(&supervision->base.reporter, sentence);
+		reporter_print_error(&supervision->base.reporter, sentence);
 		return;
 	}
 	free(supervision->foreign_change);
@@ -137,7 +137,7 @@ static void on_foreign_change(const char *fields, void *data)
 static void tell_foreign_change(struct cluster_supervision *supervision)
 {
 	if (supervision->foreign_change)
-		reporter_say_trouble(&supervision->base.reporter, supervision->foreign_change);
+		reporter_print_error(&supervision->base.reporter, supervision->foreign_change);
 }
 
 static void keep_to(struct cluster_supervision *supervision, const struct job *pinned)
@@ -166,7 +166,7 @@ static int check_reach(const struct cluster_supervision *supervision, struct err
 	const struct supervision_kube_request *request = supervision->request;
 	struct text reach CLEANUP(text_done) = {0};
 
-	pod_reach_describe(supervision->base.job, &reach);
+	pod_privileges_describe(supervision->base.job, &reach);
 	if (request->trusts || reach.len == 0)
 		return 0;
 	char *list CLEANUP(mem_free_text) = words_of_lines(text_of(&reach));
@@ -182,8 +182,8 @@ static int pin_found(struct cluster_supervision *supervision, struct err *err)
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *found = supervision->found_job;
 	struct job *known CLEANUP(job_cleanup) = NULL;
-	int rc = known_job_read(request->base.state_folder, request->place, found->name, found->uid,
-				&known, err);
+	int rc = cluster_job_record_read(request->base.state_folder, request->place, found->name,
+					 found->uid, &known, err);
 
 	if (rc == ERR_NOT_FOUND)
 		rc = check_reach(supervision, err);
@@ -204,7 +204,7 @@ static int read_found(struct cluster_supervision *supervision, bool *ret_is_unto
 	return rc;
 }
 
-static int find_job(struct cluster_supervision *supervision, struct err *err)
+static int find_supervised_job(struct cluster_supervision *supervision, struct err *err)
 {
 	bool is_untouched = false;
 	int rc = read_found(supervision, &is_untouched, err);
@@ -234,7 +234,7 @@ static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
 	return rc < 0 ? rc : check_for_signal(supervision, err);
 }
 
-static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
+static int clean_up_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	struct supervision *base = &supervision->base;
@@ -250,7 +250,7 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		rc = job ? make_job(supervision, err) : find_job(supervision, err);
+		rc = job ? make_job(supervision, err) : find_supervised_job(supervision, err);
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0 && job)
@@ -260,17 +260,17 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 
 /* The job here. */
 
-static int make_folder(struct cluster_supervision *supervision, struct err *err)
+static int make_cluster_job_folder(struct cluster_supervision *supervision, struct err *err)
 {
 	const char *state_folder = supervision->request->base.state_folder;
-	int rc = state_folder_make_job(state_folder, supervision->base.job->uid, err);
+	int rc = state_folder_create_job(state_folder, supervision->base.job->uid, err);
 
 	if (rc < 0)
 		return rc;
 	supervision->folder = state_folder_job(state_folder, supervision->base.job->uid);
 	reporter_begin(&supervision->base.reporter, supervision->folder);
 	if (is_attached(supervision))
-		return attached_logs_make(supervision->folder, &supervision->log_folder, err);
+		return attached_logs_create(supervision->folder, &supervision->log_folder, err);
 	supervision->log_folder = mem_copy_text(supervision->folder);
 	return 0;
 }
@@ -279,13 +279,14 @@ static int make_folder(struct cluster_supervision *supervision, struct err *err)
 static void tell_keys(struct cluster_supervision *supervision)
 {
 	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
-		reporter_say(&supervision->base.reporter,
-			     "Ctrl-C also stops the job on the cluster; to keep it running, close "
-			     "the terminal or start it with -d");
+		reporter_print_message(
+			&supervision->base.reporter,
+			"Ctrl-C also stops the job on the cluster; to keep it running, close "
+			"the terminal or start it with -d");
 }
 
 /* Everything that can fail; after it, the job is seen through. */
-static int set_up(struct cluster_supervision *supervision, struct err *err)
+static int set_up_cluster_supervision(struct cluster_supervision *supervision, struct err *err)
 {
 	struct supervision *base = &supervision->base;
 	int rc = open_store(supervision, err);
@@ -293,18 +294,18 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision_watch_signals(base);
-	rc = supervision_make_exporter(base, err);
+	rc = supervision_create_exporter(base, err);
 	if (rc == 0)
-		rc = settle_job_there(supervision, err);
+		rc = clean_up_job(supervision, err);
 	if (rc == 0)
-		rc = make_folder(supervision, err);
+		rc = make_cluster_job_folder(supervision, err);
 	if (rc == 0)
-		rc = supervision_make_console(base, supervision->log_folder, NULL, err);
+		rc = supervision_create_console(base, supervision->log_folder, NULL, err);
 	if (rc == 0)
 		tell_foreign_change(supervision);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
-		rc = supervision_kube_tell_status(supervision, err);
+		rc = supervision_kube_report_status(supervision, err);
 	if (rc == 0 && supervision->request->is_tfjob)
 		supervision_kube_only_follow(supervision);
 	else if (rc == 0)
@@ -314,7 +315,7 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 
-static void on_trouble(const struct err *err, void *data)
+static void on_cluster_trouble(const struct err *err, void *data)
 {
 	supervision_on_trouble(err->text, data);
 }
@@ -331,7 +332,7 @@ static void make_backend(struct cluster_supervision *supervision)
 	};
 
 	supervision->cache = job_cache_new(&cache);
-	reporter_make_copies(&base->reporter, base->request->copy_pattern, base->job);
+	reporter_create_copies(&base->reporter, base->request->copy_pattern, base->job);
 	const struct backend_kube_settings settings = {
 		.loop = base->loop,
 		.api = supervision->api,
@@ -342,10 +343,10 @@ static void make_backend(struct cluster_supervision *supervision)
 		.copies = base->reporter.copies,
 		.secret = supervision->request->secret,
 		.is_new = !is_attached(supervision),
-		.on_news = supervision_ask_for_pass,
+		.on_news = supervision_request_pass,
 		.on_output = supervision_on_output,
 		.on_startup = on_startup,
-		.on_trouble = on_trouble,
+		.on_trouble = on_cluster_trouble,
 		.holds = supervision_kube_holds,
 		.data = base,
 	};
@@ -364,7 +365,7 @@ static void end_work(struct cluster_supervision *supervision)
 	job_cache_free(TAKE(supervision->cache));
 }
 
-static void tear_down(struct cluster_supervision *supervision)
+static void free_cluster_supervision(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 
@@ -385,7 +386,7 @@ static void tear_down(struct cluster_supervision *supervision)
 
 /* What was made here goes, unless somebody else holds it by now. Where there was never a Lease,
  * nobody can. */
-static void take_back(struct cluster_supervision *supervision)
+static void undo_registration(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
 	struct store *store = supervision->base.store;
@@ -399,7 +400,7 @@ static void take_back(struct cluster_supervision *supervision)
 	int rc = store->functions->remove(store, job->name, job->uid, &err);
 
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		reporter_say(&supervision->base.reporter, err.text);
+		reporter_print_message(&supervision->base.reporter, err.text);
 	else
 		supervision->is_recorded = false;
 }
@@ -410,28 +411,28 @@ static void leave_here(struct cluster_supervision *supervision)
 	const struct err *failure = &supervision->failure;
 
 	if (supervision->is_recorded && has_supervised(supervision))
-		supervision_kube_keep_here(supervision);
+		supervision_kube_update_record(supervision);
 	else
-		supervision_kube_settle_here(supervision, RECONCILE_SUPERVISOR_LOST,
-					     failure->code ? failure->text
-							   : "muster did not wait for its end");
+		supervision_kube_finish_record(supervision, RECONCILE_SUPERVISOR_LOST,
+					       failure->code ? failure->text
+							     : "muster did not wait for its end");
 }
 
 /* A signal ended it before anything was started: nothing failed. */
 static int end_early(struct cluster_supervision *supervision, int rc, int *ret_exit_code)
 {
-	take_back(supervision);
+	undo_registration(supervision);
 	if (!supervision->ended_by)
 		return rc;
 	*ret_exit_code = EXIT_BY_SIGNAL + supervision->ended_by;
 	return 0;
 }
 
-static int see_through(background_started_fn started, void *background, int *ret_exit_code,
-		       struct err *err, void *data)
+static int supervise_cluster_job(background_started_fn started, void *background,
+				 int *ret_exit_code, struct err *err, void *data)
 {
 	const struct supervision_kube_request *request = data;
-	struct cluster_supervision supervision CLEANUP(tear_down) = {
+	struct cluster_supervision supervision CLEANUP(free_cluster_supervision) = {
 		.base = {.request = &request->base,
 			 .parts = &supervision_kube_parts,
 			 .data = &supervision,
@@ -442,7 +443,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 		.is_detached = request->base.is_detached,
 	};
 	struct supervision *base = &supervision.base;
-	int rc = set_up(&supervision, err);
+	int rc = set_up_cluster_supervision(&supervision, err);
 
 	if (rc < 0)
 		return end_early(&supervision, rc, ret_exit_code);
@@ -450,7 +451,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 	supervision_kube_watch_owner(&supervision);
 	supervision_run(base); /* the Lease may be ours already */
 	end_work(&supervision);
-	take_back(&supervision);
+	undo_registration(&supervision);
 	leave_here(&supervision);
 	if (supervision.failure.code)
 		return err_set(err, (enum err_code) supervision.failure.code, "%s",
@@ -466,6 +467,6 @@ static int see_through(background_started_fn started, void *background, int *ret
 int supervision_kube_run(const struct supervision_kube_request *request, int *ret_exit_code,
 			 struct err *err)
 {
-	return background_run(request->base.is_detached, see_through, (void *) request,
+	return background_run(request->base.is_detached, supervise_cluster_job, (void *) request,
 			      ret_exit_code, err);
 }

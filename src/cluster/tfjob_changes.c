@@ -22,8 +22,9 @@ bool tfjob_may_change(const struct job_view *view)
 	       job_view_live_pod_count(view) > 0;
 }
 
-static struct kube_request request_of(const struct tfjob_place *place, const struct job_view *view,
-				      enum kube_verb verb, const struct json *body)
+static struct kube_request tfjob_request_of(const struct tfjob_place *place,
+					    const struct job_view *view, enum kube_verb verb,
+					    const struct json *body)
 {
 	return (struct kube_request){
 		.verb = verb,
@@ -41,7 +42,7 @@ static int send_patch(const struct tfjob_place *place, const struct job_view *vi
 	struct json *body CLEANUP(json_cleanup) = json_new_copy(patch);
 
 	json_set_string(json_object_at(body, "metadata"), "uid", job_view_record(view)->uid);
-	const struct kube_request request = request_of(place, view, KUBE_PATCH, body);
+	const struct kube_request request = tfjob_request_of(place, view, KUBE_PATCH, body);
 
 	return kube_wait(place->loop, place->api, &request, NULL, err);
 }
@@ -94,7 +95,7 @@ int tfjob_remove(const struct tfjob_place *place, const struct job_view *view, s
 		kube_delete_options_new(job_view_record(view)->uid);
 
 	json_set_string(options, "propagationPolicy", "Background");
-	const struct kube_request request = request_of(place, view, KUBE_DELETE, options);
+	const struct kube_request request = tfjob_request_of(place, view, KUBE_DELETE, options);
 	int rc = kube_wait(place->loop, place->api, &request, NULL, err);
 
 	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it is gone */

@@ -29,7 +29,7 @@ struct waiting_event {
 	int count;
 	msec began_at;
 	struct loop_watch *timer; /* while it collects; else NULL */
-	struct turn turn;
+	struct request_slot slot;
 	struct kube_call *call;
 };
 
@@ -40,7 +40,7 @@ struct tfjob_events {
 	size_t n_waiting;
 };
 
-static void add(struct waiting_event *event, struct waiting_event **at)
+static void link_waiting_event(struct waiting_event *event, struct waiting_event **at)
 {
 	event->next = *at;
 	event->at = at;
@@ -49,19 +49,19 @@ static void add(struct waiting_event *event, struct waiting_event **at)
 	*at = event;
 }
 
-static void leave(struct waiting_event *event)
+static void unlink_waiting_event(struct waiting_event *event)
 {
 	*event->at = event->next;
 	if (event->next)
 		event->next->at = event->at;
 }
 
-static void end(struct waiting_event *event)
+static void free_waiting_event(struct waiting_event *event)
 {
-	leave(event);
+	unlink_waiting_event(event);
 	event->events->n_waiting--;
 	kube_call_cancel(event->call);
-	turn_end(&event->turn);
+	request_slot_release(&event->slot);
 	loop_watch_free(event->timer);
 	json_free(event->involved);
 	free(event->reason);
@@ -85,18 +85,18 @@ static void end_all(struct waiting_event *first)
 {
 	for (struct waiting_event *event = first, *next; event; event = next) {
 		next = event->next;
-		end(event);
+		free_waiting_event(event);
 	}
 }
 
-/* None gets a turn that another one leaves. */
+/* None gets a slot that another one leaves. */
 void tfjob_events_free(struct tfjob_events *events)
 {
 	if (!events)
 		return;
 	for (struct waiting_event *event = events->sending; event; event = event->next)
-		if (!event->turn.is_taken)
-			turn_end(&event->turn);
+		if (!event->slot.is_taken)
+			request_slot_release(&event->slot);
 	end_all(events->collecting);
 	end_all(events->sending);
 	free(events);
@@ -170,10 +170,10 @@ static void on_sent(struct json *object, const struct kube_status *status, const
 	event->call = NULL;
 	if (err && err->code != ERR_EXISTS)
 		log_debug("an Event was rejected: %s", err->text);
-	end(event);
+	free_waiting_event(event);
 }
 
-static void on_turn(void *data)
+static void on_slot(void *data)
 {
 	struct waiting_event *event = data;
 	struct json *body CLEANUP(json_cleanup) = body_new(event);
@@ -190,10 +190,10 @@ static void on_turn(void *data)
 
 static void send(struct waiting_event *event)
 {
-	add(event, &event->events->sending);
-	if (turn_take(&event->turn, kube_api_turns(event->events->api), TURN_EVENT,
-		      member(event, "namespace"), on_turn, event))
-		on_turn(event);
+	link_waiting_event(event, &event->events->sending);
+	if (request_slot_acquire(&event->slot, kube_api_limiter(event->events->api), REQUEST_EVENT,
+				 member(event, "namespace"), on_slot, event))
+		on_slot(event);
 }
 
 /* NULL: too many wait. */
@@ -232,11 +232,11 @@ static void on_collected(void *data)
 	struct waiting_event *event = data;
 
 	loop_watch_free(TAKE(event->timer));
-	leave(event);
+	unlink_waiting_event(event);
 	send(event);
 }
 
-static uint64_t kind_of(const struct job *job, const struct object_event *event)
+static uint64_t hash_event_kind(const struct job *job, const struct object_event *event)
 {
 	const char *const texts[] = {job->uid, event->role, event->reason, event->before,
 				     event->after ? event->after : ""};
@@ -247,7 +247,7 @@ static uint64_t kind_of(const struct job *job, const struct object_event *event)
 	return hash;
 }
 
-static struct waiting_event *find(const struct tfjob_events *events, uint64_t kind)
+static struct waiting_event *find_collecting_event(const struct tfjob_events *events, uint64_t kind)
 {
 	struct waiting_event *event = events->collecting;
 
@@ -264,7 +264,7 @@ static bool is_before(const char *a, const char *b)
 	return a_len != b_len ? a_len < b_len : strcmp(a, b) < 0;
 }
 
-static void widen(struct waiting_event *event, const char *name)
+static void extend_event_name_range(struct waiting_event *event, const char *name)
 {
 	char **last = event->last_name ? &event->last_name : &event->name;
 
@@ -282,13 +282,13 @@ static void widen(struct waiting_event *event, const char *name)
 static void collect(struct tfjob_events *events, const struct job *job,
 		    const struct object_event *object)
 {
-	uint64_t kind = kind_of(job, object);
-	struct waiting_event *event = find(events, kind);
+	uint64_t kind = hash_event_kind(job, object);
+	struct waiting_event *event = find_collecting_event(events, kind);
 
 	if (event) {
 		event->count++;
 		event->key ^= key_of(object);
-		widen(event, object->name);
+		extend_event_name_range(event, object->name);
 	} else {
 		event = event_new(events, job, object);
 		if (!event)
@@ -297,7 +297,7 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		event->kind = kind;
 		event->began_at = loop_now();
 		event->timer = loop_new_timer(events->loop, on_collected, event);
-		add(event, &events->collecting);
+		link_waiting_event(event, &events->collecting);
 	}
 	loop_timer_arm(event->timer, msec_min(loop_now() + COLLECTING_PAUSE,
 					      event->began_at + LONGEST_COLLECTING));

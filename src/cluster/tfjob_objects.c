@@ -59,7 +59,7 @@ static void choose_services(struct kube_backend *backend)
 		*has_one_service = job->services == SERVICES_PER_JOB;
 }
 
-static struct json *service_new(const struct prerequisite *service)
+static struct json *make_tfjob_service(const struct prerequisite *service)
 {
 	const struct job *job = service->backend->job;
 	const struct role *role = service->role ? job_role(job, service->role) : NULL;
@@ -87,7 +87,7 @@ static void take_pod_group(struct kube_backend *backend)
 	json_free(group->body);
 	group->body = body;
 	if (job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, job->name))
-		kube_prerequisites_see(backend, JOB_CACHE_POD_GROUPS, job->name);
+		kube_prerequisites_observe(backend, JOB_CACHE_POD_GROUPS, job->name);
 }
 
 /* It has a node, or has ended, and nobody ends it. */
@@ -118,18 +118,18 @@ static bool joins_group(const struct kube_backend *backend)
 
 /* The whole. */
 
-static bool reads(const struct kube_backend *backend, enum job_cache_kind kind)
+static bool tfjob_reads_kind(const struct kube_backend *backend, enum job_cache_kind kind)
 {
 	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES ||
 	       (kind == JOB_CACHE_POD_GROUPS && backend->settings.gang);
 }
 
-static void begin(struct kube_backend *backend)
+static void add_no_prerequisites(struct kube_backend *backend)
 {
 	(void) backend; /* nothing is known before its Services are chosen */
 }
 
-static void take_job(struct kube_backend *backend)
+static void rebuild_tfjob_objects(struct kube_backend *backend)
 {
 	choose_services(backend);
 	tfjob_objects_free(backend->tfjob_objects);
@@ -141,7 +141,7 @@ static void take_job(struct kube_backend *backend)
 		add_services(backend);
 }
 
-static void done(struct kube_backend *backend)
+static void release_tfjob_objects(struct kube_backend *backend)
 {
 	tfjob_objects_free(backend->tfjob_objects);
 }
@@ -157,23 +157,23 @@ static struct json *pod_new(const struct kube_backend *backend, const struct rol
 	return pod;
 }
 
-static void add_address(const struct kube_backend *backend, const struct job *job,
-			const struct role *role, int index, struct text *text)
+static void add_tfjob_pod_address(const struct kube_backend *backend, const struct job *job,
+				  const struct role *role, int index, struct text *text)
 {
 	tfjob_add_address(&backend->settings.manner, job, role, index, text);
 }
 
 const struct kube_kind kube_kind_tfjob = {
-	.habits = {.kills_after_grace = true,
+	.traits = {.kills_after_grace = true,
 		   .waits_for_workers = true,
 		   .repeats_attempts = true,
 		   .gives_whole_grace = true},
 	.awaits_rights = true,
-	.reads = reads,
-	.begin = begin,
-	.take_job = take_job,
-	.done = done,
+	.reads = tfjob_reads_kind,
+	.begin = add_no_prerequisites,
+	.take_job = rebuild_tfjob_objects,
+	.done = release_tfjob_objects,
 	.pod_new = pod_new,
-	.service_new = service_new,
-	.add_address = add_address,
+	.service_new = make_tfjob_service,
+	.add_address = add_tfjob_pod_address,
 };

@@ -6,14 +6,14 @@
 #include "jobs/record.h"
 #include "kube/resources.h"
 #include "kube/tfjob_definition.h"
-#include "reconcile/small_status.h"
+#include "reconcile/compact_status.h"
 
 #include <string.h>
 
 #define API_VERSION "kubeflow.org/v1"
 #define KIND "TFJob"
 
-static const char *text_at(const struct json *object, const char *key)
+static const char *tfjob_text_at(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), "");
 }
@@ -25,9 +25,9 @@ static char *object_name(const char *job_name)
 
 static bool has_good_names(const struct json *metadata)
 {
-	return name_is_dns1035_label(text_at(metadata, "name")) &&
-	       name_is_dns_label(text_at(metadata, "namespace")) &&
-	       name_is_uid(text_at(metadata, "uid"));
+	return name_is_dns1035_label(tfjob_text_at(metadata, "name")) &&
+	       name_is_dns_label(tfjob_text_at(metadata, "namespace")) &&
+	       name_is_uid(tfjob_text_at(metadata, "uid"));
 }
 
 static char *text_of_json(const struct json *value)
@@ -64,7 +64,7 @@ static void add_exit_code(struct status *status)
 
 /* In our order of members, whatever that of the server is. One that cannot be read stays as it is,
  * so that its reader is told: a job that has ended must not run again. */
-static char *status_of(const struct json *object)
+static char *tfjob_status_text_of(const struct json *object)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const struct json *value = json_get(object, "status");
@@ -72,7 +72,7 @@ static char *status_of(const struct json *object)
 
 	if (!value)
 		return mem_copy_text("null");
-	if (small_status_read(value, arena, &status, NULL) < 0)
+	if (compact_status_read(value, arena, &status, NULL) < 0)
 		return text_of_json(value);
 	add_exit_code(&status);
 	return record_tfjob_status_text(&status);
@@ -87,17 +87,17 @@ static int read_object(const struct json *object, struct store_record *ret_recor
 		return err_set(err, ERR_INVALID,
 			       "TFJob '%s' has a name, namespace or uid that cannot be part of the "
 			       "name of a Pod or Service",
-			       text_at(metadata, "name"));
-	if (text_read_int(text_at(metadata, "resourceVersion"), 0, INT64_MAX, &record.version,
+			       tfjob_text_at(metadata, "name"));
+	if (text_read_int(tfjob_text_at(metadata, "resourceVersion"), 0, INT64_MAX, &record.version,
 			  NULL) < 0 ||
-	    text_read_time(text_at(metadata, "creationTimestamp"), &record.created, NULL) < 0)
+	    text_read_time(tfjob_text_at(metadata, "creationTimestamp"), &record.created, NULL) < 0)
 		return err_set(err, ERR_INVALID,
 			       "TFJob '%s' has no version that is a number, or no time",
-			       text_at(metadata, "name"));
-	record.name = mem_copy_text(text_at(metadata, "name"));
-	record.uid = mem_copy_text(text_at(metadata, "uid"));
+			       tfjob_text_at(metadata, "name"));
+	record.name = mem_copy_text(tfjob_text_at(metadata, "name"));
+	record.uid = mem_copy_text(tfjob_text_at(metadata, "uid"));
 	record.document = document_of(object);
-	record.status = status_of(object);
+	record.status = tfjob_status_text_of(object);
 	record.supervisor = mem_copy_text("");
 	*ret_record = record;
 	return 0;

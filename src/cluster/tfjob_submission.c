@@ -24,8 +24,9 @@ static int check_rights(const struct tfjob_submission *submission, struct err *e
 				 rights, count, NULL, NULL, err);
 }
 
-static int call(const struct tfjob_submission *submission, struct kube_request request,
-		struct json **ret_object, struct err *err)
+static int send_submission_request(const struct tfjob_submission *submission,
+				   struct kube_request request, struct json **ret_object,
+				   struct err *err)
 {
 	request.namespace_name = submission->job->name_space;
 	return kube_wait(submission->loop, submission->api, &request, ret_object, err);
@@ -34,18 +35,19 @@ static int call(const struct tfjob_submission *submission, struct kube_request r
 static int call_tfjob(const struct tfjob_submission *submission, enum kube_verb verb,
 		      const struct json *body, struct json **ret_object, struct err *err)
 {
-	return call(submission,
-		    (struct kube_request){
-			    .verb = verb,
-			    .resource = &kube_tfjobs,
-			    .name = verb == KUBE_CREATE ? NULL : submission->job->name,
-			    .body = body,
-		    },
-		    ret_object, err);
+	return send_submission_request(
+		submission,
+		(struct kube_request){
+			.verb = verb,
+			.resource = &kube_tfjobs,
+			.name = verb == KUBE_CREATE ? NULL : submission->job->name,
+			.body = body,
+		},
+		ret_object, err);
 }
 
-static int create(const struct tfjob_submission *submission, struct json **ret_made,
-		  struct err *err)
+static int create_submitted_tfjob(const struct tfjob_submission *submission, struct json **ret_made,
+				  struct err *err)
 {
 	int rc = call_tfjob(submission, KUBE_CREATE, submission->job->document, ret_made, err);
 
@@ -87,12 +89,12 @@ static int delete_finished(const struct tfjob_submission *submission, struct err
 static int make_tfjob(const struct tfjob_submission *submission, struct err *err)
 {
 	struct json *made CLEANUP(json_cleanup) = NULL;
-	int rc = create(submission, &made, err);
+	int rc = create_submitted_tfjob(submission, &made, err);
 
 	if (rc == ERR_EXISTS) {
 		rc = delete_finished(submission, err);
 		if (rc == 0)
-			rc = create(submission, &made, err);
+			rc = create_submitted_tfjob(submission, &made, err);
 	}
 	if (rc < 0)
 		return rc;
@@ -121,17 +123,17 @@ static int make_parts(const struct tfjob_submission *submission, const struct js
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < json_count(list); i++)
-		rc = call(submission,
-			  (struct kube_request){
-				  .verb = KUBE_CREATE,
-				  .resource = kube_resource_of(json_at(list, i)),
-				  .body = json_at(list, i),
-			  },
-			  NULL, err);
+		rc = send_submission_request(submission,
+					     (struct kube_request){
+						     .verb = KUBE_CREATE,
+						     .resource = kube_resource_of(json_at(list, i)),
+						     .body = json_at(list, i),
+					     },
+					     NULL, err);
 	return rc;
 }
 
-static void take_back(const struct tfjob_submission *submission)
+static void delete_submitted_tfjob(const struct tfjob_submission *submission)
 {
 	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(submission->job->uid);
 	int rc = call_tfjob(submission, KUBE_DELETE, options, NULL, NULL);
@@ -152,6 +154,6 @@ int tfjob_submit(const struct tfjob_submission *submission, struct err *err)
 	if (rc == 0)
 		rc = make_parts(submission, list, err);
 	if (rc < 0)
-		take_back(submission);
+		delete_submitted_tfjob(submission);
 	return rc;
 }

@@ -24,8 +24,8 @@ static int complain_of_use(const struct command *command, const struct text *fau
 	for (size_t len; (len = strcspn(line, "\n")); line += len + 1)
 		text_addf(&text, "muster %s: %.*s\n", command->name, (int) len, line);
 	text_addf(&text, "Run 'muster %s --help' for usage.\n", command->name);
-	output_complain(&text);
-	return EXIT_WRONG_USE;
+	output_print_errors(&text);
+	return EXIT_USAGE;
 }
 
 /* The word is one of them: options were checked. */

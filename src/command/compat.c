@@ -24,7 +24,7 @@ static char without_dash(char byte)
 	return byte == '-' ? '_' : byte;
 }
 
-static bool is_named(const struct command *command, const char *name, size_t len)
+static bool is_program_named(const struct command *command, const char *name, size_t len)
 {
 	const char *own = compat_name(command);
 	size_t at = 0;
@@ -44,7 +44,7 @@ const struct command *compat_find(const struct command_table *table, const char 
 	size_t len = length_without_ending(name);
 
 	for (size_t i = 0; table->old_programs[i]; i++)
-		if (is_named(table->old_programs[i], name, len))
+		if (is_program_named(table->old_programs[i], name, len))
 			return table->old_programs[i];
 	return NULL;
 }

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "command/compat.h"
-#include "command/foreign_words.h"
 #include "command/options.h"
+#include "command/other_tools.h"
 
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void add_explanation(struct text *text, const struct option_row *row, siz
 	add_wrapped(text, text_of(&words), column);
 }
 
-static void add_option(struct text *text, const struct option_row *row)
+static void add_option_help(struct text *text, const struct option_row *row)
 {
 	size_t begin = text->len;
 
@@ -110,7 +110,7 @@ static void add_options(struct text *text, const struct command *command, enum o
 		if (is_first)
 			text_addf(text, "\n%s:\n", option_group_words[group]);
 		is_first = false;
-		add_option(text, row);
+		add_option_help(text, row);
 	}
 }
 
@@ -159,7 +159,7 @@ static char *find_meant(const struct command_table *table, const char *name)
 {
 	const char *names[64];
 	size_t count = 0;
-	char *meant = foreign_command_meant(name);
+	char *meant = other_tool_command_meant(name);
 	const struct command *old = compat_find(table, name);
 
 	if (meant || old)

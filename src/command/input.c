@@ -20,7 +20,7 @@ static void close_file(const int *fd)
 		close(*fd);
 }
 
-static int open_file(const char *path, int *ret_fd, struct err *err)
+static int open_input_file(const char *path, int *ret_fd, struct err *err)
 {
 	if (!strcmp(path, "-"))
 		*ret_fd = STDIN_FILENO;
@@ -37,7 +37,7 @@ int input_read(const char *path, size_t limit, struct text *text, struct err *er
 {
 	int fd CLEANUP(close_file) = -1;
 
-	if (open_file(path, &fd, err))
+	if (open_input_file(path, &fd, err))
 		return err->code;
 	for (;;) {
 		char bytes[16 * 1024];
@@ -97,7 +97,7 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err)
 	return 0;
 }
 
-static int take_line(input_line_fn take, void *to, char *line, struct err *err)
+static int accept_input_line(input_line_fn take, void *to, char *line, struct err *err)
 {
 	size_t len = strlen(line);
 
@@ -128,6 +128,6 @@ void input_each_line(const char *option, const char *path, size_t limit, input_l
 		rest += strlen(BYTE_ORDER_MARK);
 
 	for (int number = 1; rest; number++)
-		if (take_line(take, to, strsep(&rest, "\n"), &err))
+		if (accept_input_line(take, to, strsep(&rest, "\n"), &err))
 			text_addf(faults, "--%s: %s:%d: %s\n", option, path, number, err.text);
 }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "command/command.h"
-#include "command/foreign_words.h"
+#include "command/other_tools.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -107,7 +107,7 @@ static const struct option_row *row_at(const struct options *options, size_t ind
 }
 
 /* Whether the first `len` characters of `name` are this name, '_' counting as '-'. */
-static bool is_name(const char *row_name, const char *name, size_t len)
+static bool is_option_name(const char *row_name, const char *name, size_t len)
 {
 	size_t at = 0;
 
@@ -124,7 +124,8 @@ static int find_row(const struct options *options, const char *name, size_t len)
 	for (size_t i = 0; i < options->n_rows; i++) {
 		const struct option_row *row = row_at(options, i);
 
-		if (is_name(row->name, name, len) || is_name(row->other_name, name, len))
+		if (is_option_name(row->name, name, len) ||
+		    is_option_name(row->other_name, name, len))
 			return (int) i;
 	}
 	return -1;
@@ -234,7 +235,8 @@ static void give_value(struct reading *reading, int row, const char *shown, cons
 static void give_letter(struct reading *reading, int row, const char *shown, const char *text)
 {
 	const struct command *command = reading->options->command;
-	const struct foreign_option *foreign = foreign_number_find(command->name, shown, text);
+	const struct other_tool_option *foreign =
+		other_tool_number_find(command->name, shown, text);
 
 	if (!foreign)
 		give_value(reading, row, shown, text);
@@ -300,8 +302,8 @@ static void read_long_option(struct reading *reading, const char *name)
 
 static void tell_unknown_letter(struct reading *reading, const char *shown)
 {
-	const struct foreign_option *foreign =
-		foreign_option_find(reading->options->command->name, shown, strlen(shown));
+	const struct other_tool_option *foreign =
+		other_tool_option_find(reading->options->command->name, shown, strlen(shown));
 
 	text_addf(reading->faults, "%s: no such option%s%s\n", shown, foreign ? "; " : "",
 		  foreign ? foreign->answer : "");
@@ -336,8 +338,8 @@ static bool tell_foreign(struct reading *reading, const char *argument)
 	size_t len = strcspn(argument, "=");
 	bool is_own = argument[1] == '-' ? find_row(options, argument + 2, len - 2) >= 0
 					 : len == 2 && find_letter(options, argument[1]) >= 0;
-	const struct foreign_option *foreign =
-		is_own ? NULL : foreign_option_find(options->command->name, argument, len);
+	const struct other_tool_option *foreign =
+		is_own ? NULL : other_tool_option_find(options->command->name, argument, len);
 	bool has_value = foreign && foreign->takes_value && !argument[len];
 
 	if (!foreign)
@@ -445,7 +447,7 @@ static void check_argument_count(const struct options *options, struct text *fau
 	if (options->n_arguments < command->least_arguments)
 		add_usage(command, faults);
 	if (options->n_arguments > command->most_arguments) {
-		const char *answer = foreign_argument_answer(command->name);
+		const char *answer = other_tool_argument_answer(command->name);
 
 		text_addf(faults, "unexpected argument '%s'%s%s\n",
 			  options->arguments[command->most_arguments], answer ? "; " : "",
@@ -597,7 +599,7 @@ void options_cleanup(struct options **options)
 	options_free(*options);
 }
 
-static const struct value *value_of(const struct options *options, const char *name)
+static const struct value *option_value_of(const struct options *options, const char *name)
 {
 	int row = find_row(options, name, strlen(name));
 
@@ -607,17 +609,17 @@ static const struct value *value_of(const struct options *options, const char *n
 
 bool option_is_given(const struct options *options, const char *name)
 {
-	return value_of(options, name)->is_given;
+	return option_value_of(options, name)->is_given;
 }
 
 bool option_flag(const struct options *options, const char *name)
 {
-	return value_of(options, name)->number != 0;
+	return option_value_of(options, name)->number != 0;
 }
 
 int64_t option_number(const struct options *options, const char *name, int64_t otherwise)
 {
-	const struct value *value = value_of(options, name);
+	const struct value *value = option_value_of(options, name);
 
 	return value->text ? value->number : otherwise;
 }
@@ -629,12 +631,12 @@ msec option_duration(const struct options *options, const char *name, msec other
 
 const char *option_text(const struct options *options, const char *name)
 {
-	return value_of(options, name)->text;
+	return option_value_of(options, name)->text;
 }
 
 const char *const *option_list(const struct options *options, const char *name, size_t *ret_count)
 {
-	const struct value *value = value_of(options, name);
+	const struct value *value = option_value_of(options, name);
 
 	*ret_count = value->n_list;
 	return value->list;

@@ -104,7 +104,7 @@ bool output_flush(void)
 	return !lost_errno;
 }
 
-void output_complain(const struct text *text)
+void output_print_errors(const struct text *text)
 {
 	struct text lines CLEANUP(text_done) = {0};
 	struct text visible CLEANUP(text_done) = {0};
@@ -115,7 +115,7 @@ void output_complain(const struct text *text)
 }
 
 /* One write, so that the sentences of processes that share a terminal do not mix. */
-void output_say(const char *format, ...)
+void output_print_message(const char *format, ...)
 {
 	struct text line CLEANUP(text_done) = {0};
 	va_list values;
@@ -126,25 +126,25 @@ void output_say(const char *format, ...)
 	text_add(&line, "muster: ");
 	line_text_add_sentence(&line, sentence, strlen(sentence));
 	text_add_char(&line, '\n');
-	output_complain(&line);
+	output_print_errors(&line);
 }
 
-void output_say_lines(const struct text *lines)
+void output_print_messages(const struct text *lines)
 {
 	size_t len;
 
 	for (const char *line = text_of(lines); *line; line += len + (line[len] == '\n')) {
 		len = strcspn(line, "\n");
-		output_say("%.*s", (int) len, line);
+		output_print_message("%.*s", (int) len, line);
 	}
 }
 
 int output_fail(const struct err *err)
 {
-	output_say("%s", err->text);
+	output_print_message("%s", err->text);
 	switch ((enum err_code) err->code) {
 	case ERR_INVALID:
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	case ERR_UNREACHABLE:
 		return EXIT_NOT_REACHED;
 	case ERR_REFUSED:
@@ -165,7 +165,7 @@ int output_finish(int exit_code)
 {
 	if (output_flush() || lost_errno == EPIPE)
 		return exit_code;
-	output_say("standard output: %s", strerror(lost_errno));
+	output_print_message("standard output: %s", strerror(lost_errno));
 	return EXIT_FAILED;
 }
 

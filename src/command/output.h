@@ -27,11 +27,11 @@ void output_add_event(const struct json *event);
 /* Writes what is kept. False when the reader is gone or the disk is full: nothing more arrives. */
 bool output_flush(void);
 /* Writes lines to stderr. */
-void output_complain(const struct text *text);
+void output_print_errors(const struct text *text);
 /* A sentence of muster's own on stderr: "muster: …". */
-void output_say(const char *format, ...) PRINTF_LIKE(1, 2);
+void output_print_message(const char *format, ...) PRINTF_LIKE(1, 2);
 /* One such sentence for each line. */
-void output_say_lines(const struct text *lines);
+void output_print_messages(const struct text *lines);
 /* Tells an error and gives the exit code for it: 2 wrong use or file, 3 not reached, 4 refused,
  * else 1. */
 int output_fail(const struct err *err);

@@ -16,7 +16,7 @@ void variables_done(struct variables *variables)
 	arena_free(variables->arena);
 }
 
-static void append(struct variables *variables, char *take_name, const char *value)
+static void append_variable(struct variables *variables, char *take_name, const char *value)
 {
 	mem_grow(&variables->list, &variables->capacity, variables->count,
 		 sizeof(*variables->list));
@@ -46,27 +46,28 @@ static int variables_add(struct variables *variables, const char *assignment, st
 	if (!name_is_environment_variable(name))
 		return err_set(err, ERR_INVALID, "'%s' is not a valid variable name", name);
 	if (!value)
-		output_say("--env %s: ignored, because the variable is not set in this shell; to "
-			   "set it: %s=VALUE",
-			   name, name);
+		output_print_message(
+			"--env %s: ignored, because the variable is not set in this shell; to "
+			"set it: %s=VALUE",
+			name, name);
 	else if (!text_is_utf8(value, strlen(value)))
 		return err_set(
 			err, ERR_INVALID,
 			"%s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
 			name);
 	else
-		append(variables, name, value);
+		append_variable(variables, name, value);
 	return 0;
 }
 
-static int add_line(void *to, char *line, struct err *err)
+static int add_env_file_line(void *to, char *line, struct err *err)
 {
 	return variables_add(to, line, err);
 }
 
 void variables_add_file(struct variables *variables, const char *path, struct text *faults)
 {
-	input_each_line("env-file", path, LIMIT_ENV_FILE, add_line, variables, faults);
+	input_each_line("env-file", path, LIMIT_ENV_FILE, add_env_file_line, variables, faults);
 }
 
 void variables_read(const struct options *options, struct variables *variables, struct text *faults)

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/shell_word.h"
-#include "cli/hand_over.h"
+#include "cli/kubernetes_program.h"
 #include "command/call.h"
 #include "command/compat.h"
 #include "command/options.h"
@@ -62,7 +62,7 @@ int call_run(struct call *call, const struct options *old)
 		output_add(&text);
 		return EXIT_DONE;
 	}
-	output_say("equivalent command: %s", text_of(&text));
+	output_print_message("equivalent command: %s", text_of(&text));
 	const struct command_table *table = options_table(old);
 	const struct command *command = command_find(table, call->words[0]);
 
@@ -77,7 +77,7 @@ int call_other_program(const struct options *old)
 	struct err err = {0};
 
 	call[1] = (char *) compat_name(options_command(old));
-	int rc = hand_over(call + 1, &err);
+	int rc = kubernetes_program_exec(call + 1, &err);
 
 	(void) rc; /* it is one: this line is not reached otherwise */
 	return output_fail(&err);

@@ -30,8 +30,8 @@ void call_describe(const struct call *call, struct text *text);
  * on the old command line the new one is printed on stdout, and nothing is run. */
 int call_run(struct call *call, const struct options *old);
 
-/* The old command line itself, by the program that speaks to clusters (cli/hand_over.h). Comes back
- * only when that fails: why is told then, and the exit code given. */
+/* The old command line itself, by the program that speaks to clusters (cli/kubernetes_program.h).
+ * Comes back only when that fails: why is told then, and the exit code given. */
 int call_other_program(const struct options *old);
 
 /* The row of --dry-run, which every old program has beside its own options. */

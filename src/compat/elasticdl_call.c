@@ -50,13 +50,13 @@ static void following_done(struct following *following)
 	mem_free_text(&following->state);
 }
 
-static void end(struct following *following, int exit_code)
+static void finish_following(struct following *following, int exit_code)
 {
 	following->exit_code = exit_code;
 	loop_stop(following->loop);
 }
 
-static void ask(struct following *following, const char *path, http_done_fn done)
+static void send_master_request(struct following *following, const char *path, http_done_fn done)
 {
 	char *url CLEANUP(mem_free_text) = mem_format("%s%s", following->call->master, path);
 	const char *const headers[] = {following->authorization, NULL};
@@ -72,19 +72,19 @@ static void ask(struct following *following, const char *path, http_done_fn done
 	(void) http_call_new(following->client, &request); /* ends with its answer, or the client */
 }
 
-static int code_of(int status)
+static int answer_exit_code_of(int status)
 {
 	switch (status) {
 	case 400:
 	case 404:
 	case 409:
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	case 401:
 	case 403:
 	case 421:
 		return EXIT_REFUSED;
 	default:
-		return EXIT_OWN_FAULT;
+		return EXIT_INTERNAL;
 	}
 }
 
@@ -97,13 +97,13 @@ static int show_end(const struct following *following, const struct status *stat
 	const struct failure_style style = {0};
 
 	if (!status_condition_is_true(status, CONDITION_FAILED)) {
-		output_say("job %s succeeded", task);
+		output_print_message("job %s succeeded", task);
 		return EXIT_DONE;
 	}
 	if (status->failure)
 		failure_describe(status, task, &style, &text);
-	output_say("job %s failed: %s", task,
-		   text.len ? text_of(&text) : "the master does not say why");
+	output_print_message("job %s failed: %s", task,
+			     text.len ? text_of(&text) : "the master does not say why");
 	return status->failure && status->failure->exit_code > 0 ? status->failure->exit_code
 								 : EXIT_FAILED;
 }
@@ -121,13 +121,13 @@ static void tell_state(struct following *following, const struct store_record *r
 
 	if (text_equals(state, following->state))
 		return;
-	output_say("job %s: %s", following->call->task, state);
+	output_print_message("job %s: %s", following->call->task, state);
 	mem_free_text(&following->state);
 	following->state = mem_copy_text(state);
 }
 
-static int read_job(const struct http_answer *answer, struct store_record *record,
-		    struct arena *arena, struct status *status, struct err *err)
+static int read_answered_job(const struct http_answer *answer, struct store_record *record,
+			     struct arena *arena, struct status *status, struct err *err)
 {
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
 	int rc = json_read_mended(answer->body, answer->body_len, &tfjob, err);
@@ -156,7 +156,7 @@ static void on_log_over(void *data)
 		loop_timer_arm(following->timer, loop_now());
 }
 
-static void follow(struct following *following)
+static void follow_created_job(struct following *following)
 {
 	char *url CLEANUP(mem_free_text) =
 		mem_format("%s/jobs/%s", following->call->master, following->call->task);
@@ -174,19 +174,19 @@ static void follow(struct following *following)
 	ask_for_job(following);
 }
 
-static void create(struct following *following);
+static void send_create_request(struct following *following);
 
-static void on_time(void *data)
+static void on_following_timer(void *data)
 {
 	struct following *following = data;
 
 	if (following->log)
 		ask_for_job(following);
 	else
-		create(following);
+		send_create_request(following);
 }
 
-static void look(struct following *following, const struct http_answer *answer)
+static void inspect_job_answer(struct following *following, const struct http_answer *answer)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -195,12 +195,12 @@ static void look(struct following *following, const struct http_answer *answer)
 
 	if (answer->status != 200) {
 		elasticdl_say_answer(following->call->master, answer);
-		end(following, code_of(answer->status));
-	} else if (read_job(answer, &record, arena, &status, &err) < 0) {
-		output_say("%s: %s", following->call->master, err.text);
-		end(following, EXIT_OWN_FAULT);
+		finish_following(following, answer_exit_code_of(answer->status));
+	} else if (read_answered_job(answer, &record, arena, &status, &err) < 0) {
+		output_print_message("%s: %s", following->call->master, err.text);
+		finish_following(following, EXIT_INTERNAL);
 	} else if (status_is_finished(&status) && has_printed_all(following)) {
-		end(following, show_end(following, &status));
+		finish_following(following, show_end(following, &status));
 	} else {
 		tell_state(following, &record, arena);
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
@@ -214,14 +214,14 @@ static void on_job(const struct http_answer *answer, const struct err *err, void
 
 	if (answer && !err) {
 		following->n_lost = 0;
-		look(following, answer);
+		inspect_job_answer(following, answer);
 	} else if (++following->n_lost < MOST_LOST_ANSWERS) {
 		if (following->n_lost == 1)
-			output_say("%s; trying again", err->text);
+			output_print_message("%s; trying again", err->text);
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	} else {
-		output_say("%s; the job may still be running", err->text);
-		end(following, EXIT_NOT_REACHED);
+		output_print_message("%s; the job may still be running", err->text);
+		finish_following(following, EXIT_NOT_REACHED);
 	}
 }
 
@@ -229,7 +229,7 @@ static void ask_for_job(struct following *following)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("/jobs/%s", following->call->task);
 
-	ask(following, path, on_job);
+	send_master_request(following, path, on_job);
 }
 
 /* The beginning. */
@@ -240,38 +240,39 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 	const struct elasticdl_call *call = following->call;
 
 	if (err) {
-		output_say("%s", err->text);
-		end(following, err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
+		output_print_message("%s", err->text);
+		finish_following(following,
+				 err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
 	} else if (answer->status == TOO_MANY_REQUESTS) {
 		elasticdl_say_answer(call->master, answer);
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	} else if (answer->status != 200) {
 		elasticdl_say_answer(call->master, answer);
-		end(following, code_of(answer->status));
+		finish_following(following, answer_exit_code_of(answer->status));
 	} else if (call->is_detached) {
 		struct text name CLEANUP(text_done) = {0};
 
 		text_addf(&name, "%s\n", call->task);
 		output_add(&name);
-		end(following, EXIT_DONE);
+		finish_following(following, EXIT_DONE);
 	} else {
-		output_say("job %s was created", call->task);
-		follow(following);
+		output_print_message("job %s was created", call->task);
+		follow_created_job(following);
 	}
 }
 
-static void create(struct following *following)
+static void send_create_request(struct following *following)
 {
-	ask(following, following->call->path, on_created);
+	send_master_request(following, following->call->path, on_created);
 }
 
-static void on_interrupt(int number, void *data)
+static void on_following_interrupt(int number, void *data)
 {
 	struct following *following = data;
 
-	output_say("job %s keeps running; to delete it: curl -X DELETE %s/jobs/%s",
-		   following->call->task, following->call->master, following->call->task);
-	end(following, EXIT_BY_SIGNAL + number);
+	output_print_message("job %s keeps running; to delete it: curl -X DELETE %s/jobs/%s",
+			     following->call->task, following->call->master, following->call->task);
+	finish_following(following, EXIT_BY_SIGNAL + number);
 }
 
 static int call_master(const struct elasticdl_call *call)
@@ -282,16 +283,17 @@ static int call_master(const struct elasticdl_call *call)
 	if (loop_new(&following.loop, &err) < 0 ||
 	    http_client_new(following.loop, "muster/" MUSTER_VERSION, &following.client, &err) <
 		    0) {
-		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
+		output_print_message("%s", err.text);
+		return EXIT_INTERNAL;
 	}
 	if (call->pin)
 		following.trust = http_trust_new(&(struct http_trust_parts){.pin = call->pin});
 	if (call->token)
 		following.authorization = mem_format("Authorization: Bearer %s", call->token);
-	following.timer = loop_new_timer(following.loop, on_time, &following);
-	following.interrupt = loop_watch_signal(following.loop, SIGINT, on_interrupt, &following);
-	create(&following);
+	following.timer = loop_new_timer(following.loop, on_following_timer, &following);
+	following.interrupt =
+		loop_watch_signal(following.loop, SIGINT, on_following_interrupt, &following);
+	send_create_request(&following);
 	loop_run(following.loop);
 	return following.exit_code;
 }

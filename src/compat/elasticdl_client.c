@@ -42,7 +42,7 @@ static int read_master(const struct options *old, char **ret_master, struct err 
 	return 0;
 }
 
-static int read_token(const struct options *old, char **ret_token, struct err *err)
+static int read_master_token(const struct options *old, char **ret_token, struct err *err)
 {
 	const char *path = option_text(old, "token-file");
 
@@ -51,7 +51,7 @@ static int read_token(const struct options *old, char **ret_token, struct err *e
 
 /* Everything that is wrong is told before anything is sent. The old options are the words of the
  * faults. */
-static bool check(const struct elasticdl_parameter *parameters, size_t count)
+static bool check_job_parameters(const struct elasticdl_parameter *parameters, size_t count)
 {
 	static const char *const names[][2] = {
 		{"strategy", "--strategy"}, {"n_worker", "--worker-num"}, {"n_ps", "--ps-num"},
@@ -66,15 +66,15 @@ static bool check(const struct elasticdl_parameter *parameters, size_t count)
 		size_t len = strlen(names[i][0]);
 
 		if (text_starts_with(err.text, names[i][0]) && err.text[len] == ':') {
-			output_say("%s%s", names[i][1], err.text + len);
+			output_print_message("%s%s", names[i][1], err.text + len);
 			return false;
 		}
 	}
-	output_say("%s", err.text);
+	output_print_message("%s", err.text);
 	return false;
 }
 
-static char *path_of(const struct elasticdl_parameter *parameters, size_t count)
+static char *creation_path_of(const struct elasticdl_parameter *parameters, size_t count)
 {
 	struct text path CLEANUP(text_done) = {0};
 
@@ -118,20 +118,21 @@ static int client_run(const struct options *old)
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (all[i].value)
 			given[count++] = all[i];
-	bool is_right = check(given, count);
+	bool is_right = check_job_parameters(given, count);
 
 	if (option_text(old, "pin") && !is_pin(option_text(old, "pin"))) {
-		output_say("--pin: not a public key (expected sha256// and 44 characters, as "
-			   "'muster serve --tls-dir' prints it)");
+		output_print_message(
+			"--pin: not a public key (expected sha256// and 44 characters, as "
+			"'muster serve --tls-dir' prints it)");
 		is_right = false;
 	}
-	if (read_master(old, &master, &err) < 0 || read_token(old, &token, &err) < 0) {
-		output_say("%s", err.text);
+	if (read_master(old, &master, &err) < 0 || read_master_token(old, &token, &err) < 0) {
+		output_print_message("%s", err.text);
 		is_right = false;
 	}
 	if (!is_right)
-		return EXIT_WRONG_USE;
-	char *path CLEANUP(mem_free_text) = path_of(given, count);
+		return EXIT_USAGE;
+	char *path CLEANUP(mem_free_text) = creation_path_of(given, count);
 	const struct elasticdl_call call = {
 		.master = master,
 		.path = path,

@@ -35,7 +35,8 @@ struct elasticdl_log {
 
 /* Lines. */
 
-static struct printed_until *find(struct elasticdl_log *log, const char *name, size_t len)
+static struct printed_until *find_printed_replica(struct elasticdl_log *log, const char *name,
+						  size_t len)
 {
 	struct printed_until *replica;
 
@@ -62,7 +63,8 @@ static bool is_new(struct printed_until *replica, msec time)
 	return true;
 }
 
-static void print(const char *replica, size_t replica_len, const char *text, size_t len)
+static void print_replica_line(const char *replica, size_t replica_len, const char *text,
+			       size_t len)
 {
 	struct text line CLEANUP(text_done) = {0};
 	const char *shown = line_text_last_state(text, &len);
@@ -75,7 +77,7 @@ static void print(const char *replica, size_t replica_len, const char *text, siz
 }
 
 /* "worker-0 | 2026-11-28T09:00:00.123Z text", or a sentence of the master's own. */
-static void take_line(struct elasticdl_log *log, const char *line)
+static void accept_master_log_line(struct elasticdl_log *log, const char *line)
 {
 	const char *separator = strstr(line, SEPARATOR);
 	const char *stamp = separator ? separator + strlen(SEPARATOR) : "";
@@ -87,16 +89,16 @@ static void take_line(struct elasticdl_log *log, const char *line)
 
 	if (!blank || text_read_time(time_text, &time, NULL) < 0) {
 		line_text_add_sentence(&sentence, line, strlen(line));
-		output_say("%s", text_of(&sentence));
+		output_print_message("%s", text_of(&sentence));
 		return;
 	}
 	size_t len = (size_t) (separator - line);
 
-	if (is_new(find(log, line, len), time))
-		print(line, len, blank + 1, strlen(blank + 1));
+	if (is_new(find_printed_replica(log, line, len), time))
+		print_replica_line(line, len, blank + 1, strlen(blank + 1));
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
+static void on_master_log_bytes(const char *bytes, size_t len, void *data)
 {
 	struct elasticdl_log *log = data;
 
@@ -111,7 +113,7 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 		if (feed[-1] != '\n')
 			continue;
 		log->line.bytes[log->line.len - 1] = '\0';
-		take_line(log, text_of(&log->line));
+		accept_master_log_line(log, text_of(&log->line));
 		text_clear(&log->line);
 	}
 	output_flush();
@@ -119,7 +121,7 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 
 /* Streams. */
 
-static void end(struct elasticdl_log *log)
+static void finish_master_log(struct elasticdl_log *log)
 {
 	log->is_over = true;
 	log->settings.on_over(log->settings.data);
@@ -130,11 +132,11 @@ void elasticdl_say_answer(const char *url, const struct http_answer *answer)
 	struct text text CLEANUP(text_done) = {0};
 
 	line_text_add_sentence(&text, answer->body, strcspn(answer->body, "\n"));
-	output_say("%s: %s", url, text_of(&text));
+	output_print_message("%s: %s", url, text_of(&text));
 }
 
 /* ElasticDL's own master has no logs, and other answers do not become better. */
-static void on_done(const struct http_answer *answer, const struct err *err, void *data)
+static void on_master_log_done(const struct http_answer *answer, const struct err *err, void *data)
 {
 	struct elasticdl_log *log = data;
 
@@ -146,10 +148,10 @@ static void on_done(const struct http_answer *answer, const struct err *err, voi
 	}
 	if (answer->status >= 300 && answer->status != 404)
 		elasticdl_say_answer(log->url, answer);
-	end(log);
+	finish_master_log(log);
 }
 
-static void begin(void *data)
+static void request_master_log(void *data)
 {
 	struct elasticdl_log *log = data;
 	const char *const headers[] = {log->settings.authorization, NULL};
@@ -158,8 +160,8 @@ static void begin(void *data)
 		.url = log->url,
 		.headers = headers,
 		.trust = log->settings.trust,
-		.on_bytes = on_bytes,
-		.on_done = on_done,
+		.on_bytes = on_master_log_bytes,
+		.on_done = on_master_log_done,
 		.data = log,
 	};
 
@@ -176,8 +178,8 @@ struct elasticdl_log *elasticdl_log_new(const struct elasticdl_log_settings *set
 
 	log->settings = *settings;
 	log->url = mem_format("%s/log?follow=true&timestamps=true", settings->url);
-	log->timer = loop_new_timer(settings->loop, begin, log);
-	begin(log);
+	log->timer = loop_new_timer(settings->loop, request_master_log, log);
+	request_master_log(log);
 	return log;
 }
 

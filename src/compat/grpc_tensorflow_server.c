@@ -30,9 +30,9 @@ static int server_run(const struct options *old)
 	bool is_verbose;
 
 	if (!read_word_behind_verbose(old, &is_verbose)) {
-		output_say("compat grpc_tensorflow_server: unexpected argument '%s'",
-			   options_arguments(old, &(size_t){0})[0]);
-		return EXIT_WRONG_USE;
+		output_print_message("compat grpc_tensorflow_server: unexpected argument '%s'",
+				     options_arguments(old, &(size_t){0})[0]);
+		return EXIT_USAGE;
 	}
 	call_add(&call, "server");
 	call_add_value(&call, "--cluster-spec", option_text(old, "cluster-spec"));

@@ -20,7 +20,7 @@ static bool is_enough(const struct options *old, const char *option, const char 
 		return true;
 	text_addf(&text, "--%s must be greater than 0; received %lld\n", old_name,
 		  (long long) number);
-	output_complain(&text);
+	output_print_errors(&text);
 	return false;
 }
 

@@ -11,11 +11,13 @@
 static void tell_what_is_gone(const struct options *old)
 {
 	if (option_flag(old, "leave-container-running"))
-		output_say("--leave-container-running: there is no container; muster keeps the "
-			   "logs of a failed check; to keep servers running: --setup-cluster-only");
+		output_print_message(
+			"--leave-container-running: there is no container; muster keeps the "
+			"logs of a failed check; to keep servers running: --setup-cluster-only");
 	if (getenv("TF_DIST_SERVER_DOCKER_IMAGE"))
-		output_say("TF_DIST_SERVER_DOCKER_IMAGE: ignored (on this machine, servers are "
-			   "processes of muster)");
+		output_print_message(
+			"TF_DIST_SERVER_DOCKER_IMAGE: ignored (on this machine, servers are "
+			"processes of muster)");
 }
 
 static int local_test_run(const struct options *old)

@@ -39,9 +39,10 @@ static void tell_of_cloud(void)
 
 	add_set_ones(names, ARRAY_LEN(names), &set);
 	if (set.len)
-		output_say("%s: muster does not create a cluster at a cloud provider; it uses the "
-			   "current context of the kubeconfig",
-			   text_of(&set));
+		output_print_message(
+			"%s: muster does not create a cluster at a cloud provider; it uses the "
+			"current context of the kubeconfig",
+			text_of(&set));
 }
 
 static void tell_what_is_unused(void)
@@ -53,7 +54,7 @@ static void tell_what_is_unused(void)
 
 	add_set_ones(names, ARRAY_LEN(names), &set);
 	if (set.len)
-		output_say("%s: no effect on existing servers", text_of(&set));
+		output_print_message("%s: no effect on existing servers", text_of(&set));
 }
 
 /* What follows the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
@@ -90,7 +91,8 @@ static int check_servers(const struct options *old, const char *url)
 
 	tell_what_is_unused();
 	if (option_flag(old, "leave-container-running"))
-		output_say("--leave-container-running: existing servers are never stopped");
+		output_print_message(
+			"--leave-container-running: existing servers are never stopped");
 	call_add(&call, "check");
 	call_add(&call, "remote");
 	call_add_value(&call, "--servers", servers);
@@ -106,10 +108,11 @@ static int check_cluster(const struct options *old)
 
 	tell_of_cloud();
 	if (variable("TF_DIST_GRPC_PORT"))
-		output_say("TF_DIST_GRPC_PORT: new servers choose their port themselves");
+		output_print_message("TF_DIST_GRPC_PORT: new servers choose their port themselves");
 	if (option_flag(old, "leave-container-running"))
-		output_say("--leave-container-running: muster keeps the logs of a failed check; to "
-			   "keep servers running: --setup-cluster-only");
+		output_print_message(
+			"--leave-container-running: muster keeps the logs of a failed check; to "
+			"keep servers running: --setup-cluster-only");
 	call_add(&call, "check");
 	call_add(&call, "remote");
 	call_add_value(&call, "--on", "kubernetes");
@@ -131,9 +134,10 @@ static int remote_test_run(const struct options *old)
 		return check_cluster(old);
 	if (!option_flag(old, "setup-cluster-only"))
 		return check_servers(old, url);
-	output_say("--setup-cluster-only: nothing to set up, because TF_DIST_GRPC_SERVER_URL names "
-		   "existing servers: %s",
-		   url);
+	output_print_message(
+		"--setup-cluster-only: nothing to set up, because TF_DIST_GRPC_SERVER_URL names "
+		"existing servers: %s",
+		url);
 	return EXIT_DONE;
 }
 

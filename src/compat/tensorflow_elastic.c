@@ -18,9 +18,9 @@ static int orchestrator_run(const struct options *old)
 	const char *colon = strrchr(endpoint, ':');
 
 	if (!colon || !colon[1]) {
-		output_say("compat tensorflow_elastic: --rdzv_endpoint: '%s' has no port",
-			   endpoint);
-		return EXIT_WRONG_USE;
+		output_print_message("compat tensorflow_elastic: --rdzv_endpoint: '%s' has no port",
+				     endpoint);
+		return EXIT_USAGE;
 	}
 	char *address CLEANUP(mem_free_text) = mem_format("0.0.0.0%s", colon);
 
@@ -31,7 +31,7 @@ static int orchestrator_run(const struct options *old)
 }
 
 /* "HOST:PORT", "HOST" or "PORT". */
-static void add_address(struct call *call, const char *address)
+static void add_local_address(struct call *call, const char *address)
 {
 	const char *colon = address ? strrchr(address, ':') : NULL;
 	bool is_port = address && *address && !address[strspn(address, "0123456789")];
@@ -61,7 +61,7 @@ static int agent_run(const struct options *old)
 	call_add_value(&call, "--rdzv-endpoint", option_text(old, "rdzv-endpoint"));
 	call_add_value(&call, "--rdzv-conf", "is_host=0");
 	call_add_value(&call, "--max-restarts", option_text(old, "max-restarts"));
-	add_address(&call, option_text(old, "address"));
+	add_local_address(&call, option_text(old, "address"));
 	call_add_flag(&call, "--module", old, "module");
 	call_add_flag(&call, "--no-python", old, "no-python");
 	for (size_t i = 0; i < count; i++)
@@ -75,9 +75,9 @@ static int elastic_run(const struct options *old)
 
 	(void) options_arguments(old, &count);
 	if (count == 0) {
-		output_say(
+		output_print_message(
 			"compat tensorflow_elastic: missing script (with --standalone, any word)");
-		return EXIT_WRONG_USE;
+		return EXIT_USAGE;
 	}
 	return option_flag(old, "standalone") ? orchestrator_run(old) : agent_run(old);
 }

@@ -5,8 +5,8 @@
 #include "kube/tf_spawner.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/cluster.h"
-#include "cli/edition.h"
+#include "cli/cluster_support.h"
+#include "cli/kube_cluster.h"
 #include "command/command.h"
 #include "command/input.h"
 #include "command/options.h"
@@ -35,7 +35,7 @@ struct reading {
 	char *tag;
 };
 
-static void reading_done(struct reading *reading)
+static void spawner_reading_done(struct reading *reading)
 {
 	text_done(&reading->script);
 	text_done(&reading->command);
@@ -46,7 +46,7 @@ static void reading_done(struct reading *reading)
 }
 
 /* Text that goes into an object of the cluster. */
-static int read_text(const char *path, struct text *text, struct err *err)
+static int read_object_text(const char *path, struct text *text, struct err *err)
 {
 	if (input_read(path, JOB_FILES_PART_SIZE, text, err))
 		return err->code;
@@ -118,9 +118,9 @@ static int read_files(const struct options *old, const char *script, struct read
 	const char *env_file = option_text(old, "env-file");
 	struct text faults CLEANUP(text_done) = {0};
 
-	if (read_text(script, &reading->script, err))
+	if (read_object_text(script, &reading->script, err))
 		return err->code;
-	if (command && read_text(command, &reading->command, err))
+	if (command && read_object_text(command, &reading->command, err))
 		return err->code;
 	if (env_file)
 		variables_add_file(&reading->variables, env_file, &faults);
@@ -154,23 +154,23 @@ static int print_objects(const struct json *list, const char *tag)
 {
 	output_add_objects(list, "yaml");
 	output_flush();
-	output_say("objects with the label " TF_SPAWNER_LABEL "=%s", tag);
+	output_print_message("objects with the label " TF_SPAWNER_LABEL "=%s", tag);
 	return EXIT_DONE;
 }
 
 static int spawn(const struct options *old, const char *script)
 {
-	struct reading reading CLEANUP(reading_done) = {0};
+	struct reading reading CLEANUP(spawner_reading_done) = {0};
 	struct json *list CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
 	if (!script) {
-		output_say("compat tf-spawner: no script specified");
-		return EXIT_WRONG_USE;
+		output_print_message("compat tf-spawner: no script specified");
+		return EXIT_USAGE;
 	}
 	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err)) {
-		output_say("%s", err.text);
-		return EXIT_WRONG_USE;
+		output_print_message("%s", err.text);
+		return EXIT_USAGE;
 	}
 	if (make_objects(old, &reading, &list, &err))
 		return output_fail(&err);
@@ -192,7 +192,7 @@ static int print_deletion(const struct options *old, const char *tag)
 /* A label behind -d is the tag: so its document says. */
 static int delete_labelled(const struct options *old, const char *label)
 {
-	struct reading reading CLEANUP(reading_done) = {0};
+	struct reading reading CLEANUP(spawner_reading_done) = {0};
 	struct err err = {0};
 
 	if (choose_tag(old, label, &reading, &err))
@@ -207,7 +207,7 @@ static bool check_namespace(const struct options *old)
 
 	if (!name_space || name_is_dns_label(name_space))
 		return true;
-	output_say("--namespace: '%s' is not a valid name of a namespace", name_space);
+	output_print_message("--namespace: '%s' is not a valid name of a namespace", name_space);
 	return false;
 }
 
@@ -216,8 +216,8 @@ static int tf_spawner_run(const struct options *old)
 	const char *argument = options_arguments(old, &(size_t){0})[0];
 
 	if (!check_namespace(old))
-		return EXIT_WRONG_USE;
-	if (!option_flag(old, "dry-run") && !edition)
+		return EXIT_USAGE;
+	if (!option_flag(old, "dry-run") && !cluster_support)
 		return call_other_program(old);
 	return option_flag(old, "delete") ? delete_labelled(old, argument) : spawn(old, argument);
 }

@@ -74,9 +74,10 @@ static int refuse_same_tag(const struct options *old, const char *tag)
 {
 	struct text command CLEANUP(text_done) = {0};
 
-	output_say("error: a job with label %s exists already; either use a different tag (-t) or "
-		   "use a random one with -r; you can delete the job that is running with:",
-		   tag);
+	output_print_message(
+		"error: a job with label %s exists already; either use a different tag (-t) or "
+		"use a random one with -r; you can delete the job that is running with:",
+		tag);
 	add_delete_command(&command, old, tag);
 	output_add(&command);
 	return EXIT_REFUSED;
@@ -101,7 +102,7 @@ static void tell_of_other_tag(struct spawner_session *session, const struct opti
 	if (!tag)
 		return;
 	add_delete_command(&command, old, tag);
-	output_say(
+	output_print_message(
 		"one namespace has room for one training with these names, and that is '%s'; "
 		"delete it (%.*s), take another namespace (-n), or 'muster run --on kubernetes', "
 		"whose jobs have names of their own",
@@ -147,7 +148,7 @@ static int make_all(struct creation *creation, struct err *err)
 }
 
 /* What was made, and nothing else that may have the label. */
-static void take_back(struct creation *creation)
+static void delete_created_objects(struct creation *creation)
 {
 	for (size_t i = 0; i < json_count(creation->objects); i++) {
 		const struct json *made = creation->answers[i].object;
@@ -161,9 +162,9 @@ static void take_back(struct creation *creation)
 		const struct kube_request request = spawner_deletion(row, name, body);
 		struct err err = {0};
 
-		spawner_tell_removing(row, name);
+		spawner_print_removing(row, name);
 		if (kube_wait(creation->session.loop, creation->session.api, &request, NULL, &err))
-			output_say("%s", err.text);
+			output_print_message("%s", err.text);
 	}
 }
 
@@ -172,8 +173,8 @@ static int fail_to_create(struct creation *creation, const struct options *old,
 {
 	bool is_taken = err->code == ERR_EXISTS && !creation->answers[0].object;
 
-	output_say("deployment failed, cleaning up");
-	take_back(creation);
+	output_print_message("deployment failed, cleaning up");
+	delete_created_objects(creation);
 	if (is_taken)
 		tell_of_other_tag(&creation->session, old);
 	return output_fail(err);

@@ -87,7 +87,7 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 		const struct kube_request request =
 			spawner_deletion(&spawner_kinds[kind], name, body);
 
-		spawner_tell_removing(&spawner_kinds[kind], name);
+		spawner_print_removing(&spawner_kinds[kind], name);
 		removal->n_calls++;
 		kube_call_new(removal->session.api, &request, on_deleted, removal);
 	}
@@ -105,7 +105,7 @@ static void on_seen(void *data)
 	end_when_gone(removal);
 }
 
-static void on_change(const char *name, void *data)
+static void on_removal_change(const char *name, void *data)
 {
 	(void) name;
 	end_when_gone(data);
@@ -113,7 +113,7 @@ static void on_change(const char *name, void *data)
 
 /* The mirror goes on trying. That is of use while things go, and not where nothing was seen yet or
  * nobody may look. */
-static void on_trouble(const struct err *err, void *data)
+static void on_removal_trouble(const struct err *err, void *data)
 {
 	struct removal *removal = data;
 	bool is_hopeless = err->code == ERR_REFUSED || err->code == ERR_INVALID ||
@@ -125,16 +125,16 @@ static void on_trouble(const struct err *err, void *data)
 	loop_stop(removal->session.loop);
 }
 
-static void watch(struct removal *removal, enum spawner_kind_id kind)
+static void watch_removed_kind(struct removal *removal, enum spawner_kind_id kind)
 {
 	const struct kube_mirror_settings settings = {
 		.resource = spawner_kinds[kind].resource,
 		.label_selector = removal->session.selector,
 		.project = keep_metadata,
 		.release = forget_metadata,
-		.on_change = on_change,
+		.on_change = on_removal_change,
 		.on_synced = on_seen,
-		.on_trouble = on_trouble,
+		.on_trouble = on_removal_trouble,
 		.data = removal,
 	};
 
@@ -165,7 +165,7 @@ int spawner_remove(const struct options *old, const char *tag)
 	if (!is_confirmed(tag))
 		return EXIT_DONE;
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		watch(&removal, kind);
+		watch_removed_kind(&removal, kind);
 	loop_run(removal.session.loop);
 	return removal.err.code ? output_fail(&removal.err) : EXIT_DONE;
 }

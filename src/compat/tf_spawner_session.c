@@ -3,7 +3,7 @@
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cluster.h"
+#include "cli/kube_cluster.h"
 #include "command/output.h"
 #include "kube/tf_spawner.h"
 
@@ -29,10 +29,10 @@ int spawner_session_open(const struct options *old, const char *tag,
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 
-	if (cluster_read_config(old, &config, err) || loop_new(&session->loop, err) ||
-	    kube_api_connect(session->loop, cluster_log_in, (void *) old, &session->api, err))
+	if (kube_cluster_read_config(old, &config, err) || loop_new(&session->loop, err) ||
+	    kube_api_connect(session->loop, kube_cluster_log_in, (void *) old, &session->api, err))
 		return err->code;
-	cluster_warn(config);
+	kube_cluster_warn(config);
 	session->selector = mem_format(TF_SPAWNER_LABEL "=%s", tag);
 	return 0;
 }
@@ -51,7 +51,7 @@ struct kube_request spawner_deletion(const struct spawner_kind *kind, const char
 		.verb = KUBE_DELETE, .resource = kind->resource, .name = name, .body = body};
 }
 
-void spawner_tell_removing(const struct spawner_kind *kind, const char *name)
+void spawner_print_removing(const struct spawner_kind *kind, const char *name)
 {
 	struct text text CLEANUP(text_done) = {0};
 

@@ -27,7 +27,7 @@ struct spawner_session {
 	char *selector; /* "training_attempt=TAG" */
 };
 
-/* `old` are the options that choose the cluster. The errors of cluster_read_config and of its
+/* `old` are the options that choose the cluster. The errors of kube_cluster_read_config and of its
  * login; close it also after one. */
 int spawner_session_open(const struct options *old, const char *tag,
 			 struct spawner_session *session, struct err *err) MUST_USE;
@@ -37,7 +37,7 @@ void spawner_session_close(struct spawner_session *session);
 struct kube_request spawner_deletion(const struct spawner_kind *kind, const char *name,
 				     struct json *body);
 /* As TF-Spawner says it, at once. */
-void spawner_tell_removing(const struct spawner_kind *kind, const char *name);
+void spawner_print_removing(const struct spawner_kind *kind, const char *name);
 
 /* The two functions of tf_spawner_cluster. */
 int spawner_create(const struct options *old, const char *tag, const struct json *objects);

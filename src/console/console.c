@@ -11,8 +11,8 @@
 #include "io/time_zone.h"
 #include "logs/last_lines.h"
 #include "logs/reader.h"
+#include "reconcile/output_idle.h"
 #include "reconcile/report.h"
-#include "reconcile/silence.h"
 #include "spec/limits.h"
 #include "status/exception.h"
 
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 /* How soon after new output it is looked whether a silence has ended. */
-#define SILENCE_LOOK MSEC_PER_SECOND
+#define OUTPUT_IDLE_CHECK MSEC_PER_SECOND
 /* Silent replicas whose logs are searched for the cause. */
 #define MOST_SEARCHED 64
 
@@ -39,10 +39,10 @@ struct console {
 	struct log_view *view; /* NULL: no lines are shown */
 
 	struct arena *arena; /* of the names in `silences` */
-	struct silence *silences; /* one for each replica of the status */
+	struct output_idle *silences; /* one for each replica of the status */
 	size_t n_silences;
-	struct loop_watch *silence_timer;
-	msec silence_looked_for; /* when the timer fires; MSEC_NEVER: it does not */
+	struct loop_watch *output_idle_timer;
+	msec output_idle_is_checked; /* when the timer fires; MSEC_NEVER: it does not */
 
 	bool is_finished; /* the job has an end state: its notes say what the report says better */
 	struct startup startup; /* of its Pods; none: it has no Pods */
@@ -51,7 +51,7 @@ struct console {
 	/* What the row shows, the first of them that is not empty. */
 	struct text progress;
 	struct text beginning; /* all run, and none has printed anything */
-	struct text silence;
+	struct text output_idle;
 	struct text report;
 	struct text short_report; /* without the last lines of `failed` */
 	struct log_name failed;
@@ -79,7 +79,7 @@ static void finish_if_drained(struct console *console)
 
 /* What no longer shows looks as if it hung: a full disk, and a reader that left early (`muster run
  * … | head -3`). */
-static void tell_of_loss(struct console *console)
+static void report_lost_output(struct console *console)
 {
 	int failure = console->view ? screen_failure(console->lines) : 0;
 
@@ -95,14 +95,14 @@ static void tell_of_loss(struct console *console)
 			console->job_words, console->job_words);
 	else
 		err_set_errno(&err, failure, "cannot print the output of the job any more");
-	console_say(console, err.text);
+	console_print(console, err.text);
 }
 
-static void on_room(void *data)
+static void on_console_room(void *data)
 {
 	struct console *console = data;
 
-	tell_of_loss(console);
+	report_lost_output(console);
 	if (console->view)
 		log_view_on_room(console->view);
 	finish_if_drained(console);
@@ -110,11 +110,11 @@ static void on_room(void *data)
 
 static void make_screens(struct console *console, const struct console_settings *settings)
 {
-	console->lines = screen_new(console->loop, settings->lines_fd, on_room, console);
+	console->lines = screen_new(console->loop, settings->lines_fd, on_console_room, console);
 	console->chatter =
 		sink_is_same(settings->lines_fd, settings->chatter_fd)
 			? console->lines
-			: screen_new(console->loop, settings->chatter_fd, on_room, console);
+			: screen_new(console->loop, settings->chatter_fd, on_console_room, console);
 	console->chatter_fd = settings->chatter_fd;
 	console->format = (struct line_format){
 		.has_name = !settings->style.hides_names,
@@ -134,8 +134,8 @@ static int make_view(struct console *console, const struct console_settings *con
 
 	if (rc)
 		return rc;
-	if (console_settings->unkept)
-		log_reader_show_unkept(reader, console_settings->unkept);
+	if (console_settings->unsaved_output)
+		log_reader_show_unsaved_output(reader, console_settings->unsaved_output);
 	const struct log_view_settings settings = {
 		.loop = console->loop,
 		.take_reader = reader,
@@ -159,8 +159,8 @@ int console_new(const struct console_settings *settings, const struct job *job,
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
 	console->log_folder = settings->log_folder;
 	console->arena = arena_new();
-	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
-	console->silence_looked_for = MSEC_NEVER;
+	console->output_idle_timer = loop_new_timer(console->loop, look_for_silence, console);
+	console->output_idle_is_checked = MSEC_NEVER;
 	make_screens(console, settings);
 	int rc = settings->style.is_quiet ? 0 : make_view(console, settings, err);
 
@@ -181,19 +181,19 @@ void console_free(struct console *console)
 		screen_free(console->chatter);
 	screen_free(console->lines);
 	line_format_done(&console->format);
-	loop_watch_free(console->silence_timer);
+	loop_watch_free(console->output_idle_timer);
 	mem_free_any(&console->silences);
 	arena_free(console->arena);
 	text_done(&console->progress);
 	text_done(&console->beginning);
-	text_done(&console->silence);
+	text_done(&console->output_idle);
 	text_done(&console->report);
 	text_done(&console->short_report);
 	free(console->job_words);
 	mem_free_any(&console);
 }
 
-void console_say(struct console *console, const char *sentence)
+void console_print(struct console *console, const char *sentence)
 {
 	struct text *text = screen_begin(console->chatter);
 
@@ -218,29 +218,30 @@ static bool is_worth_saying(const struct note *note)
 void console_on_note(struct console *console, const struct note *note)
 {
 	if (!console->is_finished && is_worth_saying(note))
-		console_say(console, note->sentence);
+		console_print(console, note->sentence);
 }
 
 /* Silence. */
 
 static void arm_silence(struct console *console, msec at)
 {
-	console->silence_looked_for = at;
-	loop_timer_arm(console->silence_timer, at);
+	console->output_idle_is_checked = at;
+	loop_timer_arm(console->output_idle_timer, at);
 }
 
 /* The entry of a replica. Both lists have the indexes of a role in order, so the one sought is
  * mostly the one behind the last found. */
-static struct silence *find_silence(struct console *console, const struct log_name *name,
-				    size_t *hint)
+static struct output_idle *find_silence(struct console *console, const struct log_name *name,
+					size_t *hint)
 {
 	for (size_t i = 0; i < console->n_silences; i++) {
 		size_t place = (*hint + i) % console->n_silences;
-		struct silence *silence = &console->silences[place];
+		struct output_idle *output_idle = &console->silences[place];
 
-		if (silence->index == name->index && text_equals(silence->role, name->role)) {
+		if (output_idle->index == name->index &&
+		    text_equals(output_idle->role, name->role)) {
 			*hint = place + 1;
-			return silence;
+			return output_idle;
 		}
 	}
 	return NULL;
@@ -252,19 +253,19 @@ static void note_output(struct console *console)
 	size_t hint = 0;
 
 	for (size_t i = 0; log_reader_replica(log_view_reader(console->view), i, &replica); i++) {
-		struct silence *silence = find_silence(console, &replica.name, &hint);
+		struct output_idle *output_idle = find_silence(console, &replica.name, &hint);
 
-		if (silence)
-			silence_note_output(silence, replica.last_time);
+		if (output_idle)
+			output_idle_record_output(output_idle, replica.last_time);
 	}
 }
 
 /* Muster's row: how the start comes along, else which replica is silent. */
-static const struct text *row_of(const struct console *console)
+static const struct text *console_row_of(const struct console *console)
 {
 	if (console->progress.len > 0)
 		return &console->progress;
-	return console->beginning.len > 0 ? &console->beginning : &console->silence;
+	return console->beginning.len > 0 ? &console->beginning : &console->output_idle;
 }
 
 /* What it says to do is not cut off: it gets a row of its own. */
@@ -281,7 +282,7 @@ static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
 	struct text row CLEANUP(text_done) = {0};
-	const struct text *sentence = row_of(console);
+	const struct text *sentence = console_row_of(console);
 
 	if (!screen_is_live(screen))
 		return;
@@ -301,8 +302,8 @@ static msec tell_beginning(struct console *console)
 	text_clear(&console->beginning);
 	if (!screen_is_live(row_screen(console)))
 		return MSEC_NEVER;
-	return silence_tell_start(console->silences, console->n_silences, loop_now(),
-				  &console->beginning);
+	return output_idle_report_start(console->silences, console->n_silences, loop_now(),
+					&console->beginning);
 }
 
 /* What explains it, or else shows more. */
@@ -310,7 +311,7 @@ static void add_to_silence(const struct console *console, struct text *sentence)
 {
 	size_t len = sentence->len;
 
-	silence_add_cause(console->silences, console->n_silences, console->job, sentence);
+	output_idle_add_cause(console->silences, console->n_silences, console->job, sentence);
 	if (len > 0 && sentence->len == len)
 		text_addf(sentence, "; to see the stacks: muster stacks %s", console->job_words);
 }
@@ -331,7 +332,7 @@ static void tell_exception(struct console *console, const struct log_name *name)
 		return;
 	text_addf(&sentence, "%s-%d still runs after an error: %s", name->role, name->index,
 		  exception);
-	console_say(console, text_of(&sentence));
+	console_print(console, text_of(&sentence));
 }
 
 static void tell_exceptions(struct console *console)
@@ -342,9 +343,9 @@ static void tell_exceptions(struct console *console)
 	for (size_t i = 0; n_searched < MOST_SEARCHED &&
 			   log_reader_replica(log_view_reader(console->view), i, &replica);
 	     i++) {
-		const struct silence *silence = find_silence(console, &replica.name, &hint);
+		const struct output_idle *output_idle = find_silence(console, &replica.name, &hint);
 
-		if (!silence || !silence->is_news)
+		if (!output_idle || !output_idle->is_news)
 			continue;
 		tell_exception(console, &replica.name);
 		n_searched++;
@@ -358,22 +359,23 @@ static void look_for_silence(void *data)
 	struct text sentence CLEANUP(text_done) = {0};
 
 	note_output(console);
-	bool is_new = silence_tell(console->silences, console->n_silences, loop_now(), &sentence);
+	bool is_new =
+		output_idle_report(console->silences, console->n_silences, loop_now(), &sentence);
 
 	if (is_new && !screen_is_live(row_screen(console))) {
 		add_to_silence(console, &sentence);
-		console_say(console, text_of(&sentence));
+		console_print(console, text_of(&sentence));
 	}
 	if (is_new)
 		tell_exceptions(console);
-	text_clear(&console->silence);
-	silence_add_lasting(console->silences, console->n_silences, &console->silence);
-	add_to_silence(console, &console->silence);
+	text_clear(&console->output_idle);
+	output_idle_add_lasting(console->silences, console->n_silences, &console->output_idle);
+	add_to_silence(console, &console->output_idle);
 	msec again = tell_beginning(console);
 
 	show_row(console);
 	arm_silence(console,
-		    msec_min(again, silence_wake_at(console->silences, console->n_silences)));
+		    msec_min(again, output_idle_wake_at(console->silences, console->n_silences)));
 }
 
 void console_on_output(struct console *console)
@@ -385,9 +387,9 @@ void console_on_output(struct console *console)
 		text_clear(&console->beginning);
 		show_row(console);
 	}
-	msec soon = console->silence.len > 0 ? loop_now() + SILENCE_LOOK : MSEC_NEVER;
+	msec soon = console->output_idle.len > 0 ? loop_now() + OUTPUT_IDLE_CHECK : MSEC_NEVER;
 
-	if (soon < console->silence_looked_for)
+	if (soon < console->output_idle_is_checked)
 		arm_silence(console, soon);
 }
 
@@ -397,7 +399,7 @@ static void fit_silences(struct console *console, size_t count)
 		console->silences = mem_resize(console->silences, count ? count : 1,
 					       sizeof(*console->silences));
 	for (size_t i = console->n_silences; i < count; i++)
-		console->silences[i] = (struct silence){0};
+		console->silences[i] = (struct output_idle){0};
 	console->n_silences = count;
 }
 
@@ -406,18 +408,19 @@ static void watch_replicas(struct console *console, const struct status *status)
 	fit_silences(console, status->n_replicas);
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
-		struct silence *silence = &console->silences[i];
+		struct output_idle *output_idle = &console->silences[i];
 
-		if (silence->index != replica->index || !text_equals(silence->role, replica->role))
-			*silence = (struct silence){
+		if (output_idle->index != replica->index ||
+		    !text_equals(output_idle->role, replica->role))
+			*output_idle = (struct output_idle){
 				.role = arena_copy_text(console->arena, replica->role),
 				.index = replica->index,
 			};
-		silence->is_stopped = replica->state == REPLICA_STOPPED;
-		silence->is_running = replica->state == REPLICA_RUNNING;
-		silence->is_watched =
-			silence->is_running && silence_is_telling(console->job, replica->role);
-		silence_note_start(silence, replica->start_time);
+		output_idle->is_stopped = replica->state == REPLICA_STOPPED;
+		output_idle->is_running = replica->state == REPLICA_RUNNING;
+		output_idle->is_watched = output_idle->is_running &&
+					  output_idle_is_meaningful(console->job, replica->role);
+		output_idle_record_start(output_idle, replica->start_time);
 	}
 }
 
@@ -449,7 +452,7 @@ static void tell_all_run(struct console *console)
 		  console->startup.n_pods == 1 ? "the Pod is running" : "all %d Pods are running",
 		  console->startup.n_pods);
 	if (!screen_is_live(row_screen(console)))
-		console_say(console, text_of(&sentence));
+		console_print(console, text_of(&sentence));
 }
 
 void console_on_startup(struct console *console, const struct startup *startup,
@@ -482,7 +485,7 @@ static void on_lines_shown(void *data)
 	const struct text *report =
 		has_shown_last_lines(console) ? &console->short_report : &console->report;
 
-	tell_of_loss(console);
+	report_lost_output(console);
 	text_add_bytes(screen_begin(console->chatter), text_of(report), report->len);
 	screen_end(console->chatter);
 	console->is_reported = true;
@@ -515,7 +518,7 @@ void console_finish(struct console *console, const struct status *status, loop_f
 	arm_silence(console, MSEC_NEVER);
 	text_clear(&console->progress);
 	text_clear(&console->beginning);
-	text_clear(&console->silence);
+	text_clear(&console->output_idle);
 	show_row(console);
 	if (console->view)
 		log_view_finish(console->view, on_lines_shown, console);

@@ -11,7 +11,7 @@
 #include "base/own.h"
 #include "console/console_style.h"
 #include "io/loop.h"
-#include "logs/unkept.h"
+#include "logs/unsaved_output.h"
 #include "reconcile/plan.h"
 #include "reconcile/startup.h"
 #include "spec/job.h"
@@ -22,7 +22,7 @@
 struct console_settings {
 	struct loop *loop;
 	const char *log_folder; /* of this job; borrowed */
-	struct unkept *unkept; /* what its logs cannot take; NULL: the logs are not
+	struct unsaved_output *unsaved_output; /* what its logs cannot take; NULL: the logs are not
 				  ours to write */
 	const char *job_words; /* spec/job_words.h; NULL: the job's name */
 	int lines_fd; /* where the replicas' lines go: 1, or 2 under -o json */
@@ -45,7 +45,7 @@ void console_on_status(struct console *console, const struct status *status);
 void console_on_startup(struct console *console, const struct startup *startup,
 			const struct status *status);
 /* A line of muster's own: "muster: …". */
-void console_say(struct console *console, const char *sentence);
+void console_print(struct console *console, const char *sentence);
 
 /* The job has ended: shows every line that was written, then the summary line (and for a failure
  * the block of reconcile/report), and calls `on_drained` from the loop. A reader that is gone is

@@ -40,7 +40,7 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-static void on_call(struct http_call *call, void *data)
+static void on_exporter_call(struct http_call *call, void *data)
 {
 	http_routes_call(routes, &(struct http_access){0}, call, data);
 }
@@ -62,7 +62,7 @@ int exporter_new(struct loop *loop, const struct exporter_settings *settings,
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = LIMIT_EXPORTER_CONNECTIONS,
 		.patience = 30 * MSEC_PER_SECOND,
-		.on_call = on_call,
+		.on_call = on_exporter_call,
 		.data = exporter,
 	};
 	int rc = http_server_new(loop, &server, &exporter->server, err);

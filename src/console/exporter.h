@@ -27,7 +27,7 @@ int exporter_new(struct loop *loop, const struct exporter_settings *settings,
 		 struct exporter **ret_exporter, struct err *err) MUST_USE;
 /* And the socket is gone from its path. */
 void exporter_free(struct exporter *exporter);
-/* Of the driver, around each pass; nothing is done where the exporter is NULL. What begins while a
- * pass is under way belongs to that. */
+/* Of the reconciler, around each pass; nothing is done where the exporter is NULL. What begins
+ * while a pass is under way belongs to that. */
 void exporter_begin_pass(struct exporter *exporter);
 void exporter_end_pass(struct exporter *exporter);

@@ -79,8 +79,8 @@ static void add_beginning(struct line_format *format, const struct log_line *lin
 	text_add_char(text, ' ');
 }
 
-static void add_time(const struct line_format *format, const struct log_line *line,
-		     struct text *text)
+static void add_log_line_time(const struct line_format *format, const struct log_line *line,
+			      struct text *text)
 {
 	if (!format->has_time || line->time == MSEC_UNSET)
 		return;
@@ -100,7 +100,7 @@ static void add_bytes(const struct line_format *format, const char *bytes, size_
 void line_format_add(struct line_format *format, const struct log_line *line, struct text *text)
 {
 	add_beginning(format, line, text);
-	add_time(format, line, text);
+	add_log_line_time(format, line, text);
 	add_bytes(format, line->bytes, line->len, text);
 	text_add_char(text, '\n');
 }

@@ -35,7 +35,7 @@ struct log_view {
 	size_t n_last;
 };
 
-static void look(void *data);
+static void poll_log_view(void *data);
 
 struct log_view *log_view_new(const struct log_view_settings *settings)
 {
@@ -48,7 +48,7 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 	view->attempts_screen = settings->attempts_screen;
 	view->only = settings->only;
 	view->n_only = settings->n_only;
-	view->timer = loop_new_timer(view->loop, look, view);
+	view->timer = loop_new_timer(view->loop, poll_log_view, view);
 	view->looks_at = MSEC_NEVER;
 	log_view_on_news(view);
 	return view;
@@ -96,7 +96,7 @@ static msec pause_of(const struct log_view *view)
 	return screen_is_live(view->screen) ? PAUSE_ON_TERMINAL : PAUSE;
 }
 
-static void arm(struct log_view *view, msec at)
+static void arm_log_view_timer(struct log_view *view, msec at)
 {
 	view->looks_at = at;
 	loop_timer_arm(view->timer, at);
@@ -108,12 +108,12 @@ void log_view_on_news(struct log_view *view)
 	msec at = msec_min(view->next_look, loop_now() + pause_of(view));
 
 	if (at < view->looks_at)
-		arm(view, at);
+		arm_log_view_timer(view, at);
 }
 
 void log_view_on_room(struct log_view *view)
 {
-	arm(view, loop_now());
+	arm_log_view_timer(view, loop_now());
 }
 
 void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
@@ -122,7 +122,7 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
 	view->on_shown = on_shown;
 	view->data = data;
 	log_reader_end(view->reader);
-	arm(view, loop_now());
+	arm_log_view_timer(view, loop_now());
 }
 
 static void say_attempt(struct log_view *view, const struct log_name *name)
@@ -135,7 +135,7 @@ static void say_attempt(struct log_view *view, const struct log_name *name)
 		screen_end(view->attempts_screen);
 }
 
-static bool is_wanted(const struct log_view *view, const struct log_name *name)
+static bool is_log_wanted(const struct log_view *view, const struct log_name *name)
 {
 	return log_name_is_listed(view->only, view->n_only, name);
 }
@@ -150,7 +150,7 @@ static bool add_lines(struct log_view *view, struct text *text, size_t *read)
 		if (!log_reader_next(view->reader, &line))
 			return false;
 		*read += line.len + 1;
-		if (!is_wanted(view, line.name))
+		if (!is_log_wanted(view, line.name))
 			continue;
 		if (line.is_first)
 			say_attempt(view, line.name);
@@ -187,7 +187,7 @@ static bool set_bars(struct log_view *view)
 
 	text_clear(&view->bars);
 	for (size_t i = 0; log_reader_replica(view->reader, i, &replica); i++) {
-		if (!replica.has_open_line || !is_wanted(view, &replica.name))
+		if (!replica.has_open_line || !is_log_wanted(view, &replica.name))
 			continue;
 		if (!replica.open_line.is_bar && !replica.open_line.is_quiet) {
 			comes_later = true;
@@ -216,7 +216,7 @@ static void finish_if_all_is_shown(struct log_view *view)
 }
 
 /* One look at the logs: lines, then bars, then when to look again without news. */
-static void look(void *data)
+static void poll_log_view(void *data)
 {
 	struct log_view *view = data;
 	bool has_more = false;
@@ -226,7 +226,7 @@ static void look(void *data)
 	if (screen_is_waiting(view->screen))
 		return;
 	if (!screen_is_gone(view->screen)) {
-		log_reader_look_again(view->reader);
+		log_reader_poll(view->reader);
 		has_more = show_lines(view);
 		if (screen_is_live(view->screen))
 			comes_later = set_bars(view);
@@ -239,9 +239,9 @@ static void look(void *data)
 
 	view->next_look = now + pause_of(view);
 	if (has_more)
-		arm(view, now);
+		arm_log_view_timer(view, now);
 	else if (comes_later)
-		arm(view, now + PAUSE_BEFORE_OPEN_LINE);
+		arm_log_view_timer(view, now + PAUSE_BEFORE_OPEN_LINE);
 	else
 		finish_if_all_is_shown(view);
 }

@@ -62,13 +62,13 @@ static void on_log(enum log_level level, const char *sentence, void *data)
 
 	job_log_add(reporter->log, loop_now(), log_level_words[level], "Supervisor", sentence);
 	if (reporter->console)
-		console_say(reporter->console, line);
+		console_print(reporter->console, line);
 }
 
 void reporter_begin(struct reporter *reporter, const char *job_folder)
 {
 	reporter->log = job_log_open(job_folder);
-	reporter->status.exit_code = EXIT_OWN_FAULT;
+	reporter->status.exit_code = EXIT_INTERNAL;
 	log_set_sink(on_log, reporter);
 }
 
@@ -83,11 +83,11 @@ void reporter_done(struct reporter *reporter)
 	free(reporter->last_trouble);
 }
 
-void reporter_say(struct reporter *reporter, const char *sentence)
+void reporter_print_message(struct reporter *reporter, const char *sentence)
 {
 	job_log_add(reporter->log, loop_now(), "Warning", "Supervisor", sentence);
 	if (reporter->console)
-		console_say(reporter->console, sentence);
+		console_print(reporter->console, sentence);
 }
 
 void reporter_sayf(struct reporter *reporter, const char *format, ...)
@@ -97,15 +97,15 @@ void reporter_sayf(struct reporter *reporter, const char *format, ...)
 	va_start(values, format);
 	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
-	reporter_say(reporter, sentence);
+	reporter_print_message(reporter, sentence);
 }
 
 static void on_copy_trouble(const char *sentence, void *data)
 {
-	reporter_say(data, sentence);
+	reporter_print_message(data, sentence);
 }
 
-void reporter_make_copies(struct reporter *reporter, const char *pattern, const struct job *job)
+void reporter_create_copies(struct reporter *reporter, const char *pattern, const struct job *job)
 {
 	const struct output_copies_settings settings = {
 		.pattern = pattern,
@@ -118,7 +118,7 @@ void reporter_make_copies(struct reporter *reporter, const char *pattern, const 
 		reporter->copies = output_copies_new(&settings);
 }
 
-void reporter_say_stopping(struct reporter *reporter, const struct job *job, const char *parts)
+void reporter_print_stopping(struct reporter *reporter, const struct job *job, const char *parts)
 {
 	struct text sentence CLEANUP(text_done) = {0};
 
@@ -130,13 +130,13 @@ void reporter_say_stopping(struct reporter *reporter, const struct job *job, con
 	} else {
 		text_add(&sentence, "are being killed");
 	}
-	reporter_say(reporter, text_of(&sentence));
+	reporter_print_message(reporter, text_of(&sentence));
 }
 
-void reporter_say_trouble(struct reporter *reporter, const char *sentence)
+void reporter_print_error(struct reporter *reporter, const char *sentence)
 {
 	if (text_keep(&reporter->last_trouble, sentence) && sentence)
-		reporter_say(reporter, sentence);
+		reporter_print_message(reporter, sentence);
 }
 
 void reporter_show_startup(const struct reporter *reporter, const struct startup *startup)
@@ -163,8 +163,8 @@ static void on_note(const struct job *job, const struct note *note, void *data)
 }
 
 /* Keeps a copy: at the end the record may be gone already (ttlSecondsAfterFinished: 0). */
-static void keep_status(struct reporter *reporter, const struct job *job,
-			const struct status *status)
+static void retain_reported_status(struct reporter *reporter, const struct job *job,
+				   const struct status *status)
 {
 	struct arena *arena = arena_new();
 
@@ -179,14 +179,14 @@ static void on_status(const struct job *job, const struct status *status, void *
 {
 	struct reporter *reporter = data;
 
-	keep_status(reporter, job, status);
+	retain_reported_status(reporter, job, status);
 	if (reporter->console)
 		console_on_status(reporter->console, status);
 }
 
-struct driver_listener reporter_listener(struct reporter *reporter)
+struct reconciler_listener reporter_listener(struct reporter *reporter)
 {
-	return (struct driver_listener){
+	return (struct reconciler_listener){
 		.on_note = on_note, .on_status = on_status, .data = reporter};
 }
 
@@ -197,7 +197,7 @@ void reporter_end(struct reporter *reporter, const struct job *job, const char *
 	struct plan plan;
 
 	reconcile_lost(job, &reporter->status, reason, why, loop_now(), arena, &plan);
-	keep_status(reporter, job, &plan.status);
+	retain_reported_status(reporter, job, &plan.status);
 }
 
 /* A caller that asked for the job as data has none: a job that succeeded does not make that good.
@@ -207,9 +207,9 @@ static void fail_to_print(struct reporter *reporter, int failure)
 	struct err err;
 
 	err_set_errno(&err, failure, "the job could not be written to standard output");
-	reporter_say(reporter, err.text);
+	reporter_print_message(reporter, err.text);
 	if (reporter->status.exit_code == 0)
-		reporter->status.exit_code = EXIT_OWN_FAULT;
+		reporter->status.exit_code = EXIT_INTERNAL;
 }
 
 void reporter_print(struct reporter *reporter, const char *uid, msec created, int64_t version)

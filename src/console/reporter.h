@@ -8,7 +8,7 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "console/console.h"
-#include "jobs/driver.h"
+#include "jobs/reconciler.h"
 #include "logs/output_copies.h"
 #include "status/status.h"
 
@@ -40,22 +40,22 @@ struct reporter {
  * which no status is ever told ends by muster's own fault. */
 void reporter_begin(struct reporter *reporter, const char *job_folder);
 /* The pattern (spec/output_path.h) is borrowed, as the job; NULL: no copies are wanted. */
-void reporter_make_copies(struct reporter *reporter, const char *pattern, const struct job *job);
+void reporter_create_copies(struct reporter *reporter, const char *pattern, const struct job *job);
 void reporter_done(struct reporter *reporter);
 
 /* A sentence of muster's own. */
-void reporter_say(struct reporter *reporter, const char *sentence);
+void reporter_print_message(struct reporter *reporter, const char *sentence);
 void reporter_sayf(struct reporter *reporter, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Somebody pressed Ctrl-C, and its `parts` ("Pods") have the job's grace time. */
-void reporter_say_stopping(struct reporter *reporter, const struct job *job, const char *parts);
+void reporter_print_stopping(struct reporter *reporter, const struct job *job, const char *parts);
 /* What fails is tried again and again; it is said once, not every second. NULL: nothing fails. */
-void reporter_say_trouble(struct reporter *reporter, const char *sentence);
+void reporter_print_error(struct reporter *reporter, const char *sentence);
 /* How far the start of its Pods has come. */
 void reporter_show_startup(const struct reporter *reporter, const struct startup *startup);
 /* There is more in the logs. */
 void reporter_show_output(const struct reporter *reporter);
-/* Hears what the driver tells. */
-struct driver_listener reporter_listener(struct reporter *reporter);
+/* Hears what the reconciler tells. */
+struct reconciler_listener reporter_listener(struct reporter *reporter);
 
 /* Nobody has the record of the job any more: it has ended, for a reason of reconcile_lost. */
 void reporter_end(struct reporter *reporter, const struct job *job, const char *reason,

@@ -88,7 +88,7 @@ struct text *screen_begin(struct screen *screen)
 	return text;
 }
 
-static void add_rows(struct screen *screen, const char *rows)
+static void add_screen_rows(struct screen *screen, const char *rows)
 {
 	size_t columns = columns_of(screen), len;
 
@@ -99,12 +99,12 @@ static void add_rows(struct screen *screen, const char *rows)
 	}
 }
 
-static void draw(struct screen *screen)
+static void draw_live_rows(struct screen *screen)
 {
 	struct text *text = sink_text(screen->sink);
 
-	add_rows(screen, screen->bars);
-	add_rows(screen, screen->row);
+	add_screen_rows(screen, screen->bars);
+	add_screen_rows(screen, screen->row);
 	if (screen->shown.len > 0)
 		text_add_bytes(text, screen->shown.bytes, screen->shown.len - 1);
 }
@@ -112,7 +112,7 @@ static void draw(struct screen *screen)
 void screen_end(struct screen *screen)
 {
 	if (screen->is_live && terminal_is_in_foreground(screen->fd))
-		draw(screen);
+		draw_live_rows(screen);
 	screen->is_changed = false;
 	sink_flush(screen->sink);
 }

@@ -134,8 +134,8 @@ struct doctor_report {
 };
 
 /* Judges every fact. Texts are borrowed from the facts or live in the arena. */
-void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
-		  struct doctor_report *ret_report);
+void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
+		     struct doctor_report *ret_report);
 /* How many rows are in that state. Jobs can run when none is DOCTOR_MISSING. */
 size_t doctor_count(const struct doctor_report *report, enum doctor_state state);
 /* {"ready": true, "rows": [{"name", "state", "found", "fix"}]}; caller frees. */

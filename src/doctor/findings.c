@@ -7,67 +7,67 @@
 /* Fewer ports than this are gone with a few jobs of some replicas. */
 #define PORTS_ADVISED 100
 
-static void judge_ports(struct judgement *judgement)
+static void evaluate_ports(struct evaluation *evaluation)
 {
-	const struct doctor_network *network = &judgement->facts->network;
+	const struct doctor_network *network = &evaluation->facts->network;
 	const char *fix = "sudo sysctl -w net.ipv4.ip_local_port_range='32768 60999'";
 
 	if (network->port_fault)
-		judgement_add(judgement, "ports", DOCTOR_MISSING, fix, "%s", network->port_fault);
+		finding_add(evaluation, "ports", DOCTOR_MISSING, fix, "%s", network->port_fault);
 	else if (network->high_port - network->low_port + 1 < PORTS_ADVISED)
-		judgement_add(judgement, "ports", DOCTOR_WARNING, fix,
-			      "only %d to %d are available; the kernel's ephemeral port range uses "
-			      "the others",
-			      network->low_port, network->high_port);
+		finding_add(evaluation, "ports", DOCTOR_WARNING, fix,
+			    "only %d to %d are available; the kernel's ephemeral port range uses "
+			    "the others",
+			    network->low_port, network->high_port);
 	else
-		judgement_add(judgement, "ports", DOCTOR_OK, NULL, "%d to %d", network->low_port,
-			      network->high_port);
+		finding_add(evaluation, "ports", DOCTOR_OK, NULL, "%d to %d", network->low_port,
+			    network->high_port);
 }
 
-static void judge_loopback(struct judgement *judgement)
+static void evaluate_loopback(struct evaluation *evaluation)
 {
-	const char *fault = judgement->facts->network.loopback_fault;
+	const char *fault = evaluation->facts->network.loopback_fault;
 
 	if (fault)
-		judgement_add(judgement, "loopback", DOCTOR_MISSING, "sudo ip link set lo up", "%s",
-			      fault);
+		finding_add(evaluation, "loopback", DOCTOR_MISSING, "sudo ip link set lo up", "%s",
+			    fault);
 	else
-		judgement_add(judgement, "loopback", DOCTOR_OK, NULL, "127.0.0.1 answers");
+		finding_add(evaluation, "loopback", DOCTOR_OK, NULL, "127.0.0.1 answers");
 }
 
 /* Jobs here use 127.0.0.1; programs that ask for their own name stumble all the same. */
-static void judge_host_name(struct judgement *judgement)
+static void evaluate_host_name(struct evaluation *evaluation)
 {
-	const struct doctor_network *network = &judgement->facts->network;
+	const struct doctor_network *network = &evaluation->facts->network;
 
 	if (network->host_fault)
-		judgement_add(judgement, "host name", DOCTOR_WARNING,
-			      arena_format(judgement->arena,
-					   "echo '127.0.1.1 %s' | sudo tee -a /etc/hosts",
-					   network->host_name),
-			      "%s: %s", network->host_name, network->host_fault);
+		finding_add(evaluation, "host name", DOCTOR_WARNING,
+			    arena_format(evaluation->arena,
+					 "echo '127.0.1.1 %s' | sudo tee -a /etc/hosts",
+					 network->host_name),
+			    "%s: %s", network->host_name, network->host_fault);
 	else
-		judgement_add(judgement, "host name", DOCTOR_OK, NULL, "%s", network->host_name);
+		finding_add(evaluation, "host name", DOCTOR_OK, NULL, "%s", network->host_name);
 }
 
 /* Few want one, so that it is no fault where there is none. */
-static void judge_private_network(struct judgement *judgement)
+static void evaluate_private_network(struct evaluation *evaluation)
 {
-	const char *fault = judgement->facts->network.private_fault;
+	const char *fault = evaluation->facts->network.private_fault;
 
 	if (fault)
-		judgement_add(judgement, "private net", DOCTOR_OK, NULL, "none: %s", fault);
+		finding_add(evaluation, "private net", DOCTOR_OK, NULL, "none: %s", fault);
 	else
-		judgement_add(judgement, "private net", DOCTOR_OK, NULL,
-			      "available: muster run --private-network");
+		finding_add(evaluation, "private net", DOCTOR_OK, NULL,
+			    "available: muster run --private-network");
 }
 
-static void judge_network(struct judgement *judgement)
+static void evaluate_network(struct evaluation *evaluation)
 {
-	judge_loopback(judgement);
-	judge_ports(judgement);
-	judge_host_name(judgement);
-	judge_private_network(judgement);
+	evaluate_loopback(evaluation);
+	evaluate_ports(evaluation);
+	evaluate_host_name(evaluation);
+	evaluate_private_network(evaluation);
 }
 
 /* The cluster beyond this machine, which nobody has to have. */
@@ -75,45 +75,44 @@ static void judge_network(struct judgement *judgement)
 #define EDIT "${EDITOR:-vi} \"${KUBECONFIG:-$HOME/.kube/config}\""
 #define CHOOSE "kubectl config get-contexts"
 
-static const char *whose(const struct judgement *judgement)
+static const char *whose(const struct evaluation *evaluation)
 {
-	const struct doctor_kubernetes *kubernetes = &judgement->facts->kubernetes;
+	const struct doctor_kubernetes *kubernetes = &evaluation->facts->kubernetes;
 
 	if (!kubernetes->context)
 		return "the service account of this Pod";
-	return arena_format(judgement->arena, "context '%s'%s%s%s", kubernetes->context,
+	return arena_format(evaluation->arena, "context '%s'%s%s%s", kubernetes->context,
 			    kubernetes->user ? " as '" : "",
 			    kubernetes->user ? kubernetes->user : "", kubernetes->user ? "'" : "");
 }
 
-static void judge_kubernetes(struct judgement *judgement)
+static void evaluate_kubernetes(struct evaluation *evaluation)
 {
-	const struct doctor_kubernetes *kubernetes = &judgement->facts->kubernetes;
+	const struct doctor_kubernetes *kubernetes = &evaluation->facts->kubernetes;
 
 	if (kubernetes->fault)
-		judgement_add(judgement, "kubernetes", DOCTOR_WARNING,
-			      kubernetes->is_malformed ? EDIT : CHOOSE, "%s", kubernetes->fault);
+		finding_add(evaluation, "kubernetes", DOCTOR_WARNING,
+			    kubernetes->is_malformed ? EDIT : CHOOSE, "%s", kubernetes->fault);
 	else if (!kubernetes->server)
-		judgement_add(judgement, "kubernetes", DOCTOR_OK, NULL,
-			      "no kubeconfig; jobs can run on this machine only");
+		finding_add(evaluation, "kubernetes", DOCTOR_OK, NULL,
+			    "no kubeconfig; jobs can run on this machine only");
 	else if (kubernetes->skips_verify)
-		judgement_add(
-			judgement, "kubernetes", DOCTOR_WARNING, EDIT,
-			"%s, %s, whose certificate is not verified (insecure-skip-tls-verify)",
-			kubernetes->server, whose(judgement));
+		finding_add(evaluation, "kubernetes", DOCTOR_WARNING, EDIT,
+			    "%s, %s, whose certificate is not verified (insecure-skip-tls-verify)",
+			    kubernetes->server, whose(evaluation));
 	else
-		judgement_add(judgement, "kubernetes", DOCTOR_OK, NULL, "%s, %s, namespace '%s'",
-			      kubernetes->server, whose(judgement), kubernetes->namespace_name);
+		finding_add(evaluation, "kubernetes", DOCTOR_OK, NULL, "%s, %s, namespace '%s'",
+			    kubernetes->server, whose(evaluation), kubernetes->namespace_name);
 }
 
-void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
-		  struct doctor_report *ret_report)
+void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
+		     struct doctor_report *ret_report)
 {
-	struct judgement judgement = {.facts = facts, .arena = arena, .report = ret_report};
+	struct evaluation evaluation = {.facts = facts, .arena = arena, .report = ret_report};
 
 	*ret_report = (struct doctor_report){.n_rows = 0};
-	judge_software(&judgement);
-	judge_network(&judgement);
-	judge_machine(&judgement);
-	judge_kubernetes(&judgement);
+	evaluate_software(&evaluation);
+	evaluate_network(&evaluation);
+	evaluate_machine(&evaluation);
+	evaluate_kubernetes(&evaluation);
 }

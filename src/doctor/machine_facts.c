@@ -22,7 +22,7 @@
 #define PROBE_SIZE 4096
 
 /* The text of a small file; "" when it cannot be read. Caller frees. */
-static char *read_text(const char *path)
+static char *read_fact_file(const char *path)
 {
 	char *text = file_read_text(path);
 
@@ -37,7 +37,7 @@ static int64_t limit_of(rlim_t value)
 /* /proc/loadavg: "0.20 0.18 0.12 RUNNING/ALL LAST_PID". */
 static int64_t count_threads(void)
 {
-	char *text CLEANUP(mem_free_text) = read_text("/proc/loadavg");
+	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/loadavg");
 	const char *slash = strchr(text, '/');
 
 	return slash ? strtoll(slash + 1, NULL, 10) : DOCTOR_UNKNOWN;
@@ -46,7 +46,7 @@ static int64_t count_threads(void)
 static int64_t read_available_memory(void)
 {
 	static const char title[] = "MemAvailable:";
-	char *text CLEANUP(mem_free_text) = read_text("/proc/meminfo");
+	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/meminfo");
 	const char *line = strstr(text, title);
 
 	return line ? strtoll(line + strlen(title), NULL, 10) * 1024 : DOCTOR_UNKNOWN;
@@ -146,7 +146,7 @@ void doctor_collect_state_folder(struct doctor_state_folder *folder, const char 
 			arena_format(arena, "%s is not writable: %s", existing, strerror(failure));
 }
 
-static void close_folder(DIR **folder)
+static void close_fact_folder(DIR **folder)
 {
 	if (*folder)
 		closedir(*folder);
@@ -159,15 +159,15 @@ static bool is_gpu_of_nvidia(const char *device)
 		mem_format("/sys/bus/pci/devices/%s/vendor", device);
 	char *class_path CLEANUP(mem_free_text) =
 		mem_format("/sys/bus/pci/devices/%s/class", device);
-	char *vendor CLEANUP(mem_free_text) = read_text(vendor_path);
-	char *class CLEANUP(mem_free_text) = read_text(class_path);
+	char *vendor CLEANUP(mem_free_text) = read_fact_file(vendor_path);
+	char *class CLEANUP(mem_free_text) = read_fact_file(class_path);
 
 	return text_starts_with(vendor, "0x10de") && text_starts_with(class, "0x03");
 }
 
 static int count_devices(void)
 {
-	DIR *folder CLEANUP(close_folder) = opendir("/sys/bus/pci/devices");
+	DIR *folder CLEANUP(close_fact_folder) = opendir("/sys/bus/pci/devices");
 	int count = 0;
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));)
@@ -179,7 +179,7 @@ static int count_devices(void)
 static void collect_nodes(struct doctor_gpu *gpu, struct arena *arena)
 {
 	static const char beginning[] = "nvidia";
-	DIR *folder CLEANUP(close_folder) = opendir("/dev");
+	DIR *folder CLEANUP(close_fact_folder) = opendir("/dev");
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
 		const char *digits = entry->d_name + strlen(beginning);
@@ -199,7 +199,7 @@ static void collect_nodes(struct doctor_gpu *gpu, struct arena *arena)
  * begins with a digit and has a dot. */
 static const char *read_driver(struct arena *arena)
 {
-	char *text CLEANUP(mem_free_text) = read_text("/proc/driver/nvidia/version");
+	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/driver/nvidia/version");
 	char *rest = text;
 
 	text[strcspn(text, "\n")] = '\0';

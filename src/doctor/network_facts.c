@@ -96,7 +96,7 @@ static void collect_private_network(struct doctor_network *network, struct arena
 	struct private_network made CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
 	struct err err;
 
-	if (private_network_make(&made, &err) < 0)
+	if (private_network_create(&made, &err) < 0)
 		network->private_fault = arena_copy_text(arena, err.text);
 }
 

@@ -13,22 +13,22 @@ const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
 #define FOUND_SIZE 1024
 
 /* The command as this user would write it. */
-static const char *copy_fix(const struct judgement *judgement, const char *fix)
+static const char *copy_fix(const struct evaluation *evaluation, const char *fix)
 {
 	static const char sudo[] = "sudo ";
-	char *copy = arena_copy_text(judgement->arena, fix);
+	char *copy = arena_copy_text(evaluation->arena, fix);
 
-	if (!copy || !judgement->facts->is_superuser)
+	if (!copy || !evaluation->facts->is_superuser)
 		return copy;
 	for (char *word; (word = strstr(copy, sudo));)
 		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
 	return copy;
 }
 
-void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
-		   const char *fix, const char *format, ...)
+void finding_add(struct evaluation *evaluation, const char *name, enum doctor_state state,
+		 const char *fix, const char *format, ...)
 {
-	struct doctor_report *report = judgement->report;
+	struct doctor_report *report = evaluation->report;
 	char found[FOUND_SIZE];
 	va_list values;
 
@@ -39,8 +39,8 @@ void judgement_add(struct judgement *judgement, const char *name, enum doctor_st
 	report->rows[report->n_rows++] = (struct doctor_row){
 		.name = name,
 		.state = state,
-		.found = arena_copy_text(judgement->arena, found),
-		.fix = copy_fix(judgement, fix),
+		.found = arena_copy_text(evaluation->arena, found),
+		.fix = copy_fix(evaluation, fix),
 	};
 }
 

@@ -29,8 +29,8 @@ static bool is_managed(const struct python_place *python)
 }
 
 /* The version of a package in the first folder that has it; NULL: none has. */
-static const char *version_of(const struct python_place *python, const char *name,
-			      struct arena *arena)
+static const char *package_version_of(const struct python_place *python, const char *name,
+				      struct arena *arena)
 {
 	char *version CLEANUP(mem_free_text) = NULL;
 
@@ -60,8 +60,8 @@ static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 		tensorflow->version = arena_copy_text(arena, version);
 		tensorflow->folder = arena_copy_text(arena, folder);
 	}
-	tensorflow->tf_keras = version_of(python, "tf-keras", arena);
-	tensorflow->scikit_learn = version_of(python, "scikit-learn", arena);
+	tensorflow->tf_keras = package_version_of(python, "tf-keras", arena);
+	tensorflow->scikit_learn = package_version_of(python, "scikit-learn", arena);
 }
 
 /* Where script/python-environment puts it. */
@@ -97,8 +97,8 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 	python->is_virtual_env = place->is_virtual_env;
 	python->is_managed = is_managed(place);
 	collect_tensorflow(&facts->tensorflow, place, arena);
-	facts->frameworks.torch = version_of(place, "torch", arena);
-	facts->frameworks.jax = version_of(place, "jax", arena);
+	facts->frameworks.torch = package_version_of(place, "torch", arena);
+	facts->frameworks.jax = package_version_of(place, "jax", arena);
 }
 
 static void collect_library(struct doctor_library *library, struct arena *arena)

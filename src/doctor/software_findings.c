@@ -22,155 +22,155 @@ static int minor_of(const char *version)
 	return dot && isdigit((unsigned char) dot[1]) ? (int) strtol(dot + 1, NULL, 10) : -1;
 }
 
-static const char *pip_install(const struct judgement *judgement, const char *packages)
+static const char *pip_install(const struct evaluation *evaluation, const char *packages)
 {
-	const struct doctor_python *python = &judgement->facts->python;
+	const struct doctor_python *python = &evaluation->facts->python;
 
 	if (!python->interpreter || python->is_managed)
-		return arena_format(judgement->arena,
+		return arena_format(evaluation->arena,
 				    "python3 -m venv ~/.venv && . ~/.venv/bin/activate && "
 				    "pip install %s",
 				    packages);
 	struct text interpreter CLEANUP(text_done) = {0};
 
 	shell_word_add(&interpreter, python->interpreter);
-	return arena_format(judgement->arena, "%s -m pip install %s", text_of(&interpreter),
+	return arena_format(evaluation->arena, "%s -m pip install %s", text_of(&interpreter),
 			    packages);
 }
 
 /* TensorFlow is missing: the environment of the demo has it, else pip brings it. */
-static const char *mend_tensorflow(const struct judgement *judgement)
+static const char *mend_tensorflow(const struct evaluation *evaluation)
 {
-	const char *prepared = judgement->facts->python.prepared;
-	bool is_installed = judgement->facts->tensorflow.is_installed;
+	const char *prepared = evaluation->facts->python.prepared;
+	bool is_installed = evaluation->facts->tensorflow.is_installed;
 
 	struct text activation CLEANUP(text_done) = {0};
 
 	if (prepared && !is_installed) {
 		shell_word_add(&activation, prepared);
-		return arena_format(judgement->arena, ". %s", text_of(&activation));
+		return arena_format(evaluation->arena, ". %s", text_of(&activation));
 	}
-	return pip_install(judgement, judgement->facts->gpu.driver ? "'tensorflow[and-cuda]'"
-								   : "tensorflow-cpu");
+	return pip_install(evaluation, evaluation->facts->gpu.driver ? "'tensorflow[and-cuda]'"
+								     : "tensorflow-cpu");
 }
 
-static void judge_python(struct judgement *judgement)
+static void evaluate_python(struct evaluation *evaluation)
 {
-	const struct doctor_python *python = &judgement->facts->python;
+	const struct doctor_python *python = &evaluation->facts->python;
 	const char *version = python->version ? python->version : "version unknown";
 
 	if (!python->interpreter)
-		judgement_add(judgement, "python", DOCTOR_MISSING,
-			      "sudo apt-get install python3 python3-venv", "%s",
-			      python->fault ? python->fault : "python3 not found in PATH");
+		finding_add(evaluation, "python", DOCTOR_MISSING,
+			    "sudo apt-get install python3 python3-venv", "%s",
+			    python->fault ? python->fault : "python3 not found in PATH");
 	else if (python->virtual_env && !python->is_virtual_env)
-		judgement_add(judgement, "python", DOCTOR_WARNING, "unset VIRTUAL_ENV",
-			      "%s, %s; VIRTUAL_ENV is %s, which has no Python", version,
-			      python->interpreter, python->virtual_env);
+		finding_add(evaluation, "python", DOCTOR_WARNING, "unset VIRTUAL_ENV",
+			    "%s, %s; VIRTUAL_ENV is %s, which has no Python", version,
+			    python->interpreter, python->virtual_env);
 	else
-		judgement_add(judgement, "python", DOCTOR_OK, NULL, "%s, %s%s", version,
-			      python->interpreter,
-			      python->is_virtual_env ? " (virtual environment)" : "");
+		finding_add(evaluation, "python", DOCTOR_OK, NULL, "%s, %s%s", version,
+			    python->interpreter,
+			    python->is_virtual_env ? " (virtual environment)" : "");
 }
 
-static void judge_tensorflow(struct judgement *judgement)
+static void evaluate_tensorflow(struct evaluation *evaluation)
 {
-	const struct doctor_tensorflow *tensorflow = &judgement->facts->tensorflow;
-	const char *prepared = judgement->facts->python.prepared;
+	const struct doctor_tensorflow *tensorflow = &evaluation->facts->tensorflow;
+	const char *prepared = evaluation->facts->python.prepared;
 
 	if (!tensorflow->is_installed)
-		judgement_add(judgement, "tensorflow", DOCTOR_MISSING, mend_tensorflow(judgement),
-			      "not installed in this Python%s",
-			      prepared ? "; the environment of script/demo has it" : "");
+		finding_add(evaluation, "tensorflow", DOCTOR_MISSING, mend_tensorflow(evaluation),
+			    "not installed in this Python%s",
+			    prepared ? "; the environment of script/demo has it" : "");
 	else
-		judgement_add(judgement, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
-			      tensorflow->version ? tensorflow->version : "version unknown",
-			      tensorflow->package ? tensorflow->package : "tensorflow",
-			      tensorflow->folder);
+		finding_add(evaluation, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
+			    tensorflow->version ? tensorflow->version : "version unknown",
+			    tensorflow->package ? tensorflow->package : "tensorflow",
+			    tensorflow->folder);
 }
 
 /* Only `muster server` and `muster check` need it: Python has its own way in. */
-static void judge_library(struct judgement *judgement)
+static void evaluate_library(struct evaluation *evaluation)
 {
-	const struct doctor_library *library = &judgement->facts->library;
+	const struct doctor_library *library = &evaluation->facts->library;
 
-	const char *fix = mend_tensorflow(judgement);
+	const char *fix = mend_tensorflow(evaluation);
 
 	if (library->path)
-		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
-			      library->version ? library->version : "version unknown",
-			      library->path, library->origin);
-	else if (!judgement->facts->tensorflow.is_installed)
-		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, fix,
-			      "part of TensorFlow; muster server and muster check need it");
+		finding_add(evaluation, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
+			    library->version ? library->version : "version unknown", library->path,
+			    library->origin);
+	else if (!evaluation->facts->tensorflow.is_installed)
+		finding_add(evaluation, "libtensorflow", DOCTOR_WARNING, fix,
+			    "part of TensorFlow; muster server and muster check need it");
 	else
-		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, fix,
-			      "muster server and muster check cannot run: %s", library->fault);
+		finding_add(evaluation, "libtensorflow", DOCTOR_WARNING, fix,
+			    "muster server and muster check cannot run: %s", library->fault);
 }
 
-static void judge_tf_keras(struct judgement *judgement)
+static void evaluate_tf_keras(struct evaluation *evaluation)
 {
-	const struct doctor_tensorflow *tensorflow = &judgement->facts->tensorflow;
+	const struct doctor_tensorflow *tensorflow = &evaluation->facts->tensorflow;
 	int minor = minor_of(tensorflow->version);
 	char package[64] = "tf-keras";
 
 	if (minor >= 0 && minor < MINOR_OF_KERAS_3) {
-		judgement_add(judgement, "tf-keras", DOCTOR_OK, NULL,
-			      "not needed: TensorFlow %s has Keras 2", tensorflow->version);
+		finding_add(evaluation, "tf-keras", DOCTOR_OK, NULL,
+			    "not needed: TensorFlow %s has Keras 2", tensorflow->version);
 		return;
 	}
 	if (minor >= 0)
 		snprintf(package, sizeof(package), "'tf-keras==2.%d.*'", minor);
 	if (!tensorflow->tf_keras)
-		judgement_add(judgement, "tf-keras", DOCTOR_WARNING,
-			      pip_install(judgement, package),
-			      "not installed; Keras models need it to train on several processes "
-			      "(TF_USE_LEGACY_KERAS=1)");
+		finding_add(evaluation, "tf-keras", DOCTOR_WARNING,
+			    pip_install(evaluation, package),
+			    "not installed; Keras models need it to train on several processes "
+			    "(TF_USE_LEGACY_KERAS=1)");
 	else if (minor >= 0 && minor_of(tensorflow->tf_keras) != minor)
-		judgement_add(judgement, "tf-keras", DOCTOR_WARNING,
-			      pip_install(judgement, package),
-			      "%s is not compatible with TensorFlow %s", tensorflow->tf_keras,
-			      tensorflow->version);
+		finding_add(evaluation, "tf-keras", DOCTOR_WARNING,
+			    pip_install(evaluation, package),
+			    "%s is not compatible with TensorFlow %s", tensorflow->tf_keras,
+			    tensorflow->version);
 	else
-		judgement_add(judgement, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
+		finding_add(evaluation, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
 }
 
-static void judge_scikit_learn(struct judgement *judgement)
+static void evaluate_scikit_learn(struct evaluation *evaluation)
 {
-	const char *version = judgement->facts->tensorflow.scikit_learn;
+	const char *version = evaluation->facts->tensorflow.scikit_learn;
 
 	if (version)
-		judgement_add(judgement, "scikit-learn", DOCTOR_OK, NULL, "%s", version);
+		finding_add(evaluation, "scikit-learn", DOCTOR_OK, NULL, "%s", version);
 	else
-		judgement_add(judgement, "scikit-learn", DOCTOR_WARNING,
-			      pip_install(judgement, "scikit-learn"),
-			      "not installed; the examples use its handwritten digits");
+		finding_add(evaluation, "scikit-learn", DOCTOR_WARNING,
+			    pip_install(evaluation, "scikit-learn"),
+			    "not installed; the examples use its handwritten digits");
 }
 
-static void judge_others(struct judgement *judgement)
+static void evaluate_others(struct evaluation *evaluation)
 {
-	const struct doctor_frameworks *others = &judgement->facts->frameworks;
+	const struct doctor_frameworks *others = &evaluation->facts->frameworks;
 
 	if (others->torch)
-		judgement_add(judgement, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
+		finding_add(evaluation, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
 	if (others->jax)
-		judgement_add(judgement, "jax", DOCTOR_OK, NULL, "%s", others->jax);
+		finding_add(evaluation, "jax", DOCTOR_OK, NULL, "%s", others->jax);
 }
 
-void judge_software(struct judgement *judgement)
+void evaluate_software(struct evaluation *evaluation)
 {
-	const struct doctor_frameworks *others = &judgement->facts->frameworks;
-	bool has_tensorflow = judgement->facts->tensorflow.is_installed;
+	const struct doctor_frameworks *others = &evaluation->facts->frameworks;
+	bool has_tensorflow = evaluation->facts->tensorflow.is_installed;
 
-	judge_python(judgement);
-	judge_others(judgement);
+	evaluate_python(evaluation);
+	evaluate_others(evaluation);
 	if (!has_tensorflow && (others->torch || others->jax))
 		return; /* a Python for another framework lacks nothing */
-	if (judgement->facts->python.interpreter)
-		judge_tensorflow(judgement);
-	judge_library(judgement);
+	if (evaluation->facts->python.interpreter)
+		evaluate_tensorflow(evaluation);
+	evaluate_library(evaluation);
 	if (!has_tensorflow)
 		return;
-	judge_tf_keras(judgement);
-	judge_scikit_learn(judgement);
+	evaluate_tf_keras(evaluation);
+	evaluate_scikit_learn(evaluation);
 }

@@ -70,7 +70,7 @@ struct agent {
 
 static const struct backend_functions agent_functions;
 
-static struct agent *of(struct backend *backend)
+static struct agent *elastic_agent_of(struct backend *backend)
 {
 	return (struct agent *) backend;
 }
@@ -80,7 +80,7 @@ static void look_again(const struct agent *agent)
 	agent->settings.on_news(agent->settings.data);
 }
 
-static void tell_trouble(const struct agent *agent, const char *sentence)
+static void report_agent_trouble(const struct agent *agent, const char *sentence)
 {
 	agent->settings.on_trouble(sentence, agent->settings.data);
 }
@@ -93,13 +93,13 @@ static void read_progress(struct agent *agent)
 
 	for (int i = 0; agent->report_folder && i < agent->n_processes; i++) {
 		char *path CLEANUP(mem_free_text) =
-			cluster_progress_file(agent->report_folder, "worker", i, attempt);
+			tf_cluster_progress_file(agent->report_folder, "worker", i, attempt);
 
 		member_progressed(&agent->member, progress_file_read(path));
 	}
 }
 
-static void call(struct agent *agent, msec now)
+static void send_member_request(struct agent *agent, msec now)
 {
 	struct text body CLEANUP(text_done) = {0};
 	const struct member_report *report = &agent->member.report;
@@ -127,11 +127,11 @@ static void call_if_due(struct agent *agent)
 	msec now = loop_monotonic_now();
 
 	if (agent->offer && member_is_call_due(&agent->member, now))
-		call(agent, now);
+		send_member_request(agent, now);
 	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
 }
 
-static void on_time(void *data)
+static void on_agent_timer(void *data)
 {
 	struct agent *agent = data;
 	enum member_end end = agent->member.end;
@@ -157,7 +157,7 @@ static void forget_why(struct agent *agent)
 {
 	free(TAKE(agent->why));
 	if (agent->is_loss_told)
-		tell_trouble(agent, "the job's server responds again");
+		report_agent_trouble(agent, "the job's server responds again");
 	agent->is_loss_told = false;
 }
 
@@ -196,7 +196,7 @@ static void serve_if_none_does(struct agent *agent)
 		return;
 	if (make_server(agent, &agent->listening, &err) == 0)
 		return;
-	tell_trouble(agent, err.text);
+	report_agent_trouble(agent, err.text);
 	listening_done(&agent->listening);
 	agent->listening = (struct listening){.fd = -1};
 }
@@ -214,7 +214,7 @@ static void lose_call(struct agent *agent, const char *sentence)
 		"%s; %s, and muster tries again", sentence,
 		agent->member.has_workers ? "the processes keep running" : "nothing runs");
 
-	tell_trouble(agent, told);
+	report_agent_trouble(agent, told);
 }
 
 /* Takes the arena, unless the world cannot be read. */
@@ -299,7 +299,7 @@ static void make_news(struct agent *agent, const struct member_answer *answer)
 		text_addf(&news, "world %" PRId64 ": this machine has rank %d of %zu (%s)",
 			  world->generation, world_rank(world, agent->id), world->n_members,
 			  world_reason_sentences[order->reason]);
-	else if (order->is_set_aside)
+	else if (order->is_excluded)
 		text_addf(&news,
 			  "this machine was set aside, because its processes were the first to "
 			  "fail %d times; it trains again if too few other machines are left",
@@ -328,22 +328,22 @@ static void make_news_of_count(struct agent *agent, const struct member_answer *
 	agent->news = text_take(&news);
 }
 
-static bool is_same(const struct failure *a, const struct failure *b)
+static bool is_same_world_failure(const struct failure *a, const struct failure *b)
 {
 	return a && b && a->attempt == b->attempt && text_equals(a->machine, b->machine);
 }
 
 /* The failure of a world in which this machine took part is news, once: another version of it only
  * has more consequences. */
-static void take_failure(struct agent *agent, const struct member_answer *answer)
+static void accept_world_failure(struct agent *agent, const struct member_answer *answer)
 {
 	const struct failure *failure = answer->failure;
-	bool is_own = is_same(failure, agent->own_failure);
+	bool is_own = is_same_world_failure(failure, agent->own_failure);
 
 	agent->failure_number = answer->failure_number;
 	if (!failure)
 		return;
-	if (!is_same(failure, agent->failure))
+	if (!is_same_world_failure(failure, agent->failure))
 		agent->is_failure_news =
 			agent->first_world && failure->attempt >= agent->first_world && !is_own;
 	struct arena *arena = arena_new();
@@ -356,8 +356,8 @@ static void take_failure(struct agent *agent, const struct member_answer *answer
 	agent->failure_arena = arena;
 }
 
-static int take_answer(struct agent *agent, const struct member_answer *answer,
-		       struct arena **arena, struct err *err)
+static int accept_member_answer(struct agent *agent, const struct member_answer *answer,
+				struct arena **arena, struct err *err)
 {
 	const struct member_order *order = &answer->order;
 	struct member_order known = agent->member.report.known;
@@ -371,7 +371,7 @@ static int take_answer(struct agent *agent, const struct member_answer *answer,
 	free(agent->uid);
 	agent->uid = mem_copy_text(answer->uid);
 	agent->restarts = answer->restarts;
-	take_failure(agent, answer);
+	accept_world_failure(agent, answer);
 	member_answered(&agent->member, order, loop_monotonic_now());
 	if (is_first || !member_order_equals(&known, &agent->member.report.known)) {
 		free(TAKE(agent->news));
@@ -393,12 +393,12 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 	if (rc == 0 && !agent->member.report.has_left) /* else it is why it goes */
 		forget_why(agent);
 	if (rc == 0)
-		rc = take_answer(agent, &answer, &arena, &err);
+		rc = accept_member_answer(agent, &answer, &arena, &err);
 	if (rc < 0)
 		lose_call(agent, err.text);
 }
 
-static void refuse(struct agent *agent, const char *sentence)
+static void handle_member_refused(struct agent *agent, const char *sentence)
 {
 	keep_why(agent, sentence);
 	member_refused(&agent->member, loop_monotonic_now());
@@ -411,7 +411,7 @@ static void lack_trust(struct agent *agent, const char *sentence)
 	if (agent->uid)
 		lose_call(agent, sentence);
 	else
-		refuse(agent, sentence);
+		handle_member_refused(agent, sentence);
 }
 
 static void on_refusal(struct agent *agent, int status, const struct json *body)
@@ -429,12 +429,13 @@ static void on_refusal(struct agent *agent, int status, const struct json *body)
 					    "--rdzv-token-file"
 					  : "the job's server needs its token: --rdzv-token-file");
 	else if (is_final)
-		refuse(agent, sentence ? sentence : other);
+		handle_member_refused(agent, sentence ? sentence : other);
 	else
 		lose_call(agent, sentence ? sentence : other);
 }
 
-static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+static void on_orchestrator_answer(int status, const void *bytes, size_t len, const struct err *err,
+				   void *data)
 {
 	struct agent *agent = data;
 	struct json *body CLEANUP(json_cleanup) = NULL;
@@ -580,7 +581,7 @@ static int make_offer(struct agent *agent, const struct job *job, struct err *er
 static int agent_observe(struct backend *backend, const struct job *job, struct arena *arena,
 			 struct observed *ret_observed, struct err *err)
 {
-	struct agent *agent = of(backend);
+	struct agent *agent = elastic_agent_of(backend);
 	int rc = agent->offer ? 0 : make_offer(agent, job, err);
 
 	if (rc == 0)
@@ -601,10 +602,10 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 
 /* Acting. */
 
-void agent_join_world(struct cluster *cluster, struct arena *arena, void *data)
+void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *data)
 {
 	struct agent *agent = data;
-	struct cluster_world *world = arena_take(arena, sizeof(*world));
+	struct tf_cluster_world *world = arena_take(arena, sizeof(*world));
 
 	*world = agent->cluster.world;
 	world->job_id = agent->request->job_id;
@@ -622,7 +623,7 @@ void agent_join_world(struct cluster *cluster, struct arena *arena, void *data)
 static int agent_apply(struct backend *backend, const struct job *job, const struct action *action,
 		       struct err *err)
 {
-	struct agent *agent = of(backend);
+	struct agent *agent = elastic_agent_of(backend);
 	int rc = agent->processes->functions->apply(agent->processes, job, action, err);
 
 	if (rc == 0 && action->type == ACTION_START &&
@@ -640,7 +641,7 @@ static int agent_last_lines(struct backend *backend, const struct job *job, cons
 			    int index, int attempt, size_t most, struct arena *arena,
 			    struct printed *ret_printed, struct err *err)
 {
-	struct backend *processes = of(backend)->processes;
+	struct backend *processes = elastic_agent_of(backend)->processes;
 
 	return processes->functions->last_lines(processes, job, role, index, attempt, most, arena,
 						ret_printed, err);
@@ -649,14 +650,14 @@ static int agent_last_lines(struct backend *backend, const struct job *job, cons
 static int agent_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
 			     size_t *ret_count, struct err *err)
 {
-	struct backend *processes = of(backend)->processes;
+	struct backend *processes = elastic_agent_of(backend)->processes;
 
 	return processes->functions->last_stacks(processes, arena, ret_lines, ret_count, err);
 }
 
 static void agent_take_failure(struct backend *backend, const struct failure *failure)
 {
-	struct agent *agent = of(backend);
+	struct agent *agent = elastic_agent_of(backend);
 	bool is_own = failure->role && !failure->machine;
 
 	if (!is_own || failure->attempt != agent->member.report.generation)
@@ -674,7 +675,7 @@ static void agent_take_failure(struct backend *backend, const struct failure *fa
 
 static void agent_free_backend(struct backend *backend)
 {
-	agent_free(of(backend));
+	agent_free(elastic_agent_of(backend));
 }
 
 static const struct backend_functions agent_functions = {
@@ -697,7 +698,7 @@ static int make_id(struct agent *agent, struct err *err)
 	if (rc < 0)
 		return rc;
 	gethostname(host, sizeof(host) - 1);
-	char *name CLEANUP(mem_free_text) = name_make_dns1035(host, 40, "machine");
+	char *name CLEANUP(mem_free_text) = name_to_dns1035(host, 40, "machine");
 
 	agent->id = mem_format("%s-%.8s%.4s", name, uid, uid + 9);
 	agent->path = mem_format("/v1/jobs/%s/members/%s", agent->request->job_id, agent->id);
@@ -721,7 +722,7 @@ static int make_asker(struct agent *agent, struct err *err)
 		.pin_advice = request->pin_advice,
 		.answer_limit = LIMIT_MEMBER_ANSWER,
 		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* the member's is less */
-		.on_answer = on_answer,
+		.on_answer = on_orchestrator_answer,
 		.data = agent,
 	};
 
@@ -744,7 +745,7 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	agent->settings = *settings;
 	agent->request = settings->request;
 	agent->listening.fd = -1;
-	agent->timer = loop_new_timer(settings->loop, on_time, agent);
+	agent->timer = loop_new_timer(settings->loop, on_agent_timer, agent);
 	member_begin(&agent->member, &member, loop_monotonic_now());
 	agent->member.report.node_rank = settings->request->node_rank;
 	int rc = make_id(agent, err);
@@ -760,7 +761,7 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	return rc;
 }
 
-struct backend *agent_take(struct agent *agent, struct backend *take_processes)
+struct backend *agent_accept(struct agent *agent, struct backend *take_processes)
 {
 	agent->processes = take_processes;
 	return &agent->backend;

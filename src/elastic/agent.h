@@ -12,7 +12,7 @@
 #include "io/loop.h"
 #include "jobs/backend.h"
 #include "rendezvous/member_wire.h"
-#include "spec/cluster.h"
+#include "spec/tf_cluster.h"
 #include "store/claims.h"
 
 /* What a person asks for. */
@@ -52,7 +52,7 @@ struct agent;
 int agent_new(const struct agent_settings *settings, struct agent **ret_agent,
 	      struct err *err) MUST_USE;
 /* For backend_local_settings: of the agent. */
-void agent_join_world(struct cluster *cluster, struct arena *arena, void *data);
+void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *data);
 /* The back end that the job has. It owns the local one, and the agent: both end with it. */
-struct backend *agent_take(struct agent *agent, struct backend *take_processes) MUST_USE;
+struct backend *agent_accept(struct agent *agent, struct backend *take_processes) MUST_USE;
 void agent_free(struct agent *agent); /* one that was not taken; NULL is fine */

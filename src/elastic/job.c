@@ -17,7 +17,7 @@
 #define JSON_TYPE "application/json"
 
 /* A member that has called. */
-struct caller {
+struct waiter {
 	struct elastic_job *job;
 	char *id;
 	struct http_call *call; /* that is kept; NULL: none is */
@@ -25,8 +25,8 @@ struct caller {
 	int64_t world; /* whose members it knows */
 	int64_t known_failure; /* number of the failure that it knows */
 	msec kept_until;
-	struct caller *next; /* the call that was kept after this one */
-	struct caller *before;
+	struct waiter *next; /* the call that was kept after this one */
+	struct waiter *before;
 };
 
 struct past_world {
@@ -61,9 +61,9 @@ struct elastic_job {
 	char *name, *uid;
 	msec created_at, ended_at; /* of the wall clock; MSEC_UNSET: it goes on */
 	struct rendezvous *rendezvous;
-	struct caller **callers; /* by id */
-	size_t n_callers, capacity;
-	struct caller *first_kept, *last_kept;
+	struct waiter **waiters; /* by id */
+	size_t n_waiters, capacity;
+	struct waiter *first_kept, *last_kept;
 	int64_t version; /* of the rendezvous, that was answered to all */
 	int64_t told_failure; /* its number, the same */
 	enum rendezvous_phase phase; /* that was said */
@@ -97,8 +97,8 @@ rendezvous_settings_of(const struct elastic_job_settings *settings)
 	};
 }
 
-static struct elastic_job *make(const struct elastic_job_settings *settings, const char *name,
-				const char *uid)
+static struct elastic_job *make_elastic_job(const struct elastic_job_settings *settings,
+					    const char *name, const char *uid)
 {
 	struct elastic_job *job = mem_new(sizeof(*job));
 
@@ -112,17 +112,17 @@ static struct elastic_job *make(const struct elastic_job_settings *settings, con
 struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, msec now)
 {
 	const struct rendezvous_settings rendezvous = rendezvous_settings_of(settings);
-	struct elastic_job *job = make(settings, settings->name, settings->uid);
+	struct elastic_job *job = make_elastic_job(settings, settings->name, settings->uid);
 
 	job->created_at = loop_now();
 	job->rendezvous = rendezvous_new(&rendezvous, now);
 	return job;
 }
 
-static void caller_free(struct caller *caller)
+static void waiter_free(struct waiter *waiter)
 {
-	free(caller->id);
-	free(caller);
+	free(waiter->id);
+	free(waiter);
 }
 
 const char *elastic_job_name(const struct elastic_job *job)
@@ -148,12 +148,12 @@ bool elastic_job_is_over(const struct elastic_job *job)
 
 bool elastic_job_is_deserted(const struct elastic_job *job)
 {
-	return job->n_callers == 0 && rendezvous_count(job->rendezvous) == 0;
+	return job->n_waiters == 0 && rendezvous_count(job->rendezvous) == 0;
 }
 
 bool elastic_job_has_callers(const struct elastic_job *job)
 {
-	return job->n_callers > 0;
+	return job->n_waiters > 0;
 }
 
 /* The record: what is told of a world was kept before. */
@@ -177,7 +177,7 @@ static struct json *history_new(const struct elastic_job *job)
 	return list;
 }
 
-static void set_failure(const struct elastic_job *job, struct json *object)
+static void add_failure_members(const struct elastic_job *job, struct json *object)
 {
 	if (!job->failure.first)
 		return;
@@ -185,16 +185,16 @@ static void set_failure(const struct elastic_job *job, struct json *object)
 	json_set_integer(object, "failureNumber", job->failure.number);
 }
 
-static void add_state(struct elastic_job *job, struct text *text)
+static void add_elastic_job_state(struct elastic_job *job, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *state CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_past past;
+	struct rendezvous_snapshot past;
 
-	rendezvous_remember(job->rendezvous, loop_monotonic_now(), arena, &past);
-	rendezvous_past_set(state, &past);
+	rendezvous_take_snapshot(job->rendezvous, loop_monotonic_now(), arena, &past);
+	rendezvous_snapshot_set(state, &past);
 	json_set(state, "worlds", history_new(job));
-	set_failure(job, state);
+	add_failure_members(job, state);
 	json_set_time(state, "endedAt", job->ended_at);
 	json_add_compact(text, state);
 	job->kept_version = rendezvous_version(job->rendezvous);
@@ -202,7 +202,7 @@ static void add_state(struct elastic_job *job, struct text *text)
 	job->kept_failure = job->failure.number;
 }
 
-static void tell_loss(struct elastic_job *job, const struct err *err)
+static void report_unsaved_state(struct elastic_job *job, const struct err *err)
 {
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("job '%s' keeps running, but its state could not be saved: %s",
@@ -235,7 +235,7 @@ static void create_record(struct elastic_job *job)
 
 	member_terms_set(object, &job->settings.terms);
 	json_add_compact(&terms, object);
-	add_state(job, &state);
+	add_elastic_job_state(job, &state);
 	struct store_record record = {
 		.name = job->name,
 		.uid = job->uid,
@@ -252,7 +252,7 @@ static void create_record(struct elastic_job *job)
 			 : store->functions->create(store, &record, &job->record_version, &err);
 
 	if (rc < 0) {
-		tell_loss(job, &err);
+		report_unsaved_state(job, &err);
 		return;
 	}
 	free(TAKE(job->replaced_uid));
@@ -264,7 +264,7 @@ void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
 	job->replaced_uid = mem_copy_text(old->record_version ? old->uid : old->replaced_uid);
 }
 
-static void keep_state(struct elastic_job *job)
+static void write_state(struct elastic_job *job)
 {
 	struct store *store = job->settings.store;
 	struct text state CLEANUP(text_done) = {0};
@@ -281,12 +281,12 @@ static void keep_state(struct elastic_job *job)
 		create_record(job);
 		return;
 	}
-	add_state(job, &state);
+	add_elastic_job_state(job, &state);
 	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
 
 	if (store->functions->change(store, job->name, job->record_version, &change,
 				     &job->record_version, &err) < 0)
-		tell_loss(job, &err);
+		report_unsaved_state(job, &err);
 	else
 		tell_recovery(job);
 }
@@ -321,7 +321,7 @@ static void read_history(struct elastic_job *job, const struct json *list)
 }
 
 /* The same. */
-static void read_failure(struct elastic_job *job, const struct json *state)
+static void restore_job_failure(struct elastic_job *job, const struct json *state)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct failure *failure = NULL;
@@ -338,7 +338,7 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
-	struct rendezvous_past past = {0};
+	struct rendezvous_snapshot past = {0};
 	int rc = json_read(record->document, strlen(record->document), &terms, err);
 
 	if (rc == 0)
@@ -346,7 +346,7 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 	if (rc == 0)
 		rc = member_terms_read(terms, &job->settings.terms, err);
 	if (rc == 0)
-		rc = rendezvous_past_read(state, arena, &past, err);
+		rc = rendezvous_snapshot_read(state, arena, &past, err);
 	if (rc < 0)
 		return err_prefix(err, "the record of job '%s'", record->name);
 	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
@@ -354,7 +354,7 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 	job->rendezvous = rendezvous_restore(&settings, &past, now);
 	job->kept_restarts = past.n_restarts;
 	read_history(job, json_get(state, "worlds"));
-	read_failure(job, state);
+	restore_job_failure(job, state);
 	job->ended_at = json_as_time(json_get(state, "endedAt"));
 	return 0;
 }
@@ -363,7 +363,7 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 			const struct store_record *record, msec now, struct elastic_job **ret_job,
 			struct err *err)
 {
-	struct elastic_job *job = make(settings, record->name, record->uid);
+	struct elastic_job *job = make_elastic_job(settings, record->name, record->uid);
 	int rc = read_record(job, record, now, err);
 
 	if (rc < 0) {
@@ -379,14 +379,14 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 
 /* Callers. */
 
-static size_t place_of(const struct elastic_job *job, const char *id)
+static size_t waiter_place_of(const struct elastic_job *job, const char *id)
 {
-	size_t low = 0, high = job->n_callers;
+	size_t low = 0, high = job->n_waiters;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (strcmp(job->callers[middle]->id, id) < 0)
+		if (strcmp(job->waiters[middle]->id, id) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -396,40 +396,40 @@ static size_t place_of(const struct elastic_job *job, const char *id)
 
 static bool is_at(const struct elastic_job *job, size_t place, const char *id)
 {
-	return place < job->n_callers && text_equals(job->callers[place]->id, id);
+	return place < job->n_waiters && text_equals(job->waiters[place]->id, id);
 }
 
-static struct caller *find(const struct elastic_job *job, const char *id)
+static struct waiter *find_waiter(const struct elastic_job *job, const char *id)
 {
-	size_t place = place_of(job, id);
+	size_t place = waiter_place_of(job, id);
 
-	return is_at(job, place, id) ? job->callers[place] : NULL;
+	return is_at(job, place, id) ? job->waiters[place] : NULL;
 }
 
-static struct caller *find_or_add(struct elastic_job *job, const char *id)
+static struct waiter *find_or_add(struct elastic_job *job, const char *id)
 {
-	size_t place = place_of(job, id);
+	size_t place = waiter_place_of(job, id);
 
 	if (is_at(job, place, id))
-		return job->callers[place];
-	mem_grow(&job->callers, &job->capacity, job->n_callers, sizeof(struct caller *));
-	memmove(job->callers + place + 1, job->callers + place,
-		(job->n_callers++ - place) * sizeof(struct caller *));
-	struct caller *caller = mem_new(sizeof(*caller));
+		return job->waiters[place];
+	mem_grow(&job->waiters, &job->capacity, job->n_waiters, sizeof(struct waiter *));
+	memmove(job->waiters + place + 1, job->waiters + place,
+		(job->n_waiters++ - place) * sizeof(struct waiter *));
+	struct waiter *waiter = mem_new(sizeof(*waiter));
 
-	caller->job = job;
-	caller->id = mem_copy_text(id);
-	job->callers[place] = caller;
-	return caller;
+	waiter->job = job;
+	waiter->id = mem_copy_text(id);
+	job->waiters[place] = waiter;
+	return waiter;
 }
 
-static void forget(struct elastic_job *job, struct caller *caller)
+static void delete_waiter(struct elastic_job *job, struct waiter *waiter)
 {
-	size_t place = place_of(job, caller->id);
+	size_t place = waiter_place_of(job, waiter->id);
 
-	memmove(job->callers + place, job->callers + place + 1,
-		(--job->n_callers - place) * sizeof(struct caller *));
-	caller_free(caller);
+	memmove(job->waiters + place, job->waiters + place + 1,
+		(--job->n_waiters - place) * sizeof(struct waiter *));
+	waiter_free(waiter);
 }
 
 /* Those whose members are no more, once they were answered. */
@@ -437,38 +437,39 @@ static void forget_gone(struct elastic_job *job)
 {
 	size_t n_kept = 0;
 
-	for (size_t i = 0; i < job->n_callers; i++) {
-		struct caller *caller = job->callers[i];
+	for (size_t i = 0; i < job->n_waiters; i++) {
+		struct waiter *waiter = job->waiters[i];
 		struct rendezvous_view view;
 
-		if (caller->call || rendezvous_view(job->rendezvous, caller->id, &view, NULL) == 0)
-			job->callers[n_kept++] = caller;
+		if (waiter->call || rendezvous_view(job->rendezvous, waiter->id, &view, NULL) == 0)
+			job->waiters[n_kept++] = waiter;
 		else
-			caller_free(caller);
+			waiter_free(waiter);
 	}
-	job->n_callers = n_kept;
+	job->n_waiters = n_kept;
 }
 
-static void keep(struct elastic_job *job, struct caller *caller, struct http_call *call, msec until)
+static void append_held_waiter(struct elastic_job *job, struct waiter *waiter,
+			       struct http_call *call, msec until)
 {
-	caller->call = call;
-	caller->kept_until = until;
-	caller->next = NULL;
-	caller->before = job->last_kept;
-	*(job->last_kept ? &job->last_kept->next : &job->first_kept) = caller;
-	job->last_kept = caller;
+	waiter->call = call;
+	waiter->kept_until = until;
+	waiter->next = NULL;
+	waiter->before = job->last_kept;
+	*(job->last_kept ? &job->last_kept->next : &job->first_kept) = waiter;
+	job->last_kept = waiter;
 }
 
 /* Gives its call, which is not kept any more; NULL: none was. */
-static struct http_call *let_go(struct caller *caller)
+static struct http_call *let_go(struct waiter *waiter)
 {
-	struct elastic_job *job = caller->job;
-	struct http_call *call = TAKE(caller->call);
+	struct elastic_job *job = waiter->job;
+	struct http_call *call = TAKE(waiter->call);
 
 	if (!call)
 		return NULL;
-	*(caller->before ? &caller->before->next : &job->first_kept) = caller->next;
-	*(caller->next ? &caller->next->before : &job->last_kept) = caller->before;
+	*(waiter->before ? &waiter->before->next : &job->first_kept) = waiter->next;
+	*(waiter->next ? &waiter->next->before : &job->last_kept) = waiter->before;
 	return call;
 }
 
@@ -524,29 +525,29 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 
-static void answer(struct caller *caller)
+static void answer_waiter(struct waiter *waiter)
 {
-	struct http_call *call = let_go(caller);
+	struct http_call *call = let_go(waiter);
 
 	if (call)
-		answer_call(caller->job, call, caller->id, caller->world, caller->known_failure);
+		answer_call(waiter->job, call, waiter->id, waiter->world, waiter->known_failure);
 }
 
-static bool has_news(const struct caller *caller)
+static bool has_news(const struct waiter *waiter)
 {
 	struct member_order order;
 
-	member_call_answer(caller->job->rendezvous, caller->id, &order);
-	return !member_order_equals(&order, &caller->known) ||
-	       caller->known_failure != caller->job->failure.number;
+	member_call_answer(waiter->job->rendezvous, waiter->id, &order);
+	return !member_order_equals(&order, &waiter->known) ||
+	       waiter->known_failure != waiter->job->failure.number;
 }
 
 static void answer_those_with_news(struct elastic_job *job)
 {
-	for (struct caller *caller = job->first_kept, *next; caller; caller = next) {
-		next = caller->next;
-		if (has_news(caller))
-			answer(caller);
+	for (struct waiter *waiter = job->first_kept, *next; waiter; waiter = next) {
+		next = waiter->next;
+		if (has_news(waiter))
+			answer_waiter(waiter);
 	}
 }
 
@@ -593,11 +594,11 @@ void elastic_job_free(struct elastic_job *job)
 	if (!job)
 		return;
 	while (job->first_kept)
-		answer(job->first_kept);
+		answer_waiter(job->first_kept);
 	answer_readers(job, MSEC_NEVER);
-	for (size_t i = 0; i < job->n_callers; i++)
-		caller_free(job->callers[i]);
-	free(job->callers);
+	for (size_t i = 0; i < job->n_waiters; i++)
+		waiter_free(job->waiters[i]);
+	free(job->waiters);
 	for (size_t i = 0; i < job->n_history; i++)
 		free(job->history[i].failure);
 	world_failure_done(&job->failure);
@@ -611,7 +612,7 @@ void elastic_job_free(struct elastic_job *job)
 
 /* What has happened. */
 
-static void remember_world(struct elastic_job *job, const struct world *world)
+static void add_to_world_history(struct elastic_job *job, const struct world *world)
 {
 	if (job->n_history == LIMIT_WORLD_HISTORY) {
 		free(job->history[0].failure);
@@ -633,7 +634,7 @@ static struct past_world *find_world(struct elastic_job *job, int64_t generation
 	return NULL;
 }
 
-static void take_failure(struct elastic_job *job, const struct failure *report)
+static void accept_failure_report(struct elastic_job *job, const struct failure *report)
 {
 	struct past_world *world = report ? find_world(job, report->attempt) : NULL;
 	struct text sentence CLEANUP(text_done) = {0};
@@ -682,24 +683,24 @@ static void tell_phase(const struct elastic_job *job)
 }
 
 /* After every step, before anything is answered. */
-static void note(struct elastic_job *job)
+static void write_record_and_log(struct elastic_job *job)
 {
 	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
 	bool is_new = is_world_new(job);
 
 	if (is_new)
-		remember_world(job, rendezvous_world(job->rendezvous));
+		add_to_world_history(job, rendezvous_world(job->rendezvous));
 	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)
 		job->ended_at = loop_now();
-	keep_state(job);
+	write_state(job);
 	if (is_new || phase != job->phase) {
 		job->phase = phase;
 		tell_phase(job);
 	}
 }
 
-/* After `note`. */
-static void follow(struct elastic_job *job)
+/* After write_record_and_log. */
+static void answer_waiting_calls(struct elastic_job *job)
 {
 	if (job->version != rendezvous_version(job->rendezvous) ||
 	    job->told_failure != job->failure.number) {
@@ -717,76 +718,76 @@ static void cut(struct elastic_job *job, const char *id, msec now)
 	const struct rendezvous_event event = {.type = RENDEZVOUS_CUT, .id = id};
 
 	(void) rendezvous_step(job->rendezvous, &event, now, NULL);
-	note(job);
-	follow(job);
+	write_record_and_log(job);
+	answer_waiting_calls(job);
 }
 
-static void on_gone(struct http_call *call, void *data)
+static void on_waiter_gone(struct http_call *call, void *data)
 {
-	struct caller *caller = data;
+	struct waiter *waiter = data;
 
 	(void) call;
-	(void) let_go(caller);
-	cut(caller->job, caller->id, loop_monotonic_now());
+	(void) let_go(waiter);
+	cut(waiter->job, waiter->id, loop_monotonic_now());
 }
 
 /* One that waits on another connection is there. */
-void elastic_job_cut(struct elastic_job *job, const char *id, msec now)
+void elastic_job_handle_disconnect(struct elastic_job *job, const char *id, msec now)
 {
-	const struct caller *caller = find(job, id);
+	const struct waiter *waiter = find_waiter(job, id);
 
-	if (caller && !caller->call)
+	if (waiter && !waiter->call)
 		cut(job, id, now);
 }
 
-static void hold(struct elastic_job *job, struct caller *caller, struct http_call *call,
-		 const struct member_request *request, msec now)
+static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, struct http_call *call,
+			     const struct member_request *request, msec now)
 {
-	caller->known = request->report.known;
-	caller->world = request->world;
-	caller->known_failure = request->known_failure;
-	keep(job, caller, call, now + MEMBER_HOLD);
-	http_call_hold(call, on_gone, caller);
-	if (has_news(caller))
-		answer(caller);
+	waiter->known = request->report.known;
+	waiter->world = request->world;
+	waiter->known_failure = request->known_failure;
+	append_held_waiter(job, waiter, call, now + MEMBER_HOLD);
+	http_call_hold(call, on_waiter_gone, waiter);
+	if (has_news(waiter))
+		answer_waiter(waiter);
 }
 
-int elastic_job_take(struct elastic_job *job, struct http_call *call, const char *id,
-		     const struct member_request *request, msec now, struct err *err)
+int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
+			    const struct member_request *request, msec now, struct err *err)
 {
-	int rc = member_call_take(job->rendezvous, id, &request->report, request->offer, now, err);
+	int rc = member_call_apply(job->rendezvous, id, &request->report, request->offer, now, err);
 	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told how it ended */
 
 	if (rc < 0 && !comes_too_late)
 		return rc;
-	take_failure(job, request->failure);
-	note(job);
-	struct caller *caller = find(job, id);
+	accept_failure_report(job, request->failure);
+	write_record_and_log(job);
+	struct waiter *waiter = find_waiter(job, id);
 
-	if (caller)
-		answer(caller); /* the call before, which its agent has given up */
+	if (waiter)
+		answer_waiter(waiter); /* the call before, which its agent has given up */
 	if (comes_too_late || request->report.has_left) {
 		answer_call(job, call, id, request->world, request->known_failure);
-		if (caller)
-			forget(job, caller);
+		if (waiter)
+			delete_waiter(job, waiter);
 	} else {
-		hold(job, find_or_add(job, id), call, request, now);
+		hold_waiter_call(job, find_or_add(job, id), call, request, now);
 	}
-	follow(job);
+	answer_waiting_calls(job);
 	return 0;
 }
 
-void elastic_job_time(struct elastic_job *job, msec now)
+void elastic_job_handle_timer(struct elastic_job *job, msec now)
 {
 	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
 
 	if (rendezvous_wake_at(job->rendezvous) <= now)
 		(void) rendezvous_step(job->rendezvous, &time, now, NULL);
-	note(job);
+	write_record_and_log(job);
 	while (job->first_kept && job->first_kept->kept_until <= now)
-		answer(job->first_kept);
+		answer_waiter(job->first_kept);
 	answer_readers(job, now);
-	follow(job);
+	answer_waiting_calls(job);
 }
 
 msec elastic_job_wake_at(const struct elastic_job *job)
@@ -804,7 +805,7 @@ void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t k
 
 	revise(job); /* one that was restored has none yet */
 	if (known_revision == job->revision) {
-		elastic_readers_keep(&job->readers, call, now + MEMBER_HOLD);
+		elastic_readers_hold(&job->readers, call, now + MEMBER_HOLD);
 		job->settings.on_change(job, job->settings.data);
 		return;
 	}
@@ -822,7 +823,7 @@ static struct json *member_new(const char *id, const struct rendezvous_view *vie
 
 	json_set_string(member, "id", id);
 	json_set_string(member, "order", rendezvous_order_words[view->order]);
-	if (view->is_set_aside)
+	if (view->is_excluded)
 		json_set_bool(member, "isSetAside", true);
 	if (view->rank >= 0)
 		json_set_integer(member, "rank", view->rank);
@@ -851,8 +852,8 @@ static struct json *members_new(const struct elastic_job *job)
 
 	for (size_t i = 0; i < world->n_members; i++)
 		add_member(job, world->members[i].id, true, list);
-	for (size_t i = 0; i < job->n_callers; i++)
-		add_member(job, job->callers[i]->id, false, list);
+	for (size_t i = 0; i < job->n_waiters; i++)
+		add_member(job, job->waiters[i]->id, false, list);
 	return list;
 }
 
@@ -907,8 +908,8 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec
 
 		(void) rendezvous_step(job->rendezvous, &event, now, NULL);
 	}
-	note(job);
-	follow(job);
+	write_record_and_log(job);
+	answer_waiting_calls(job);
 	json_set_integer(answer, "revision", job->revision);
 	return 0;
 }
@@ -939,7 +940,7 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 		json_set_integer(object, "progress", rendezvous_progress(rendezvous));
 	if (is_whole) {
 		json_set(object, "worlds", history_new(job));
-		set_failure(job, object);
+		add_failure_members(job, object);
 	}
 	return object;
 }

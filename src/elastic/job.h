@@ -49,11 +49,12 @@ bool elastic_job_has_callers(
 	const struct elastic_job *job); /* members that this server has heard */
 
 /* Takes a member's call and answers it, now or later. An error: nothing was done with it. */
-int elastic_job_take(struct elastic_job *job, struct http_call *call, const char *id,
-		     const struct member_request *request, msec now, struct err *err) MUST_USE;
+int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
+			    const struct member_request *request, msec now,
+			    struct err *err) MUST_USE;
 
 /* A connection of this member has ended on which it did not wait for an answer. */
-void elastic_job_cut(struct elastic_job *job, const char *id, msec now);
+void elastic_job_handle_disconnect(struct elastic_job *job, const char *id, msec now);
 
 /* The members of these machines are asked to leave: each machine is the host, the rank or the id of
  * a member. The answer has descriptions of the members, and the revision. ERR_NOT_FOUND: a machine
@@ -62,7 +63,7 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec
 		      struct json *answer, struct err *err) MUST_USE;
 
 /* It is elastic_job_wake_at. */
-void elastic_job_time(struct elastic_job *job, msec now);
+void elastic_job_handle_timer(struct elastic_job *job, msec now);
 msec elastic_job_wake_at(const struct elastic_job *job);
 
 /* A call that reads what elastic_job_describe gives, `is_whole`. It is answered when that has

@@ -27,7 +27,7 @@ struct orchestrator {
 
 /* Time. */
 
-static void arm(struct orchestrator *orchestrator)
+static void arm_orchestrator_timer(struct orchestrator *orchestrator)
 {
 	msec wake_at = MSEC_NEVER;
 
@@ -36,23 +36,23 @@ static void arm(struct orchestrator *orchestrator)
 	loop_timer_arm_monotonic(orchestrator->timer, wake_at);
 }
 
-static void on_time(void *data)
+static void on_orchestrator_timer(void *data)
 {
 	struct orchestrator *orchestrator = data;
 	msec now = loop_monotonic_now();
 
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
 		if (elastic_job_wake_at(orchestrator->jobs[i]) <= now)
-			elastic_job_time(orchestrator->jobs[i], now);
-	arm(orchestrator);
+			elastic_job_handle_timer(orchestrator->jobs[i], now);
+	arm_orchestrator_timer(orchestrator);
 }
 
-static void on_change(struct elastic_job *job, void *data)
+static void on_elastic_job_change(struct elastic_job *job, void *data)
 {
 	struct orchestrator *orchestrator = data;
 	const struct orchestrator_settings *settings = &orchestrator->settings;
 
-	arm(orchestrator);
+	arm_orchestrator_timer(orchestrator);
 	if (settings->on_idle && elastic_job_is_over(job) && orchestrator_is_idle(orchestrator))
 		settings->on_idle(settings->data);
 }
@@ -77,7 +77,8 @@ static void answer_error(struct http_call *call, int status, const char *sentenc
 
 /* Jobs. */
 
-static struct elastic_job **find(const struct orchestrator *orchestrator, const char *name)
+static struct elastic_job **find_elastic_job(const struct orchestrator *orchestrator,
+					     const char *name)
 {
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
 		if (text_equals(elastic_job_name(orchestrator->jobs[i]), name))
@@ -85,7 +86,7 @@ static struct elastic_job **find(const struct orchestrator *orchestrator, const 
 	return NULL;
 }
 
-static void say(const char *sentence, void *data)
+static void print_elastic_sentence(const char *sentence, void *data)
 {
 	const struct orchestrator *orchestrator = data;
 
@@ -99,8 +100,8 @@ static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchest
 		.lease = orchestrator->settings.lease,
 		.reconnect_time = msec_min(RECONNECT_TIME, orchestrator->settings.lease / 2),
 		.store = orchestrator->store,
-		.on_change = on_change,
-		.say = say,
+		.on_change = on_elastic_job_change,
+		.say = print_elastic_sentence,
 		.data = orchestrator,
 	};
 }
@@ -127,7 +128,7 @@ static void add_job(struct orchestrator *orchestrator, struct elastic_job *job)
 }
 
 /* The oldest of those that are over makes room. */
-static bool make_room(struct orchestrator *orchestrator)
+static bool evict_oldest_ended_job(struct orchestrator *orchestrator)
 {
 	size_t at = 0;
 
@@ -149,7 +150,7 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 		     const struct member_terms *terms, struct elastic_job **ret_job,
 		     struct err *err)
 {
-	if (!old && !make_room(orchestrator))
+	if (!old && !evict_oldest_ended_job(orchestrator))
 		return err_set(err, ERR_LIMIT,
 			       "the server already has %d jobs, which is the maximum",
 			       LIMIT_ELASTIC_JOBS);
@@ -168,11 +169,11 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 	return 0;
 }
 
-static int job_of(struct orchestrator *orchestrator, const char *name,
-		  const struct member_request *request, struct elastic_job **ret_job,
-		  struct err *err)
+static int find_or_start_elastic_job(struct orchestrator *orchestrator, const char *name,
+				     const struct member_request *request,
+				     struct elastic_job **ret_job, struct err *err)
 {
-	struct elastic_job **found = find(orchestrator, name);
+	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
 	if (*request->uid && (!found || !text_equals(elastic_job_uid(*found), request->uid)))
@@ -209,7 +210,7 @@ static void answer_stranger(struct http_call *call)
 	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 
-static int status_of(int code)
+static int elastic_http_status_of(int code)
 {
 	switch ((enum err_code) code) {
 	case ERR_NOT_FOUND:
@@ -250,13 +251,14 @@ static int take_call(struct orchestrator *orchestrator, struct http_call *call, 
 
 	if (rc == 0)
 		rc = member_request_read(body, arena, &request, err);
-	if (rc == 0 && request.report.has_left && !find(orchestrator, name)) {
+	if (rc == 0 && request.report.has_left && !find_elastic_job(orchestrator, name)) {
 		answer_stranger(call);
 		return 0;
 	}
 	if (rc == 0)
-		rc = job_of(orchestrator, name, &request, &job, err);
-	return rc < 0 ? rc : elastic_job_take(job, call, id, &request, loop_monotonic_now(), err);
+		rc = find_or_start_elastic_job(orchestrator, name, &request, &job, err);
+	return rc < 0 ? rc
+		      : elastic_job_accept_call(job, call, id, &request, loop_monotonic_now(), err);
 }
 
 static bool is_post(struct http_call *call)
@@ -274,7 +276,7 @@ static void take_member(struct orchestrator *orchestrator, struct http_call *cal
 	struct err err = {0};
 
 	if (take_call(orchestrator, call, name, id, &err) < 0)
-		answer_error(call, status_of(err.code), err.text);
+		answer_error(call, elastic_http_status_of(err.code), err.text);
 }
 
 static void answer_list(const struct orchestrator *orchestrator, struct http_call *call)
@@ -290,7 +292,7 @@ static void answer_list(const struct orchestrator *orchestrator, struct http_cal
 static void answer_job(const struct orchestrator *orchestrator, struct http_call *call,
 		       const char *name)
 {
-	struct elastic_job **found = find(orchestrator, name);
+	struct elastic_job **found = find_elastic_job(orchestrator, name);
 
 	if (!found) {
 		char *sentence CLEANUP(mem_free_text) = mem_format(NO_JOB, name);
@@ -323,7 +325,7 @@ static bool is_read(struct http_call *call)
 static int take_drain(struct orchestrator *orchestrator, struct http_call *call, const char *name,
 		      struct json *answer, struct err *err)
 {
-	struct elastic_job **found = find(orchestrator, name);
+	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct json *body CLEANUP(json_cleanup) = NULL;
 	size_t len = 0;
 	const void *bytes = http_call_body(call, &len);
@@ -393,7 +395,7 @@ static void answer_reader(const struct orchestrator *orchestrator, struct http_c
 }
 
 /* What is there: /v1/jobs, /v1/jobs/JOB, /v1/jobs/JOB/members/ID and /v1/jobs/JOB/drain. */
-static void on_call(struct http_call *call, void *data)
+static void on_orchestrator_call(struct http_call *call, void *data)
 {
 	const char *path = http_call_path(call);
 	const struct orchestrator *orchestrator = data;
@@ -416,15 +418,15 @@ static void on_call(struct http_call *call, void *data)
 		answer_reader(data, call, path);
 }
 
-static void on_end(const char *path, void *data)
+static void on_member_connection_end(const char *path, void *data)
 {
 	struct orchestrator *orchestrator = data;
 	char *name CLEANUP(mem_free_text) = NULL;
 	const char *member = find_member(path, &name);
-	struct elastic_job **job = member ? find(orchestrator, name) : NULL;
+	struct elastic_job **job = member ? find_elastic_job(orchestrator, name) : NULL;
 
 	if (job)
-		elastic_job_cut(*job, member, loop_monotonic_now());
+		elastic_job_handle_disconnect(*job, member, loop_monotonic_now());
 }
 
 /* What is remembered. A record that cannot be read is that of a job that nobody can go on with. */
@@ -438,7 +440,7 @@ static void restore_jobs(struct orchestrator *orchestrator, const struct store_l
 		struct err err;
 
 		if (elastic_job_restore(&settings, record, loop_monotonic_now(), &job, &err) < 0) {
-			say(err.text, orchestrator);
+			print_elastic_sentence(err.text, orchestrator);
 			(void) orchestrator->store->functions->remove(
 				orchestrator->store, record->name, record->uid, NULL);
 			continue;
@@ -477,13 +479,13 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 		.body_limit = LIMIT_MEMBER_CALL,
 		.connection_limit = LIMIT_MEMBERS + LIMIT_EXPORTER_CONNECTIONS,
 		.patience = 30 * MSEC_PER_SECOND,
-		.on_call = on_call,
-		.on_end = on_end,
+		.on_call = on_orchestrator_call,
+		.on_end = on_member_connection_end,
 		.data = orchestrator,
 	};
 
 	orchestrator->settings = *settings;
-	orchestrator->timer = loop_new_timer(settings->loop, on_time, orchestrator);
+	orchestrator->timer = loop_new_timer(settings->loop, on_orchestrator_timer, orchestrator);
 	int rc = remember(orchestrator, err);
 
 	if (rc == 0)
@@ -492,7 +494,7 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 		orchestrator_free(orchestrator);
 		return rc;
 	}
-	arm(orchestrator);
+	arm_orchestrator_timer(orchestrator);
 	*ret_orchestrator = orchestrator;
 	return 0;
 }

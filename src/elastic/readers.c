@@ -21,7 +21,7 @@ static struct elastic_reader **link_to(struct elastic_readers *readers,
 	return link;
 }
 
-static void on_gone(struct http_call *call, void *data)
+static void on_elastic_reader_gone(struct http_call *call, void *data)
 {
 	struct elastic_reader *reader = data;
 
@@ -30,14 +30,14 @@ static void on_gone(struct http_call *call, void *data)
 	free(reader);
 }
 
-void elastic_readers_keep(struct elastic_readers *readers, struct http_call *call, msec until)
+void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, msec until)
 {
 	struct elastic_reader *reader = mem_new(sizeof(*reader));
 
 	*reader = (struct elastic_reader){
 		.readers = readers, .call = call, .until = until, .next = readers->first};
 	readers->first = reader;
-	http_call_hold(call, on_gone, reader);
+	http_call_hold(call, on_elastic_reader_gone, reader);
 }
 
 bool elastic_readers_are_due(const struct elastic_readers *readers, msec now)

@@ -16,7 +16,7 @@ struct elastic_readers {
 };
 
 /* Keeps a call until it is answered, or its caller has gone. */
-void elastic_readers_keep(struct elastic_readers *readers, struct http_call *call, msec until);
+void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, msec until);
 /* Whether there are calls that are kept until then or for less; MSEC_NEVER: any. */
 bool elastic_readers_are_due(const struct elastic_readers *readers, msec now);
 /* Answers these, with JSON. */

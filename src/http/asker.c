@@ -20,7 +20,7 @@ struct plain_asker {
 	bool has_answered; /* once */
 };
 
-static const char *sentence_of(enum evhttp_request_error error, bool has_answered)
+static const char *request_error_sentence_of(enum evhttp_request_error error, bool has_answered)
 {
 	switch (error) {
 	case EVREQ_HTTP_TIMEOUT:
@@ -44,11 +44,11 @@ static void on_error(enum evhttp_request_error error, void *data)
 {
 	struct plain_asker *asker = data;
 
-	asker->why = sentence_of(error, asker->has_answered);
+	asker->why = request_error_sentence_of(error, asker->has_answered);
 }
 
 /* Why no connection came about is lost in libevent, which closes it before it tells. */
-static void tell_loss(const struct plain_asker *asker)
+static void report_unreachable_server(const struct plain_asker *asker)
 {
 	struct err err;
 
@@ -59,14 +59,14 @@ static void tell_loss(const struct plain_asker *asker)
 }
 
 /* Without a request, or without a status of it, there is no answer. */
-static void on_done(struct evhttp_request *request, void *data)
+static void on_plain_request_done(struct evhttp_request *request, void *data)
 {
 	struct plain_asker *asker = data;
 	int status = request ? evhttp_request_get_response_code(request) : 0;
 
 	asker->request = NULL;
 	if (!status) {
-		tell_loss(asker);
+		report_unreachable_server(asker);
 		return;
 	}
 	asker->has_answered = true;
@@ -76,7 +76,7 @@ static void on_done(struct evhttp_request *request, void *data)
 				  NULL, asker->settings.data);
 }
 
-static void give_up(struct plain_asker *asker)
+static void cancel_plain_request(struct plain_asker *asker)
 {
 	struct evhttp_request *request = TAKE(asker->request);
 
@@ -88,7 +88,7 @@ static void plain_asker_free(struct http_asker *base)
 {
 	struct plain_asker *asker = (struct plain_asker *) base;
 
-	give_up(asker);
+	cancel_plain_request(asker);
 	evhttp_connection_free(asker->connection);
 	mem_free_secret(&asker->authorization);
 	free(asker->address);
@@ -100,12 +100,12 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 {
 	struct plain_asker *asker = (struct plain_asker *) base;
 
-	give_up(asker);
+	cancel_plain_request(asker);
 	asker->why = NULL;
-	struct evhttp_request *request = evhttp_request_new(on_done, asker);
+	struct evhttp_request *request = evhttp_request_new(on_plain_request_done, asker);
 
 	if (!request)
-		mem_end();
+		mem_abort();
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 
 	asker->request = request;
@@ -122,7 +122,7 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 				path) < 0 &&
 	    asker->request) {
 		asker->request = NULL;
-		tell_loss(asker);
+		report_unreachable_server(asker);
 	}
 }
 
@@ -142,7 +142,7 @@ int http_asker_new(struct loop *loop, const struct http_asker_settings *settings
 	asker->connection = evhttp_connection_base_new(loop_base(loop), NULL, asker->address,
 						       (unsigned short) settings->port);
 	if (!asker->connection)
-		mem_end();
+		mem_abort();
 	evhttp_connection_set_timeout(asker->connection,
 				      (int) (settings->patience / MSEC_PER_SECOND));
 	evhttp_connection_set_max_body_size(asker->connection, (ev_ssize_t) settings->answer_limit);

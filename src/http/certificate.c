@@ -27,7 +27,7 @@
 static void must(int is_done)
 {
 	if (!is_done)
-		mem_end();
+		mem_abort();
 }
 
 static X509 *certificate_new(EVP_PKEY *key, const EVP_MD *digest)
@@ -59,7 +59,8 @@ static int write_out(BIO *pem, const char *path, struct err *err)
 }
 
 /* The certificate comes last: where it is, the key is. */
-static int make(const char *certificate_file, const char *key_file, struct err *err)
+static int write_new_certificate(const char *certificate_file, const char *key_file,
+				 struct err *err)
 {
 	EVP_PKEY *key = EVP_EC_gen(CURVE);
 	BIO *key_pem = BIO_new(BIO_s_secmem()), *certificate_pem = BIO_new(BIO_s_mem());
@@ -89,7 +90,7 @@ int certificate_ensure(const char *certificate_file, const char *key_file, struc
 		return err_set(err, ERR_INVALID, "'%s' has no '%s' beside it", certificate_file,
 			       key_file);
 	/* A key alone is what a start that was killed has left. */
-	return has_certificate ? 0 : make(certificate_file, key_file, err);
+	return has_certificate ? 0 : write_new_certificate(certificate_file, key_file, err);
 }
 
 /* The pin. */

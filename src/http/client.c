@@ -52,8 +52,8 @@ struct http_call {
 
 	struct text body;
 	size_t limit;
-	msec silence, heard_at; /* on the clock that never jumps */
-	struct loop_watch *silence_timer; /* NULL: no limit */
+	msec output_idle, heard_at; /* on the clock that never jumps */
+	struct loop_watch *output_idle_timer; /* NULL: no limit */
 	struct err err; /* why we gave up, if it was not libcurl that did */
 	char detail[CURL_ERROR_SIZE];
 };
@@ -135,7 +135,7 @@ static struct http_pool *pool_of(const struct http_call *call)
 }
 
 /* Takes the call out of its list, and out of its pool, whether the transfer is over or not. */
-static void leave(struct http_call *call)
+static void unlink_http_call(struct http_call *call)
 {
 	struct http_client *client = call->client;
 
@@ -151,8 +151,8 @@ static void leave(struct http_call *call)
 
 static void call_free(struct http_call *call)
 {
-	leave(call);
-	loop_watch_free(call->silence_timer);
+	unlink_http_call(call);
+	loop_watch_free(call->output_idle_timer);
 	curl_easy_cleanup(call->easy);
 	http_setup_done(&call->setup);
 	text_done(&call->body);
@@ -181,7 +181,7 @@ void http_client_free(struct http_client *client)
 	curl_global_cleanup();
 }
 
-static int status_of(CURL *easy)
+static int curl_http_status_of(CURL *easy)
 {
 	long status = 0;
 
@@ -191,7 +191,7 @@ static int status_of(CURL *easy)
 
 static bool is_handed_on(const struct http_call *call)
 {
-	int status = status_of(call->easy);
+	int status = curl_http_status_of(call->easy);
 
 	return call->on_bytes && status >= 200 && status < 300;
 }
@@ -208,7 +208,7 @@ static bool keep_bytes(struct http_call *call, const char *bytes, size_t len)
 }
 
 /* Called by libcurl; another count than `len` ends the transfer. */
-static size_t take_bytes(char *bytes, size_t size, size_t len, void *data)
+static size_t on_http_call_bytes(char *bytes, size_t size, size_t len, void *data)
 {
 	struct http_call *call = data;
 
@@ -250,7 +250,7 @@ static msec retry_after_of(CURL *easy)
 	return msec_of_seconds(seconds); /* a date may have passed */
 }
 
-static int version_of(CURL *easy)
+static int http_version_of(CURL *easy)
 {
 	long version = 0;
 
@@ -263,11 +263,11 @@ static int version_of(CURL *easy)
 static void tell_answer(struct http_call *call, const struct err *err)
 {
 	const struct http_answer answer = {
-		.status = status_of(call->easy),
+		.status = curl_http_status_of(call->easy),
 		.body = text_of(&call->body),
 		.body_len = call->body.len,
 		.retry_after = retry_after_of(call->easy),
-		.version = version_of(call->easy),
+		.version = http_version_of(call->easy),
 		.call = call,
 	};
 
@@ -276,13 +276,13 @@ static void tell_answer(struct http_call *call, const struct err *err)
 
 static bool has_begun(const struct http_call *call)
 {
-	return call->err.code == ERR_IO && status_of(call->easy) >= 200;
+	return call->err.code == ERR_IO && curl_http_status_of(call->easy) >= 200;
 }
 
 /* The last of a call: its callback hears of the error that is there, or of the answer. */
-static void finish(struct http_call *call)
+static void finish_http_call(struct http_call *call)
 {
-	leave(call);
+	unlink_http_call(call);
 	call->is_ending = true;
 	if (!call->err.code)
 		tell_answer(call, NULL);
@@ -317,31 +317,31 @@ static void end_transfer(CURL *easy, CURLcode code)
 	/* libcurl lost a connection, and could not make the next one to send it again by itself. */
 	if (call->was_sent && code == CURLE_COULDNT_CONNECT)
 		set_lost(call);
-	finish(call);
+	finish_http_call(call);
 }
 
 static void check_silence(void *data)
 {
 	struct http_call *call = data;
-	msec left = call->heard_at + call->silence - loop_monotonic_now();
+	msec left = call->heard_at + call->output_idle - loop_monotonic_now();
 
 	if (left > 0) {
-		loop_timer_arm(call->silence_timer, loop_now() + left);
+		loop_timer_arm(call->output_idle_timer, loop_now() + left);
 		return;
 	}
-	struct text silence CLEANUP(text_done) = {0};
+	struct text output_idle CLEANUP(text_done) = {0};
 
-	text_add_duration(&silence, call->silence);
+	text_add_duration(&output_idle, call->output_idle);
 	err_set(&call->err, ERR_IO, "lost %s: no data for %s", call->setup.target.origin,
-		text_of(&silence));
-	finish(call);
+		text_of(&output_idle));
+	finish_http_call(call);
 }
 
 static void begin_silence(struct http_call *call)
 {
 	call->heard_at = loop_monotonic_now();
-	if (call->silence_timer)
-		loop_timer_arm(call->silence_timer, loop_now() + call->silence);
+	if (call->output_idle_timer)
+		loop_timer_arm(call->output_idle_timer, loop_now() + call->output_idle);
 }
 
 /* Called by libcurl before it sends. What was lost on a connection that had served before, it would
@@ -372,7 +372,8 @@ static CURLcode set_callbacks(struct http_call *call)
 
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	code = code ? code
+		    : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_http_call_bytes);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, take_header);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
@@ -386,7 +387,7 @@ static int make_handle(struct http_call *call)
 {
 	call->easy = curl_easy_init();
 	if (!call->easy)
-		mem_end();
+		mem_abort();
 	int rc = http_setup_apply(&call->setup, call->easy, call->client->user_agent, &call->err);
 
 	if (rc == 0 && set_callbacks(call) != CURLE_OK)
@@ -394,12 +395,12 @@ static int make_handle(struct http_call *call)
 	return rc;
 }
 
-static void begin(struct http_call *call)
+static void start_http_call(struct http_call *call)
 {
 	struct http_client *client = call->client;
 
 	if (call->err.code || make_handle(call) < 0) {
-		finish(call);
+		finish_http_call(call);
 		return;
 	}
 	list_add(&client->running, call);
@@ -415,10 +416,10 @@ static void begin_calls(struct http_client *client)
 	struct http_call *call;
 
 	while ((call = take_first(&client->waiting_at_once)))
-		begin(call);
+		start_http_call(call);
 	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
 	       (call = take_first(&client->waiting_calls)))
-		begin(call);
+		start_http_call(call);
 }
 
 static void take_turn(void *data)
@@ -439,9 +440,9 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	call->may_send = request->may_send;
 	call->data = request->data;
 	call->limit = request->limit ? request->limit : HTTP_ANSWER_LIMIT;
-	call->silence = request->silence;
-	if (request->silence)
-		call->silence_timer = loop_new_timer(client->loop, check_silence, call);
+	call->output_idle = request->output_idle;
+	if (request->output_idle)
+		call->output_idle_timer = loop_new_timer(client->loop, check_silence, call);
 	/* What is wrong with the request is told when the call's turn comes. */
 	http_setup_take(&call->setup, request, &call->err);
 	list_add(call->on_bytes || request->is_urgent ? &client->waiting_at_once

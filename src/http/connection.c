@@ -51,7 +51,8 @@ static int set_bare(struct http_connection *connection)
 		    : 0;
 }
 
-static void begin(struct http_connection *connection, const struct http_request *request)
+static void start_http_connection(struct http_connection *connection,
+				  const struct http_request *request)
 {
 	struct http_request bare = *request;
 
@@ -81,8 +82,8 @@ struct http_connection *http_connection_new(struct loop *loop, const struct http
 	http_pool_keep_ended(connection->pool);
 	connection->easy = curl_easy_init();
 	if (!connection->easy)
-		mem_end();
-	begin(connection, request);
+		mem_abort();
+	start_http_connection(connection, request);
 	return connection;
 }
 
@@ -106,8 +107,8 @@ const struct http_target *http_connection_target(const struct http_connection *c
 }
 
 /* Of a connection that stood: `why` may be what libcurl wrote, or nothing. */
-static int lose(const struct http_connection *connection, const char *why, CURLcode code,
-		struct err *err)
+static int set_connection_lost_error(const struct http_connection *connection, const char *why,
+				     CURLcode code, struct err *err)
 {
 	return err_set(err, ERR_IO, "lost %s: %s", connection->setup.target.origin,
 		       *why ? why : curl_easy_strerror(code));
@@ -126,7 +127,7 @@ static void watch_socket(struct http_connection *connection)
 
 	curl_easy_getinfo(connection->easy, CURLINFO_ACTIVESOCKET, &fd);
 	if (fd == CURL_SOCKET_BAD) {
-		lose(connection, "", CURLE_RECV_ERROR, &connection->err);
+		set_connection_lost_error(connection, "", CURLE_RECV_ERROR, &connection->err);
 		return;
 	}
 	connection->readable = loop_watch_readable(connection->loop, fd, call_ready, connection);
@@ -176,9 +177,10 @@ int http_connection_read(struct http_connection *connection, void *bytes, size_t
 		return 0;
 	}
 	if (code)
-		return lose(connection, connection->detail, code, err);
+		return set_connection_lost_error(connection, connection->detail, code, err);
 	if (!len)
-		return lose(connection, "it closed the connection", CURLE_OK, err);
+		return set_connection_lost_error(connection, "it closed the connection", CURLE_OK,
+						 err);
 	*ret_len = len;
 	return 0;
 }
@@ -192,7 +194,7 @@ int http_connection_write(struct http_connection *connection, const void *bytes,
 	CURLcode code = curl_easy_send(connection->easy, bytes, len, &taken);
 
 	if (code && code != CURLE_AGAIN)
-		return lose(connection, connection->detail, code, err);
+		return set_connection_lost_error(connection, connection->detail, code, err);
 	*ret_taken = code ? 0 : taken;
 	return 0;
 }

@@ -17,7 +17,8 @@ struct secure_asker {
 	char *body; /* its */
 };
 
-static void on_done(const struct http_answer *answer, const struct err *err, void *data)
+static void on_secure_request_done(const struct http_answer *answer, const struct err *err,
+				   void *data)
 {
 	struct secure_asker *asker = data;
 	const struct http_asker_settings *settings = &asker->settings;
@@ -52,7 +53,7 @@ static void secure_asker_ask(struct http_asker *base, const char *path, const vo
 		.body_len = len,
 		.trust = asker->trust,
 		.proxy = "", /* as without TLS */
-		.on_done = on_done,
+		.on_done = on_secure_request_done,
 		.data = asker,
 		.limit = asker->settings.answer_limit,
 		.connect_timeout = asker->settings.patience,

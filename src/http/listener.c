@@ -41,14 +41,14 @@ static void rest(struct listener *listener, int failure)
 		listener->request.on_trouble(&err, listener->request.data);
 }
 
-static void go_on(void *data)
+static void on_listener_pause_end(void *data)
 {
 	const struct listener *listener = data;
 
 	loop_watch_enable(listener->watch, true);
 }
 
-static void on_readable(void *data)
+static void on_listener_readable(void *data)
 {
 	struct listener *listener = data;
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -73,8 +73,8 @@ int listener_new(struct loop *loop, const struct listener_request *request,
 	listener->request = *request;
 	listener->fd = fd;
 	listener->port = listening_port(fd);
-	listener->watch = loop_watch_readable(loop, fd, on_readable, listener);
-	listener->pause = loop_new_timer(loop, go_on, listener);
+	listener->watch = loop_watch_readable(loop, fd, on_listener_readable, listener);
+	listener->pause = loop_new_timer(loop, on_listener_pause_end, listener);
 	*ret_listener = listener;
 	return 0;
 }

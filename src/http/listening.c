@@ -44,7 +44,7 @@ static int read_ip(const char *ip, int port, union address *address, socklen_t *
 	return 0;
 }
 
-static int set_failure(const char *ip, int port, int failure, struct err *err)
+static int set_listening_error(const char *ip, int port, int failure, struct err *err)
 {
 	switch (failure) {
 	case EADDRINUSE:
@@ -94,7 +94,7 @@ int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err)
 		return rc;
 	int failure = listen_on(&address, size, ret_fd);
 
-	return failure ? set_failure(ip, port, failure, err) : 0;
+	return failure ? set_listening_error(ip, port, failure, err) : 0;
 }
 
 static union address address_of(int fd)

@@ -33,7 +33,7 @@ struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended)
 	pool->timer = loop_new_timer(loop, call_timer, pool);
 	pool->multi = curl_multi_init();
 	if (!pool->multi)
-		mem_end();
+		mem_abort();
 	curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
 	curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
 	curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, set_timer);
@@ -82,7 +82,7 @@ static void tell_ended(struct http_pool *pool)
 	}
 }
 
-static void act(struct http_pool *pool, curl_socket_t fd, int what)
+static void drive_pool_socket(struct http_pool *pool, curl_socket_t fd, int what)
 {
 	int n_running;
 
@@ -96,14 +96,14 @@ static void act_readable(void *data)
 {
 	const struct http_socket *watched = data;
 
-	act(watched->pool, watched->fd, CURL_CSELECT_IN);
+	drive_pool_socket(watched->pool, watched->fd, CURL_CSELECT_IN);
 }
 
 static void act_writable(void *data)
 {
 	const struct http_socket *watched = data;
 
-	act(watched->pool, watched->fd, CURL_CSELECT_OUT);
+	drive_pool_socket(watched->pool, watched->fd, CURL_CSELECT_OUT);
 }
 
 static void want(struct http_socket *watched, struct loop_watch **watch, bool is_wanted,
@@ -150,13 +150,13 @@ static int set_timer(CURLM *multi, long delay, void *data)
 
 static void call_timer(void *data)
 {
-	act(data, CURL_SOCKET_TIMEOUT, 0);
+	drive_pool_socket(data, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void http_pool_add(struct http_pool *pool, CURL *easy)
 {
 	if (curl_multi_add_handle(pool->multi, easy) != CURLM_OK)
-		mem_end();
+		mem_abort();
 }
 
 void http_pool_remove(struct http_pool *pool, CURL *easy)

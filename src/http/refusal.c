@@ -15,7 +15,7 @@ struct single_headers {
 	const char *host, *origin, *site, *length, *coding;
 };
 
-static const char **place_of(struct single_headers *headers, const char *name)
+static const char **single_header_place_of(struct single_headers *headers, const char *name)
 {
 	if (text_equals_ignoring_case(name, "Host"))
 		return &headers->host;
@@ -40,7 +40,7 @@ static bool is_token(const char *text)
 }
 
 /* Without control bytes, of which a carriage return is the end of a line to some. */
-static bool is_plain(const char *text)
+static bool is_plain_header_value(const char *text)
 {
 	for (; *text; text++)
 		if (((unsigned char) *text < ' ' && *text != '\t') || *text == '\x7f')
@@ -54,9 +54,10 @@ static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret
 
 	TAILQ_FOREACH(header, all, next)
 	{
-		const char **place = place_of(ret_headers, header->key);
+		const char **place = single_header_place_of(ret_headers, header->key);
 
-		if (!is_token(header->key) || !is_plain(header->value) || (place && *place))
+		if (!is_token(header->key) || !is_plain_header_value(header->value) ||
+		    (place && *place))
 			return false;
 		if (place)
 			*place = header->value;
@@ -140,7 +141,7 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 
 	if (!is_our_version(request))
 		return other_version;
-	if (!is_plain(request->uri) || strpbrk(request->uri, " \t") ||
+	if (!is_plain_header_value(request->uri) || strpbrk(request->uri, " \t") ||
 	    !read_headers(request->input_headers, &headers) || !has_one_end(request, &headers) ||
 	    (!headers.host && request->minor > 0))
 		return bad;

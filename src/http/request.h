@@ -50,7 +50,7 @@ struct http_request {
 	size_t limit; /* bytes of the answer that are kept in memory; 0: HTTP_ANSWER_LIMIT */
 	msec connect_timeout; /* until the connection stands, TLS and all; 0: 10 s */
 	msec timeout; /* until all has come; 0: 60 s for a short call, no limit for a stream */
-	msec silence; /* of a stream, from the request on, without a byte, after which its
+	msec output_idle; /* of a stream, from the request on, without a byte, after which its
 			 connection counts as lost; 0: no limit */
 };
 

@@ -101,7 +101,7 @@ static void mind_limit(struct http_server *server)
 		evconnlistener_enable(server->listener);
 }
 
-static void make_room(struct http_server *server)
+static void evict_waiting_connection(struct http_server *server)
 {
 	struct connection *waiting = longest_waiting(server);
 
@@ -163,7 +163,7 @@ static void begin_to_wait(struct connection *connection)
 	mind_limit(connection->server);
 }
 
-static void keep(struct http_server *server, struct connection *connection)
+static void store_server_connection(struct http_server *server, struct connection *connection)
 {
 	size_t needed = (size_t) connection->fd + 1;
 
@@ -194,7 +194,7 @@ static void adopt(struct http_server *server, struct bufferevent *stream)
 	*connection = (struct connection){
 		.server = server, .http = http, .fd = bufferevent_getfd(stream)};
 	connection->deadline = event_new(server->base, -1, 0, on_deadline, connection);
-	keep(server, connection);
+	store_server_connection(server, connection);
 	evhttp_connection_set_closecb(connection->http, on_closed, connection);
 	begin_to_wait(connection);
 }
@@ -227,7 +227,7 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 						   : bufferevent_socket_new(base, -1, 0);
 
 	if (!stream)
-		mem_end();
+		mem_abort();
 	bufferevent_setwatermark(stream, EV_READ, 0,
 				 settings->header_limit + settings->body_limit + FRAMING_SIZE);
 	bufferevent_incref(stream);
@@ -236,7 +236,7 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 	server->newcomers[server->n_newcomers++] = stream;
 	event_active(server->adoption, 0, 0);
 	server->n_connections++;
-	make_room(server);
+	evict_waiting_connection(server);
 	mind_limit(server);
 	return stream;
 }
@@ -266,7 +266,7 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 /* And closes the connection, so that what lies behind the request is not read. To one that names a
  * host in its target evhttp would not say so. */
-static void refuse(struct evhttp_request *request, struct http_refusal refusal)
+static void send_http_refusal(struct evhttp_request *request, struct http_refusal refusal)
 {
 	request->flags &= ~EVHTTP_PROXY_REQUEST;
 	request->major = request->minor = 1;
@@ -280,7 +280,7 @@ static void on_request(struct evhttp_request *request, void *data)
 
 	adopt_all(server);
 	if (refusal.status) {
-		refuse(request, refusal);
+		send_http_refusal(request, refusal);
 		return;
 	}
 	struct bufferevent *stream =
@@ -441,7 +441,7 @@ static void on_body_taken(const void *bytes, size_t len, void *data)
 }
 
 /* Its output buffer has the body, unless only the head is asked for. */
-static void answer(struct http_call *call, int status, const char *type, size_t len)
+static void send_http_answer(struct http_call *call, int status, const char *type, size_t len)
 {
 	struct connection *connection = call->connection;
 	struct evhttp_request *request = call->request;
@@ -462,7 +462,7 @@ void http_call_answer(struct http_call *call, int status, const char *type, cons
 {
 	if (!wants_head_alone(call))
 		evbuffer_add(evhttp_request_get_output_buffer(call->request), bytes, len);
-	answer(call, status, type, len);
+	send_http_answer(call, status, type, len);
 }
 
 void http_call_answer_body(struct http_call *call, int status, const char *type,
@@ -473,7 +473,7 @@ void http_call_answer_body(struct http_call *call, int status, const char *type,
 	if (!wants_head_alone(call) &&
 	    evbuffer_add_reference(output, body->bytes, body->len, on_body_taken, body) == 0)
 		body->n_users++;
-	answer(call, status, type, body->len);
+	send_http_answer(call, status, type, body->len);
 }
 
 /* An answer in pieces. evhttp sends them as chunks, to callers of HTTP/1.0 until the connection
@@ -507,7 +507,7 @@ void http_call_send(struct http_call *call, const void *bytes, size_t len)
 		return;
 	piece = evbuffer_new();
 	if (!piece || evbuffer_add(piece, bytes, len) < 0)
-		mem_end();
+		mem_abort();
 	if (!event_pending(connection->deadline, EV_TIMEOUT, NULL))
 		event_add(connection->deadline, connection->server->patience);
 	evhttp_send_reply_chunk_with_cb(call->request, piece, on_taken, connection);

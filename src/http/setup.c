@@ -168,7 +168,7 @@ static int add_header(struct curl_slist **headers, const char *header, struct er
 	struct curl_slist *longer = curl_slist_append(*headers, header);
 
 	if (!longer)
-		mem_end();
+		mem_abort();
 	*headers = longer;
 	return 0;
 }
@@ -214,7 +214,7 @@ int http_setup_apply(const struct http_setup *setup, CURL *easy, const char *use
 	code = code ? code : set_trust(easy, http_trust_parts(setup->trust));
 	code = code ? code : set_message(easy, setup, request, user_agent);
 	if (code == CURLE_OUT_OF_MEMORY)
-		mem_end();
+		mem_abort();
 	if (code)
 		return err_set(err, ERR_UNSUPPORTED, "this libcurl cannot send the request: %s",
 			       curl_easy_strerror(code));

@@ -28,7 +28,7 @@ static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 }
 
 /* As Go's clients judge it: localhost and every loopback address. */
-static bool is_loopback(const char *host)
+static bool is_loopback_url_host(const char *host)
 {
 	struct in_addr address;
 
@@ -37,7 +37,7 @@ static bool is_loopback(const char *host)
 	return inet_pton(AF_INET, host, &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
 }
 
-static char *path_of(CURLU *url)
+static char *url_path_of(CURLU *url)
 {
 	char *path CLEANUP(free_part) = part_of(url, CURLUPART_PATH, 0);
 	char *query CLEANUP(free_part) = part_of(url, CURLUPART_QUERY, 0);
@@ -57,8 +57,8 @@ static int read_parts(CURLU *url, const char *server_name, struct http_target *t
 	    (!text_equals(scheme, "http") && !text_equals(scheme, "https")))
 		return ERR_INVALID;
 	target->place = own_port ? mem_format("%s:%s", host, own_port) : mem_copy_text(host);
-	target->path = path_of(url);
-	target->is_loopback = is_loopback(host);
+	target->path = url_path_of(url);
+	target->is_loopback = is_loopback_url_host(host);
 	target->origin = mem_format("%s://%s", scheme, target->place);
 	if (server_name && !text_equals(server_name, host)) {
 		target->connect_to = mem_format("%s:%s:%s:%s", server_name, port, host, port);
@@ -79,7 +79,7 @@ int http_target_read(const char *url, const char *server_name, struct http_targe
 	struct http_target target = {0};
 
 	if (!parsed)
-		mem_end();
+		mem_abort();
 	if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
 	    read_parts(parsed, server_name, &target) < 0) {
 		http_target_done(&target);

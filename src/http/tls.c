@@ -31,7 +31,7 @@ static struct bufferevent *new_stream(const struct http_tls *tls, struct event_b
 	return stream;
 }
 
-static int set_failure(const char *file, struct err *err)
+static int set_tls_file_error(const char *file, struct err *err)
 {
 	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -47,7 +47,7 @@ static struct tls_context *context_new(void)
 	tls->functions.new_stream = new_stream;
 	tls->context = SSL_CTX_new(TLS_server_method());
 	if (!tls->context)
-		mem_end();
+		mem_abort();
 	SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION);
 	SSL_CTX_set_options(tls->context, SSL_OP_NO_RENEGOTIATION);
 	/* Of idle connections nothing is kept but their state. */
@@ -68,7 +68,7 @@ int http_tls_new(const char *certificate_file, const char *key_file, struct http
 		refused = key_file;
 	if (refused) {
 		http_tls_free(&tls->functions);
-		return set_failure(refused, err);
+		return set_tls_file_error(refused, err);
 	}
 	*ret_tls = &tls->functions;
 	return 0;
@@ -82,7 +82,7 @@ struct http_tls *http_tls_of_secret(const char *secret)
 	certificate_of_secret(secret, &certificate);
 	if (SSL_CTX_use_certificate(tls->context, certificate.certificate) != 1 ||
 	    SSL_CTX_use_PrivateKey(tls->context, certificate.key) != 1)
-		mem_end();
+		mem_abort();
 	return &tls->functions;
 }
 

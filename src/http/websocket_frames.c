@@ -9,8 +9,8 @@
 #define BATCH ((size_t) 64 * 1024) /* bytes of frames that are written at once */
 #define MOST_WAITING 1000 /* messages to be sent, pongs among them, before reading goes on */
 
-static ssize_t take_bytes(wslay_event_context_ptr framing, uint8_t *bytes, size_t size, int flags,
-			  void *data)
+static ssize_t on_websocket_read(wslay_event_context_ptr framing, uint8_t *bytes, size_t size,
+				 int flags, void *data)
 {
 	struct websocket *websocket = data;
 	size_t len = websocket->in.len - websocket->n_taken;
@@ -77,8 +77,8 @@ static int give_mask(wslay_event_context_ptr framing, uint8_t *bytes, size_t len
 	return 0;
 }
 
-static void take_message(wslay_event_context_ptr framing,
-			 const struct wslay_event_on_msg_recv_arg *message, void *data)
+static void on_websocket_message(wslay_event_context_ptr framing,
+				 const struct wslay_event_on_msg_recv_arg *message, void *data)
 {
 	struct websocket *websocket = data;
 
@@ -92,14 +92,14 @@ static void take_message(wslay_event_context_ptr framing,
 void websocket_open_framing(struct websocket *websocket)
 {
 	static const struct wslay_event_callbacks callbacks = {
-		.recv_callback = take_bytes,
+		.recv_callback = on_websocket_read,
 		.send_callback = give_bytes,
 		.genmask_callback = give_mask,
-		.on_msg_recv_callback = take_message,
+		.on_msg_recv_callback = on_websocket_message,
 	};
 
 	if (wslay_event_context_client_init(&websocket->framing, &callbacks, websocket))
-		mem_end();
+		mem_abort();
 	wslay_event_config_set_max_recv_msg_length(websocket->framing, websocket->request.limit);
 	websocket->heard_at = loop_monotonic_now();
 }
@@ -133,7 +133,7 @@ static void break_rules(struct websocket *websocket)
 }
 
 /* What wslay found wrong, and told the server when it closed. */
-static void judge_close(struct websocket *websocket)
+static void evaluate_close(struct websocket *websocket)
 {
 	switch (wslay_event_get_status_code_sent(websocket->framing)) {
 	case WSLAY_CODE_MESSAGE_TOO_BIG:
@@ -153,7 +153,7 @@ static void judge_close(struct websocket *websocket)
 static void judge_failure(struct websocket *websocket, int rc)
 {
 	if (rc == WSLAY_ERR_NOMEM)
-		mem_end();
+		mem_abort();
 	if (!websocket->err.code)
 		break_rules(websocket);
 }
@@ -193,7 +193,7 @@ bool websocket_exchange(struct websocket *websocket)
 		(wslay_event_get_close_received(framing) || !wslay_event_get_read_enabled(framing));
 
 	if (is_over)
-		judge_close(websocket);
+		evaluate_close(websocket);
 	return is_over;
 }
 
@@ -211,7 +211,7 @@ void websocket_send(struct websocket *websocket, const void *bytes, size_t len)
 	int rc = wslay_event_queue_msg(websocket->framing, &message);
 
 	if (rc == WSLAY_ERR_NOMEM)
-		mem_end();
+		mem_abort();
 	websocket->was_full |= !websocket_has_room(websocket);
 	websocket_ask_for_turn(websocket);
 }

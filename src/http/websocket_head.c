@@ -61,7 +61,7 @@ size_t websocket_head_length(const char *bytes, size_t len)
 	return end ? (size_t) (end - bytes) + 4 : 0;
 }
 
-static bool is_blank(char byte)
+static bool is_header_blank(char byte)
 {
 	return byte == ' ' || byte == '\t';
 }
@@ -76,9 +76,9 @@ static bool next_line(const char **at, const char *end, struct line *ret_line)
 	const char *colon = memchr(*at, ':', (size_t) (feed - *at));
 	const char *value = colon ? colon + 1 : feed, *value_end = feed;
 
-	while (value < value_end && is_blank(*value))
+	while (value < value_end && is_header_blank(*value))
 		value++;
-	while (value < value_end && is_blank(value_end[-1]))
+	while (value < value_end && is_header_blank(value_end[-1]))
 		value_end--;
 	*ret_line = (struct line){*at, value, (size_t) ((colon ? colon : feed) - *at),
 				  (size_t) (value_end - value)};
@@ -94,7 +94,7 @@ static bool is_word(const char *bytes, size_t len, const char *word)
 }
 
 /* The value of a header, for the caller to free; NULL where there is none. */
-static char *value_of(const char *head, size_t len, const char *name)
+static char *find_header_value(const char *head, size_t len, const char *name)
 {
 	const char *at = head, *end = head + len;
 	struct line line;
@@ -107,7 +107,7 @@ static char *value_of(const char *head, size_t len, const char *name)
 	return NULL;
 }
 
-static int read_status(const char *head, size_t len, int *ret_status, struct err *err)
+static int read_upgrade_status(const char *head, size_t len, int *ret_status, struct err *err)
 {
 	int64_t status;
 	/* "HTTP/1.1 101 …" */
@@ -134,9 +134,10 @@ static bool was_asked_for(const struct websocket_head *head, const char *protoco
 static int check_upgrade(const char *head, size_t len, const struct websocket_key *key,
 			 struct err *err)
 {
-	char *upgrade CLEANUP(mem_free_text) = value_of(head, len, "Upgrade");
-	char *accept CLEANUP(mem_free_text) = value_of(head, len, "Sec-WebSocket-Accept");
-	char *extensions CLEANUP(mem_free_text) = value_of(head, len, "Sec-WebSocket-Extensions");
+	char *upgrade CLEANUP(mem_free_text) = find_header_value(head, len, "Upgrade");
+	char *accept CLEANUP(mem_free_text) = find_header_value(head, len, "Sec-WebSocket-Accept");
+	char *extensions CLEANUP(mem_free_text) =
+		find_header_value(head, len, "Sec-WebSocket-Extensions");
 
 	if (!upgrade || !text_equals_ignoring_case(upgrade, "websocket") ||
 	    !text_equals(accept, key->expected))
@@ -148,7 +149,7 @@ static int check_upgrade(const char *head, size_t len, const struct websocket_ke
 
 static size_t read_body_length(const char *head, size_t len)
 {
-	char *word CLEANUP(mem_free_text) = value_of(head, len, "Content-Length");
+	char *word CLEANUP(mem_free_text) = find_header_value(head, len, "Content-Length");
 	int64_t length;
 
 	if (!word || text_read_int(word, 0, INT64_MAX, &length, NULL) < 0)
@@ -161,7 +162,7 @@ int websocket_read_answer(const char *bytes, size_t len, const struct websocket_
 			  struct err *err)
 {
 	struct websocket_answer answer = {0};
-	int rc = read_status(bytes, len, &answer.status, err);
+	int rc = read_upgrade_status(bytes, len, &answer.status, err);
 
 	if (rc < 0)
 		return rc;
@@ -173,7 +174,7 @@ int websocket_read_answer(const char *bytes, size_t len, const struct websocket_
 	rc = check_upgrade(bytes, len, key, err);
 	if (rc < 0)
 		return rc;
-	answer.protocol = value_of(bytes, len, "Sec-WebSocket-Protocol");
+	answer.protocol = find_header_value(bytes, len, "Sec-WebSocket-Protocol");
 	if (!was_asked_for(head, answer.protocol)) {
 		websocket_answer_done(&answer);
 		return err_set(err, ERR_INVALID, "it chose a subprotocol that was not requested");

@@ -14,7 +14,7 @@ void websocket_ask_for_turn(const struct websocket *websocket)
 void websocket_take_random(void *bytes, size_t len)
 {
 	if (getrandom(bytes, len, 0) != (ssize_t) len)
-		mem_end(); /* not for so few bytes */
+		mem_abort(); /* not for so few bytes */
 }
 
 int websocket_write_out(struct websocket *websocket)
@@ -36,7 +36,7 @@ const char *websocket_origin(const struct websocket *websocket)
 	return origin ? origin : "the server";
 }
 
-void websocket_forget(struct text *text)
+void websocket_drop(struct text *text)
 {
 	if (text->bytes)
 		explicit_bzero(text->bytes, text->len);

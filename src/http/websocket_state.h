@@ -47,4 +47,4 @@ int websocket_write_out(struct websocket *websocket);
 /* Whom errors are about. */
 const char *websocket_origin(const struct websocket *websocket);
 void websocket_take_random(void *bytes, size_t len);
-void websocket_forget(struct text *text); /* overwrites it first */
+void websocket_drop(struct text *text); /* overwrites it first */

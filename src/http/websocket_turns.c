@@ -40,7 +40,7 @@ static void websocket_free(struct websocket *websocket)
 	loop_watch_free(websocket->timer);
 	loop_watch_free(websocket->soon);
 	websocket_answer_done(&websocket->answer);
-	websocket_forget(&websocket->out);
+	websocket_drop(&websocket->out);
 	text_done(&websocket->in);
 	free_list(websocket->headers);
 	free_list(websocket->protocols);
@@ -57,7 +57,7 @@ void websocket_cancel(struct websocket *websocket)
 		websocket_free(websocket);
 }
 
-static void finish(struct websocket *websocket)
+static void finish_websocket(struct websocket *websocket)
 {
 	bool is_body = websocket->state == WEBSOCKET_READING_BODY;
 	const struct websocket_end end = {
@@ -73,14 +73,14 @@ static void finish(struct websocket *websocket)
 	websocket_free(websocket);
 }
 
-static void lose(struct websocket *websocket, msec limit)
+static void handle_websocket_lost(struct websocket *websocket, msec limit)
 {
-	struct text silence CLEANUP(text_done) = {0};
+	struct text output_idle CLEANUP(text_done) = {0};
 
-	text_add_duration(&silence, limit);
+	text_add_duration(&output_idle, limit);
 	err_set(&websocket->err, ERR_IO, "lost %s: no data for %s", websocket_origin(websocket),
-		text_of(&silence));
-	finish(websocket);
+		text_of(&output_idle));
+	finish_websocket(websocket);
 }
 
 static void check_answer_time(struct websocket *websocket, msec now)
@@ -88,7 +88,7 @@ static void check_answer_time(struct websocket *websocket, msec now)
 	msec limit = websocket->request.http.timeout, due = websocket->heard_at + limit;
 
 	if (limit && now >= due)
-		lose(websocket, limit);
+		handle_websocket_lost(websocket, limit);
 	else if (limit)
 		loop_timer_arm(websocket->timer, loop_now() + due - now);
 }
@@ -98,7 +98,7 @@ static void check_answer_time(struct websocket *websocket, msec now)
  */
 static void check_silence(struct websocket *websocket, msec now)
 {
-	msec limit = websocket->request.http.silence, half = limit / 2;
+	msec limit = websocket->request.http.output_idle, half = limit / 2;
 	bool is_asked = websocket->asked_at > websocket->heard_at;
 	msec due = is_asked ? websocket->asked_at + limit - half : websocket->heard_at + half;
 
@@ -107,7 +107,7 @@ static void check_silence(struct websocket *websocket, msec now)
 	if (websocket->is_paused) {
 		due = now + half;
 	} else if (now >= due && is_asked) {
-		lose(websocket, limit);
+		handle_websocket_lost(websocket, limit);
 		return;
 	} else if (now >= due) {
 		websocket_ask_for_life(websocket);
@@ -142,7 +142,7 @@ static int read_head(struct websocket *websocket)
 }
 
 /* True: it is over. */
-static bool go_on(struct websocket *websocket)
+static bool advance_websocket(struct websocket *websocket)
 {
 	int rc = 0;
 
@@ -167,7 +167,7 @@ static void set_wants(struct websocket *websocket)
 	http_connection_want(websocket->connection, wants_read, wants_write);
 }
 
-static void tell_room(struct websocket *websocket)
+static void notify_websocket_room(struct websocket *websocket)
 {
 	if (!websocket->was_full || !websocket_has_room(websocket))
 		return;
@@ -184,15 +184,15 @@ static void turn(void *data)
 	if (websocket->state == WEBSOCKET_CONNECTING)
 		return;
 	websocket->is_in_turn = true;
-	bool is_over = go_on(websocket);
+	bool is_over = advance_websocket(websocket);
 
 	if (!is_over && !websocket->is_cancelled)
-		tell_room(websocket);
+		notify_websocket_room(websocket);
 	websocket->is_in_turn = false;
 	if (websocket->is_cancelled)
 		websocket_free(websocket);
 	else if (is_over)
-		finish(websocket);
+		finish_websocket(websocket);
 	else
 		set_wants(websocket);
 }
@@ -204,7 +204,7 @@ static void on_connected(const struct err *err, void *data)
 
 	if (err) {
 		websocket->err = *err;
-		finish(websocket);
+		finish_websocket(websocket);
 		return;
 	}
 	websocket_begin_head(websocket);

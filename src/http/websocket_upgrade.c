@@ -34,7 +34,7 @@ int websocket_send_head(struct websocket *websocket)
 	int rc = websocket_write_out(websocket);
 
 	if (!rc && websocket->n_sent == websocket->out.len) {
-		websocket_forget(&websocket->out);
+		websocket_drop(&websocket->out);
 		websocket->n_sent = 0;
 		websocket->state = WEBSOCKET_READING_HEAD;
 	}
@@ -42,7 +42,7 @@ int websocket_send_head(struct websocket *websocket)
 }
 
 /* What the server answers, in the order in which it came. */
-static int read_answer(struct websocket *websocket, size_t head_len)
+static int read_upgrade_answer(struct websocket *websocket, size_t head_len)
 {
 	const struct websocket_head head = head_of(websocket);
 	int rc = websocket_read_answer(websocket->in.bytes, head_len, &head, &websocket->key,
@@ -91,7 +91,7 @@ int websocket_read_head(struct websocket *websocket)
 		if (rc < 0)
 			return rc;
 		if (head_len)
-			return read_answer(websocket, head_len);
+			return read_upgrade_answer(websocket, head_len);
 		if (websocket->in.len > WEBSOCKET_HEAD_LIMIT)
 			return err_set(&websocket->err, ERR_INVALID,
 				       "cannot understand %s: its response is not HTTP",

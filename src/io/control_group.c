@@ -29,7 +29,7 @@ static const struct names old_memory_names = {"memory.limit_in_bytes", "memory.u
 static const struct names process_names = {"pids.max", "pids.current", NULL};
 
 /* The text of a file in a folder; NULL when it cannot be read. Caller frees. */
-static char *read_file(const char *folder, const char *name)
+static char *read_control_group_file(const char *folder, const char *name)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", folder, name);
 
@@ -37,9 +37,9 @@ static char *read_file(const char *folder, const char *name)
 }
 
 /* A number that a file has on its only line; -1 for "max" and where there is no such file. */
-static int64_t read_number(const char *folder, const char *name)
+static int64_t read_control_group_number(const char *folder, const char *name)
 {
-	char *text CLEANUP(mem_free_text) = read_file(folder, name);
+	char *text CLEANUP(mem_free_text) = read_control_group_file(folder, name);
 	int64_t number;
 
 	if (!text)
@@ -50,7 +50,8 @@ static int64_t read_number(const char *folder, const char *name)
 
 static int64_t read_file_cache(const char *folder, const char *title)
 {
-	char *text CLEANUP(mem_free_text) = title ? read_file(folder, "memory.stat") : NULL;
+	char *text CLEANUP(mem_free_text) =
+		title ? read_control_group_file(folder, "memory.stat") : NULL;
 	const char *line = text ? strstr(text, title) : NULL;
 
 	return line ? strtoll(line + strlen(title), NULL, 10) : 0;
@@ -59,8 +60,8 @@ static int64_t read_file_cache(const char *folder, const char *title)
 /* What one group leaves of what it counts; -1: no limit. */
 static int64_t read_room(const char *folder, const struct names *names)
 {
-	int64_t limit = read_number(folder, names->limit);
-	int64_t use = read_number(folder, names->use);
+	int64_t limit = read_control_group_number(folder, names->limit);
+	int64_t use = read_control_group_number(folder, names->use);
 
 	if (limit < 0 || use < 0)
 		return -1;
@@ -93,7 +94,7 @@ static int64_t thousandths_of(int64_t quota, int64_t period)
 /* "150000 100000", or "max 100000". */
 static int64_t read_processors(const char *folder)
 {
-	char *text CLEANUP(mem_free_text) = read_file(folder, "cpu.max");
+	char *text CLEANUP(mem_free_text) = read_control_group_file(folder, "cpu.max");
 	long long quota = 0, period = 0;
 
 	if (!text || sscanf(text, "%9lld %9lld", &quota, &period) != 2)
@@ -103,8 +104,8 @@ static int64_t read_processors(const char *folder)
 
 static int64_t read_old_processors(const char *folder)
 {
-	return thousandths_of(read_number(folder, "cpu.cfs_quota_us"),
-			      read_number(folder, "cpu.cfs_period_us"));
+	return thousandths_of(read_control_group_number(folder, "cpu.cfs_quota_us"),
+			      read_control_group_number(folder, "cpu.cfs_period_us"));
 }
 
 static void keep_least(int64_t *least, int64_t room)
@@ -152,7 +153,8 @@ static const struct {
 };
 
 /* One line, "ID:CONTROLLERS:FOLDER"; the unified hierarchy has no controllers there. */
-static void read_line(const char *root, char *line, enum control_group_limit limit, int64_t *least)
+static void read_control_group_line(const char *root, char *line, enum control_group_limit limit,
+				    int64_t *least)
 {
 	strsep(&line, ":");
 	const char *controllers = strsep(&line, ":"), *group = line;
@@ -173,7 +175,7 @@ int64_t control_group_read_at(const char *root, const char *groups, enum control
 	int64_t least = -1;
 
 	for (char *line; (line = strsep(&rest, "\n"));)
-		read_line(root, line, limit, &least);
+		read_control_group_line(root, line, limit, &least);
 	return least;
 }
 

@@ -21,7 +21,7 @@ static int make_one(const char *path, mode_t mode, struct err *err)
 	return err_set_errno(err, errno, "cannot create directory '%s'", path);
 }
 
-static int make(const char *path, mode_t mode, struct err *err)
+static int make_folder_path(const char *path, mode_t mode, struct err *err)
 {
 	struct stat state;
 
@@ -42,14 +42,14 @@ static int make(const char *path, mode_t mode, struct err *err)
 	return make_one(path, mode, err);
 }
 
-int folder_make(const char *path, struct err *err)
+int folder_create(const char *path, struct err *err)
 {
-	return make(path, 0700, err);
+	return make_folder_path(path, 0700, err);
 }
 
-int folder_make_shared(const char *path, struct err *err)
+int folder_create_shared(const char *path, struct err *err)
 {
-	return make(path, 0777, err);
+	return make_folder_path(path, 0777, err);
 }
 
 /* Some file systems give all that a user makes to somebody else: NFS to nobody what root makes,
@@ -145,7 +145,7 @@ int folder_remove(int parent_fd, const char *name, struct err *err)
 	return err_set_errno(err, errno, "cannot delete directory '%s'", name);
 }
 
-static void close_folder(DIR **folder)
+static void close_open_folder(DIR **folder)
 {
 	if (*folder)
 		closedir(*folder);
@@ -153,7 +153,7 @@ static void close_folder(DIR **folder)
 
 int folder_move_contents(const char *source, const char *target, struct err *err)
 {
-	DIR *folder CLEANUP(close_folder) = opendir(source);
+	DIR *folder CLEANUP(close_open_folder) = opendir(source);
 	int rc = 0;
 
 	if (!folder)
@@ -189,10 +189,10 @@ int folder_move(const char *source, const char *target, struct err *err)
 	}
 }
 
-static void measure(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
+static void measure_folder_tree(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder CLEANUP(close_folder) = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder CLEANUP(close_open_folder) = fd < 0 ? NULL : fdopendir(fd);
 
 	for (struct dirent *entry; folder && (entry = readdir(folder));) {
 		struct stat status;
@@ -201,7 +201,7 @@ static void measure(int parent_fd, const char *name, uint64_t *n_files, uint64_t
 		    fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(status.st_mode)) {
-			measure(fd, entry->d_name, n_files, bytes);
+			measure_folder_tree(fd, entry->d_name, n_files, bytes);
 			continue;
 		}
 		*n_files += 1;
@@ -213,5 +213,5 @@ static void measure(int parent_fd, const char *name, uint64_t *n_files, uint64_t
 
 void folder_measure(const char *path, uint64_t *n_files, uint64_t *bytes)
 {
-	measure(AT_FDCWD, path, n_files, bytes);
+	measure_folder_tree(AT_FDCWD, path, n_files, bytes);
 }

@@ -8,9 +8,9 @@
 
 /* Makes the folder and the parents it lacks, for this user alone (mode 0700). One that is there
  * already stays as it is. ERR_IO or ERR_SPACE names the folder that could not be made. */
-int folder_make(const char *path, struct err *err) MUST_USE;
+int folder_create(const char *path, struct err *err) MUST_USE;
 /* The same for all users, as far as the umask lets them. */
-int folder_make_shared(const char *path, struct err *err) MUST_USE;
+int folder_create_shared(const char *path, struct err *err) MUST_USE;
 
 /* Whether nobody else may change what this user keeps in the folder; one that is not there is fine.
  * ERR_REFUSED: another user owns it (root may), or its group or others may write to it. The

@@ -15,7 +15,7 @@ struct folder_watch {
 	void *data;
 };
 
-static void on_readable(void *data);
+static void on_folder_watch_readable(void *data);
 
 static int watch_path(int fd, const char *path, struct err *err)
 {
@@ -51,7 +51,7 @@ int folder_watch_new(struct loop *loop, const char *path, folder_watch_fn fn, vo
 	struct folder_watch *watch = mem_new(sizeof(*watch));
 
 	*watch = (struct folder_watch){.fd = fd, .fn = fn, .data = data};
-	watch->readable = loop_watch_readable(loop, fd, on_readable, watch);
+	watch->readable = loop_watch_readable(loop, fd, on_folder_watch_readable, watch);
 	fd = -1;
 	*ret_watch = watch;
 	return 0;
@@ -67,7 +67,7 @@ void folder_watch_free(struct folder_watch *watch)
 }
 
 /* What happened last is told last; a queue that ran over may hide anything but the end. */
-static void tell(const struct folder_watch *watch, const struct inotify_event *event)
+static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
 {
 	const char *name = event->len > 0 ? event->name : NULL;
 
@@ -79,7 +79,7 @@ static void tell(const struct folder_watch *watch, const struct inotify_event *e
 		watch->fn(FOLDER_CHANGED, name, watch->data);
 }
 
-static void on_readable(void *data)
+static void on_folder_watch_readable(void *data)
 {
 	struct folder_watch *watch = data;
 	alignas(struct inotify_event) char events[8192];
@@ -88,7 +88,7 @@ static void on_readable(void *data)
 	for (ssize_t at = 0; at < len;) {
 		const struct inotify_event *event = (const void *) (events + at);
 
-		tell(watch, event);
+		report_folder_event(watch, event);
 		at += (ssize_t) (sizeof(*event) + event->len);
 	}
 }

@@ -120,7 +120,7 @@ NORETURN static void answer(int output_fd)
 /* Our side. */
 
 /* Reads to the end. False when that takes too long, or is too much. */
-static bool read_answer(int fd, msec until, struct text *text)
+static bool read_gpu_query_output(int fd, msec until, struct text *text)
 {
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
 	char part[4096];
@@ -162,7 +162,7 @@ static bool has_ended_by(pid_t pid, msec until)
 static int hear(pid_t pid, int fd, struct text *text, struct err *err)
 {
 	msec until = loop_monotonic_now() + TIME_LIMIT;
-	bool is_over = read_answer(fd, until, text) && has_ended_by(pid, until);
+	bool is_over = read_gpu_query_output(fd, until, text) && has_ended_by(pid, until);
 	int status = -1;
 
 	if (!is_over)

@@ -48,7 +48,7 @@ static bool reaches_inner_by_itself(const siginfo_t *signal_info, pid_t inner)
 	       getpgid(inner) == getpgrp();
 }
 
-static void hand_on(const siginfo_t *signal_info, pid_t inner)
+static void forward_signal_to_inner(const siginfo_t *signal_info, pid_t inner)
 {
 	if (!reaches_inner_by_itself(signal_info, inner))
 		kill(inner, signal_info->si_signo);
@@ -71,7 +71,7 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 		siginfo_t signal_info;
 
 		if (sigwaitinfo(awaited, &signal_info) > 0 && signal_info.si_signo != SIGCHLD)
-			hand_on(&signal_info, inner);
+			forward_signal_to_inner(&signal_info, inner);
 	}
 }
 

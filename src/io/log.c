@@ -49,7 +49,7 @@ static void write_line(enum log_level level, const char *sentence)
 	file_write_all(STDERR_FILENO, line.bytes, line.len, NULL);
 }
 
-void log_say(enum log_level level, const char *format, ...)
+void log_write(enum log_level level, const char *format, ...)
 {
 	char sentence[LONGEST];
 	va_list arguments;

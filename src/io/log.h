@@ -24,6 +24,6 @@ bool log_is_on(enum log_level level);
 typedef void (*log_fn)(enum log_level level, const char *sentence, void *data);
 void log_set_sink(log_fn sink, void *data);
 
-#define log_info(...) log_say(LOG_INFO, __VA_ARGS__)
-#define log_debug(...) log_say(LOG_DEBUG, __VA_ARGS__)
-void log_say(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
+#define log_info(...) log_write(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_DEBUG, __VA_ARGS__)
+void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);

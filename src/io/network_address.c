@@ -30,13 +30,13 @@ bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_a
 	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
 }
 
-static bool is_same(const struct in6_addr *a, const struct in6_addr *b)
+static bool is_same_address(const struct in6_addr *a, const struct in6_addr *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
 
 /* 127.0.0.0/8 is this machine, though an interface names only its first address. */
-static bool is_loopback(const struct in6_addr *address)
+static bool is_loopback_address(const struct in6_addr *address)
 {
 	return IN6_IS_ADDR_LOOPBACK(address) ||
 	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[MAPPED_AT] == 127);
@@ -47,13 +47,13 @@ bool network_address_is_here(const struct in6_addr *address)
 	struct ifaddrs *interfaces CLEANUP(free_interfaces) = NULL;
 	struct in6_addr own;
 
-	if (is_loopback(address))
+	if (is_loopback_address(address))
 		return true;
 	if (getifaddrs(&interfaces) < 0)
 		return false;
 	for (const struct ifaddrs *one = interfaces; one; one = one->ifa_next)
 		if (one->ifa_addr && network_address_read(one->ifa_addr, &own) &&
-		    is_same(&own, address))
+		    is_same_address(&own, address))
 			return true;
 	return false;
 }
@@ -77,7 +77,7 @@ bool network_addresses_have(const struct network_addresses *addresses,
 			    const struct in6_addr *address)
 {
 	for (size_t i = 0; i < addresses->count; i++)
-		if (is_same(&addresses->list[i], address))
+		if (is_same_address(&addresses->list[i], address))
 			return true;
 	return false;
 }

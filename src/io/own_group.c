@@ -84,7 +84,7 @@ static bool can_be_killed(const char *folder)
 	return access(path, W_OK) == 0;
 }
 
-int own_group_make(char **ret_folder, struct err *err)
+int own_group_create(char **ret_folder, struct err *err)
 {
 	char *above CLEANUP(mem_free_text) = find_own_folder();
 	struct process_identity self;
@@ -139,7 +139,7 @@ const char *own_group_folder(void)
 int own_group_try(struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = own_group_make(&folder, err);
+	int rc = own_group_create(&folder, err);
 
 	if (!folder)
 		return rc;
@@ -205,7 +205,7 @@ static void remove_with_those_below(const char *folder, int depth)
 }
 
 /* To the group above; false: the caller is in it still. */
-static bool leave(const char *folder)
+static bool leave_own_group(const char *folder)
 {
 	char *own CLEANUP(mem_free_text) = find_own_folder();
 	char *above CLEANUP(mem_free_text) = file_folder_of(folder);
@@ -216,14 +216,14 @@ static bool leave(const char *folder)
 
 void own_group_end(const char *folder)
 {
-	if (rmdir(folder) == 0 || errno == ENOENT || !leave(folder))
+	if (rmdir(folder) == 0 || errno == ENOENT || !leave_own_group(folder))
 		return;
 	kill_all(folder);
 	wait_until_empty(folder);
 	remove_with_those_below(folder, 0);
 }
 
-void own_group_settle(const char *folder, const struct process_identity *maker)
+void own_group_clean_up(const char *folder, const struct process_identity *maker)
 {
 	struct process_identity self;
 

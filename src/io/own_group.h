@@ -16,7 +16,7 @@
 /* Makes an empty one below that of the calling process, named for this process, and gives its
  * folder; the caller frees the text. Where there can be none: ERR_UNSUPPORTED, ERR_REFUSED, with
  * why. */
-int own_group_make(char **ret_folder, struct err *err) MUST_USE;
+int own_group_create(char **ret_folder, struct err *err) MUST_USE;
 
 /* fork(2), of which the child begins in that group: nothing is moved, which takes ten milliseconds.
  * The caller has one thread. -1: that cannot be, and there is no child. */
@@ -34,4 +34,4 @@ void own_group_end(const char *folder);
 
 /* Ends what a maker that is gone has left. Nothing is done where `folder` is not what it would have
  * made. */
-void own_group_settle(const char *folder, const struct process_identity *maker);
+void own_group_clean_up(const char *folder, const struct process_identity *maker);

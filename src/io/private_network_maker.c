@@ -126,7 +126,7 @@ static int receive_network(int fd, struct private_network *ret_network)
 }
 
 /* What an administrator has decided, and what undoes it. */
-static const struct obstacle {
+static const struct waiting_reason {
 	const char *file, *value;
 	const char *sentence;
 } obstacles[] = {
@@ -143,7 +143,7 @@ static const struct obstacle {
 	 "-w kernel.apparmor_restrict_unprivileged_userns=0, or a profile with 'userns,'"},
 };
 
-static const struct obstacle *find_obstacle(void)
+static const struct waiting_reason *find_obstacle(void)
 {
 	char value[16];
 
@@ -157,9 +157,9 @@ static const struct obstacle *find_obstacle(void)
 	return NULL;
 }
 
-static int refuse(int errno_value, struct err *err)
+static int refuse_private_network(int errno_value, struct err *err)
 {
-	const struct obstacle *obstacle = find_obstacle();
+	const struct waiting_reason *obstacle = find_obstacle();
 
 	if (obstacle)
 		return err_set(err, ERR_REFUSED, "%s", obstacle->sentence);
@@ -169,7 +169,7 @@ static int refuse(int errno_value, struct err *err)
 					    : "");
 }
 
-int private_network_make(struct private_network *ret_network, struct err *err)
+int private_network_create(struct private_network *ret_network, struct err *err)
 {
 	struct private_network network = PRIVATE_NETWORK_NONE;
 	int fds[2];
@@ -188,7 +188,7 @@ int private_network_make(struct private_network *ret_network, struct err *err)
 	}
 	close(fds[0]);
 	if (errno_value)
-		return refuse(errno_value, err);
+		return refuse_private_network(errno_value, err);
 	*ret_network = network;
 	return 0;
 }

@@ -7,4 +7,4 @@
 
 /* ERR_REFUSED where this is not allowed; the sentence says why, and what to do. It lives as long as
  * it is open or a process is in it. */
-int private_network_make(struct private_network *ret_network, struct err *err) MUST_USE;
+int private_network_create(struct private_network *ret_network, struct err *err) MUST_USE;

@@ -261,7 +261,7 @@ static enum reading read_environment(pid_t pid, struct text *environment)
 }
 
 /* The first entry that begins so; NULL when there is none. */
-static const char *find_entry(const struct text *environment, const char *beginning)
+static const char *find_environment_entry(const struct text *environment, const char *beginning)
 {
 	for (size_t at = 0; at < environment->len; at++) {
 		const char *entry = environment->bytes + at;
@@ -288,7 +288,8 @@ bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 	struct text environment CLEANUP(text_done) = {0};
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s=", name);
 	enum reading reading = read_environment(pid, &environment);
-	const char *entry = reading == READING_DONE ? find_entry(&environment, beginning) : NULL;
+	const char *entry =
+		reading == READING_DONE ? find_environment_entry(&environment, beginning) : NULL;
 
 	if (reading == READING_BEGINS || reading == READING_ENDS)
 		return false;
@@ -304,7 +305,7 @@ struct mark_search {
 };
 
 /* The kernel gives /proc/PID to the process's user, unless the process may not be traced. */
-static bool is_ours(pid_t pid)
+static bool is_process_of_user(pid_t pid)
 {
 	char path[PROC_PATH_SIZE];
 	struct stat folder;
@@ -362,7 +363,7 @@ static bool match_mark(pid_t pid, void *data)
 {
 	struct mark_search *search = data;
 
-	if (is_ours(pid) && read_stable(pid, &search->environment) &&
+	if (is_process_of_user(pid) && read_stable(pid, &search->environment) &&
 	    holds_entry(&search->environment, search->entry) && is_started_by_us(pid))
 		search->fn(pid, search->data);
 	return false;

@@ -50,7 +50,7 @@ static const char *skip_fields(const char *at, int count)
 	return at;
 }
 
-static uint64_t read_field(const char *first, enum stat_field field)
+static uint64_t read_stat_field(const char *first, enum stat_field field)
 {
 	const char *at = skip_fields(first, field - FIELD_STATE);
 
@@ -72,17 +72,17 @@ bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
 		return false;
 	*ret_stat = (struct process_stat){
 		.state = *first,
-		.parent = (pid_t) read_field(first, FIELD_PARENT),
-		.flags = (unsigned int) read_field(first, FIELD_FLAGS),
-		.n_threads = read_field(first, FIELD_THREADS),
-		.memory_pages = read_field(first, FIELD_MEMORY),
-		.start_time = read_field(first, FIELD_START_TIME),
-		.code_start = read_field(first, FIELD_CODE_START),
-		.environment_start = read_field(first, FIELD_ENVIRONMENT_START),
-		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
+		.parent = (pid_t) read_stat_field(first, FIELD_PARENT),
+		.flags = (unsigned int) read_stat_field(first, FIELD_FLAGS),
+		.n_threads = read_stat_field(first, FIELD_THREADS),
+		.memory_pages = read_stat_field(first, FIELD_MEMORY),
+		.start_time = read_stat_field(first, FIELD_START_TIME),
+		.code_start = read_stat_field(first, FIELD_CODE_START),
+		.environment_start = read_stat_field(first, FIELD_ENVIRONMENT_START),
+		.environment_end = read_stat_field(first, FIELD_ENVIRONMENT_END),
 	};
 	for (int field = FIELD_FIRST_TIME; field <= FIELD_LAST_TIME; field++)
-		ret_stat->cpu_ticks += read_field(first, (enum stat_field) field);
+		ret_stat->cpu_ticks += read_stat_field(first, (enum stat_field) field);
 	return true;
 }
 

@@ -65,7 +65,7 @@ void program_call_cancel(struct program_call *call)
 		call_free(call);
 }
 
-static void fail(struct program_call *call, const struct err *err)
+static void fail_program_call(struct program_call *call, const struct err *err)
 {
 	program_done_fn done = call->done;
 	void *data = call->data;
@@ -99,10 +99,10 @@ static void fail_with_too_much(struct program_call *call)
 	struct err err;
 
 	err_set(&err, ERR_LIMIT, "'%s' prints more than %zu bytes", call->program, call->limit);
-	fail(call, &err);
+	fail_program_call(call, &err);
 }
 
-static void on_readable(void *data)
+static void on_program_output(void *data)
 {
 	struct program_call *call = data;
 
@@ -117,10 +117,10 @@ static void on_time_limit(void *data)
 
 	err_set(&err, ERR_UNREACHABLE, "'%s' did not answer within %d seconds", call->program,
 		(int) msec_to_whole_seconds(call->time_limit));
-	fail(call, &err);
+	fail_program_call(call, &err);
 }
 
-static void on_ended(void *data)
+static void on_program_ended(void *data)
 {
 	struct program_call *call = data;
 	siginfo_t ended = {.si_code = CLD_EXITED};
@@ -143,8 +143,8 @@ static void on_ended(void *data)
 	call_free(call);
 }
 
-static int start(struct program_call *call, const struct program_question *question,
-		 struct err *err)
+static int start_called_program(struct program_call *call, const struct program_question *question,
+				struct err *err)
 {
 	int ends[2];
 
@@ -193,14 +193,14 @@ int program_call_new(struct loop *loop, const struct program_question *question,
 		.done = question->done,
 		.data = question->data,
 	};
-	int rc = start(call, question, err);
+	int rc = start_called_program(call, question, err);
 
 	if (rc < 0) {
 		call_free(call);
 		return rc;
 	}
-	call->readable = loop_watch_readable(loop, call->output_fd, on_readable, call);
-	call->ended = loop_watch_readable(loop, call->process_fd, on_ended, call);
+	call->readable = loop_watch_readable(loop, call->output_fd, on_program_output, call);
+	call->ended = loop_watch_readable(loop, call->process_fd, on_program_ended, call);
 	call->timer = loop_new_timer(loop, on_time_limit, call);
 	loop_timer_arm(call->timer, loop_now() + question->time_limit);
 	*ret_call = call;

@@ -35,7 +35,7 @@ static bool is_worth_another_try(void)
 	return errno == EINTR || (errno == EIO && !terminal_is_in_foreground(STDIN_FILENO));
 }
 
-static void hand_on(void)
+static void forward_typed_lines(void)
 {
 	char line[LONGEST_LINE];
 
@@ -60,7 +60,7 @@ int typed_lines_open(int *ret_fd, struct err *err)
 	if (pid == 0) {
 		dup2(ends[1], STDOUT_FILENO);
 		close_range(STDERR_FILENO, ~0U, 0);
-		hand_on();
+		forward_typed_lines();
 		_exit(0);
 	}
 	file_close(&ends[1]);

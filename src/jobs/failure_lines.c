@@ -249,8 +249,8 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 	add_to_notes(plan, changed, arena);
 }
 
-static void add_stacks(struct failure_lines *lines, struct backend *backend, struct plan *plan,
-		       struct arena *arena)
+static void add_stacks_to_failure(struct failure_lines *lines, struct backend *backend,
+				  struct plan *plan, struct arena *arena)
 {
 	const struct failure *failure = plan->status.failure;
 	const char **stacks = NULL;
@@ -275,7 +275,7 @@ void failure_lines_add(struct failure_lines *lines, struct backend *backend, con
 	if (plan->is_failure_new || lines->awaits_lines)
 		add_last_lines(lines, backend, job, plan, arena);
 	if (lines->awaits_stacks)
-		add_stacks(lines, backend, plan, arena);
+		add_stacks_to_failure(lines, backend, plan, arena);
 	if (plan->is_failure_new && backend->functions->take_failure)
 		backend->functions->take_failure(backend, plan->status.failure);
 }

@@ -1,5 +1,6 @@
 /* What a failure shows beyond what was decided: the last lines of what failed and the exception in
- * them, or, where no replica is to blame, where all processes were. Used by the driver alone. */
+ * them, or, where no replica is to blame, where all processes were. Used by the reconciler alone.
+ */
 #pragma once
 
 #include "jobs/backend.h"

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
-#include "jobs/settle.h"
 #include "reconcile/status_seen.h"
 
 /* Makes room under the name; ERR_EXISTS where a job that goes on has it. */
@@ -18,7 +18,7 @@ static int remove_finished(struct store *store, const char *state_folder, const 
 		return rc;
 	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS, "job '%s' already exists", name);
-	return settle_remove_job(store, state_folder, name, old.uid, err);
+	return orphaned_job_remove(store, state_folder, name, old.uid, err);
 }
 
 /* The record of this uid, under whichever of the two names it is, becomes `ended`; one that was
@@ -35,7 +35,7 @@ static int put(struct store *store, const char *old_name, const struct store_rec
 	return rc == ERR_NOT_FOUND ? store->functions->create(store, ended, &version, err) : rc;
 }
 
-int finished_job_keep(struct store *store, const char *state_folder, const char *record_name,
+int finished_job_save(struct store *store, const char *state_folder, const char *record_name,
 		      const struct store_record *ended, struct err *err)
 {
 	int rc = put(store, record_name, ended, err);
@@ -112,9 +112,9 @@ static int end_record(const struct store_record *record, const char *place,
 	return 0;
 }
 
-int finished_job_remember(const char *state_folder, const char *record_name, const char *place,
-			  const struct store_record *record, const struct observed *observed,
-			  struct err *err)
+int finished_job_record(const char *state_folder, const char *record_name, const char *place,
+			const struct store_record *record, const struct observed *observed,
+			struct err *err)
 {
 	struct store_record ended CLEANUP(store_record_done) = {0};
 	struct store *store CLEANUP(store_cleanup) = NULL;
@@ -122,5 +122,5 @@ int finished_job_remember(const char *state_folder, const char *record_name, con
 
 	if (rc == 0)
 		rc = store_sqlite_open(state_folder, &store, err);
-	return rc < 0 ? rc : finished_job_keep(store, state_folder, record_name, &ended, err);
+	return rc < 0 ? rc : finished_job_save(store, state_folder, record_name, &ended, err);
 }

@@ -3,7 +3,7 @@
 
 #include "base/json_patch.h"
 #include "base/text.h"
-#include "reconcile/small_status.h"
+#include "reconcile/compact_status.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,9 @@ static int read_json(const char *text, struct json **ret_value, struct err *err)
 }
 
 /* Like job_read, with all faults in the sentence. */
-static int read_job(const struct json *root, const char *name, enum job_strictness strictness,
-		    struct job **ret_job, struct err *err)
+static int read_job_with_faults(const struct json *root, const char *name,
+				enum job_strictness strictness, struct job **ret_job,
+				struct err *err)
 {
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct text text CLEANUP(text_done) = {0};
@@ -28,12 +29,13 @@ static int read_job(const struct json *root, const char *name, enum job_strictne
 	return err_set(err, rc, "%s", text_of(&text));
 }
 
-static int read_document(const struct store_record *record, struct job **ret_job, struct err *err)
+static int read_job_document(const struct store_record *record, struct job **ret_job,
+			     struct err *err)
 {
 	struct json *root CLEANUP(json_cleanup) = NULL;
 	int rc = read_json(record->document, &root, err);
 
-	return rc < 0 ? rc : read_job(root, record->name, JOB_LENIENT, ret_job, err);
+	return rc < 0 ? rc : read_job_with_faults(root, record->name, JOB_LENIENT, ret_job, err);
 }
 
 /* Names and labels of it, whose it is to act for it, and how long it is kept. */
@@ -63,7 +65,7 @@ int record_read_bare_job(const struct store_record *record, struct job **ret_job
 		return rc;
 	struct json *bare CLEANUP(json_cleanup) = bare_document(root);
 
-	rc = read_job(bare, record->name, JOB_LENIENT, ret_job, err);
+	rc = read_job_with_faults(bare, record->name, JOB_LENIENT, ret_job, err);
 	if (rc == 0)
 		job_set_uid(*ret_job, record->uid);
 	return rc;
@@ -72,7 +74,7 @@ int record_read_bare_job(const struct store_record *record, struct job **ret_job
 int record_read_job(const struct store_record *record, struct job **ret_job, struct err *err)
 {
 	struct job *job;
-	int rc = read_document(record, &job, err);
+	int rc = read_job_document(record, &job, err);
 
 	if (rc < 0) {
 		err_prefix(err, "job '%s' cannot be read", record->name);
@@ -90,7 +92,7 @@ int record_read_status(const struct store_record *record, struct arena *arena,
 	int rc = read_json(record->status, &root, err);
 
 	if (rc == 0)
-		rc = small_status_read(root, arena, ret_status, err);
+		rc = compact_status_read(root, arena, ret_status, err);
 	if (rc < 0)
 		err_prefix(err, "the status of job '%s' cannot be read", record->name);
 	return rc;
@@ -124,7 +126,7 @@ static int read_status_json(const struct store_record *record, struct json **ret
 	int rc = read_json(record->status, &status, err);
 
 	if (rc == 0)
-		rc = small_status_unfold(status, err);
+		rc = compact_status_unfold(status, err);
 	if (rc < 0) {
 		json_free(status);
 		err_prefix(err, "the status of job '%s' cannot be read", record->name);
@@ -174,7 +176,7 @@ static int make_summary(const struct store_record *record, struct arena *arena,
 	int rc = record_read(record, arena, &job, &status, NULL);
 
 	if (rc == 0)
-		summary_make(job, &status, arena, ret_summary);
+		summary_create(job, &status, arena, ret_summary);
 	return rc;
 }
 
@@ -210,14 +212,14 @@ static char *compact_text_of(const struct json *value)
 static char *status_text_of(const struct status *status, bool is_small)
 {
 	struct json *value CLEANUP(json_cleanup) =
-		is_small ? small_status_write(status) : status_write(status);
+		is_small ? compact_status_write(status) : status_write(status);
 
 	return compact_text_of(value);
 }
 
 char *record_tfjob_status_text(const struct status *status)
 {
-	struct json *small CLEANUP(json_cleanup) = small_status_write(status);
+	struct json *small CLEANUP(json_cleanup) = compact_status_write(status);
 	struct json *whole CLEANUP(json_cleanup) = status_write(status);
 
 	json_copy_member(small, whole, "replicaStatuses");
@@ -229,7 +231,7 @@ static char *summary_text_of(const struct job *job, const struct status *status)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct summary summary;
 
-	summary_make(job, status, arena, &summary);
+	summary_create(job, status, arena, &summary);
 	struct json *value CLEANUP(json_cleanup) = summary_write(&summary);
 	return compact_text_of(value);
 }
@@ -329,7 +331,7 @@ static int apply_patch(const struct store_record *record, const struct json *pat
 	if (rc < 0)
 		return rc;
 	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
-	rc = read_job(patched, record->name, JOB_STRICT, &job, err);
+	rc = read_job_with_faults(patched, record->name, JOB_STRICT, &job, err);
 	if (rc == 0 && !text_equals(job->name, record->name))
 		rc = err_set(err, ERR_INVALID, "the name of job '%s' cannot change", record->name);
 	if (rc == 0)
@@ -392,7 +394,7 @@ int record_stop_patch(const struct store_record *record, const char *reason, mse
 		      struct json **ret_patch, struct err *err)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
-	int rc = read_document(record, &job, err);
+	int rc = read_job_document(record, &job, err);
 
 	if (rc != 0)
 		return rc;
@@ -423,8 +425,8 @@ int record_add_stop(struct store_record *record, const char *reason, msec grace,
 	return 0;
 }
 
-int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
-		       struct err *err)
+int record_request_stop(struct store *store, const char *name, const char *reason, msec grace,
+			struct err *err)
 {
 	for (;;) {
 		struct store_record record CLEANUP(store_record_done) = {0};

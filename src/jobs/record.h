@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The record of a new job, which has its uid: document, status (reconcile/small_status.h where it
+/* The record of a new job, which has its uid: document, status (reconcile/compact_status.h where it
  * `is_small`) and summary. The caller ends it with store_record_done. */
 struct store_record record_new(const struct job *job, const struct status *status, bool is_small,
 			       const char *supervisor, msec now) MUST_USE;
@@ -81,7 +81,7 @@ int record_patch(struct store *store, const char *name, const struct json *patch
 /* Whether the job of this record, with the patch, can run and has its name still. ERR_INVALID. */
 int record_check_patch(const struct store_record *record, const struct json *patch,
 		       struct err *err) MUST_USE;
-/* The patch that asks the job of this record for an end as record_ask_to_stop does; NULL where it
+/* The patch that asks the job of this record for an end as record_request_stop does; NULL where it
  * says that already. */
 int record_stop_patch(const struct store_record *record, const char *reason, msec grace,
 		      struct json **ret_patch, struct err *err) MUST_USE;
@@ -89,8 +89,8 @@ int record_stop_patch(const struct store_record *record, const char *reason, mse
 /* Asks for an orderly end (JOB_ANNOTATION_STOP) with a word of stop_reason_words; `grace` is the
  * time between the signal and KILL in this end, -1: the job's own. The word of an earlier request
  * stays. */
-int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
-		       struct err *err) MUST_USE;
+int record_request_stop(struct store *store, const char *name, const char *reason, msec grace,
+			struct err *err) MUST_USE;
 
 /* The same in this copy of the record alone, which is to be written. */
 int record_add_stop(struct store_record *record, const char *reason, msec grace,

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "io/loop.h"
-#include "jobs/driver.h"
+#include "jobs/orphaned_job.h"
+#include "jobs/reconciler.h"
 #include "jobs/record.h"
-#include "jobs/settle.h"
 #include "jobs/supervisor_id.h"
 
 /* How long the supervisor of a finished job may take to go. */
@@ -22,7 +22,7 @@ static int refuse_running(const char *name, struct err *err)
 static int refuse_taken_name(struct store *store, const char *name, struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
-	int rc = settle_get(store, name, &old, err);
+	int rc = orphaned_job_get(store, name, &old, err);
 
 	if (rc < 0)
 		return rc;
@@ -39,7 +39,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 			    msec now, char **ret_replaced_uid, struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
-	int rc = settle_get(store, job->name, &old, err);
+	int rc = orphaned_job_get(store, job->name, &old, err);
 
 	if (rc < 0)
 		return rc;
@@ -49,7 +49,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' already exists and is about to end",
 			       job->name);
-	rc = driver_replace_job(store, job, old.uid, supervisor, NULL, now, err);
+	rc = reconciler_replace_job(store, job, old.uid, supervisor, NULL, now, err);
 	if (rc == 0)
 		*ret_replaced_uid = TAKE(old.uid);
 	return rc;
@@ -63,7 +63,7 @@ int registration_register(struct store *store, const struct job *job, bool repla
 
 	if (rc < 0)
 		return rc;
-	rc = driver_create_job(store, job, supervisor, NULL, now, err);
+	rc = reconciler_create_job(store, job, supervisor, NULL, now, err);
 	if (rc != ERR_EXISTS)
 		return rc;
 	return replaces_finished

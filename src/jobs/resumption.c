@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
-#include "jobs/settle.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 
@@ -14,7 +14,8 @@
 /* How long the supervisor of an ended job may take to go. */
 #define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 
-static int check(const struct store_record *record, const struct status *status, struct err *err)
+static int check_job_resumable(const struct store_record *record, const struct status *status,
+			       struct err *err)
 {
 	const char *name = record->name;
 	enum supervisor_fate fate = supervisor_fate(record->supervisor);
@@ -76,14 +77,14 @@ int resumption_read(struct store *store, const char *name, struct job **ret_job,
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *ended CLEANUP(job_cleanup) = NULL;
 	struct status status;
-	int rc = settle_get(store, name, &record, err);
+	int rc = orphaned_job_get(store, name, &record, err);
 
 	if (rc == 0)
 		rc = record_read(&record, arena, &ended, &status, err);
 	if (rc < 0)
 		return rc;
 	assert(ended);
-	rc = check(&record, &status, err);
+	rc = check_job_resumable(&record, &status, err);
 	if (rc == 0)
 		rc = refuse_part(ended, err);
 	return rc < 0 ? rc : read_again(ended, record.uid, ret_job, err);
@@ -97,14 +98,14 @@ static int take_over(struct store *store, const struct job *job, const char *sup
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status ended, resumed;
 	int64_t version;
-	int rc = settle_get(store, job->name, &record, err);
+	int rc = orphaned_job_get(store, job->name, &record, err);
 
 	if (rc == 0 && !text_equals(record.uid, job->uid))
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' was replaced", job->name);
 	if (rc == 0)
 		rc = record_read_status(&record, arena, &ended, err);
 	if (rc == 0)
-		rc = check(&record, &ended, err);
+		rc = check_job_resumable(&record, &ended, err);
 	if (rc < 0)
 		return rc;
 	if (supervisor_fate(record.supervisor) == SUPERVISOR_ALIVE) {

@@ -95,7 +95,7 @@ static void assign_process(pid_t pid, const char *attempt, void *data)
 }
 
 /* Its words, with blanks between them. */
-static char *command_of(pid_t pid)
+static char *process_command_of(pid_t pid)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("/proc/%d/cmdline", (int) pid);
 	char buf[LONGEST_COMMAND];
@@ -111,7 +111,7 @@ static char *command_of(pid_t pid)
 /* One file. */
 
 /* Two who ask at once take turns. */
-static bool open_file(struct asked *asked)
+static bool lock_stacks_file(struct asked *asked)
 {
 	int flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
 
@@ -130,7 +130,7 @@ static void write_line(const struct asked *asked, const struct text *text)
 
 static void name_process(const struct asked *asked, pid_t pid, const char *obstacle)
 {
-	char *command CLEANUP(mem_free_text) = command_of(pid);
+	char *command CLEANUP(mem_free_text) = process_command_of(pid);
 	struct text text CLEANUP(text_done) = {0};
 
 	stacks_add_process(&text, pid, command);
@@ -139,7 +139,7 @@ static void name_process(const struct asked *asked, pid_t pid, const char *obsta
 	write_line(asked, &text);
 }
 
-static off_t size_of(const struct asked *asked)
+static off_t stacks_file_size_of(const struct asked *asked)
 {
 	struct stat file;
 
@@ -155,7 +155,7 @@ static bool ask_next(struct asked *asked, msec now)
 		if (python_stacks_obstacle(pid, asked->fd))
 			continue;
 		name_process(asked, pid, NULL);
-		asked->size = size_of(asked);
+		asked->size = stacks_file_size_of(asked);
 		if (python_stacks_ask(pid, NULL) < 0)
 			continue;
 		asked->has_answer = asked->is_waiting = true;
@@ -166,7 +166,7 @@ static bool ask_next(struct asked *asked, msec now)
 }
 
 /* A shell before the script is not worth a word when the script has answered. */
-static void finish(struct asked *asked)
+static void finish_stacks_question(struct asked *asked)
 {
 	if (!asked->has_answer && asked->n_pids && asked->fd >= 0)
 		name_process(asked, asked->pids[0],
@@ -176,7 +176,7 @@ static void finish(struct asked *asked)
 	asked->is_done = true;
 }
 
-static void give_up(struct asked *asked)
+static void abandon_asked_process(struct asked *asked)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -185,36 +185,36 @@ static void give_up(struct asked *asked)
 	asked->is_waiting = false;
 }
 
-static void begin(struct asked *asked, msec now)
+static void start_stacks_question(struct asked *asked, msec now)
 {
-	if (!open_file(asked)) {
+	if (!lock_stacks_file(asked)) {
 		if (asked->fd < 0 || now >= asked->until)
-			finish(asked);
+			finish_stacks_question(asked);
 		return;
 	}
 	asked->until = MSEC_UNSET;
 	(void) !ftruncate(asked->fd, 0);
 	if (!ask_next(asked, now))
-		finish(asked);
+		finish_stacks_question(asked);
 }
 
-static void go_on(struct asked *asked, msec now)
+static void continue_stacks_question(struct asked *asked, msec now)
 {
 	pid_t pid = asked->next ? asked->pids[asked->next - 1] : 0;
 
 	if (asked->next == 0 && !asked->is_waiting) {
-		begin(asked, now);
+		start_stacks_question(asked, now);
 		return;
 	}
 	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size))
 		asked->is_waiting = false;
 	else if (asked->is_waiting && now >= asked->until)
-		give_up(asked);
+		abandon_asked_process(asked);
 	if (!asked->is_waiting && !ask_next(asked, now))
-		finish(asked);
+		finish_stacks_question(asked);
 }
 
-static void look(void *data)
+static void on_stacks_poll_timer(void *data)
 {
 	struct stacks_asker *asker = data;
 	msec now = loop_monotonic_now();
@@ -222,7 +222,7 @@ static void look(void *data)
 
 	for (size_t i = 0; i < asker->count; i++) {
 		if (!asker->list[i].is_done)
-			go_on(&asker->list[i], now);
+			continue_stacks_question(&asker->list[i], now);
 		is_done = is_done && asker->list[i].is_done;
 	}
 	if (is_done)
@@ -240,7 +240,7 @@ struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settin
 	*asker = (struct stacks_asker){
 		.on_done = settings->on_done,
 		.data = settings->data,
-		.timer = loop_new_timer(settings->loop, look, asker),
+		.timer = loop_new_timer(settings->loop, on_stacks_poll_timer, asker),
 		.list = mem_new_array(n_replicas + 1, sizeof(*asker->list)),
 		.count = n_replicas,
 	};

@@ -29,7 +29,7 @@ int stacks_hook_install(const char *state_folder, char **ret_folder, struct err 
 	char *programs CLEANUP(mem_free_text) = state_folder_programs(state_folder);
 	char *folder CLEANUP(mem_free_text) = mem_format("%s/stacks", programs);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/sitecustomize.py", folder);
-	int rc = folder_make(folder, err);
+	int rc = folder_create(folder, err);
 
 	if (rc == 0)
 		rc = file_ensure(path, stacks_hook, stacks_hook_size, err);

@@ -78,11 +78,11 @@ static int name_folder(const char *state_folder, int rc, struct err *err)
 	return rc;
 }
 
-int state_folder_make_job(const char *state_folder, const char *uid, struct err *err)
+int state_folder_create_job(const char *state_folder, const char *uid, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_job(state_folder, uid);
 
-	return name_folder(state_folder, folder_make(folder, err), err);
+	return name_folder(state_folder, folder_create(folder, err), err);
 }
 
 void state_folder_keep_start(const char *job_folder)

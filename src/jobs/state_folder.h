@@ -23,7 +23,7 @@ char *state_folder_elastic(const char *state_folder, int port) MUST_USE;
 char *state_folder_job(const char *state_folder, const char *uid) MUST_USE;
 
 /* Makes the folder of one job, for this user alone. */
-int state_folder_make_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;
+int state_folder_create_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;
 /* Keeps, in the folder of a job, which folder we are in. */
 void state_folder_keep_start(const char *job_folder);
 /* Goes to the folder that was kept. ERR_IO names it and the job when that is not possible. */

@@ -101,7 +101,7 @@ void supervisor_end_group(const char *text)
 
 	if (!supervisor_id_read(text, &id) || json_read(text, strlen(text), &json, NULL) < 0)
 		return;
-	own_group_settle(json_as_string(json_get(json, "group"), ""), &id.outer);
+	own_group_clean_up(json_as_string(json_get(json, "group"), ""), &id.outer);
 }
 
 static bool is_on_cluster(const char *text)
@@ -152,7 +152,7 @@ enum supervisor_fate supervisor_fate(const char *text)
 	return text_equals(host, id.host) ? SUPERVISOR_REBOOTED : SUPERVISOR_ELSEWHERE;
 }
 
-static void wait_for_end(const struct process_identity *identity, msec until)
+static void wait_for_supervisor_end(const struct process_identity *identity, msec until)
 {
 	if (identity->pid == getpid())
 		return;
@@ -175,6 +175,6 @@ void supervisor_wait(const char *text, msec until)
 
 	if (!supervisor_id_read(text, &id))
 		return;
-	wait_for_end(&id.inner, until);
-	wait_for_end(&id.outer, until);
+	wait_for_supervisor_end(&id.inner, until);
+	wait_for_supervisor_end(&id.outer, until);
 }

@@ -26,7 +26,7 @@ enum supervisor_fate {
 			      any more */
 	SUPERVISOR_REBOOTED, /* this machine was started anew since */
 	SUPERVISOR_ON_CLUSTER, /* its job runs there, and its Lease names the supervisor
-				  (jobs/known_job.h) */
+				  (jobs/cluster_job_record.h) */
 	SUPERVISOR_NONE, /* the record names nobody */
 };
 

@@ -10,8 +10,8 @@
 #include "io/loop.h"
 #include "kube/login.h"
 #include "kube/request.h"
+#include "kube/request_limiter.h"
 #include "kube/status.h"
-#include "kube/turns.h"
 #include "kube/warnings.h"
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ typedef void (*kube_done_fn)(struct json *object, const struct kube_status *stat
 /* The callbacks of a WebSocket, as http/websocket.h has them. */
 struct kube_socket {
 	const char *const *protocols; /* sub-protocols; they live as long as the call */
-	msec silence; /* as of websocket_request; 0: no limit */
+	msec output_idle; /* as of websocket_request; 0: no limit */
 	void (*on_open)(const char *protocol, void *data);
 	void (*on_message)(const char *bytes, size_t len, void *data);
 	void (*on_room)(void *data); /* may be NULL */
@@ -57,9 +57,9 @@ void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 typedef bool (*kube_permit_fn)(void *data);
 void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 
-/* Whose turn it is to make a call of those that may come in great numbers: taken before it is made.
+/* Whose slot it is to make a call of those that may come in great numbers: taken before it is made.
  */
-struct turns *kube_api_turns(struct kube_api *api);
+struct request_limiter *kube_api_limiter(struct kube_api *api);
 
 /* Begins a call. The request is needed only until this returns (its resource for as long as the
  * call); the body is kept as a reference. `done` is called from the loop, once. */
@@ -69,7 +69,8 @@ struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request 
  * silence (of http_request) it counts as lost. Only what failed before the first byte is tried
  * again. */
 struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
-				  msec silence, http_bytes_fn bytes, kube_done_fn done, void *data);
+				  msec output_idle, http_bytes_fn bytes, kube_done_fn done,
+				  void *data);
 /* The same for a WebSocket (exec, attach, portforward): what is tried again is only what the server
  * refused before it began, because a command that may have run is not run twice. `done` is called
  * without an error when the server closed it properly. */

@@ -182,9 +182,9 @@ msec kube_api_server_now(const struct kube_api *api)
 	return loop_now() + api->server_ahead;
 }
 
-struct turns *kube_api_turns(struct kube_api *api)
+struct request_limiter *kube_api_limiter(struct kube_api *api)
 {
-	return &api->turns;
+	return &api->limiter;
 }
 
 const struct kube_login *kube_api_login(const struct kube_api *api)

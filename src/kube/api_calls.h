@@ -20,7 +20,7 @@ struct kube_api {
 	struct call_list calls; /* all but those that wait for a new credential */
 	struct call_list waiting;
 	struct kube_warnings warnings;
-	struct turns turns;
+	struct request_limiter limiter;
 	msec server_ahead; /* its clock, of ours */
 	kube_permit_fn permit;
 	void *permit_data;
@@ -37,7 +37,7 @@ struct kube_call {
 	char *body; /* NULL: none */
 	char *pod_secret; /* NULL: none */
 	http_bytes_fn on_bytes; /* NULL: no stream */
-	msec silence;
+	msec output_idle;
 	kube_done_fn done;
 	void *data;
 

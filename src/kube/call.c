@@ -59,13 +59,14 @@ static void take_request(struct kube_call *call, const struct kube_request *requ
 }
 
 struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
-				  msec silence, http_bytes_fn bytes, kube_done_fn done, void *data)
+				  msec output_idle, http_bytes_fn bytes, kube_done_fn done,
+				  void *data)
 {
 	struct kube_call *call = mem_new(sizeof(*call));
 
 	call->api = api;
 	call->on_bytes = bytes;
-	call->silence = silence;
+	call->output_idle = output_idle;
 	call->done = done;
 	call->data = data;
 	kube_call_join(&api->calls, call);
@@ -118,7 +119,7 @@ static bool needs_refresh(const struct kube_call *call)
 	return login->refresh && loop_now() >= login->refresh_at && !call->asked_in_time;
 }
 
-static void take_bytes(const char *bytes, size_t len, void *data)
+static void on_kube_call_bytes(const char *bytes, size_t len, void *data)
 {
 	struct kube_call *call = data;
 
@@ -185,13 +186,13 @@ static void send_request(struct kube_call *call)
 		.proxy = call->api->login->proxy,
 		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
 		.is_urgent = call->request.resource == &kube_leases, /* it runs out */
-		.on_bytes = call->on_bytes ? take_bytes : NULL,
+		.on_bytes = call->on_bytes ? on_kube_call_bytes : NULL,
 		.on_done = kube_call_end_try,
 		.may_send = may_send,
 		.data = call,
 		.connect_timeout = call->api->login->timeout,
 		.timeout = call->on_bytes ? 0 : call->api->login->timeout,
-		.silence = call->silence,
+		.output_idle = call->output_idle,
 	};
 
 	call->http = http_call_new(call->api->http, &request);
@@ -205,14 +206,14 @@ static void open_socket(const char *protocol, void *data)
 	call->socket.on_open(protocol, call->data);
 }
 
-static void take_message(const char *bytes, size_t len, void *data)
+static void on_kube_call_message(const char *bytes, size_t len, void *data)
 {
 	const struct kube_call *call = data;
 
 	call->socket.on_message(bytes, len, call->data);
 }
 
-static void tell_room(void *data)
+static void on_kube_call_room(void *data)
 {
 	const struct kube_call *call = data;
 
@@ -232,13 +233,13 @@ static void begin_socket(struct kube_call *call)
 			 .proxy = call->api->login->proxy,
 			 .connect_timeout = call->api->login->timeout,
 			 .timeout = call->api->login->timeout,
-			 .silence = call->socket.silence},
+			 .output_idle = call->socket.output_idle},
 		.user_agent = call->api->user_agent,
 		.protocols = call->socket.protocols,
 		.limit = call->socket.limit,
 		.on_open = open_socket,
-		.on_message = take_message,
-		.on_room = tell_room,
+		.on_message = on_kube_call_message,
+		.on_room = on_kube_call_room,
 		.on_end = kube_call_end_socket,
 		.data = call,
 	};

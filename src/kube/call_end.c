@@ -156,7 +156,7 @@ static void take_refusal(struct kube_call *call, const struct http_answer *answe
 
 /* What was lost on the way and is not tried again was not reached, for the caller. After a loss, a
  * server that is not there, perhaps because it starts anew, is asked again what became of it. */
-static void take_loss(struct kube_call *call, const struct err *err)
+static void handle_kube_try_lost(struct kube_call *call, const struct err *err)
 {
 	const struct kube_status status = {.retry_after = -1};
 	bool is_lost = err->code == ERR_IO || (call->was_lost && err->code == ERR_UNREACHABLE);
@@ -196,7 +196,7 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 		return;
 	}
 	if (!answer || (err && !is_said_by_code(answer))) {
-		take_loss(call, err);
+		handle_kube_try_lost(call, err);
 		return;
 	}
 	kube_warnings_take(&call->api->warnings, answer);
@@ -220,7 +220,7 @@ void kube_call_end_socket(const struct websocket_end *end, const struct err *err
 
 	call->websocket = NULL;
 	if (err)
-		take_loss(call, err);
+		handle_kube_try_lost(call, err);
 	else if (call->has_started)
 		kube_call_finish(call, NULL, &status, NULL);
 	else

@@ -25,7 +25,7 @@ static bool was_tried(const struct kube_config_files *files, const char *path)
 	return false;
 }
 
-static int read_file(struct kube_config_files *files, const char *path, struct err *err)
+static int read_kubeconfig_file(struct kube_config_files *files, const char *path, struct err *err)
 {
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	char *folder CLEANUP(mem_free_text) = NULL;
@@ -58,14 +58,14 @@ static int refuse_unreadable(struct err *err)
 
 static int read_if_there(struct kube_config_files *files, const char *path, struct err *err)
 {
-	int rc = read_file(files, path, err);
+	int rc = read_kubeconfig_file(files, path, err);
 
 	if (rc == ERR_NOT_FOUND)
 		return 0;
 	return rc < 0 ? refuse_unreadable(err) : 0;
 }
 
-static int read_list(struct kube_config_files *files, const char *list, struct err *err)
+static int read_kubeconfig_list(struct kube_config_files *files, const char *list, struct err *err)
 {
 	int rc = 0;
 
@@ -87,9 +87,10 @@ static int kube_config_files_read(const struct kube_config_search *search,
 				  struct kube_config_files *files, struct err *err)
 {
 	if (search->file && *search->file)
-		return read_file(files, search->file, err) < 0 ? refuse_unreadable(err) : 0;
+		return read_kubeconfig_file(files, search->file, err) < 0 ? refuse_unreadable(err)
+									  : 0;
 	if (search->list && *search->list)
-		return read_list(files, search->list, err);
+		return read_kubeconfig_list(files, search->list, err);
 	if (!search->home || !*search->home)
 		return 0;
 	char *path CLEANUP(mem_free_text) = mem_format("%s" FILE_OF_HOME, search->home);
@@ -141,8 +142,8 @@ static const char *current_context(const struct kube_config_files *files)
 	return *text ? text : NULL;
 }
 
-static void find_entry(const struct kube_config_files *files, enum kube_config_list list,
-		       const char *name, struct kube_config_entry *ret_entry)
+static void find_kubeconfig_entry(const struct kube_config_files *files, enum kube_config_list list,
+				  const char *name, struct kube_config_entry *ret_entry)
 {
 	ret_entry->file = NULL;
 	for (size_t i = 0; name && i < files->count && !ret_entry->file; i++)
@@ -190,7 +191,7 @@ void kube_config_cleanup(struct kube_config **config)
 	kube_config_free(*config);
 }
 
-static void reading_done(struct reading *reading)
+static void free_kubeconfig_reading(struct reading *reading)
 {
 	kube_config_files_done(&reading->files);
 	kube_config_free(reading->config);
@@ -299,7 +300,7 @@ static void use_cluster(struct reading *reading, const struct kube_config_entry 
 	const char *name = kube_config_text(context, config->arena, "cluster");
 	struct kube_config_entry entry;
 
-	find_entry(&reading->files, KUBE_CONFIG_CLUSTERS, name, &entry);
+	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_CLUSTERS, name, &entry);
 	config->cluster.name = name;
 	if (!name)
 		kube_config_refuse(context, NULL, "it names no cluster");
@@ -318,7 +319,7 @@ static void use_user(struct reading *reading, const struct kube_config_entry *co
 	if (!name)
 		return; /* nobody: anonymous */
 	config->user.name = name;
-	find_entry(&reading->files, KUBE_CONFIG_USERS, name, &entry);
+	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_USERS, name, &entry);
 	if (entry.file)
 		kube_config_resolve_user(&entry, config->arena, &config->user);
 	else
@@ -359,7 +360,7 @@ static int choose(struct reading *reading, struct err *err)
 							     : current_context(&reading->files);
 	struct kube_config_entry context;
 
-	find_entry(&reading->files, KUBE_CONFIG_CONTEXTS, name, &context);
+	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_CONTEXTS, name, &context);
 	if (!context.file && !name && is_in_pod(reading)) {
 		use_service_account(reading);
 		return 0;
@@ -374,7 +375,7 @@ static int choose(struct reading *reading, struct err *err)
 int kube_config_read(const struct kube_config_search *search, struct text *faults,
 		     struct kube_config **ret_config, struct err *err)
 {
-	struct reading reading CLEANUP(reading_done) = {.search = search};
+	struct reading reading CLEANUP(free_kubeconfig_reading) = {.search = search};
 	int rc = kube_config_files_read(search, &reading.files, err);
 
 	reading.config = mem_new(sizeof(*reading.config));

@@ -26,7 +26,7 @@ static const char *const versions[] = {
 	"client.authentication.k8s.io/v1beta1",
 };
 
-static const char *command_of(const struct kube_config_entry *exec, struct arena *arena)
+static const char *plugin_command_of(const struct kube_config_entry *exec, struct arena *arena)
 {
 	const char *command = kube_config_text(exec, arena, "command");
 
@@ -37,7 +37,7 @@ static const char *command_of(const struct kube_config_entry *exec, struct arena
 	return command;
 }
 
-static const char *version_of(const struct kube_config_entry *exec, struct arena *arena)
+static const char *plugin_api_version_of(const struct kube_config_entry *exec, struct arena *arena)
 {
 	const char *version = kube_config_text(exec, arena, "apiVersion");
 
@@ -93,10 +93,10 @@ static const struct kube_plugin *kube_config_resolve_plugin(const struct kube_co
 	if (!field_is_object(&user->file->reader, &exec.value))
 		return NULL;
 	struct kube_plugin *plugin = arena_take(arena, sizeof(*plugin));
-	const char *version = version_of(&exec, arena);
+	const char *version = plugin_api_version_of(&exec, arena);
 
 	*plugin = (struct kube_plugin){
-		.command = command_of(&exec, arena),
+		.command = plugin_command_of(&exec, arena),
 		.arguments = kube_config_texts(&exec, arena, &arguments, &n_arguments),
 		.api_version = version,
 		.install_hint = kube_config_text(&exec, arena, "installHint"),
@@ -132,8 +132,8 @@ struct twofold {
 	const char *bytes, *path;
 };
 
-static const char *path_of(const struct kube_config_entry *entry, struct arena *arena,
-			   const char *field)
+static const char *kubeconfig_path_of(const struct kube_config_entry *entry, struct arena *arena,
+				      const char *field)
 {
 	const char *path = kube_config_text(entry, arena, field);
 
@@ -171,7 +171,7 @@ static struct twofold twofold_of(const struct kube_config_entry *entry, struct a
 		.data_field = data_field,
 		.path_field = path_field,
 		.bytes = pem_of(entry, arena, data_field),
-		.path = path_of(entry, arena, path_field),
+		.path = kubeconfig_path_of(entry, arena, path_field),
 	};
 
 	if (twofold.bytes && twofold.path)
@@ -349,7 +349,7 @@ void kube_config_resolve_user(const struct kube_config_entry *entry, struct aren
 	*ret_user = (struct kube_user){
 		.name = name,
 		.token = kube_config_text(entry, arena, "token"),
-		.token_file = path_of(entry, arena, "tokenFile"),
+		.token_file = kubeconfig_path_of(entry, arena, "tokenFile"),
 		.user_name = kube_config_text(entry, arena, "username"),
 		.password = kube_config_text(entry, arena, "password"),
 	};

@@ -12,7 +12,7 @@
 #define FILE_SIZE_LIMIT ((size_t) 1024 * 1024)
 #define PEM_BEGINNING "-----BEGIN "
 
-static int refuse(const struct kube_config *config, struct err *err)
+static int refuse_user_login(const struct kube_config *config, struct err *err)
 {
 	if (err)
 		err->code = ERR_INVALID;
@@ -53,7 +53,7 @@ static int read_token_file(const char *path, char **ret_token, struct err *err)
 
 /* The file counts more than the token beside it, which stands in where the file cannot be read
  * (client-go's bearerAuthRoundTripper). */
-static int read_token(const struct kube_user *user, char **ret_token, struct err *err)
+static int read_user_token(const struct kube_user *user, char **ret_token, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = NULL;
 	int rc = 0;
@@ -93,7 +93,7 @@ static int read_parts(const struct kube_config *config, struct kube_credential *
 		      struct err *err)
 {
 	const struct kube_user *user = &config->user;
-	int rc = read_token(user, &credential->token, err);
+	int rc = read_user_token(user, &credential->token, err);
 
 	if (rc == 0)
 		rc = read_pem(user->certificate, user->certificate_file,
@@ -115,7 +115,7 @@ static int kube_credential_read(const struct kube_config *config,
 	char *authority CLEANUP(mem_free_text) = NULL;
 
 	if (read_parts(config, &credential, err) < 0)
-		return refuse(config, err);
+		return refuse_user_login(config, err);
 	if (read_pem(config->cluster.authority, config->cluster.authority_file, &authority, err) <
 	    0) {
 		if (config->cluster.name)
@@ -193,7 +193,7 @@ static void refresh_from_files(struct kube_login *login, bool was_refused, kube_
 }
 
 /* The plug-in's credential; a certificate that the kubeconfig has stays, as in client-go. */
-static void take_answer(struct source *source, struct kube_credential *answer)
+static void accept_plugin_credential(struct source *source, struct kube_credential *answer)
 {
 	struct kube_credential *kept = &source->login->credential;
 	struct kube_credential credential = *answer;
@@ -220,7 +220,7 @@ static void on_plugin_done(struct kube_credential *credential, msec end, const s
 	source->plugin = NULL;
 	loop_watch_free(TAKE(source->patience));
 	if (credential) {
-		take_answer(source, credential);
+		accept_plugin_credential(source, credential);
 		source->login->refresh_at = end;
 	}
 	source->done(err, source->done_data);

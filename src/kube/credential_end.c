@@ -47,7 +47,7 @@ static bool take_length(struct der *der, size_t *ret_len)
 }
 
 /* Takes the next value, whatever it is. */
-static bool take(struct der *der, unsigned char *ret_tag, struct der *ret_value)
+static bool parse_der_value(struct der *der, unsigned char *ret_tag, struct der *ret_value)
 {
 	size_t len;
 
@@ -67,7 +67,7 @@ static bool take_tagged(struct der *der, enum der_tag wanted, struct der *ret_va
 {
 	unsigned char tag;
 
-	return take(der, &tag, ret_value) && tag == wanted;
+	return parse_der_value(der, &tag, ret_value) && tag == wanted;
 }
 
 /* From the certificate to behind its notBefore. */
@@ -79,12 +79,13 @@ static bool find_not_after(struct der certificate, struct der *ret_validity)
 	if (!take_tagged(&certificate, DER_SEQUENCE, &whole) ||
 	    !take_tagged(&whole, DER_SEQUENCE, &body))
 		return false;
-	if (body.len > 0 && *body.at == DER_VERSION && !take(&body, &tag, &skipped))
+	if (body.len > 0 && *body.at == DER_VERSION && !parse_der_value(&body, &tag, &skipped))
 		return false;
 	return take_tagged(&body, DER_INTEGER, &skipped) && /* serial number */
 	       take_tagged(&body, DER_SEQUENCE, &skipped) && /* algorithm */
 	       take_tagged(&body, DER_SEQUENCE, &skipped) && /* issuer */
-	       take_tagged(&body, DER_SEQUENCE, ret_validity) && take(ret_validity, &tag, &skipped);
+	       take_tagged(&body, DER_SEQUENCE, ret_validity) &&
+	       parse_der_value(ret_validity, &tag, &skipped);
 }
 
 /* "YYMMDDHHMMSSZ", the century by RFC 5280, 4.1.2.5.1, or "YYYYMMDDHHMMSSZ". */
@@ -115,7 +116,7 @@ static msec end_of_der(struct der certificate)
 	struct der validity, time;
 	unsigned char tag;
 
-	if (!find_not_after(certificate, &validity) || !take(&validity, &tag, &time))
+	if (!find_not_after(certificate, &validity) || !parse_der_value(&validity, &tag, &time))
 		return MSEC_NEVER;
 	return read_der_time(tag, time);
 }

@@ -10,7 +10,7 @@ static const char *const type_words[] = {
 	[KUBE_BOOKMARK] = "BOOKMARK", [KUBE_ERROR] = "ERROR",
 };
 
-static bool is_blank(const char *line, size_t len)
+static bool is_blank_frame_line(const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
@@ -19,14 +19,14 @@ static bool is_blank(const char *line, size_t len)
 }
 
 /* 0 with *ret_goes_on, or an error. */
-static int take_line(const char *line, size_t len, bool has_writers, kube_event_fn fn, void *data,
-		     bool *ret_goes_on, struct err *err)
+static int parse_frame_line(const char *line, size_t len, bool has_writers, kube_event_fn fn,
+			    void *data, bool *ret_goes_on, struct err *err)
 {
 	struct text shorter CLEANUP(text_done) = {0};
 	struct json *frame CLEANUP(json_cleanup) = NULL;
 
 	*ret_goes_on = true;
-	if (is_blank(line, len))
+	if (is_blank_frame_line(line, len))
 		return 0;
 	if (!has_writers)
 		writers_leave_out(&line, &len, &shorter);
@@ -74,15 +74,15 @@ int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, 
 		if (!feed || rc < 0)
 			return rc;
 		if (!frames->line.len) {
-			rc = take_line(bytes, (size_t) (feed - bytes), has_writers, fn, data,
-				       &goes_on, err);
+			rc = parse_frame_line(bytes, (size_t) (feed - bytes), has_writers, fn, data,
+					      &goes_on, err);
 			continue;
 		}
 		/* The callback may free the frames. */
 		struct text line CLEANUP(text_done) = frames->line;
 
 		frames->line = (struct text){0};
-		rc = take_line(line.bytes, line.len, has_writers, fn, data, &goes_on, err);
+		rc = parse_frame_line(line.bytes, line.len, has_writers, fn, data, &goes_on, err);
 	}
 	return rc;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_line(struct kube_headers *headers, char *take_line)
+static void add_kube_header_line(struct kube_headers *headers, char *take_line)
 {
 	/* One more for the NULL at the end; memory that grows is not zeroed. */
 	mem_grow(&headers->lines, &headers->capacity, headers->n_lines + 1,
@@ -19,7 +19,7 @@ static void add_line(struct kube_headers *headers, char *take_line)
 
 void kube_headers_add(struct kube_headers *headers, const char *name, const char *value)
 {
-	add_line(headers, mem_format("%s: %s", name, value));
+	add_kube_header_line(headers, mem_format("%s: %s", name, value));
 }
 
 /* RFC 7617; few servers take it. */
@@ -32,7 +32,7 @@ static void add_basic(struct kube_headers *headers, const struct kube_credential
 	text_add(&line, "Authorization: Basic ");
 	base64_add(&line, pair, strlen(pair));
 	explicit_bzero(pair, strlen(pair));
-	add_line(headers, text_take(&line));
+	add_kube_header_line(headers, text_take(&line));
 }
 
 /* Keys stand in the header's name: what cannot stand there is escaped, and case is lost (the API
@@ -56,7 +56,8 @@ void kube_headers_add_login(struct kube_headers *headers, const struct kube_logi
 	const struct kube_impersonation *other = &login->impersonation;
 
 	if (credential->token)
-		add_line(headers, mem_format("Authorization: Bearer %s", credential->token));
+		add_kube_header_line(headers,
+				     mem_format("Authorization: Bearer %s", credential->token));
 	else if (credential->user_name)
 		add_basic(headers, credential);
 	if (other->user_name)

@@ -98,8 +98,8 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 }
 
 /* A PodGroup has the name of its job, and no labels. */
-static struct cached_job *job_of(struct job_cache *cache, enum job_cache_kind kind,
-				 const struct json *object)
+static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_kind kind,
+					const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const char *job_name = kind == JOB_CACHE_POD_GROUPS
@@ -120,7 +120,7 @@ static void tell_pod(const struct cached_job *job, const struct job_pod *before,
 			follower->settings.on_pod(before, now, follower->settings.data);
 }
 
-static void on_change(const char *name, void *data)
+static void on_cached_object_change(const char *name, void *data)
 {
 	struct kind_watch *watch = data;
 	struct cached_job *job = TAKE(watch->changed);
@@ -151,7 +151,7 @@ static struct job_follower *next_follower(const struct job_cache *cache,
 	return NULL;
 }
 
-static void on_synced(void *data)
+static void on_cached_kind_synced(void *data)
 {
 	const struct kind_watch *watch = data;
 	struct job_follower *follower = NULL;
@@ -162,7 +162,7 @@ static void on_synced(void *data)
 			follower->settings.on_synced(watch->kind, follower->settings.data);
 }
 
-static void on_progress(void *data)
+static void on_cached_kind_progress(void *data)
 {
 	const struct kind_watch *watch = data;
 	struct job_follower *follower = NULL;
@@ -173,7 +173,7 @@ static void on_progress(void *data)
 			follower->settings.on_progress(watch->kind, follower->settings.data);
 }
 
-static void on_trouble(const struct err *err, void *data)
+static void on_cached_kind_trouble(const struct err *err, void *data)
 {
 	const struct kind_watch *watch = data;
 	const struct job_cache_settings *settings = &watch->cache->settings;
@@ -222,12 +222,12 @@ static void on_warnings(const char *namespace_name, const struct json *const *ev
 
 /* What is kept. */
 
-static struct cached_object *object_new(struct kind_watch *watch, const struct json *json)
+static struct cached_object *make_cached_object(struct kind_watch *watch, const struct json *json)
 {
 	struct cached_object *object = mem_new(sizeof(*object));
 	const char *name = json_as_string(json_get_path(json, "metadata", "name", NULL), "");
 
-	object->job = job_of(watch->cache, watch->kind, json);
+	object->job = cached_job_of(watch->cache, watch->kind, json);
 	object->name = mem_copy_text(name);
 	mirror_table_put(&object->job->objects[watch->kind], name)->kept = object;
 	return object;
@@ -240,7 +240,7 @@ static void job_object_done(struct job_object *object)
 	json_free(object->json);
 }
 
-static void release(void *kept, void *data)
+static void release_cached_object(void *kept, void *data)
 {
 	struct kind_watch *watch = data;
 	struct cached_object *object = kept;
@@ -289,7 +289,7 @@ static void keep_object(struct cached_object *object, const struct kind_watch *w
 	object->object = (struct job_object){
 		.uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL)),
 		.owner_uid = mem_copy_text(json_as_string(json_get(owner, "uid"), NULL)),
-		.is_going = json_get(metadata, "deletionTimestamp"),
+		.is_terminating = json_get(metadata, "deletionTimestamp"),
 		.json = kept_json_new(watch, json),
 	};
 }
@@ -303,12 +303,12 @@ static void *project(const struct json *json, void *before, void *data)
 	/* What says of itself nothing that can be is told as gone. */
 	if (watch->kind == JOB_CACHE_PODS && !pod) {
 		if (object)
-			release(object, watch);
-		watch->changed = job_of(watch->cache, watch->kind, json);
+			release_cached_object(object, watch);
+		watch->changed = cached_job_of(watch->cache, watch->kind, json);
 		return NULL;
 	}
 	if (!object)
-		object = object_new(watch, json);
+		object = make_cached_object(watch, json);
 	watch->changed = object->job;
 	if (pod)
 		keep_pod(object, pod);
@@ -366,7 +366,7 @@ static char *name_asked_for(const struct job_cache *cache)
 					    : objects_owner_name(cache->job_name);
 }
 
-static void watch(struct job_cache *cache, enum job_cache_kind kind)
+static void watch_cached_kind(struct job_cache *cache, enum job_cache_kind kind)
 {
 	struct kind_watch *watch = &cache->watches[kind];
 	bool is_by_name = is_asked_for_by_name(cache, kind);
@@ -378,11 +378,11 @@ static void watch(struct job_cache *cache, enum job_cache_kind kind)
 		.object_name = name,
 		.label_selector = selector,
 		.project = project,
-		.release = release,
-		.on_change = on_change,
-		.on_synced = on_synced,
-		.on_progress = on_progress,
-		.on_trouble = on_trouble,
+		.release = release_cached_object,
+		.on_change = on_cached_object_change,
+		.on_synced = on_cached_kind_synced,
+		.on_progress = on_cached_kind_progress,
+		.on_trouble = on_cached_kind_trouble,
 		.data = watch,
 	};
 
@@ -483,12 +483,12 @@ void job_follower_free(struct job_follower *follower)
 
 void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 {
-	watch(cache, kind);
+	watch_cached_kind(cache, kind);
 }
 
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
 {
-	watch(follower->cache, kind);
+	watch_cached_kind(follower->cache, kind);
 }
 
 void job_follower_ask_warnings(struct job_follower *follower)
@@ -515,8 +515,8 @@ size_t job_follower_count(const struct job_follower *follower, enum job_cache_ki
 	return follower->job->objects[kind].count;
 }
 
-static const struct cached_object *find(const struct job_follower *follower,
-					enum job_cache_kind kind, const char *name)
+static const struct cached_object *find_cached_object(const struct job_follower *follower,
+						      enum job_cache_kind kind, const char *name)
 {
 	const struct mirror_entry *entry = mirror_table_find(&follower->job->objects[kind], name);
 
@@ -526,7 +526,7 @@ static const struct cached_object *find(const struct job_follower *follower,
 const struct job_object *job_follower_object(const struct job_follower *follower,
 					     enum job_cache_kind kind, const char *name)
 {
-	const struct cached_object *object = find(follower, kind, name);
+	const struct cached_object *object = find_cached_object(follower, kind, name);
 
 	return object ? &object->object : NULL;
 }
@@ -541,7 +541,7 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name)
 {
-	const struct cached_object *object = find(follower, JOB_CACHE_PODS, name);
+	const struct cached_object *object = find_cached_object(follower, JOB_CACHE_PODS, name);
 
 	return object ? object->pod : NULL;
 }

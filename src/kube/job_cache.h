@@ -35,7 +35,7 @@ struct job_follower; /* of one job */
 /* Of an object that is no Pod. */
 struct job_object {
 	char *uid, *owner_uid; /* and of what it goes with; NULL: it has none */
-	bool is_going; /* somebody deletes it */
+	bool is_terminating; /* somebody deletes it */
 	struct json *json; /* the object; of a PodGroup its spec and status; of a Service of TFJobs,
 			      of which there is one for each Pod, NULL */
 };

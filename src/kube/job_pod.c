@@ -23,7 +23,7 @@ static int restarts_of(const struct json *status, const char *container)
 	return count > 0 && count < INT_MAX ? (int) count : 0;
 }
 
-static int64_t version_of(const struct json *metadata)
+static int64_t pod_version_of(const struct json *metadata)
 {
 	const char *text = json_as_string(json_get(metadata, "resourceVersion"), "");
 	int64_t version;
@@ -51,7 +51,7 @@ struct job_pod *job_pod_read(const struct json *object)
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, pod_observed_container(object));
 	pod->n_restarts = restarts_of(status, pod->container);
-	pod->version = version_of(metadata);
+	pod->version = pod_version_of(metadata);
 	return pod;
 }
 

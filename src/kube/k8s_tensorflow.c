@@ -16,7 +16,7 @@ static const char *prefix_of(const struct k8s_tensorflow *wanted)
 	return wanted->prefix ? wanted->prefix : "tf";
 }
 
-static int count_of(const struct k8s_tensorflow *wanted, enum kind kind)
+static int task_count_of(const struct k8s_tensorflow *wanted, enum kind kind)
 {
 	return kind == KIND_WORKER ? wanted->n_workers : wanted->n_parameter_servers;
 }
@@ -25,7 +25,7 @@ static int count_of(const struct k8s_tensorflow *wanted, enum kind kind)
 static void add_cluster_spec(const struct k8s_tensorflow *wanted, struct text *text)
 {
 	for (enum kind kind = KIND_WORKER; kind < KIND_COUNT; kind++)
-		for (int i = 0; i < count_of(wanted, kind); i++) {
+		for (int i = 0; i < task_count_of(wanted, kind); i++) {
 			if (i > 0)
 				text_add_char(text, ';');
 			else
@@ -51,7 +51,7 @@ static void task_done(struct task *task)
 	mem_free_text(&task->index);
 }
 
-static struct json *object_new(const struct task *task, const char *kind)
+static struct json *make_tensorflow_object(const struct task *task, const char *kind)
 {
 	struct json *object = json_new_object();
 
@@ -116,7 +116,7 @@ static struct json *container_new(const struct task *task, const char *cluster_s
 
 static struct json *controller_new(const struct task *task, const char *cluster_spec)
 {
-	struct json *controller = object_new(task, "ReplicationController");
+	struct json *controller = make_tensorflow_object(task, "ReplicationController");
 	struct json *spec = json_object_at(controller, "spec");
 	struct json *containers = json_new_array();
 	struct json *template;
@@ -130,9 +130,9 @@ static struct json *controller_new(const struct task *task, const char *cluster_
 }
 
 /* Word for word what the old generator wrote, its targetPort for workers alone included. */
-static struct json *service_new(const struct task *task)
+static struct json *make_tensorflow_service(const struct task *task)
 {
-	struct json *service = object_new(task, "Service");
+	struct json *service = make_tensorflow_object(task, "Service");
 	struct json *spec = json_object_at(service, "spec");
 	struct json *ports = json_new_array();
 	struct json *port = json_new_object();
@@ -158,7 +158,7 @@ struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted)
 
 	add_cluster_spec(wanted, &cluster_spec);
 	for (enum kind kind = KIND_WORKER; kind < KIND_COUNT; kind++)
-		for (int i = 0; i < count_of(wanted, kind); i++) {
+		for (int i = 0; i < task_count_of(wanted, kind); i++) {
 			struct task task CLEANUP(task_done) = {
 				.wanted = wanted,
 				.kind = kind,
@@ -169,7 +169,7 @@ struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted)
 			};
 
 			json_append(list, controller_new(&task, text_of(&cluster_spec)));
-			json_append(list, service_new(&task));
+			json_append(list, make_tensorflow_service(&task));
 		}
 	return list;
 }

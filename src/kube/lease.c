@@ -122,7 +122,7 @@ static void copy_uid(char uid[KUBE_UID_SIZE], const struct json *object)
 }
 
 /* As the server has them: from 0 to 2^31 - 1, so that one more is a number still. */
-static int64_t count_of(const struct json *number)
+static int64_t lease_count_of(const struct json *number)
 {
 	int64_t count = json_as_integer(number, 0);
 
@@ -144,7 +144,7 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	record->duration =
 		msec_of_seconds(json_as_integer(json_get(spec, "leaseDurationSeconds"), 0));
 	record->fate = lease_holder_fate(record->holder);
-	lease.n_transitions = count_of(json_get(spec, "leaseTransitions"));
+	lease.n_transitions = lease_count_of(json_get(spec, "leaseTransitions"));
 	lease.renewed_at = json_as_time(json_get(spec, "renewTime"));
 	lease.written_at = written_at(metadata);
 	copy_uid(lease.uid, metadata);

@@ -24,7 +24,7 @@ struct lease_keeper {
 	bool is_done;
 };
 
-static void step(void *data);
+static void on_lease_keeper_timer(void *data);
 
 /* The record as the rules know it. */
 
@@ -46,7 +46,7 @@ static int take_object(struct lease_keeper *keeper, const struct json *object, s
 	return rc;
 }
 
-static void fail(struct lease_keeper *keeper, const struct err *err)
+static void handle_lease_call_failed(struct lease_keeper *keeper, const struct err *err)
 {
 	lease_failed(&keeper->lease, loop_monotonic_now());
 	if (keeper->settings.on_trouble)
@@ -57,12 +57,12 @@ static void see_missing(struct lease_keeper *keeper)
 {
 	static const struct lease_record missing = {.is_there = false};
 
-	lease_saw(&keeper->lease, &missing, loop_monotonic_now());
+	lease_observe(&keeper->lease, &missing, loop_monotonic_now());
 }
 
 /* Calls. */
 
-static struct kube_request request_of(const struct lease_keeper *keeper, enum kube_verb verb)
+static struct kube_request lease_request_of(const struct lease_keeper *keeper, enum kube_verb verb)
 {
 	return (struct kube_request){
 		.verb = verb,
@@ -73,7 +73,8 @@ static struct kube_request request_of(const struct lease_keeper *keeper, enum ku
 	};
 }
 
-static void call(struct lease_keeper *keeper, const struct kube_request *request, kube_done_fn done)
+static void send_lease_request(struct lease_keeper *keeper, const struct kube_request *request,
+			       kube_done_fn done)
 {
 	keeper->call = kube_call_new(keeper->settings.api, request, done, keeper);
 }
@@ -92,44 +93,44 @@ static void on_written(struct json *object, const struct kube_status *status, co
 	else if (err && err->code == ERR_NOT_FOUND)
 		see_missing(keeper);
 	else if (err)
-		fail(keeper, err);
+		handle_lease_call_failed(keeper, err);
 	else if (take_object(keeper, object, &wrong) < 0)
-		fail(keeper, &wrong);
+		handle_lease_call_failed(keeper, &wrong);
 	else
 		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
-	step(keeper);
+	on_lease_keeper_timer(keeper);
 	if (!had_seen && lease_keeper_has_seen(keeper))
 		keeper->settings.on_change(keeper->settings.data);
 }
 
-static void create(struct lease_keeper *keeper)
+static void create_lease(struct lease_keeper *keeper)
 {
 	struct json *body CLEANUP(json_cleanup) =
 		kube_lease_new(keeper->name, keeper->settings.job, keeper->holder, loop_now());
-	struct kube_request request = request_of(keeper, KUBE_CREATE);
+	struct kube_request request = lease_request_of(keeper, KUBE_CREATE);
 
 	request.body = body;
-	call(keeper, &request, on_written);
+	send_lease_request(keeper, &request, on_written);
 }
 
-static void hold(struct lease_keeper *keeper)
+static void renew_lease(struct lease_keeper *keeper)
 {
 	struct json *body CLEANUP(json_cleanup) =
 		kube_lease_hold(&keeper->seen, keeper->holder, loop_now());
-	struct kube_request request = request_of(keeper, KUBE_PATCH);
+	struct kube_request request = lease_request_of(keeper, KUBE_PATCH);
 
 	request.body = body;
 	log_debug("Lease '%s': renewed as %s", keeper->name, keeper->holder);
-	call(keeper, &request, on_written);
+	send_lease_request(keeper, &request, on_written);
 }
 
 static void remove_object(struct lease_keeper *keeper, const char *uid, kube_done_fn done)
 {
 	struct json *body CLEANUP(json_cleanup) = kube_delete_options_new(uid);
-	struct kube_request request = request_of(keeper, KUBE_DELETE);
+	struct kube_request request = lease_request_of(keeper, KUBE_DELETE);
 
 	request.body = body;
-	call(keeper, &request, done);
+	send_lease_request(keeper, &request, done);
 }
 
 /* Whatever became of the Lease of an earlier job: the next look shows it. */
@@ -141,10 +142,10 @@ static void on_cleared(struct json *object, const struct kube_status *status, co
 	(void) object, (void) status;
 	keeper->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
-		fail(keeper, err);
+		handle_lease_call_failed(keeper, err);
 	else
 		see_missing(keeper);
-	step(keeper);
+	on_lease_keeper_timer(keeper);
 }
 
 static void on_looked(struct json *object, const struct kube_status *status, const struct err *err,
@@ -159,24 +160,24 @@ static void on_looked(struct json *object, const struct kube_status *status, con
 	if (err && err->code == ERR_NOT_FOUND) {
 		see_missing(keeper);
 	} else if (err) {
-		fail(keeper, err);
+		handle_lease_call_failed(keeper, err);
 	} else if (take_object(keeper, object, &wrong) < 0) {
-		fail(keeper, &wrong);
+		handle_lease_call_failed(keeper, &wrong);
 	} else if (keeper->settings.job &&
 		   !text_equals(seen->owner_uid, keeper->settings.job->uid)) {
 		remove_object(keeper, seen->uid, on_cleared);
 		return; /* of an earlier job of this name: it is about to go by itself */
 	} else {
-		lease_saw(&keeper->lease, &seen->record, loop_monotonic_now());
+		lease_observe(&keeper->lease, &seen->record, loop_monotonic_now());
 	}
-	step(keeper);
+	on_lease_keeper_timer(keeper);
 }
 
-static void look(struct lease_keeper *keeper)
+static void fetch_lease(struct lease_keeper *keeper)
 {
-	const struct kube_request request = request_of(keeper, KUBE_GET);
+	const struct kube_request request = lease_request_of(keeper, KUBE_GET);
 
-	call(keeper, &request, on_looked);
+	send_lease_request(keeper, &request, on_looked);
 }
 
 static void tell_missing(struct lease_keeper *keeper)
@@ -198,13 +199,13 @@ static void begin_call(struct lease_keeper *keeper)
 	lease_called(&keeper->lease, loop_monotonic_now());
 	switch (next) {
 	case LEASE_LOOK:
-		look(keeper);
+		fetch_lease(keeper);
 		break;
 	case LEASE_CREATE:
-		create(keeper);
+		create_lease(keeper);
 		break;
 	case LEASE_WRITE:
-		hold(keeper);
+		renew_lease(keeper);
 		break;
 	case LEASE_NO_CALL:
 		break;
@@ -221,7 +222,7 @@ static void give_up_overdue(struct lease_keeper *keeper)
 		return;
 	kube_call_cancel(TAKE(keeper->call));
 	err_set(&err, ERR_UNREACHABLE, "the cluster does not respond");
-	fail(keeper, &err);
+	handle_lease_call_failed(keeper, &err);
 }
 
 static void tell_change(struct lease_keeper *keeper)
@@ -234,20 +235,20 @@ static void tell_change(struct lease_keeper *keeper)
 	keeper->settings.on_change(keeper->settings.data);
 }
 
-static void end(struct lease_keeper *keeper)
+static void finish_lease_keeping(struct lease_keeper *keeper)
 {
 	keeper->is_done = true;
 	loop_timer_arm(keeper->timer, MSEC_NEVER);
 	keeper->settings.on_change(keeper->settings.data);
 }
 
-static void step(void *data)
+static void on_lease_keeper_timer(void *data)
 {
 	struct lease_keeper *keeper = data;
 
 	if (keeper->is_ending) { /* the last call has had its time */
 		kube_call_cancel(TAKE(keeper->call));
-		end(keeper);
+		finish_lease_keeping(keeper);
 		return;
 	}
 	give_up_overdue(keeper);
@@ -260,14 +261,14 @@ static void step(void *data)
 
 /* The end. */
 
-static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void on_lease_given_up(struct json *object, const struct kube_status *status,
+			      const struct err *err, void *data)
 {
 	struct lease_keeper *keeper = data;
 
 	(void) object, (void) status, (void) err;
 	keeper->call = NULL;
-	end(keeper);
+	finish_lease_keeping(keeper);
 }
 
 /* What was under way is given up; what it may have done changes nothing: the last call names the
@@ -282,18 +283,18 @@ static void begin_ending(struct lease_keeper *keeper)
 void lease_keeper_release(struct lease_keeper *keeper)
 {
 	struct json *body CLEANUP(json_cleanup) = kube_lease_release(keeper->holder);
-	struct kube_request request = request_of(keeper, KUBE_JSON_PATCH);
+	struct kube_request request = lease_request_of(keeper, KUBE_JSON_PATCH);
 
 	request.body = body;
 	begin_ending(keeper);
-	call(keeper, &request, on_ended);
+	send_lease_request(keeper, &request, on_lease_given_up);
 }
 
 void lease_keeper_remove(struct lease_keeper *keeper)
 {
 	begin_ending(keeper);
 	if (lease_keeper_has_seen(keeper))
-		remove_object(keeper, keeper->seen.uid, on_ended);
+		remove_object(keeper, keeper->seen.uid, on_lease_given_up);
 	else
 		loop_timer_arm(keeper->timer, loop_now());
 }
@@ -344,7 +345,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 				     : mem_copy_text(settings->name);
 	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
 	keeper->lease.may_be_first = settings->may_be_first;
-	keeper->timer = loop_new_timer(settings->loop, step, keeper);
+	keeper->timer = loop_new_timer(settings->loop, on_lease_keeper_timer, keeper);
 	loop_timer_arm(keeper->timer, loop_now());
 	*ret_keeper = keeper;
 	return 0;

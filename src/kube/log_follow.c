@@ -20,7 +20,7 @@ bool log_follow_begin(struct log_follow *follow)
 
 /* 0.25 s, 0.5 s, 1 s …, and up to half as much more. A node that could not be reached is asked
  * half as often. */
-static msec back_off(int n_vain, enum log_end end, double jitter)
+static msec compute_log_back_off(int n_vain, enum log_end end, double jitter)
 {
 	msec wait = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
 
@@ -44,7 +44,8 @@ static bool is_complete(const struct log_follow *follow, enum log_end end, bool 
 }
 
 /* Of a stream that may be worth another one. */
-static struct log_next go_on(const struct log_follow *follow, enum log_end end, double jitter)
+static struct log_next decide_next_log_stream(const struct log_follow *follow, enum log_end end,
+					      double jitter)
 {
 	const struct log_next give_up = {LOG_STEP_GIVE_UP, 0};
 	int most = end == LOG_END_FAILED ? LOG_FOLLOW_FAILURES : LOG_FOLLOW_TRIES;
@@ -55,7 +56,8 @@ static struct log_next go_on(const struct log_follow *follow, enum log_end end, 
 	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
 	    follow->n_vain <= 1)
 		return (struct log_next){LOG_STEP_STREAM, 0};
-	return (struct log_next){LOG_STEP_STREAM, back_off(follow->n_vain, end, jitter)};
+	return (struct log_next){LOG_STEP_STREAM,
+				 compute_log_back_off(follow->n_vain, end, jitter)};
 }
 
 struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bool is_catching_up,
@@ -77,10 +79,10 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 		return done;
 	/* A kubelet that has just been started does not know its Pods for a moment. */
 	if (end == LOG_END_ABSENT && !follow->container.has_ended)
-		return go_on(follow, end, jitter);
+		return decide_next_log_stream(follow, end, jitter);
 	if (end == LOG_END_ABSENT || (end == LOG_END_PROPER && follow->container.is_gone))
 		return was_lost ? give_up : done;
 	if (end == LOG_END_REFUSED && follow->began_after_end)
 		return give_up;
-	return go_on(follow, end, jitter);
+	return decide_next_log_stream(follow, end, jitter);
 }

@@ -53,8 +53,8 @@ static log_stamp latest_known(const struct log_lines *lines)
 	return lines->open_len > 0 && lines->open_stamp > latest ? lines->open_stamp : latest;
 }
 
-static void hand_on(struct log_lines *lines, const char *bytes, size_t len,
-		    const struct target *target)
+static void forward_new_log_text(struct log_lines *lines, const char *bytes, size_t len,
+				 const struct target *target)
 {
 	size_t known = lines->known_len < len ? lines->known_len : len;
 
@@ -122,7 +122,7 @@ static void take_text(struct log_lines *lines, const char *bytes, size_t len, bo
 
 		if (ends && known == len)
 			lines->known_len = len - 1; /* of its end at least nothing was known */
-		hand_on(lines, bytes, len, target);
+		forward_new_log_text(lines, bytes, len, target);
 		lines->open_len += len - known;
 		lines->open_stamp = lines->stamp;
 		if (ends) {

@@ -42,9 +42,9 @@ struct parameters {
 	size_t count;
 };
 
-static void take_step(void *data);
+static void on_mirror_timer(void *data);
 
-static void arm(struct kube_mirror *mirror)
+static void arm_mirror_timer(struct kube_mirror *mirror)
 {
 	loop_timer_arm(mirror->timer, mirror->reflection.wake_at);
 }
@@ -61,9 +61,9 @@ struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
 	mirror->label_selector = mem_copy_text(settings->label_selector);
 	if (settings->object_name)
 		mirror->field_selector = mem_format("metadata.name=%s", settings->object_name);
-	mirror->timer = loop_new_timer(loop, take_step, mirror);
+	mirror->timer = loop_new_timer(loop, on_mirror_timer, mirror);
 	reflection_begin(&mirror->reflection, loop_now());
-	arm(mirror);
+	arm_mirror_timer(mirror);
 	return mirror;
 }
 
@@ -128,13 +128,13 @@ const char *kube_mirror_version(const struct kube_mirror *mirror)
 
 /* What is kept */
 
-static const char *version_of(const struct json *object)
+static const char *object_version_of(const struct json *object)
 {
 	return json_as_string(json_get_path(object, "metadata", "resourceVersion", NULL), "");
 }
 
 /* NULL when it has none. Caller frees. */
-static char *name_of(const struct kube_mirror *mirror, const struct json *object)
+static char *mirrored_name_of(const struct kube_mirror *mirror, const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const char *name = json_as_string(json_get(metadata, "name"), NULL);
@@ -156,7 +156,8 @@ static void tell_progress(const struct kube_mirror *mirror)
 		mirror->settings.on_progress(mirror->settings.data);
 }
 
-static void keep(struct kube_mirror *mirror, const char *name, const struct json *object)
+static void store_mirrored_object(struct kube_mirror *mirror, const char *name,
+				  const struct json *object)
 {
 	const struct kube_mirror_settings *settings = &mirror->settings;
 	struct mirror_entry *entry = mirror_table_put(&mirror->table, name);
@@ -183,13 +184,13 @@ static void drop(struct kube_mirror *mirror, const char *name)
 
 static void take_object(struct kube_mirror *mirror, const struct json *object, bool is_gone)
 {
-	char *name CLEANUP(mem_free_text) = name_of(mirror, object);
+	char *name CLEANUP(mem_free_text) = mirrored_name_of(mirror, object);
 
 	mirror->is_partial = !mirror->reflection.is_synced;
 	if (name && is_gone)
 		drop(mirror, name);
 	else if (name)
-		keep(mirror, name, object);
+		store_mirrored_object(mirror, name, object);
 }
 
 /* What the list that just ended did not have. Names first: removing moves entries about. */
@@ -241,29 +242,29 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > now &&
 	    text_keep(&mirror->trouble, err->text))
 		mirror->settings.on_trouble(err, mirror->settings.data);
-	arm(mirror);
+	arm_mirror_timer(mirror);
 }
 
 void kube_mirror_list_again(struct kube_mirror *mirror)
 {
 	end_calls(mirror);
 	reflection_list_again(&mirror->reflection, loop_now());
-	arm(mirror);
+	arm_mirror_timer(mirror);
 }
 
 /* Watches */
 
-static void add(struct parameters *parameters, const char *name, const char *value)
+static void add_list_parameter(struct parameters *parameters, const char *name, const char *value)
 {
 	if (value)
 		parameters->rows[parameters->count++] = (struct kube_parameter){name, value};
 }
 
-static struct kube_request request_of(const struct kube_mirror *mirror, enum kube_verb verb,
-				      struct parameters *parameters)
+static struct kube_request mirror_request_of(const struct kube_mirror *mirror, enum kube_verb verb,
+					     struct parameters *parameters)
 {
-	add(parameters, "labelSelector", mirror->label_selector);
-	add(parameters, "fieldSelector", mirror->field_selector);
+	add_list_parameter(parameters, "labelSelector", mirror->label_selector);
+	add_list_parameter(parameters, "fieldSelector", mirror->field_selector);
 	return (struct kube_request){
 		.verb = verb,
 		.resource = mirror->settings.resource,
@@ -282,10 +283,10 @@ static bool ends_list(const struct json *object)
 static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
 {
 	if (!mirror->reflection.is_synced && ends_list(object)) {
-		end_list(mirror, version_of(object));
+		end_list(mirror, object_version_of(object));
 		return;
 	}
-	reflection_saw(&mirror->reflection, version_of(object));
+	reflection_observe(&mirror->reflection, object_version_of(object));
 	free(TAKE(mirror->trouble));
 	tell_progress(mirror);
 }
@@ -293,7 +294,7 @@ static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
 static void end_by_event(struct kube_mirror *mirror, const struct json *object)
 {
 	struct parameters none = {0};
-	const struct kube_request request = request_of(mirror, KUBE_WATCH, &none);
+	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, &none);
 	const char *own = kube_api_login(mirror->api)->namespace_name;
 	struct kube_status status;
 	struct err err = {0};
@@ -302,7 +303,7 @@ static void end_by_event(struct kube_mirror *mirror, const struct json *object)
 	end_step(mirror, &status, &err);
 }
 
-static bool take_event(const struct kube_event *event, void *data)
+static bool on_mirror_watch_event(const struct kube_event *event, void *data)
 {
 	struct kube_mirror *mirror = data;
 
@@ -318,19 +319,19 @@ static bool take_event(const struct kube_event *event, void *data)
 	case KUBE_DELETED:
 		break;
 	}
-	reflection_saw(&mirror->reflection, version_of(event->object));
+	reflection_observe(&mirror->reflection, object_version_of(event->object));
 	free(TAKE(mirror->trouble));
 	take_object(mirror, event->object, event->type == KUBE_DELETED);
 	return true;
 }
 
-static void take_bytes(const char *bytes, size_t len, void *data)
+static void on_mirror_watch_bytes(const char *bytes, size_t len, void *data)
 {
 	struct kube_mirror *mirror = data;
 	struct err err = {0};
 
 	mirror->frames.has_writers = mirror->settings.resource == &kube_leases;
-	if (kube_frames_take(&mirror->frames, bytes, len, take_event, mirror, &err) < 0)
+	if (kube_frames_take(&mirror->frames, bytes, len, on_mirror_watch_event, mirror, &err) < 0)
 		end_step(mirror, NULL, &err);
 }
 
@@ -345,12 +346,12 @@ static void end_watch(struct json *object, const struct kube_status *status, con
 }
 
 /* After so long the connection counts as lost: servers send a bookmark about once a minute. */
-static msec silence_of(const struct kube_mirror *mirror)
+static msec output_idle_of(const struct kube_mirror *mirror)
 {
 	msec of_login = kube_api_login(mirror->api)->timeout;
 
-	if (mirror->settings.silence)
-		return mirror->settings.silence;
+	if (mirror->settings.output_idle)
+		return mirror->settings.output_idle;
 	return of_login ? of_login : DEFAULT_SILENCE;
 }
 
@@ -362,15 +363,16 @@ static void begin_watch(struct kube_mirror *mirror)
 
 	snprintf(seconds, sizeof(seconds), "%d",
 		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * kube_jitter()));
-	add(&parameters, "allowWatchBookmarks", "true");
-	add(&parameters, "timeoutSeconds", seconds);
-	add(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);
-	add(&parameters, "resourceVersionMatch", is_stream ? "NotOlderThan" : NULL);
-	add(&parameters, "resourceVersion", is_stream ? NULL : mirror->reflection.version);
-	const struct kube_request request = request_of(mirror, KUBE_WATCH, &parameters);
+	add_list_parameter(&parameters, "allowWatchBookmarks", "true");
+	add_list_parameter(&parameters, "timeoutSeconds", seconds);
+	add_list_parameter(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);
+	add_list_parameter(&parameters, "resourceVersionMatch", is_stream ? "NotOlderThan" : NULL);
+	add_list_parameter(&parameters, "resourceVersion",
+			   is_stream ? NULL : mirror->reflection.version);
+	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, &parameters);
 
-	mirror->call = kube_stream_new(mirror->api, &request, silence_of(mirror), take_bytes,
-				       end_watch, mirror);
+	mirror->call = kube_stream_new(mirror->api, &request, output_idle_of(mirror),
+				       on_mirror_watch_bytes, end_watch, mirror);
 }
 
 /* Pages */
@@ -391,18 +393,18 @@ static void end_pages(const char *version, const struct kube_status *status, con
 		return;
 	}
 	end_list(mirror, version);
-	arm(mirror);
+	arm_mirror_timer(mirror);
 }
 
 static void begin_pages(struct kube_mirror *mirror)
 {
 	struct parameters parameters = {0};
-	const struct kube_request request = request_of(mirror, KUBE_LIST, &parameters);
+	const struct kube_request request = mirror_request_of(mirror, KUBE_LIST, &parameters);
 
 	mirror->pages = kube_pages_new(mirror->api, &request, take_item, end_pages, mirror);
 }
 
-static void take_step(void *data)
+static void on_mirror_timer(void *data)
 {
 	struct kube_mirror *mirror = data;
 

@@ -19,8 +19,8 @@ struct kube_mirror_settings {
 	const char *namespace_name; /* NULL: the login's; KUBE_ALL_NAMESPACES */
 	const char *label_selector; /* NULL: all */
 	const char *object_name; /* only the one of this name; NULL: all */
-	msec silence; /* of a watch, after which its connection counts as lost; 0: 150 s (the server
-			 sends a bookmark about once a minute) */
+	msec output_idle; /* of a watch, after which its connection counts as lost; 0: 150 s (the
+			 server sends a bookmark about once a minute) */
 
 	/* Makes what is kept of an object. `before` is what is kept of it now, or NULL; the mirror
 	 * forgets it and keeps what is returned, which may be the same. NULL: it is not kept. */

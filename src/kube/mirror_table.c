@@ -10,7 +10,7 @@
 #define FEWEST_PLACES 16
 
 /* Names are the cluster's and not an enemy's: a user who may create Pods can do worse. */
-static size_t place_of(const struct mirror_table *table, const char *name)
+static size_t mirror_place_of(const struct mirror_table *table, const char *name)
 {
 	return (size_t) (hash_add(HASH_BEGIN, name, strlen(name)) & (table->n_places - 1));
 }
@@ -18,7 +18,7 @@ static size_t place_of(const struct mirror_table *table, const char *name)
 /* Where the name is, or would be. */
 static struct mirror_entry *find_place(const struct mirror_table *table, const char *name)
 {
-	size_t place = place_of(table, name);
+	size_t place = mirror_place_of(table, name);
 
 	while (table->entries[place].name && strcmp(table->entries[place].name, name) != 0)
 		place = (place + 1) & (table->n_places - 1);
@@ -72,7 +72,7 @@ void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry)
 	table->count--;
 	for (size_t place = (gap + 1) & mask; table->entries[place].name;
 	     place = (place + 1) & mask) {
-		size_t home = place_of(table, table->entries[place].name);
+		size_t home = mirror_place_of(table, table->entries[place].name);
 
 		/* It may move to the gap unless its home lies between the two. */
 		if (((place - home) & mask) < ((place - gap) & mask))

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "kube/keeper.h"
-#include "spec/cluster.h"
+#include "kube/fetch_sidecar.h"
+#include "spec/tf_cluster.h"
 
 #include <limits.h>
 #include <string.h>
@@ -52,7 +52,7 @@ bool objects_read_pod_name(const struct job *job, const char *name, const char *
 void objects_add_address(const struct job *job, const struct role *role, int index,
 			 struct text *text)
 {
-	cluster_add_kubeflow_address(job, role, index, job->name, NULL, text);
+	tf_cluster_add_kubeflow_address(job, role, index, job->name, NULL, text);
 }
 
 /* The owner is no controller that anybody runs, so blockOwnerDeletion, which would ask for rights
@@ -98,7 +98,7 @@ struct json *objects_metadata_new(const struct job *job, const char *name, const
 	return metadata;
 }
 
-static struct json *object_new(const char *kind, struct json *take_metadata)
+static struct json *make_core_object(const char *kind, struct json *take_metadata)
 {
 	struct json *object = json_new_object();
 
@@ -111,7 +111,7 @@ static struct json *object_new(const char *kind, struct json *take_metadata)
 struct json *objects_owner_new(const struct job *job)
 {
 	char *name CLEANUP(mem_free_text) = objects_owner_name(job->name);
-	struct json *owner = object_new("ConfigMap", objects_metadata_new(job, name, NULL));
+	struct json *owner = make_core_object("ConfigMap", objects_metadata_new(job, name, NULL));
 	struct text document CLEANUP(text_done) = {0};
 
 	json_add_compact(&document, job->document);
@@ -122,7 +122,7 @@ struct json *objects_owner_new(const struct job *job)
 struct json *objects_part_new(const struct job *job, const char *name, const char *owner_uid)
 {
 	struct json *config_map =
-		object_new("ConfigMap", objects_metadata_new(job, name, owner_uid));
+		make_core_object("ConfigMap", objects_metadata_new(job, name, owner_uid));
 
 	json_set_string(json_get_path(config_map, "metadata", "labels", NULL), OBJECTS_LABEL_PART,
 			OBJECTS_PART_FILES);
@@ -134,7 +134,7 @@ struct json *objects_secret_new(const struct job *job, const struct job_secret *
 				const char *owner_uid)
 {
 	struct json *object =
-		object_new("Secret", objects_metadata_new(job, secret->name, owner_uid));
+		make_core_object("Secret", objects_metadata_new(job, secret->name, owner_uid));
 
 	json_set_string(object, "type", "Opaque");
 	json_set(object, "stringData", json_ref(secret->values));
@@ -183,7 +183,7 @@ static struct json *selected_new(const struct job *job)
 struct json *objects_headless_service_new(const struct job *job, struct json *take_metadata,
 					  struct json *take_selector)
 {
-	struct json *service = object_new("Service", take_metadata);
+	struct json *service = make_core_object("Service", take_metadata);
 	struct json *spec = json_object_at(service, "spec");
 
 	json_set_string(spec, "clusterIP", "None");
@@ -211,7 +211,7 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 {
 	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
 	struct json *policy =
-		object_new("NetworkPolicy", objects_metadata_new(job, name, owner_uid));
+		make_core_object("NetworkPolicy", objects_metadata_new(job, name, owner_uid));
 	struct json *spec = json_object_at(policy, "spec");
 	struct json *types = json_new_array(), *rules = json_new_array();
 	struct json *rule = json_new_object(), *peers = json_new_array();
@@ -306,7 +306,7 @@ static void check_tf_config(const struct job *job, struct faults *faults)
 			  job_replica_count(job), len, VARIABLE_MAX);
 }
 
-static void check_size(const struct job *job, struct faults *faults)
+static void check_document_size(const struct job *job, struct faults *faults)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -324,9 +324,9 @@ bool objects_check(const struct job *job, struct faults *faults)
 
 	bool are_names_good = objects_check_names(job, faults);
 
-	check_size(job, faults);
+	check_document_size(job, faults);
 	check_tf_config(job, faults);
-	keeper_check(job, faults);
+	fetch_sidecar_check(job, faults);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		check_images(&job->roles[i], "initContainers", faults);
 		check_images(&job->roles[i], "containers", faults);

@@ -107,7 +107,7 @@ struct json *objects_cluster_new(const struct objects *objects, const char *owne
 /* The Pod of one replica in one attempt.
  *
  * It is the role's template, with what makes it this replica: name, host name and subdomain,
- * labels, and, in the container that trains, the variables of spec/cluster.h before its own, so
+ * labels, and, in the container that trains, the variables of spec/tf_cluster.h before its own, so
  * that the job's own win. restartPolicy is Never, because muster restarts. What the template is
  * silent about: the grace time is the job's, enableServiceLinks is off, and the security settings
  * are those of Pod Security's level "restricted". */

@@ -4,11 +4,11 @@
 #include "base/own.h"
 #include "base/sha1.h"
 #include "base/text.h"
-#include "kube/keeper.h"
+#include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
-#include "spec/cluster.h"
 #include "spec/pod_template.h"
+#include "spec/tf_cluster.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static void harden(struct json *spec, struct json *container)
 
 struct objects {
 	const struct job *job;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 	const char *shared_cluster; /* what the ConfigMap holds; NULL: there is none */
 	const char *shared_name; /* of that ConfigMap */
 	struct arena *arena;
@@ -160,7 +160,7 @@ static void set_addresses(struct objects *objects)
 {
 	const struct job *job = objects->job;
 	size_t count = 0;
-	struct cluster_address *addresses = arena_take_array(
+	struct tf_cluster_address *addresses = arena_take_array(
 		objects->arena, (size_t) job_replica_count(job), sizeof(*addresses));
 
 	for (size_t i = 0; i < job->n_roles; i++)
@@ -168,7 +168,7 @@ static void set_addresses(struct objects *objects)
 			struct text address CLEANUP(text_done) = {0};
 
 			objects_add_address(job, &job->roles[i], index, &address);
-			addresses[count++] = (struct cluster_address){
+			addresses[count++] = (struct tf_cluster_address){
 				.role = job->roles[i].name,
 				.index = index,
 				.address = arena_copy_text(objects->arena, text_of(&address)),
@@ -209,7 +209,7 @@ static void set_dense_cluster(struct objects *objects)
 	struct text text CLEANUP(text_done) = {0};
 	const char *cluster;
 
-	cluster_add_dense_cluster(&objects->cluster, &text);
+	tf_cluster_add_dense_cluster(&objects->cluster, &text);
 	cluster = arena_copy_text(objects->arena, text_of(&text));
 	if (text.len <= CLUSTER_IN_POD_MAX) {
 		objects->cluster.dense_cluster = cluster;
@@ -226,7 +226,7 @@ struct objects *objects_new(const struct job *job)
 
 	objects->job = job;
 	objects->arena = arena_new();
-	objects->cluster = (struct cluster){.job = job, .has_own_machines = true};
+	objects->cluster = (struct tf_cluster){.job = job, .has_own_machines = true};
 	set_addresses(objects);
 	set_coordinator(objects);
 	set_dense_cluster(objects);
@@ -324,7 +324,7 @@ static void set_environment(const struct objects *objects, const struct role *ro
 
 	if (objects->shared_cluster)
 		json_append(list, shared_variable_new(objects));
-	cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
+	tf_cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
 	for (size_t i = 0; i < environment.count; i++) {
 		const char *equals = strchr(environment.entries[i], '=');
 		char *name CLEANUP(mem_free_text) = mem_copy_bytes(
@@ -420,7 +420,7 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 	set_environment(objects, role, index, attempt, container);
 	set_port(role, container);
 	set_defaults(job, spec);
-	keeper_add(job, role, index, spec, container);
+	fetch_sidecar_add(job, role, index, spec, container);
 	harden(spec, container);
 	return pod;
 }

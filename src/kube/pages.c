@@ -74,7 +74,8 @@ void kube_pages_cancel(struct kube_pages *pages)
 	free(pages);
 }
 
-static void fail(struct kube_pages *pages, const struct kube_status *status, const struct err *err)
+static void fail_page_listing(struct kube_pages *pages, const struct kube_status *status,
+			      const struct err *err)
 {
 	pages->on_listed("", status, err, pages->data);
 	kube_pages_cancel(pages);
@@ -106,7 +107,7 @@ static void take_page(struct kube_pages *pages, const struct json *page,
 	struct err err = {0};
 
 	if (check_limits(pages, json_count(items), !*next, &err) < 0) {
-		fail(pages, status, &err);
+		fail_page_listing(pages, status, &err);
 		return;
 	}
 	for (size_t i = 0; i < json_count(items); i++)
@@ -136,7 +137,7 @@ static void end_page(struct json *page, const struct kube_status *status, const 
 	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one)
 		begin_small_page(pages);
 	else if (err)
-		fail(pages, status, err);
+		fail_page_listing(pages, status, err);
 	else
 		take_page(pages, page, status);
 }

@@ -24,7 +24,7 @@ struct kube_plugin_call {
 	void *data;
 };
 
-static int refuse(const struct kube_config *config, const char *sentence, struct err *err)
+static int set_plugin_error(const struct kube_config *config, const char *sentence, struct err *err)
 {
 	return err_set(err, ERR_UNREACHABLE, "user '%s': its plug-in '%s': %s", config->user.name,
 		       config->user.plugin->command, sentence);
@@ -32,7 +32,7 @@ static int refuse(const struct kube_config *config, const char *sentence, struct
 
 /* The text on one line, without the escape sequences (ECMA-48) by which it could write over ours.
  */
-static void add_hint(struct text *text, const char *hint)
+static void add_plugin_hint(struct text *text, const char *hint)
 {
 	while (*hint) {
 		if (hint[0] == '\x1b' && hint[1] == '[') {
@@ -57,9 +57,9 @@ static int refuse_missing(const struct kube_config *config, struct err *err)
 	text_add(&sentence, "program not found");
 	if (plugin->install_hint) {
 		text_add(&sentence, "; its hint: ");
-		add_hint(&sentence, plugin->install_hint);
+		add_plugin_hint(&sentence, plugin->install_hint);
 	}
-	return refuse(config, text_of(&sentence), err);
+	return set_plugin_error(config, text_of(&sentence), err);
 }
 
 int kube_plugin_check(const struct kube_config *config, struct err *err)
@@ -114,7 +114,7 @@ static char *question_of(const struct kube_config *config, const char *authority
 	return text_take(&text);
 }
 
-static bool is_named(const char *entry, const char *name)
+static bool is_variable_named(const char *entry, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -124,9 +124,9 @@ static bool is_named(const char *entry, const char *name)
 static bool is_replaced(const char *entry, const struct kube_plugin *plugin)
 {
 	for (size_t i = 0; i < plugin->n_variables; i++)
-		if (is_named(entry, plugin->variables[i].name))
+		if (is_variable_named(entry, plugin->variables[i].name))
 			return true;
-	return is_named(entry, INFO_NAME);
+	return is_variable_named(entry, INFO_NAME);
 }
 
 /* Ours, with what the kubeconfig sets and the question. */
@@ -164,8 +164,8 @@ static char **arguments_for(const struct kube_plugin *plugin, struct arena *aren
 	return arguments;
 }
 
-static void end(struct kube_plugin_call *call, struct kube_credential *credential, msec end,
-		const struct err *err)
+static void finish_plugin_call(struct kube_plugin_call *call, struct kube_credential *credential,
+			       msec end, const struct err *err)
 {
 	kube_plugin_done_fn done = call->done;
 	void *data = call->data;
@@ -174,8 +174,10 @@ static void end(struct kube_plugin_call *call, struct kube_credential *credentia
 	done(credential, end, err, data);
 }
 
-static int read_answer(const struct kube_plugin_call *call, const struct program_answer *answer,
-		       struct kube_credential *ret_credential, msec *ret_end, struct err *err)
+static int read_plugin_answer(const struct kube_plugin_call *call,
+			      const struct program_answer *answer,
+			      struct kube_credential *ret_credential, msec *ret_end,
+			      struct err *err)
 {
 	char *sentence CLEANUP(mem_free_text) = NULL;
 	struct err fault = {0};
@@ -185,27 +187,28 @@ static int read_answer(const struct kube_plugin_call *call, const struct program
 	else if (answer->exit_code)
 		sentence = mem_format("it exited with code %d", answer->exit_code);
 	if (sentence)
-		return refuse(call->config, sentence, err);
+		return set_plugin_error(call->config, sentence, err);
 	if (kube_plugin_answer_read(answer->bytes, answer->len,
 				    call->config->user.plugin->api_version, ret_credential, ret_end,
 				    &fault) < 0)
-		return refuse(call->config, fault.text, err);
+		return set_plugin_error(call->config, fault.text, err);
 	return 0;
 }
 
-static void on_done(const struct program_answer *answer, const struct err *err, void *data)
+static void on_plugin_program_done(const struct program_answer *answer, const struct err *err,
+				   void *data)
 {
 	struct kube_plugin_call *call = data;
 	struct kube_credential credential CLEANUP(kube_credential_done) = {0};
 	msec ends_at = MSEC_NEVER;
 	struct err fault = {0};
-	int rc = answer ? read_answer(call, answer, &credential, &ends_at, &fault)
-			: refuse(call->config, err->text, &fault);
+	int rc = answer ? read_plugin_answer(call, answer, &credential, &ends_at, &fault)
+			: set_plugin_error(call->config, err->text, &fault);
 
 	if (rc < 0)
-		end(call, NULL, MSEC_NEVER, &fault);
+		finish_plugin_call(call, NULL, MSEC_NEVER, &fault);
 	else
-		end(call, &credential, ends_at, NULL);
+		finish_plugin_call(call, &credential, ends_at, NULL);
 }
 
 static bool may_ask(const struct kube_plugin *plugin)
@@ -213,8 +216,8 @@ static bool may_ask(const struct kube_plugin *plugin)
 	return plugin->interactive != KUBE_INTERACTIVE_NEVER && isatty(STDIN_FILENO);
 }
 
-static int start(struct kube_plugin_call *call, struct loop *loop, const char *authority,
-		 struct err *err)
+static int start_plugin_program(struct kube_plugin_call *call, struct loop *loop,
+				const char *authority, struct err *err)
 {
 	const struct kube_plugin *plugin = call->config->user.plugin;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -228,19 +231,20 @@ static int start(struct kube_plugin_call *call, struct loop *loop, const char *a
 		.uses_terminal = is_interactive,
 		.limit = ANSWER_LIMIT,
 		.time_limit = is_interactive ? TIME_LIMIT_OF_PEOPLE : TIME_LIMIT,
-		.done = on_done,
+		.done = on_plugin_program_done,
 		.data = call,
 	};
 	struct err fault = {0};
 
 	if (plugin->interactive == KUBE_INTERACTIVE_ALWAYS && !is_interactive)
-		return refuse(call->config,
-			      "it needs a terminal to ask for input, and there is none", err);
+		return set_plugin_error(call->config,
+					"it needs a terminal to ask for input, and there is none",
+					err);
 	int rc = program_call_new(loop, &asked, &call->program, &fault);
 
 	if (rc == ERR_NOT_FOUND)
 		return refuse_missing(call->config, err);
-	return rc < 0 ? refuse(call->config, fault.text, err) : 0;
+	return rc < 0 ? set_plugin_error(call->config, fault.text, err) : 0;
 }
 
 int kube_plugin_call_new(struct loop *loop, const struct kube_config *config, const char *authority,
@@ -250,7 +254,7 @@ int kube_plugin_call_new(struct loop *loop, const struct kube_config *config, co
 	struct kube_plugin_call *call = mem_new(sizeof(*call));
 
 	*call = (struct kube_plugin_call){.config = config, .done = done, .data = data};
-	int rc = start(call, loop, authority, err);
+	int rc = start_plugin_program(call, loop, authority, err);
 
 	if (rc < 0)
 		free(call);

@@ -93,7 +93,7 @@ static void add_amounts(const struct json *amounts, int64_t count, struct json *
 	}
 }
 
-static void add_role(const struct role *role, int64_t count, struct json *sum)
+static void add_role_resources(const struct role *role, int64_t count, struct json *sum)
 {
 	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
 
@@ -119,7 +119,7 @@ static struct json *least_resources_new(const struct job *job)
 		const struct role *role = &job->roles[i];
 		int64_t count = role->replicas < n_left ? role->replicas : n_left;
 
-		add_role(role, count, sum);
+		add_role_resources(role, count, sum);
 		n_left -= count;
 	}
 	return sum;

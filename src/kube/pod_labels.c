@@ -3,14 +3,14 @@
 #include "base/text.h"
 #include "kube/objects.h"
 
-static const char *word(const struct json *object, const char *key)
+static const char *label_text_of(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), NULL);
 }
 
 bool pod_labels_are_of_tfjob(const struct json *metadata)
 {
-	return text_equals(word(json_get(metadata, "labels"), KUBEFLOW_LABEL_OPERATOR),
+	return text_equals(label_text_of(json_get(metadata, "labels"), KUBEFLOW_LABEL_OPERATOR),
 			   KUBEFLOW_OPERATOR);
 }
 
@@ -21,15 +21,15 @@ struct pod_labels pod_labels_of(const struct json *metadata)
 
 	if (!pod_labels_are_of_tfjob(metadata))
 		return (struct pod_labels){
-			.job = word(labels, OBJECTS_LABEL_JOB),
-			.role = word(labels, OBJECTS_LABEL_ROLE),
-			.index = word(labels, OBJECTS_LABEL_INDEX),
-			.attempt = word(labels, OBJECTS_LABEL_ATTEMPT),
+			.job = label_text_of(labels, OBJECTS_LABEL_JOB),
+			.role = label_text_of(labels, OBJECTS_LABEL_ROLE),
+			.index = label_text_of(labels, OBJECTS_LABEL_INDEX),
+			.attempt = label_text_of(labels, OBJECTS_LABEL_ATTEMPT),
 		};
 	return (struct pod_labels){
-		.job = word(labels, KUBEFLOW_LABEL_JOB),
-		.role = word(labels, KUBEFLOW_LABEL_ROLE),
-		.index = word(labels, KUBEFLOW_LABEL_INDEX),
+		.job = label_text_of(labels, KUBEFLOW_LABEL_JOB),
+		.role = label_text_of(labels, KUBEFLOW_LABEL_ROLE),
+		.index = label_text_of(labels, KUBEFLOW_LABEL_INDEX),
 		.attempt = json_as_string(json_get(annotations, POD_ANNOTATION_ATTEMPT), "0"),
 	};
 }

@@ -22,7 +22,7 @@
 #define LAST_SIGNAL 64
 #define LONGEST_MESSAGE 300
 
-static const char *word(const struct json *object, const char *key)
+static const char *pod_text_of(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), NULL);
 }
@@ -35,7 +35,7 @@ static msec time_at(const struct json *object, const char *key)
 	return time > 0 ? time : MSEC_UNSET;
 }
 
-static bool read_number(const char *text, int most, int *ret_number)
+static bool parse_label_number(const char *text, int most, int *ret_number)
 {
 	int64_t number;
 
@@ -54,14 +54,14 @@ static bool read_labels(const struct json *metadata, struct arena *arena,
 	if (!name_is_dns_label(labels.role) || !name_is_dns1035_label(labels.job))
 		return false;
 	replica->role = arena_copy_text(arena, labels.role);
-	return read_number(labels.index, LIMIT_REPLICAS - 1, &replica->index) &&
-	       read_number(labels.attempt, LIMIT_RESTARTS - 1, &replica->attempt);
+	return parse_label_number(labels.index, LIMIT_REPLICAS - 1, &replica->index) &&
+	       parse_label_number(labels.attempt, LIMIT_RESTARTS - 1, &replica->attempt);
 }
 
 /* A Pod whose phase is Unknown ran when its node was last heard of. */
 static enum observed_phase phase_of(const struct json *status)
 {
-	const char *phase = word(status, "phase");
+	const char *phase = pod_text_of(status, "phase");
 
 	if (text_equals(phase, "Succeeded"))
 		return OBSERVED_SUCCEEDED;
@@ -111,8 +111,8 @@ static bool is_start_error(const char *reason)
 static void read_reason_of_end(const struct json *terminated, struct arena *arena,
 			       struct observed_replica *replica)
 {
-	const char *reason = word(terminated, "reason");
-	const char *message = word(terminated, "message");
+	const char *reason = pod_text_of(terminated, "reason");
+	const char *message = pod_text_of(terminated, "message");
 
 	if (is_start_error(reason)) {
 		replica->exit_code = -1; /* the run-time's, not the program's */
@@ -145,8 +145,8 @@ static void name_image(const char *image, struct arena *arena, struct observed_r
 {
 	const char *message = replica->message;
 
-	if (!image || !text_equals(failure_phrase_of_obstacle(replica->reason),
-				   failure_phrase_of_obstacle("ErrImagePull")))
+	if (!image || !text_equals(failure_phrase_of_waiting_reason(replica->reason),
+				   failure_phrase_of_waiting_reason("ErrImagePull")))
 		return;
 	if (!message)
 		replica->message = arena_format(arena, "image '%s'", image);
@@ -158,15 +158,15 @@ static void read_waiting(const struct json *container, struct arena *arena,
 			 struct observed_replica *replica)
 {
 	const struct json *waiting = json_get_path(container, "state", "waiting", NULL);
-	const char *reason = word(waiting, "reason");
+	const char *reason = pod_text_of(waiting, "reason");
 
 	if (observed_is_live(replica))
 		replica->phase = OBSERVED_STARTING;
 	if (is_on_its_way(reason))
 		return;
-	set_reason(replica, arena, reason, word(waiting, "message"));
-	replica->container = arena_copy_text(arena, word(container, "name"));
-	name_image(word(container, "image"), arena, replica);
+	set_reason(replica, arena, reason, pod_text_of(waiting, "message"));
+	replica->container = arena_copy_text(arena, pod_text_of(container, "name"));
+	name_image(pod_text_of(container, "image"), arena, replica);
 }
 
 const char *pod_observed_container(const struct json *pod)
@@ -180,7 +180,7 @@ const char *pod_observed_container(const struct json *pod)
 static bool is_started_again(const struct json *pod, const struct json *terminated,
 			     const struct observed_replica *replica)
 {
-	const char *policy = word(json_get(pod, "spec"), "restartPolicy");
+	const char *policy = pod_text_of(json_get(pod, "spec"), "restartPolicy");
 	bool has_succeeded =
 		terminated && json_as_integer(json_get(terminated, "exitCode"), 0) == 0;
 
@@ -237,7 +237,7 @@ static void read_failed_sidecar(const struct json *list, struct arena *arena,
 		read_exit_code(ended, replica);
 		replica->reason = FAILURE_SIDECAR_FAILED;
 		replica->message = arena_format(
-			arena, "container '%s' exited with code %d", word(container, "name"),
+			arena, "container '%s' exited with code %d", pod_text_of(container, "name"),
 			(int) json_as_integer(json_get(ended, "exitCode"), 0));
 		return;
 	}
@@ -284,7 +284,7 @@ static void read_container(const struct json *pod, struct arena *arena,
 static void explain_missing_secret(const struct json *metadata, struct arena *arena,
 				   struct observed_replica *replica)
 {
-	const char *job_name = word(json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
+	const char *job_name = pod_text_of(json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
 	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), "default");
 	char *name CLEANUP(mem_free_text) = job_secret_name(job_name);
 	char *message CLEANUP(mem_free_text) = mem_format("secret \"%s\" not found", name);
@@ -326,9 +326,9 @@ static const char *describe_failed_init(const struct json *container, const stru
 					struct arena *arena)
 {
 	const char *name = json_as_string(json_get(container, "name"), "");
-	const char *message = word(terminated, "message");
+	const char *message = pod_text_of(terminated, "message");
 
-	if (is_start_error(word(terminated, "reason")) && message)
+	if (is_start_error(pod_text_of(terminated, "reason")) && message)
 		return arena_format(arena, "init container '%s' could not be started: %s", name,
 				    message);
 	const char *said = last_words(arena, message);
@@ -370,11 +370,11 @@ static void read_init_containers(const struct json *status, struct arena *arena,
 static void read_reason_of_pod(const struct json *status, struct arena *arena,
 			       struct observed_replica *replica)
 {
-	const char *reason = word(status, "reason");
+	const char *reason = pod_text_of(status, "reason");
 
 	if (!reason || replica->reason || observed_is_live(replica))
 		return;
-	set_reason(replica, arena, reason, word(status, "message"));
+	set_reason(replica, arena, reason, pod_text_of(status, "message"));
 	if (phase_of(status) != OBSERVED_FAILED)
 		return;
 	replica->phase = OBSERVED_FAILED;
@@ -385,18 +385,19 @@ static void read_reason_of_pod(const struct json *status, struct arena *arena,
 static void read_condition(const struct json *condition, struct arena *arena,
 			   struct observed_replica *replica)
 {
-	const char *type = word(condition, "type");
-	const char *value = word(condition, "status");
+	const char *type = pod_text_of(condition, "type");
+	const char *value = pod_text_of(condition, "status");
 	bool is_unplaced = text_equals(type, "PodScheduled") && text_equals(value, "False") &&
 			   !replica->reason;
 	bool is_disrupted = text_equals(type, "DisruptionTarget") && text_equals(value, "True");
 
 	/* Of its own evictions a kubelet says more in the Pod's reason. */
 	if (is_disrupted && replica->reason &&
-	    text_equals(word(condition, "reason"), "TerminationByKubelet"))
+	    text_equals(pod_text_of(condition, "reason"), "TerminationByKubelet"))
 		return;
 	if (is_unplaced || is_disrupted)
-		set_reason(replica, arena, word(condition, "reason"), word(condition, "message"));
+		set_reason(replica, arena, pod_text_of(condition, "reason"),
+			   pod_text_of(condition, "message"));
 }
 
 static void read_conditions(const struct json *status, struct arena *arena,
@@ -413,7 +414,7 @@ static bool condition_is(const struct json *status, const char *type, const char
 	const struct json *condition =
 		pod_template_find(json_get(status, "conditions"), "type", type);
 
-	return text_equals(word(condition, "status"), value);
+	return text_equals(pod_text_of(condition, "status"), value);
 }
 
 static enum observed_stage stage_of(const struct json *status)
@@ -431,12 +432,12 @@ static bool is_node_silent(const struct json *status)
 		pod_template_find(json_get(status, "conditions"), "type", "Ready");
 
 	return condition_is(status, "Ready", "False") &&
-	       condition_is(status, "ContainersReady", "True") && !word(ready, "reason");
+	       condition_is(status, "ContainersReady", "True") && !pod_text_of(ready, "reason");
 }
 
 static void read_node(const struct json *pod, struct arena *arena, struct observed_replica *replica)
 {
-	const char *node = word(json_get(pod, "spec"), "nodeName");
+	const char *node = pod_text_of(json_get(pod, "spec"), "nodeName");
 
 	if (!name_is_dns_subdomain(node))
 		return; /* it would stand in commands that are shown */

@@ -49,7 +49,7 @@ bool pod_warnings_is_reason(const char *reason)
 	return false;
 }
 
-static const char *word(const struct json *event, const char *key)
+static const char *warning_text_of(const struct json *event, const char *key)
 {
 	return json_as_string(json_get(event, key), "");
 }
@@ -69,7 +69,7 @@ static int newest_first(const void *a, const void *b)
 	return (first->time < second->time) - (first->time > second->time);
 }
 
-static void tell(const struct listing *listing, const struct json *list)
+static void report_pod_warnings(const struct listing *listing, const struct json *list)
 {
 	const struct pod_warnings_settings *settings = &listing->warnings->settings;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -80,7 +80,7 @@ static void tell(const struct listing *listing, const struct json *list)
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct json *event = json_at(list, i);
 
-		if (pod_warnings_is_reason(word(event, "reason")))
+		if (pod_warnings_is_reason(warning_text_of(event, "reason")))
 			dated[count++] = (struct dated){time_of(event), event};
 	}
 	if (count > 0)
@@ -98,7 +98,7 @@ static void listing_free(struct listing *listing)
 	free(listing);
 }
 
-static void forget(struct listing *listing)
+static void delete_warnings_listing(struct listing *listing)
 {
 	struct mirror_table *listings = &listing->warnings->listings;
 
@@ -118,9 +118,9 @@ static void on_listed(struct json *list, const struct kube_status *status, const
 		return;
 	}
 	listing->is_asked = false;
-	tell(listing, err ? NULL : json_get(list, "items"));
+	report_pod_warnings(listing, err ? NULL : json_get(list, "items"));
 	if (!listing->is_asked)
-		forget(listing);
+		delete_warnings_listing(listing);
 }
 
 static void list(void *data)
@@ -137,7 +137,7 @@ static void list(void *data)
 	if (settings->is_wanted(listing->namespace_name, settings->data))
 		listing->call = kube_call_new(settings->api, &request, on_listed, listing);
 	else
-		forget(listing);
+		delete_warnings_listing(listing);
 }
 
 struct pod_warnings *pod_warnings_new(const struct pod_warnings_settings *settings)

@@ -44,7 +44,7 @@ static void take_version(struct reflection *reflection, const char *version)
 static void note_sign(struct reflection *reflection)
 {
 	reflection->has_seen = true;
-	reflection->silence = 0;
+	reflection->output_idle = 0;
 }
 
 void reflection_listed(struct reflection *reflection, const char *version, msec now)
@@ -56,7 +56,7 @@ void reflection_listed(struct reflection *reflection, const char *version, msec 
 		plan(reflection, REFLECTION_WATCH, now);
 }
 
-void reflection_saw(struct reflection *reflection, const char *version)
+void reflection_observe(struct reflection *reflection, const char *version)
 {
 	note_sign(reflection);
 	/* The objects of a stream come in any order: until all are there, no version is ours. */
@@ -73,7 +73,7 @@ static msec wait_after(int n_failures)
 	return msec_min(wait, LONGEST_BACKOFF);
 }
 
-static msec back_off(struct reflection *reflection, msec now, double jitter)
+static msec compute_watch_back_off(struct reflection *reflection, msec now, double jitter)
 {
 	if (reflection->failed_at != MSEC_UNSET && now - reflection->failed_at > QUIET_TIME)
 		reflection->n_failures = 0;
@@ -120,7 +120,7 @@ void reflection_list_again(struct reflection *reflection, msec at)
 {
 	reflection->is_synced = false;
 	reflection->version[0] = '\0';
-	reflection->silence = 0;
+	reflection->output_idle = 0;
 	plan(reflection, list_step(reflection), at);
 }
 
@@ -132,7 +132,8 @@ static void list_anew(struct reflection *reflection, msec now, double jitter)
 		reflection->too_old_at != MSEC_UNSET && now - reflection->too_old_at <= QUIET_TIME;
 
 	reflection->too_old_at = now;
-	reflection_list_again(reflection, now + (is_again ? back_off(reflection, now, jitter) : 0));
+	reflection_list_again(
+		reflection, now + (is_again ? compute_watch_back_off(reflection, now, jitter) : 0));
 }
 
 /* No longer kept; or, of a server that gives what it does not take, no version at all. */
@@ -150,8 +151,8 @@ static bool is_silent_too_long(struct reflection *reflection, const struct refle
 			       msec now)
 {
 	if (reflection->step == REFLECTION_WATCH && !reflection->has_seen && !end->status.code)
-		reflection->silence += now - reflection->began_at;
-	return reflection->silence >= LONGEST_SILENCE;
+		reflection->output_idle += now - reflection->began_at;
+	return reflection->output_idle >= LONGEST_SILENCE;
 }
 
 void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
@@ -178,7 +179,7 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 	}
 	if (is_lost_late(reflection, end, now))
 		reflection->n_failures = 0;
-	msec wait = back_off(reflection, now, jitter);
+	msec wait = compute_watch_back_off(reflection, now, jitter);
 
 	if (end->status.retry_after > wait)
 		wait = msec_min(end->status.retry_after, 60 * MSEC_PER_SECOND);

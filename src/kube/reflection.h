@@ -35,7 +35,7 @@ struct reflection {
 	bool is_without_stream; /* the server cannot stream a list */
 	msec began_at; /* of the step */
 	bool has_seen; /* anything since the step began */
-	msec silence; /* of the watches in a row that ended without a word */
+	msec output_idle; /* of the watches in a row that ended without a word */
 	int n_failures; /* in a row */
 	msec failed_at; /* the last time; MSEC_UNSET */
 	msec too_old_at; /* when its version was no longer kept, the last time; MSEC_UNSET */
@@ -54,7 +54,7 @@ void reflection_start(struct reflection *reflection, msec now);
  * it, and the watch is due at once. */
 void reflection_listed(struct reflection *reflection, const char *version, msec now);
 /* An event or a bookmark. */
-void reflection_saw(struct reflection *reflection, const char *version);
+void reflection_observe(struct reflection *reflection, const char *version);
 /* Whatever is being done is given up: all objects are wanted anew, from `at` on. */
 void reflection_list_again(struct reflection *reflection, msec at);
 /* The step has ended; says what is next, and when. `jitter` is a random number from 0 to 1. */

@@ -8,7 +8,7 @@
 #define LONGEST_BACKOFF (10 * MSEC_PER_SECOND)
 
 /* 0.2 s, 0.4 s, 0.8 s …, and up to half as much more. */
-static msec back_off(int n_tries, double jitter)
+static msec compute_retry_back_off(int n_tries, double jitter)
 {
 	msec wait = SHORTEST_WAIT;
 
@@ -67,10 +67,10 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	if (kube_asks_to_wait(status) && (status->code == 429 || !is_create)) {
 		if (outcome->n_tries >= KUBE_TRIES)
 			return give_up;
-		return (struct kube_retry){KUBE_TRY_AGAIN,
-					   status->retry_after >= 0
-						   ? asked_wait(status->retry_after, jitter)
-						   : back_off(outcome->n_tries, jitter)};
+		return (struct kube_retry){
+			KUBE_TRY_AGAIN, status->retry_after >= 0
+						? asked_wait(status->retry_after, jitter)
+						: compute_retry_back_off(outcome->n_tries, jitter)};
 	}
 	bool is_worn_out = outcome->n_tries >= KUBE_TRIES ||
 			   (!is_create && outcome->n_failures >= KUBE_BLIND_TRIES);
@@ -80,5 +80,5 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	    (outcome->is_relayed && status->code) || (is_create && !outcome->has_name))
 		return give_up;
 	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,
-				   back_off(outcome->n_tries, jitter)};
+				   compute_retry_back_off(outcome->n_tries, jitter)};
 }

@@ -114,8 +114,8 @@ static bool is_trouble(const struct kube_answer *answer)
 	return answer->err.code && (answer->http_code == 401 || !answer->http_code);
 }
 
-static int judge(const char *namespace_name, const struct kube_right *rights, size_t n_rights,
-		 const struct kube_answer *answers, struct err *err)
+static int check_rights_answers(const char *namespace_name, const struct kube_right *rights,
+				size_t n_rights, const struct kube_answer *answers, struct err *err)
 {
 	bool *is_missing CLEANUP(mem_free_any) = mem_new_array(n_rights, sizeof(*is_missing));
 	bool is_any_missing = false;
@@ -152,7 +152,7 @@ int kube_rights_check(struct loop *loop, struct kube_api *api, const char *names
 	if (beside)
 		requests[n_rights] = *beside;
 	kube_wait_all(loop, api, requests, count, answers);
-	int rc = judge(namespace_name, rights, n_rights, answers, err);
+	int rc = check_rights_answers(namespace_name, rights, n_rights, answers, err);
 
 	if (rc == 0)
 		rc = kube_answers_error(answers + n_rights, count - n_rights, err);

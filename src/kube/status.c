@@ -9,7 +9,7 @@
 
 #define LONGEST_MESSAGE 300
 
-static enum err_code code_of(int http_code, const char *reason)
+static enum err_code err_code_of_http(int http_code, const char *reason)
 {
 	switch (http_code) {
 	case 404:
@@ -91,7 +91,7 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 	add_why(&sentence, http_code, message);
 	if (kube_refusal_of(http_code, message) == KUBE_REFUSED_RIGHT)
 		add_rule(&sentence, request, own_namespace);
-	return err_set(err, code_of(http_code, reason), "%s", text_of(&sentence));
+	return err_set(err, err_code_of_http(http_code, reason), "%s", text_of(&sentence));
 }
 
 static bool is_status(const struct json *object)

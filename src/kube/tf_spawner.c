@@ -73,7 +73,7 @@ static int add_service(const struct tf_spawner *wanted, const char *name, struct
 }
 
 /* With the blanks of Python's json.dumps. */
-static void add_tf_config(const struct tf_spawner *wanted, int index, struct text *text)
+static void add_spawner_tf_config(const struct tf_spawner *wanted, int index, struct text *text)
 {
 	text_add(text, "{\"cluster\": {\"worker\": [");
 	for (int i = 0; i < wanted->n_workers; i++)
@@ -103,7 +103,7 @@ static struct json *env_new(const struct tf_spawner *wanted, int index)
 	char *number CLEANUP(mem_free_text) = mem_format("%d", index);
 	char *count CLEANUP(mem_free_text) = mem_format("%d", wanted->n_workers);
 
-	add_tf_config(wanted, index, &config);
+	add_spawner_tf_config(wanted, index, &config);
 	set_variable(list, "TF_CONFIG", text_of(&config));
 	set_variable(list, "WORKER_NUMBER", number);
 	set_variable(list, "TOT_WORKERS", count);

@@ -4,7 +4,7 @@
 
 #define OUR_FIELD "replicaGroups" /* stands in every status that muster writes */
 
-static int refuse(const char *why, struct err *err)
+static int refuse_foreign_definition(const char *why, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
 		       "the definition of TFJobs on this cluster, CRD " TFJOB_DEFINITION
@@ -16,7 +16,7 @@ static int refuse(const char *why, struct err *err)
 
 static int refuse_dropped(struct err *err)
 {
-	return refuse("it drops what muster writes into a status", err);
+	return refuse_foreign_definition("it drops what muster writes into a status", err);
 }
 
 static const struct json *served_version(const struct json *definition)
@@ -39,8 +39,8 @@ int tfjob_definition_check(const struct json *definition, struct err *err)
 		json_as_bool(keeps, false) || json_get_path(status, "properties", OUR_FIELD, NULL);
 
 	if (!json_get_path(version, "subresources", "status", NULL))
-		return refuse("a status cannot be written, which takes the subresource 'status'",
-			      err);
+		return refuse_foreign_definition(
+			"a status cannot be written, which takes the subresource 'status'", err);
 	return is_kept ? 0 : refuse_dropped(err);
 }
 

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
-#include "spec/cluster.h"
 #include "spec/pod_template.h"
+#include "spec/tf_cluster.h"
 
 #include <stdlib.h>
 
@@ -16,21 +16,22 @@ struct tfjob_objects {
 	const struct job *job;
 	const struct tfjob_manner *manner;
 	struct arena *arena;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 };
 
 void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
 		       const struct role *role, int index, struct text *text)
 {
-	cluster_add_kubeflow_address(job, role, index, manner->has_one_service ? job->name : NULL,
-				     manner->cluster_domain, text);
+	tf_cluster_add_kubeflow_address(job, role, index,
+					manner->has_one_service ? job->name : NULL,
+					manner->cluster_domain, text);
 }
 
 struct tfjob_objects *tfjob_objects_new(const struct job *job, const struct tfjob_manner *manner)
 {
 	struct tfjob_objects *objects = mem_new(sizeof(*objects));
 	struct arena *arena = arena_new();
-	struct cluster_address *addresses =
+	struct tf_cluster_address *addresses =
 		arena_take_array(arena, (size_t) job_replica_count(job), sizeof(*addresses));
 	size_t count = 0;
 
@@ -39,7 +40,7 @@ struct tfjob_objects *tfjob_objects_new(const struct job *job, const struct tfjo
 			struct text address CLEANUP(text_done) = {0};
 
 			tfjob_add_address(manner, job, &job->roles[i], index, &address);
-			addresses[count++] = (struct cluster_address){
+			addresses[count++] = (struct tf_cluster_address){
 				.role = job->roles[i].name,
 				.index = index,
 				.address = arena_copy_text(arena, text_of(&address)),
@@ -113,8 +114,8 @@ struct json *tfjob_metadata_new(const struct job *job, const char *name, const c
 	return metadata;
 }
 
-static struct json *object_new(const char *kind, const struct job *job, const struct role *role,
-			       int index, const char *owner_uid)
+static struct json *make_tfjob_object(const char *kind, const struct job *job,
+				      const struct role *role, int index, const char *owner_uid)
 {
 	char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
 	struct json *object = json_new_object();
@@ -155,16 +156,16 @@ static void add_port(const struct role *role, struct json *container)
 }
 
 /* Behind those of the template: the kubelet takes the later one of two. */
-static void add_tf_config(const struct tfjob_objects *objects, const struct role *role, int index,
-			  struct json *containers)
+static void add_tf_config_variable(const struct tfjob_objects *objects, const struct role *role,
+				   int index, struct json *containers)
 {
 	struct json *container = pod_template_find(containers, "name", CONTAINER);
 	struct text value CLEANUP(text_done) = {0};
 	struct json *variable;
 
-	if (!container || !cluster_has_kubeflow_tf_config(objects->job))
+	if (!container || !tf_cluster_has_kubeflow_tf_config(objects->job))
 		return;
-	cluster_add_tf_config(&objects->cluster, TF_CONFIG_KUBEFLOW, role->name, index, &value);
+	tf_cluster_add_tf_config(&objects->cluster, TF_CONFIG_KUBEFLOW, role->name, index, &value);
 	variable = json_new_object();
 	json_set_string(variable, "name", "TF_CONFIG");
 	json_set_string(variable, "value", text_of(&value));
@@ -184,7 +185,7 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 			   int attempt, const char *owner_uid)
 {
 	const struct job *job = objects->job;
-	struct json *pod = object_new("Pod", job, role, index, owner_uid);
+	struct json *pod = make_tfjob_object("Pod", job, role, index, owner_uid);
 	struct json *metadata = json_get(pod, "metadata");
 	struct json *spec = json_new_copy(json_get(role->template, "spec"));
 	struct json *labels;
@@ -202,7 +203,7 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 	}
 	json_set(pod, "spec", spec);
 	add_port(role, pod_template_container(pod));
-	add_tf_config(objects, role, index, json_get(spec, "containers"));
+	add_tf_config_variable(objects, role, index, json_get(spec, "containers"));
 	json_set_string(spec, "restartPolicy", restart_policy_of_pod(job, role));
 	if (objects->manner->has_one_service) {
 		json_set(spec, "hostname", json_new_copy(json_get(metadata, "name")));
@@ -264,7 +265,7 @@ static struct json *service_ports_new(const struct role *role)
 struct json *tfjob_service_new(const struct job *job, const struct role *role, int index,
 			       const char *owner_uid)
 {
-	struct json *service = object_new("Service", job, role, index, owner_uid);
+	struct json *service = make_tfjob_object("Service", job, role, index, owner_uid);
 	struct json *spec = json_object_at(service, "spec");
 
 	add_labels(json_object_at(json_get(service, "metadata"), "labels"), job, role, index);

@@ -16,8 +16,8 @@ struct waiting {
 	struct kube_answer *answer;
 };
 
-static void on_done(struct json *object, const struct kube_status *status, const struct err *err,
-		    void *data)
+static void on_waiting_call_done(struct json *object, const struct kube_status *status,
+				 const struct err *err, void *data)
 {
 	struct waiting *waiting = data;
 
@@ -32,7 +32,7 @@ static void on_done(struct json *object, const struct kube_status *status, const
 }
 
 /* Somebody stopped the loop. */
-static void give_up(const struct waiting *waiting)
+static void cancel_waiting_call(const struct waiting *waiting)
 {
 	kube_call_cancel(waiting->call);
 	*waiting->answer = (struct kube_answer){0};
@@ -48,13 +48,14 @@ void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_re
 	for (size_t i = 0; i < count; i++) {
 		waiting[i] = (struct waiting){.wait = &wait, .answer = &answers[i]};
 		/* It ends in on_done, and the last one stops the loop. */
-		waiting[i].call = kube_call_new(api, &requests[i], on_done, &waiting[i]);
+		waiting[i].call =
+			kube_call_new(api, &requests[i], on_waiting_call_done, &waiting[i]);
 	}
 	if (count > 0)
 		loop_run(loop);
 	for (size_t i = 0; i < count; i++)
 		if (waiting[i].call)
-			give_up(&waiting[i]);
+			cancel_waiting_call(&waiting[i]);
 }
 
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err)

@@ -9,7 +9,7 @@
 
 #define MOST_TOLD 100 /* more are not told: a server does not fill our memory */
 
-static bool was_told(const struct kube_warnings *warnings, const char *sentence)
+static bool was_warning_reported(const struct kube_warnings *warnings, const char *sentence)
 {
 	for (size_t i = 0; i < warnings->n_told; i++)
 		if (!strcmp(warnings->told[i], sentence))
@@ -17,7 +17,7 @@ static bool was_told(const struct kube_warnings *warnings, const char *sentence)
 	return warnings->n_told == MOST_TOLD;
 }
 
-static void tell(struct kube_warnings *warnings, const char *sentence)
+static void report_server_warning(struct kube_warnings *warnings, const char *sentence)
 {
 	mem_grow(&warnings->told, &warnings->capacity, warnings->n_told, sizeof(*warnings->told));
 	warnings->told[warnings->n_told++] = mem_copy_text(sentence);
@@ -32,8 +32,8 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
 		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
 
-		if (sentence && *sentence && !was_told(warnings, sentence))
-			tell(warnings, sentence);
+		if (sentence && *sentence && !was_warning_reported(warnings, sentence))
+			report_server_warning(warnings, sentence);
 	}
 }
 

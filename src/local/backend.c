@@ -45,18 +45,18 @@ struct local {
 	double cores; /* that the job's replicas share */
 };
 
-static struct local *of(struct backend *backend)
+static struct local *local_backend_of(struct backend *backend)
 {
 	return (struct local *) backend;
 }
 
-static void tell_trouble(struct local *local, const char *sentence)
+static void report_local_trouble(struct local *local, const char *sentence)
 {
 	if (local->settings.on_trouble)
 		local->settings.on_trouble(sentence, local->settings.data);
 }
 
-static void tell_news(struct local *local)
+static void notify_local_news(struct local *local)
 {
 	if (local->job_name && local->settings.on_news)
 		local->settings.on_news(local->settings.data);
@@ -72,7 +72,7 @@ static void hear_output(void *data)
 
 static void hear_trouble(const char *sentence, void *data)
 {
-	tell_trouble(data, sentence);
+	report_local_trouble(data, sentence);
 }
 
 static char *job_folder(const struct local *local)
@@ -108,9 +108,9 @@ static void see_clock(struct local *local)
 static int local_observe(struct backend *backend, const struct job *job, struct arena *arena,
 			 struct observed *ret_observed, struct err *err)
 {
-	struct local *local = of(backend);
+	struct local *local = local_backend_of(backend);
 	struct observed observed = {
-		.habits =
+		.traits =
 			{
 				.sends_signals = true,
 				.kills_after_grace = true,
@@ -142,7 +142,7 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 		"port %d of %s-%d is still in use; to find the process: ss -tlnp 'sport = :%d'",
 		port, action->role, action->index, port);
 
-	tell_trouble(local, sentence);
+	report_local_trouble(local, sentence);
 }
 
 /* Without a log the replica runs all the same; what it prints is lost, and that is told. */
@@ -154,10 +154,10 @@ static struct log_writer *open_log(struct local *local, struct local_replica *re
 
 	if (log_writer_open(folder, replica->role, replica->index, replica->attempt,
 			    local->settings.rotate_at, &log, &err) < 0) {
-		tell_trouble(local, err.text);
+		report_local_trouble(local, err.text);
 		return NULL;
 	}
-	log_writer_set_unkept(log, local->settings.unkept);
+	log_writer_set_unsaved_output(log, local->settings.unsaved_output);
 	log_writer_begin_copy(log, local->settings.copies);
 	replica->log = mem_copy_text(log_writer_path(log));
 	return log;
@@ -178,7 +178,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
-	struct cluster cluster = local_ports_cluster(&local->ports, job, arena);
+	struct tf_cluster cluster = local_ports_cluster(&local->ports, job, arena);
 	const struct local_machine machine = {
 		.visible_gpus =
 			local_gpus_visible(&local->gpus, action->role, action->index, arena),
@@ -192,7 +192,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 	warn_if_port_is_taken(local, action);
 	cluster.report_folder = folder;
-	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
+	cluster.has_own_machines = gpu_assignment_is_disjoint(&local->gpus.deal);
 	if (local->settings.join_world)
 		local->settings.join_world(&cluster, arena, local->settings.world_data);
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
@@ -250,7 +250,7 @@ static void end_those_that_left(struct local *local, bool has_children)
 	local->look_delay = 0;
 	loop_timer_arm(local->look_timer, MSEC_NEVER);
 	arm_kill_timer(local);
-	tell_news(local);
+	notify_local_news(local);
 }
 
 /* Whatever stops a process of ours, its peers in the job fail of it. */
@@ -265,7 +265,7 @@ static void hear_of_stops(struct local *local)
 		if (!replica)
 			continue;
 		replica->stopped_by = signal_number;
-		tell_news(local);
+		notify_local_news(local);
 	}
 }
 
@@ -278,7 +278,7 @@ static void reap_children(void *data)
 	see_clock(local);
 	hear_of_stops(local);
 	while (child_reap(&child_exit, &has_children))
-		local_replicas_hear_exit(&child_exit, &local->replicas);
+		local_replicas_handle_exit(&child_exit, &local->replicas);
 	end_those_that_left(local, has_children);
 }
 
@@ -290,10 +290,10 @@ static void hear_of_children(int signal_number, void *data)
 
 void backend_local_kill_all(struct backend *backend)
 {
-	struct local *local = of(backend);
+	struct local *local = local_backend_of(backend);
 
 	local_replicas_kill_all(&local->replicas, loop_now());
-	child_kill_all(local_replicas_hear_exit, &local->replicas);
+	child_kill_all(local_replicas_handle_exit, &local->replicas);
 	end_those_that_left(local, false);
 }
 
@@ -303,18 +303,18 @@ static int local_publish(struct local *local, const struct job *job, const struc
 			 struct err *err)
 {
 	struct text told CLEANUP(text_done) = {0};
-	int rc = local_gpus_deal(&local->gpus, job, action->role, action->index, &told, err);
+	int rc = local_gpus_assign(&local->gpus, job, action->role, action->index, &told, err);
 
 	if (rc < 0)
 		return rc;
 	if (told.len)
-		tell_trouble(local, text_of(&told));
+		report_local_trouble(local, text_of(&told));
 	return local_ports_publish(&local->ports, job, action->role, action->index, err);
 }
 
 static int local_unpublish(struct local *local, const struct action *action, struct err *err)
 {
-	int rc = local_gpus_take_back(&local->gpus, local->uid, action->role, action->index, err);
+	int rc = local_gpus_release(&local->gpus, local->uid, action->role, action->index, err);
 
 	return rc < 0 ? rc
 		      : local_ports_unpublish(&local->ports, local->uid, action->role,
@@ -337,7 +337,7 @@ static int local_start(struct local *local, const struct job *job, const struct 
 
 static void hear_of_stacks(void *data)
 {
-	tell_news(data);
+	notify_local_news(data);
 }
 
 static void stop_replica(struct local *local, struct local_replica *replica,
@@ -369,7 +369,7 @@ static void local_end(struct local *local, const struct action *action)
 static int local_apply(struct backend *backend, const struct job *job, const struct action *action,
 		       struct err *err)
 {
-	struct local *local = of(backend);
+	struct local *local = local_backend_of(backend);
 
 	learn_job(local, job);
 	switch (action->type) {
@@ -396,7 +396,7 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 			    int index, int attempt, size_t most, struct arena *arena,
 			    struct printed *ret_printed, struct err *err)
 {
-	struct local *local = of(backend);
+	struct local *local = local_backend_of(backend);
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
 
 	(void) job;
@@ -406,7 +406,7 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 static int local_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
 			     size_t *ret_count, struct err *err)
 {
-	struct local *local = of(backend);
+	struct local *local = local_backend_of(backend);
 
 	return local_stacks_summarize(&local->stacks, arena, ret_lines, ret_count, err);
 }
@@ -414,7 +414,7 @@ static int local_last_stacks(struct backend *backend, struct arena *arena, const
 /* Processes are not ended here: its owner has seen to that (backend_local_kill_all). */
 static void local_free(struct backend *backend)
 {
-	struct local *local = of(backend);
+	struct local *local = local_backend_of(backend);
 
 	if (local->uid)
 		local_ports_release(&local->ports, local->uid, NULL);

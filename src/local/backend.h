@@ -6,9 +6,9 @@
 #include "io/loop.h"
 #include "jobs/backend.h"
 #include "logs/name.h"
-#include "spec/cluster.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
+#include "spec/tf_cluster.h"
 #include "store/claims.h"
 
 #include <sys/resource.h>
@@ -28,12 +28,13 @@ struct backend_local_settings {
 	const struct private_network *network; /* of the job; NULL: that of everybody */
 	/* Says where the job's processes stand among those of other machines. NULL: there are none.
 	 */
-	void (*join_world)(struct cluster *cluster, struct arena *arena, void *data);
+	void (*join_world)(struct tf_cluster *cluster, struct arena *arena, void *data);
 	void *world_data; /* of join_world */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
 	const char *state_folder; /* with what lets Python processes show their stacks; NULL: they
 				     do not */
-	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
+	struct unsaved_output
+		*unsaved_output; /* takes output that logs cannot; NULL: nothing does */
 	struct output_copies *copies; /* of output; NULL: none */
 	struct replica_input input;
 	int64_t rotate_at; /* size at which a log file is rotated */

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "local/backend.h"
 #include "local/start.h"
-#include "reconcile/gpu_deal.h"
+#include "reconcile/gpu_assignment.h"
 #include "spec/cluster_address.h"
 #include "spec/cluster_spec.h"
 
@@ -24,7 +24,7 @@ static size_t container_position(const struct role *role)
 	return 0;
 }
 
-static char *path_of(const struct role *role, const char *field)
+static char *container_field_path_of(const struct role *role, const char *field)
 {
 	return mem_format("spec.tfReplicaSpecs[%s].template.spec.containers[%zu].%s", role->title,
 			  container_position(role), field);
@@ -32,14 +32,14 @@ static char *path_of(const struct role *role, const char *field)
 
 static void refuse_command(struct faults *faults, const struct role *role, const char *sentence)
 {
-	char *path CLEANUP(mem_free_text) = path_of(role, "command");
+	char *path CLEANUP(mem_free_text) = container_field_path_of(role, "command");
 
 	fault_add(faults, role->container.command_place, path, "%s", sentence);
 }
 
 static void refuse_working_dir(struct faults *faults, const struct role *role, const char *sentence)
 {
-	char *path CLEANUP(mem_free_text) = path_of(role, "workingDir");
+	char *path CLEANUP(mem_free_text) = container_field_path_of(role, "workingDir");
 
 	fault_add(faults, role->container.working_dir_place, path, "%s", sentence);
 }
@@ -51,16 +51,16 @@ static bool has_unknown_variable(const char *program)
 }
 
 /* Ports are claimed when the job begins; until then every replica stands at the same one. */
-static struct cluster imagine_cluster(const struct job *job, struct arena *arena)
+static struct tf_cluster imagine_cluster(const struct job *job, struct arena *arena)
 {
 	size_t count = (size_t) job_replica_count(job), n = 0;
-	struct cluster_address *addresses = arena_take_array(arena, count, sizeof(*addresses));
+	struct tf_cluster_address *addresses = arena_take_array(arena, count, sizeof(*addresses));
 
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++)
-			addresses[n++] =
-				(struct cluster_address){job->roles[i].name, index, "127.0.0.1:1"};
-	return (struct cluster){
+			addresses[n++] = (struct tf_cluster_address){job->roles[i].name, index,
+								     "127.0.0.1:1"};
+	return (struct tf_cluster){
 		.job = job,
 		.addresses = addresses,
 		.n_addresses = n,
@@ -72,7 +72,7 @@ static struct cluster imagine_cluster(const struct job *job, struct arena *arena
 static void check_start(const struct job *job, const struct role *role, struct faults *faults)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct cluster cluster = imagine_cluster(job, arena);
+	struct tf_cluster cluster = imagine_cluster(job, arena);
 	struct child_start start;
 	struct err err;
 
@@ -83,7 +83,7 @@ static void check_start(const struct job *job, const struct role *role, struct f
 		refuse_command(faults, role, err.text);
 }
 
-static bool is_loopback(const char *address)
+static bool is_loopback_host(const char *address)
 {
 	char *host CLEANUP(mem_free_text) = address_host(address);
 	struct in_addr ipv4;
@@ -104,7 +104,7 @@ static char *find_other_machine(const char *tf_config)
 		return NULL;
 	for (size_t i = 0; i < spec->n_jobs; i++)
 		for (size_t j = 0; j < spec->jobs[i].n_tasks; j++)
-			if (!is_loopback(spec->jobs[i].tasks[j].address))
+			if (!is_loopback_host(spec->jobs[i].tasks[j].address))
 				return mem_copy_text(spec->jobs[i].tasks[j].address);
 	return NULL;
 }
@@ -118,7 +118,7 @@ static void check_own_tf_config(const struct role *role, struct faults *faults)
 		if (!text_equals(container->env[i].name, "TF_CONFIG"))
 			continue;
 		char *other CLEANUP(mem_free_text) = find_other_machine(container->env[i].value);
-		char *path CLEANUP(mem_free_text) = path_of(role, "env");
+		char *path CLEANUP(mem_free_text) = container_field_path_of(role, "env");
 
 		if (other)
 			fault_add(faults, (struct place){0}, path,
@@ -153,12 +153,12 @@ static void check_gpus(const struct job *job, const struct gpus *gpus, struct fa
 	struct err err;
 	size_t i = 0;
 
-	if (gpu_deal_check(job, gpus, &err) == 0)
+	if (gpu_assignment_check(job, gpus, &err) == 0)
 		return;
 	while (job->roles[i].gpus == 0 || job->roles[i].gpus == JOB_GPUS_SHARED)
 		i++;
 	char *path CLEANUP(mem_free_text) =
-		path_of(&job->roles[i], "resources.limits[" JOB_GPU_RESOURCE "]");
+		container_field_path_of(&job->roles[i], "resources.limits[" JOB_GPU_RESOURCE "]");
 
 	fault_add(faults, job->roles[i].container.gpu_place, path, "%s", err.text);
 }

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/loop.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
-#include "jobs/settle.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "local/control.h"
@@ -28,7 +28,7 @@ struct client_local {
 
 static const struct client_functions local_functions;
 
-static struct client_local *of(struct client *client)
+static struct client_local *local_client_of(struct client *client)
 {
 	return (struct client_local *) client;
 }
@@ -76,18 +76,18 @@ static bool is_expired(const struct store_record *record, const struct summary *
 static int remove_job(struct client_local *client, const struct store_record *record,
 		      struct err *err)
 {
-	return settle_remove_job(client->store, client->state_folder, record->name, record->uid,
-				 err);
+	return orphaned_job_remove(client->store, client->state_folder, record->name, record->uid,
+				   err);
 }
 
 /* The row of a job that nobody looks after any more, as it is after settling. One that cannot be
  * settled (a record of a newer muster) must not hide the others: it is shown as unknown. */
-static void settle_row(struct client_local *client, struct listing *listing, size_t i)
+static void clean_up_row(struct client_local *client, struct listing *listing, size_t i)
 {
 	struct store_record *record = &listing->list.records[i];
 	struct store_record settled = {0};
 
-	if (settle_get(client->store, record->name, &settled, NULL) == 0) {
+	if (orphaned_job_get(client->store, record->name, &settled, NULL) == 0) {
 		store_record_done(record);
 		*record = settled;
 		record_read_summary(record, listing->arena, &listing->summaries[i]);
@@ -100,7 +100,7 @@ static void settle_row(struct client_local *client, struct listing *listing, siz
 
 /* Settles every job of the list that needs it; true when one was removed, and the list is to be
  * read again. */
-static bool settle_listed(struct client_local *client, struct listing *listing)
+static bool clean_up_listed(struct client_local *client, struct listing *listing)
 {
 	bool has_changed = false;
 
@@ -110,8 +110,8 @@ static bool settle_listed(struct client_local *client, struct listing *listing)
 
 		if (is_expired(record, summary) && remove_job(client, record, NULL) == 0)
 			has_changed = true;
-		else if (settle_is_needed(record->supervisor, summary->is_finished))
-			settle_row(client, listing, i);
+		else if (job_is_orphaned(record->supervisor, summary->is_finished))
+			clean_up_row(client, listing, i);
 	}
 	return has_changed;
 }
@@ -124,7 +124,8 @@ static bool goes_on_elsewhere(const struct store_record *record, const struct su
 }
 
 /* One that ended on a cluster stays under its place where a job of this machine has its name. */
-static struct client_row row_of(const struct store_record *record, const struct summary *summary)
+static struct client_row local_job_row_of(const struct store_record *record,
+					  const struct summary *summary)
 {
 	static const char place[] = "kubernetes/";
 	const char *slash = strrchr(record->name, '/');
@@ -143,11 +144,11 @@ static struct client_row row_of(const struct store_record *record, const struct 
 static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		      struct err *err)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 	struct listing listing CLEANUP(listing_done) = {0};
 	int rc = read_listing(client, &listing, err);
 
-	if (rc == 0 && settle_listed(client, &listing)) {
+	if (rc == 0 && clean_up_listed(client, &listing)) {
 		listing_done(&listing);
 		rc = read_listing(client, &listing, err);
 	}
@@ -158,7 +159,8 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 
 	for (size_t i = 0; i < listing.list.count; i++)
 		if (!goes_on_elsewhere(&listing.list.records[i], &listing.summaries[i]))
-			rows[count++] = row_of(&listing.list.records[i], &listing.summaries[i]);
+			rows[count++] =
+				local_job_row_of(&listing.list.records[i], &listing.summaries[i]);
 	*ret_rows = rows;
 	*ret_count = count;
 	return 0;
@@ -173,7 +175,7 @@ static int get_record(struct client_local *client, const char *name,
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct summary summary;
-	int rc = settle_get(client->store, name, &record, err);
+	int rc = orphaned_job_get(client->store, name, &record, err);
 
 	if (rc < 0)
 		return rc;
@@ -188,7 +190,7 @@ static int get_record(struct client_local *client, const char *name,
 static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = get_record(of(base), name, &record, err);
+	int rc = get_record(local_client_of(base), name, &record, err);
 
 	return rc < 0 ? rc : record_read_tfjob(&record, ret_job, err);
 }
@@ -274,7 +276,7 @@ static int refuse_part(const struct store_record *record, const struct json *pat
 static int local_patch(struct client *base, const char *name, const struct json *patch,
 		       struct err *err)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = get_record(client, name, &record, err);
 
@@ -298,7 +300,7 @@ static int stop_record(struct client_local *client, const struct store_record *r
 		return 0;
 	int rc = refuse_elsewhere(record, err);
 	if (rc == 0)
-		rc = record_ask_to_stop(client->store, record->name, reason, grace, err);
+		rc = record_request_stop(client->store, record->name, reason, grace, err);
 	if (rc == 0)
 		wake(client, record->uid);
 	return rc;
@@ -307,7 +309,7 @@ static int stop_record(struct client_local *client, const struct store_record *r
 static int local_stop(struct client *base, const char *name, const char *reason, msec grace,
 		      struct err *err)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = get_record(client, name, &record, err);
 
@@ -340,7 +342,7 @@ static void wait_for_news(const struct client_local *client, const struct store_
 static int local_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
 				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 	/* Its supervisor may write its end behind our look, and be gone: then there is one
 	 * more. */
 	bool is_last_look = false;
@@ -392,14 +394,14 @@ static int refuse_supervised(const struct store_record *record, struct err *err)
  * it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = client->store->functions->get(client->store, name, &record, err);
 
 	if (rc < 0)
 		return rc;
-	if (settle_is_needed(record.supervisor, record_is_finished(&record)))
-		settle_kill_marked(client->store, &record);
+	if (job_is_orphaned(record.supervisor, record_is_finished(&record)))
+		orphaned_job_kill_processes(client->store, &record);
 	else if (goes_on_on_cluster(&record))
 		rc = refuse_supervised(&record, err);
 	else
@@ -413,7 +415,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 static int local_log_folder(struct client *base, const char *name, char **ret_folder,
 			    struct err *err)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = client->store->functions->get(client->store, name, &record, err);
 
@@ -424,7 +426,7 @@ static int local_log_folder(struct client *base, const char *name, char **ret_fo
 
 static void local_free(struct client *base)
 {
-	struct client_local *client = of(base);
+	struct client_local *client = local_client_of(base);
 
 	if (!client)
 		return;

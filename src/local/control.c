@@ -115,7 +115,7 @@ static bool obey_lines(struct connection *connection)
 	return connection->len < sizeof(connection->line);
 }
 
-static void on_readable(void *data)
+static void on_control_readable(void *data)
 {
 	struct connection *connection = data;
 	ssize_t got = recv(connection->fd, connection->line + connection->len,
@@ -141,7 +141,7 @@ static bool is_same_user(int fd)
 	return peer.uid == geteuid() || peer.uid == 0;
 }
 
-static void on_connection(void *data)
+static void on_control_connection(void *data)
 {
 	struct control *control = data;
 	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -161,7 +161,7 @@ static void on_connection(void *data)
 	connection->control = control;
 	connection->fd = fd;
 	connection->next = control->connections;
-	connection->watch = loop_watch_readable(control->loop, fd, on_readable, connection);
+	connection->watch = loop_watch_readable(control->loop, fd, on_control_readable, connection);
 	control->connections = connection;
 	if (++control->n_connections >= CONNECTIONS_MAX)
 		loop_watch_enable(control->watch, false);
@@ -195,7 +195,7 @@ int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void
 		control_free(control);
 		return rc;
 	}
-	control->watch = loop_watch_readable(loop, control->fd, on_connection, control);
+	control->watch = loop_watch_readable(loop, control->fd, on_control_connection, control);
 	*ret_control = control;
 	return 0;
 }
@@ -230,7 +230,7 @@ void control_free(struct control *control)
 	free(control);
 }
 
-void control_tell_version(struct control *control, int64_t version)
+void control_send_version(struct control *control, int64_t version)
 {
 	struct connection *next;
 
@@ -302,7 +302,7 @@ int control_watch(const char *job_folder, int *ret_fd, struct err *err)
 }
 
 /* Reads one line, byte by byte: messages are rare and short, and nothing is read ahead. */
-static int read_line(int fd, msec until, char line[LINE_SIZE])
+static int read_control_line(int fd, msec until, char line[LINE_SIZE])
 {
 	size_t len = 0;
 
@@ -328,7 +328,7 @@ static int read_line(int fd, msec until, char line[LINE_SIZE])
 int control_next_version(int watch_fd, msec until, int64_t *ret_version, struct err *err)
 {
 	char line[LINE_SIZE];
-	int rc = read_line(watch_fd, until, line);
+	int rc = read_control_line(watch_fd, until, line);
 
 	if (rc == 0)
 		return 0;

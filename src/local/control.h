@@ -28,7 +28,7 @@ void control_close(struct control *control);
 void control_free(struct control *control);
 /* Tells all clients that watch of a new version. One that does not read is dropped, never waited
  * for. */
-void control_tell_version(struct control *control, int64_t version);
+void control_send_version(struct control *control, int64_t version);
 
 /* The client's side. ERR_UNREACHABLE: nobody listens there. */
 int control_wake(const char *job_folder, struct err *err) MUST_USE;

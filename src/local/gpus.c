@@ -9,10 +9,10 @@ static bool are_there(const struct local_gpus *gpus)
 }
 
 /* The store remembers what is in all hands together. */
-static int hold(const struct local_gpus *gpus, const struct gpu_deal *deal, const char *uid,
-		struct err *err)
+static int save_gpu_claims(const struct local_gpus *gpus, const struct gpu_assignment *deal,
+			   const char *uid, struct err *err)
 {
-	gpu_set all = gpu_deal_all(deal);
+	gpu_set all = gpu_assignment_all(deal);
 	int numbers[GPUS_LIMIT];
 	size_t count = 0;
 
@@ -27,14 +27,14 @@ static int try_to_deal(struct local_gpus *gpus, const struct job *job, bool is_n
 		       struct text *told, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct gpu_deal deal;
+	struct gpu_assignment deal;
 
 	text_clear(told);
-	int rc = machine_gpus_deal(gpus->gpus, job, gpus->claims, is_new ? NULL : &gpus->deal,
-				   arena, &deal, told, err);
+	int rc = machine_gpus_assign(gpus->gpus, job, gpus->claims, is_new ? NULL : &gpus->deal,
+				     arena, &deal, told, err);
 
 	if (rc == 0)
-		rc = hold(gpus, &deal, job->uid, err);
+		rc = save_gpu_claims(gpus, &deal, job->uid, err);
 	if (rc < 0)
 		return rc;
 	arena_free(gpus->arena);
@@ -43,29 +43,29 @@ static int try_to_deal(struct local_gpus *gpus, const struct job *job, bool is_n
 	return 0;
 }
 
-int local_gpus_deal(struct local_gpus *gpus, const struct job *job, const char *role, int index,
-		    struct text *told, struct err *err)
+int local_gpus_assign(struct local_gpus *gpus, const struct job *job, const char *role, int index,
+		      struct text *told, struct err *err)
 {
 	bool is_new = !gpus->arena || job_resizes_whole(job, job_role(job, role));
 	int rc = ERR_CONFLICT;
 
-	if (!are_there(gpus) || gpu_deal_find(&gpus->deal, role, index))
+	if (!are_there(gpus) || gpu_assignment_find(&gpus->deal, role, index))
 		return 0;
 	while (rc == ERR_CONFLICT)
 		rc = try_to_deal(gpus, job, is_new, told, err);
 	return rc;
 }
 
-int local_gpus_take_back(struct local_gpus *gpus, const char *uid, const char *role, int index,
-			 struct err *err)
+int local_gpus_release(struct local_gpus *gpus, const char *uid, const char *role, int index,
+		       struct err *err)
 {
-	struct gpu_hand *hands = gpus->deal.hands;
-	const struct gpu_hand *hand = gpu_deal_find(&gpus->deal, role, index);
+	struct gpu_share *hands = gpus->deal.hands;
+	const struct gpu_share *hand = gpu_assignment_find(&gpus->deal, role, index);
 
 	if (!hand)
 		return 0;
 	hands[hand - hands] = hands[--gpus->deal.count];
-	int rc = hold(gpus, &gpus->deal, uid, err);
+	int rc = save_gpu_claims(gpus, &gpus->deal, uid, err);
 
 	if (gpus->deal.count == 0)
 		local_gpus_done(gpus);
@@ -76,12 +76,13 @@ void local_gpus_done(struct local_gpus *gpus)
 {
 	arena_free(gpus->arena);
 	gpus->arena = NULL;
-	gpus->deal = (struct gpu_deal){0};
+	gpus->deal = (struct gpu_assignment){0};
 }
 
-static const struct gpu_hand *find(const struct local_gpus *gpus, const char *role, int index)
+static const struct gpu_share *find_gpu_hand(const struct local_gpus *gpus, const char *role,
+					     int index)
 {
-	const struct gpu_hand *hand = gpu_deal_find(&gpus->deal, role, index);
+	const struct gpu_share *hand = gpu_assignment_find(&gpus->deal, role, index);
 
 	return hand && !hand->is_own ? hand : NULL;
 }
@@ -89,7 +90,7 @@ static const struct gpu_hand *find(const struct local_gpus *gpus, const char *ro
 const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, int index,
 			       struct arena *arena)
 {
-	const struct gpu_hand *hand = find(gpus, role, index);
+	const struct gpu_share *hand = find_gpu_hand(gpus, role, index);
 	struct text text CLEANUP(text_done) = {0};
 
 	if (!hand)
@@ -100,7 +101,7 @@ const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, 
 
 char *local_gpus_names(const struct local_gpus *gpus, const char *role, int index)
 {
-	const struct gpu_hand *hand = find(gpus, role, index);
+	const struct gpu_share *hand = find_gpu_hand(gpus, role, index);
 	struct text text = {0};
 
 	if (!hand)

@@ -1,8 +1,8 @@
 #include "local/machine_gpus.h"
 
 #include "io/gpu_list.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
-#include "jobs/settle.h"
 
 void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *ret_gpus)
 {
@@ -65,9 +65,9 @@ int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char
 	return 0;
 }
 
-int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct claims *claims,
-		      const struct gpu_deal *last, struct arena *arena, struct gpu_deal *ret_deal,
-		      struct text *told, struct err *err)
+int machine_gpus_assign(const struct gpus *gpus, const struct job *job, struct claims *claims,
+			const struct gpu_assignment *last, struct arena *arena,
+			struct gpu_assignment *ret_deal, struct text *told, struct err *err)
 {
 	struct text holders CLEANUP(text_done) = {0};
 	gpu_set held, free;
@@ -75,21 +75,21 @@ int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct cla
 
 	if (rc < 0)
 		return rc;
-	free = gpus_all(gpus) & ~held & ~gpu_deal_all(last);
-	rc = gpu_deal_make(job, gpus, free, last, text_of(&holders), arena, ret_deal, err);
+	free = gpus_all(gpus) & ~held & ~gpu_assignment_all(last);
+	rc = gpu_assignment_create(job, gpus, free, last, text_of(&holders), arena, ret_deal, err);
 	if (rc == 0)
-		gpu_deal_describe(job, gpus, ret_deal, free, text_of(&holders), told);
+		gpu_assignment_describe(job, gpus, ret_deal, free, text_of(&holders), told);
 	return rc;
 }
 
 /* One that cannot be settled keeps its GPUs, and is named. A job that is gone has none. */
-static void settle_holders(struct store *store, const struct claim_list *claims)
+static void clean_up_gpu_holders(struct store *store, const struct claim_list *claims)
 {
 	for (size_t i = 0; i < claims->count; i++) {
 		struct store_record record CLEANUP(store_record_done) = {0};
 		const struct claim *claim = &claims->list[i];
 		int rc = claim->job_name
-				 ? settle_get(store, claim->job_name, &record, NULL)
+				 ? orphaned_job_get(store, claim->job_name, &record, NULL)
 				 : store->claims->functions->release(store->claims, CLAIM_GPU,
 								     claim->owner_uid, NULL);
 
@@ -102,15 +102,15 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct claim_list claims CLEANUP(claim_list_done) = {0};
-	struct gpu_deal deal;
-	int rc = gpu_deal_check(job, gpus, err);
+	struct gpu_assignment deal;
+	int rc = gpu_assignment_check(job, gpus, err);
 
 	if (rc == 0)
 		rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
 	if (rc < 0)
 		return rc;
-	settle_holders(store, &claims);
-	return machine_gpus_deal(gpus, job, store->claims, NULL, arena, &deal, told, err);
+	clean_up_gpu_holders(store, &claims);
+	return machine_gpus_assign(gpus, job, store->claims, NULL, arena, &deal, told, err);
 }
 
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "reconcile/gpu_deal.h"
+#include "reconcile/gpu_assignment.h"
 #include "spec/gpus.h"
 #include "store/store.h"
 
@@ -20,10 +20,11 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err) MUST_USE;
 
-/* gpu_deal_make of what other jobs leave. What is said of it is added to `told`. */
-int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct claims *claims,
-		      const struct gpu_deal *last, struct arena *arena, struct gpu_deal *ret_deal,
-		      struct text *told, struct err *err) MUST_USE;
+/* gpu_assignment_create of what other jobs leave. What is said of it is added to `told`. */
+int machine_gpus_assign(const struct gpus *gpus, const struct job *job, struct claims *claims,
+			const struct gpu_assignment *last, struct arena *arena,
+			struct gpu_assignment *ret_deal, struct text *told,
+			struct err *err) MUST_USE;
 
 /* GPUs that others than this owner hold, and which they are: "job 'x' holds 0,1; job 'y' holds 2"
  * is added. */

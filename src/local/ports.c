@@ -8,14 +8,15 @@
 #define HOST "127.0.0.1"
 
 /* From here nothing is seen of a private network, in which nobody else is to take one. */
-static bool take(int number, void *data)
+static bool claim_local_port(int number, void *data)
 {
 	struct local_ports *ports = data;
 
 	return ports->are_private || port_reservations_take(&ports->reserved, number);
 }
 
-static struct local_address *find(const struct local_ports *ports, const char *role, int index)
+static struct local_address *find_local_address(const struct local_ports *ports, const char *role,
+						int index)
 {
 	for (size_t i = 0; i < ports->n_addresses; i++) {
 		struct local_address *address = &ports->addresses[i];
@@ -28,7 +29,7 @@ static struct local_address *find(const struct local_ports *ports, const char *r
 
 int local_ports_find_taken(struct local_ports *ports, const char *role, int index)
 {
-	struct local_address *address = find(ports, role, index);
+	struct local_address *address = find_local_address(ports, role, index);
 
 	if (!address)
 		return 0;
@@ -38,7 +39,7 @@ int local_ports_find_taken(struct local_ports *ports, const char *role, int inde
 	return is_taken ? address->port : 0;
 }
 
-static void add_address(struct local_ports *ports, const char *role, int index, int port)
+static void append_local_address(struct local_ports *ports, const char *role, int index, int port)
 {
 	mem_grow(&ports->addresses, &ports->capacity, ports->n_addresses,
 		 sizeof(*ports->addresses));
@@ -56,7 +57,7 @@ static size_t count_missing(const struct local_ports *ports, const struct job *j
 
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++)
-			missing += !find(ports, job->roles[i].name, index);
+			missing += !find_local_address(ports, job->roles[i].name, index);
 	return missing;
 }
 
@@ -66,8 +67,8 @@ static void give_to_missing(struct local_ports *ports, const struct job *job, co
 		const char *role = job->roles[i].name;
 
 		for (int index = 0; index < job->roles[i].replicas; index++)
-			if (!find(ports, role, index))
-				add_address(ports, role, index, *numbers++);
+			if (!find_local_address(ports, role, index))
+				append_local_address(ports, role, index, *numbers++);
 	}
 }
 
@@ -79,7 +80,7 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 	struct claim_request request = {.kind = CLAIM_PORT,
 					.owner_uid = job->uid,
 					.count = count,
-					.is_free = take,
+					.is_free = claim_local_port,
 					.data = ports};
 	int rc = port_range(&request.low, &request.high, err);
 
@@ -96,14 +97,14 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 int local_ports_publish(struct local_ports *ports, const struct job *job, const char *role,
 			int index, struct err *err)
 {
-	struct local_address *address = find(ports, role, index);
+	struct local_address *address = find_local_address(ports, role, index);
 
 	if (!address) {
 		int rc = claim_missing(ports, job, err);
 
 		if (rc < 0)
 			return rc;
-		address = find(ports, role, index);
+		address = find_local_address(ports, role, index);
 	}
 	if (!address)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, role, index);
@@ -114,7 +115,7 @@ int local_ports_publish(struct local_ports *ports, const struct job *job, const 
 int local_ports_unpublish(struct local_ports *ports, const char *uid, const char *role, int index,
 			  struct err *err)
 {
-	struct local_address *address = find(ports, role, index);
+	struct local_address *address = find_local_address(ports, role, index);
 
 	if (address)
 		address->is_published = false;
@@ -163,10 +164,10 @@ void local_ports_observe(const struct local_ports *ports, struct arena *arena,
 	}
 }
 
-struct cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
-				   struct arena *arena)
+struct tf_cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
+				      struct arena *arena)
 {
-	struct cluster_address *addresses =
+	struct tf_cluster_address *addresses =
 		arena_take_array(arena, ports->n_addresses, sizeof(*addresses));
 	size_t count = 0;
 
@@ -176,9 +177,9 @@ struct cluster local_ports_cluster(const struct local_ports *ports, const struct
 
 		if (role && known->index < role->replicas)
 			addresses[count++] =
-				(struct cluster_address){known->role, known->index, known->text};
+				(struct tf_cluster_address){known->role, known->index, known->text};
 	}
-	return (struct cluster){
+	return (struct tf_cluster){
 		.job = job,
 		.addresses = addresses,
 		.n_addresses = count,

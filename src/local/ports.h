@@ -6,8 +6,8 @@
 #include "base/own.h"
 #include "io/port.h"
 #include "reconcile/observed.h"
-#include "spec/cluster.h"
 #include "spec/job.h"
+#include "spec/tf_cluster.h"
 #include "store/claims.h"
 
 #include <stdbool.h>
@@ -49,5 +49,5 @@ int local_ports_find_taken(struct local_ports *ports, const char *role, int inde
 void local_ports_observe(const struct local_ports *ports, struct arena *arena,
 			 struct observed *observed);
 /* The addresses of all, for the environment of the job's processes; lives in the arena. */
-struct cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
-				   struct arena *arena);
+struct tf_cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
+				      struct arena *arena);

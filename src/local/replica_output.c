@@ -97,7 +97,7 @@ void output_reader_free(struct output_reader *reader)
 	free(reader);
 }
 
-static void keep(struct replica_output *output, size_t len)
+static void write_replica_output(struct replica_output *output, size_t len)
 {
 	const struct output_listener *listener = &output->reader->listener;
 	struct err err;
@@ -124,7 +124,7 @@ static size_t take_chunk(struct replica_output *output)
 	ssize_t len = read(output->fd, output->reader->chunk, CHUNK_SIZE);
 
 	if (len > 0) {
-		keep(output, (size_t) len);
+		write_replica_output(output, (size_t) len);
 		return (size_t) len;
 	}
 	if (len == 0 || (errno != EAGAIN && errno != EINTR))
@@ -133,20 +133,20 @@ static size_t take_chunk(struct replica_output *output)
 }
 
 /* The disk is full and the terminal slow: the replica has to wait. */
-static bool is_held(const struct replica_output *output)
+static bool is_replica_output_held(const struct replica_output *output)
 {
 	return output->log && !log_writer_has_room(output->log);
 }
 
 /* Takes what the pipe holds, and not what comes meanwhile. */
-static size_t take(struct replica_output *output)
+static size_t read_replica_output(struct replica_output *output)
 {
 	size_t taken = 0, len;
 
 	do {
 		len = take_chunk(output);
 		taken += len;
-	} while (len == CHUNK_SIZE && taken < output->pipe_size && !is_held(output));
+	} while (len == CHUNK_SIZE && taken < output->pipe_size && !is_replica_output_held(output));
 	return taken;
 }
 
@@ -193,9 +193,9 @@ static void read_ready(void *data)
 {
 	struct replica_output *output = data;
 	msec last = output->last;
-	size_t len = take(output);
+	size_t len = read_replica_output(output);
 
-	if (output->watch && is_held(output))
+	if (output->watch && is_replica_output_held(output))
 		rest(output);
 	if (output->is_resting || is_fast(output, len))
 		return;
@@ -215,11 +215,11 @@ static void read_rested(void *data)
 
 		rested = output->next_resting;
 		output->is_resting = false;
-		size_t len = is_held(output) ? 0 : take(output);
+		size_t len = is_replica_output_held(output) ? 0 : read_replica_output(output);
 
 		if (len >= output->pipe_size)
 			begin_fast(output);
-		if (is_small(output, len) || (output->watch && is_held(output)))
+		if (is_small(output, len) || (output->watch && is_replica_output_held(output)))
 			rest(output);
 		else if (output->watch)
 			loop_watch_enable(output->watch, true);
@@ -227,7 +227,7 @@ static void read_rested(void *data)
 }
 
 /* The kernel refuses a user whose pipes hold much already: then it stays as it is. */
-static size_t widen(int fd, size_t size)
+static size_t widen_output_pipe(int fd, size_t size)
 {
 	if (size > USUAL_PIPE)
 		fcntl(fd, F_SETPIPE_SZ, (int) size);
@@ -244,7 +244,7 @@ struct replica_output *replica_output_new(struct output_reader *reader, int take
 	fcntl(take_fd, F_SETFL, fcntl(take_fd, F_GETFL) | O_NONBLOCK);
 	output->reader = reader;
 	output->fd = take_fd;
-	output->pipe_size = widen(take_fd, reader->pipe_size);
+	output->pipe_size = widen_output_pipe(take_fd, reader->pipe_size);
 	output->log = take_log;
 	output->last = MSEC_UNSET;
 	output->watch = loop_watch_readable(reader->loop, take_fd, read_ready, output);

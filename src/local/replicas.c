@@ -86,7 +86,7 @@ static const char *reason_of_exit(struct local_replicas *replicas,
 	return "OOMKilled";
 }
 
-void local_replicas_hear_exit(const struct child_exit *child_exit, void *data)
+void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)
 {
 	struct local_replicas *replicas = data;
 	struct local_replica *replica = local_replicas_find_process(replicas, child_exit->pid);

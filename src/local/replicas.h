@@ -33,7 +33,7 @@ struct local_replica *local_replicas_find(const struct local_replicas *replicas,
 struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid);
 
 /* A child has ended, `data` are all replicas: its replica leaves, if it is of one. */
-void local_replicas_hear_exit(const struct child_exit *child_exit, void *data);
+void local_replicas_handle_exit(const struct child_exit *child_exit, void *data);
 
 /* When the next stop becomes a kill; MSEC_NEVER when none does. */
 msec local_replicas_next_kill(const struct local_replicas *replicas);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static void begin(void *data);
+static void start_stacks_asker(void *data);
 
 /* Without it the job trains all the same. */
 static char *make_hook(const char *state_folder)
@@ -41,13 +41,13 @@ void local_stacks_done(struct local_stacks *stacks)
 	*stacks = (struct local_stacks){0};
 }
 
-static bool is_held(const struct local_replica *replica)
+static bool is_signal_held_back(const struct local_replica *replica)
 {
 	return replica->held_signal && replica->stage == LOCAL_RUNNING;
 }
 
 /* Those that were held back meanwhile are asked, and get their signal, after these. */
-static void end(void *data)
+static void on_stacks_answered(void *data)
 {
 	struct local_stacks *stacks = data;
 
@@ -56,15 +56,15 @@ static void end(void *data)
 	for (size_t i = 0; i < stacks->replicas->count; i++)
 		if (stacks->replicas->list[i]->is_asked)
 			local_replica_send_held(stacks->replicas->list[i]);
-	begin(stacks);
+	start_stacks_asker(stacks);
 	stacks->on_kept(stacks->data);
 }
 
-static void begin(void *data)
+static void start_stacks_asker(void *data)
 {
 	struct local_stacks *stacks = data;
 	const struct stacks_asker_settings settings = {stacks->loop, stacks->job_folder,
-						       stacks->uid, end, stacks};
+						       stacks->uid, on_stacks_answered, stacks};
 	struct stacks_replica *held CLEANUP(mem_free_any) =
 		mem_new_array(stacks->replicas->count + 1, sizeof(*held));
 	size_t n_held = 0;
@@ -73,7 +73,7 @@ static void begin(void *data)
 	for (size_t i = 0; !stacks->asker && i < stacks->replicas->count; i++) {
 		struct local_replica *replica = stacks->replicas->list[i];
 
-		if (!is_held(replica))
+		if (!is_signal_held_back(replica))
 			continue;
 		replica->is_asked = true;
 		held[n_held++] = (struct stacks_replica){replica->role, replica->index,
@@ -89,7 +89,7 @@ static void begin(void *data)
 void local_stacks_ask(struct local_stacks *stacks)
 {
 	if (!stacks->is_due)
-		loop_defer(stacks->loop, begin, stacks);
+		loop_defer(stacks->loop, start_stacks_asker, stacks);
 	stacks->is_due = true;
 }
 

@@ -64,7 +64,7 @@ static void name_interface(struct environment *declared)
 }
 
 /* A user who has set it means every replica. */
-static void limit_threads(const struct cluster *cluster, const struct role *role, int index,
+static void limit_threads(const struct tf_cluster *cluster, const struct role *role, int index,
 			  double cores, struct environment *declared)
 {
 	int threads = threads_of_replica(role->container.processors, cores,
@@ -93,7 +93,7 @@ static void hook_python(const char *hook, const char *job_folder, const struct r
 	environment_set(declared, PYTHON_STACKS_FILE, file);
 }
 
-static void name_stop_file(const struct cluster *cluster, const struct role *role, int index,
+static void name_stop_file(const struct tf_cluster *cluster, const struct role *role, int index,
 			   int attempt, struct environment *declared)
 {
 	char *file CLEANUP(mem_free_text) =
@@ -104,8 +104,8 @@ static void name_stop_file(const struct cluster *cluster, const struct role *rol
 
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
-static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
-		    const struct local_machine *machine, struct environment *declared)
+static void declare(const struct tf_cluster *cluster, const struct role *role, int index,
+		    int attempt, const struct local_machine *machine, struct environment *declared)
 {
 	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
 
@@ -118,7 +118,7 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 	go_past_proxies(declared);
 	if (cluster->job->has_private_network)
 		name_interface(declared);
-	cluster_add_environment(cluster, role->name, index, attempt, declared);
+	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
 	name_stop_file(cluster, role, index, attempt, declared);
 	if (nccl_errors)
 		environment_set(declared, NCCL_ERRORS_VARIABLE, nccl_errors);
@@ -137,7 +137,7 @@ static bool is_declared(const struct environment *declared, const char *entry)
 	return false;
 }
 
-static char *const *merge(const struct environment *declared, struct arena *arena)
+static char *const *merge_environment(const struct environment *declared, struct arena *arena)
 {
 	size_t n_own = 0, count = 0;
 
@@ -191,7 +191,7 @@ static char *put_local_rank(const char *argument, int local_rank, struct arena *
 	return arena_copy_text(arena, text_of(&text));
 }
 
-static char *const *make_arguments(const struct cluster *cluster, const struct role *role,
+static char *const *make_arguments(const struct tf_cluster *cluster, const struct role *role,
 				   int index, const struct environment *declared,
 				   struct arena *arena)
 {
@@ -216,7 +216,7 @@ static const char *program_of(const char *name, struct arena *arena)
 	return arena_copy_text(arena, own);
 }
 
-void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
+void local_start_describe(const struct tf_cluster *cluster, const struct role *role, int index,
 			  int attempt, const struct local_machine *machine, struct arena *arena,
 			  struct child_start *ret_start)
 {
@@ -225,7 +225,7 @@ void local_start_describe(const struct cluster *cluster, const struct role *role
 	declare(cluster, role, index, attempt, machine, &declared);
 	*ret_start = (struct child_start){
 		.arguments = make_arguments(cluster, role, index, &declared, arena),
-		.environment = merge(&declared, arena),
+		.environment = merge_environment(&declared, arena),
 		.working_dir = role->container.working_dir,
 		.output_fd = -1,
 	};

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "io/child.h"
-#include "spec/cluster.h"
+#include "spec/tf_cluster.h"
 
 /* What of this machine a replica may use. */
 struct local_machine {
@@ -21,7 +21,7 @@ struct local_machine {
  * stands for a variable of the last three, as on Kubernetes, where no other ones exist. A command
  * `muster`, without a path, is this very program (`muster server …`). `cluster->job` has the uid.
  * What `machine` leads to the container's env may change. */
-void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
+void local_start_describe(const struct tf_cluster *cluster, const struct role *role, int index,
 			  int attempt, const struct local_machine *machine, struct arena *arena,
 			  struct child_start *ret_start);
 

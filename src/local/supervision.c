@@ -7,10 +7,10 @@
 #include "io/descriptor_limit.h"
 #include "io/private_network_maker.h"
 #include "io/process.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
 #include "jobs/registration.h"
 #include "jobs/resumption.h"
-#include "jobs/settle.h"
 #include "jobs/state_folder.h"
 #include "local/backend.h"
 #include "local/control.h"
@@ -39,7 +39,7 @@ struct local_supervision {
 	struct backend *processes; /* the local back end, of the supervision or of its agent */
 	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
 	struct control *control;
-	struct unkept *unkept; /* lines that reach the terminal alone */
+	struct unsaved_output *unsaved_output; /* lines that reach the terminal alone */
 	struct loop_watch *outer_gone;
 
 	char *replaced_uid; /* the job whose name we took; its folder is still there */
@@ -54,7 +54,7 @@ static void on_store_trouble(const char *sentence, void *data)
 		sentence ? mem_format("%s; the job keeps running, and muster retries", sentence)
 			 : mem_copy_text("the state of the job can be saved again");
 
-	reporter_say(&base->reporter, told);
+	reporter_print_message(&base->reporter, told);
 }
 
 /* Passes. */
@@ -66,14 +66,14 @@ static void on_first_start(struct local_supervision *supervision)
 	char *replaced_uid CLEANUP(mem_free_text) = TAKE(supervision->replaced_uid);
 	struct err err = {0};
 
-	supervision_tell_started(base);
+	supervision_report_started(base);
 	if (replaced_uid &&
 	    state_folder_remove_job(base->request->state_folder, replaced_uid, &err) < 0)
-		reporter_say(&base->reporter, err.text);
+		reporter_print_message(&base->reporter, err.text);
 }
 
 /* The job is over, and so is our work for it: nobody looks after it from here on. */
-static void end(struct local_supervision *supervision)
+static void finish_local_supervision(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 	struct reporter *reporter = &base->reporter;
@@ -88,15 +88,16 @@ static void end(struct local_supervision *supervision)
 	int rc = record_end_supervision(base->store, base->job->name, base->job->uid, &err);
 	control_free(TAKE(supervision->control));
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		reporter_say(reporter, err.text);
+		reporter_print_message(reporter, err.text);
 	if (store_retrying_is_behind(base->store))
-		reporter_say(reporter,
-			     "cannot save the result of the job: `muster ps` will show it as lost");
+		reporter_print_message(
+			reporter,
+			"cannot save the result of the job: `muster ps` will show it as lost");
 	supervision_close(base);
 }
 
 /* Somebody took the record away under a job that runs. */
-static void give_up(struct local_supervision *supervision)
+static void abandon_deleted_job(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 
@@ -105,18 +106,18 @@ static void give_up(struct local_supervision *supervision)
 		     "its record was deleted, so muster stopped its processes");
 }
 
-static void end_pass(const struct driver_outcome *outcome, void *data)
+static void finish_local_pass(const struct reconciler_outcome *outcome, void *data)
 {
 	struct local_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
 	msec wake_at = outcome->wake_at;
 
-	control_tell_version(supervision->control, base->version);
+	control_send_version(supervision->control, base->version);
 	if (outcome->is_gone && !status_is_finished(&base->reporter.status))
-		give_up(supervision);
+		abandon_deleted_job(supervision);
 	if (outcome->is_finished || outcome->is_gone) {
 		supervision->is_gone = outcome->is_gone;
-		end(supervision);
+		finish_local_supervision(supervision);
 		return;
 	}
 	if (wake_at > loop_now())
@@ -133,7 +134,7 @@ static void hurry(void *data)
 	struct local_supervision *supervision = data;
 
 	backend_local_kill_all(supervision->processes);
-	supervision_ask_for_pass(&supervision->base);
+	supervision_request_pass(&supervision->base);
 }
 
 static bool take_signal(int number, void *data)
@@ -159,9 +160,9 @@ static void on_outer_gone(void *data)
 	loop_watch_enable(supervision->outer_gone, false);
 	backend_local_kill_all(supervision->processes);
 	base->phase = SUPERVISION_CLOSING;
-	base->reporter.status.exit_code = EXIT_OWN_FAULT;
-	if (settle_job(base->store, base->job->name, base->job->uid, &err) < 0)
-		reporter_say(&base->reporter, err.text);
+	base->reporter.status.exit_code = EXIT_INTERNAL;
+	if (orphaned_job_clean_up(base->store, base->job->name, base->job->uid, &err) < 0)
+		reporter_print_message(&base->reporter, err.text);
 	loop_stop(base->loop);
 }
 
@@ -181,7 +182,7 @@ static int record_job(struct local_supervision *supervision, struct err *err)
 
 static int make_network(struct local_supervision *supervision, struct err *err)
 {
-	int rc = private_network_make(&supervision->network, err);
+	int rc = private_network_create(&supervision->network, err);
 
 	return rc < 0 ? err_prefix(err, "cannot create a private network") : 0;
 }
@@ -194,7 +195,7 @@ static int make_agent(const struct local_supervision *supervision, struct agent 
 		.request = supervision->request->agent,
 		.loop = base->loop,
 		.claims = base->store->claims,
-		.on_news = supervision_ask_for_pass,
+		.on_news = supervision_request_pass,
 		.on_trouble = supervision_on_trouble,
 		.data = (void *) base,
 	};
@@ -221,12 +222,12 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.world_data = agent,
 		.jobs_folder = jobs,
 		.state_folder = request->base.state_folder,
-		.unkept = supervision->unkept,
+		.unsaved_output = supervision->unsaved_output,
 		.copies = base->reporter.copies,
 		.input = request->input,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
-		.on_news = supervision_ask_for_pass,
+		.on_news = supervision_request_pass,
 		.on_output = supervision_on_output,
 		.on_trouble = supervision_on_trouble,
 		.data = base,
@@ -236,8 +237,8 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 	if (rc < 0)
 		agent_free(agent);
 	else
-		base->backend =
-			agent ? agent_take(agent, supervision->processes) : supervision->processes;
+		base->backend = agent ? agent_accept(agent, supervision->processes)
+				      : supervision->processes;
 	return rc;
 }
 
@@ -265,13 +266,13 @@ static int open_store(struct local_supervision *supervision, struct err *err)
 }
 
 /* The folder, where the job was started: relative paths of its command mean something there. */
-static int make_folder(struct local_supervision *supervision, struct err *err)
+static int make_local_job_folder(struct local_supervision *supervision, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
 
 	if (request->is_resumed)
 		return state_folder_return_to_start(supervision->folder, request->job->name, err);
-	int rc = state_folder_make_job(request->base.state_folder, request->job->uid, err);
+	int rc = state_folder_create_job(request->base.state_folder, request->job->uid, err);
 
 	if (rc == 0)
 		state_folder_keep_start(supervision->folder);
@@ -280,7 +281,7 @@ static int make_folder(struct local_supervision *supervision, struct err *err)
 
 static int make_control(struct local_supervision *supervision, struct err *err)
 {
-	return control_new(supervision->base.loop, supervision->folder, supervision_ask_for_pass,
+	return control_new(supervision->base.loop, supervision->folder, supervision_request_pass,
 			   &supervision->base, &supervision->control, err);
 }
 
@@ -299,7 +300,8 @@ static int make_control_and_record(struct local_supervision *supervision, struct
 
 /* Everything that can fail, in the order in which it can be undone; the record comes last, so that
  * a job that is to be seen has a supervisor that can be reached. */
-static int set_up(struct local_supervision *supervision, const struct guard *guard, struct err *err)
+static int set_up_local_supervision(struct local_supervision *supervision,
+				    const struct guard *guard, struct err *err)
 {
 	struct supervision *base = &supervision->base;
 	int rc = process_need_proc(err);
@@ -316,31 +318,32 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 	if (rc == 0)
 		rc = open_store(supervision, err);
 	if (rc == 0)
-		rc = make_folder(supervision, err);
+		rc = make_local_job_folder(supervision, err);
 	if (rc == 0)
 		state_folder_reserve(supervision->folder);
 	if (rc == 0 && supervision->request->job->has_private_network)
 		rc = make_network(supervision, err);
-	reporter_make_copies(&base->reporter, base->request->copy_pattern, base->job);
+	reporter_create_copies(&base->reporter, base->request->copy_pattern, base->job);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)
-		rc = supervision_make_console(base, supervision->folder, supervision->unkept, err);
+		rc = supervision_create_console(base, supervision->folder,
+						supervision->unsaved_output, err);
 	if (rc == 0)
-		rc = supervision_make_exporter(base, err);
+		rc = supervision_create_exporter(base, err);
 	if (rc == 0)
 		rc = make_control_and_record(supervision, err);
 	return rc;
 }
 
-static void tear_down(struct local_supervision *supervision)
+static void free_local_supervision(struct local_supervision *supervision)
 {
 	supervision_end_work(&supervision->base);
 	control_free(supervision->control);
 	loop_watch_free(supervision->outer_gone);
 	supervision_done(&supervision->base);
 	private_network_done(&supervision->network);
-	unkept_free(supervision->unkept);
+	unsaved_output_free(supervision->unsaved_output);
 	free(supervision->replaced_uid);
 	free(supervision->folder);
 }
@@ -359,11 +362,11 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 {
 	static const struct supervision_parts parts = {
 		.replicas = "processes",
-		.end_pass = end_pass,
+		.end_pass = finish_local_pass,
 		.take_signal = take_signal,
 		.hurry = hurry,
 	};
-	struct local_supervision supervision CLEANUP(tear_down) = {
+	struct local_supervision supervision CLEANUP(free_local_supervision) = {
 		.base = {.request = &request->base,
 			 .parts = &parts,
 			 .data = &supervision,
@@ -373,10 +376,10 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 		.request = request,
 		.folder = state_folder_job(request->base.state_folder, request->job->uid),
 		.network = PRIVATE_NETWORK_NONE,
-		.unkept = unkept_new(),
+		.unsaved_output = unsaved_output_new(),
 	};
 	struct supervision *base = &supervision.base;
-	int rc = set_up(&supervision, guard, err);
+	int rc = set_up_local_supervision(&supervision, guard, err);
 
 	if (rc < 0) {
 		if (!request->is_resumed)

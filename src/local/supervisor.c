@@ -12,7 +12,7 @@
 #include "io/guard.h"
 #include "io/log.h"
 #include "io/own_group.h"
-#include "jobs/settle.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/uid.h"
 #include "local/supervision.h"
 #include "store/store.h"
@@ -24,13 +24,14 @@ static int settle(const struct supervisor_request *request, struct err *err)
 	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(request->base.state_folder, &store, err);
 
-	return rc < 0 ? rc : settle_job(store, request->job->name, request->job->uid, err);
+	return rc < 0 ? rc
+		      : orphaned_job_clean_up(store, request->job->name, request->job->uid, err);
 }
 
 /* The inner process was killed or crashed. Its descendants are gone already; what is left to do is
  * to say so, here and in the record. */
-static int tell_of_loss(const struct supervisor_request *request, int signal_number,
-			struct err *err)
+static int report_supervisor_lost(const struct supervisor_request *request, int signal_number,
+				  struct err *err)
 {
 	const char *name = request->job->name;
 	int rc = settle(request, err);
@@ -48,14 +49,14 @@ static char *make_group(void)
 	char *group = NULL;
 	struct err err;
 
-	if (own_group_make(&group, &err) < 0)
+	if (own_group_create(&group, &err) < 0)
 		log_debug("no control group for the job: %s", err.text);
 	return group;
 }
 
 /* Splits into outer and inner, and returns in both. */
-static int see_through(background_started_fn started, void *background, int *ret_exit_code,
-		       struct err *err, void *data)
+static int supervise_local_job(background_started_fn started, void *background, int *ret_exit_code,
+			       struct err *err, void *data)
 {
 	const struct supervisor_request *request = data;
 	char *group CLEANUP(mem_free_text) = make_group();
@@ -73,7 +74,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 		return rc;
 	}
 	if (guard.was_lost)
-		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);
+		return report_supervisor_lost(request, guard.exit_code - EXIT_BY_SIGNAL, err);
 	if (guard.exit_code == EXIT_BUG) /* it has told why; a job may end with this code, too */
 		rc = settle(request, err);
 	*ret_exit_code = guard.exit_code;
@@ -85,6 +86,6 @@ int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
 	int rc = request->is_resumed ? 0 : job_uid_set_new(request->job, err);
 
 	return rc < 0 ? rc
-		      : background_run(request->base.is_detached, see_through, (void *) request,
-				       ret_exit_code, err);
+		      : background_run(request->base.is_detached, supervise_local_job,
+				       (void *) request, ret_exit_code, err);
 }

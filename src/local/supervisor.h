@@ -1,4 +1,4 @@
-/* One job seen through on this machine: guard, loop, store, driver, local back end, console and
+/* One job seen through on this machine: guard, loop, store, reconciler, local back end, console and
  * control socket put together. */
 #pragma once
 

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-int attached_logs_make(const char *job_folder, char **ret_folder, struct err *err)
+int attached_logs_create(const char *job_folder, char **ret_folder, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) =
 		mem_format("%s/attached-%d", job_folder, (int) getpid());
-	int rc = folder_make(folder, err);
+	int rc = folder_create(folder, err);
 
 	if (rc < 0)
 		return rc;

@@ -12,6 +12,6 @@
 #include <stdbool.h>
 
 /* Makes the folder inside that of the job. Caller frees the path. */
-int attached_logs_make(const char *job_folder, char **ret_folder, struct err *err) MUST_USE;
+int attached_logs_create(const char *job_folder, char **ret_folder, struct err *err) MUST_USE;
 /* The folder goes; `is_kept`: its files take the place of those of the same names. */
 void attached_logs_end(const char *job_folder, const char *folder, bool is_kept);

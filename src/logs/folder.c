@@ -43,7 +43,7 @@ static void remove_duplicates(struct log_folder *folder)
 	folder->count = kept;
 }
 
-static void close_folder(DIR **entries)
+static void close_log_folder(DIR **entries)
 {
 	if (*entries)
 		closedir(*entries);
@@ -51,7 +51,7 @@ static void close_folder(DIR **entries)
 
 static int read_names(struct log_folder *folder, struct err *err)
 {
-	DIR *entries CLEANUP(close_folder) = opendir(folder->path);
+	DIR *entries CLEANUP(close_log_folder) = opendir(folder->path);
 	struct dirent *entry;
 
 	if (!entries)

@@ -35,7 +35,7 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 
 	if (rc < 0)
 		return rc;
-	log_reader_look_again(reader);
+	log_reader_poll(reader);
 	log_reader_end(reader);
 	while (printed.count < most && log_reader_next(reader, &line)) {
 		if (line.is_continuation)

@@ -31,7 +31,7 @@ int output_copies_check(const char *pattern, const struct job *job, struct err *
 	char *path CLEANUP(mem_free_text) =
 		output_path_of(pattern, job->name, job->roles[0].name, 0, 1);
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
-	int rc = folder_make_shared(folder, err);
+	int rc = folder_create_shared(folder, err);
 
 	if (rc == 0 && access(folder, W_OK | X_OK) < 0)
 		rc = err_set_errno(err, errno, "cannot write to directory '%s'", folder);
@@ -70,7 +70,7 @@ static bool is_first(struct output_copies *copies, const struct log_name *name)
 	return true;
 }
 
-static void tell_trouble(struct output_copies *copies, const struct err *err)
+static void report_copy_trouble(struct output_copies *copies, const struct err *err)
 {
 	if (!copies->has_told_trouble)
 		copies->settings.on_trouble(err->text, copies->settings.data);
@@ -88,15 +88,15 @@ static void link_stderr(struct output_copies *copies, const char *path)
 	    errno == EEXIST)
 		return;
 	err_set_errno(&err, errno, "cannot create link '%s'", link);
-	tell_trouble(copies, &err);
+	report_copy_trouble(copies, &err);
 }
 
 /* A FIFO that nobody reads does not hold us up. */
-static int open_file(const char *path, bool is_new, int *ret_fd, struct err *err)
+static int open_output_copy(const char *path, bool is_new, int *ret_fd, struct err *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
-	int rc = folder_make_shared(folder, err);
+	int rc = folder_create_shared(folder, err);
 
 	if (rc < 0)
 		return rc;
@@ -115,8 +115,8 @@ struct output_copy *output_copies_open(struct output_copies *copies, const struc
 							   name->role, name->index, name->attempt);
 	int fd;
 
-	if (open_file(path, is_first(copies, name), &fd, &err) < 0) {
-		tell_trouble(copies, &err);
+	if (open_output_copy(path, is_first(copies, name), &fd, &err) < 0) {
+		report_copy_trouble(copies, &err);
 		return NULL;
 	}
 	link_stderr(copies, path);
@@ -136,7 +136,7 @@ void output_copy_add(struct output_copy *copy, const char *bytes, size_t len)
 	if (!failure)
 		return;
 	err_set_errno(&err, failure, "the copy of the output in '%s' ends here", copy->path);
-	tell_trouble(copy->copies, &err);
+	report_copy_trouble(copy->copies, &err);
 	file_close(&copy->fd);
 }
 

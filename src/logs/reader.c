@@ -23,7 +23,7 @@ struct log_reader {
 	struct log_folder folder;
 	struct log_selection selection;
 	struct log_pattern *pattern;
-	struct unkept *unkept; /* NULL: what the files have is all */
+	struct unsaved_output *unsaved_output; /* NULL: what the files have is all */
 	struct replica **replicas; /* by role and index */
 	size_t n_replicas;
 	size_t capacity;
@@ -71,16 +71,17 @@ int log_reader_new(const char *folder, const struct log_selection *selection,
 		log_reader_free(reader);
 		return rc;
 	}
-	log_reader_look_again(reader);
+	log_reader_poll(reader);
 	reader->is_started = true;
 	*ret_reader = reader;
 	return 0;
 }
 
-void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept)
+void log_reader_show_unsaved_output(struct log_reader *reader,
+				    struct unsaved_output *unsaved_output)
 {
-	reader->unkept = unkept;
-	unkept_set_shown(unkept, true);
+	reader->unsaved_output = unsaved_output;
+	unsaved_output_set_shown(unsaved_output, true);
 }
 
 void log_reader_hold(struct log_reader *reader, msec later_than)
@@ -90,8 +91,8 @@ void log_reader_hold(struct log_reader *reader, msec later_than)
 
 void log_reader_give_up(struct log_reader *reader)
 {
-	if (reader->unkept)
-		unkept_set_shown(reader->unkept, false);
+	if (reader->unsaved_output)
+		unsaved_output_set_shown(reader->unsaved_output, false);
 }
 
 void log_reader_free(struct log_reader *reader)
@@ -218,7 +219,7 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 
 	replica->name = start.name;
 	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit);
-	log_stream_add_unkept(replica->stream, reader->unkept, &replica->name);
+	log_stream_add_unsaved_output(replica->stream, reader->unsaved_output, &replica->name);
 	replica->is_last_wanted = selection->is_previous || selection->attempt >= 0;
 	insert_replica(reader, place, replica);
 }
@@ -237,7 +238,7 @@ static void add_new_replicas(struct log_reader *reader)
 	}
 }
 
-void log_reader_look_again(struct log_reader *reader)
+void log_reader_poll(struct log_reader *reader)
 {
 	bool is_changed = false;
 
@@ -253,7 +254,7 @@ void log_reader_look_again(struct log_reader *reader)
 void log_reader_end(struct log_reader *reader)
 {
 	reader->is_ended = true;
-	log_reader_look_again(reader);
+	log_reader_poll(reader);
 }
 
 static const struct log_name *next_attempt(const struct log_reader *reader,
@@ -276,7 +277,8 @@ static bool open_next_attempt(struct log_reader *reader, struct replica *replica
 			continue;
 		replica->stream = log_stream_new(attempt, log_attempt_begin(attempt),
 						 reader->selection.line_limit);
-		log_stream_add_unkept(replica->stream, reader->unkept, &replica->name);
+		log_stream_add_unsaved_output(replica->stream, reader->unsaved_output,
+					      &replica->name);
 		replica->is_restarted = true;
 		return true;
 	}
@@ -361,6 +363,6 @@ bool log_reader_replica(struct log_reader *reader, size_t position, struct log_r
 	ret_replica->last_time = log_stream_last_time(replica->stream);
 	if (!replica->has_line)
 		ret_replica->has_open_line =
-			log_stream_look_at_open(replica->stream, &ret_replica->open_line);
+			log_stream_poll_open(replica->stream, &ret_replica->open_line);
 	return true;
 }

@@ -2,7 +2,7 @@
  * they came, and followed as they grow.
  *
  * Lines of one replica keep their order, and those of an attempt come before those of the next.
- * Nothing here waits or watches: the reader calls log_reader_look_again when there is news, and
+ * Nothing here waits or watches: the reader calls log_reader_poll when there is news, and
  * then takes lines until there are none. */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "base/own.h"
 #include "logs/name.h"
 #include "logs/stream.h"
-#include "logs/unkept.h"
+#include "logs/unsaved_output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +48,8 @@ int log_reader_new(const char *folder, const struct log_selection *selection,
 void log_reader_free(struct log_reader *reader); /* NULL is fine */
 /* Gives what the files could not take as well, from before the first line on.
  * `unkept` is borrowed until the reader is freed. */
-void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept);
+void log_reader_show_unsaved_output(struct log_reader *reader,
+				    struct unsaved_output *unsaved_output);
 /* Nobody takes lines any more. */
 void log_reader_give_up(struct log_reader *reader);
 
@@ -57,7 +58,7 @@ void log_reader_give_up(struct log_reader *reader);
 void log_reader_hold(struct log_reader *reader, msec later_than);
 
 /* There may be more output, or logs of new attempts. */
-void log_reader_look_again(struct log_reader *reader);
+void log_reader_poll(struct log_reader *reader);
 /* Nothing will be written any more: lines that were not ended are lines, too. */
 void log_reader_end(struct log_reader *reader);
 

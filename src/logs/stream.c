@@ -10,7 +10,7 @@
 
 struct log_stream {
 	struct log_attempt *attempt;
-	const struct unkept *unkept; /* NULL: what the files have is all */
+	const struct unsaved_output *unsaved_output; /* NULL: what the files have is all */
 	struct log_name name; /* by which it is found there */
 	int64_t offset; /* of the next byte to read */
 	size_t line_limit;
@@ -37,10 +37,11 @@ struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offs
 	return stream;
 }
 
-void log_stream_add_unkept(struct log_stream *stream, const struct unkept *unkept,
-			   const struct log_name *name)
+void log_stream_add_unsaved_output(struct log_stream *stream,
+				   const struct unsaved_output *unsaved_output,
+				   const struct log_name *name)
 {
-	stream->unkept = unkept;
+	stream->unsaved_output = unsaved_output;
 	stream->name = *name;
 }
 
@@ -79,7 +80,7 @@ static void release_buffer(struct log_stream *stream)
 
 /* Moves what is not given yet to the front, and sees to some room behind it. False when the buffer
  * holds as much of one line as it may. */
-static bool make_room(struct log_stream *stream)
+static bool make_stream_room(struct log_stream *stream)
 {
 	if (stream->begin > 0) {
 		memmove(stream->buffer, stream->buffer + stream->begin,
@@ -100,9 +101,10 @@ static bool make_room(struct log_stream *stream)
 	return true;
 }
 
-static struct unkept_output *find_unkept(const struct log_stream *stream)
+static struct unsaved_attempt_output *find_unkept(const struct log_stream *stream)
 {
-	return stream->unkept ? unkept_find(stream->unkept, &stream->name) : NULL;
+	return stream->unsaved_output ? unsaved_output_find(stream->unsaved_output, &stream->name)
+				      : NULL;
 }
 
 /* Reads more; false when there is nothing more for now. */
@@ -114,8 +116,8 @@ static bool fill(struct log_stream *stream)
 
 	stream->offset = offset + (int64_t) got;
 	if (got == 0)
-		got = unkept_take(find_unkept(stream), stream->buffer + stream->end,
-				  stream->capacity - stream->end);
+		got = unsaved_output_take(find_unkept(stream), stream->buffer + stream->end,
+					  stream->capacity - stream->end);
 	stream->end += got;
 	stream->was_filled = stream->end == stream->capacity;
 	stream->time_until = 0; /* there may be newer records, too */
@@ -133,7 +135,7 @@ static void set_line(struct log_stream *stream, size_t end, struct log_line *ret
 
 /* Gives the line that ends at the line feed `end`. False where that is only the end of a line whose
  * pieces were given. */
-static bool take_line(struct log_stream *stream, size_t end, struct log_line *ret_line)
+static bool extract_log_line(struct log_stream *stream, size_t end, struct log_line *ret_line)
 {
 	set_line(stream, end, ret_line);
 	ret_line->time = time_of(stream, end);
@@ -173,14 +175,15 @@ bool log_stream_next(struct log_stream *stream, struct log_line *ret_line)
 						: NULL;
 
 		if (line_feed) {
-			if (take_line(stream, (size_t) (line_feed - stream->buffer), ret_line))
+			if (extract_log_line(stream, (size_t) (line_feed - stream->buffer),
+					     ret_line))
 				return true;
 			continue;
 		}
 		stream->searched = stream->end;
-		if (!make_room(stream) && take_piece(stream, ret_line))
+		if (!make_stream_room(stream) && take_piece(stream, ret_line))
 			return true;
-		if (make_room(stream) && !fill(stream)) {
+		if (make_stream_room(stream) && !fill(stream)) {
 			if (stream->begin == stream->end)
 				release_buffer(stream);
 			return false;
@@ -196,7 +199,7 @@ static void set_open_line(struct log_stream *stream, struct log_line *ret_line)
 	ret_line->is_bar = ret_line->len < stream->end - stream->begin;
 }
 
-bool log_stream_look_at_open(struct log_stream *stream, struct log_line *ret_line)
+bool log_stream_poll_open(struct log_stream *stream, struct log_line *ret_line)
 {
 	if (stream->begin == stream->end)
 		return false;
@@ -218,7 +221,7 @@ bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line)
 
 bool log_stream_is_complete(const struct log_stream *stream)
 {
-	return unkept_is_empty(find_unkept(stream)) &&
+	return unsaved_output_is_empty(find_unkept(stream)) &&
 	       log_attempt_is_complete(stream->attempt, stream->offset);
 }
 

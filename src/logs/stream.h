@@ -10,7 +10,7 @@
 #include "base/own.h"
 #include "logs/attempt.h"
 #include "logs/name.h"
-#include "logs/unkept.h"
+#include "logs/unsaved_output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,14 +37,15 @@ struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offs
 void log_stream_free(struct log_stream *stream); /* NULL is fine */
 /* Reads behind the end of the file what it could not take, too. `unkept` is
  * borrowed. */
-void log_stream_add_unkept(struct log_stream *stream, const struct unkept *unkept,
-			   const struct log_name *name);
+void log_stream_add_unsaved_output(struct log_stream *stream,
+				   const struct unsaved_output *unsaved_output,
+				   const struct log_name *name);
 
 /* The next whole line (or piece); false when there is none for now. */
 bool log_stream_next(struct log_stream *stream, struct log_line *ret_line);
 /* What stands behind the last line feed, as it looks now; false where nothing does. The first one
  * leaves it where it is; the second one takes it for a line, because no more will come. */
-bool log_stream_look_at_open(struct log_stream *stream, struct log_line *ret_line);
+bool log_stream_poll_open(struct log_stream *stream, struct log_line *ret_line);
 bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line);
 
 /* Nothing will come any more: the writer closed the log, and all of it was read. */

@@ -27,7 +27,7 @@
 
 struct log_writer {
 	struct log_name name;
-	struct unkept *unkept; /* NULL: nobody shows what cannot be kept */
+	struct unsaved_output *unsaved_output; /* NULL: nobody shows what cannot be kept */
 	struct output_copy *copy; /* NULL: nobody wants one */
 	struct text line; /* started while writing failed: goes where its end goes */
 	bool is_failing;
@@ -94,7 +94,7 @@ int log_writer_open(const char *folder, const char *role, int index, int attempt
 		    struct log_writer **ret_writer, struct err *err)
 {
 	struct log_name name = {.index = index, .attempt = attempt};
-	int rc = folder_make(folder, err);
+	int rc = folder_create(folder, err);
 
 	if (rc)
 		return rc;
@@ -135,9 +135,9 @@ void log_writer_remove(const char *folder, const char *role, int index, int atte
 	}
 }
 
-void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept)
+void log_writer_set_unsaved_output(struct log_writer *writer, struct unsaved_output *unsaved_output)
 {
-	writer->unkept = unkept;
+	writer->unsaved_output = unsaved_output;
 }
 
 void log_writer_begin_copy(struct log_writer *writer, struct output_copies *copies)
@@ -170,7 +170,7 @@ static int rotate(struct log_writer *writer)
 
 /* Writes the time of the bytes that come next where that is due. An index that cannot be written
  * costs precision of time, not output. */
-static void add_time(struct log_writer *writer, msec now)
+static void write_log_time(struct log_writer *writer, msec now)
 {
 	bool is_first = writer->size == 0;
 
@@ -186,7 +186,8 @@ static void add_time(struct log_writer *writer, msec now)
 }
 
 /* Appends to the file; 0 or errno, and how much of it is kept. */
-static int append(struct log_writer *writer, const char *bytes, size_t len, size_t *ret_written)
+static int append_to_log_file(struct log_writer *writer, const char *bytes, size_t len,
+			      size_t *ret_written)
 {
 	int failure = file_write_all(writer->fd, bytes, len, ret_written);
 
@@ -208,7 +209,7 @@ static int append_note_of_loss(struct log_writer *writer)
 	int64_t size = writer->size;
 	char last_byte = writer->last_byte;
 	size_t written;
-	int failure = append(writer, note, (size_t) len, &written);
+	int failure = append_to_log_file(writer, note, (size_t) len, &written);
 
 	if (!failure) {
 		writer->lost = 0;
@@ -223,10 +224,10 @@ static int append_note_of_loss(struct log_writer *writer)
  * waits for its end, which the file may take. */
 
 /* NULL: nobody shows it. */
-static struct unkept_output *shown_output(const struct log_writer *writer)
+static struct unsaved_attempt_output *shown_output(const struct log_writer *writer)
 {
-	return writer->unkept && unkept_is_shown(writer->unkept)
-		       ? unkept_make(writer->unkept, &writer->name)
+	return writer->unsaved_output && unsaved_output_is_shown(writer->unsaved_output)
+		       ? unsaved_output_create(writer->unsaved_output, &writer->name)
 		       : NULL;
 }
 
@@ -244,15 +245,15 @@ static size_t whole_lines(const struct text *text)
  * them. */
 static void give_away(struct log_writer *writer, size_t len)
 {
-	struct unkept_output *output = shown_output(writer);
+	struct unsaved_attempt_output *output = shown_output(writer);
 
 	if (output)
-		unkept_add(output, text_of(&writer->line), len);
+		unsaved_output_add(output, text_of(&writer->line), len);
 	writer->lost += len;
 	text_remove_beginning(&writer->line, len);
 }
 
-static void lose(struct log_writer *writer, const char *bytes, size_t len)
+static void handle_log_output_lost(struct log_writer *writer, const char *bytes, size_t len)
 {
 	text_add_bytes(&writer->line, bytes, len);
 	give_away(writer, shown_output(writer) ? whole_lines(&writer->line) : writer->line.len);
@@ -260,21 +261,22 @@ static void lose(struct log_writer *writer, const char *bytes, size_t len)
 
 bool log_writer_has_room(const struct log_writer *writer)
 {
-	const struct unkept_output *output = writer->is_failing ? shown_output(writer) : NULL;
+	const struct unsaved_attempt_output *output =
+		writer->is_failing ? shown_output(writer) : NULL;
 
-	return !output || unkept_has_room(output);
+	return !output || unsaved_output_has_room(output);
 }
 
 /* What the file takes next comes behind all that it did not take: that has to
  * be shown before. */
 static bool may_go_on(const struct log_writer *writer, msec now)
 {
-	return now >= writer->retry_at && unkept_is_empty(shown_output(writer));
+	return now >= writer->retry_at && unsaved_output_is_empty(shown_output(writer));
 }
 
 /* Does all that stands between `bytes` and the disk; 0 or errno, and how much of it is kept. */
-static int keep(struct log_writer *writer, const char *bytes, size_t len, msec now,
-		size_t *ret_written)
+static int write_log_output(struct log_writer *writer, const char *bytes, size_t len, msec now,
+			    size_t *ret_written)
 {
 	int failure = 0;
 
@@ -285,15 +287,16 @@ static int keep(struct log_writer *writer, const char *bytes, size_t len, msec n
 		failure = rotate(writer);
 	if (failure)
 		return failure;
-	add_time(writer, now);
+	write_log_time(writer, now);
 	if (writer->lost > 0)
 		failure = append_note_of_loss(writer);
 	if (!failure && writer->line.len > 0) {
-		failure = append(writer, text_of(&writer->line), writer->line.len, ret_written);
+		failure = append_to_log_file(writer, text_of(&writer->line), writer->line.len,
+					     ret_written);
 		text_remove_beginning(&writer->line, *ret_written);
 		*ret_written = 0;
 	}
-	return failure ? failure : append(writer, bytes, len, ret_written);
+	return failure ? failure : append_to_log_file(writer, bytes, len, ret_written);
 }
 
 int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, msec now,
@@ -303,18 +306,18 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 
 	output_copy_add(writer->copy, bytes, len);
 	if (was_failing && !may_go_on(writer, now)) {
-		lose(writer, bytes, len);
+		handle_log_output_lost(writer, bytes, len);
 		return 0;
 	}
 	size_t written;
-	int failure = keep(writer, bytes, len, now, &written);
+	int failure = write_log_output(writer, bytes, len, now, &written);
 
 	writer->is_failing = failure != 0;
 	if (!failure)
 		return 0;
 	writer->failure = failure;
 	writer->retry_at = now + RETRY_SPACING;
-	lose(writer, bytes + written, len - written);
+	handle_log_output_lost(writer, bytes + written, len - written);
 	if (was_failing)
 		return 0;
 	return err_set_errno(err, failure, "cannot save the output of '%s' for now",

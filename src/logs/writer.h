@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "logs/unkept.h"
+#include "logs/unsaved_output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@ int log_writer_open(const char *folder, const char *role, int index, int attempt
 void log_writer_remove(const char *folder, const char *role, int index, int attempt);
 /* Where output goes that cannot be kept, so that it is shown all the same.
  * Borrowed. */
-void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept);
+void log_writer_set_unsaved_output(struct log_writer *writer,
+				   struct unsaved_output *unsaved_output);
 /* Begins a copy of what is added from now on. NULL: there are none. Borrowed. */
 void log_writer_begin_copy(struct log_writer *writer, struct output_copies *copies);
 /* False while much cannot be kept that was not shown so far: a caller that may wait

@@ -6,7 +6,7 @@
 
 #define DEFINITIONS_GROUP "apiextensions.k8s.io"
 
-static const char *kind_of(const struct json *object)
+static const char *manifest_kind_of(const struct json *object)
 {
 	return json_as_string(json_get(object, "kind"), "");
 }
@@ -29,7 +29,7 @@ static struct json *rules_of_namespace(const struct json *rules)
 static struct json *in_namespace(const struct json *object, const char *name_space)
 {
 	struct json *made = json_new_copy(object);
-	bool is_role = text_equals(kind_of(object), "ClusterRole");
+	bool is_role = text_equals(manifest_kind_of(object), "ClusterRole");
 
 	json_set_string(made, "kind", is_role ? "Role" : "RoleBinding");
 	json_set_string(json_object_at(made, "metadata"), "namespace", name_space);
@@ -69,9 +69,9 @@ static bool is_of_all_namespaces(const char *kind)
 static void add_object(struct json *list, const struct json *object,
 		       const struct deployment_choice *choice)
 {
-	if (text_equals(kind_of(object), "Deployment")) {
+	if (text_equals(manifest_kind_of(object), "Deployment")) {
 		json_append(list, chosen_deployment(object, choice));
-	} else if (is_of_all_namespaces(kind_of(object)) && choice->namespaces[0]) {
+	} else if (is_of_all_namespaces(manifest_kind_of(object)) && choice->namespaces[0]) {
 		for (size_t i = 0; choice->namespaces[i]; i++)
 			json_append(list, in_namespace(object, choice->namespaces[i]));
 	} else {

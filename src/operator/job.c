@@ -8,29 +8,29 @@
 
 #include <stdlib.h>
 
-static void on_news(void *data)
+static void on_served_job_news(void *data)
 {
-	operator_look_at(data, loop_now());
+	operator_enqueue(data, loop_now());
 }
 
-static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+static void on_passed(const struct reconciler_outcome *outcome, const struct err *err, void *data)
 {
-	struct served_job *job = data;
+	struct managed_job *job = data;
 
 	job->is_passing = false;
 	metrics_add_pass(&job->controller->passes, loop_monotonic_microseconds() - job->pass_start);
 	if (outcome->is_finished)
 		backend_kube_end_pod_group(job->backend);
 	if (outcome->is_removed)
-		operator_tell_removed(job, job->job);
+		operator_report_removed(job, job->job);
 	job->is_over =
 		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
 				     backend_kube_is_quiet(job->backend));
 	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
 	if (!err) {
-		operator_see_server(job->controller);
+		operator_clear_outage(job->controller);
 		free(TAKE(job->trouble));
-		operator_look_at(job, job->is_over ? loop_now() : outcome->wake_at);
+		operator_enqueue(job, job->is_over ? loop_now() : outcome->wake_at);
 	} else {
 		operator_failed(job, job->job, err);
 	}
@@ -39,7 +39,7 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 
 static void on_status(const struct job *own, const struct status *status, void *data)
 {
-	struct served_job *job = data;
+	struct managed_job *job = data;
 	const char *reason = status->failure ? status->failure->reason : NULL;
 
 	(void) own;
@@ -57,36 +57,36 @@ static void on_unread(const struct job *own, const struct err *err, void *data)
 	operator_failed(data, own, &told);
 }
 
-static void on_trouble(const struct err *err, void *data)
+static void on_served_job_trouble(const struct err *err, void *data)
 {
-	operator_say_trouble_of_job(data, err);
+	operator_report_job_error(data, err);
 }
 
-void served_job_end_work(struct served_job *job)
+void managed_job_end_work(struct managed_job *job)
 {
 	pod_starter_free(TAKE(job->starter));
-	driver_free(TAKE(job->driver));
+	reconciler_free(TAKE(job->reconciler));
 	if (job->backend)
 		job->backend->functions->free(TAKE(job->backend));
 	job_free(TAKE(job->job));
 	job->is_over = false;
 }
 
-static int read_job(struct served_job *job, struct store_record *record, struct err *err)
+static int read_served_job(struct managed_job *job, struct store_record *record, struct err *err)
 {
-	int rc = job->store->functions->get(job->store, served_job_name(job), record, err);
+	int rc = job->store->functions->get(job->store, managed_job_name(job), record, err);
 
 	return rc < 0 ? rc : record_read_job(record, &job->job, err);
 }
 
-static void make_starter(struct served_job *job)
+static void make_starter(struct managed_job *job)
 {
 	const struct pod_starter_settings settings = {
 		.loop = job->controller->loop,
 		.api = job->controller->api,
 		.cache = job->scope->cache,
 		.job = job->job,
-		.on_trouble = on_trouble,
+		.on_trouble = on_served_job_trouble,
 		.data = job,
 	};
 
@@ -94,7 +94,7 @@ static void make_starter(struct served_job *job)
 		job->starter = pod_starter_new(&settings);
 }
 
-static void make_parts(struct served_job *job, const char *document)
+static void make_parts(struct managed_job *job, const char *document)
 {
 	struct controller *controller = job->controller;
 	const struct backend_kube_settings backend = {
@@ -105,21 +105,21 @@ static void make_parts(struct served_job *job, const char *document)
 		.is_tfjob = true,
 		.manner = controller->settings->manner,
 		.gang = controller->settings->gang,
-		.on_news = on_news,
-		.on_trouble = on_trouble,
+		.on_news = on_served_job_news,
+		.on_trouble = on_served_job_trouble,
 		.events = controller->events,
 		.data = job,
 	};
 
 	job->backend = backend_kube_new(&backend);
-	const struct driver_settings driver = {
+	const struct reconciler_settings reconciler = {
 		.store = job->store,
 		.backend = job->backend,
 		.job_name = job->job->name,
 		.job = job->job,
 		.document = document,
 		.log_name = job->key,
-		.listener = {.on_note = operator_note,
+		.listener = {.on_note = operator_send_event,
 			     .on_status = on_status,
 			     .on_unread = on_unread,
 			     .data = job},
@@ -127,31 +127,31 @@ static void make_parts(struct served_job *job, const char *document)
 		.data = job,
 	};
 
-	job->driver = driver_new(&driver);
+	job->reconciler = reconciler_new(&reconciler);
 	make_starter(job);
 }
 
 /* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.
  */
-static bool is_settled(const struct served_job *job)
+static bool is_settled(const struct managed_job *job)
 {
 	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
 	       operator_is_finished(job);
 }
 
 /* False where there is nothing to be done for it. */
-static bool begin_work(struct served_job *job)
+static bool begin_work(struct managed_job *job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
 
-	if (job->driver)
+	if (job->reconciler)
 		return true;
-	bool is_read = read_job(job, &record, &err) == 0;
+	bool is_read = read_served_job(job, &record, &err) == 0;
 
 	if (!is_read)
 		operator_refuse_unread(job, &err);
-	if (!is_read || !operator_serves(job->job) || is_settled(job) || operator_refuse(job)) {
+	if (!is_read || !operator_manages(job->job) || is_settled(job) || operator_refuse(job)) {
 		job_free(TAKE(job->job));
 		return false;
 	}
@@ -160,34 +160,34 @@ static bool begin_work(struct served_job *job)
 }
 
 /* The pass ends in on_passed; where there is none, it has ended. */
-void served_job_look(struct served_job *job)
+void managed_job_reconcile(struct managed_job *job)
 {
 	struct controller *controller = job->controller;
-	bool has_work = !job->is_over && !job->is_going;
+	bool has_work = !job->is_over && !job->is_terminating;
 	bool may_act = operator_may_act(controller);
 
 	if (has_work && may_act && kube_mirror_is_synced(job->scope->jobs) && begin_work(job) &&
 	    backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
 		job->pass_start = loop_monotonic_microseconds();
-		driver_look(job->driver, loop_now());
+		reconciler_run_pass(job->reconciler, loop_now());
 		return;
 	}
 	if (!has_work)
-		served_job_end_work(job);
+		managed_job_end_work(job);
 	queue_done(controller->queue, job->key, false, loop_now());
 	/* The Lease is overdue, and may be held again before anybody is told. */
 	if (has_work && !may_act && controller->told == LEASE_HELD)
-		operator_look_at(job, loop_now() + OPERATOR_FIRST_PAUSE);
+		operator_enqueue(job, loop_now() + OPERATOR_FIRST_PAUSE);
 }
 
-struct served_job *served_job_new(struct scope *scope, const struct json *object)
+struct managed_job *managed_job_new(struct scope *scope, const struct json *object)
 {
 	struct controller *controller = scope->controller;
 	const struct json *metadata = json_get(object, "metadata");
 	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
 	const char *uid = json_as_string(json_get(metadata, "uid"), "");
-	struct served_job *job = mem_new(sizeof(*job));
+	struct managed_job *job = mem_new(sizeof(*job));
 
 	job->controller = controller;
 	job->scope = scope;
@@ -200,19 +200,19 @@ struct served_job *served_job_new(struct scope *scope, const struct json *object
 	return job;
 }
 
-void served_job_tell_if_removed(const struct served_job *job)
+void managed_job_report_removed(const struct managed_job *job)
 {
 	const struct job *refused = operator_refusal_removes(job->refusal);
 
 	if (refused)
-		operator_tell_removed(job, refused);
-	else if (job->driver && driver_is_removing(job->driver))
-		operator_tell_removed(job, job->job);
+		operator_report_removed(job, refused);
+	else if (job->reconciler && reconciler_is_removing(job->reconciler))
+		operator_report_removed(job, job->job);
 }
 
-void served_job_free(struct served_job *job)
+void managed_job_free(struct managed_job *job)
 {
-	served_job_end_work(job);
+	managed_job_end_work(job);
 	store_cleanup(&job->store);
 	operator_refusal_free(job->refusal);
 	free(job->trouble);

@@ -1,5 +1,5 @@
-/* Serves TFJob objects: for each of them the driver that `run` has, with Pods and Services as back
- * end and the API server as store. */
+/* Serves TFJob objects: for each of them the reconciler that `run` has, with Pods and Services as
+ * back end and the API server as store. */
 #pragma once
 
 #include "base/err.h"
@@ -31,9 +31,9 @@ struct operator_settings {
 				   nobody else does */
 	/* Something else in the same process, before the loop runs; its end follows where it began.
 	 * NULL: nothing. */
-	int (*begin_front)(const struct operator_host *host, void *data, struct err *err);
+	int (*start_http_server)(const struct operator_host *host, void *data, struct err *err);
 	void (*end_front)(void *data);
-	void *front_data;
+	void *http_server_data;
 	/* What people should know: a sentence. */
 	void (*say)(const char *sentence, void *data);
 	void *data;

@@ -42,7 +42,7 @@ struct pod_start {
 	struct json *tf_config; /* NULL: the Pod has none */
 	struct kube_call *call;
 	struct text answer;
-	struct turn turn; /* to be started: of many Pods, a few at a time … */
+	struct request_slot slot; /* to be started: of many Pods, a few at a time … */
 	msec turn_until; /* … for so long; a Pod that does not answer keeps no other waiting */
 	int n_failures;
 	msec again_at;
@@ -61,7 +61,7 @@ struct pod_starter {
 	size_t n_starts, capacity;
 };
 
-static msec pause_after(int n_failures)
+static msec compute_pod_start_pause(int n_failures)
 {
 	msec pause = FIRST_PAUSE;
 
@@ -70,9 +70,9 @@ static msec pause_after(int n_failures)
 	return msec_min(pause, LONGEST_PAUSE);
 }
 
-static void go_on(void *data);
+static void on_pod_starter_timer(void *data);
 
-static void tell(struct pod_starter *starter, const struct err *err)
+static void report_pod_start_trouble(struct pod_starter *starter, const struct err *err)
 {
 	starter->settings.on_trouble(err, starter->settings.data);
 }
@@ -83,9 +83,10 @@ static void ask_for_secret(struct pod_starter *starter);
 
 static void secret_failed(struct pod_starter *starter, const struct err *err)
 {
-	starter->secret_again_at = loop_now() + pause_after(++starter->n_secret_failures);
+	starter->secret_again_at =
+		loop_now() + compute_pod_start_pause(++starter->n_secret_failures);
 	loop_timer_arm(starter->timer, loop_now()); /* which sees what is due first */
-	tell(starter, err);
+	report_pod_start_trouble(starter, err);
 }
 
 static struct json *secret_new(const struct pod_starter *starter, const char *text)
@@ -155,7 +156,7 @@ static void on_secret(struct json *object, const struct kube_status *status, con
 	} else if (base64_read(value, strlen(value), &starter->secret, &len, &fault) < 0) {
 		secret_failed(starter, &fault);
 	} else {
-		go_on(starter);
+		on_pod_starter_timer(starter);
 	}
 }
 
@@ -175,7 +176,7 @@ static void ask_for_secret(struct pod_starter *starter)
 
 static void start_free(struct pod_start *start)
 {
-	turn_end(&start->turn);
+	request_slot_release(&start->slot);
 	kube_call_cancel(start->call);
 	text_done(&start->answer);
 	json_free(start->tf_config);
@@ -184,26 +185,26 @@ static void start_free(struct pod_start *start)
 	free(start);
 }
 
-static void take_step(struct pod_start *start);
+static void perform_pod_start_step(struct pod_start *start);
 
 static void go_to(struct pod_start *start, enum step step)
 {
 	start->step = step;
-	take_step(start);
+	perform_pod_start_step(start);
 }
 
 static void start_failed(struct pod_start *start, const struct err *err)
 {
 	struct err told = *err;
 
-	turn_end(&start->turn);
+	request_slot_release(&start->slot);
 	start->step = STEP_READ;
-	start->again_at = loop_now() + pause_after(++start->n_failures);
+	start->again_at = loop_now() + compute_pod_start_pause(++start->n_failures);
 	loop_timer_arm(start->starter->timer, loop_now());
 	/* At first it does not listen yet. */
 	if (start->n_failures > 3) {
 		err_prefix(&told, "Pod '%s' cannot be told to start its training", start->name);
-		tell(start->starter, &told);
+		report_pod_start_trouble(start->starter, &told);
 	}
 }
 
@@ -258,8 +259,8 @@ static void end_step(struct pod_start *start)
 		go_to(start, STEP_CONFIGURE);
 }
 
-static void on_answer(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_pod_start_answer(struct json *object, const struct kube_status *status,
+				const struct err *err, void *data)
 {
 	struct pod_start *start = data;
 
@@ -282,7 +283,7 @@ static void on_answer(struct json *object, const struct kube_status *status, con
 	}
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
+static void on_pod_start_bytes(const char *bytes, size_t len, void *data)
 {
 	struct pod_start *start = data;
 	size_t room = ANSWER_LIMIT - start->answer.len;
@@ -309,8 +310,8 @@ static void ask_pod(struct pod_start *start, enum kube_verb verb, const char *pa
 	};
 
 	text_clear(&start->answer);
-	start->call =
-		kube_stream_new(settings->api, &request, PATIENCE, on_bytes, on_answer, start);
+	start->call = kube_stream_new(settings->api, &request, PATIENCE, on_pod_start_bytes,
+				      on_pod_start_answer, start);
 }
 
 /* A Pod that is its whole job has none, as TFJobs have it; exec.py reads one in any case. */
@@ -381,7 +382,7 @@ static void mark(struct pod_start *start)
 	start->call = kube_call_new(settings->api, &request, on_marked, start);
 }
 
-static void take_step(struct pod_start *start)
+static void perform_pod_start_step(struct pod_start *start)
 {
 	const struct pod_starter_settings *settings = &start->starter->settings;
 	const struct kube_request read = {
@@ -408,7 +409,7 @@ static void take_step(struct pod_start *start)
 		ask_pod(start, KUBE_GET, "run", NULL);
 		break;
 	case STEP_DONE:
-		turn_end(&start->turn);
+		request_slot_release(&start->slot);
 		break;
 	}
 }
@@ -421,7 +422,7 @@ static bool runs(const struct pod_starter *starter, const struct job_pod *pod)
 	       pod->seen.phase == OBSERVED_RUNNING && !observed_was_asked_to_end(&pod->seen);
 }
 
-static struct pod_start **find(const struct pod_starter *starter, const char *name)
+static struct pod_start **find_pod_start(const struct pod_starter *starter, const char *name)
 {
 	for (size_t i = 0; i < starter->n_starts; i++)
 		if (text_equals(starter->starts[i]->name, name))
@@ -429,7 +430,7 @@ static struct pod_start **find(const struct pod_starter *starter, const char *na
 	return NULL;
 }
 
-static void add(struct pod_starter *starter, const struct job_pod *pod)
+static void add_pod_start(struct pod_starter *starter, const struct job_pod *pod)
 {
 	struct pod_start *start = mem_new(sizeof(*start));
 
@@ -446,7 +447,7 @@ static void add(struct pod_starter *starter, const struct job_pod *pod)
 static void see_pod(struct pod_starter *starter, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(starter->seen, name);
-	struct pod_start **start = find(starter, name);
+	struct pod_start **start = find_pod_start(starter, name);
 	bool is_running = pod && runs(starter, pod);
 
 	if (start && !(is_running && text_equals(pod->uid, (*start)->uid) &&
@@ -456,17 +457,17 @@ static void see_pod(struct pod_starter *starter, const char *name)
 		start = NULL;
 	}
 	if (is_running && !start)
-		add(starter, pod);
+		add_pod_start(starter, pod);
 }
 
-static void on_turn(void *data)
+static void on_slot(void *data)
 {
 	const struct pod_start *start = data;
 
 	loop_timer_arm(start->starter->timer, loop_now());
 }
 
-/* Takes its first step when it is due and has its turn. When to look again; MSEC_NEVER: when
+/* Takes its first step when it is due and has its slot. When to look again; MSEC_NEVER: when
  * something comes. */
 static msec attend(struct pod_start *start, msec now)
 {
@@ -477,20 +478,21 @@ static msec attend(struct pod_start *start, msec now)
 	if (!start->call && start->again_at > now)
 		return start->again_at;
 	if (!start->call) {
-		if (!turn_take(&start->turn, kube_api_turns(settings->api), TURN_STREAM,
-			       settings->job->name_space, on_turn, start))
+		if (!request_slot_acquire(&start->slot, kube_api_limiter(settings->api),
+					  REQUEST_STREAM, settings->job->name_space, on_slot,
+					  start))
 			return MSEC_NEVER;
 		start->turn_until = now + TURN_TIME;
-		take_step(start);
+		perform_pod_start_step(start);
 	} else if (start->turn_until <= now) {
-		turn_end(&start->turn);
+		request_slot_release(&start->slot);
 		return MSEC_NEVER;
 	}
 	return start->turn_until;
 }
 
 /* What is due; and arms the timer for the next. */
-static void go_on(void *data)
+static void on_pod_starter_timer(void *data)
 {
 	struct pod_starter *starter = data;
 	msec now = loop_now(), wake_at = MSEC_NEVER;
@@ -506,7 +508,7 @@ static void go_on(void *data)
 }
 
 /* Many come together. */
-static void on_change(enum job_cache_kind kind, const char *name, void *data)
+static void on_starting_pod_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct pod_starter *starter = data;
 
@@ -531,13 +533,13 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 	const struct job_follower_settings follower = {
 		.namespace_name = settings->job->name_space,
 		.job_name = settings->job->name,
-		.on_change = on_change,
+		.on_change = on_starting_pod_change,
 		.data = starter,
 	};
 
 	starter->settings = *settings;
 	starter->secret_name = elasticdl_secret_of(settings->job);
-	starter->timer = loop_new_timer(settings->loop, go_on, starter);
+	starter->timer = loop_new_timer(settings->loop, on_pod_starter_timer, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
 	see_all_pods(starter);
 	loop_timer_arm(starter->timer, loop_now());

@@ -21,7 +21,7 @@ static bool is_in(const struct scope *scope, const char *key)
 }
 
 /* In a mirror of one namespace objects are known by their names alone. */
-static struct served_job *find(const struct controller *controller, const char *key)
+static struct managed_job *find_served_job(const struct controller *controller, const char *key)
 {
 	for (size_t i = 0; i < controller->n_scopes; i++) {
 		const struct scope *scope = &controller->scopes[i];
@@ -38,10 +38,10 @@ struct walk {
 };
 
 /* Begin with zeros; NULL behind the last one. */
-static struct served_job *next_job(const struct controller *controller, struct walk *walk)
+static struct managed_job *next_job(const struct controller *controller, struct walk *walk)
 {
 	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = 0) {
-		struct served_job *job =
+		struct managed_job *job =
 			kube_mirror_next(controller->scopes[walk->scope].jobs, &walk->place);
 
 		if (job)
@@ -68,10 +68,10 @@ static void on_timer(void *data)
 		key = queue_take(controller->queue, loop_now());
 		if (!key)
 			break;
-		struct served_job *job = find(controller, key);
+		struct managed_job *job = find_served_job(controller, key);
 
 		if (job)
-			served_job_look(job);
+			managed_job_reconcile(job);
 		else
 			queue_done(controller->queue, key, false, loop_now());
 	}
@@ -80,17 +80,17 @@ static void on_timer(void *data)
 
 static void look_at_all(struct controller *controller)
 {
-	struct served_job *job;
+	struct managed_job *job;
 	struct walk walk = {0};
 
 	while ((job = next_job(controller, &walk)))
-		operator_look_at(job, loop_now());
+		operator_enqueue(job, loop_now());
 }
 
 /* The TFJobs, as the cluster shows them. */
 
 /* Of several operators the one that acts counts. */
-static void count_job(const struct served_job *job, enum metrics_job_event event)
+static void count_job(const struct managed_job *job, enum metrics_job_event event)
 {
 	struct controller *controller = job->controller;
 
@@ -104,7 +104,7 @@ static bool is_created(const struct scope *scope, const struct json *object)
 	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
 }
 
-static void see_manager(struct served_job *job, const struct json *object)
+static void see_manager(struct managed_job *job, const struct json *object)
 {
 	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
 
@@ -112,7 +112,7 @@ static void see_manager(struct served_job *job, const struct json *object)
 }
 
 /* Whatever comes of it, nothing is decided from it any more. */
-static void drop_pass(struct served_job *job)
+static void drop_pass(struct managed_job *job)
 {
 	if (!job->is_passing)
 		return;
@@ -121,18 +121,18 @@ static void drop_pass(struct served_job *job)
 	operator_arm(job->controller);
 }
 
-static void release(void *kept, void *data)
+static void release_served_job(void *kept, void *data)
 {
-	struct served_job *job = kept;
+	struct managed_job *job = kept;
 	const struct scope *scope = data;
 	struct controller *controller = scope->controller;
 
 	count_job(job, METRICS_JOB_DELETED);
-	served_job_tell_if_removed(job);
+	managed_job_report_removed(job);
 	drop_pass(job);
-	served_job_end_work(job); /* which may ask for another look */
+	managed_job_end_work(job); /* which may ask for another look */
 	queue_remove(controller->queue, job->key);
-	served_job_free(job);
+	managed_job_free(job);
 }
 
 static void *project(const struct json *object, void *before, void *data)
@@ -140,52 +140,52 @@ static void *project(const struct json *object, void *before, void *data)
 	struct scope *scope = data;
 	struct controller *controller = scope->controller;
 	const char *uid = json_as_string(json_get_path(object, "metadata", "uid", NULL), "");
-	struct served_job *job = before;
+	struct managed_job *job = before;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
 
 	if (job && !text_equals(job->uid, uid)) {
-		release(job, scope);
+		release_served_job(job, scope);
 		job = NULL;
 	}
 	if (store_kube_tfjobs.read(object, &record, &err) < 0) {
-		operator_say(controller, err.text);
+		operator_report(controller, err.text);
 		if (job)
-			release(job, scope);
+			release_served_job(job, scope);
 		return NULL;
 	}
 	if (!job)
-		job = served_job_new(scope, object);
+		job = managed_job_new(scope, object);
 	see_manager(job, object);
 	if (!before && is_created(scope, object))
 		count_job(job, METRICS_JOB_CREATED);
-	store_kube_saw(job->store, object);
+	store_kube_observe(job->store, object);
 	job->is_over = false; /* of how it was */
-	job->is_going = json_get_path(object, "metadata", "deletionTimestamp", NULL);
-	operator_look_at(job, loop_now());
+	job->is_terminating = json_get_path(object, "metadata", "deletionTimestamp", NULL);
+	operator_enqueue(job, loop_now());
 	return job;
 }
 
-static void on_progress(void *data)
+static void on_tfjob_watch_progress(void *data)
 {
 	const struct scope *scope = data;
 
-	operator_see_server(scope->controller);
+	operator_clear_outage(scope->controller);
 }
 
 /* The rest project has seen to. */
-static void on_change(const char *name, void *data)
+static void on_tfjob_change(const char *name, void *data)
 {
 	(void) name;
-	on_progress(data);
+	on_tfjob_watch_progress(data);
 }
 
-static void on_synced(void *data)
+static void on_tfjobs_synced(void *data)
 {
 	struct scope *scope = data;
 
 	scope->is_synced = true;
-	operator_see_server(scope->controller);
+	operator_clear_outage(scope->controller);
 	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
 	look_at_all(scope->controller); /* which had to wait for this */
@@ -195,7 +195,7 @@ static void on_watch_trouble(const struct err *err, void *data)
 {
 	const struct scope *scope = data;
 
-	operator_say_trouble(scope->controller, err);
+	operator_report_error(scope->controller, err);
 }
 
 static void watch_scope(struct scope *scope)
@@ -205,10 +205,10 @@ static void watch_scope(struct scope *scope)
 		.resource = &kube_tfjobs,
 		.namespace_name = scope->namespace_name,
 		.project = project,
-		.release = release,
-		.on_change = on_change,
-		.on_synced = on_synced,
-		.on_progress = on_progress,
+		.release = release_served_job,
+		.on_change = on_tfjob_change,
+		.on_synced = on_tfjobs_synced,
+		.on_progress = on_tfjob_watch_progress,
 		.on_trouble = on_watch_trouble,
 		.data = scope,
 	};
@@ -248,7 +248,7 @@ static void watch_jobs(struct controller *controller)
 
 /* The Lease. */
 
-static bool may_change(void *data)
+static bool may_operator_change(void *data)
 {
 	return operator_may_act(data);
 }
@@ -256,12 +256,12 @@ static bool may_change(void *data)
 /* Another may have acted since: what is kept of a job's work is of no use any more. */
 static void end_all_work(struct controller *controller)
 {
-	struct served_job *job;
+	struct managed_job *job;
 	struct walk walk = {0};
 
 	while ((job = next_job(controller, &walk))) {
 		drop_pass(job);
-		served_job_end_work(job);
+		managed_job_end_work(job);
 	}
 }
 
@@ -278,7 +278,7 @@ static void tell_standing(struct controller *controller, enum lease_standing sta
 			: mem_format("%s is the leader; this operator is waiting",
 				     other ? other : "another operator");
 
-	operator_say(controller, sentence);
+	operator_report(controller, sentence);
 }
 
 /* A watch may have been silent while this process stood still or was cut off, and another acted:
@@ -316,7 +316,7 @@ static void on_lease(void *data)
 
 static void on_lease_trouble(const struct err *err, void *data)
 {
-	operator_say_trouble(data, err);
+	operator_report_error(data, err);
 }
 
 static int watch_lease(struct controller *controller, struct err *err)
@@ -337,7 +337,7 @@ static int watch_lease(struct controller *controller, struct err *err)
 	int rc = lease_keeper_new(&settings, &controller->lease, err);
 
 	if (rc == 0)
-		kube_api_set_permit(controller->api, may_change, controller);
+		kube_api_set_permit(controller->api, may_operator_change, controller);
 	return rc;
 }
 
@@ -397,12 +397,13 @@ static void on_definition(struct json *object, const struct kube_status *status,
 
 	(void) status;
 	if (err && err->code == ERR_NOT_FOUND)
-		operator_say(controller, "the cluster has no definition of TFJobs; add it: 'muster "
-					 "operator install', or kubectl apply -f deploy/crd.yaml");
+		operator_report(controller,
+				"the cluster has no definition of TFJobs; add it: 'muster "
+				"operator install', or kubectl apply -f deploy/crd.yaml");
 	else if (err)
 		log_info("cannot read the definition of TFJobs: %s", err->text);
 	else if (tfjob_definition_check(object, &fault) < 0)
-		operator_end_for(controller, &fault);
+		operator_stop_for(controller, &fault);
 }
 
 static void ask_for_definition(struct controller *controller)
@@ -418,7 +419,7 @@ static void ask_for_definition(struct controller *controller)
 /* The process. */
 
 /* The Lease is left to others first. */
-static void end(struct controller *controller)
+static void stop_operator(struct controller *controller)
 {
 	if (!controller->lease || controller->is_ending) {
 		loop_stop(controller->loop);
@@ -429,10 +430,10 @@ static void end(struct controller *controller)
 	lease_keeper_release(controller->lease);
 }
 
-static void on_signal(int number, void *data)
+static void on_operator_signal(int number, void *data)
 {
 	(void) number;
-	end(data);
+	stop_operator(data);
 }
 
 void operator_write_metrics(const struct controller *controller, struct text *text)
@@ -504,7 +505,8 @@ static void controller_done(struct controller *controller)
 
 int operator_run(const struct operator_settings *settings, struct err *err)
 {
-	struct controller controller CLEANUP(controller_done) = {.settings = settings, .end = end};
+	struct controller controller CLEANUP(controller_done) = {.settings = settings,
+								 .end = stop_operator};
 	int rc = loop_new(&controller.loop, err);
 
 	if (rc == 0)
@@ -522,18 +524,18 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	rc = check_gang(&controller, err);
 	if (rc < 0)
 		return rc;
-	end_signals_watch(&controller.signals, controller.loop, on_signal, &controller);
+	end_signals_watch(&controller.signals, controller.loop, on_operator_signal, &controller);
 	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
 	const struct operator_host host = {controller.loop, controller.api, &controller};
 
-	if (rc == 0 && settings->begin_front)
-		rc = settings->begin_front(&host, settings->front_data, err);
+	if (rc == 0 && settings->start_http_server)
+		rc = settings->start_http_server(&host, settings->http_server_data, err);
 	if (rc < 0)
 		return rc;
 	loop_run(controller.loop);
 	if (settings->end_front)
-		settings->end_front(settings->front_data);
+		settings->end_front(settings->http_server_data);
 	return err_copy(err, &controller.fault);
 }

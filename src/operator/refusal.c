@@ -41,7 +41,7 @@ const struct job *operator_refusal_removes(const struct refusal *refusal)
 }
 
 /* Twice as long each time in a row. */
-static msec pause_after(struct served_job *job, const struct err *err)
+static msec update_refusal_pause(struct managed_job *job, const struct err *err)
 {
 	msec pause = job->refusal_pause ? job->refusal_pause : OPERATOR_FIRST_PAUSE;
 	bool has_failed = err && err->code != ERR_CONFLICT;
@@ -52,26 +52,26 @@ static msec pause_after(struct served_job *job, const struct err *err)
 
 static void on_refused(int64_t version, const struct err *err, void *data)
 {
-	struct served_job *job = data;
+	struct managed_job *job = data;
 	struct refusal *refusal = TAKE(job->refusal);
 	bool is_removed = refusal->is_removal && (!err || err->code == ERR_NOT_FOUND);
 
 	(void) version;
 	if (!err && refusal->is_removal)
-		operator_tell_removed(job, refusal->job);
+		operator_report_removed(job, refusal->job);
 	if (err && err->code == ERR_NOT_FOUND)
 		err = NULL;
 	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
-		operator_note(refusal->job, &refusal->plan.notes[i], job);
+		operator_send_event(refusal->job, &refusal->plan.notes[i], job);
 	if (err && err->code != ERR_CONFLICT)
 		operator_failed(job, refusal->job, err);
 	operator_refusal_free(refusal);
 	/* What came meanwhile was passed over; after a conflict it is known by now. */
 	if (!is_removed)
-		operator_look_at(job, loop_now() + pause_after(job, err));
+		operator_enqueue(job, loop_now() + update_refusal_pause(job, err));
 }
 
-static void write_refusal(struct served_job *job, const struct store_record *record,
+static void write_refusal(struct managed_job *job, const struct store_record *record,
 			  struct status *status, const char *fault)
 {
 	struct refusal *refusal = job->refusal;
@@ -88,27 +88,27 @@ static void write_refusal(struct served_job *job, const struct store_record *rec
 			   job);
 }
 
-static void delete_or_wait(struct served_job *job, const struct status *status)
+static void delete_or_wait(struct managed_job *job, const struct status *status)
 {
 	msec expires_at = expiry_of_job(job->refusal->job, status);
 
 	if (loop_now() >= expires_at) {
 		job->refusal->is_removal = true;
-		store_begin_remove(job->store, served_job_name(job), job->uid, on_refused, job);
+		store_begin_remove(job->store, managed_job_name(job), job->uid, on_refused, job);
 		return;
 	}
 	operator_refusal_free(TAKE(job->refusal));
-	operator_look_at(job, expires_at);
+	operator_enqueue(job, expires_at);
 }
 
-static void tell_unread(struct served_job *job, const struct err *fault)
+static void tell_unread(struct managed_job *job, const struct err *fault)
 {
 	if (text_keep(&job->trouble, fault->text))
-		operator_say_trouble_of_job(job, fault);
+		operator_report_job_error(job, fault);
 }
 
 /* Once it is written, the job's time to live counts. */
-static void begin_refusal(struct served_job *job, const struct store_record *record,
+static void begin_refusal(struct managed_job *job, const struct store_record *record,
 			  const char *fault)
 {
 	struct refusal *refusal = mem_new(sizeof(*refusal));
@@ -129,18 +129,18 @@ static void begin_refusal(struct served_job *job, const struct store_record *rec
 		write_refusal(job, record, &status, fault);
 }
 
-bool operator_is_finished(const struct served_job *job)
+bool operator_is_finished(const struct managed_job *job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
 
-	return job->store->functions->get(job->store, served_job_name(job), &record, NULL) == 0 &&
+	return job->store->functions->get(job->store, managed_job_name(job), &record, NULL) == 0 &&
 	       record_read_status(&record, arena, &status, NULL) == 0 &&
 	       status_is_finished(&status);
 }
 
-bool operator_refuse(struct served_job *job)
+bool operator_refuse(struct managed_job *job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	char *fault CLEANUP(mem_free_text) = fault_of(job->job);
@@ -154,15 +154,15 @@ bool operator_refuse(struct served_job *job)
 }
 
 /* Where nobody could write a status it is told here. */
-void operator_refuse_unread(struct served_job *job, const struct err *fault)
+void operator_refuse_unread(struct managed_job *job, const struct err *fault)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	if (job->refusal)
 		return;
-	if (job->store->functions->get(job->store, served_job_name(job), &record, NULL) < 0 ||
+	if (job->store->functions->get(job->store, managed_job_name(job), &record, NULL) < 0 ||
 	    record_read_bare_job(&record, &job->job, NULL) < 0)
 		tell_unread(job, fault);
-	else if (operator_serves(job->job))
+	else if (operator_manages(job->job))
 		begin_refusal(job, &record, fault->text);
 }

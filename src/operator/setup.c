@@ -32,7 +32,7 @@ void operator_setup_done(struct operator_setup *setup)
 	loop_free(setup->loop);
 }
 
-void operator_setup_tell(const struct operator_setup *setup, const char *format, ...)
+void operator_setup_report(const struct operator_setup *setup, const char *format, ...)
 {
 	va_list values;
 
@@ -68,8 +68,8 @@ int operator_setup_change(struct operator_setup *setup, const struct kube_reques
 		return 0;
 	if (answer.err.code)
 		return err_copy(err, &answer.err);
-	operator_setup_tell(setup, "%s %s", shown,
-			    answer.http_code == HTTP_CREATED ? "created" : done);
+	operator_setup_report(setup, "%s %s", shown,
+			      answer.http_code == HTTP_CREATED ? "created" : done);
 	return 0;
 }
 
@@ -101,20 +101,20 @@ struct awaited {
 	bool (*is_enough)(const struct kube_mirror *mirror);
 };
 
-static void *keep(const struct json *object, void *before, void *data)
+static void *store_awaited_object(const struct json *object, void *before, void *data)
 {
 	(void) data;
 	json_free(before);
 	return json_new_copy(object);
 }
 
-static void release(void *kept, void *data)
+static void release_awaited_object(void *kept, void *data)
 {
 	(void) data;
 	json_free(kept);
 }
 
-static void look(void *data)
+static void check_awaited_objects(void *data)
 {
 	const struct awaited *awaited = data;
 
@@ -122,13 +122,13 @@ static void look(void *data)
 		loop_stop(awaited->loop);
 }
 
-static void on_change(const char *name, void *data)
+static void on_awaited_object_change(const char *name, void *data)
 {
 	(void) name;
-	look(data);
+	check_awaited_objects(data);
 }
 
-static void give_up(void *data)
+static void on_setup_wait_timeout(void *data)
 {
 	const struct awaited *awaited = data;
 
@@ -145,13 +145,13 @@ bool operator_setup_wait(struct operator_setup *setup, const struct kube_resourc
 		.namespace_name = namespace_name,
 		.object_name = name,
 		.label_selector = label_selector,
-		.project = keep,
-		.release = release,
-		.on_change = on_change,
-		.on_synced = look,
+		.project = store_awaited_object,
+		.release = release_awaited_object,
+		.on_change = on_awaited_object_change,
+		.on_synced = check_awaited_objects,
 		.data = &awaited,
 	};
-	struct loop_watch *timer = loop_new_timer(setup->loop, give_up, &awaited);
+	struct loop_watch *timer = loop_new_timer(setup->loop, on_setup_wait_timeout, &awaited);
 
 	awaited.mirror = kube_mirror_new(setup->loop, setup->api, &settings);
 	loop_timer_arm(timer, loop_now() + LONGEST_WAIT);
@@ -189,7 +189,8 @@ static struct kube_request request_about(enum kube_verb verb, const struct json 
 	};
 }
 
-static int apply(struct operator_setup *setup, const struct json *object, struct err *err)
+static int apply_setup_object(struct operator_setup *setup, const struct json *object,
+			      struct err *err)
 {
 	static const struct kube_parameter parameters[] = {
 		{"fieldManager", "muster"}, {"force", "true"}, {0}};
@@ -200,7 +201,7 @@ static int apply(struct operator_setup *setup, const struct json *object, struct
 	return operator_setup_change(setup, &request, "applied", err);
 }
 
-static bool is_same(const struct json *a, const struct json *b)
+static bool is_same_setup_object(const struct json *a, const struct json *b)
 {
 	const struct json *of_a = json_get(a, "metadata"), *of_b = json_get(b, "metadata");
 
@@ -208,12 +209,12 @@ static bool is_same(const struct json *a, const struct json *b)
 	       json_equals(json_get(of_a, "namespace"), json_get(of_b, "namespace"));
 }
 
-static bool is_wanted(const struct json *wanted, const struct kube_resource *resource,
-		      const struct json *object)
+static bool is_setup_object_wanted(const struct json *wanted, const struct kube_resource *resource,
+				   const struct json *object)
 {
 	for (size_t i = 0; i < json_count(wanted); i++)
 		if (kube_resource_of(json_at(wanted, i)) == resource &&
-		    is_same(json_at(wanted, i), object))
+		    is_same_setup_object(json_at(wanted, i), object))
 			return true;
 	return false;
 }
@@ -241,7 +242,7 @@ static int remove_rights(struct operator_setup *setup, const struct json *wanted
 		const struct json *items = json_get(list, "items");
 
 		for (size_t i = 0; i < json_count(items) && rc == 0; i++)
-			if (!is_wanted(wanted, kinds[kind], json_at(items, i)))
+			if (!is_setup_object_wanted(wanted, kinds[kind], json_at(items, i)))
 				rc = remove_object(setup, kinds[kind], json_at(items, i), err);
 	}
 	return rc;
@@ -275,7 +276,7 @@ static int wait_for_deployment(struct operator_setup *setup, struct err *err)
 		return err_set(err, ERR_UNREACHABLE,
 			       "the operator is installed, but its Pods are not running after 5 "
 			       "minutes; to see why: kubectl -n " DEPLOYMENT_NAME " describe pods");
-	operator_setup_tell(setup, "the operator is running");
+	operator_setup_report(setup, "the operator is running");
 	return 0;
 }
 
@@ -285,7 +286,7 @@ int operator_setup_install(struct operator_setup *setup, struct err *err)
 	int rc = deployment_objects(&setup->settings->choice, &objects, err);
 
 	for (size_t i = 0; i < json_count(objects) && rc == 0; i++)
-		rc = apply(setup, json_at(objects, i), err);
+		rc = apply_setup_object(setup, json_at(objects, i), err);
 	if (rc == 0)
 		rc = remove_rights(setup, objects, err);
 	return rc < 0 ? rc : wait_for_deployment(setup, err);
@@ -347,7 +348,7 @@ static int remove_objects(struct operator_setup *setup, const struct json *objec
 			rc = wait_for_its_end(setup, err);
 	}
 	if (rc == 0 && !takes_definition)
-		operator_setup_tell(setup, "the definition of TFJobs and all jobs are kept");
+		operator_setup_report(setup, "the definition of TFJobs and all jobs are kept");
 	return rc;
 }
 

@@ -43,7 +43,7 @@ int operator_setup_begin(struct operator_setup *setup,
 void operator_setup_done(struct operator_setup *setup);
 int operator_setup_install(struct operator_setup *setup, struct err *err) MUST_USE;
 
-void operator_setup_tell(const struct operator_setup *setup, const char *format, ...)
+void operator_setup_report(const struct operator_setup *setup, const char *format, ...)
 	PRINTF_LIKE(2, 3);
 /* "deployments 'NAME' of namespace N". Caller frees. */
 char *operator_setup_shown(const struct kube_request *request) MUST_USE;

@@ -12,11 +12,11 @@ void operator_arm(struct controller *controller)
 }
 
 /* What changes of jobs that have begun is seen, however many wait to begin. */
-void operator_look_at(struct served_job *job, msec due)
+void operator_enqueue(struct managed_job *job, msec due)
 {
 	if (due != MSEC_NEVER)
-		(job->driver ? queue_add : queue_add_behind)(job->controller->queue,
-							     job->name_space, job->key, due);
+		(job->reconciler ? queue_add : queue_add_behind)(job->controller->queue,
+								 job->name_space, job->key, due);
 	operator_arm(job->controller);
 }
 
@@ -28,7 +28,7 @@ bool operator_may_act(const struct controller *controller)
 
 /* What is said, sent and counted. */
 
-void operator_say(struct controller *controller, const char *sentence)
+void operator_report(struct controller *controller, const char *sentence)
 {
 	if (text_keep(&controller->last_trouble, sentence))
 		controller->settings->say(sentence, controller->settings->data);
@@ -43,22 +43,22 @@ static bool is_worth_telling(struct controller *controller, const struct err *er
 	return !was_away || err->code != ERR_UNREACHABLE;
 }
 
-void operator_see_server(struct controller *controller)
+void operator_clear_outage(struct controller *controller)
 {
 	if (controller->is_away)
-		operator_say(controller, "the API server responds again");
+		operator_report(controller, "the API server responds again");
 	controller->is_away = false;
 }
 
-void operator_say_trouble(struct controller *controller, const struct err *err)
+void operator_report_error(struct controller *controller, const struct err *err)
 {
 	if (is_worth_telling(controller, err))
-		operator_say(controller, err->text);
+		operator_report(controller, err->text);
 	else
 		log_info("%s", err->text);
 }
 
-void operator_say_trouble_of_job(const struct served_job *job, const struct err *err)
+void operator_report_job_error(const struct managed_job *job, const struct err *err)
 {
 	char *sentence CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->key, err->text);
 	const struct operator_settings *settings = job->controller->settings;
@@ -69,7 +69,7 @@ void operator_say_trouble_of_job(const struct served_job *job, const struct err 
 		log_info("%s", sentence);
 }
 
-void operator_end_for(struct controller *controller, const struct err *fault)
+void operator_stop_for(struct controller *controller, const struct err *fault)
 {
 	if (controller->fault.code)
 		return;
@@ -79,24 +79,24 @@ void operator_end_for(struct controller *controller, const struct err *fault)
 }
 
 /* The definition of TFJobs that the cluster has may be another one. */
-void operator_failed(struct served_job *job, const struct job *own, const struct err *err)
+void operator_failed(struct managed_job *job, const struct job *own, const struct err *err)
 {
 	const struct note note = {
 		.level = NOTE_WARNING, .reason = "ReconcileError", .sentence = err->text};
 
 	job->controller->n_errors++;
 	if (err->code == ERR_UNSUPPORTED) {
-		operator_end_for(job->controller, err);
+		operator_stop_for(job->controller, err);
 		return;
 	}
 	if (!text_keep(&job->trouble, err->text))
 		return;
-	operator_say_trouble_of_job(job, err);
+	operator_report_job_error(job, err);
 	if (err->code != ERR_UNREACHABLE)
 		tfjob_events_send(job->controller->events, own, &note);
 }
 
-void operator_tell_removed(const struct served_job *job, const struct job *own)
+void operator_report_removed(const struct managed_job *job, const struct job *own)
 {
 	char *sentence CLEANUP(mem_free_text) = mem_format("Deleted job: %s", own->name);
 	const struct note note = {.reason = "SuccessfulDeleteJob", .sentence = sentence};
@@ -105,7 +105,7 @@ void operator_tell_removed(const struct served_job *job, const struct job *own)
 }
 
 /* An end has two notes under the policy ExitCode. */
-static void count_note(struct served_job *job, const struct note *note)
+static void count_note(struct managed_job *job, const struct note *note)
 {
 	static const struct {
 		const char *reason;
@@ -127,9 +127,9 @@ static void count_note(struct served_job *job, const struct note *note)
 	}
 }
 
-void operator_note(const struct job *own, const struct note *note, void *data)
+void operator_send_event(const struct job *own, const struct note *note, void *data)
 {
-	struct served_job *job = data;
+	struct managed_job *job = data;
 
 	count_note(job, note);
 	if (!text_equals(note->reason, "ReplicaWaits")) /* its Pods' own Events say so */

@@ -12,7 +12,7 @@
 #include "cluster/backend.h"
 #include "cluster/tfjob_events.h"
 #include "console/exporter.h"
-#include "jobs/driver.h"
+#include "jobs/reconciler.h"
 #include "kube/job_cache.h"
 #include "kube/lease_keeper.h"
 #include "kube/mirror.h"
@@ -36,7 +36,7 @@ struct scope {
 	struct controller *controller;
 	const char *namespace_name; /* KUBE_ALL_NAMESPACES: all */
 	struct job_cache *cache;
-	struct kube_mirror *jobs; /* of struct served_job */
+	struct kube_mirror *jobs; /* of struct managed_job */
 	bool is_synced; /* the jobs were listed once */
 };
 
@@ -66,7 +66,7 @@ struct controller {
 	void (*end)(struct controller *controller); /* leaves the Lease to others first */
 };
 
-struct served_job {
+struct managed_job {
 	struct controller *controller;
 	struct scope *scope;
 	char *key; /* NAMESPACE/NAME */
@@ -75,21 +75,22 @@ struct served_job {
 	struct store *store;
 	struct job *job; /* as it was when work on it began; NULL: nothing is at work */
 	struct backend *backend;
-	struct driver *driver;
+	struct reconciler *reconciler;
 	struct pod_starter *starter; /* NULL: its Pods start by themselves */
 	struct refusal *refusal; /* that is being written; NULL: none is */
 	msec refusal_pause; /* after the next try of that which fails */
 	char *trouble; /* that was told of it last; NULL: none was */
 	int restarts; /* of its status, as far as they were counted; -1: none was seen */
 	int64_t pass_start; /* in microseconds */
-	bool is_passing; /* its driver is at work, and the queue waits for it */
+	bool is_passing; /* its reconciler is at work, and the queue waits for it */
 	bool is_of_others; /* another manager serves it */
 	bool is_end_counted;
 	bool is_over; /* what is at work may go */
-	bool is_going; /* somebody deletes it: what is its own goes with it, and nothing is made */
+	bool is_terminating; /* somebody deletes it: what is its own goes with it, and nothing is
+				made */
 };
 
-static inline const char *served_job_name(const struct served_job *job)
+static inline const char *managed_job_name(const struct managed_job *job)
 {
 	return strchr(job->key, '/') + 1;
 }
@@ -99,7 +100,7 @@ static inline bool operator_is_manager(const char *managed_by) /* NULL: nobody i
 	return !managed_by || text_equals(managed_by, OPERATOR_MANAGER);
 }
 
-static inline bool operator_serves(const struct job *job)
+static inline bool operator_manages(const struct job *job)
 {
 	return operator_is_manager(job->managed_by);
 }
@@ -107,41 +108,41 @@ static inline bool operator_serves(const struct job *job)
 /* What is due. */
 void operator_arm(struct controller *controller);
 /* Not later than `due`. */
-void operator_look_at(struct served_job *job, msec due);
+void operator_enqueue(struct managed_job *job, msec due);
 /* What is being given back is not held any more, whatever its time. */
 bool operator_may_act(const struct controller *controller);
 
 /* What is said: the same once, and of a server that is not reached one sentence for all. */
-void operator_say(struct controller *controller, const char *sentence);
-void operator_say_trouble(struct controller *controller, const struct err *err);
-void operator_say_trouble_of_job(const struct served_job *job, const struct err *err);
+void operator_report(struct controller *controller, const char *sentence);
+void operator_report_error(struct controller *controller, const struct err *err);
+void operator_report_job_error(const struct managed_job *job, const struct err *err);
 /* It answers. */
-void operator_see_server(struct controller *controller);
+void operator_clear_outage(struct controller *controller);
 /* Nothing that is done would be right. */
-void operator_end_for(struct controller *controller, const struct err *fault);
+void operator_stop_for(struct controller *controller, const struct err *fault);
 /* A reconcile pass has failed. Said once, and on the job itself, where its owner looks. */
-void operator_failed(struct served_job *job, const struct job *own, const struct err *err);
+void operator_failed(struct managed_job *job, const struct job *own, const struct err *err);
 /* Its time to live was over. */
-void operator_tell_removed(const struct served_job *job, const struct job *own);
-/* A driver_note_fn of a served job: counts the note and sends its Event. */
-void operator_note(const struct job *own, const struct note *note, void *data);
+void operator_report_removed(const struct managed_job *job, const struct job *own);
+/* A reconciler_note_fn of a served job: counts the note and sends its Event. */
+void operator_send_event(const struct job *own, const struct note *note, void *data);
 
 /* A TFJob that nothing can be made of is Failed, and says why: it never waits in silence. False:
  * there is nothing against the job, or it has ended, and is cleaned up as any other. */
-bool operator_refuse(struct served_job *job);
+bool operator_refuse(struct managed_job *job);
 /* What cannot be read has no roles for us. */
-void operator_refuse_unread(struct served_job *job, const struct err *fault);
+void operator_refuse_unread(struct managed_job *job, const struct err *fault);
 void operator_refusal_free(struct refusal *refusal); /* NULL is fine */
 /* The job that is being removed; NULL: none is. */
 const struct job *operator_refusal_removes(const struct refusal *refusal);
-bool operator_is_finished(const struct served_job *job);
+bool operator_is_finished(const struct managed_job *job);
 
 /* A TFJob, as the cluster shows it. */
-struct served_job *served_job_new(struct scope *scope, const struct json *object) MUST_USE;
-void served_job_free(struct served_job *job);
+struct managed_job *managed_job_new(struct scope *scope, const struct json *object) MUST_USE;
+void managed_job_free(struct managed_job *job);
 /* Begins a reconcile pass, where there is something to be done. */
-void served_job_look(struct served_job *job);
+void managed_job_reconcile(struct managed_job *job);
 /* It is gone, which may be seen before its removal is answered. */
-void served_job_tell_if_removed(const struct served_job *job);
+void managed_job_report_removed(const struct managed_job *job);
 /* What is at work for it goes: the next look begins anew. */
-void served_job_end_work(struct served_job *job);
+void managed_job_end_work(struct managed_job *job);

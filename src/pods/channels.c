@@ -12,8 +12,8 @@ bool kube_channels_choose(struct kube_channels *channels, const char *protocol)
 
 /* Nothing promises that the Status comes in one piece: the API server copies it from another
  * connection. It may also begin with an empty message, as a greeting. */
-static int keep_status(struct kube_channels *channels, const char *bytes, size_t len,
-		       struct err *err)
+static int store_exec_status(struct kube_channels *channels, const char *bytes, size_t len,
+			     struct err *err)
 {
 	if (len > KUBE_CHANNELS_STATUS_LIMIT - channels->status.len)
 		return err_set(err, ERR_LIMIT, "the status of the command is larger than %zu bytes",
@@ -49,7 +49,7 @@ int kube_channels_take(struct kube_channels *channels, const char *message, size
 		return 0;
 	case KUBE_CHANNEL_STATUS:
 		*ret_event = (struct kube_channel_event){.channel = KUBE_CHANNEL_STATUS};
-		return keep_status(channels, message, len, err);
+		return store_exec_status(channels, message, len, err);
 	case KUBE_CHANNEL_CLOSE:
 		if (len != 1)
 			return err_set(err, ERR_INVALID,
@@ -85,7 +85,7 @@ static int read_exit_code(const struct json *status, int *ret_exit_code, struct 
 	return err_set(err, ERR_INVALID, "the server did not report the exit code of the command");
 }
 
-static int read_failure(const struct json *status, int *ret_exit_code, struct err *err)
+static int read_exec_failure(const struct json *status, int *ret_exit_code, struct err *err)
 {
 	const char *reason = json_as_string(json_get(status, "reason"), "");
 
@@ -111,7 +111,7 @@ int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code, 
 	const char *word = json_as_string(json_get(status, "status"), "");
 
 	if (text_equals(word, "Failure"))
-		return read_failure(status, ret_exit_code, err);
+		return read_exec_failure(status, ret_exit_code, err);
 	if (!text_equals(word, "Success"))
 		return err_set(err, ERR_INVALID,
 			       "the status of the command is neither Success nor Failure");

@@ -67,7 +67,7 @@ static char *find_file(const char *stage, struct err *err)
 	return NULL;
 }
 
-static bool is_folder(const char *path)
+static bool is_existing_folder(const char *path)
 {
 	struct stat status;
 
@@ -80,7 +80,7 @@ static int install(struct kube_copy *copy, struct err *err)
 	if (copy->must_have_files && !copy->n_files && !copy->warnings)
 		return err_set(err, ERR_CONFLICT, "the directory has no files");
 	if (copy->is_folder)
-		return is_folder(copy->target)
+		return is_existing_folder(copy->target)
 			       ? folder_move_contents(copy->stage, copy->target, err)
 			       : folder_move(copy->stage, copy->target, err);
 	if (copy->needs_folder)
@@ -111,7 +111,7 @@ static void note(struct kube_copy *copy, const struct err *err)
 		copy->err = *err;
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
+static void on_copy_from_bytes(const char *bytes, size_t len, void *data)
 {
 	struct kube_copy *copy = data;
 
@@ -123,12 +123,12 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 		kube_exec_pause(kube_script_exec(copy->script));
 }
 
-static void on_answer(const char *line, const char *bytes, size_t len, void *data)
+static void on_copy_from_answer(const char *line, const char *bytes, size_t len, void *data)
 {
 	struct kube_copy *copy = data;
 
 	copy->is_folder = text_equals(line, "folder");
-	on_bytes(bytes, len, data);
+	on_copy_from_bytes(bytes, len, data);
 }
 
 static void on_script_end(const char *warnings, const struct err *err, void *data)
@@ -175,28 +175,28 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 	char *here = mem_copy_text(request->here);
 
 	/* "." and the like have no parent by their text. */
-	if (!own && is_folder(here)) {
+	if (!own && is_existing_folder(here)) {
 		free(here);
 		here = realpath(request->here, NULL);
 	}
-	copy->needs_folder = text_ends_with(here, "/") && !is_folder(here);
+	copy->needs_folder = text_ends_with(here, "/") && !is_existing_folder(here);
 	for (size_t len = strlen(here); len > 1 && here[len - 1] == '/'; len--)
 		here[len - 1] = '\0';
-	copy->target =
-		base && is_folder(here) ? mem_format("%s/%s", here, base) : mem_copy_text(here);
+	copy->target = base && is_existing_folder(here) ? mem_format("%s/%s", here, base)
+							: mem_copy_text(here);
 	free(here);
 }
 
 static int make_stage(struct kube_copy *copy, struct archive_limits *ret_limits, struct err *err)
 {
 	/* A folder that is there may lie in one that nobody may write to, or be a file system. */
-	char *parent CLEANUP(mem_free_text) = is_folder(copy->target)
+	char *parent CLEANUP(mem_free_text) = is_existing_folder(copy->target)
 						      ? mem_copy_text(copy->target)
 						      : file_folder_of(copy->target);
 	char *stage CLEANUP(mem_free_text) = mem_format("%s/.muster-cp-XXXXXX", parent);
 	struct statvfs disk;
 
-	if (!is_folder(parent))
+	if (!is_existing_folder(parent))
 		return err_set(err, ERR_NOT_FOUND, "directory '%s' not found", parent);
 	if (statvfs(parent, &disk) < 0 || !mkdtemp(stage))
 		return err_set_errno(err, errno, "cannot write into directory '%s'", parent);
@@ -229,8 +229,8 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 		.container = request->container,
 		.text = script_text,
 		.arguments = arguments,
-		.on_answer = on_answer,
-		.on_bytes = on_bytes,
+		.on_answer = on_copy_from_answer,
+		.on_bytes = on_copy_from_bytes,
 		.on_end = on_script_end,
 		.data = copy,
 	};

@@ -55,22 +55,22 @@ static const char script_text[] =
 	"	mv -f \"$stage/" CONTENT "\" \"$place\"\n"
 	"fi\n";
 
-static void end(struct kube_copy *copy, const char *warnings, const struct err *err)
+static void finish_copy_to_pod(struct kube_copy *copy, const char *warnings, const struct err *err)
 {
 	copy->on_end(warnings, err, copy->data);
 	copy_free(copy);
 }
 
 /* Its end of input means nothing there: the file that says so has not come. */
-static void give_up(struct kube_copy *copy)
+static void abandon_copy_to_pod(struct kube_copy *copy)
 {
 	struct err err = copy->err;
 
 	kube_script_cancel(TAKE(copy->script));
-	end(copy, "", &err);
+	finish_copy_to_pod(copy, "", &err);
 }
 
-static void on_room(void *data)
+static void on_copy_to_room(void *data)
 {
 	struct kube_copy *copy = data;
 	struct kube_exec *exec = kube_script_exec(copy->script);
@@ -90,10 +90,10 @@ static void on_room(void *data)
 		rc = kube_exec_end_input(exec, &copy->err);
 	}
 	if (rc < 0)
-		give_up(copy);
+		abandon_copy_to_pod(copy);
 }
 
-static void on_answer(const char *line, const char *bytes, size_t len, void *data)
+static void on_copy_to_answer(const char *line, const char *bytes, size_t len, void *data)
 {
 	struct kube_copy *copy = data;
 	const struct archive_limits limits = {COPY_FILES_LIMIT, UINT64_MAX};
@@ -101,20 +101,20 @@ static void on_answer(const char *line, const char *bytes, size_t len, void *dat
 
 	(void) bytes, (void) len; /* none are expected */
 	if (archive_pack_new(copy->here, CONTENT, format, &limits, &copy->pack, &copy->err)) {
-		give_up(copy);
+		abandon_copy_to_pod(copy);
 		return;
 	}
 	archive_pack_end_with(copy->pack, WHOLE);
-	on_room(copy);
+	on_copy_to_room(copy);
 }
 
-static void on_end(const char *warnings, const struct err *err, void *data)
+static void on_copy_to_script_end(const char *warnings, const struct err *err, void *data)
 {
 	struct kube_copy *copy = data;
 
 	copy->script = NULL;
 	copy_add_warning(copy, warnings);
-	end(copy, copy_warnings(copy), err);
+	finish_copy_to_pod(copy, copy_warnings(copy), err);
 }
 
 int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
@@ -137,9 +137,9 @@ int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 		.text = script_text,
 		.arguments = arguments,
 		.has_input = true,
-		.on_answer = on_answer,
-		.on_room = on_room,
-		.on_end = on_end,
+		.on_answer = on_copy_to_answer,
+		.on_room = on_copy_to_room,
+		.on_end = on_copy_to_script_end,
 		.data = copy,
 	};
 

@@ -22,7 +22,7 @@ struct parameters {
 	size_t count, capacity;
 };
 
-static void add(struct parameters *parameters, const char *name, const char *value)
+static void add_exec_parameter(struct parameters *parameters, const char *name, const char *value)
 {
 	mem_grow(&parameters->list, &parameters->capacity, parameters->count + 1,
 		 sizeof(*parameters->list));
@@ -40,16 +40,16 @@ static struct parameters parameters_of(const struct kube_exec_request *request)
 	struct parameters parameters = {0};
 
 	for (size_t i = 0; request->command && request->command[i]; i++)
-		add(&parameters, "command", request->command[i]);
+		add_exec_parameter(&parameters, "command", request->command[i]);
 	if (request->container.name)
-		add(&parameters, "container", request->container.name);
+		add_exec_parameter(&parameters, "container", request->container.name);
 	if (request->has_input)
-		add(&parameters, "stdin", "true");
-	add(&parameters, "stdout", "true");
+		add_exec_parameter(&parameters, "stdin", "true");
+	add_exec_parameter(&parameters, "stdout", "true");
 	if (request->is_terminal)
-		add(&parameters, "tty", "true");
+		add_exec_parameter(&parameters, "tty", "true");
 	else
-		add(&parameters, "stderr", "true");
+		add_exec_parameter(&parameters, "stderr", "true");
 	return parameters;
 }
 
@@ -79,7 +79,7 @@ static void begin_exec(const char *protocol, void *data)
 	}
 }
 
-static void take_event(struct kube_exec *exec, const struct kube_channel_event *event)
+static void forward_channel_output(struct kube_exec *exec, const struct kube_channel_event *event)
 {
 	switch (event->type) {
 	case KUBE_CHANNEL_BYTES:
@@ -92,7 +92,7 @@ static void take_event(struct kube_exec *exec, const struct kube_channel_event *
 	}
 }
 
-static void take_message(const char *bytes, size_t len, void *data)
+static void on_exec_message(const char *bytes, size_t len, void *data)
 {
 	struct kube_exec *exec = data;
 	struct kube_channel_event event;
@@ -100,12 +100,12 @@ static void take_message(const char *bytes, size_t len, void *data)
 	if (exec->err.code)
 		return;
 	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) == 0)
-		take_event(exec, &event); /* which may cancel */
+		forward_channel_output(exec, &event); /* which may cancel */
 	else
 		websocket_close(websocket_of(exec));
 }
 
-static void tell_room(void *data)
+static void on_exec_websocket_room(void *data)
 {
 	const struct kube_exec *exec = data;
 
@@ -147,10 +147,10 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 {
 	static const struct kube_socket socket = {
 		.protocols = protocols,
-		.silence = SILENCE,
+		.output_idle = SILENCE,
 		.on_open = begin_exec,
-		.on_message = take_message,
-		.on_room = tell_room,
+		.on_message = on_exec_message,
+		.on_room = on_exec_websocket_room,
 	};
 	struct parameters parameters CLEANUP(parameters_done) = parameters_of(request);
 	struct kube_exec *exec = mem_new(sizeof(*exec));

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
+#include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"
-#include "kube/keeper.h"
 #include "kube/resources.h"
 #include "pods/copy.h"
 
@@ -41,7 +41,8 @@ void kube_fetching_cancel(struct kube_fetching *fetching)
 	free_fetching(fetching);
 }
 
-static void end(struct kube_fetching *fetching, const char *what, const struct err *err)
+static void finish_pod_fetching(struct kube_fetching *fetching, const char *what,
+				const struct err *err)
 {
 	fetching->request.on_end(what, err, fetching->request.data);
 	free_fetching(fetching);
@@ -72,7 +73,7 @@ static void on_pod_of_failure(struct json *pod, const struct kube_status *status
 	if ((err && err->code == ERR_NOT_FOUND) ||
 	    json_get_path(pod, "metadata", "deletionTimestamp", NULL))
 		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists", fetching->pod);
-	end(fetching, NULL, &fetching->why);
+	finish_pod_fetching(fetching, NULL, &fetching->why);
 }
 
 static void on_copied(const char *warnings, const struct err *err, void *data)
@@ -84,7 +85,7 @@ static void on_copied(const char *warnings, const struct err *err, void *data)
 
 	fetching->copy = NULL;
 	if (!err) {
-		end(fetching, what, NULL);
+		finish_pod_fetching(fetching, what, NULL);
 		return;
 	}
 	fetching->why = *err;
@@ -106,12 +107,12 @@ static void on_silence(void *data)
 	kube_copy_cancel(TAKE(fetching->copy));
 	err_set(&err, ERR_UNREACHABLE, "no data for %d minutes",
 		(int) (KUBE_FETCHING_SILENCE / (60 * MSEC_PER_SECOND)));
-	end(fetching, NULL, &err);
+	finish_pod_fetching(fetching, NULL, &err);
 }
 
 /* Begins to copy. */
-static int copy(struct kube_fetching *fetching, const struct json *pod, const char *who,
-		struct err *err)
+static int start_fetching_copy(struct kube_fetching *fetching, const struct json *pod,
+			       const char *who, struct err *err)
 {
 	struct kube_copy_request request = {
 		.loop = fetching->request.loop,
@@ -122,15 +123,15 @@ static int copy(struct kube_fetching *fetching, const struct json *pod, const ch
 		.on_end = on_copied,
 		.data = fetching,
 	};
-	int rc = keeper_choose_container(pod, who, true, &request.container.name, err);
+	int rc = fetch_sidecar_choose_container(pod, who, true, &request.container.name, err);
 
 	if (rc == 0 && fetching->request.makes_here)
-		rc = folder_make(fetching->here, err);
+		rc = folder_create(fetching->here, err);
 	return rc < 0 ? rc : kube_copy_from(fetching->api, &request, &fetching->copy, err);
 }
 
-static void on_pod(struct json *pod, const struct kube_status *status, const struct err *err,
-		   void *data)
+static void on_fetched_pod_read(struct json *pod, const struct kube_status *status,
+				const struct err *err, void *data)
 {
 	struct kube_fetching *fetching = data;
 	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->pod);
@@ -145,9 +146,9 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 	else if (!job_pod_is_in(pod, fetching->job_name, fetching->job_uid))
 		err_set(&why, ERR_CONFLICT, "%s does not belong to job '%s'", who,
 			fetching->job_name);
-	else if (copy(fetching, pod, who, &why) == 0)
+	else if (start_fetching_copy(fetching, pod, who, &why) == 0)
 		return;
-	end(fetching, NULL, &why);
+	finish_pod_fetching(fetching, NULL, &why);
 }
 
 struct kube_fetching *kube_fetching_new(struct kube_api *api,
@@ -165,6 +166,6 @@ struct kube_fetching *kube_fetching_new(struct kube_api *api,
 	fetching->here = mem_copy_text(request->here);
 	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
 	loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
-	get_pod(fetching, on_pod);
+	get_pod(fetching, on_fetched_pod_read);
 	return fetching;
 }

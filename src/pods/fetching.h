@@ -1,5 +1,5 @@
 /* The copy of one folder of a Pod at the end of its job: finds the container that can be entered
- * (kube/keeper.h), copies (pods/copy.h), and gives up when nothing comes. */
+ * (kube/fetch_sidecar.h), copies (pods/copy.h), and gives up when nothing comes. */
 #pragma once
 
 #include "base/err.h"

@@ -62,7 +62,7 @@ static void cut(const struct kube_port_forward *forward)
 	setsockopt(forward->request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-static void finish(struct kube_port_forward *forward)
+static void finish_port_forward(struct kube_port_forward *forward)
 {
 	const struct kube_port_forward_request request = forward->request;
 	const struct err err = forward->err;
@@ -77,7 +77,7 @@ static void finish(struct kube_port_forward *forward)
 static void finish_silently(struct kube_port_forward *forward)
 {
 	forward->err = (struct err){0};
-	finish(forward);
+	finish_port_forward(forward);
 }
 
 /* A complaint counts however the connection ended. */
@@ -97,7 +97,7 @@ static void arm_timer(struct kube_port_forward *forward)
 	loop_timer_arm(forward->timer, loop_now() + KUBE_PORT_FORWARD_SILENCE);
 }
 
-static void on_time(void *data)
+static void on_port_forward_timer(void *data)
 {
 	struct kube_port_forward *forward = data;
 
@@ -106,7 +106,7 @@ static void on_time(void *data)
 		return;
 	}
 	judge_end(forward, NULL);
-	finish(forward);
+	finish_port_forward(forward);
 }
 
 /* From the client to the Pod. */
@@ -126,10 +126,10 @@ static void take_client_end(struct kube_port_forward *forward)
 	if (forward->call)
 		arm_timer(forward);
 	else if (!sink_is_waiting(forward->sink))
-		finish(forward);
+		finish_port_forward(forward);
 }
 
-static void on_readable(void *data)
+static void on_forward_client_readable(void *data)
 {
 	struct kube_port_forward *forward = data;
 	char message[1 + READ_SIZE];
@@ -148,7 +148,7 @@ static void on_readable(void *data)
 	}
 }
 
-static void on_room(void *data)
+static void on_port_forward_room(void *data)
 {
 	set_reading(data);
 }
@@ -160,7 +160,7 @@ static void on_room(void *data)
 static void end_toward_client(struct kube_port_forward *forward)
 {
 	if (forward->err.code || forward->has_client_ended) {
-		finish(forward);
+		finish_port_forward(forward);
 		return;
 	}
 	shutdown(forward->request.take_fd, SHUT_WR);
@@ -205,7 +205,7 @@ static void close_websocket(struct kube_port_forward *forward)
 	arm_timer(forward);
 }
 
-static void begin(const char *protocol, void *data)
+static void on_port_forward_open(const char *protocol, void *data)
 {
 	struct kube_port_forward *forward = data;
 
@@ -219,7 +219,7 @@ static void begin(const char *protocol, void *data)
 	set_reading(forward);
 }
 
-static void take_message(const char *message, size_t len, void *data)
+static void on_port_forward_message(const char *message, size_t len, void *data)
 {
 	struct kube_port_forward *forward = data;
 	const char *bytes;
@@ -254,11 +254,11 @@ static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward
 {
 	static const struct kube_socket socket = {
 		.protocols = protocols,
-		.silence = SILENCE,
+		.output_idle = SILENCE,
 		.limit = MESSAGE_LIMIT,
-		.on_open = begin,
-		.on_message = take_message,
-		.on_room = on_room,
+		.on_open = on_port_forward_open,
+		.on_message = on_port_forward_message,
+		.on_room = on_port_forward_room,
 	};
 	char *port CLEANUP(mem_free_text) = mem_format("%d", forward->frames.port);
 	const struct kube_parameter parameters[] = {{"ports", port}, {0}};
@@ -283,9 +283,9 @@ struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
 	forward->pod = mem_copy_text(request->pod);
 	forward->frames.port = request->port;
 	forward->sink = sink_new(request->loop, request->take_fd, on_sink_change, forward);
-	forward->readable =
-		loop_watch_readable(request->loop, request->take_fd, on_readable, forward);
-	forward->timer = loop_new_timer(request->loop, on_time, forward);
+	forward->readable = loop_watch_readable(request->loop, request->take_fd,
+						on_forward_client_readable, forward);
+	forward->timer = loop_new_timer(request->loop, on_port_forward_timer, forward);
 	loop_watch_enable(forward->readable, false);
 	forward->call = call_pod(api, forward);
 	return forward;

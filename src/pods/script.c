@@ -24,7 +24,7 @@ static void free_script(struct kube_script *script)
 }
 
 /* What goes on as it may is no script of ours: without an end the line is cut. */
-static void take_answer(struct kube_script *script, const char *bytes, size_t len)
+static void parse_script_answer(struct kube_script *script, const char *bytes, size_t len)
 {
 	const char *end = memchr(bytes, '\n', len);
 	size_t line = end ? (size_t) (end - bytes) : len;
@@ -37,7 +37,7 @@ static void take_answer(struct kube_script *script, const char *bytes, size_t le
 					  script->request.data);
 }
 
-static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
+static void on_script_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
 {
 	struct kube_script *script = data;
 	size_t room = COMPLAINTS_LIMIT - script->complaints.len;
@@ -45,12 +45,12 @@ static void on_output(enum kube_channel channel, const char *bytes, size_t len, 
 	if (channel != KUBE_CHANNEL_OUTPUT)
 		text_add_bytes(&script->complaints, bytes, len < room ? len : room);
 	else if (!script->has_answered)
-		take_answer(script, bytes, len);
+		parse_script_answer(script, bytes, len);
 	else if (script->request.on_bytes)
 		script->request.on_bytes(bytes, len, script->request.data);
 }
 
-static void on_room(void *data)
+static void on_script_room(void *data)
 {
 	const struct kube_script *script = data;
 
@@ -58,7 +58,7 @@ static void on_room(void *data)
 		script->request.on_room(script->request.data);
 }
 
-static enum err_code code_of(int exit_code)
+static enum err_code script_err_code_of(int exit_code)
 {
 	switch (exit_code) {
 	case KUBE_SCRIPT_NOT_FOUND:
@@ -82,8 +82,8 @@ static void join_lines(struct text *complaints)
 			complaints->bytes[i] = ';';
 }
 
-static int judge(const struct kube_script *script, int exit_code, const struct err *lost,
-		 struct err *err)
+static int check_script_result(const struct kube_script *script, int exit_code,
+			       const struct err *lost, struct err *err)
 {
 	const char *complaint = text_of(&script->complaints);
 
@@ -94,18 +94,18 @@ static int judge(const struct kube_script *script, int exit_code, const struct e
 	if (exit_code == 0)
 		return 0;
 	if (*complaint)
-		return err_set(err, code_of(exit_code), "%s", complaint);
-	return err_set(err, code_of(exit_code), "the shell in the container exited with code %d",
-		       exit_code);
+		return err_set(err, script_err_code_of(exit_code), "%s", complaint);
+	return err_set(err, script_err_code_of(exit_code),
+		       "the shell in the container exited with code %d", exit_code);
 }
 
-static void on_end(int exit_code, const struct err *lost, void *data)
+static void on_script_exec_end(int exit_code, const struct err *lost, void *data)
 {
 	struct kube_script *script = data;
 	struct err err = {0};
 
 	join_lines(&script->complaints);
-	int rc = judge(script, exit_code, lost, &err);
+	int rc = check_script_result(script, exit_code, lost, &err);
 
 	script->exec = NULL;
 	script->request.on_end(rc ? "" : text_of(&script->complaints), rc ? &err : NULL,
@@ -114,7 +114,7 @@ static void on_end(int exit_code, const struct err *lost, void *data)
 }
 
 /* sh -c TEXT sh ARGUMENTS… Caller frees the list. */
-static const char **command_of(const struct kube_script_request *request)
+static const char **script_command_of(const struct kube_script_request *request)
 {
 	const char *const beginning[] = {"sh", "-c", request->text, "sh"};
 	size_t n_arguments = 0;
@@ -132,14 +132,14 @@ static const char **command_of(const struct kube_script_request *request)
 struct kube_script *kube_script_new(struct kube_api *api, const struct kube_script_request *request)
 {
 	struct kube_script *script = mem_new(sizeof(*script));
-	const char **command CLEANUP(mem_free_any) = command_of(request);
+	const char **command CLEANUP(mem_free_any) = script_command_of(request);
 	const struct kube_exec_request exec = {
 		.container = request->container,
 		.command = command,
 		.has_input = request->has_input,
-		.on_output = on_output,
-		.on_room = on_room,
-		.on_end = on_end,
+		.on_output = on_script_output,
+		.on_room = on_script_room,
+		.on_end = on_script_exec_end,
 		.data = script,
 	};
 

@@ -50,7 +50,7 @@ static struct replica *add_replica(struct decision *decision, const struct role 
 	return replica;
 }
 
-static void add_role(struct decision *decision, const struct role *role, int count)
+static void add_role_replicas(struct decision *decision, const struct role *role, int count)
 {
 	for (int index = 0; index < count; index++)
 		add_replica(decision, role,
@@ -90,7 +90,7 @@ static void lay_out(struct decision *decision, const struct status *last)
 	decision->status->replicas =
 		arena_take_array(decision->arena, count, sizeof(*decision->status->replicas));
 	for (size_t i = 0; i < job->n_roles; i++) {
-		add_role(decision, &job->roles[i], counts[i]);
+		add_role_replicas(decision, &job->roles[i], counts[i]);
 		decision->first_of_role[i + 1] = decision->n_replicas;
 	}
 	add_remembered(decision, last);
@@ -164,7 +164,7 @@ static bool is_end_foreign(const struct decision *decision, const struct replica
  * starts alone is started then, in the same attempt, and that is no restart. */
 static bool may_never_have_been(const struct decision *decision, const struct replica *replica)
 {
-	return decision->observed->habits.repeats_attempts && decision->observed->is_first_look &&
+	return decision->observed->traits.repeats_attempts && decision->observed->is_first_look &&
 	       replica->is_wanted && !decision_is_at_rest(decision) &&
 	       replica->last_state != REPLICA_STOPPING &&
 	       !job_restarts_whole(decision->job, replica->role);
@@ -222,7 +222,7 @@ static void copy_facts(struct replica_status *status, const struct observed_repl
 	status->gpus = object->gpus;
 }
 
-static void look_at(const struct decision *decision, struct replica *replica)
+static void update_replica_state(const struct decision *decision, struct replica *replica)
 {
 	struct replica_status *status = replica->status;
 
@@ -271,7 +271,7 @@ void decision_begin(struct decision *decision, const struct job *job,
 	attach_objects(decision);
 	attach_addresses(decision);
 	for (size_t i = 0; i < decision->n_replicas; i++)
-		look_at(decision, &decision->replicas[i]);
+		update_replica_state(decision, &decision->replicas[i]);
 }
 
 static struct replica *find_of_removed_role(const struct decision *decision, const char *role,
@@ -426,7 +426,7 @@ void decision_set_condition(struct decision *decision, enum condition_type type,
 void decision_act(struct decision *decision, enum action_type type, const char *role, int index,
 		  int attempt, msec grace)
 {
-	bool is_signal = type == ACTION_STOP && decision->observed->habits.sends_signals;
+	bool is_signal = type == ACTION_STOP && decision->observed->traits.sends_signals;
 
 	plan_add_action(decision->plan, decision->arena,
 			&(struct action){

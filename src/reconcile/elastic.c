@@ -68,7 +68,7 @@ static const struct replica *find_new_failure(const struct decision *decision)
 }
 
 /* Whether it ends the job is the server's to say; the first one of a world is what it is about. */
-static void tell_failure(struct decision *decision)
+static void report_member_failure(struct decision *decision)
 {
 	const struct replica *replica = find_new_failure(decision);
 
@@ -105,7 +105,7 @@ static struct failure *find_cause(const struct decision *decision, const struct 
 }
 
 /* The first failure of all machines explains what happened on this one. */
-static void take_failure(struct decision *decision)
+static void adopt_world_failure(struct decision *decision)
 {
 	const struct failure *failure = decision->observed->world->failure;
 	struct text sentence CLEANUP(text_done) = {0};
@@ -135,7 +135,7 @@ static void set_running(struct decision *decision)
 							    job->name_space, job->name));
 }
 
-static void tell_news(struct decision *decision)
+static void report_world_news(struct decision *decision)
 {
 	const char *news = decision->observed->world->news;
 
@@ -147,9 +147,9 @@ void elastic_decide(struct decision *decision)
 {
 	const struct observed_world *world = decision->observed->world;
 
-	take_failure(decision);
-	tell_news(decision);
-	tell_failure(decision);
+	adopt_world_failure(decision);
+	report_world_news(decision);
+	report_member_failure(decision);
 	if (world->is_over)
 		finish_as_member(decision, world);
 	else if (world->generation)

@@ -3,11 +3,11 @@
 
 #include "base/text.h"
 #include "reconcile/finish.h"
-#include "reconcile/silence.h"
+#include "reconcile/output_idle.h"
 #include "status/failure_words.h"
 
 /* Peers wait for one another for at least as long before they give up. */
-#define SILENCE_BEFORE_FAILURE (5 * MSEC_PER_SECOND)
+#define OUTPUT_IDLE_BEFORE_FAILURE (5 * MSEC_PER_SECOND)
 
 static void act_on_object(struct decision *decision, enum action_type type,
 			  const struct observed_replica *object, msec grace)
@@ -20,7 +20,7 @@ static void kill_if_overdue(struct decision *decision, const struct observed_rep
 			    msec kill_at)
 {
 	bool is_seen_to =
-		decision->observed->habits.kills_after_grace && kill_at >= object->kill_at;
+		decision->observed->traits.kills_after_grace && kill_at >= object->kill_at;
 
 	if (is_seen_to || object->is_killed)
 		return;
@@ -129,9 +129,9 @@ static bool keeps_stacks(const struct decision *decision, const struct observed_
 	const struct failure *failure = decision->status->failure;
 
 	if (decision->job->stop_reason)
-		return was_silent(decision, object, SILENCE_FIRST);
+		return was_silent(decision, object, OUTPUT_IDLE_FIRST);
 	if (failure && failure->role)
-		return was_silent(decision, object, SILENCE_BEFORE_FAILURE);
+		return was_silent(decision, object, OUTPUT_IDLE_BEFORE_FAILURE);
 	return failure && text_equals(failure->reason, FAILURE_TOO_LATE);
 }
 
@@ -204,7 +204,7 @@ static bool is_unmade(const struct replica *replica)
 }
 
 /* What is scaled away is over, however it ended: wanted again, it starts anew. */
-static bool is_over(const struct replica *replica)
+static bool is_unwanted_replica_over(const struct replica *replica)
 {
 	enum replica_state state = replica->status->state;
 
@@ -237,7 +237,7 @@ static void mark_ending(struct decision *decision)
 
 		if (replica->is_wanted && !is_at_rest)
 			continue;
-		if (is_over(replica) || (*state == REPLICA_PENDING && is_finished))
+		if (is_unwanted_replica_over(replica) || (*state == REPLICA_PENDING && is_finished))
 			*state = REPLICA_STOPPED;
 		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
 		    (!replica->is_wanted || ending.ends_live || is_unmade(replica)))

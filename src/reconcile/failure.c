@@ -94,8 +94,8 @@ static msec lived_of(const struct decision *decision, const struct replica *repl
 }
 
 /* "worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (attempt 0)" */
-static const char *sentence_of(const struct decision *decision, const struct replica *replica,
-			       msec lived)
+static const char *failure_sentence_of(const struct decision *decision,
+				       const struct replica *replica, msec lived)
 {
 	const struct replica_status *status = replica->status;
 	struct text sentence CLEANUP(text_done) = {0};
@@ -182,7 +182,7 @@ struct failure *failure_of_replica(const struct decision *decision, const struct
 		.exit_code = status->exit_code,
 		.signal = status->signal,
 		.reason = reason_of(replica),
-		.message = sentence_of(decision, replica, lived),
+		.message = failure_sentence_of(decision, replica, lived),
 		.cause = describe_cause(decision, replica),
 		.time = status->end_time == MSEC_UNSET ? decision->now : status->end_time,
 		.lived = lived,

@@ -96,7 +96,7 @@ static const char *known_cause_advice(const struct failure *failure)
 #define FURTHER_ROW "                "
 
 /* What a program printed may be meant for a terminal, and do more there than show. */
-static void add_row(struct text *text, const char *head, const char *content)
+static void add_failure_row(struct text *text, const char *head, const char *content)
 {
 	if (!content)
 		return;
@@ -105,7 +105,7 @@ static void add_row(struct text *text, const char *head, const char *content)
 	text_add_char(text, '\n');
 }
 
-static void add_time(const struct failure *failure, int offset, struct text *text)
+static void add_failure_time(const struct failure *failure, int offset, struct text *text)
 {
 	if (failure->time == MSEC_UNSET)
 		return;
@@ -114,8 +114,8 @@ static void add_time(const struct failure *failure, int offset, struct text *tex
 	text_add_char(text, '\n');
 }
 
-static void add_rows(const char *head, const char *before, const char *const *lines, size_t count,
-		     struct text *text)
+static void add_failure_rows(const char *head, const char *before, const char *const *lines,
+			     size_t count, struct text *text)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0)
@@ -200,13 +200,13 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 		  failure->machine_job ? failure->machine_job : job_words);
 	shell_word_add(&line, failure->role);
 	text_addf(&line, " --index %d --attempt %d", failure->index, failure->attempt);
-	add_row(text, "full log", text_of(&line));
+	add_failure_row(text, "full log", text_of(&line));
 }
 
 /* Where the processes were before they were asked to end, when that was kept. */
-static void add_stacks(const struct failure *failure, struct text *text)
+static void add_failure_stacks(const struct failure *failure, struct text *text)
 {
-	add_rows("stacks", "", failure->stacks, failure->n_stacks, text);
+	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
 }
 
 static void add_all_stacks(const struct failure *failure, const char *job_words, struct text *text)
@@ -214,7 +214,7 @@ static void add_all_stacks(const struct failure *failure, const char *job_words,
 	char *stacks CLEANUP(mem_free_text) = mem_format("muster stacks %s", job_words);
 
 	if (failure->n_stacks)
-		add_row(text, "all stacks", stacks);
+		add_failure_row(text, "all stacks", stacks);
 }
 
 /* Of a job that nothing of it has ended. */
@@ -222,11 +222,11 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 {
 	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);
 
-	add_stacks(failure, text);
-	add_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
+	add_failure_stacks(failure, text);
+	add_failure_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
 	add_all_stacks(failure, job_words, text);
 	if (failure->n_last_lines)
-		add_row(text, "full log", logs);
+		add_failure_row(text, "full log", logs);
 }
 
 void failure_describe(const struct status *status, const char *job_words,
@@ -241,15 +241,16 @@ void failure_describe(const struct status *status, const char *job_words,
 		add_whereabouts(failure, job_words, text); /* of the job: a deadline, a stop */
 		return;
 	}
-	add_row(text, "likely cause", failure->cause);
-	add_row(text, "error", failure->exception);
-	add_row(text, "advice", known_cause_advice(failure));
-	add_time(failure, style->offset, text);
+	add_failure_row(text, "likely cause", failure->cause);
+	add_failure_row(text, "error", failure->exception);
+	add_failure_row(text, "advice", known_cause_advice(failure));
+	add_failure_time(failure, style->offset, text);
 	if (!style->skips_last_lines)
-		add_rows("last output", "| ", failure->last_lines, failure->n_last_lines, text);
+		add_failure_rows("last output", "| ", failure->last_lines, failure->n_last_lines,
+				 text);
 	add_consequences(failure, text);
-	add_stacks(failure, text);
-	add_row(text, "log file", log_of_failure(status));
+	add_failure_stacks(failure, text);
+	add_failure_row(text, "log file", log_of_failure(status));
 	add_all_stacks(failure, job_words, text);
 	add_next(failure, job_words, text);
 }

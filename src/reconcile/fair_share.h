@@ -13,7 +13,7 @@
 #define FAIR_SHARE 8 /* times what is free */
 
 /* Whether one who has `n_taken` may take one of `n_free`. */
-static inline bool fair_share_may_take(size_t n_taken, size_t n_free)
+static inline bool fair_share_allows(size_t n_taken, size_t n_free)
 {
 	return n_taken < FAIR_SHARE * n_free;
 }

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "reconcile/expiry.h"
 #include "reconcile/failure.h"
-#include "reconcile/obstacle.h"
+#include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"
 
 #include <signal.h>
@@ -61,7 +61,7 @@ static bool has_succeeded(const struct decision *decision)
 		return has_role_succeeded(decision, role) ||
 		       (role->kind == ROLE_WORKER && job->success_policy == SUCCESS_DEFAULT &&
 			has_worker_0_succeeded(decision, role));
-	if (decision->observed->habits.waits_for_workers)
+	if (decision->observed->traits.waits_for_workers)
 		return false;
 	for (size_t i = 0; i < job->n_roles; i++)
 		if (!has_role_succeeded(decision, &job->roles[i]))
@@ -82,8 +82,8 @@ static void finish_and_tell(struct decision *decision, enum condition_type type,
 	decision_note(decision, NOTE_NORMAL, reason, told);
 }
 
-static void finish(struct decision *decision, enum condition_type type, const char *reason,
-		   const char *message, int exit_code)
+static void finish_decided_job(struct decision *decision, enum condition_type type,
+			       const char *reason, const char *message, int exit_code)
 {
 	finish_and_tell(decision, type, reason, message, message, exit_code);
 }
@@ -93,10 +93,10 @@ static void succeed(struct decision *decision)
 	const struct job *job = decision->job;
 
 	decision->status->failure = NULL;
-	finish(decision, CONDITION_SUCCEEDED, "TFJobSucceeded",
-	       arena_format(decision->arena, "TFJob %s/%s successfully completed.", job->name_space,
-			    job->name),
-	       0);
+	finish_decided_job(decision, CONDITION_SUCCEEDED, "TFJobSucceeded",
+			   arena_format(decision->arena, "TFJob %s/%s successfully completed.",
+					job->name_space, job->name),
+			   0);
 }
 
 bool finish_if_succeeded(struct decision *decision)
@@ -113,11 +113,11 @@ static void keep_failure(struct decision *decision, struct failure *failure)
 	decision->plan->is_failure_new = failure->role != NULL;
 }
 
-static void fail(struct decision *decision, const char *reason, const char *message,
-		 struct failure *failure, int exit_code)
+static void fail_decided_job(struct decision *decision, const char *reason, const char *message,
+			     struct failure *failure, int exit_code)
 {
 	keep_failure(decision, failure);
-	finish(decision, CONDITION_FAILED, reason, message, exit_code);
+	finish_decided_job(decision, CONDITION_FAILED, reason, message, exit_code);
 }
 
 static bool is_any_live(const struct decision *decision)
@@ -149,8 +149,9 @@ void finish_if_stopped(struct decision *decision)
 	const char *message = arena_format(decision->arena, "TFJob %s/%s was stopped%s.",
 					   job->name_space, job->name, by);
 
-	fail(decision, "TFJobStopped", message, failure_of_job(decision, FAILURE_STOPPED, why),
-	     stop_reason_exit_code(job->stop_reason));
+	fail_decided_job(decision, "TFJobStopped", message,
+			 failure_of_job(decision, FAILURE_STOPPED, why),
+			 stop_reason_exit_code(job->stop_reason));
 }
 
 void finish_as_lost(struct decision *decision, const char *reason, const char *why)
@@ -159,8 +160,8 @@ void finish_as_lost(struct decision *decision, const char *reason, const char *w
 	const char *message = arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
 					   job->name_space, job->name, why);
 
-	fail(decision, arena_format(decision->arena, "TFJob%s", reason), message,
-	     failure_of_job(decision, reason, why), EXIT_OWN_FAULT);
+	fail_decided_job(decision, arena_format(decision->arena, "TFJob%s", reason), message,
+			 failure_of_job(decision, reason, why), EXIT_INTERNAL);
 }
 
 /* How the job of all machines ended, where it is not the machine's own end. */
@@ -212,10 +213,10 @@ static void fail_with_all(struct decision *decision, const struct observed_world
 		failure = failure_of_job(decision, end->reason, why);
 	else if (world->verdict == RENDEZVOUS_NO_PROGRESS)
 		failure = without_progress(decision, failure);
-	fail(decision, "TFJobFailed",
-	     arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
-			  decision->job->name_space, decision->job->name, why),
-	     failure, end->exit_code);
+	fail_decided_job(decision, "TFJobFailed",
+			 arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
+				      decision->job->name_space, decision->job->name, why),
+			 failure, end->exit_code);
 }
 
 void finish_as_member(struct decision *decision, const struct observed_world *world)
@@ -249,23 +250,25 @@ bool finish_if_too_late(struct decision *decision)
 
 	text_add(&why, "the job was active longer than its deadline of ");
 	text_add_duration(&why, decision->job->active_deadline);
-	obstacle_add_first(decision->status, "; ", &why);
-	fail(decision, "TFJobFailed",
-	     arena_format(decision->arena,
-			  "Job %s has failed because it was active longer than specified deadline",
-			  decision->job->name),
-	     failure_of_job(decision, FAILURE_TOO_LATE,
-			    arena_copy_text(decision->arena, text_of(&why))),
-	     EXIT_OVERDUE);
+	waiting_reason_add_first(decision->status, "; ", &why);
+	fail_decided_job(
+		decision, "TFJobFailed",
+		arena_format(
+			decision->arena,
+			"Job %s has failed because it was active longer than specified deadline",
+			decision->job->name),
+		failure_of_job(decision, FAILURE_TOO_LATE,
+			       arena_copy_text(decision->arena, text_of(&why))),
+		EXIT_OVERDUE);
 	return true;
 }
 
 static void add_consequences(const struct decision *decision, const struct replica *failed,
 			     struct failure *failure)
 {
-	const struct backend_habits *habits = &decision->observed->habits;
+	const struct backend_traits *traits = &decision->observed->traits;
 	bool ends_survivors =
-		habits->ends_finished_jobs || decision->job->clean_policy != CLEAN_NONE;
+		traits->ends_finished_jobs || decision->job->clean_policy != CLEAN_NONE;
 
 	failure_add_consequences(decision, failed, ends_survivors, failure);
 }
@@ -300,11 +303,12 @@ void finish_on_backoff_limit(struct decision *decision, const struct replica *fa
 			     struct failure *failure)
 {
 	add_consequences(decision, failed, failure);
-	fail(decision, "TFJobFailed",
-	     arena_format(decision->arena,
-			  "Job %s has failed because it has reached the specified backoff limit",
-			  decision->job->name),
-	     failure, failure_exit_code(failure));
+	fail_decided_job(
+		decision, "TFJobFailed",
+		arena_format(decision->arena,
+			     "Job %s has failed because it has reached the specified backoff limit",
+			     decision->job->name),
+		failure, failure_exit_code(failure));
 }
 
 static const struct replica *first_failed_of(const struct decision *decision,
@@ -351,7 +355,7 @@ msec finish_grace_of_leftover(const struct decision *decision)
 {
 	msec grace = decision->job->grace;
 
-	if (decision->observed->habits.gives_whole_grace)
+	if (decision->observed->traits.gives_whole_grace)
 		return grace;
 	return is_after_failure(decision) ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
 }
@@ -368,7 +372,7 @@ static msec grace_of_ending(const struct decision *decision)
 {
 	msec grace = decision->job->grace;
 
-	if (decision->observed->habits.gives_whole_grace)
+	if (decision->observed->traits.gives_whole_grace)
 		return grace;
 	if (decision->observed->world)
 		return finish_grace_of_leftover(decision);
@@ -389,7 +393,7 @@ struct ending finish_ending(const struct decision *decision)
 		.is_in_turns = job_role_of_kind(job, ROLE_PS) && is_planned(decision->status),
 	};
 
-	if (!is_finished || is_expired || decision->observed->habits.ends_finished_jobs) {
+	if (!is_finished || is_expired || decision->observed->traits.ends_finished_jobs) {
 		ending.ends_live = ending.removes_all = true;
 	} else {
 		ending.ends_live = job->clean_policy != CLEAN_NONE;

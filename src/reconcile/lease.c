@@ -21,14 +21,14 @@ void lease_begin(struct lease *lease, const char *self, msec made_at, msec now)
 	snprintf(lease->self, sizeof(lease->self), "%s", self);
 }
 
-static bool is_ours(const struct lease *lease)
+static bool is_lease_ours(const struct lease *lease)
 {
 	return lease->seen.is_there && text_equals(lease->seen.holder, lease->self);
 }
 
 static bool is_others(const struct lease *lease)
 {
-	return lease->seen.is_there && lease->seen.holder[0] && !is_ours(lease);
+	return lease->seen.is_there && lease->seen.holder[0] && !is_lease_ours(lease);
 }
 
 /* From when on the record, as it was seen, may be taken. */
@@ -60,15 +60,15 @@ void lease_called(struct lease *lease, msec now)
 	lease->call_began = now;
 }
 
-static bool is_same(const struct lease_record *a, const struct lease_record *b)
+static bool is_same_lease_record(const struct lease_record *a, const struct lease_record *b)
 {
 	return a->is_there == b->is_there && a->version == b->version &&
 	       text_equals(a->holder, b->holder);
 }
 
-static void take_record(struct lease *lease, const struct lease_record *record, msec now)
+static void observe_lease_record(struct lease *lease, const struct lease_record *record, msec now)
 {
-	bool is_known = lease->has_seen && is_same(&lease->seen, record);
+	bool is_known = lease->has_seen && is_same_lease_record(&lease->seen, record);
 
 	lease->has_changed |= lease->has_seen && !is_known;
 	lease->seen = *record;
@@ -77,11 +77,11 @@ static void take_record(struct lease *lease, const struct lease_record *record, 
 		lease->seen_at = now;
 }
 
-void lease_saw(struct lease *lease, const struct lease_record *record, msec now)
+void lease_observe(struct lease *lease, const struct lease_record *record, msec now)
 {
 	lease->is_calling = false;
 	lease->must_look = false;
-	take_record(lease, record, now);
+	observe_lease_record(lease, record, now);
 	if (is_others(lease))
 		lease->is_held = false;
 	/* What is free is taken at once; what is not is looked at again. */
@@ -93,7 +93,7 @@ void lease_saw(struct lease *lease, const struct lease_record *record, msec now)
 void lease_wrote(struct lease *lease, const struct lease_record *record, msec now)
 {
 	lease->is_calling = false;
-	take_record(lease, record, now);
+	observe_lease_record(lease, record, now);
 	lease->has_changed = false;
 	lease->is_held = true;
 	lease->renewed_at = lease->call_began;

@@ -87,7 +87,8 @@ enum lease_call lease_next_call(const struct lease *lease, msec now);
 void lease_called(struct lease *lease, msec now);
 
 /* How the call ended. After each of these lease_next_call may have another. */
-void lease_saw(struct lease *lease, const struct lease_record *record, msec now); /* of a look */
+void lease_observe(struct lease *lease, const struct lease_record *record,
+		   msec now); /* of a look */
 void lease_wrote(struct lease *lease, const struct lease_record *record, msec now);
 void lease_conflicted(struct lease *lease, msec now); /* written or made by somebody meanwhile */
 void lease_failed(struct lease *lease, msec now); /* nothing is known of what it did */

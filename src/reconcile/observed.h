@@ -86,7 +86,7 @@ struct observed_world {
 };
 
 /* Habits of a back end that a decision has to know. */
-struct backend_habits {
+struct backend_traits {
 	bool sends_signals; /* a stop is the signal that it names; on Kubernetes the image's */
 	bool kills_after_grace; /* it turns a stop into a kill by itself */
 	bool names_carry_attempt; /* a new attempt may start while the old object is still there */
@@ -114,7 +114,7 @@ struct observed {
 	 * moved with it, and those of the status are to be. */
 	msec clock_step;
 	bool holds_starts; /* nothing may be started yet: a scheduler has not let the job in */
-	struct backend_habits habits;
+	struct backend_traits traits;
 	/* The process that looks has done nothing for the job so far: what another wrote that it
 	 * starts may never have been made. */
 	bool is_first_look;

@@ -46,8 +46,8 @@ struct plan {
 	size_t n_actions;
 	struct status status; /* the new status, whole */
 	bool is_status_changed;
-	bool is_failure_new; /* status.failure was set by this decision: the driver adds the last
-				lines */
+	bool is_failure_new; /* status.failure was set by this decision: the reconciler adds the
+				last lines */
 	bool is_job_drained; /* finished, and every replica that has to end has ended and is
 				removed */
 	bool is_job_expired; /* drained and kept long enough: the job itself is to be deleted */

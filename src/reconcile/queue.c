@@ -117,7 +117,7 @@ static struct waiting *list_of(const struct entry *entry)
 }
 
 /* Where it waits, or would have to. */
-static size_t place_of(const struct entry *entry)
+static size_t waiting_place_of(const struct entry *entry)
 {
 	const struct waiting *waiting = list_of(entry);
 	size_t low = 0, high = waiting->count;
@@ -138,20 +138,20 @@ static void begin_to_wait(struct entry *entry)
 	struct waiting *waiting = list_of(entry);
 
 	mem_grow(&waiting->list, &waiting->capacity, waiting->count, sizeof(*waiting->list));
-	insert(waiting->list, &waiting->count, place_of(entry), entry);
+	insert(waiting->list, &waiting->count, waiting_place_of(entry), entry);
 }
 
 static void end_to_wait(struct entry *entry)
 {
 	struct waiting *waiting = list_of(entry);
 
-	take_out(waiting->list, &waiting->count, place_of(entry));
+	take_out(waiting->list, &waiting->count, waiting_place_of(entry));
 }
 
 /* Keys and tenants. */
 
 /* Where the key is, or would have to be. */
-static size_t find(const struct queue *queue, const char *key, bool *ret_is_there)
+static size_t find_queue_entry(const struct queue *queue, const char *key, bool *ret_is_there)
 {
 	size_t low = 0, high = queue->n_entries;
 
@@ -186,7 +186,7 @@ static struct tenant *need_tenant(struct queue *queue, const char *name)
 static struct entry *need_entry(struct queue *queue, const char *tenant, const char *key)
 {
 	bool is_there;
-	size_t place = find(queue, key, &is_there);
+	size_t place = find_queue_entry(queue, key, &is_there);
 
 	if (is_there)
 		return queue->entries[place];
@@ -213,7 +213,7 @@ static void forget_tenant(struct queue *queue, struct tenant *tenant)
 	tenant_free(tenant);
 }
 
-static void forget(struct queue *queue, size_t place)
+static void delete_queue_entry(struct queue *queue, size_t place)
 {
 	struct entry *entry = queue->entries[place];
 
@@ -225,7 +225,7 @@ static void forget(struct queue *queue, size_t place)
 
 /* The queue. */
 
-static void add(struct queue *queue, struct entry *entry, msec due, bool is_behind)
+static void schedule_queue_entry(struct queue *queue, struct entry *entry, msec due, bool is_behind)
 {
 	bool was_due = entry->due != MSEC_NEVER;
 
@@ -249,7 +249,7 @@ static void add_key(struct queue *queue, const char *tenant, const char *key, ms
 	struct entry *entry = need_entry(queue, tenant, key);
 
 	entry->is_removed = false;
-	add(queue, entry, msec_min(due, MSEC_NEVER - 1), is_behind);
+	schedule_queue_entry(queue, entry, msec_min(due, MSEC_NEVER - 1), is_behind);
 }
 
 void queue_add(struct queue *queue, const char *tenant, const char *key, msec due)
@@ -265,7 +265,7 @@ void queue_add_behind(struct queue *queue, const char *tenant, const char *key, 
 /* Nobody has more in flight than `most`: the difference is never negative. */
 static bool may_take(const struct queue *queue, const struct tenant *tenant)
 {
-	return fair_share_may_take(tenant->n_in_flight, queue->most - queue->n_in_flight);
+	return fair_share_allows(tenant->n_in_flight, queue->most - queue->n_in_flight);
 }
 
 static msec due_of(const struct waiting *waiting)
@@ -314,7 +314,7 @@ const char *queue_take(struct queue *queue, msec now)
 }
 
 /* Doubled as often as it has failed before. */
-static msec pause_after(const struct queue *queue, int n_failures)
+static msec compute_queue_pause(const struct queue *queue, int n_failures)
 {
 	msec pause = queue->first_pause;
 
@@ -326,7 +326,7 @@ static msec pause_after(const struct queue *queue, int n_failures)
 void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 {
 	bool is_there;
-	size_t place = find(queue, key, &is_there);
+	size_t place = find_queue_entry(queue, key, &is_there);
 
 	assert(is_there && queue->entries[place]->is_in_flight);
 	struct entry *entry = queue->entries[place];
@@ -336,17 +336,17 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 	entry->due = MSEC_NEVER;
 	entry->n_failures = has_failed ? entry->n_failures + 1 : 0;
 	if (has_failed && !entry->is_removed)
-		due = msec_min(due, now + pause_after(queue, entry->n_failures));
+		due = msec_min(due, now + compute_queue_pause(queue, entry->n_failures));
 	if (due == MSEC_NEVER)
-		forget(queue, place);
+		delete_queue_entry(queue, place);
 	else
-		add(queue, entry, due, entry->is_behind);
+		schedule_queue_entry(queue, entry, due, entry->is_behind);
 }
 
 void queue_remove(struct queue *queue, const char *key)
 {
 	bool is_there;
-	size_t place = find(queue, key, &is_there);
+	size_t place = find_queue_entry(queue, key, &is_there);
 
 	if (!is_there)
 		return;
@@ -357,7 +357,7 @@ void queue_remove(struct queue *queue, const char *key)
 		entry->is_removed = true;
 	} else {
 		end_to_wait(entry);
-		forget(queue, place);
+		delete_queue_entry(queue, place);
 	}
 }
 

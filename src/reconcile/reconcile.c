@@ -12,10 +12,10 @@
 #include "reconcile/expiry.h"
 #include "reconcile/failure.h"
 #include "reconcile/finish.h"
-#include "reconcile/late_stop.h"
-#include "reconcile/obstacle.h"
 #include "reconcile/resize.h"
 #include "reconcile/restart.h"
+#include "reconcile/slow_stop.h"
+#include "reconcile/waiting_reason.h"
 
 static void set_created(struct decision *decision)
 {
@@ -96,7 +96,7 @@ static void set_running(struct decision *decision)
 }
 
 /* A job that may go on. */
-static void go_on(struct decision *decision)
+static void continue_unfinished_job(struct decision *decision)
 {
 	resume_if_suspended(decision);
 	if (status_is_finished(decision->status))
@@ -132,7 +132,7 @@ static void decide_job(struct decision *decision)
 	else if (job->is_suspended)
 		suspend(decision);
 	else
-		go_on(decision);
+		continue_unfinished_job(decision);
 }
 
 /* A Pod is active while it runs, also between two starts of its container. */
@@ -211,9 +211,9 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 	failure_revise_consequences(&decision);
 	ending_plan(&decision);
 	missing_plan(&decision);
-	obstacles_find(&decision);
-	late_stops_find(&decision);
-	obstacles_tell(&decision);
+	waiting_reasons_find(&decision);
+	slow_stops_find(&decision);
+	waiting_reasons_report(&decision);
 	count_roles(&decision, status_is_finished(last_status));
 	expire(&decision);
 	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);

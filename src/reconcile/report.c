@@ -1,18 +1,18 @@
 #include "reconcile/report.h"
 
-#include "reconcile/obstacle.h"
 #include "reconcile/reconcile.h"
+#include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"
 
 #include <string.h>
 
-static void add_count(struct text *text, int count, const char *noun, bool has_plural)
+static void add_counted_noun(struct text *text, int count, const char *noun, bool has_plural)
 {
 	text_addf(text, "%d %s%s", count, noun, has_plural && count != 1 ? "s" : "");
 }
 
 /* "1 chief, 2 workers, 1 ps" */
-static void add_roles(const struct job *job, struct text *text)
+static void add_role_counts(const struct job *job, struct text *text)
 {
 	const char *separator = "";
 
@@ -22,7 +22,7 @@ static void add_roles(const struct job *job, struct text *text)
 		if (role->replicas == 0)
 			continue;
 		text_add(text, separator);
-		add_count(text, role->replicas, role->name, role->kind != ROLE_PS);
+		add_counted_noun(text, role->replicas, role->name, role->kind != ROLE_PS);
 		separator = ", ";
 	}
 }
@@ -38,17 +38,18 @@ static void add_time_taken(const struct status *status, const char *word, struct
 static void add_success(const struct job *job, const struct status *status, struct text *text)
 {
 	text_addf(text, "muster: job %s succeeded: ", job->name);
-	add_roles(job, text);
+	add_role_counts(job, text);
 	add_time_taken(status, "in", text);
 	if (status->restarts > 0) {
 		text_add(text, ", ");
-		add_count(text, status->restarts, "restart", true);
+		add_counted_noun(text, status->restarts, "restart", true);
 	}
 	text_add_char(text, '\n');
 }
 
-static void add_failure(const struct job *job, const struct status *status, const char *job_words,
-			const struct failure_style *style, struct text *text)
+static void add_failure_report(const struct job *job, const struct status *status,
+			       const char *job_words, const struct failure_style *style,
+			       struct text *text)
 {
 	const char *reason = status->failure->reason;
 	bool is_asked =
@@ -66,7 +67,7 @@ void report_outcome(const struct job *job, const struct status *status, const ch
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		add_success(job, status, text);
 	else if (status->failure)
-		add_failure(job, status, job_words, style, text);
+		add_failure_report(job, status, job_words, style, text);
 	else
 		text_addf(text, "muster: job %s has ended\n", job->name);
 }
@@ -132,7 +133,7 @@ static void describe_awaited(const struct status *status, const struct startup *
 		startup_describe(startup, text);
 	else
 		describe_waiting(status, counts, text);
-	obstacle_add_first(status, "; ", text);
+	waiting_reason_add_first(status, "; ", text);
 	if (counts->next_start != MSEC_NEVER) {
 		text_add(text, ", next start in ");
 		text_add_duration(text, counts->next_start - now);

@@ -59,7 +59,7 @@ static bool is_any_at_work(const struct decision *decision)
 	return false;
 }
 
-static void tell(struct decision *decision)
+static void report_resize_restart(struct decision *decision)
 {
 	const char *message =
 		arena_format(decision->arena, "job %s is restarting because it was scaled.",
@@ -85,5 +85,5 @@ void resize_if_scaled(struct decision *decision)
 	decision->plan->is_failure_new = false;
 	decision_forget_delays(decision);
 	decision_begin_all_attempts(decision);
-	tell(decision);
+	report_resize_restart(decision);
 }

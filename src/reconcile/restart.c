@@ -81,7 +81,7 @@ struct answer {
 };
 
 /* A Pod that others deleted counts as ended from then on: its peers fall because of that. */
-static msec end_of(const struct decision *decision, const struct replica *replica)
+static msec replica_end_time_of(const struct decision *decision, const struct replica *replica)
 {
 	if (replica->is_disrupted && replica->object &&
 	    replica->object->stop_asked_at != MSEC_UNSET)
@@ -92,7 +92,7 @@ static msec end_of(const struct decision *decision, const struct replica *replic
 static bool ended_before(const struct decision *decision, const struct replica *a,
 			 const struct replica *b)
 {
-	return end_of(decision, a) < end_of(decision, b);
+	return replica_end_time_of(decision, a) < replica_end_time_of(decision, b);
 }
 
 /* The one of both that ended first; `known` may be NULL. */
@@ -106,7 +106,7 @@ static struct replica *earlier(const struct decision *decision, struct replica *
  * says nothing against the program. */
 static bool is_counted(const struct decision *decision, const struct replica *replica)
 {
-	return !decision->observed->habits.repeats_attempts || !replica->is_disrupted;
+	return !decision->observed->traits.repeats_attempts || !replica->is_disrupted;
 }
 
 static void add_to_answer(const struct decision *decision, struct replica *replica,
@@ -152,7 +152,7 @@ static msec schedule(const struct decision *decision, msec lived, int *recent)
 	return delay ? decision->now + delay : MSEC_UNSET;
 }
 
-static void add_count(const struct decision *decision, struct text *text)
+static void add_restart_count(const struct decision *decision, struct text *text)
 {
 	text_addf(text, " (restart %d", decision->status->restarts);
 	if (decision->job->backoff_limit >= 0)
@@ -162,8 +162,8 @@ static void add_count(const struct decision *decision, struct text *text)
 
 /* "worker-1 exited with code 3 after 2s (attempt 0): restarting the whole job in 1s (restart 2 of
  * 3)" */
-static void tell(struct decision *decision, const char *what_failed, const char *who,
-		 msec restart_at, bool is_one_counted)
+static void report_replica_restart(struct decision *decision, const char *what_failed,
+				   const char *who, msec restart_at, bool is_one_counted)
 {
 	struct text sentence CLEANUP(text_done) = {0};
 
@@ -173,7 +173,7 @@ static void tell(struct decision *decision, const char *what_failed, const char 
 		text_add_duration(&sentence, restart_at - decision->now);
 	}
 	if (is_one_counted)
-		add_count(decision, &sentence);
+		add_restart_count(decision, &sentence);
 	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }
@@ -198,7 +198,8 @@ static void restart_whole_job(struct decision *decision, const struct failure *f
 		replica->status->recent_restarts = 0;
 		replica->status->restart_at = restart_at;
 	}
-	tell(decision, failure->message, "the whole job", restart_at, is_one_counted);
+	report_replica_restart(decision, failure->message, "the whole job", restart_at,
+			       is_one_counted);
 }
 
 /* The next attempt of one replica, after one that lived so long. */
@@ -221,7 +222,8 @@ static void restart_alone(struct decision *decision, struct replica *replica)
 	decision->status->restarts += is_one_counted;
 	replica->status->restarts++;
 	begin_again(decision, replica, failure->lived);
-	tell(decision, failure->message, "it", replica->status->restart_at, is_one_counted);
+	report_replica_restart(decision, failure->message, "it", replica->status->restart_at,
+			       is_one_counted);
 }
 
 static void restart_each_failed(struct decision *decision)
@@ -263,7 +265,7 @@ static bool has_never_run(const struct replica *replica)
  * lost. */
 static bool is_made_again(const struct decision *decision, const struct replica *replica)
 {
-	if (!decision->observed->habits.repeats_attempts || !replica->is_wanted ||
+	if (!decision->observed->traits.repeats_attempts || !replica->is_wanted ||
 	    replica->status->state != REPLICA_FAILED)
 		return false;
 	return has_never_run(replica) || (is_failure_tolerated(decision, replica) &&
@@ -349,7 +351,7 @@ static bool answer_in_place(struct decision *decision, struct replica *replica)
 	}
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
-	tell(decision, failure->message, "it", MSEC_UNSET, true);
+	report_replica_restart(decision, failure->message, "it", MSEC_UNSET, true);
 	return false;
 }
 
@@ -414,10 +416,10 @@ static bool is_old_peer_live(const struct decision *decision)
 static bool is_way_free(const struct decision *decision, const struct replica *replica)
 {
 	return !replica->is_older_live &&
-	       (replica->n_older == 0 || decision->observed->habits.names_carry_attempt);
+	       (replica->n_older == 0 || decision->observed->traits.names_carry_attempt);
 }
 
-static void start(struct decision *decision, const struct replica *replica)
+static void plan_replica_start(struct decision *decision, const struct replica *replica)
 {
 	struct replica_status *status = replica->status;
 
@@ -442,7 +444,7 @@ static void start_missing(struct decision *decision)
 		if (waits_until > decision->now)
 			plan_wake_at(decision->plan, waits_until);
 		else
-			start(decision, replica);
+			plan_replica_start(decision, replica);
 	}
 }
 

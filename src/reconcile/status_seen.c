@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-static enum replica_state state_of(const struct observed_replica *seen)
+static enum replica_state observed_state_of(const struct observed_replica *seen)
 {
 	bool was_asked = observed_was_asked_to_end(seen);
 
@@ -28,7 +28,7 @@ void replica_see(struct replica_status *replica, const struct observed_replica *
 	}
 	if (replica_state_is_end(replica->state))
 		return; /* what was made of it is known already */
-	replica->state = state_of(seen);
+	replica->state = observed_state_of(seen);
 	replica->exit_code = seen->exit_code;
 	replica->signal = seen->signal;
 	replica->start_time = seen->started_at;

@@ -1,5 +1,5 @@
 /* A status with what is seen of its replicas laid over it, for those who look and do not decide: a
- * status that was kept small (reconcile/small_status.h) becomes whole. */
+ * status that was kept small (reconcile/compact_status.h) becomes whole. */
 #pragma once
 
 #include "base/mem.h"

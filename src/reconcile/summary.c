@@ -7,7 +7,7 @@
 
 /* A job that was asked to end is no failure to a reader, whatever its condition has to be called.
  */
-static const char *state_of(const struct status *status)
+static const char *summary_state_of(const struct status *status)
 {
 	if (status_is_finished(status) && status->failure &&
 	    text_equals(status->failure->reason, FAILURE_STOPPED))
@@ -58,7 +58,8 @@ static const char *describe_waiting(const struct status *status, struct arena *a
 		      : arena_format(arena, "waiting for %s-%d", first->role, first->index);
 }
 
-static const char *describe(const struct job *job, const struct status *status, struct arena *arena)
+static const char *describe_job_state(const struct job *job, const struct status *status,
+				      struct arena *arena)
 {
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		return "";
@@ -80,13 +81,13 @@ static msec expires_at(const struct job *job, const struct status *status)
 	return expiry == MSEC_NEVER ? MSEC_UNSET : expiry;
 }
 
-void summary_make(const struct job *job, const struct status *status, struct arena *arena,
-		  struct summary *ret_summary)
+void summary_create(const struct job *job, const struct status *status, struct arena *arena,
+		    struct summary *ret_summary)
 {
 	*ret_summary = (struct summary){
-		.state = state_of(status),
+		.state = summary_state_of(status),
 		.roles = describe_roles(job, arena),
-		.message = describe(job, status, arena),
+		.message = describe_job_state(job, status, arena),
 		.running = count_running(status),
 		.wanted = job_replica_count(job),
 		.restarts = status->restarts,
@@ -116,12 +117,12 @@ struct json *summary_write(const struct summary *summary)
 	return object;
 }
 
-static const char *read_text(const struct json *value, const char *key, struct arena *arena)
+static const char *read_summary_text(const struct json *value, const char *key, struct arena *arena)
 {
 	return arena_copy_text(arena, json_as_string(json_get(value, key), ""));
 }
 
-static int read_number(const struct json *value, const char *key, int otherwise)
+static int read_summary_number(const struct json *value, const char *key, int otherwise)
 {
 	return (int) json_as_integer(json_get(value, key), otherwise);
 }
@@ -129,13 +130,13 @@ static int read_number(const struct json *value, const char *key, int otherwise)
 void summary_read(const struct json *value, struct arena *arena, struct summary *ret_summary)
 {
 	*ret_summary = (struct summary){
-		.state = read_text(value, "state", arena),
-		.roles = read_text(value, "roles", arena),
-		.message = read_text(value, "message", arena),
-		.running = read_number(value, "running", 0),
-		.wanted = read_number(value, "wanted", 0),
-		.restarts = read_number(value, "restarts", 0),
-		.exit_code = read_number(value, "exitCode", -1),
+		.state = read_summary_text(value, "state", arena),
+		.roles = read_summary_text(value, "roles", arena),
+		.message = read_summary_text(value, "message", arena),
+		.running = read_summary_number(value, "running", 0),
+		.wanted = read_summary_number(value, "wanted", 0),
+		.restarts = read_summary_number(value, "restarts", 0),
+		.exit_code = read_summary_number(value, "exitCode", -1),
 		.is_finished = json_as_bool(json_get(value, "finished"), false),
 		.start_time = json_as_time(json_get(value, "startTime")),
 		.completion_time = json_as_time(json_get(value, "completionTime")),

@@ -28,8 +28,8 @@ struct summary {
 };
 
 /* The summary of a job and its status; its texts live in the arena or in `status`. */
-void summary_make(const struct job *job, const struct status *status, struct arena *arena,
-		  struct summary *ret_summary);
+void summary_create(const struct job *job, const struct status *status, struct arena *arena,
+		    struct summary *ret_summary);
 
 /* As JSON and back. Reading takes what it finds: an absent member is empty, -1 or not set. */
 struct json *summary_write(const struct summary *summary) MUST_USE;

@@ -173,7 +173,7 @@ void member_answered(struct member *member, const struct member_order *order, ms
 
 /* At once, then after longer and longer pauses: a server that was started anew waits for its
  * members no longer than for a lease. */
-static msec pause_after(int n_lost)
+static msec compute_member_pause(int n_lost)
 {
 	if (n_lost <= 1)
 		return 0;
@@ -184,7 +184,7 @@ void member_lost_call(struct member *member, msec now)
 {
 	member->is_calling = false;
 	member->n_lost++;
-	member->next_at = now + pause_after(member->n_lost);
+	member->next_at = now + compute_member_pause(member->n_lost);
 	if (member->told.has_left) /* the server will miss it by itself */
 		member->end = MEMBER_ENDED;
 }

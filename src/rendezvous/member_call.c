@@ -11,7 +11,7 @@ const char *const member_activity_words[MEMBER_ACTIVITY_COUNT] = {
 bool member_order_equals(const struct member_order *a, const struct member_order *b)
 {
 	return a->order == b->order && a->generation == b->generation && a->reason == b->reason &&
-	       a->verdict == b->verdict && a->is_set_aside == b->is_set_aside &&
+	       a->verdict == b->verdict && a->is_excluded == b->is_excluded &&
 	       a->is_last == b->is_last;
 }
 
@@ -22,8 +22,8 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
 	       member_order_equals(&a->known, &b->known);
 }
 
-static int tell(struct rendezvous *rendezvous, enum rendezvous_event_type type, const char *id,
-		const struct member_report *report, msec now)
+static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_event_type type,
+			       const char *id, const struct member_report *report, msec now)
 {
 	const struct rendezvous_event event = {
 		.type = type,
@@ -40,18 +40,18 @@ static void tell_all(struct rendezvous *rendezvous, const char *id,
 		     const struct member_report *report, msec now)
 {
 	if (report->activity == MEMBER_HAS_FAILED)
-		(void) tell(rendezvous, RENDEZVOUS_FAIL, id, report, now);
+		(void) report_member_event(rendezvous, RENDEZVOUS_FAIL, id, report, now);
 	if (report->activity == MEMBER_HAS_SUCCEEDED)
-		(void) tell(rendezvous, RENDEZVOUS_DONE, id, report, now);
+		(void) report_member_event(rendezvous, RENDEZVOUS_DONE, id, report, now);
 	if (report->activity == MEMBER_WANTS_RESTART)
-		(void) tell(rendezvous, RENDEZVOUS_RESTART, id, report, now);
+		(void) report_member_event(rendezvous, RENDEZVOUS_RESTART, id, report, now);
 	if (report->drains)
-		(void) tell(rendezvous, RENDEZVOUS_DRAIN, id, report, now);
+		(void) report_member_event(rendezvous, RENDEZVOUS_DRAIN, id, report, now);
 }
 
-int member_call_take(struct rendezvous *rendezvous, const char *id,
-		     const struct member_report *report, const char *offer, msec now,
-		     struct err *err)
+int member_call_apply(struct rendezvous *rendezvous, const char *id,
+		      const struct member_report *report, const char *offer, msec now,
+		      struct err *err)
 {
 	struct rendezvous_event join = {
 		.type = RENDEZVOUS_JOIN,
@@ -64,11 +64,11 @@ int member_call_take(struct rendezvous *rendezvous, const char *id,
 	struct member_order order;
 
 	if (report->has_left) {
-		(void) tell(rendezvous, RENDEZVOUS_LEAVE, id, report, now);
+		(void) report_member_event(rendezvous, RENDEZVOUS_LEAVE, id, report, now);
 		return 0;
 	}
 	member_call_answer(rendezvous, id, &order);
-	join.knows_order = member_order_equals(&order, &report->known);
+	join.has_acknowledged = member_order_equals(&order, &report->known);
 	int rc = rendezvous_step(rendezvous, &join, now, err);
 
 	if (rc == 0)
@@ -90,7 +90,7 @@ void member_call_answer(const struct rendezvous *rendezvous, const char *id,
 		.generation = view.order == RENDEZVOUS_RUN ? view.world->generation : 0,
 		.reason = view.order == RENDEZVOUS_GO ? WORLD_FIRST : view.reason,
 		.verdict = view.verdict,
-		.is_set_aside = view.is_set_aside,
+		.is_excluded = view.is_excluded,
 		.is_last = view.is_last,
 	};
 }

@@ -14,7 +14,7 @@ struct member_order {
 	int64_t generation; /* of RUN; 0 otherwise */
 	enum world_reason reason; /* of RUN and WAIT */
 	enum rendezvous_verdict verdict; /* of GO */
-	bool is_set_aside, is_last; /* of WAIT, as in struct rendezvous_view */
+	bool is_excluded, is_last; /* of WAIT, as in struct rendezvous_view */
 };
 
 enum member_activity {
@@ -48,9 +48,9 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
 
 /* The server's side: takes all that a call says. ERR_REFUSED and ERR_LIMIT as of RENDEZVOUS_JOIN;
  * what is of another generation is passed over. `offer` is as of RENDEZVOUS_JOIN. */
-int member_call_take(struct rendezvous *rendezvous, const char *id,
-		     const struct member_report *report, const char *offer, msec now,
-		     struct err *err);
+int member_call_apply(struct rendezvous *rendezvous, const char *id,
+		      const struct member_report *report, const char *offer, msec now,
+		      struct err *err);
 /* What it is answered; the call is held open for as long as that is what the member knows. One that
  * is no member, or not any more, goes: the job has ended, or it has left. */
 void member_call_answer(const struct rendezvous *rendezvous, const char *id,

@@ -21,7 +21,7 @@ void member_table_done(struct member_table *table)
 }
 
 /* Where it is, or would be. */
-static size_t place_of(const struct member_table *table, const char *id)
+static size_t member_place_of(const struct member_table *table, const char *id)
 {
 	size_t low = 0, high = table->count;
 
@@ -38,7 +38,7 @@ static size_t place_of(const struct member_table *table, const char *id)
 
 struct member_entry *member_table_find(const struct member_table *table, const char *id)
 {
-	size_t place = place_of(table, id);
+	size_t place = member_place_of(table, id);
 	bool is_there = place < table->count && strcmp(table->members[place]->id, id) == 0;
 
 	return is_there ? table->members[place] : NULL;
@@ -46,13 +46,13 @@ struct member_entry *member_table_find(const struct member_table *table, const c
 
 struct member_entry *member_table_add(struct member_table *table, const char *id)
 {
-	size_t place = place_of(table, id);
+	size_t place = member_place_of(table, id);
 	struct member_entry *member = mem_new(sizeof(*member));
 
 	member->id = mem_copy_text(id);
 	member->number = table->n_ever++;
 	member->rank = -1;
-	member->obeys_by = MSEC_NEVER;
+	member->acknowledge_by = MSEC_NEVER;
 	mem_grow(&table->members, &table->capacity, table->count, sizeof(struct member_entry *));
 	memmove(table->members + place + 1, table->members + place,
 		(table->count - place) * sizeof(struct member_entry *));
@@ -63,7 +63,7 @@ struct member_entry *member_table_add(struct member_table *table, const char *id
 
 void member_table_remove(struct member_table *table, struct member_entry *member)
 {
-	size_t place = place_of(table, member->id);
+	size_t place = member_place_of(table, member->id);
 
 	table->count--;
 	memmove(table->members + place, table->members + place + 1,
@@ -76,8 +76,8 @@ static int compare_places(const void *a, const void *b)
 	const struct member_entry *left = *(struct member_entry *const *) a;
 	const struct member_entry *right = *(struct member_entry *const *) b;
 
-	if (left->is_aside != right->is_aside)
-		return left->is_aside ? 1 : -1;
+	if (left->is_excluded != right->is_excluded)
+		return left->is_excluded ? 1 : -1;
 	if (left->node_rank != right->node_rank)
 		return left->node_rank < right->node_rank ? -1 : 1;
 	return left->number < right->number ? -1 : left->number > right->number;
@@ -102,6 +102,6 @@ size_t member_table_count_preferred(const struct member_table *table)
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->count; i++)
-		count += !table->members[i]->is_leaving && !table->members[i]->is_aside;
+		count += !table->members[i]->is_leaving && !table->members[i]->is_excluded;
 	return count;
 }

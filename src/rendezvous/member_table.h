@@ -16,7 +16,7 @@ struct member_entry {
 	int64_t number; /* that order */
 	msec heard_at;
 	msec expires_at; /* lost, unless it is heard of before */
-	msec obeys_by; /* the same, unless it is known to have its order before */
+	msec acknowledge_by; /* the same, unless it is known to have its order before */
 	int rank; /* in the world that goes on; -1: it is not in it */
 	bool is_done; /* its workers in that world have succeeded */
 	bool was_blamed; /* it was in the world whose failure was charged last */
@@ -25,7 +25,7 @@ struct member_entry {
 	msec failures_since; /* the first of these */
 	int64_t failed_in; /* generation of the last one */
 	bool is_awaited; /* known by what a server kept alone */
-	bool is_aside; /* they were too many: it takes part only where others are too few */
+	bool is_excluded; /* they were too many: it takes part only where others are too few */
 };
 
 struct member_table {

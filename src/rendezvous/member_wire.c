@@ -20,7 +20,7 @@ static struct json *order_new(const struct member_order *order)
 	json_set_integer(object, "generation", order->generation);
 	json_set_string(object, "reason", world_reason_words[order->reason]);
 	json_set_string(object, "verdict", rendezvous_verdict_words[order->verdict]);
-	if (order->is_set_aside)
+	if (order->is_excluded)
 		json_set_bool(object, "isSetAside", true);
 	if (order->is_last)
 		json_set_bool(object, "isLast", true);
@@ -48,7 +48,7 @@ static int read_order(const struct json *object, struct member_order *ret_order,
 			.generation = generation,
 			.reason = (enum world_reason) reason,
 			.verdict = (enum rendezvous_verdict) verdict,
-			.is_set_aside = json_as_bool(json_get(object, "isSetAside"), false),
+			.is_excluded = json_as_bool(json_get(object, "isSetAside"), false),
 			.is_last = json_as_bool(json_get(object, "isLast"), false),
 		};
 	return rc;
@@ -89,10 +89,10 @@ static const char *restarts_differ(const struct restart_terms *of_job,
 				    of_job->most, given->most);
 	if (of_job->window != given->window)
 		return windows_differ(of_job->window, given->window, arena);
-	if (of_job->most_fruitless != given->most_fruitless)
+	if (of_job->max_no_progress != given->max_no_progress)
 		return arena_format(arena,
 				    "--max-no-progress is %d on the server and %d on this machine",
-				    of_job->most_fruitless, given->most_fruitless);
+				    of_job->max_no_progress, given->max_no_progress);
 	return NULL;
 }
 
@@ -118,12 +118,12 @@ void member_terms_set(struct json *object, const struct member_terms *terms)
 	json_set_integer(object, "lastCall", terms->last_call);
 	json_set_integer(object, "maxRestarts", terms->restarts.most);
 	json_set_integer(object, "restartWindow", terms->restarts.window);
-	json_set_integer(object, "maxNoProgress", terms->restarts.most_fruitless);
+	json_set_integer(object, "maxNoProgress", terms->restarts.max_no_progress);
 }
 
 int member_terms_read(const struct json *object, struct member_terms *terms, struct err *err)
 {
-	int64_t most_fruitless = 0;
+	int64_t max_no_progress = 0;
 	int rc = member_field_int(object, "min", 1, LIMIT_MEMBERS, &terms->min, err);
 
 	if (rc == 0)
@@ -143,9 +143,9 @@ int member_terms_read(const struct json *object, struct member_terms *terms, str
 		rc = member_field_newer(object, "restartWindow", LONGEST_TIME,
 					&terms->restarts.window, err);
 	if (rc == 0)
-		rc = member_field_newer(object, "maxNoProgress", LIMIT_RESTARTS, &most_fruitless,
+		rc = member_field_newer(object, "maxNoProgress", LIMIT_RESTARTS, &max_no_progress,
 					err);
-	terms->restarts.most_fruitless = (int) most_fruitless;
+	terms->restarts.max_no_progress = (int) max_no_progress;
 	if (rc == 0 && member_terms_fault(terms))
 		rc = err_set(err, ERR_INVALID, "%s", member_terms_fault(terms));
 	return rc;
@@ -195,8 +195,8 @@ static bool is_cause(const struct member_request *request)
 	       !world_failure_is_consequence(failure);
 }
 
-static int read_failure(const struct json *object, struct arena *arena,
-			const struct failure **ret_failure, struct err *err)
+static int read_member_failure(const struct json *object, struct arena *arena,
+			       const struct failure **ret_failure, struct err *err)
 {
 	const struct json *value = json_get(object, "failure");
 	struct failure *failure = NULL;
@@ -239,7 +239,7 @@ int member_request_read(const struct json *body, struct arena *arena,
 		rc = member_field_number(body, "world", 0, LIMIT_RESTARTS, &ret_request->world,
 					 err);
 	if (rc == 0)
-		rc = read_failure(body, arena, &ret_request->failure, err);
+		rc = read_member_failure(body, arena, &ret_request->failure, err);
 	if (rc == 0)
 		rc = member_field_number(body, "knownFailure", 0, LIMIT_RESTARTS,
 					 &ret_request->known_failure, err);
@@ -263,7 +263,7 @@ void member_answer_add_members(const struct world *world, struct text *members)
 	text_add_char(members, ']');
 }
 
-static void add_failure(const struct failure *failure, struct text *body)
+static void add_member_failure(const struct failure *failure, struct text *body)
 {
 	struct json *object CLEANUP(json_cleanup) = status_failure_write(failure);
 
@@ -283,7 +283,7 @@ void member_answer_add(const struct member_answer *answer, const char *members, 
 	if (members)
 		text_addf(body, ",\"members\":%s", members);
 	if (answer->failure)
-		add_failure(answer->failure, body);
+		add_member_failure(answer->failure, body);
 	text_add_char(body, '}');
 }
 
@@ -342,7 +342,7 @@ int member_answer_read(const struct json *body, struct arena *arena,
 	if (rc == 0)
 		rc = read_members(json_get(body, "members"), arena, ret_answer, err);
 	if (rc == 0)
-		rc = read_failure(body, arena, &ret_answer->failure, err);
+		rc = read_member_failure(body, arena, &ret_answer->failure, err);
 	if (rc == 0)
 		rc = member_field_number(body, "failureNumber", 0, LIMIT_RESTARTS,
 					 &ret_answer->failure_number, err);

@@ -18,7 +18,7 @@ static struct json *member_new(const struct world_member *member)
 	return entry;
 }
 
-static void set_members(struct json *object, const struct rendezvous_past *past)
+static void set_members(struct json *object, const struct rendezvous_snapshot *past)
 {
 	struct json *members = json_array_at(object, "members");
 	struct json *aside = json_array_at(object, "setAside");
@@ -29,22 +29,22 @@ static void set_members(struct json *object, const struct rendezvous_past *past)
 		json_append(entry, json_new_bool(past->are_there[i]));
 		json_append(members, entry);
 	}
-	for (size_t i = 0; i < past->n_aside; i++)
+	for (size_t i = 0; i < past->n_excluded; i++)
 		json_append(aside, member_new(&past->aside[i]));
 }
 
-static void set_budget(struct json *object, const struct restart_budget_past *budget)
+static void set_budget(struct json *object, const struct restart_budget_snapshot *budget)
 {
 	json_set_string(object, "end", restart_budget_end_words[budget->end]);
 	json_set_integer(object, "charged", budget->n_charged);
-	json_set_integer(object, "fruitless", budget->n_fruitless);
+	json_set_integer(object, "fruitless", budget->n_no_progress);
 	json_set_integer(object, "progress", budget->progress);
 	json_set_integer(object, "failedAt", budget->failed_at);
 	for (int i = 0; budget->ages && i < budget->n_charged; i++)
 		json_append(json_array_at(object, "ages"), json_new_integer(budget->ages[i]));
 }
 
-void rendezvous_past_set(struct json *object, const struct rendezvous_past *past)
+void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *past)
 {
 	json_set_integer(object, "generation", past->world.generation);
 	json_set_string(object, "worldReason", world_reason_words[past->world.reason]);
@@ -90,8 +90,8 @@ static int read_members(const struct json *object, const char *key, struct arena
 	return 0;
 }
 
-static int read_presence(const struct json *list, struct arena *arena, struct rendezvous_past *past,
-			 struct err *err)
+static int read_presence(const struct json *list, struct arena *arena,
+			 struct rendezvous_snapshot *past, struct err *err)
 {
 	past->are_there = arena_take_array(arena, past->world.n_members, sizeof(bool));
 	for (size_t i = 0; i < past->world.n_members; i++) {
@@ -105,7 +105,7 @@ static int read_presence(const struct json *list, struct arena *arena, struct re
 }
 
 static int read_ages(const struct json *list, struct arena *arena,
-		     struct restart_budget_past *budget, struct err *err)
+		     struct restart_budget_snapshot *budget, struct err *err)
 {
 	size_t count = json_count(list);
 
@@ -120,7 +120,7 @@ static int read_ages(const struct json *list, struct arena *arena,
 }
 
 static int read_budget(const struct json *object, struct arena *arena,
-		       struct restart_budget_past *budget, struct err *err)
+		       struct restart_budget_snapshot *budget, struct err *err)
 {
 	int end = 0;
 
@@ -134,8 +134,8 @@ static int read_budget(const struct json *object, struct arena *arena,
 		rc = member_field_int(object, "charged", 0, LIMIT_RESTARTS, &budget->n_charged,
 				      err);
 	if (rc == 0)
-		rc = member_field_int(object, "fruitless", 0, LIMIT_RESTARTS, &budget->n_fruitless,
-				      err);
+		rc = member_field_int(object, "fruitless", 0, LIMIT_RESTARTS,
+				      &budget->n_no_progress, err);
 	if (rc == 0)
 		rc = member_field_number(object, "progress", 0, LIMIT_STEP, &budget->progress, err);
 	if (rc == 0)
@@ -155,12 +155,12 @@ static int read_reason(const struct json *object, const char *key, enum world_re
 	return rc;
 }
 
-int rendezvous_past_read(const struct json *object, struct arena *arena,
-			 struct rendezvous_past *past, struct err *err)
+int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
+			     struct rendezvous_snapshot *past, struct err *err)
 {
 	int verdict = 0;
 
-	*past = (struct rendezvous_past){0};
+	*past = (struct rendezvous_snapshot){0};
 	int rc = member_field_number(object, "generation", 0, LIMIT_RESTARTS,
 				     &past->world.generation, err);
 
@@ -183,7 +183,7 @@ int rendezvous_past_read(const struct json *object, struct arena *arena,
 	if (rc == 0)
 		rc = read_presence(json_get(object, "members"), arena, past, err);
 	if (rc == 0 && json_get(object, "setAside"))
-		rc = read_members(object, "setAside", arena, &past->aside, &past->n_aside, err);
+		rc = read_members(object, "setAside", arena, &past->aside, &past->n_excluded, err);
 	if (rc == 0)
 		rc = read_budget(json_get(object, "budget"), arena, &past->budget, err);
 	return rc;

@@ -15,7 +15,7 @@
 #include "base/own.h"
 #include "rendezvous/rendezvous.h"
 
-void rendezvous_past_set(struct json *object, const struct rendezvous_past *past);
+void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *past);
 /* What is read lives in the arena. ERR_INVALID, ERR_LIMIT. */
-int rendezvous_past_read(const struct json *object, struct arena *arena,
-			 struct rendezvous_past *ret_past, struct err *err) MUST_USE;
+int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
+			     struct rendezvous_snapshot *ret_snapshot, struct err *err) MUST_USE;

@@ -36,7 +36,7 @@ struct rendezvous {
 	msec next_expiry; /* no member is lost before */
 	struct world world;
 	bool goes_on; /* the world does */
-	bool awaits_first; /* members come together: the next world has a last call before it */
+	bool awaits_last_call; /* members come together: the next world has a last call before it */
 	bool is_unsettled; /* something has changed that a world may follow from */
 	enum world_reason reason; /* of the next one */
 	enum rendezvous_phase phase;
@@ -56,7 +56,7 @@ struct rendezvous {
 #define FREE_RESTARTS 3
 
 /* Members of a world of so many candidates; 0: they are too few. */
-static size_t size_of(const struct rendezvous_settings *settings, size_t n_candidates)
+static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
 {
 	size_t most = n_candidates < (size_t) settings->max ? n_candidates : (size_t) settings->max;
 	size_t size = most - most % (size_t) settings->unit;
@@ -76,10 +76,10 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, ms
 
 	assert(settings->min >= 1 && settings->min <= settings->max && settings->unit >= 1);
 	assert(settings->max <= LIMIT_MEMBERS && settings->reconnect_time < settings->lease);
-	assert(size_of(settings, LIMIT_MEMBERS) > 0);
+	assert(world_size_of(settings, LIMIT_MEMBERS) > 0);
 	rendezvous->settings = *settings;
 	rendezvous->budget.terms = settings->restarts;
-	rendezvous->awaits_first = true;
+	rendezvous->awaits_last_call = true;
 	rendezvous->next_expiry = MSEC_NEVER;
 	rendezvous->restart_at = now;
 	enter(rendezvous, RENDEZVOUS_WAITING, now + settings->join_time);
@@ -144,7 +144,7 @@ static void form_world(struct rendezvous *rendezvous, struct member_entry *const
 	world_done(&rendezvous->world);
 	rendezvous->world = world;
 	rendezvous->goes_on = true;
-	rendezvous->awaits_first = false;
+	rendezvous->awaits_last_call = false;
 	rendezvous->version++;
 	enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
 }
@@ -183,7 +183,7 @@ static void unblame(struct rendezvous *rendezvous)
 		return;
 	member->failed_in = 0;
 	member->n_failures--;
-	member->is_aside = member->n_failures >= RENDEZVOUS_MACHINE_FAILURES;
+	member->is_excluded = member->n_failures >= RENDEZVOUS_MACHINE_FAILURES;
 }
 
 static bool is_spent(const struct rendezvous *rendezvous)
@@ -206,7 +206,7 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 
 static msec lost_at(const struct member_entry *member)
 {
-	return msec_min(member->expires_at, member->obeys_by);
+	return msec_min(member->expires_at, member->acknowledge_by);
 }
 
 /* Workers whose peer has gone fail sooner than its loss is known. That is no failure of theirs. */
@@ -263,8 +263,8 @@ static void hear(struct rendezvous *rendezvous, struct member_entry *member,
 	member->heard_at = now;
 	rendezvous->is_unsettled |= member->is_awaited;
 	member->is_awaited = false;
-	if (event->knows_order)
-		member->obeys_by = MSEC_NEVER;
+	if (event->has_acknowledged)
+		member->acknowledge_by = MSEC_NEVER;
 	expect(rendezvous, member, now + rendezvous->settings.lease);
 }
 
@@ -315,7 +315,7 @@ static int check_generation(const struct rendezvous *rendezvous,
 
 /* Delays are those of a job's restarts. The job is not lost before it is known that no lost member
  * was the cause. */
-static void fail(struct rendezvous *rendezvous, msec now)
+static void fail_current_world(struct rendezvous *rendezvous, msec now)
 {
 	const struct rendezvous_settings *settings = &rendezvous->settings;
 
@@ -339,12 +339,13 @@ static void fail(struct rendezvous *rendezvous, msec now)
 /* Of a world without those that were set aside; 0: the others are too few. */
 static size_t size_without_aside(const struct rendezvous *rendezvous)
 {
-	return size_of(&rendezvous->settings, member_table_count_preferred(&rendezvous->members));
+	return world_size_of(&rendezvous->settings,
+			     member_table_count_preferred(&rendezvous->members));
 }
 
 static void set_aside(struct rendezvous *rendezvous, struct member_entry *member)
 {
-	member->is_aside = rendezvous->is_unsettled = true;
+	member->is_excluded = rendezvous->is_unsettled = true;
 	if (member->rank >= 0 && size_without_aside(rendezvous) > 0)
 		end_world(rendezvous, WORLD_WORKER_FAILED);
 }
@@ -362,7 +363,7 @@ static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		member->failures_since = now;
 		member->n_failures = 0;
 	}
-	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_aside)
+	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_excluded)
 		set_aside(rendezvous, member);
 }
 
@@ -372,7 +373,7 @@ static void restart(struct rendezvous *rendezvous, msec now)
 	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
 		rendezvous->n_recent = 0;
 	if (rendezvous->n_recent >= FREE_RESTARTS) {
-		fail(rendezvous, now);
+		fail_current_world(rendezvous, now);
 		return;
 	}
 	end_world(rendezvous, WORLD_RESTART_ASKED);
@@ -420,7 +421,7 @@ static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous
 		return ERR_CONFLICT;
 	}
 	if (event->type == RENDEZVOUS_FAIL) {
-		fail(rendezvous, now);
+		fail_current_world(rendezvous, now);
 		blame(rendezvous, member, event, now);
 	} else if (event->type == RENDEZVOUS_RESTART) {
 		restart(rendezvous, now);
@@ -432,8 +433,8 @@ static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous
 	return 0;
 }
 
-static int take(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
-		struct err *err)
+static int handle_rendezvous_event(struct rendezvous *rendezvous,
+				   const struct rendezvous_event *event, msec now, struct err *err)
 {
 	switch (event->type) {
 	case RENDEZVOUS_JOIN:
@@ -483,14 +484,14 @@ static void gather(struct rendezvous *rendezvous, struct member_entry *const *ca
 
 	if (rendezvous->phase != RENDEZVOUS_GATHERING)
 		enter(rendezvous, RENDEZVOUS_GATHERING, now + settings->last_call);
-	if (now >= rendezvous->phase_ends || size == size_of(settings, LIMIT_MEMBERS))
+	if (now >= rendezvous->phase_ends || size == world_size_of(settings, LIMIT_MEMBERS))
 		form_world(rendezvous, candidates, size, now);
 }
 
 static void wait_for_members(struct rendezvous *rendezvous, msec now)
 {
 	if (rendezvous->phase != RENDEZVOUS_WAITING) {
-		rendezvous->awaits_first = true;
+		rendezvous->awaits_last_call = true;
 		enter(rendezvous, RENDEZVOUS_WAITING, now + rendezvous->settings.join_time);
 	} else if (now >= rendezvous->phase_ends) {
 		close_with(rendezvous, RENDEZVOUS_TIMED_OUT);
@@ -499,7 +500,7 @@ static void wait_for_members(struct rendezvous *rendezvous, msec now)
 
 static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
 {
-	return end == RESTARTS_FRUITLESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
+	return end == RESTARTS_NO_PROGRESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
 }
 
 static void settle_without_world(struct rendezvous *rendezvous,
@@ -513,7 +514,7 @@ static void settle_without_world(struct rendezvous *rendezvous,
 		wait_for_members(rendezvous, now);
 	else if (is_pausing)
 		enter(rendezvous, RENDEZVOUS_PAUSING, rendezvous->restart_at);
-	else if (rendezvous->awaits_first)
+	else if (rendezvous->awaits_last_call)
 		gather(rendezvous, candidates, size, now);
 	else
 		form_world(rendezvous, candidates, size, now);
@@ -524,7 +525,7 @@ static void leave_aside(struct rendezvous *rendezvous, struct member_entry *cons
 			size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (members[i]->is_aside)
+		if (members[i]->is_excluded)
 			members[i]->number = rendezvous->members.n_ever++;
 }
 
@@ -552,7 +553,7 @@ static void settle(struct rendezvous *rendezvous, msec now)
 	int64_t generation = rendezvous->world.generation;
 
 	if (size == 0)
-		size = size_of(&rendezvous->settings, n_candidates);
+		size = world_size_of(&rendezvous->settings, n_candidates);
 	if (!rendezvous->goes_on)
 		settle_without_world(rendezvous, candidates, size, now);
 	else if (size > rendezvous->world.n_members && n_at_work == rendezvous->world.n_members)
@@ -566,21 +567,22 @@ static void settle(struct rendezvous *rendezvous, msec now)
 /* One that speaks and does not hear would be in every world, and hold it up. */
 static void expect_obedience(struct rendezvous *rendezvous, msec now)
 {
-	msec obeys_by = now + rendezvous->settings.lease;
+	msec acknowledge_by = now + rendezvous->settings.lease;
 
 	for (size_t i = 0; i < rendezvous->members.count; i++) {
 		struct member_entry *member = rendezvous->members.members[i];
 
-		member->obeys_by = msec_min(member->obeys_by, obeys_by);
+		member->acknowledge_by = msec_min(member->acknowledge_by, acknowledge_by);
 	}
-	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, obeys_by);
+	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, acknowledge_by);
 }
 
 int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
 		    struct err *err)
 {
 	int64_t version = rendezvous->version;
-	int rc = take(rendezvous, event, now, err); /* one that speaks is not silent */
+	int rc = handle_rendezvous_event(rendezvous, event, now,
+					 err); /* one that speaks is not silent */
 
 	remove_silent(rendezvous, now);
 	settle(rendezvous, now);
@@ -592,7 +594,7 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 /* What is kept, and what is made of it. */
 
 static void remember_aside(const struct rendezvous *rendezvous, struct arena *arena,
-			   struct rendezvous_past *past)
+			   struct rendezvous_snapshot *past)
 {
 	const struct member_table *table = &rendezvous->members;
 
@@ -600,18 +602,18 @@ static void remember_aside(const struct rendezvous *rendezvous, struct arena *ar
 	for (size_t i = 0; i < table->count; i++) {
 		struct member_entry *member = table->members[i];
 
-		if (member->is_aside && !member->is_leaving)
-			past->aside[past->n_aside++] =
+		if (member->is_excluded && !member->is_leaving)
+			past->aside[past->n_excluded++] =
 				(struct world_member){member->id, member->offer};
 	}
 }
 
-void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct arena *arena,
-			 struct rendezvous_past *past)
+void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, struct arena *arena,
+			      struct rendezvous_snapshot *past)
 {
 	size_t count = rendezvous->world.n_members;
 
-	*past = (struct rendezvous_past){
+	*past = (struct rendezvous_snapshot){
 		.world = rendezvous->world,
 		.are_there = arena_take_array(arena, count, sizeof(bool)),
 		.goes_on = rendezvous->goes_on,
@@ -625,7 +627,7 @@ void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct a
 
 		past->are_there[i] = member && !member->is_leaving;
 	}
-	restart_budget_remember(&rendezvous->budget, now, arena, &past->budget);
+	restart_budget_take_snapshot(&rendezvous->budget, now, arena, &past->budget);
 	remember_aside(rendezvous, arena, past);
 }
 
@@ -636,10 +638,10 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 
 	member->offer = mem_copy_text(known->offer);
 	member->heard_at = now;
-	member->obeys_by = now + rendezvous->settings.lease;
+	member->acknowledge_by = now + rendezvous->settings.lease;
 	member->is_awaited = true;
 	member->rank = rendezvous->goes_on ? rank : -1;
-	expect(rendezvous, member, member->obeys_by);
+	expect(rendezvous, member, member->acknowledge_by);
 	return member;
 }
 
@@ -650,18 +652,18 @@ static void restore_aside(struct rendezvous *rendezvous, const struct world_memb
 
 	if (!member)
 		member = restore_member(rendezvous, known, -1, now);
-	member->is_aside = true;
+	member->is_excluded = true;
 }
 
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_past *past, msec now)
+				      const struct rendezvous_snapshot *past, msec now)
 {
 	struct rendezvous *rendezvous = rendezvous_new(settings, now);
 
 	rendezvous->world = world_copy(&past->world);
 	rendezvous->world.formed_at = now;
 	rendezvous->goes_on = past->goes_on;
-	rendezvous->awaits_first = !past->goes_on;
+	rendezvous->awaits_last_call = !past->goes_on;
 	rendezvous->n_restarts = past->n_restarts;
 	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
 	rendezvous->reason = past->reason;
@@ -674,7 +676,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	for (size_t i = 0; i < past->world.n_members; i++)
 		if (past->are_there[i])
 			(void) restore_member(rendezvous, &past->world.members[i], (int) i, now);
-	for (size_t i = 0; i < past->n_aside; i++)
+	for (size_t i = 0; i < past->n_excluded; i++)
 		restore_aside(rendezvous, &past->aside[i], now);
 	if (past->goes_on)
 		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
@@ -705,7 +707,7 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 	} else if (member->rank < 0) {
 		ret_view->order = RENDEZVOUS_WAIT;
 		ret_view->is_last = is_spent(rendezvous);
-		ret_view->is_set_aside = member->is_aside && rendezvous->goes_on;
+		ret_view->is_excluded = member->is_excluded && rendezvous->goes_on;
 	} else {
 		*ret_view = (struct rendezvous_view){
 			.order = RENDEZVOUS_RUN,

@@ -91,7 +91,7 @@ struct rendezvous_event {
 	int64_t newest; /* of JOIN: generation of the worlds that it has heard of; 0: none */
 	int node_rank; /* of JOIN: where a person wants it; the same of all: they come as they come
 			*/
-	bool knows_order; /* of JOIN and BEAT: what rendezvous_view says of it */
+	bool has_acknowledged; /* of JOIN and BEAT: what rendezvous_view says of it */
 };
 
 /* What a member has to do. */
@@ -107,7 +107,7 @@ struct rendezvous_view {
 	enum rendezvous_order order;
 	const struct world *world; /* of RUN; borrowed until the next step */
 	int rank; /* of RUN; -1 otherwise */
-	bool is_set_aside; /* of WAIT: the others train without it */
+	bool is_excluded; /* of WAIT: the others train without it */
 	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
 	bool is_last; /* of WAIT: no restart is left, and the job ends unless a lost member was the
 			 cause of the failure */
@@ -128,27 +128,27 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 
 /* What has to outlive the server: what a member is told of a world has to be kept before. Members
  * that are in no world are not among it, since they come again by themselves. */
-struct rendezvous_past {
+struct rendezvous_snapshot {
 	struct world world; /* the last one; generation 0: there was none */
 	bool *are_there; /* by rank: it is a member still */
 	bool goes_on; /* the world does */
-	struct restart_budget_past budget;
+	struct restart_budget_snapshot budget;
 	int n_restarts;
 	struct world_member *aside; /* members that were set aside */
-	size_t n_aside;
+	size_t n_excluded;
 	enum world_reason reason; /* of the next world */
 	enum rendezvous_verdict verdict;
 };
 /* The members are borrowed until the next step. */
-void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct arena *arena,
-			 struct rendezvous_past *ret_past);
+void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, struct arena *arena,
+			      struct rendezvous_snapshot *ret_snapshot);
 /* Each member of the world that is there has a lease from now on; one that is closed has none. No
  * world is formed before each was heard of or is lost: what is handed in may be older than what
  * they know, after a write that failed or of a backup. Then the next world's generation is above
  * theirs.
  */
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_past *past, msec now) MUST_USE;
+				      const struct rendezvous_snapshot *past, msec now) MUST_USE;
 
 /* When RENDEZVOUS_TIME is due; MSEC_NEVER. */
 msec rendezvous_wake_at(const struct rendezvous *rendezvous);

@@ -10,7 +10,7 @@
 const char *const restart_budget_end_words[RESTARTS_END_COUNT] = {
 	[RESTARTS_LEFT] = "left",
 	[RESTARTS_SPENT] = "spent",
-	[RESTARTS_FRUITLESS] = "fruitless",
+	[RESTARTS_NO_PROGRESS] = "fruitless",
 };
 
 void restart_budget_done(struct restart_budget *budget)
@@ -18,13 +18,13 @@ void restart_budget_done(struct restart_budget *budget)
 	free(TAKE(budget->charged_at));
 }
 
-void restart_budget_remember(const struct restart_budget *budget, msec now, struct arena *arena,
-			     struct restart_budget_past *past)
+void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
+				  struct arena *arena, struct restart_budget_snapshot *past)
 {
-	*past = (struct restart_budget_past){
+	*past = (struct restart_budget_snapshot){
 		.progress = budget->progress,
 		.failed_at = budget->failed_at,
-		.n_fruitless = budget->n_fruitless,
+		.n_no_progress = budget->n_no_progress,
 		.n_charged = budget->n_charged,
 		.end = budget->end,
 	};
@@ -48,13 +48,13 @@ static void take_times(struct restart_budget *budget)
 }
 
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
-					     const struct restart_budget_past *past, msec now)
+					     const struct restart_budget_snapshot *past, msec now)
 {
 	struct restart_budget budget = {
 		.terms = *terms,
 		.progress = past->progress,
 		.failed_at = past->failed_at,
-		.n_fruitless = past->n_fruitless,
+		.n_no_progress = past->n_no_progress,
 		.n_charged = past->n_charged,
 		.end = past->end,
 	};
@@ -90,21 +90,21 @@ static void give_back_old(struct restart_budget *budget, msec now)
 static void note_progress(struct restart_budget *budget)
 {
 	if (budget->progress > budget->failed_at)
-		budget->n_charged = budget->n_fruitless = 0;
+		budget->n_charged = budget->n_no_progress = 0;
 	else
-		budget->n_fruitless++;
+		budget->n_no_progress++;
 	budget->failed_at = budget->progress;
 }
 
-static enum restart_budget_end end_of(const struct restart_budget *budget)
+static enum restart_budget_end check_budget_end(const struct restart_budget *budget)
 {
 	const struct restart_terms *terms = &budget->terms;
 
 	if (terms->most >= 0 && budget->n_charged >= terms->most)
 		return RESTARTS_SPENT;
-	if (terms->most_fruitless && budget->progress &&
-	    budget->n_fruitless >= terms->most_fruitless)
-		return RESTARTS_FRUITLESS;
+	if (terms->max_no_progress && budget->progress &&
+	    budget->n_no_progress >= terms->max_no_progress)
+		return RESTARTS_NO_PROGRESS;
 	return RESTARTS_LEFT;
 }
 
@@ -120,7 +120,7 @@ bool restart_budget_charge(struct restart_budget *budget, msec now)
 {
 	give_back_old(budget, now);
 	note_progress(budget);
-	budget->end = end_of(budget);
+	budget->end = check_budget_end(budget);
 	if (budget->end != RESTARTS_LEFT)
 		return false;
 	keep_time(budget, now);
@@ -132,7 +132,7 @@ void restart_budget_give_back(struct restart_budget *budget)
 {
 	if (budget->end == RESTARTS_LEFT)
 		budget->n_charged--;
-	if (budget->n_fruitless)
-		budget->n_fruitless--;
+	if (budget->n_no_progress)
+		budget->n_no_progress--;
 	budget->end = RESTARTS_LEFT;
 }

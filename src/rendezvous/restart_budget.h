@@ -21,13 +21,13 @@
 struct restart_terms {
 	int most; /* restarts; below 0: no limit */
 	msec window; /* 0: none; otherwise `most` is at most LIMIT_TIMED_RESTARTS */
-	int most_fruitless; /* failures in a row without progress between them; 0: no limit */
+	int max_no_progress; /* failures in a row without progress between them; 0: no limit */
 };
 
 enum restart_budget_end {
 	RESTARTS_LEFT,
 	RESTARTS_SPENT,
-	RESTARTS_FRUITLESS,
+	RESTARTS_NO_PROGRESS,
 	RESTARTS_END_COUNT,
 };
 extern const char *const restart_budget_end_words[RESTARTS_END_COUNT];
@@ -37,7 +37,7 @@ struct restart_budget {
 	struct restart_terms terms;
 	int64_t progress; /* the highest step that was reported; 0: none was */
 	int64_t failed_at; /* the same, at the last failure */
-	int n_fruitless;
+	int n_no_progress;
 	int n_charged; /* restarts that were not given back */
 	msec *charged_at; /* with a window: when each was, the oldest first */
 	enum restart_budget_end end;
@@ -48,16 +48,17 @@ void restart_budget_done(struct restart_budget *budget);
 /* What has to outlive the process; the terms are not among it. Ages instead of times, since the
  * clock of the next process may be another one: a restart counts for longer then, and never for
  * less. */
-struct restart_budget_past {
+struct restart_budget_snapshot {
 	int64_t progress, failed_at;
-	int n_fruitless, n_charged;
+	int n_no_progress, n_charged;
 	msec *ages; /* n_charged, the oldest first; NULL: there is no window */
 	enum restart_budget_end end;
 };
-void restart_budget_remember(const struct restart_budget *budget, msec now, struct arena *arena,
-			     struct restart_budget_past *ret_past);
+void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
+				  struct arena *arena,
+				  struct restart_budget_snapshot *ret_snapshot);
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
-					     const struct restart_budget_past *past,
+					     const struct restart_budget_snapshot *past,
 					     msec now) MUST_USE;
 
 /* A process has reached this step. */

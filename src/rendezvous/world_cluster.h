@@ -10,7 +10,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "rendezvous/world.h"
-#include "spec/cluster.h"
+#include "spec/tf_cluster.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ int offer_read(const char *text, struct arena *arena, struct offer *ret_offer,
  * left as they were. ERR_INVALID: an offer cannot be read, or there are too many processes;
  * ERR_NOT_FOUND: it is no member. */
 struct world_cluster {
-	struct cluster_world world;
+	struct tf_cluster_world world;
 	const char *dense_cluster; /* of TF_CONFIG */
 	const char *coordinator_host;
 	int coordinator_port;

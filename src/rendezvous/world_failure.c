@@ -37,7 +37,7 @@ static const char *clip(const char *given, size_t most, struct arena *arena)
 }
 
 /* "worker-0", with which the message of its failure begins. */
-static const char *name_of(const struct failure *failure, struct arena *arena)
+static const char *failed_replica_name_of(const struct failure *failure, struct arena *arena)
 {
 	return arena_format(arena, "%s-%d ", failure->role, failure->index);
 }
@@ -91,7 +91,7 @@ struct failure *world_failure_report(const struct failure *failure, const char *
 				     const char *machine_job, struct arena *arena)
 {
 	struct failure *report = arena_take(arena, sizeof(*report));
-	const char *name = name_of(failure, arena);
+	const char *name = failed_replica_name_of(failure, arena);
 
 	*report = *failure;
 	report->machine = machine;
@@ -126,7 +126,8 @@ static bool is_of_machine(const struct failure *first, const char *machine)
 
 static struct consequence consequence_of(const struct failure *failure, struct arena *arena)
 {
-	const char *name = on_machine(name_of(failure, arena), failure->machine, arena);
+	const char *name =
+		on_machine(failed_replica_name_of(failure, arena), failure->machine, arena);
 	struct text what CLEANUP(text_done) = {0};
 
 	text_add(&what, predicate_of(failure, name));
@@ -157,7 +158,8 @@ static void add_consequence(struct failure *first, const struct failure *other, 
 	first->n_consequences = count < MOST_CONSEQUENCES ? count : MOST_CONSEQUENCES;
 }
 
-static void keep(struct world_failure *failure, const struct failure *first, int64_t number)
+static void store_first_failure(struct world_failure *failure, const struct failure *first,
+				int64_t number)
 {
 	struct arena *arena = arena_new();
 	struct failure *copy = status_failure_copy(first, arena);
@@ -174,7 +176,7 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 	if (!report->role || !report->machine || (first && report->attempt < first->attempt))
 		return false;
 	if (!first || report->attempt > first->attempt) {
-		keep(failure, report, failure->number + 1);
+		store_first_failure(failure, report, failure->number + 1);
 		return true;
 	}
 	if (is_of_machine(first, report->machine))
@@ -184,14 +186,14 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 	struct failure merged = is_cause ? *report : *first;
 
 	add_consequence(&merged, is_cause ? first : report, arena);
-	keep(failure, &merged, failure->number + 1);
+	store_first_failure(failure, &merged, failure->number + 1);
 	return true;
 }
 
 void world_failure_restore(struct world_failure *failure, const struct failure *kept,
 			   int64_t number)
 {
-	keep(failure, kept, number);
+	store_first_failure(failure, kept, number);
 }
 
 void world_failure_add_sentence(const struct failure *failure, struct text *text)

@@ -46,8 +46,8 @@ static int read_flag(const char *name, const char *value, bool *ret_flag, struct
 	return err_set(err, ERR_INVALID, "%s: '%s' is neither true nor false", name, value);
 }
 
-static int read_number(const char *name, const char *value, int64_t most, int64_t *ret_number,
-		       struct err *err)
+static int read_log_parameter(const char *name, const char *value, int64_t most,
+			      int64_t *ret_number, struct err *err)
 {
 	return text_read_int(value, 0, most, ret_number, err) < 0 ? err_prefix(err, "%s", name) : 0;
 }
@@ -63,9 +63,9 @@ static int read_parameter(struct job_log_request *request, const char *name, con
 	if (text_equals(name, "timestamps"))
 		return read_flag(name, value, &request->has_times, err);
 	if (text_equals(name, "tail"))
-		return read_number(name, value, MOST_LINES, &request->tail, err);
+		return read_log_parameter(name, value, MOST_LINES, &request->tail, err);
 	if (text_equals(name, "index")) {
-		rc = read_number(name, value, LIMIT_REPLICAS, &index, err);
+		rc = read_log_parameter(name, value, LIMIT_REPLICAS, &index, err);
 		request->index = (int) index;
 	} else if (text_equals(name, "since")) {
 		rc = text_read_time(value, &request->since, err);
@@ -138,7 +138,7 @@ static void on_taken(struct http_call *http, void *data)
 	client_kube_logs_resume(log->logs);
 }
 
-static void end_line(struct job_log *log, struct open_line *line)
+static void flush_open_log_line(struct job_log *log, struct open_line *line)
 {
 	if (line->text.len == 0)
 		return;
@@ -174,7 +174,7 @@ static void on_text(const struct pod_log_name *name, const char *bytes, size_t l
 	struct open_line *line = line_of(log, name);
 
 	if (line->attempt != name->attempt)
-		end_line(log, line);
+		flush_open_log_line(log, line);
 	line->attempt = name->attempt;
 	while (len > 0) {
 		const char *feed = memchr(bytes, '\n', len);
@@ -187,13 +187,13 @@ static void on_text(const struct pod_log_name *name, const char *bytes, size_t l
 			line->time = time;
 		text_add_bytes(&line->text, bytes, taken);
 		if (bytes[taken - 1] == '\n' || line->text.len == LONGEST_LINE)
-			end_line(log, line);
+			flush_open_log_line(log, line);
 		bytes += taken;
 		len -= taken;
 	}
 }
 
-static void on_trouble(const char *sentence, void *data)
+static void on_job_log_trouble(const char *sentence, void *data)
 {
 	struct job_log *log = data;
 
@@ -208,13 +208,13 @@ static void on_over(void *data)
 	struct job_log *log = data;
 
 	for (size_t i = 0; i < log->n_lines; i++)
-		end_line(log, &log->lines[i]);
+		flush_open_log_line(log, &log->lines[i]);
 	send(log);
 	http_call_end(log->settings.http);
 	log->settings.on_end(log, log->settings.data);
 }
 
-static void on_gone(struct http_call *http, void *data)
+static void on_job_log_reader_gone(struct http_call *http, void *data)
 {
 	struct job_log *log = data;
 
@@ -242,12 +242,12 @@ struct job_log *job_log_new(const struct job_log_settings *settings)
 		.tail = own->tail,
 		.follows = own->follows,
 		.on_over = on_over,
-		.on_trouble = on_trouble,
+		.on_trouble = on_job_log_trouble,
 		.data = log,
 	};
 
 	log->settings = *settings;
-	http_call_hold(settings->http, on_gone, log);
+	http_call_hold(settings->http, on_job_log_reader_gone, log);
 	http_call_begin(settings->http, 200, "text/plain; charset=utf-8", on_taken);
 	log->logs = client_kube_logs_new(&source, &request);
 	return log;

@@ -58,7 +58,7 @@ static void asked_free(struct asked *asked)
 	free(asked);
 }
 
-static int status_of(int code)
+static int master_http_status_of(int code)
 {
 	switch ((enum err_code) code) {
 	case ERR_NOT_FOUND:
@@ -79,7 +79,7 @@ static int status_of(int code)
 	return 500;
 }
 
-static void on_gone(struct http_call *http, void *data)
+static void on_master_caller_gone(struct http_call *http, void *data)
 {
 	struct asked *asked = data;
 
@@ -87,22 +87,22 @@ static void on_gone(struct http_call *http, void *data)
 	asked->http = NULL;
 }
 
-static void on_done(struct json *object, const struct kube_status *status, const struct err *err,
-		    void *data)
+static void on_master_request_done(struct json *object, const struct kube_status *status,
+				   const struct err *err, void *data)
 {
 	struct asked *asked = data;
 	struct http_call *http = asked->http;
 
 	(void) status;
 	if (http && err)
-		http_answer_text(http, status_of(err->code), err->text);
+		http_answer_text(http, master_http_status_of(err->code), err->text);
 	else if (http)
 		asked->answer(asked->master, http, object);
 	asked_free(asked);
 }
 
-static void ask(struct master *master, struct http_call *http, struct kube_request request,
-		answer_fn answer)
+static void start_master_request(struct master *master, struct http_call *http,
+				 struct kube_request request, answer_fn answer)
 {
 	struct asked *asked = mem_new(sizeof(*asked));
 
@@ -115,8 +115,9 @@ static void ask(struct master *master, struct http_call *http, struct kube_reque
 	master->first = asked;
 	request.resource = &kube_tfjobs;
 	request.namespace_name = master->settings.namespace_name;
-	http_call_hold(http, on_gone, asked);
-	asked->kube = kube_call_new(master->settings.host.api, &request, on_done, asked);
+	http_call_hold(http, on_master_caller_gone, asked);
+	asked->kube =
+		kube_call_new(master->settings.host.api, &request, on_master_request_done, asked);
 }
 
 /* Answers. */
@@ -135,7 +136,7 @@ static void answer_object(struct master *master, struct http_call *http, struct 
 }
 
 /* The newest condition that is true, as kubectl shows it. */
-static const char *state_of(const struct json *tfjob)
+static const char *tfjob_state_of(const struct json *tfjob)
 {
 	const struct json *conditions = json_get_path(tfjob, "status", "conditions", NULL);
 	const char *state = "Pending";
@@ -161,7 +162,7 @@ static void answer_list(struct master *master, struct http_call *http, struct js
 		struct json *job = json_new_object();
 
 		json_copy_member(job, metadata, "name");
-		json_set_string(job, "state", state_of(json_at(items, i)));
+		json_set_string(job, "state", tfjob_state_of(json_at(items, i)));
 		json_copy_member(job, metadata, "creationTimestamp");
 		json_append(list, job);
 	}
@@ -184,7 +185,7 @@ static void on_log_end(struct job_log *log, void *data)
 	job_log_free(log);
 }
 
-static int read_job(struct json *object, struct job **ret_job, struct err *err)
+static int read_job_of_tfjob(struct json *object, struct job **ret_job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = store_kube_tfjobs.read(object, &record, err);
@@ -208,7 +209,7 @@ static void answer_log(struct master *master, struct http_call *http, struct jso
 		http_answer_text(http, 503, "too many logs are being sent; try again later");
 	else if (job_log_request_read(http_call_query(http), &log.take_request, &err) < 0)
 		http_answer_text(http, 400, err.text);
-	else if (read_job(object, &log.take_job, &err) == 0)
+	else if (read_job_of_tfjob(object, &log.take_job, &err) == 0)
 		*place = job_log_new(&log);
 	else {
 		job_log_request_done(&log.take_request);
@@ -261,7 +262,7 @@ static int secret_name_new(const char *task, char **ret_name, struct err *err)
 	return 0;
 }
 
-static void create(struct http_call *http, const char *name, void *data)
+static void answer_create_job(struct http_call *http, const char *name, void *data)
 {
 	struct master *master = data;
 	struct http_query *query CLEANUP(http_query_cleanup) =
@@ -298,17 +299,19 @@ static void create(struct http_call *http, const char *name, void *data)
 	};
 	struct json *document CLEANUP(json_cleanup) = elasticdl_document_new(&request, &manner);
 
-	ask(master, http, (struct kube_request){.verb = KUBE_CREATE, .body = document}, answer_ok);
+	start_master_request(master, http,
+			     (struct kube_request){.verb = KUBE_CREATE, .body = document},
+			     answer_ok);
 }
 
 static void list(struct http_call *http, const char *name, void *data)
 {
 	(void) name;
-	ask(data, http, (struct kube_request){.verb = KUBE_LIST}, answer_list);
+	start_master_request(data, http, (struct kube_request){.verb = KUBE_LIST}, answer_list);
 }
 
 /* A name that is none is not asked for. */
-static bool is_name(struct http_call *http, const char *name)
+static bool check_requested_name(struct http_call *http, const char *name)
 {
 	if (name_is_dns1035_label(name))
 		return true;
@@ -316,24 +319,28 @@ static bool is_name(struct http_call *http, const char *name)
 	return false;
 }
 
-static void get(struct http_call *http, const char *name, void *data)
+static void answer_get_job(struct http_call *http, const char *name, void *data)
 {
-	if (is_name(http, name))
-		ask(data, http, (struct kube_request){.verb = KUBE_GET, .name = name},
-		    answer_object);
+	if (check_requested_name(http, name))
+		start_master_request(data, http,
+				     (struct kube_request){.verb = KUBE_GET, .name = name},
+				     answer_object);
 }
 
 static void get_log(struct http_call *http, const char *name, void *data)
 {
-	if (is_name(http, name))
-		ask(data, http, (struct kube_request){.verb = KUBE_GET, .name = name}, answer_log);
+	if (check_requested_name(http, name))
+		start_master_request(data, http,
+				     (struct kube_request){.verb = KUBE_GET, .name = name},
+				     answer_log);
 }
 
 static void delete (struct http_call *http, const char *name, void *data)
 {
-	if (is_name(http, name))
-		ask(data, http, (struct kube_request){.verb = KUBE_DELETE, .name = name},
-		    answer_ok);
+	if (check_requested_name(http, name))
+		start_master_request(data, http,
+				     (struct kube_request){.verb = KUBE_DELETE, .name = name},
+				     answer_ok);
 }
 
 static void answer_metrics(struct http_call *http, const char *name, void *data)
@@ -355,9 +362,9 @@ static void answer_ready(struct http_call *http, const char *name, void *data)
 }
 
 static const struct http_route routes[] = {
-	{.method = "GET", .path = "/create", .acts = true, .answer = create},
+	{.method = "GET", .path = "/create", .acts = true, .answer = answer_create_job},
 	{.method = "GET", .path = "/jobs", .answer = list},
-	{.method = "GET", .path = "/jobs/*", .answer = get},
+	{.method = "GET", .path = "/jobs/*", .answer = answer_get_job},
 	{.method = "DELETE", .path = "/jobs/*", .answer = delete},
 	{.method = "GET", .path = "/jobs/*/log", .acts = true, .answer = get_log},
 	{.method = "GET", .path = "/metrics", .answer = answer_metrics},
@@ -366,7 +373,7 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-static void on_call(struct http_call *http, void *data)
+static void on_master_call(struct http_call *http, void *data)
 {
 	const struct master *master = data;
 
@@ -389,7 +396,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = MOST_CONNECTIONS,
 		.patience = 30 * MSEC_PER_SECOND,
-		.on_call = on_call,
+		.on_call = on_master_call,
 		.data = master,
 	};
 

@@ -66,7 +66,7 @@ static void pod_server_done(struct pod_server *server)
 		loop_free(server->loop);
 }
 
-static void say(const struct pod_server *server, const struct err *err)
+static void print_pod_server_error(const struct pod_server *server, const struct err *err)
 {
 	server->settings->say(err->text);
 }
@@ -94,11 +94,11 @@ static void write_log(struct pod_server *server, const char *bytes, size_t len)
 	if (!failure)
 		return;
 	err_set_errno(&err, failure, "cannot write '%s'", POD_SERVER_LOG);
-	say(server, &err);
+	print_pod_server_error(server, &err);
 	file_close(&server->log_fd);
 }
 
-static void on_output(void *data)
+static void on_training_output(void *data)
 {
 	struct pod_server *server = data;
 	static char bytes[PIECE];
@@ -125,7 +125,7 @@ static void open_log(struct pod_server *server)
 	if (server->log_fd >= 0)
 		return;
 	err_set_errno(&err, errno, "cannot write '%s'", POD_SERVER_LOG);
-	say(server, &err);
+	print_pod_server_error(server, &err);
 }
 
 /* The training. */
@@ -172,7 +172,7 @@ static int try_start(struct pod_server *server, const char *const *command, int 
 }
 
 /* Debian has no `python`. */
-static int start(struct pod_server *server, struct err *err)
+static int start_training_process(struct pod_server *server, struct err *err)
 {
 	static const char *const python[] = {"python", "exec.py", NULL};
 	static const char *const python3[] = {"python3", "exec.py", NULL};
@@ -192,7 +192,7 @@ static int start(struct pod_server *server, struct err *err)
 		return rc;
 	open_log(server);
 	server->state = POD_RUNNING;
-	server->output = loop_watch_readable(server->loop, fds[0], on_output, server);
+	server->output = loop_watch_readable(server->loop, fds[0], on_training_output, server);
 	return 0;
 }
 
@@ -204,7 +204,7 @@ static void on_kill_time(void *data)
 		child_signal_group(server->pid, SIGKILL);
 }
 
-static void stop(struct pod_server *server)
+static void stop_training_process(struct pod_server *server)
 {
 	if (server->state == POD_ENDED)
 		return;
@@ -219,7 +219,7 @@ static void stop(struct pod_server *server)
 static void on_end_signal(int number, void *data)
 {
 	(void) number;
-	stop(data);
+	stop_training_process(data);
 }
 
 /* Requests. */
@@ -281,13 +281,13 @@ static void answer_run(struct http_call *call, const char *name, void *data)
 					 : "the training has already been started");
 		return;
 	}
-	int rc = start(server, &err);
+	int rc = start_training_process(server, &err);
 
 	if (rc == 0) {
 		http_answer_text(call, 200, "OK");
 		return;
 	}
-	say(server, &err);
+	print_pod_server_error(server, &err);
 	answer_last(server, call, 500, err.text);
 	file_close(&server->pipe_fd);
 	end_training(server, rc == ERR_NOT_FOUND ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN);
@@ -309,7 +309,7 @@ static void answer_stop(struct http_call *call, const char *name, void *data)
 {
 	(void) name;
 	answer_last(data, call, 200, "OK");
-	stop(data);
+	stop_training_process(data);
 }
 
 static const struct http_route routes[] = {
@@ -321,7 +321,7 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-static void on_call(struct http_call *call, void *data)
+static void on_pod_server_call(struct http_call *call, void *data)
 {
 	const struct pod_server *server = data;
 	const char *secret = server->settings->secret;
@@ -336,7 +336,7 @@ static void on_call(struct http_call *call, void *data)
 
 /* The server. */
 
-static int begin(struct pod_server *server, struct err *err)
+static int start_pod_server(struct pod_server *server, struct err *err)
 {
 	const struct http_server_settings settings = {
 		.listening = server->settings->listening,
@@ -345,7 +345,7 @@ static int begin(struct pod_server *server, struct err *err)
 		.body_limit = LIMIT_CLUSTER_SPEC,
 		.connection_limit = MOST_CONNECTIONS,
 		.patience = 30 * MSEC_PER_SECOND,
-		.on_call = on_call,
+		.on_call = on_pod_server_call,
 		.on_end = on_connection_end,
 		.data = server,
 	};
@@ -369,7 +369,7 @@ int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_cod
 	/* What the training leaves behind falls to us, and nothing that it runs gains rights. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	int rc = begin(&server, err);
+	int rc = start_pod_server(&server, err);
 
 	if (rc < 0)
 		return rc;

@@ -36,7 +36,8 @@ static void read_address(struct cluster_build *build, int index, const struct js
 		fault_add(build->faults, NOWHERE, path, "expected an address, HOST:PORT");
 }
 
-static void read_list(struct cluster_build *build, const struct json *list, const char *path)
+static void read_address_list(struct cluster_build *build, const struct json *list,
+			      const char *path)
 {
 	for (size_t i = 0; i < json_count(list) && !build->is_full; i++)
 		read_address(build, (int) i, json_at(list, i),
@@ -67,7 +68,7 @@ static void read_map(struct cluster_build *build, const struct json *map, const 
 	}
 }
 
-static void read_job(struct cluster_build *build, const char *name, const struct json *tasks)
+static void read_config_job(struct cluster_build *build, const char *name, const struct json *tasks)
 {
 	const char *path = arena_format(build->arena, "cluster.%s", name);
 	bool is_list = json_is(tasks, JSON_ARRAY), is_map = json_is(tasks, JSON_OBJECT);
@@ -82,7 +83,7 @@ static void read_job(struct cluster_build *build, const char *name, const struct
 		return;
 	cluster_build_add_job(build, arena_copy_text(build->arena, name), NOWHERE, path);
 	if (is_list)
-		read_list(build, tasks, path);
+		read_address_list(build, tasks, path);
 	else
 		read_map(build, tasks, path);
 }
@@ -98,7 +99,7 @@ static void read_cluster(struct cluster_build *build, const struct json *cluster
 		return;
 	}
 	while (!build->is_full && json_next(cluster, &name, &tasks))
-		read_job(build, name, tasks);
+		read_config_job(build, name, tasks);
 	if (build->n_jobs == 0 && build->faults->count == 0)
 		fault_add(build->faults, NOWHERE, "cluster", "no job has a task");
 }
@@ -130,8 +131,8 @@ static void read_task(const struct json *task, struct cluster_spec *spec, struct
 				  : "");
 }
 
-static int read_document(const struct json *root, struct faults *faults,
-			 struct cluster_spec **ret_spec)
+static int read_tf_config_document(const struct json *root, struct faults *faults,
+				   struct cluster_spec **ret_spec)
 {
 	struct cluster_build build CLEANUP(cluster_build_done);
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = NULL;
@@ -162,5 +163,5 @@ int cluster_spec_read_tf_config(const char *text, struct faults *faults,
 		fault_add(faults, NOWHERE, "", "not JSON: %s", err.text);
 		return ERR_INVALID;
 	}
-	return read_document(root, faults, ret_spec);
+	return read_tf_config_document(root, faults, ret_spec);
 }

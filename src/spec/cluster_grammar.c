@@ -51,7 +51,7 @@ static bool next_piece(struct part *rest, char separator, struct part *ret_piece
 	return true;
 }
 
-static struct place place_of(struct part part, size_t offset)
+static struct place part_place_of(struct part part, size_t offset)
 {
 	return (struct place){.line = 1, .column = part_of(part, offset, part.len).column};
 }
@@ -71,10 +71,10 @@ static bool is_lower_letter(char c)
 	return c >= 'a' && c <= 'z';
 }
 
-static void check_name(struct cluster_build *build, struct part part)
+static void check_spec_job_name(struct cluster_build *build, struct part part)
 {
 	if (part.len == 0) {
-		fault_add(build->faults, place_of(part, 0), "", "missing job name before '|'");
+		fault_add(build->faults, part_place_of(part, 0), "", "missing job name before '|'");
 		return;
 	}
 	for (size_t i = 0; i < part.len; i++) {
@@ -82,7 +82,7 @@ static void check_name(struct cluster_build *build, struct part part)
 
 		if (is_lower_letter(c) || (i > 0 && c >= '0' && c <= '9'))
 			continue;
-		fault_add(build->faults, place_of(part, i), "",
+		fault_add(build->faults, part_place_of(part, i), "",
 			  "job name '%.*s': expected a letter from a to z, then such letters and "
 			  "digits",
 			  shown(part), part.bytes);
@@ -96,27 +96,27 @@ static void read_tasks(struct cluster_build *build, struct part name, struct par
 
 	for (int index = 0; next_piece(&rest, ';', &piece); index++)
 		if (piece.len == 0)
-			fault_add(build->faults, place_of(piece, 0), "",
+			fault_add(build->faults, part_place_of(piece, 0), "",
 				  "task %d of job '%.*s' is empty: expected HOST:PORT", index,
 				  shown(name), name.bytes);
 		else
 			cluster_build_add_task(build, index, copy_part(build, piece),
-					       place_of(piece, 0), "");
+					       part_place_of(piece, 0), "");
 }
 
 static void tell_missing_bar(struct cluster_build *build, struct part part)
 {
 	if (part.len == 0)
-		fault_add(build->faults, place_of(part, 0), "",
+		fault_add(build->faults, part_place_of(part, 0), "",
 			  "an empty job: expected NAME|HOST:PORT(;HOST:PORT)*");
 	else
-		fault_add(build->faults, place_of(part, part.len), "",
+		fault_add(build->faults, part_place_of(part, part.len), "",
 			  "job '%.*s' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*",
 			  shown(part), part.bytes);
 }
 
 /* NAME|HOST:PORT(;HOST:PORT)* */
-static void read_job(struct cluster_build *build, struct part part)
+static void parse_cluster_job(struct cluster_build *build, struct part part)
 {
 	struct part rest = part, name, tasks;
 
@@ -124,13 +124,13 @@ static void read_job(struct cluster_build *build, struct part part)
 		tell_missing_bar(build, part);
 		return;
 	}
-	check_name(build, name);
-	cluster_build_add_job(build, copy_part(build, name), place_of(name, 0), "");
+	check_spec_job_name(build, name);
+	cluster_build_add_job(build, copy_part(build, name), part_place_of(name, 0), "");
 	if (build->is_full)
 		return;
 	read_tasks(build, name, tasks);
 	if (rest.bytes)
-		fault_add(build->faults, place_of(tasks, tasks.len), "",
+		fault_add(build->faults, part_place_of(tasks, tasks.len), "",
 			  "a second '|' in job '%.*s': jobs are separated by ',', tasks by ';'",
 			  shown(name), name.bytes);
 }
@@ -158,6 +158,6 @@ int cluster_spec_read(const char *text, struct faults *faults, struct cluster_sp
 	if (!is_readable(rest.len, faults))
 		return ERR_INVALID;
 	while (!build.is_full && next_piece(&rest, ',', &piece))
-		read_job(&build, piece);
+		parse_cluster_job(&build, piece);
 	return cluster_build_end(&build, ret_spec);
 }

@@ -19,7 +19,7 @@ void cluster_spec_cleanup(struct cluster_spec **spec)
 	cluster_spec_free(*spec);
 }
 
-static const struct spec_job *find_job(const struct cluster_spec *spec, const char *name)
+static const struct spec_job *find_spec_job(const struct cluster_spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->n_jobs; i++)
 		if (text_equals(spec->jobs[i].name, name))
@@ -30,7 +30,7 @@ static const struct spec_job *find_job(const struct cluster_spec *spec, const ch
 const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const char *job_name,
 					  int index)
 {
-	const struct spec_job *job = find_job(spec, job_name);
+	const struct spec_job *job = find_spec_job(spec, job_name);
 
 	for (size_t i = 0; job && i < job->n_tasks; i++)
 		if (job->tasks[i].index == index)
@@ -68,7 +68,7 @@ static int complain_of_index(const struct spec_job *job, int index, struct err *
 int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int index,
 			 struct err *err)
 {
-	const struct spec_job *job = find_job(spec, job_name);
+	const struct spec_job *job = find_spec_job(spec, job_name);
 
 	if (!job)
 		return complain_of_job(spec, job_name, err);

@@ -162,7 +162,7 @@ static void add_port(struct json *container, const char *name, int number)
 	json_append(json_array_at(container, "ports"), port);
 }
 
-static void add_secret(struct json *container, const struct elasticdl_manner *manner)
+static void add_secret_variable(struct json *container, const struct elasticdl_manner *manner)
 {
 	struct json *entry = json_new_object(), *reference;
 
@@ -201,7 +201,7 @@ static void bring_server(struct json *spec, struct json *container,
 	add_mount(bringer);
 	json_append(json_array_at(spec, "initContainers"), bringer);
 	add_mount(container);
-	add_secret(container, manner);
+	add_secret_variable(container, manner);
 }
 
 static struct json *template_new(const struct json *built, const char *type,

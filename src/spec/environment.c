@@ -16,7 +16,8 @@ void environment_done(struct environment *environment)
 }
 
 /* Where the entry of this name is kept, or would be; name_len bytes of `name` count. */
-static size_t find(const struct environment *environment, const char *name, size_t name_len)
+static size_t find_variable_index(const struct environment *environment, const char *name,
+				  size_t name_len)
 {
 	size_t i = 0;
 
@@ -28,7 +29,7 @@ static size_t find(const struct environment *environment, const char *name, size
 
 void environment_set(struct environment *environment, const char *name, const char *value)
 {
-	size_t at = find(environment, name, strlen(name));
+	size_t at = find_variable_index(environment, name, strlen(name));
 	struct text text = {0};
 
 	text_add(&text, name);
@@ -47,16 +48,17 @@ void environment_set(struct environment *environment, const char *name, const ch
 	environment->entries[environment->count] = NULL;
 }
 
-static const char *get(const struct environment *environment, const char *name, size_t name_len)
+static const char *get_variable_value(const struct environment *environment, const char *name,
+				      size_t name_len)
 {
-	size_t at = find(environment, name, name_len);
+	size_t at = find_variable_index(environment, name, name_len);
 
 	return at < environment->count ? environment->entries[at] + name_len + 1 : NULL;
 }
 
 const char *environment_get(const struct environment *environment, const char *name)
 {
-	return get(environment, name, strlen(name));
+	return get_variable_value(environment, name, strlen(name));
 }
 
 /* Adds what the expression at `dollar` stands for, and gives the first character behind it. */
@@ -74,7 +76,8 @@ static const char *add_expression(const struct environment *environment, const c
 		return dollar + 1;
 	}
 
-	const char *value = get(environment, dollar + 2, (size_t) (close - dollar - 2));
+	const char *value =
+		get_variable_value(environment, dollar + 2, (size_t) (close - dollar - 2));
 
 	if (value)
 		text_add(text, value);

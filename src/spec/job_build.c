@@ -76,8 +76,8 @@ static struct json *container_new(const struct job_build *build, bool is_server)
 	return container;
 }
 
-static void add_role(struct json *specs, const struct job_build *build, const char *title,
-		     int replicas, bool is_server)
+static void add_role_spec(struct json *specs, const struct job_build *build, const char *title,
+			  int replicas, bool is_server)
 {
 	if (replicas == 0)
 		return;
@@ -93,12 +93,12 @@ static void add_role(struct json *specs, const struct job_build *build, const ch
 		 containers);
 }
 
-static void add_roles(struct json *specs, const struct job_build *build)
+static void add_role_specs(struct json *specs, const struct job_build *build)
 {
-	add_role(specs, build, "Chief", build->has_chief ? 1 : 0, false);
-	add_role(specs, build, "Worker", build->workers, build->workers_are_servers);
-	add_role(specs, build, "PS", build->ps, build->ps_are_servers);
-	add_role(specs, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
+	add_role_spec(specs, build, "Chief", build->has_chief ? 1 : 0, false);
+	add_role_spec(specs, build, "Worker", build->workers, build->workers_are_servers);
+	add_role_spec(specs, build, "PS", build->ps, build->ps_are_servers);
+	add_role_spec(specs, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
 }
 
 struct json *job_document_new(const struct job_build *build)
@@ -114,6 +114,6 @@ struct json *job_document_new(const struct job_build *build)
 	json_set(spec, "runPolicy", run_policy_new(build));
 	if (!build->has_chief)
 		json_set_string(spec, "successPolicy", "AllWorkers");
-	add_roles(json_object_at(spec, "tfReplicaSpecs"), build);
+	add_role_specs(json_object_at(spec, "tfReplicaSpecs"), build);
 	return document;
 }

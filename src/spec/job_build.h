@@ -11,7 +11,7 @@
 
 /* What a command line says. Zero counts are roles that the job does not have. */
 struct job_build {
-	const char *name; /* a DNS-1035 label (name_make_dns1035 makes one) */
+	const char *name; /* a DNS-1035 label (name_to_dns1035 makes one) */
 	int workers;
 	int ps;
 	bool has_chief;

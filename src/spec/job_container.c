@@ -248,7 +248,7 @@ static size_t count_values(const struct json *value)
 	return count;
 }
 
-static void check_size(struct field_reader *reader, const struct field *template)
+static void check_template_size(struct field_reader *reader, const struct field *template)
 {
 	size_t count = count_values(template->value);
 
@@ -264,7 +264,7 @@ void job_read_template(struct field_reader *reader, const struct field *template
 	struct field containers = field_member(&pod, "containers");
 
 	role->template = template->value;
-	check_size(reader, template);
+	check_template_size(reader, template);
 	(void) field_is_object(reader, template);
 	(void) field_is_object(reader, &pod);
 	pod_fields_check(reader, template);

@@ -98,7 +98,8 @@ struct place field_place(const struct field_reader *reader, const struct field *
 
 /* A place is looked for from the beginning of the document, so none is where it would not be told.
  */
-static void refuse(struct field_reader *reader, const struct field *field, const char *sentence)
+static void refuse_job_field(struct field_reader *reader, const struct field *field,
+			     const char *sentence)
 {
 	struct text path CLEANUP(text_done) = {0};
 	struct place place = {0};
@@ -130,7 +131,7 @@ void field_refuse(struct field_reader *reader, const struct field *field, const 
 	va_start(values, format);
 	add_format(&sentence, format, values);
 	va_end(values);
-	refuse(reader, field, text_of(&sentence));
+	refuse_job_field(reader, field, text_of(&sentence));
 }
 
 /* The value as JSON, cut between two characters when it is long. */
@@ -182,7 +183,7 @@ void field_refuse_value(struct field_reader *reader, const struct field *field, 
 	add_format(&sentence, format, values);
 	va_end(values);
 	text_add(&sentence, template_hint(field->value));
-	refuse(reader, field, text_of(&sentence));
+	refuse_job_field(reader, field, text_of(&sentence));
 }
 
 static void add_did_you_mean(struct text *sentence, const char *const *words, size_t n_words,
@@ -201,7 +202,7 @@ void field_refuse_unknown(struct field_reader *reader, const struct field *field
 
 	text_add(&sentence, "unknown field");
 	add_did_you_mean(&sentence, words, n_words, field->key);
-	refuse(reader, field, text_of(&sentence));
+	refuse_job_field(reader, field, text_of(&sentence));
 }
 
 void field_check_members(struct field_reader *reader, const struct field *object,
@@ -292,7 +293,7 @@ void field_refuse_word(struct field_reader *reader, const struct field *field, c
 		separator = ", ";
 	}
 	add_did_you_mean(&sentence, words, n_words, word);
-	refuse(reader, field, text_of(&sentence));
+	refuse_job_field(reader, field, text_of(&sentence));
 }
 
 int field_word(struct field_reader *reader, const struct field *field, const char *const *words,

@@ -30,7 +30,7 @@ static void told_done(struct told *told)
 }
 
 /* Takes the name over; the same one is told once for all roles. */
-static void tell(struct told *told, char *take_name)
+static void add_ignored_field(struct told *told, char *take_name)
 {
 	char *name CLEANUP(mem_free_text) = take_name;
 
@@ -52,8 +52,9 @@ static void tell_members(struct told *told, const struct json *object,
 
 	while (json_next(object, &key, &value))
 		if (!json_is(value, JSON_NULL) && name_find_word(honoured_words, n_words, key) < 0)
-			tell(told,
-			     mem_format("%s%s", key, is_known(key) ? "" : " (unknown field)"));
+			add_ignored_field(
+				told,
+				mem_format("%s%s", key, is_known(key) ? "" : " (unknown field)"));
 }
 
 /* Of what a container may use, GPUs are dealt out here, and processors make its number of threads.
@@ -67,7 +68,7 @@ static void tell_resources(struct told *told, const struct json *resources)
 		for (const char *name = NULL; json_next(amounts, &name, &amount);)
 			if (!text_equals(name, "cpu") &&
 			    !(text_equals(name, JOB_GPU_RESOURCE) && text_equals(kind, "limits")))
-				tell(told, mem_format("resources.%s", name));
+				add_ignored_field(told, mem_format("resources.%s", name));
 }
 
 static void tell_containers(struct told *told, const struct role *role)
@@ -86,7 +87,7 @@ static void tell_containers(struct told *told, const struct role *role)
 			tell_resources(told, json_get(container, "resources"));
 			is_chosen_passed = true;
 		} else {
-			tell(told, mem_format("container '%s'", name));
+			add_ignored_field(told, mem_format("container '%s'", name));
 		}
 	}
 }
@@ -95,15 +96,16 @@ static void tell_env_sources(struct told *told, const struct container *containe
 {
 	for (size_t i = 0; i < container->n_env; i++)
 		if (!container->env[i].value)
-			tell(told, mem_format("valueFrom of env '%s'", container->env[i].name));
+			add_ignored_field(
+				told, mem_format("valueFrom of env '%s'", container->env[i].name));
 }
 
 static void tell_job(struct told *told, const struct json *document)
 {
 	if (json_get_path(document, "spec", "runPolicy", "schedulingPolicy", NULL))
-		tell(told, mem_copy_text("schedulingPolicy"));
+		add_ignored_field(told, mem_copy_text("schedulingPolicy"));
 	if (json_get_path(document, "spec", "elasticPolicy", NULL))
-		tell(told, mem_copy_text("elasticPolicy"));
+		add_ignored_field(told, mem_copy_text("elasticPolicy"));
 }
 
 void job_describe_ignored_here(const struct job *job, struct text *text)

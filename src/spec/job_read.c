@@ -141,7 +141,8 @@ static bool has_letters_of_label(const char *name)
 	return len > 0 && strspn(name, letters) == len && name[0] >= 'a' && name[len - 1] != '-';
 }
 
-static void check_name(struct field_reader *reader, const struct field *field, const char *name)
+static void check_dns1035_name(struct field_reader *reader, const struct field *field,
+			       const char *name)
 {
 	bool is_long = strlen(name) > DNS_LABEL_MAX;
 	bool has_letters = has_letters_of_label(name);
@@ -245,7 +246,7 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 	if (!field_is_set(&name))
 		field_refuse(reader, &name, "Required value: a job needs a name");
 	else if (json_is(name.value, JSON_STRING))
-		check_name(reader, &name, job->name);
+		check_dns1035_name(reader, &name, job->name);
 	job->name_space = field_text(reader, &name_space, "");
 	if (job->name_space[0] == '\0')
 		job->name_space = "default";

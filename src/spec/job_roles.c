@@ -42,7 +42,7 @@ struct entries {
 	size_t count;
 };
 
-static enum role_kind kind_of(const char *written)
+static enum role_kind role_kind_of(const char *written)
 {
 	int kind = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
 
@@ -64,7 +64,8 @@ static struct entry *find_same_role(struct entries *entries, const struct entry 
 
 /* One role written twice is a fault of a file. The old operator let the spelling that is not the
  * canonical one win. */
-static void merge(struct field_reader *reader, struct entry *there, const struct entry *entry)
+static void merge_duplicate_role(struct field_reader *reader, struct entry *there,
+				 const struct entry *entry)
 {
 	if (reader_is_strict(reader))
 		field_refuse(reader, &entry->spec,
@@ -77,7 +78,7 @@ static void merge(struct field_reader *reader, struct entry *there, const struct
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
-	enum role_kind kind = kind_of(written);
+	enum role_kind kind = role_kind_of(written);
 	struct entry entry = {
 		.spec = *spec,
 		.written = written,
@@ -89,7 +90,7 @@ static void add_entry(struct field_reader *reader, struct entries *entries,
 	if (kind == ROLE_OTHER && reader_is_strict(reader))
 		field_refuse_word(reader, name, written, role_titles, ROLE_OTHER);
 	if (there)
-		merge(reader, there, &entry);
+		merge_duplicate_role(reader, there, &entry);
 	else if (entries->count == LIMIT_ROLES)
 		field_refuse(reader, &entries->container, "Too many: must have at most %d roles",
 			     LIMIT_ROLES);
@@ -166,8 +167,8 @@ static void check_leader_is_one(struct field_reader *reader, const struct field 
 }
 
 /* It names Pods and files. What is strict knows all roles; the old webhook took any. */
-static void check_name(struct field_reader *reader, const struct entry *entry,
-		       const struct role *role)
+static void check_role_name(struct field_reader *reader, const struct entry *entry,
+			    const struct role *role)
 {
 	if (reader->strictness == JOB_LENIENT && !name_is_dns_label(role->name))
 		field_refuse(reader, &entry->spec,
@@ -221,7 +222,7 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	role->title = arena_copy_text(arena, entry->title);
 	role->name = lower_case(arena, entry->title);
 	role->replicas = read_replicas(reader, &replicas);
-	check_name(reader, entry, role);
+	check_role_name(reader, entry, role);
 	check_leader_is_one(reader, &replicas, role);
 	role->restart_policy = read_policy(reader, &policy);
 	job_read_template(reader, &template, arena, role);

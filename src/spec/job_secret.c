@@ -12,7 +12,7 @@ char *job_secret_name(const char *job_name)
 	return mem_format("%s.env", job_name);
 }
 
-static bool reads(const struct json *container, const char *secret_name)
+static bool reads_secret_variable(const struct json *container, const char *secret_name)
 {
 	const struct json *env = json_get(container, "env");
 
@@ -31,7 +31,7 @@ bool job_secret_is_named(const struct job *job)
 	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
 
 	for (size_t i = 0; i < job->n_roles; i++)
-		if (reads(pod_template_container(job->roles[i].template), name))
+		if (reads_secret_variable(pod_template_container(job->roles[i].template), name))
 			return true;
 	return false;
 }

@@ -9,7 +9,7 @@
 #define LETTERS "jxt%"
 
 /* Also finds whether the last part names the replica. */
-static int check(const char *path, bool *ret_names_replica, struct err *err)
+static int check_output_path(const char *path, bool *ret_names_replica, struct err *err)
 {
 	bool names_replica = false;
 
@@ -36,7 +36,7 @@ int output_path_read(const char *path, char **ret_pattern, struct err *err)
 
 	if (!*path)
 		return err_set(err, ERR_INVALID, "expected a directory");
-	int rc = check(path, &is_file, err);
+	int rc = check_output_path(path, &is_file, err);
 
 	if (rc == 0)
 		*ret_pattern = is_file ? mem_copy_text(path) : mem_format("%s/%%t.log", path);

@@ -82,7 +82,7 @@ struct differences {
 	int count;
 };
 
-static void tell(const char *path, struct differences *differences)
+static void add_field_difference(const char *path, struct differences *differences)
 {
 	if (differences->count < FIELDS_TOLD)
 		text_addf(differences->fields, "%s%s", differences->count ? ", " : "", path);
@@ -153,7 +153,7 @@ static void compare(const char *path, const struct json *before, const struct js
 		 json_count(before) == json_count(after))
 		compare_elements(path, before, after, differences);
 	else
-		tell(path, differences);
+		add_field_difference(path, differences);
 }
 
 static void tell_differences(const struct json *before, const struct json *after,
@@ -169,7 +169,7 @@ static void tell_differences(const struct json *before, const struct json *after
 /* Applying. */
 
 /* Any spelling that a job may have is compared in one. NULL: no job. */
-static struct job *read_document(const char *text)
+static struct job *read_lenient_job(const char *text)
 {
 	struct json *root CLEANUP(json_cleanup) = NULL;
 	struct faults faults CLEANUP(faults_done) = {0};
@@ -181,9 +181,9 @@ static struct job *read_document(const char *text)
 	return job;
 }
 
-static char *apply(const struct json *pinned, const char *text, struct text *fields)
+static char *merge_into_pinned_job(const struct json *pinned, const char *text, struct text *fields)
 {
-	struct job *job CLEANUP(job_cleanup) = read_document(text);
+	struct job *job CLEANUP(job_cleanup) = read_lenient_job(text);
 	struct json *made CLEANUP(json_cleanup) = json_new_copy(pinned);
 	struct text made_text CLEANUP(text_done) = {0};
 
@@ -198,7 +198,7 @@ static char *apply(const struct json *pinned, const char *text, struct text *fie
 char *pinned_job_apply(struct pinned_job *pin, const char *document, struct text *differences)
 {
 	if (!text_equals(pin->seen, document)) {
-		char *made = apply(pin->document, document, differences);
+		char *made = merge_into_pinned_job(pin->document, document, differences);
 
 		free(pin->seen);
 		free(pin->made);

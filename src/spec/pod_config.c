@@ -17,7 +17,7 @@ void pod_config_done(struct pod_config *config)
 }
 
 /* A text, or a number as it is written; NULL for anything else. Caller frees. */
-static char *word_of(const struct json *value)
+static char *config_word_of(const struct json *value)
 {
 	if (json_is(value, JSON_INTEGER))
 		return mem_format("%" PRId64, json_as_integer(value, 0));
@@ -26,7 +26,7 @@ static char *word_of(const struct json *value)
 
 /* A value, or the one that a text is of: what a client made of a variable of its own. Caller frees;
  * NULL where there is none. */
-static struct json *value_of(const struct json *body, const char *key)
+static struct json *config_value_of(const struct json *body, const char *key)
 {
 	struct json *value = json_get(body, key);
 	const char *text = json_as_string(value, NULL);
@@ -39,7 +39,7 @@ static struct json *value_of(const struct json *body, const char *key)
 
 static int read_num_workers(const struct json *body, struct pod_config *config, struct err *err)
 {
-	struct json *value CLEANUP(json_cleanup) = value_of(body, "NUM_WORKERS");
+	struct json *value CLEANUP(json_cleanup) = config_value_of(body, "NUM_WORKERS");
 	int64_t count = json_as_integer(value, -1);
 
 	if (count < 0 || count > LIMIT_REPLICAS)
@@ -51,7 +51,7 @@ static int read_num_workers(const struct json *body, struct pod_config *config, 
 
 static int read_tf_config(const struct json *body, struct pod_config *config, struct err *err)
 {
-	struct json *value CLEANUP(json_cleanup) = value_of(body, "TF_CONFIG");
+	struct json *value CLEANUP(json_cleanup) = config_value_of(body, "TF_CONFIG");
 	struct text text CLEANUP(text_done) = {0};
 
 	if (!json_is(value, JSON_OBJECT))
@@ -82,8 +82,8 @@ int pod_config_read(const char *body, size_t len, struct pod_config *ret_config,
 		pod_config_done(&config);
 		return rc;
 	}
-	config.master = word_of(json_get(object, "MASTER"));
-	config.set_id = word_of(json_get(object, "SET_ID"));
+	config.master = config_word_of(json_get(object, "MASTER"));
+	config.set_id = config_word_of(json_get(object, "SET_ID"));
 	*ret_config = config;
 	return 0;
 }

@@ -61,7 +61,7 @@ static const char *suffix_meant(const char *written)
 	return name_find_word(suffixes, ARRAY_LEN(suffixes), written) >= 0 ? written : NULL;
 }
 
-static int complain(const char *text, size_t len, struct err *err)
+static int report_bad_quantity(const char *text, size_t len, struct err *err)
 {
 	const char *meant = len ? suffix_meant(text + len) : NULL;
 
@@ -79,23 +79,23 @@ static bool is_nothing(const char *text, size_t len)
 	return strspn(text, "0.") >= len;
 }
 
-static int check(const char *text, struct err *err)
+static int check_quantity(const char *text, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
 	size_t len = number_length(number);
 	const char *suffix = number + len;
 
 	if (!len)
-		return complain(text, 0, err);
+		return report_bad_quantity(text, 0, err);
 	if (name_find_word(suffixes, ARRAY_LEN(suffixes), suffix) < 0 && !is_exponent(suffix))
-		return complain(number, len, err);
+		return report_bad_quantity(number, len, err);
 	return 0;
 }
 
 int quantity_check(const char *text, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
-	int rc = check(text, err);
+	int rc = check_quantity(text, err);
 
 	if (rc == 0 && is_nothing(number, number_length(number)))
 		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
@@ -103,7 +103,7 @@ int quantity_check(const char *text, struct err *err)
 }
 
 /* Of a text that check has found right. */
-static double value_of(const char *text, const char **ret_suffix)
+static double quantity_value_of(const char *text, const char **ret_suffix)
 {
 	size_t len = (size_t) (text[0] == '+') + number_length(text + (text[0] == '+'));
 	int index = name_find_word(suffixes, ARRAY_LEN(suffixes), text + len);
@@ -119,10 +119,10 @@ static double value_of(const char *text, const char **ret_suffix)
 int quantity_read(const char *text, double *ret_value, struct err *err)
 {
 	const char *suffix;
-	int rc = check(text, err);
+	int rc = check_quantity(text, err);
 
 	if (rc == 0)
-		*ret_value = value_of(text, &suffix);
+		*ret_value = quantity_value_of(text, &suffix);
 	return rc;
 }
 
@@ -148,7 +148,7 @@ int quantity_check_memory(const char *text, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	double value = value_of(text, &suffix);
+	double value = quantity_value_of(text, &suffix);
 
 	if (value >= LEAST_MEMORY)
 		return 0;

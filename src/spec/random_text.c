@@ -109,7 +109,7 @@ static int read_set(const struct piece *piece, struct choice *choice, struct err
 }
 
 /* Each character as likely as any other: bytes beyond the last whole round are drawn again. */
-static char draw(const struct choice *choice, random_bytes_fn random)
+static char draw_random_character(const struct choice *choice, random_bytes_fn random)
 {
 	assert(choice->count > 0);
 	size_t n_fair = 256 - 256 % choice->count;
@@ -138,7 +138,7 @@ static int add_piece(struct text *text, const struct piece *piece, random_bytes_
 		return err_set(err, ERR_INVALID, "'{%.*s}': a set must produce 1 to %d characters",
 			       (int) n_digits, piece->count, N_CHARACTERS_MAX);
 	for (int64_t i = 0; i < count; i++)
-		text_add_char(text, draw(&choice, random));
+		text_add_char(text, draw_random_character(&choice, random));
 	return 0;
 }
 

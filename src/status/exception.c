@@ -48,7 +48,7 @@ static void search_done(struct search *search)
 	text_done(&search->found);
 }
 
-static void keep(struct search *search, const char *line, enum strength strength)
+static void store_exception_line(struct search *search, const char *line, enum strength strength)
 {
 	if (strength < search->strength && !search->is_left_behind)
 		return;
@@ -128,7 +128,7 @@ static void read_traceback(struct search *search, const char *line)
 		search->is_in_traceback = true;
 		search->is_inner = search->is_in_user_code = false;
 	} else if (search->is_in_traceback && content[0] && !is_indented(content)) {
-		keep(search, content, EXCEPTION);
+		store_exception_line(search, content, EXCEPTION);
 		search->is_in_traceback = has_margin && is_group(content);
 		search->is_inner = has_margin && !search->is_in_traceback;
 	}
@@ -257,7 +257,7 @@ bool exception_blames_peer(const char *exception)
 }
 
 /* False when the rest does not count. */
-static bool read_line(struct search *search, const char *bytes)
+static bool read_printed_line(struct search *search, const char *bytes)
 {
 	text_clear(&search->line);
 	line_text_add_plain(&search->line, bytes, strlen(bytes));
@@ -273,18 +273,18 @@ static bool read_line(struct search *search, const char *bytes)
 	continue_found(search, words);
 	read_traceback(search, line);
 	if (strength != NONE)
-		keep(search, words, strength);
+		store_exception_line(search, words, strength);
 	search->is_in_user_code |= is_in_user_code(search);
 	return true;
 }
 
-static const char *find(struct search *search, const struct printed *printed, struct arena *arena,
-			msec *ret_time)
+static const char *find_exception_line(struct search *search, const struct printed *printed,
+				       struct arena *arena, msec *ret_time)
 {
 	search->found_at = search->logged_at = MSEC_UNSET;
 	for (size_t i = 0; i < printed->count; i++) {
 		search->time = printed->times ? printed->times[i] : MSEC_UNSET;
-		if (!read_line(search, printed->lines[i]))
+		if (!read_printed_line(search, printed->lines[i]))
 			break;
 	}
 	if (ret_time)
@@ -298,12 +298,12 @@ const char *exception_find(const struct printed *printed, struct arena *arena)
 {
 	struct search search CLEANUP(search_done) = {0};
 
-	return find(&search, printed, arena, NULL);
+	return find_exception_line(&search, printed, arena, NULL);
 }
 
 const char *exception_find_own(const struct printed *printed, struct arena *arena, msec *ret_time)
 {
 	struct search search CLEANUP(search_done) = {.ends_with_blame = true};
 
-	return find(&search, printed, arena, ret_time);
+	return find_exception_line(&search, printed, arena, ret_time);
 }

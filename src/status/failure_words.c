@@ -67,7 +67,7 @@ static const struct word obstacles[] = {
 	{FAILURE_NODE_SILENT, "is waiting for a node that does not respond"},
 };
 
-static const char *find(const struct word *words, size_t n_words, const char *reason)
+static const char *find_reason_phrase(const struct word *words, size_t n_words, const char *reason)
 {
 	for (size_t i = 0; reason && i < n_words; i++)
 		if (text_equals(words[i].reason, reason))
@@ -77,12 +77,12 @@ static const char *find(const struct word *words, size_t n_words, const char *re
 
 const char *failure_phrase_of_end(const char *reason)
 {
-	return find(ends, ARRAY_LEN(ends), reason);
+	return find_reason_phrase(ends, ARRAY_LEN(ends), reason);
 }
 
-const char *failure_phrase_of_obstacle(const char *reason)
+const char *failure_phrase_of_waiting_reason(const char *reason)
 {
-	const char *phrase = find(obstacles, ARRAY_LEN(obstacles), reason);
+	const char *phrase = find_reason_phrase(obstacles, ARRAY_LEN(obstacles), reason);
 
 	return phrase ? phrase : "is waiting";
 }

@@ -26,4 +26,4 @@ const char *failure_phrase_of_end(const char *reason);
 /* What a replica waits for that has not started yet, or threatens one that runs: "cannot be
  * scheduled". Words of one trouble share one phrase (ErrImagePull and ImagePullBackOff take turns).
  * Never NULL for a word; "is waiting" for one that is not known. */
-const char *failure_phrase_of_obstacle(const char *reason);
+const char *failure_phrase_of_waiting_reason(const char *reason);

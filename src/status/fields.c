@@ -103,7 +103,7 @@ const struct status_field status_fields[] = {
 	{0},
 };
 
-/* Comparing field by field and not as JSON: it is done in every pass of the driver. */
+/* Comparing field by field and not as JSON: it is done in every pass of the reconciler. */
 
 bool status_field_is_equal(const struct status_field *field, const void *a, const void *b)
 {

@@ -136,7 +136,7 @@ struct reader {
 	size_t index; /* in that list */
 };
 
-static void refuse(struct reader *reader, const char *key, const char *expected)
+static void refuse_status_member(struct reader *reader, const char *key, const char *expected)
 {
 	if (reader->rc < 0)
 		return;
@@ -149,8 +149,8 @@ static void refuse(struct reader *reader, const char *key, const char *expected)
 }
 
 /* The member when it is there and of this type; NULL otherwise. */
-static struct json *get(struct reader *reader, const struct json *object, const char *key,
-			enum json_type type, const char *expected)
+static struct json *get_typed_member(struct reader *reader, const struct json *object,
+				     const char *key, enum json_type type, const char *expected)
 {
 	struct json *value = json_get(object, key);
 
@@ -158,38 +158,39 @@ static struct json *get(struct reader *reader, const struct json *object, const 
 		return NULL;
 	if (json_is(value, type))
 		return value;
-	refuse(reader, key, expected);
+	refuse_status_member(reader, key, expected);
 	return NULL;
 }
 
 /* NULL after refusing it, as where there is none. */
-static const char *read_text(struct reader *reader, const struct json *object,
-			     const struct status_field *field)
+static const char *read_text_member(struct reader *reader, const struct json *object,
+				    const struct status_field *field)
 {
-	const char *text =
-		json_as_string(get(reader, object, field->key, JSON_STRING, "text"), NULL);
+	const char *text = json_as_string(
+		get_typed_member(reader, object, field->key, JSON_STRING, "text"), NULL);
 
 	if (!text || !field->accepts || field->accepts(text))
 		return arena_copy_text(reader->arena, text);
-	refuse(reader, field->key, "a name");
+	refuse_status_member(reader, field->key, "a name");
 	return NULL;
 }
 
 static const char *read_needed_text(struct reader *reader, const struct json *object,
 				    const struct status_field *field)
 {
-	const char *text = read_text(reader, object, field);
+	const char *text = read_text_member(reader, object, field);
 
 	if (text)
 		return text;
-	refuse(reader, field->key, "text");
+	refuse_status_member(reader, field->key, "text");
 	return "";
 }
 
-static int64_t read_number(struct reader *reader, const struct json *object,
-			   const struct status_field *field)
+static int64_t read_number_member(struct reader *reader, const struct json *object,
+				  const struct status_field *field)
 {
-	struct json *value = get(reader, object, field->key, JSON_INTEGER, "a whole number");
+	struct json *value =
+		get_typed_member(reader, object, field->key, JSON_INTEGER, "a whole number");
 	int64_t number = json_as_integer(value, field->least);
 	char expected[80];
 
@@ -197,18 +198,18 @@ static int64_t read_number(struct reader *reader, const struct json *object,
 		return number;
 	snprintf(expected, sizeof(expected), "a whole number from %" PRId64 " to %" PRId64,
 		 field->least, field->most);
-	refuse(reader, field->key, expected);
+	refuse_status_member(reader, field->key, expected);
 	return field->least;
 }
 
 static msec read_time(struct reader *reader, const struct json *object, const char *key)
 {
-	const char *text =
-		json_as_string(get(reader, object, key, JSON_STRING, "a time (RFC 3339)"), NULL);
+	const char *text = json_as_string(
+		get_typed_member(reader, object, key, JSON_STRING, "a time (RFC 3339)"), NULL);
 	msec time = MSEC_UNSET;
 
 	if (text && text_read_time(text, &time, NULL) < 0)
-		refuse(reader, key, "a time (RFC 3339)");
+		refuse_status_member(reader, key, "a time (RFC 3339)");
 	return time;
 }
 
@@ -221,16 +222,16 @@ static int read_word(struct reader *reader, const struct json *object,
 
 	if (found >= 0)
 		return found;
-	refuse(reader, field->key, "one of its words");
+	refuse_status_member(reader, field->key, "one of its words");
 	return 0;
 }
 
-static void read_field(struct reader *reader, const struct json *object,
-		       const struct status_field *field, void *at)
+static void read_status_field(struct reader *reader, const struct json *object,
+			      const struct status_field *field, void *at)
 {
 	switch (field->kind) {
 	case STATUS_TEXT:
-		*(const char **) at = read_text(reader, object, field);
+		*(const char **) at = read_text_member(reader, object, field);
 		break;
 	case STATUS_NEEDED_TEXT:
 		*(const char **) at = read_needed_text(reader, object, field);
@@ -247,10 +248,10 @@ static void read_field(struct reader *reader, const struct json *object,
 		break;
 	case STATUS_NUMBER:
 	case STATUS_PLAIN_NUMBER:
-		*(int *) at = (int) read_number(reader, object, field);
+		*(int *) at = (int) read_number_member(reader, object, field);
 		break;
 	case STATUS_LONG_NUMBER:
-		*(int64_t *) at = read_number(reader, object, field);
+		*(int64_t *) at = read_number_member(reader, object, field);
 		break;
 	}
 }
@@ -259,24 +260,24 @@ static void read_fields(struct reader *reader, const struct json *object,
 			const struct status_field *fields, void *into)
 {
 	for (; fields->key; fields++)
-		read_field(reader, object, fields, (char *) into + fields->offset);
+		read_status_field(reader, object, fields, (char *) into + fields->offset);
 }
 
 /* A list of at most `limit` elements. */
 static const struct json *find_list(struct reader *reader, const struct json *object,
 				    const char *key, size_t limit)
 {
-	const struct json *list = get(reader, object, key, JSON_ARRAY, "a list");
+	const struct json *list = get_typed_member(reader, object, key, JSON_ARRAY, "a list");
 
 	if (json_count(list) <= limit)
 		return list;
-	refuse(reader, key, "a shorter list");
+	refuse_status_member(reader, key, "a shorter list");
 	return NULL;
 }
 
 /* Gives the elements, each of `size` bytes; `path` names the list in sentences. */
-static void *read_list(struct reader *reader, const struct json *list, const char *path,
-		       const struct status_field *fields, size_t size, size_t *ret_count)
+static void *read_struct_list(struct reader *reader, const struct json *list, const char *path,
+			      const struct status_field *fields, size_t size, size_t *ret_count)
 {
 	size_t count = json_count(list);
 	char *elements = arena_take_array(reader->arena, count, size);
@@ -292,7 +293,8 @@ static void *read_list(struct reader *reader, const struct json *list, const cha
 
 static void read_roles(struct reader *reader, const struct json *root, struct status *status)
 {
-	const struct json *roles = get(reader, root, "replicaStatuses", JSON_OBJECT, "an object");
+	const struct json *roles =
+		get_typed_member(reader, root, "replicaStatuses", JSON_OBJECT, "an object");
 	const char *title = NULL;
 	struct json *counts;
 
@@ -320,7 +322,7 @@ static const char **read_lines(struct reader *reader, const struct json *object,
 	return lines;
 }
 
-static struct failure *read_failure(struct reader *reader, const struct json *object)
+static struct failure *read_failure_object(struct reader *reader, const struct json *object)
 {
 	struct failure *failure = arena_take(reader->arena, sizeof(*failure));
 
@@ -330,9 +332,9 @@ static struct failure *read_failure(struct reader *reader, const struct json *ob
 		read_lines(reader, object, "lastLines", LIMIT_LAST_LINES, &failure->n_last_lines);
 	failure->stacks = read_lines(reader, object, "stacks", LIMIT_STACKS, &failure->n_stacks);
 	failure->consequences =
-		read_list(reader, find_list(reader, object, "consequences", LIMIT_REPLICAS),
-			  "failure.consequences", status_consequence_fields,
-			  sizeof(*failure->consequences), &failure->n_consequences);
+		read_struct_list(reader, find_list(reader, object, "consequences", LIMIT_REPLICAS),
+				 "failure.consequences", status_consequence_fields,
+				 sizeof(*failure->consequences), &failure->n_consequences);
 	return failure;
 }
 
@@ -358,26 +360,27 @@ static void read_conditions(struct reader *reader, const struct json *root, stru
 		json_append(is_foreign(condition) ? foreign : own, json_ref(condition));
 	}
 	if (json_count(own) > CONDITION_COUNT)
-		refuse(reader, "conditions", "a shorter list");
-	status->conditions = read_list(reader, own, "conditions", status_condition_fields,
-				       sizeof(*status->conditions), &status->n_conditions);
+		refuse_status_member(reader, "conditions", "a shorter list");
+	status->conditions = read_struct_list(reader, own, "conditions", status_condition_fields,
+					      sizeof(*status->conditions), &status->n_conditions);
 	if (json_count(foreign) == 0)
 		return;
 	json_add_compact(&text, foreign);
 	status->foreign_conditions = arena_copy_text(reader->arena, text_of(&text));
 }
 
-static void read_all(struct reader *reader, const struct json *root, struct status *status)
+static void read_whole_status(struct reader *reader, const struct json *root, struct status *status)
 {
 	read_conditions(reader, root, status);
 	read_roles(reader, root, status);
-	status->replicas = read_list(
+	status->replicas = read_struct_list(
 		reader, find_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS),
 		"replicas", status_replica_fields, sizeof(*status->replicas), &status->n_replicas);
 	read_fields(reader, root, status_fields, status);
-	const struct json *failure = get(reader, root, "failure", JSON_OBJECT, "an object");
+	const struct json *failure =
+		get_typed_member(reader, root, "failure", JSON_OBJECT, "an object");
 
-	status->failure = failure ? read_failure(reader, failure) : NULL;
+	status->failure = failure ? read_failure_object(reader, failure) : NULL;
 }
 
 int status_failure_read(const struct json *value, struct arena *arena, struct failure **ret_failure,
@@ -387,7 +390,7 @@ int status_failure_read(const struct json *value, struct arena *arena, struct fa
 
 	if (!json_is(value, JSON_OBJECT))
 		return err_set(err, ERR_INVALID, "expected an object");
-	*ret_failure = read_failure(&reader, value);
+	*ret_failure = read_failure_object(&reader, value);
 	return reader.rc;
 }
 
@@ -399,7 +402,7 @@ int status_read(const struct json *value, struct arena *arena, struct status *re
 
 	if (!json_is(value, JSON_NULL) && !json_is(value, JSON_OBJECT))
 		return err_set(err, ERR_INVALID, "status: expected an object");
-	read_all(&reader, value, &status);
+	read_whole_status(&reader, value, &status);
 	if (reader.rc < 0)
 		return reader.rc;
 	*ret_status = status;

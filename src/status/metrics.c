@@ -26,13 +26,14 @@ void metrics_add_pass(struct metrics_passes *passes, int64_t microseconds)
 	passes->microseconds += microseconds;
 }
 
-static void begin(struct text *text, const char *name, const char *type, const char *help)
+static void add_metric_header(struct text *text, const char *name, const char *type,
+			      const char *help)
 {
 	text_addf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* A name, and the labels that name the job, open for more. */
-static void add_name(struct text *text, const char *name, const struct job *job)
+static void add_metric_name(struct text *text, const char *name, const struct job *job)
 {
 	text_addf(text, "%s{namespace=\"%s\",job=\"%s\"", name, job->name_space, job->name);
 }
@@ -49,12 +50,13 @@ static int count_replicas(const struct status *status, const char *role, enum re
 
 static void write_replicas(const struct job *job, const struct status *status, struct text *text)
 {
-	begin(text, "muster_job_replicas", "gauge", "Replicas of the job, by role and state.");
+	add_metric_header(text, "muster_job_replicas", "gauge",
+			  "Replicas of the job, by role and state.");
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const char *role = job->roles[i].name;
 
 		for (int state = 0; state < REPLICA_STATE_COUNT; state++) {
-			add_name(text, "muster_job_replicas", job);
+			add_metric_name(text, "muster_job_replicas", job);
 			text_addf(text, ",role=\"%s\",state=\"%s\"} %d\n", role,
 				  replica_state_words[state],
 				  count_replicas(status, role, (enum replica_state) state));
@@ -64,9 +66,9 @@ static void write_replicas(const struct job *job, const struct status *status, s
 
 static void write_restarts(const struct job *job, const struct status *status, struct text *text)
 {
-	begin(text, "muster_job_restarts_total", "counter",
-	      "Restarts after failures: of the whole job, or of one of its replicas.");
-	add_name(text, "muster_job_restarts_total", job);
+	add_metric_header(text, "muster_job_restarts_total", "counter",
+			  "Restarts after failures: of the whole job, or of one of its replicas.");
+	add_metric_name(text, "muster_job_restarts_total", job);
 	text_addf(text, "} %d\n", status->restarts);
 }
 
@@ -75,8 +77,9 @@ static void write_passes(const char *labels, const struct metrics_passes *passes
 {
 	const char *comma = *labels ? "," : "";
 
-	begin(text, "muster_pass_seconds", "histogram",
-	      "Duration of a reconcile pass, from observing the job to applying the decision.");
+	add_metric_header(
+		text, "muster_pass_seconds", "histogram",
+		"Duration of a reconcile pass, from observing the job to applying the decision.");
 	for (size_t i = 0; i < METRICS_BUCKETS; i++)
 		text_addf(text, "muster_pass_seconds_bucket{%s%sle=\"%s\"} %" PRId64 "\n", labels,
 			  comma, buckets[i].seconds, passes->n_below[i]);
@@ -166,7 +169,7 @@ static void write_counter(const struct metrics_jobs *jobs, int event, struct tex
 	char *name CLEANUP(mem_free_text) =
 		mem_format("training_operator_jobs_%s_total", job_counters[event].name);
 
-	begin(text, name, "counter", job_counters[event].help);
+	add_metric_header(text, name, "counter", job_counters[event].help);
 	for (size_t i = 0; i < jobs->count; i++)
 		text_addf(text, "%s{job_namespace=\"%s\",framework=\"tensorflow\"} %" PRId64 "\n",
 			  name, jobs->list[i].name, jobs->list[i].counts[event]);
@@ -174,8 +177,8 @@ static void write_counter(const struct metrics_jobs *jobs, int event, struct tex
 
 static void write_reasons(const struct metrics_jobs *jobs, struct text *text)
 {
-	begin(text, "muster_operator_restarts_total", "counter",
-	      "Restarts after failures, by the reason of the failure.");
+	add_metric_header(text, "muster_operator_restarts_total", "counter",
+			  "Restarts after failures, by the reason of the failure.");
 	for (size_t i = 0; i < jobs->n_reasons; i++)
 		text_addf(text, "muster_operator_restarts_total{reason=\"%s\"} %" PRId64 "\n",
 			  jobs->reasons[i].word, jobs->reasons[i].count);
@@ -187,13 +190,13 @@ void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_op
 	for (int event = 0; event < METRICS_JOB_EVENTS; event++)
 		write_counter(jobs, event, text);
 	write_reasons(jobs, text);
-	begin(text, "muster_operator_jobs", "gauge", "TFJobs in the operator's cache.");
+	add_metric_header(text, "muster_operator_jobs", "gauge", "TFJobs in the operator's cache.");
 	text_addf(text, "muster_operator_jobs %zu\n", now->n_jobs);
-	begin(text, "muster_operator_queue_length", "gauge",
-	      "TFJobs that are queued or being reconciled.");
+	add_metric_header(text, "muster_operator_queue_length", "gauge",
+			  "TFJobs that are queued or being reconciled.");
 	text_addf(text, "muster_operator_queue_length %zu\n", now->n_queued);
-	begin(text, "muster_operator_errors_total", "counter",
-	      "Passes that failed: a status could not be read or written.");
+	add_metric_header(text, "muster_operator_errors_total", "counter",
+			  "Passes that failed: a status could not be read or written.");
 	text_addf(text, "muster_operator_errors_total %" PRId64 "\n", now->n_errors);
 	write_passes("", passes, text);
 }

@@ -11,7 +11,7 @@
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_BUCKETS 5
 
-/* Passes of the driver, by how long they took. Zero it to begin. */
+/* Passes of the reconciler, by how long they took. Zero it to begin. */
 struct metrics_passes {
 	int64_t n_below[METRICS_BUCKETS]; /* 1 ms, 10 ms, 100 ms, 1 s, 10 s; each counts all below
 					   */

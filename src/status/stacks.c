@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define PROCESS_MARK "# process "
-#define OBSTACLE_MARK "# "
+#define WAITING_REASON_MARK "# "
 #define THREAD_MARK "Thread "
 #define MAIN_MARK "Current thread " /* the one that was asked, which is the main thread */
 #define FRAME_MARK "  "
@@ -31,7 +31,7 @@ void stacks_add_process(struct text *text, int64_t pid, const char *command)
 
 void stacks_add_obstacle(struct text *text, const char *obstacle)
 {
-	text_addf(text, OBSTACLE_MARK "%s\n", obstacle);
+	text_addf(text, WAITING_REASON_MARK "%s\n", obstacle);
 }
 
 /* Reading. */
@@ -85,15 +85,15 @@ struct reading {
 	struct stack *stack; /* of which the next frame is one; NULL: none */
 };
 
-static void read_line(struct reading *reading, const char *line)
+static void read_stack_line(struct reading *reading, const char *line)
 {
 	struct stack next = reading->process;
 
 	if (text_starts_with(line, PROCESS_MARK)) {
 		reading->process.process = rest_of(line, PROCESS_MARK, reading->arena);
 		reading->stack = NULL;
-	} else if (text_starts_with(line, OBSTACLE_MARK)) {
-		next.obstacle = rest_of(line, OBSTACLE_MARK, reading->arena);
+	} else if (text_starts_with(line, WAITING_REASON_MARK)) {
+		next.obstacle = rest_of(line, WAITING_REASON_MARK, reading->arena);
 		add_stack(reading->stacks, &next);
 		reading->stack = NULL;
 	} else if (text_starts_with(line, MAIN_MARK) || text_starts_with(line, THREAD_MARK)) {
@@ -118,7 +118,7 @@ void stacks_read(struct stacks *stacks, const char *text, const char *role, int 
 		size_t len = strcspn(text, "\n");
 		char *line CLEANUP(mem_free_text) = mem_copy_bytes(text, len);
 
-		read_line(&reading, line);
+		read_stack_line(&reading, line);
 		text += len + (text[len] == '\n');
 	}
 }
@@ -160,7 +160,7 @@ static void add_range(const struct stack *first, int last, struct text *text)
 }
 
 /* Adds the replicas, each once: "worker-0, worker-2 to worker-5". */
-static void add_replicas(const struct group *group, struct text *text)
+static void add_stack_replicas(const struct group *group, struct text *text)
 {
 	const struct stack *first = group->members[0];
 	int last = first->index;
@@ -182,7 +182,7 @@ static void add_replicas(const struct group *group, struct text *text)
 }
 
 /* Whose they are, where a replica has several. */
-static void add_number(const struct group *group, struct text *text)
+static void add_stack_count(const struct group *group, struct text *text)
 {
 	const char *what = group->members[0]->thread ? "threads" : "processes";
 	size_t n_replicas = 1;
@@ -226,8 +226,8 @@ static void describe_group(const struct group *group, void *data)
 
 	if (text->len)
 		text_add_char(text, '\n');
-	add_replicas(group, text);
-	add_number(group, text);
+	add_stack_replicas(group, text);
+	add_stack_count(group, text);
 	if (group->count == 1 && first->process)
 		text_addf(text, " (process %s)", first->process);
 	if (first->obstacle)
@@ -343,8 +343,8 @@ static void summarize_group(const struct group *group, void *data)
 		summary->n_more++;
 		return;
 	}
-	add_replicas(group, &text);
-	add_number(group, &text);
+	add_stack_replicas(group, &text);
+	add_stack_count(group, &text);
 	text_add(&text, ": ");
 	add_place(group->members[0], &text);
 	summary->lines[summary->count++] = arena_copy_text(summary->arena, text_of(&text));

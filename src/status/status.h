@@ -1,6 +1,7 @@
 /* What muster knows and remembers of a job: TFJob's status, with additions of ours.
  *
- * The driver alone writes it, from what a decision says. It is stored as JSON; times are RFC 3339.
+ * The reconciler alone writes it, from what a decision says. It is stored as JSON; times are RFC
+ * 3339.
  */
 #pragma once
 
@@ -107,17 +108,17 @@ struct failure {
 	const char *message; /* one sentence for people */
 	const char *cause; /* another one, where something else is the likely cause; or NULL */
 	const char *exception; /* the line that says what went wrong (status/exception.h), read by
-				  the driver as last_lines are; NULL when none does */
+				  the reconciler as last_lines are; NULL when none does */
 	const char *machine; /* of another machine of an elastic job: "10.0.0.2 (rank 1)"; NULL:
 				the replica is this job's */
 	const char *machine_job; /* the name of the job there */
 	msec time;
 	msec lived; /* how long the failed attempt had run */
-	const char **last_lines; /* read from the log by the driver; NULL when none. Without a
+	const char **last_lines; /* read from the log by the reconciler; NULL when none. Without a
 				    role the last line of each replica, which it begins with */
 	size_t n_last_lines;
 	const char **stacks; /* where processes were before they were asked to end
-				(stacks_summarize), added by the driver; NULL when not known */
+				(stacks_summarize), added by the reconciler; NULL when not known */
 	size_t n_stacks;
 	struct consequence *consequences;
 	size_t n_consequences;

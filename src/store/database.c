@@ -77,7 +77,7 @@ static int fail_damaged(const struct database *database, const char *why, struct
 }
 
 /* The sentence for what SQLite just answered. */
-static int fail(const struct database *database, struct err *err)
+static int set_database_error(const struct database *database, struct err *err)
 {
 	const char *path = database->path;
 
@@ -107,7 +107,7 @@ static int fail(const struct database *database, struct err *err)
 static int execute(struct database *database, const char *statements, struct err *err)
 {
 	if (sqlite3_exec(database->connection, statements, NULL, NULL, NULL) != SQLITE_OK)
-		return fail(database, err);
+		return set_database_error(database, err);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static int prepare(struct database *database, const char *text, sqlite3_stmt **p
 	if (*prepared || sqlite3_prepare_v3(database->connection, text, -1,
 					    SQLITE_PREPARE_PERSISTENT, prepared, NULL) == SQLITE_OK)
 		return 0;
-	return fail(database, err);
+	return set_database_error(database, err);
 }
 
 int database_statement(struct database *database, size_t which, struct statement **ret_statement,
@@ -151,7 +151,7 @@ int statement_next(struct statement *statement, struct err *err)
 	case SQLITE_CONSTRAINT:
 		return ERR_EXISTS;
 	default:
-		return fail(statement->database, err);
+		return set_database_error(statement->database, err);
 	}
 }
 
@@ -191,7 +191,7 @@ static int run_plain(struct database *database, const char *text, sqlite3_stmt *
 	if (rc < 0)
 		return rc;
 	if (sqlite3_step(*prepared) != SQLITE_DONE)
-		rc = fail(database, err);
+		rc = set_database_error(database, err);
 	sqlite3_reset(*prepared);
 	return rc;
 }
@@ -327,14 +327,14 @@ static int open_connection(struct database *database, const char *name, int flag
 	database->connection = NULL;
 	if (sqlite3_open_v2(name, &database->connection, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
-		return fail(database, err);
+		return set_database_error(database, err);
 	sqlite3_busy_timeout(database->connection, BUSY_LIMIT_MS);
 	distrust(database->connection);
 	return execute(database, settings, err);
 }
 
 /* SQLite falls back to reading by itself where it may not write. */
-static int open_file(struct database *database, struct err *err)
+static int open_database_file(struct database *database, struct err *err)
 {
 	return open_connection(database, database->path, SQLITE_OPEN_READWRITE, err);
 }
@@ -387,7 +387,7 @@ static int write_schema(const char *folder, const char *path, const struct datab
 	char *schema CLEANUP(mem_free_text) = mem_format(
 		"BEGIN; %s; PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
 		design->schema, design->format, APPLICATION);
-	int rc = open_file(database, err);
+	int rc = open_database_file(database, err);
 
 	if (rc == 0)
 		rc = execute(database, "PRAGMA synchronous = OFF", err);
@@ -419,14 +419,14 @@ static int make_file(const char *folder, const char *path, const struct database
 	return rc;
 }
 
-static int read_number(struct database *database, const char *question, int *ret_number,
-		       struct err *err)
+static int query_database_number(struct database *database, const char *question, int *ret_number,
+				 struct err *err)
 {
 	sqlite3_stmt *row = NULL;
 	int rc = prepare(database, question, &row, err);
 
 	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
-		rc = fail(database, err);
+		rc = set_database_error(database, err);
 	if (rc == 0)
 		*ret_number = sqlite3_column_int(row, 0);
 	sqlite3_finalize(row);
@@ -437,10 +437,10 @@ static int read_number(struct database *database, const char *question, int *ret
 static int check_format(struct database *database, struct err *err)
 {
 	int known = database->design->format, format = 0, application = 0;
-	int rc = read_number(database, "PRAGMA user_version", &format, err);
+	int rc = query_database_number(database, "PRAGMA user_version", &format, err);
 
 	if (rc == 0)
-		rc = read_number(database, "PRAGMA application_id", &application, err);
+		rc = query_database_number(database, "PRAGMA application_id", &application, err);
 	if (rc < 0)
 		return rc;
 	if (format <= 0 || (application != APPLICATION && application != 0))
@@ -457,7 +457,7 @@ static int check_format(struct database *database, struct err *err)
 
 /* What a program that was cut off, or a full disk, leaves where a file was copied to. SQLite would
  * take it for a new database. */
-static int check_size(const struct database *database, struct err *err)
+static int check_database_not_empty(const struct database *database, struct err *err)
 {
 	struct stat found;
 
@@ -487,7 +487,7 @@ static bool may_be_read_otherwise(const struct database *database)
 
 static int open_and_check(struct database *database, struct err *err)
 {
-	int rc = open_file(database, err);
+	int rc = open_database_file(database, err);
 
 	if (rc == 0)
 		rc = check_format(database, err);
@@ -497,10 +497,10 @@ static int open_and_check(struct database *database, struct err *err)
 	return rc < 0 ? rc : check_format(database, err);
 }
 
-static int make_folder(const char *folder, struct err *err)
+static int make_database_folder(const char *folder, struct err *err)
 {
 	struct err why = {0};
-	int rc = folder_make(folder, &why);
+	int rc = folder_create(folder, &why);
 
 	return rc == 0 ? folder_check_own(folder, err)
 		       : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
@@ -509,7 +509,7 @@ static int make_folder(const char *folder, struct err *err)
 int database_open(const char *folder, const struct database_design *design,
 		  struct database **ret_database, struct err *err)
 {
-	int rc = make_folder(folder, err);
+	int rc = make_database_folder(folder, err);
 
 	if (rc < 0)
 		return rc;
@@ -520,7 +520,7 @@ int database_open(const char *folder, const struct database_design *design,
 		if (rc < 0)
 			return rc;
 	}
-	rc = check_size(database, err);
+	rc = check_database_not_empty(database, err);
 	if (rc == 0)
 		rc = open_and_check(database, err);
 	if (rc == 0 && !is_read_only(database))
@@ -539,7 +539,7 @@ static int check_pages(struct database *database, struct err *err)
 	const char *found;
 
 	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
-		rc = fail(database, err);
+		rc = set_database_error(database, err);
 	if (rc == 0 && (found = (const char *) sqlite3_column_text(row, 0)) &&
 	    strcmp(found, "ok") != 0)
 		rc = fail_damaged(database, found, err);
@@ -555,7 +555,7 @@ int database_check(const char *folder, const struct database_design *design, str
 	int rc = folder_check_own(folder, err);
 	if (rc < 0 || access(database->path, F_OK) < 0)
 		return rc;
-	rc = check_size(database, err);
+	rc = check_database_not_empty(database, err);
 	if (rc == 0)
 		rc = size_beside(database, "-wal") > 0
 			     ? open_connection(database, database->path, SQLITE_OPEN_READONLY, err)

@@ -24,7 +24,7 @@ struct retrying_store {
 
 static const struct store_functions retrying_functions;
 
-static struct retrying_store *of(struct store *store)
+static struct retrying_store *retrying_store_of(struct store *store)
 {
 	return (struct retrying_store *) store;
 }
@@ -61,7 +61,7 @@ static void copy_record(struct store_record *copy, const struct store_record *re
 	};
 }
 
-static void apply(struct store_record *record, const struct store_change *change)
+static void apply_store_change(struct store_record *record, const struct store_change *change)
 {
 	replace_if_given(&record->document, change->document);
 	replace_if_given(&record->status, change->status);
@@ -85,7 +85,7 @@ static void keep_waiting(struct retrying_store *store, const struct store_change
 {
 	if (store->versions_ahead++ == 0)
 		store->on_trouble(err->text, store->data);
-	apply(&store->waiting, change);
+	apply_store_change(&store->waiting, change);
 }
 
 /* Writes what waits over the record as it is now. */
@@ -115,7 +115,7 @@ static void remember_new(struct retrying_store *store, const struct store_record
 static int retrying_create(struct store *base, const struct store_record *record,
 			   int64_t *ret_version, struct err *err)
 {
-	struct retrying_store *store = of(base);
+	struct retrying_store *store = retrying_store_of(base);
 	int rc = store->behind->functions->create(store->behind, record, ret_version, err);
 
 	if (rc == 0)
@@ -127,7 +127,7 @@ static int retrying_replace(struct store *base, const char *old_name, const char
 			    const struct store_record *record, int64_t *ret_version,
 			    struct err *err)
 {
-	struct retrying_store *store = of(base);
+	struct retrying_store *store = retrying_store_of(base);
 	int rc = store->behind->functions->replace(store->behind, old_name, old_uid, record,
 						   ret_version, err);
 
@@ -142,7 +142,7 @@ static int get_remembered(struct retrying_store *store, struct store_record *ret
 	const struct store_change change = waiting_change(store);
 
 	copy_record(ret_record, &store->last);
-	apply(ret_record, &change);
+	apply_store_change(ret_record, &change);
 	if (store->versions_ahead)
 		ret_record->version = FIRST_VERSION_AHEAD + store->versions_ahead;
 	return 0;
@@ -151,7 +151,7 @@ static int get_remembered(struct retrying_store *store, struct store_record *ret
 static int retrying_get(struct store *base, const char *name, struct store_record *ret_record,
 			struct err *err)
 {
-	struct retrying_store *store = of(base);
+	struct retrying_store *store = retrying_store_of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = store->behind->functions->get(store->behind, name, &record, err);
 
@@ -168,7 +168,7 @@ static int retrying_get(struct store *base, const char *name, struct store_recor
 static int retrying_change(struct store *base, const char *name, int64_t version,
 			   const struct store_change *change, int64_t *ret_version, struct err *err)
 {
-	struct retrying_store *store = of(base);
+	struct retrying_store *store = retrying_store_of(base);
 	struct err trouble = {0};
 
 	if (store->versions_ahead == 0) {
@@ -189,7 +189,7 @@ static int retrying_change(struct store *base, const char *name, int64_t version
 
 static int retrying_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
-	struct store *behind = of(base)->behind;
+	struct store *behind = retrying_store_of(base)->behind;
 
 	return behind->functions->remove(behind, name, uid, err);
 }
@@ -197,14 +197,14 @@ static int retrying_remove(struct store *base, const char *name, const char *uid
 static int retrying_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
 			 struct err *err)
 {
-	struct store *behind = of(base)->behind;
+	struct store *behind = retrying_store_of(base)->behind;
 
 	return behind->functions->list(behind, parts, ret_list, err);
 }
 
 static void retrying_free(struct store *base)
 {
-	struct retrying_store *store = of(base);
+	struct retrying_store *store = retrying_store_of(base);
 
 	if (!store)
 		return;

@@ -78,7 +78,7 @@ static struct database *database_of(struct store *store)
 
 /* Records. */
 
-static void read_job(struct statement *row, struct store_record *record)
+static void read_job_row(struct statement *row, struct store_record *record)
 {
 	record->name = mem_copy_text(statement_text(row, 0));
 	record->uid = mem_copy_text(statement_text(row, 1));
@@ -174,7 +174,7 @@ static int sqlite_get(struct store *store, const char *name, struct store_record
 	statement_bind_text(row, 1, name);
 	rc = statement_next(row, err);
 	if (rc == 1) {
-		read_job(row, ret_record);
+		read_job_row(row, ret_record);
 		ret_record->document = mem_copy_text(statement_text(row, 6));
 		ret_record->status = mem_copy_text(statement_text(row, 7));
 	}
@@ -314,14 +314,14 @@ static int sqlite_replace(struct store *store, const char *old_name, const char 
 }
 
 /* Appends the row that was read; the parts that were not asked for stay NULL. */
-static void add_row(struct statement *row, enum store_parts parts, struct store_list *list,
-		    size_t *capacity)
+static void append_record_row(struct statement *row, enum store_parts parts,
+			      struct store_list *list, size_t *capacity)
 {
 	mem_grow(&list->records, capacity, list->count, sizeof(*list->records));
 	struct store_record *record = &list->records[list->count++];
 
 	*record = (struct store_record){0};
-	read_job(row, record);
+	read_job_row(row, record);
 	if (!(parts & STORE_SUMMARY)) {
 		free(record->summary);
 		record->summary = NULL;
@@ -345,7 +345,7 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 	if (rc < 0)
 		return rc;
 	while ((rc = statement_next(row, err)) == 1)
-		add_row(row, parts, &list, &capacity);
+		append_record_row(row, parts, &list, &capacity);
 	statement_finish(row);
 	if (rc < 0) {
 		store_list_done(&list);

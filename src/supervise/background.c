@@ -15,7 +15,7 @@
 
 /* In the daemon. */
 
-static void answer(int *answer_fd, char letter, const struct err *err)
+static void send_started_answer(int *answer_fd, char letter, const struct err *err)
 {
 	if (*answer_fd < 0)
 		return;
@@ -27,7 +27,7 @@ static void answer(int *answer_fd, char letter, const struct err *err)
 
 static void on_started(void *answer_fd)
 {
-	answer(answer_fd, ANSWER_STARTED, NULL);
+	send_started_answer(answer_fd, ANSWER_STARTED, NULL);
 }
 
 void background_leave_terminal(void)
@@ -46,18 +46,18 @@ void background_leave_terminal(void)
 static NORETURN void be_daemon(background_fn fn, void *data, int answer_fd)
 {
 	struct err err = {0};
-	int exit_code = EXIT_OWN_FAULT;
+	int exit_code = EXIT_INTERNAL;
 
 	background_leave_terminal();
 	file_close_inherited();
 	if (fn(on_started, &answer_fd, &exit_code, &err, data) < 0)
-		answer(&answer_fd, ANSWER_ERROR, &err);
+		send_started_answer(&answer_fd, ANSWER_ERROR, &err);
 	_exit(exit_code);
 }
 
 /* In its parent. */
 
-static bool read_all(int fd, void *bytes, size_t len)
+static bool read_answer_bytes(int fd, void *bytes, size_t len)
 {
 	for (size_t have = 0; have < len;) {
 		ssize_t got = read(fd, (char *) bytes + have, len - have);
@@ -70,17 +70,17 @@ static bool read_all(int fd, void *bytes, size_t len)
 	return true;
 }
 
-static int read_answer(int answer_fd, struct err *err)
+static int read_started_answer(int answer_fd, struct err *err)
 {
 	struct err told;
 	char letter;
 
-	if (!read_all(answer_fd, &letter, 1))
+	if (!read_answer_bytes(answer_fd, &letter, 1))
 		return err_set(err, ERR_IO,
 			       "the background supervisor exited before it started the job");
 	if (letter == ANSWER_STARTED)
 		return 0;
-	if (!read_all(answer_fd, &told, sizeof(told)))
+	if (!read_answer_bytes(answer_fd, &told, sizeof(told)))
 		return err_set(err, ERR_IO, "the background supervisor exited unexpectedly");
 	return err_copy(err, &told);
 }
@@ -101,7 +101,7 @@ int background_run(bool is_detached, background_fn fn, void *data, int *ret_exit
 	}
 	close(answer_fds[1]);
 	int rc = pid < 0 ? err_set_errno(err, errno, "cannot start a process in the background")
-			 : read_answer(answer_fds[0], err);
+			 : read_started_answer(answer_fds[0], err);
 	close(answer_fds[0]);
 	if (pid > 0 && rc < 0)
 		waitpid(pid, NULL, 0);

@@ -12,7 +12,7 @@ static void write_metrics(const struct metrics_passes *passes, struct text *text
 	metrics_write(supervision->job, &supervision->reporter.status, passes, text);
 }
 
-int supervision_make_exporter(struct supervision *supervision, struct err *err)
+int supervision_create_exporter(struct supervision *supervision, struct err *err)
 {
 	const struct exporter_settings settings = {
 		.listening = supervision->request->metrics,
@@ -28,14 +28,14 @@ void supervision_end_exporter(struct supervision *supervision)
 	exporter_free(TAKE(supervision->exporter));
 }
 
-int supervision_make_console(struct supervision *supervision, const char *log_folder,
-			     struct unkept *unkept, struct err *err)
+int supervision_create_console(struct supervision *supervision, const char *log_folder,
+			       struct unsaved_output *unsaved_output, struct err *err)
 {
 	const struct supervision_request *request = supervision->request;
 	const struct console_settings settings = {
 		.loop = supervision->loop,
 		.log_folder = log_folder,
-		.unkept = unkept,
+		.unsaved_output = unsaved_output,
 		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
 		.job_words = request->job_words,
@@ -49,7 +49,7 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 
 /* Passes. */
 
-void supervision_ask_for_pass(void *data)
+void supervision_request_pass(void *data)
 {
 	struct supervision *supervision = data;
 
@@ -68,7 +68,7 @@ void supervision_on_trouble(const char *sentence, void *data)
 {
 	struct supervision *supervision = data;
 
-	reporter_say(&supervision->reporter, sentence);
+	reporter_print_message(&supervision->reporter, sentence);
 }
 
 static void pass(void *data)
@@ -78,17 +78,17 @@ static void pass(void *data)
 	if (supervision->parts->begin_pass && !supervision->parts->begin_pass(supervision->data))
 		return;
 	exporter_begin_pass(supervision->exporter);
-	driver_look(supervision->driver, loop_now());
+	reconciler_run_pass(supervision->reconciler, loop_now());
 }
 
-static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+static void on_passed(const struct reconciler_outcome *outcome, const struct err *err, void *data)
 {
 	struct supervision *supervision = data;
 
 	exporter_end_pass(supervision->exporter);
 	if (supervision->phase != SUPERVISION_RUNNING) /* it was left while the pass wrote */
 		return;
-	reporter_say_trouble(&supervision->reporter, err ? err->text : NULL);
+	reporter_print_error(&supervision->reporter, err ? err->text : NULL);
 	if (outcome->version)
 		supervision->version = outcome->version;
 	supervision->parts->end_pass(outcome, supervision->data);
@@ -96,10 +96,10 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 
 /* Being asked to end. */
 
-void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace)
+void supervision_request_stop(struct supervision *supervision, enum stop_reason reason, msec grace)
 {
-	driver_ask_to_stop(supervision->driver, reason, grace);
-	supervision_ask_for_pass(supervision);
+	reconciler_request_stop(supervision->reconciler, reason, grace);
+	supervision_request_pass(supervision);
 }
 
 static void interrupt(struct supervision *supervision)
@@ -108,12 +108,12 @@ static void interrupt(struct supervision *supervision)
 		supervision->parts->hurry(supervision->data);
 		return;
 	}
-	reporter_say_stopping(&supervision->reporter, supervision->job,
-			      supervision->parts->replicas);
-	supervision_ask_to_stop(supervision, STOP_INTERRUPTED, -1);
+	reporter_print_stopping(&supervision->reporter, supervision->job,
+				supervision->parts->replicas);
+	supervision_request_stop(supervision, STOP_INTERRUPTED, -1);
 }
 
-static void on_signal(int number, void *data)
+static void on_supervision_signal(int number, void *data)
 {
 	struct supervision *supervision = data;
 
@@ -126,24 +126,25 @@ static void on_signal(int number, void *data)
 	} else if (number == SIGINT) {
 		interrupt(supervision);
 	} else if (number == SIGQUIT) {
-		supervision_ask_to_stop(supervision, STOP_INTERRUPTED, -1);
+		supervision_request_stop(supervision, STOP_INTERRUPTED, -1);
 		supervision->parts->hurry(supervision->data);
 	} else {
-		supervision_ask_to_stop(supervision,
-					number == SIGHUP ? STOP_HANGUP : STOP_TERMINATED, -1);
+		supervision_request_stop(supervision,
+					 number == SIGHUP ? STOP_HANGUP : STOP_TERMINATED, -1);
 	}
 }
 
 void supervision_watch_signals(struct supervision *supervision)
 {
-	end_signals_watch(&supervision->signals, supervision->loop, on_signal, supervision);
+	end_signals_watch(&supervision->signals, supervision->loop, on_supervision_signal,
+			  supervision);
 }
 
 /* From the beginning to the end. */
 
 void supervision_run(struct supervision *supervision)
 {
-	const struct driver_settings settings = {
+	const struct reconciler_settings settings = {
 		.store = supervision->store,
 		.backend = supervision->backend,
 		.job_name = supervision->job->name,
@@ -152,13 +153,13 @@ void supervision_run(struct supervision *supervision)
 		.data = supervision,
 	};
 
-	supervision->driver = driver_new(&settings);
+	supervision->reconciler = reconciler_new(&settings);
 	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
-	supervision_ask_for_pass(supervision);
+	supervision_request_pass(supervision);
 	loop_run(supervision->loop);
 }
 
-void supervision_tell_started(struct supervision *supervision)
+void supervision_report_started(struct supervision *supervision)
 {
 	if (supervision->started)
 		supervision->started(supervision->background);
@@ -190,7 +191,7 @@ void supervision_end_work(struct supervision *supervision)
 
 	supervision->phase = SUPERVISION_CLOSING;
 	loop_watch_free(TAKE(supervision->timer));
-	driver_free(TAKE(supervision->driver));
+	reconciler_free(TAKE(supervision->reconciler));
 	if (backend)
 		backend->functions->free(backend);
 }

@@ -1,15 +1,15 @@
-/* One job seen through by this process, wherever it runs: loop, console, metrics, driver, the timer
- * of its passes, signals, and the end.
+/* One job seen through by this process, wherever it runs: loop, console, metrics, reconciler, the
+ * timer of its passes, signals, and the end.
  *
- * It only translates: news, a signal or a timer ask for a pass of the driver, and what the driver
- * says goes to the console, the job's own log and its metrics. What is not the same for processes
- * of this machine (local/supervision.c) and for a cluster (cluster/supervision_set_up.c)
+ * It only translates: news, a signal or a timer ask for a pass of the reconciler, and what the
+ * reconciler says goes to the console, the job's own log and its metrics. What is not the same for
+ * processes of this machine (local/supervision.c) and for a cluster (cluster/supervision_set_up.c)
  * they hand in: store, back end, and the functions of supervision_parts. */
 #pragma once
 
 #include "console/exporter.h"
 #include "console/reporter.h"
-#include "jobs/driver.h"
+#include "jobs/reconciler.h"
 #include "supervise/background.h"
 #include "supervise/end_signals.h"
 #include "supervise/request.h"
@@ -24,10 +24,10 @@ enum supervision_phase {
 
 struct supervision_parts {
 	const char *replicas; /* what they are called: "processes", "Pods" */
-	/* Before a pass: false when the driver is not to look now. NULL: it always looks. */
+	/* Before a pass: false when the reconciler is not to look now. NULL: it always looks. */
 	bool (*begin_pass)(void *data);
 	/* After a pass of a running supervision; says when the next one is due, on its timer. */
-	void (*end_pass)(const struct driver_outcome *outcome, void *data);
+	void (*end_pass)(const struct reconciler_outcome *outcome, void *data);
 	/* True: the signal means something else, and that was done. */
 	bool (*take_signal)(int number, void *data);
 	/* The job was asked to stop, and gets no time for it: a second interrupt, or SIGQUIT. */
@@ -47,7 +47,7 @@ struct supervision {
 	struct loop *loop;
 	struct store *store;
 	struct backend *backend;
-	struct driver *driver; /* NULL: nothing was started, or nothing is any more */
+	struct reconciler *reconciler; /* NULL: nothing was started, or nothing is any more */
 	struct loop_watch *timer;
 	struct end_signals signals;
 	struct reporter reporter;
@@ -63,10 +63,10 @@ struct supervision {
 /* From now on signals end the job in order, and not this process. */
 void supervision_watch_signals(struct supervision *supervision);
 /* Not without a terminal. `unkept` may be NULL. */
-int supervision_make_console(struct supervision *supervision, const char *log_folder,
-			     struct unkept *unkept, struct err *err) MUST_USE;
+int supervision_create_console(struct supervision *supervision, const char *log_folder,
+			       struct unsaved_output *unsaved_output, struct err *err) MUST_USE;
 /* Where somebody asked for it. */
-int supervision_make_exporter(struct supervision *supervision, struct err *err) MUST_USE;
+int supervision_create_exporter(struct supervision *supervision, struct err *err) MUST_USE;
 
 /* Its metrics are there no more, and neither is their socket. */
 void supervision_end_exporter(struct supervision *supervision);
@@ -82,10 +82,10 @@ void supervision_done(struct supervision *supervision); /* ends the work first *
 
 /* While it runs. */
 
-void supervision_ask_for_pass(void *data); /* the supervision; soon; as news of back ends do */
-void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
+void supervision_request_pass(void *data); /* the supervision; soon; as news of back ends do */
+void supervision_request_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
 /* To the command that waits for the job to be supervised in the background, once. */
-void supervision_tell_started(struct supervision *supervision);
+void supervision_report_started(struct supervision *supervision);
 /* Over: returns from supervision_run when the terminal has all lines. */
 void supervision_close(struct supervision *supervision);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Names come from servers, and are shown on terminals. */
-static bool is_plain(const char *text, size_t len)
+static bool is_graphic_device_text(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (text[i] <= ' ' || text[i] > '~')
@@ -24,7 +24,7 @@ static bool take_part(const char **text, const char *beginning, char part[DEVICE
 	*text += strlen(beginning);
 	size_t len = strcspn(*text, "/");
 
-	if (len == 0 || len >= DEVICE_NAME_SIZE || !is_plain(*text, len))
+	if (len == 0 || len >= DEVICE_NAME_SIZE || !is_graphic_device_text(*text, len))
 		return false;
 	memcpy(part, *text, len);
 	part[len] = '\0';

@@ -57,7 +57,7 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && !S_ISDIR(status.st_mode);
 }
 
-static bool is_folder(const char *path)
+static bool is_library_folder(const char *path)
 {
 	struct stat status;
 
@@ -140,7 +140,7 @@ static bool take_from_packages(struct finding *finding, const char *packages,
 {
 	char *modules CLEANUP(mem_free_text) = mem_format("%s/tensorflow", packages);
 
-	if (!is_folder(modules))
+	if (!is_library_folder(modules))
 		return false;
 	if (take_from_folder(finding, modules, origin))
 		return true;
@@ -276,7 +276,7 @@ static int look_everywhere(struct finding *finding, struct err *err)
 		       "), or name its library with --libtensorflow");
 }
 
-static int look(struct finding *finding, struct err *err)
+static int find_library_by_origin(struct finding *finding, struct err *err)
 {
 	const struct library_search *search = finding->search;
 
@@ -291,7 +291,7 @@ int library_find(const struct library_search *search, struct library_place **ret
 		 struct text *looked_at, struct err *err)
 {
 	struct finding finding CLEANUP(finding_done) = {.search = search};
-	int rc = look(&finding, err);
+	int rc = find_library_by_origin(&finding, err);
 
 	if (looked_at)
 		text_add(looked_at, text_of(&finding.looked_at));

@@ -33,7 +33,7 @@ int library_guard_fork(struct library_guard *ret_guard, const char *who, const c
 	int failure = page_open(&ret_guard->page, err);
 
 	if (!failure)
-		failure = aside_open(&ret_guard->chatter, err);
+		failure = stderr_capture_open(&ret_guard->chatter, err);
 	if (!failure)
 		failure = guard_fork(NULL, &ret_guard->guard, err);
 	return failure;
@@ -63,13 +63,13 @@ static int load_quietly(struct library_guard *guard, struct library **ret_librar
 {
 	quieten_log();
 	guard->page->is_loading = true;
-	aside_begin(&guard->chatter);
+	stderr_capture_begin(&guard->chatter);
 	int failure = library_open(guard->library, ret_library, err);
 
-	aside_end(&guard->chatter);
+	stderr_capture_end(&guard->chatter);
 	guard->page->is_loading = false;
 	if (failure)
-		aside_show(&guard->chatter);
+		stderr_capture_show(&guard->chatter);
 	return failure;
 }
 
@@ -99,7 +99,7 @@ int library_guard_explain(const struct library_guard *guard, struct err *err)
 	int signal_number = signal_of(guard);
 
 	if (guard->page->is_loading)
-		aside_show(&guard->chatter);
+		stderr_capture_show(&guard->chatter);
 	if (signal_number == SIGALRM)
 		return err_set(err, ERR_IO, "%s hung in TensorFlow while %s; the library is '%s'",
 			       guard->who, guard->page->doing, guard->library);

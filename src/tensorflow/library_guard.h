@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/aside.h"
 #include "io/guard.h"
+#include "io/stderr_capture.h"
 #include "tensorflow/library.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct library_guard {
 	struct guard guard; /* which of the two we are, and how the inner one ended */
 	const char *who; /* "the server" */
 	const char *library; /* path of the file */
-	struct aside chatter; /* what was said on standard error while loading */
+	struct stderr_capture chatter; /* what was said on standard error while loading */
 	struct library_page *page; /* what both processes see */
 };
 

@@ -68,7 +68,7 @@ static int find_peer(const struct network_answerer *answerer, const struct netwo
 }
 
 /* False when the connection is of no use any more. */
-static bool answer(struct connection *connection)
+static bool send_network_answer(struct connection *connection)
 {
 	const struct network_answerer *answerer = connection->answerer;
 	struct network_frame frame;
@@ -89,14 +89,14 @@ static bool take_frame(struct connection *connection)
 	connection->received = network_wall_clock();
 	connection->asker = find_peer(connection->answerer, &connection->frame);
 	connection->n_behind = be64toh(connection->frame.length);
-	return connection->n_behind > 0 || answer(connection);
+	return connection->n_behind > 0 || send_network_answer(connection);
 }
 
-static bool take_bytes(struct connection *connection, size_t n_read)
+static bool accept_frame_bytes(struct connection *connection, size_t n_read)
 {
 	if (connection->n_behind > 0) {
 		connection->n_behind -= n_read;
-		return connection->n_behind > 0 || answer(connection);
+		return connection->n_behind > 0 || send_network_answer(connection);
 	}
 	connection->frame_len += n_read;
 	return connection->frame_len < sizeof(connection->frame) || take_frame(connection);
@@ -136,7 +136,7 @@ static void take_asker(struct asker *asker, const struct in6_addr *from)
 }
 
 /* The asker closes when it knows all that it wanted. */
-static void on_readable(void *data)
+static void on_asker_readable(void *data)
 {
 	struct connection *connection = data;
 	struct network_answerer *answerer = connection->answerer;
@@ -144,7 +144,7 @@ static void on_readable(void *data)
 
 	if (n_read < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n_read > 0 && take_bytes(connection, (size_t) n_read))
+	if (n_read > 0 && accept_frame_bytes(connection, (size_t) n_read))
 		return;
 	if (n_read <= 0 && connection->asker >= 0)
 		take_asker(&answerer->askers[connection->asker], &connection->from);
@@ -160,7 +160,7 @@ static struct connection *find_place(const struct network_answerer *answerer)
 	return NULL;
 }
 
-static void on_connection(void *data)
+static void on_asker_connection(void *data)
 {
 	struct network_answerer *answerer = data;
 	const int yes = 1;
@@ -180,7 +180,7 @@ static void on_connection(void *data)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	*connection =
 		(struct connection){.answerer = answerer, .fd = fd, .from = address, .asker = -1};
-	connection->watch = loop_watch_readable(answerer->loop, fd, on_readable, connection);
+	connection->watch = loop_watch_readable(answerer->loop, fd, on_asker_readable, connection);
 }
 
 static int listen_on(int port, int *ret_fd, struct err *err)
@@ -209,7 +209,7 @@ int network_answerer_new(struct loop *loop, const struct network_peer *peers, si
 	answerer = mem_new(sizeof(*answerer));
 	*answerer = (struct network_answerer){
 		.loop = loop,
-		.watch = loop_watch_readable(loop, fd, on_connection, answerer),
+		.watch = loop_watch_readable(loop, fd, on_asker_connection, answerer),
 		.fd = fd,
 		.peers = peers,
 		.n_peers = n_peers,

@@ -244,8 +244,8 @@ static bool take_turn(const struct network_question *question)
 /* Sets the stage of the finding (NETWORK_DONE, or NETWORK_ANSWER with the error), and what was
  * measured. False when another try may do better: the connection was closed before anything was
  * said, as by a server that is just going. */
-static bool measure(int fd, const struct network_question *question,
-		    struct network_finding *finding)
+static bool measure_network_peer(int fd, const struct network_question *question,
+				 struct network_finding *finding)
 {
 	int failure = greet(fd, question, finding);
 
@@ -316,7 +316,7 @@ static int connect_to(const struct addrinfo *address, msec patience)
 	return connected;
 }
 
-static size_t count_of(const struct addrinfo *address)
+static size_t count_peer_addresses(const struct addrinfo *address)
 {
 	size_t count = 0;
 
@@ -337,7 +337,7 @@ static bool says_nothing_of_peer(int failure)
 static int connect_to_any(const struct addrinfo *addresses, msec until,
 			  struct network_finding *finding)
 {
-	msec n_left = (msec) count_of(addresses);
+	msec n_left = (msec) count_peer_addresses(addresses);
 	double start = seconds_now();
 	int worst = 0;
 
@@ -372,7 +372,7 @@ static bool try_once(const struct network_question *question, struct network_fin
 	if (addresses)
 		freeaddrinfo(addresses);
 	if (fd >= 0 && question->own_name)
-		is_final = measure(fd, question, &finding);
+		is_final = measure_network_peer(fd, question, &finding);
 	else if (fd >= 0)
 		finding.stage = NETWORK_DONE;
 	/* What a failed measure has left unsent would hold back the news that we are gone. */

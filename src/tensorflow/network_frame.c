@@ -12,7 +12,7 @@ static const char magic[8] = "muster2";
 _Static_assert(sizeof(struct network_frame) == 96, "the frame has no gaps");
 
 /* What may be shown on a terminal as it came. */
-static bool is_plain(char byte)
+static bool is_graphic_byte(char byte)
 {
 	return byte > ' ' && byte <= '~';
 }
@@ -23,7 +23,7 @@ void network_frame_init(struct network_frame *frame, const char *name, uint64_t 
 	memcpy(frame->magic, magic, sizeof(magic));
 	snprintf(frame->name, sizeof(frame->name), "%s", name);
 	for (char *byte = frame->name; *byte; byte++)
-		if (!is_plain(*byte))
+		if (!is_graphic_byte(*byte))
 			*byte = '?';
 }
 
@@ -32,7 +32,7 @@ bool network_frame_is_ours(const struct network_frame *frame)
 	size_t len = strnlen(frame->name, sizeof(frame->name));
 
 	for (size_t i = 0; i < len; i++)
-		if (!is_plain(frame->name[i]))
+		if (!is_graphic_byte(frame->name[i]))
 			return false;
 	return !memcmp(frame->magic, magic, sizeof(magic)) && len < sizeof(frame->name) &&
 	       be64toh(frame->length) <= NETWORK_LENGTH_LIMIT;

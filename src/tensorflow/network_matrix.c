@@ -26,8 +26,8 @@ static void matrix_done(struct matrix *matrix)
 	arena_free(matrix->arena);
 }
 
-static void add_task(struct matrix *matrix, const struct cluster_spec *cluster,
-		     const struct spec_job *job, const struct spec_task *task)
+static void add_matrix_peer(struct matrix *matrix, const struct cluster_spec *cluster,
+			    const struct spec_job *job, const struct spec_task *task)
 {
 	char *host CLEANUP(mem_free_text) = address_host(task->address);
 	size_t i = matrix->n_peers++;
@@ -51,7 +51,8 @@ static void add_tasks(struct matrix *matrix, const struct cluster_spec *cluster)
 	matrix->addresses = mem_new_array(count, sizeof(*matrix->addresses));
 	for (size_t i = 0; i < cluster->n_jobs; i++)
 		for (size_t j = 0; j < cluster->jobs[i].n_tasks; j++)
-			add_task(matrix, cluster, &cluster->jobs[i], &cluster->jobs[i].tasks[j]);
+			add_matrix_peer(matrix, cluster, &cluster->jobs[i],
+					&cluster->jobs[i].tasks[j]);
 }
 
 struct json *network_event_new(const char *from, const char *to, const char *address,
@@ -102,8 +103,8 @@ static void add_clock(struct text *text, double clock)
 }
 
 /* Where host and task have one name, it is said once: "ps-1 cannot reach worker-0:2222". */
-static void add_sentence(struct text *text, const struct matrix *matrix, size_t peer,
-			 const struct network_finding *finding)
+static void add_finding_sentence(struct text *text, const struct matrix *matrix, size_t peer,
+				 const struct network_finding *finding)
 {
 	const struct network_peer *own = &matrix->peers[matrix->own], *to = &matrix->peers[peer];
 	bool is_one_name = text_equals(to->name, to->host);
@@ -131,7 +132,7 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 				  matrix->addresses[peer], finding);
 	struct text sentence CLEANUP(text_done) = {0};
 
-	add_sentence(&sentence, matrix, peer, finding);
+	add_finding_sentence(&sentence, matrix, peer, finding);
 	matrix->tell(event, text_of(&sentence), matrix->data);
 }
 

@@ -105,7 +105,7 @@ static void start_questions(struct network_probe *probe)
 		start_question(probe, (first + i) % n_peers);
 }
 
-static bool is_over(const struct network_probe *probe)
+static bool is_network_probe_over(const struct network_probe *probe)
 {
 	if (probe->n_open > 0)
 		return false;
@@ -131,7 +131,7 @@ static void tell_of_others(const struct network_probe *probe)
 }
 
 /* May free the probe. */
-static void end(struct network_probe *probe)
+static void finish_network_probe(struct network_probe *probe)
 {
 	tell_of_others(probe);
 	if (probe->settings.on_end)
@@ -140,12 +140,12 @@ static void end(struct network_probe *probe)
 		loop_stop(probe->loop);
 }
 
-static void on_change(void *data)
+static void on_answerer_change(void *data)
 {
 	struct network_probe *probe = data;
 
-	if (is_over(probe))
-		end(probe);
+	if (is_network_probe_over(probe))
+		finish_network_probe(probe);
 }
 
 static void on_report(void *data)
@@ -155,7 +155,7 @@ static void on_report(void *data)
 
 	if (read(probe->reports[0], &report, sizeof(report)) == sizeof(report))
 		finish_question(probe, report.peer, &report.finding);
-	on_change(probe);
+	on_answerer_change(probe);
 }
 
 static void on_timeout(void *data)
@@ -163,7 +163,7 @@ static void on_timeout(void *data)
 	struct network_probe *probe = data;
 
 	probe->is_late = true;
-	on_change(probe);
+	on_answerer_change(probe);
 }
 
 /* A process that has not reported by now never will: getaddrinfo alone knows no limit. */
@@ -175,7 +175,7 @@ static void on_last_word(void *data)
 	for (size_t i = 0; i < probe->settings.n_peers; i++)
 		if (i != probe->settings.own)
 			finish_question(probe, i, &finding);
-	end(probe);
+	finish_network_probe(probe);
 }
 
 static int open_pipes(struct network_probe *probe, struct err *err)
@@ -202,8 +202,8 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 
 	if (!failure && is_task(probe))
 		failure = network_answerer_new(loop, settings->peers, settings->n_peers,
-					       settings->own, on_change, probe, &probe->answerer,
-					       err);
+					       settings->own, on_answerer_change, probe,
+					       &probe->answerer, err);
 	if (failure) {
 		network_probe_free(probe);
 		return failure;
@@ -213,7 +213,8 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	probe->late = loop_new_timer(loop, on_timeout, probe);
 	probe->last = loop_new_timer(loop, on_last_word, probe);
 	/* Without a question it is done at once. */
-	loop_timer_arm(probe->late, loop_now() + (is_over(probe) ? 0 : settings->timeout));
+	loop_timer_arm(probe->late,
+		       loop_now() + (is_network_probe_over(probe) ? 0 : settings->timeout));
 	loop_timer_arm(probe->last, loop_now() + settings->timeout + LAST_WORDS);
 	*ret_probe = probe;
 	return 0;

@@ -17,7 +17,7 @@ const char *const tensorflow_package_names[] = {
 };
 const size_t n_tensorflow_package_names = ARRAY_LEN(tensorflow_package_names);
 
-static void close_folder(DIR **folder)
+static void close_package_folder(DIR **folder)
 {
 	if (*folder)
 		closedir(*folder);
@@ -29,7 +29,7 @@ static char normal(char letter)
 	return letter == '_' || letter == '.' ? '-' : (char) tolower((unsigned char) letter);
 }
 
-static bool is_name(const char *written, size_t len, const char *name)
+static bool is_package_name(const char *written, size_t len, const char *name)
 {
 	size_t at = 0;
 
@@ -47,7 +47,7 @@ static bool read_entry(const char *entry, const char *const *names, size_t n_nam
 	if (!dash || !text_ends_with(dash, ENDING))
 		return false;
 	for (size_t i = 0; i < n_names; i++) {
-		if (!is_name(entry, (size_t) (dash - entry), names[i]))
+		if (!is_package_name(entry, (size_t) (dash - entry), names[i]))
 			continue;
 		if (ret_name)
 			*ret_name = mem_copy_text(names[i]);
@@ -60,7 +60,7 @@ static bool read_entry(const char *entry, const char *const *names, size_t n_nam
 bool package_find(const char *folder, const char *const *names, size_t n_names, char **ret_name,
 		  char **ret_version)
 {
-	DIR *open CLEANUP(close_folder) = opendir(folder);
+	DIR *open CLEANUP(close_package_folder) = opendir(folder);
 
 	for (const struct dirent *entry; open && (entry = readdir(open));)
 		if (read_entry(entry->d_name, names, n_names, ret_name, ret_version))

@@ -108,7 +108,7 @@ static int minor_of(const char *version)
 	return version ? atoi(strchr(version, '.') + 1) : -1;
 }
 
-static void close_folder(DIR **folder)
+static void close_python_folder(DIR **folder)
 {
 	if (*folder)
 		closedir(*folder);
@@ -118,7 +118,7 @@ static void close_folder(DIR **folder)
 static char *version_in_folder(const char *prefix)
 {
 	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", prefix);
-	DIR *folder CLEANUP(close_folder) = opendir(lib);
+	DIR *folder CLEANUP(close_python_folder) = opendir(lib);
 	char *newest = NULL;
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));) {

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-static int complain(const struct library *library, const struct TF_Status *status,
-		    const char *protocol, struct err *err)
+static int report_server_error(const struct library *library, const struct TF_Status *status,
+			       const char *protocol, struct err *err)
 {
 	/* ServerFactory::GetFactory looks through what is linked into the library; its words hold
 	 * the whole cluster. */
@@ -36,7 +36,7 @@ int server_start(const struct library *library, const struct text *server_def, c
 	if (make_server(library, server_def, status, &server) == TF_CODE_OK)
 		*ret_target = library->server_target(server);
 	else
-		rc = complain(library, status, protocol, err);
+		rc = report_server_error(library, status, protocol, err);
 	library->delete_status(status);
 	return rc;
 }
@@ -59,7 +59,7 @@ enum {
 };
 
 /* An entry of a map has both its fields, whatever they are. */
-static void add_task(const struct spec_task *task, struct text *job_def)
+static void add_job_def_task(const struct spec_task *task, struct text *job_def)
 {
 	struct text entry CLEANUP(text_done) = {0};
 
@@ -76,7 +76,7 @@ static void add_job(const struct spec_job *job, struct text *cluster_def)
 
 	protobuf_add_text(&job_def, JOB_NAME, job->name);
 	for (size_t i = job->n_tasks; i > 0; i--)
-		add_task(&job->tasks[i - 1], &job_def);
+		add_job_def_task(&job->tasks[i - 1], &job_def);
 	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
 }
 

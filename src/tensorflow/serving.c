@@ -70,7 +70,7 @@ static void choose_signals(sigset_t *ret_signals)
 }
 
 /* _exit: what TensorFlow would do at exit fails while its threads go on. */
-static void *wait_for_end(void *data)
+static void *exit_when_stopped(void *data)
 {
 	const struct watch *watch = data;
 	struct pollfd sources[] = {watch->signals, watch->outer_gone};
@@ -88,7 +88,7 @@ static int start_thread(struct watch *take_watch, struct err *err)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	int failure = pthread_create(&thread, &attributes, wait_for_end, take_watch);
+	int failure = pthread_create(&thread, &attributes, exit_when_stopped, take_watch);
 
 	pthread_attr_destroy(&attributes);
 	return failure ? err_set_errno(err, failure, "cannot start a thread") : 0;

@@ -51,25 +51,25 @@ struct session {
 	size_t n_operations; /* gives each a name of its own */
 };
 
-static int code_of(const struct session *session)
+static int session_code_of(const struct session *session)
 {
 	return session->library->get_code(session->status);
 }
 
 const char *session_code(const struct session *session)
 {
-	int code = code_of(session);
+	int code = session_code_of(session);
 
 	return code >= 0 && (size_t) code < ARRAY_LEN(code_words) ? code_words[code] : "UNKNOWN";
 }
 
 /* What the last call says, as an error: 0 when it went well. */
-static int check(const struct session *session, struct err *err)
+static int check_session_status(const struct session *session, struct err *err)
 {
 	const char *message = session->library->message(session->status);
 	int first_line = (int) strcspn(message, "\n"); /* what follows are names of nodes */
 	struct text duration CLEANUP(text_done) = {0};
-	int code = code_of(session);
+	int code = session_code_of(session);
 
 	if (code == TF_CODE_OK)
 		return 0;
@@ -111,7 +111,7 @@ static void connect_session(struct session *session, const struct session_target
 	protobuf_add_number(&config, CONFIG_OPERATION_TIMEOUT_IN_MS, target->timeout);
 	functions->set_target(options, target->master);
 	functions->set_config(options, text_of(&config), config.len, session->status);
-	if (code_of(session) == TF_CODE_OK)
+	if (session_code_of(session) == TF_CODE_OK)
 		session->session = functions->new_session(session->graph, options, session->status);
 	functions->delete_options(options);
 }
@@ -138,7 +138,7 @@ int session_open(const struct library *library, const struct session_target *tar
 	session->status = library->new_status();
 	session->graph = functions.new_graph();
 	connect_session(session, target);
-	failure = check(session, err);
+	failure = check_session_status(session, err);
 	if (!failure)
 		*ret_session = TAKE(session);
 	return failure;
@@ -156,7 +156,7 @@ static void forget_devices(struct session *session)
 /* A task that did not answer is not asked again: a server forgets a session that nobody uses. */
 static void close_session(struct session *session)
 {
-	if (code_of(session) != TF_CODE_DEADLINE_EXCEEDED)
+	if (session_code_of(session) != TF_CODE_DEADLINE_EXCEEDED)
 		session->functions.close_session(session->session, session->status);
 	session->functions.delete_session(session->session, session->status);
 }
@@ -189,7 +189,8 @@ static int take_devices(struct session *session, const struct TF_DeviceList *lis
 		const char *name = session->functions.name_device(list, i, session->status);
 		struct session_device *device = &session->devices[i];
 
-		if (check(session, err) || device_name_read(name, &device->name, err))
+		if (check_session_status(session, err) ||
+		    device_name_read(name, &device->name, err))
 			return ERR_REFUSED;
 		device->full_name = mem_copy_text(name);
 		session->n_devices++;
@@ -202,7 +203,7 @@ int session_list_devices(struct session *session, const struct session_device **
 {
 	struct TF_DeviceList *list =
 		session->functions.list_devices(session->session, session->status);
-	int failure = check(session, err);
+	int failure = check_session_status(session, err);
 
 	forget_devices(session);
 	if (!failure)
@@ -298,7 +299,7 @@ static int run_product(struct session *session, struct TF_Operation *const input
 	functions->delete_buffer(buffer);
 	functions->delete_tensor(values[0]);
 	functions->delete_tensor(values[1]);
-	return check(session, err);
+	return check_session_status(session, err);
 }
 
 int session_multiply(struct session *session, const char *device, struct err *err)
@@ -309,12 +310,12 @@ int session_multiply(struct session *session, const char *device, struct err *er
 
 	for (int i = 0; i < 2 && !failure; i++) {
 		inputs[i] = add_operation(session, "Placeholder", "dtype", device, NULL);
-		failure = check(session, err);
+		failure = check_session_status(session, err);
 	}
 	if (failure)
 		return failure;
 	product = add_operation(session, "MatMul", "T", device, inputs);
-	failure = check(session, err);
+	failure = check_session_status(session, err);
 	if (!failure)
 		failure = run_product(session, inputs, product, &result, err);
 	if (!failure && !is_product(session, result))

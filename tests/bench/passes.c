@@ -1,4 +1,4 @@
-/* What a pass of the driver costs in a large job: passes REPLICAS
+/* What a pass of the reconciler costs in a large job: passes REPLICAS
  *
  * The fake back end starts the replicas, one a moment, so that each pass finds one change and
  * writes a status. Prints the passes, and the processor time of the middle one and of all together
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "fake/backend_fake.h"
 #include "fake/store_memory.h"
-#include "jobs/driver.h"
+#include "jobs/reconciler.h"
 #include "spec/job.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #define BEGIN ((msec) 1767225600000)
 
 struct bench {
-	struct driver *driver;
-	struct driver_outcome outcome;
+	struct reconciler *reconciler;
+	struct reconciler_outcome outcome;
 	int64_t version; /* as the last pass found it */
 	double *samples; /* of passes that followed a change */
 	size_t count;
@@ -33,7 +33,7 @@ static double processor_time(void)
 	return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
 }
 
-static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+static void on_passed(const struct reconciler_outcome *outcome, const struct err *err, void *data)
 {
 	struct bench *bench = data;
 
@@ -48,7 +48,7 @@ static double pass(struct bench *bench, msec now)
 {
 	double begin = processor_time();
 
-	driver_look(bench->driver, now);
+	reconciler_run_pass(bench->reconciler, now);
 	return processor_time() - begin;
 }
 
@@ -87,20 +87,20 @@ int main(int argc, char **argv)
 	struct store *store = store_memory_new();
 	struct backend *backend = backend_fake_new(&backend_fake_like_kubernetes, BEGIN);
 	struct bench bench = {.samples = mem_new_array((size_t) replicas, sizeof(double))};
-	const struct driver_settings settings = {.store = store,
-						 .backend = backend,
-						 .job_name = "bench",
-						 .on_passed = on_passed,
-						 .data = &bench};
+	const struct reconciler_settings settings = {.store = store,
+						     .backend = backend,
+						     .job_name = "bench",
+						     .on_passed = on_passed,
+						     .data = &bench};
 
-	if (!job || driver_create_job(store, job, "", NULL, BEGIN, NULL) < 0)
+	if (!job || reconciler_create_job(store, job, "", NULL, BEGIN, NULL) < 0)
 		return 2;
 	for (int i = 0; i < replicas; i++)
 		backend_fake_set_behaviour(
 			backend, "worker", i, 0,
 			&(struct fake_behaviour){.start_takes = 1000 + i, .runs_for = MSEC_NEVER});
 	store->is_small = true; /* as on a cluster */
-	bench.driver = driver_new(&settings);
+	bench.reconciler = reconciler_new(&settings);
 	msec now = BEGIN;
 
 	do
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	qsort(bench.samples, bench.count, sizeof(double), by_size);
 	printf("{\"passes\": %zu, \"median (us)\": %.0f, \"all (us)\": %.0f}\n", bench.count,
 	       bench.samples[bench.count / 2], all);
-	driver_free(bench.driver);
+	reconciler_free(bench.reconciler);
 	backend->functions->free(backend);
 	store->functions->free(store);
 	job_free(job);

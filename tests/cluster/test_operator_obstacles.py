@@ -13,7 +13,7 @@ from test_operator import conditions, crd, operator, tfjob  # noqa: F401
 from test_operator_killed import ATTEMPT, simulated
 from test_reasons import quota
 
-HANGING = 64  # more Pods than calls of one namespace are under way at once (kube/turns.h)
+HANGING = 64  # more Pods than calls of one namespace are under way at once (kube/request_limiter.h)
 
 
 @pytest.fixture

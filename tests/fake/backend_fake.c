@@ -50,21 +50,21 @@ struct fake_backend {
 };
 
 const struct backend_fake_settings backend_fake_like_local = {
-	.habits = {.sends_signals = true,
+	.traits = {.sends_signals = true,
 		   .kills_after_grace = true,
 		   .names_carry_attempt = true,
 		   .ends_finished_jobs = true},
 };
 
-const struct backend_fake_settings backend_fake_without_habits = {0};
+const struct backend_fake_settings backend_fake_without_traits = {0};
 
 const struct backend_fake_settings backend_fake_like_kubernetes = {
-	.habits = {.kills_after_grace = true},
+	.traits = {.kills_after_grace = true},
 	.forgets_stopped = true,
 };
 
 const struct backend_fake_settings backend_fake_like_tfjobs = {
-	.habits = {.kills_after_grace = true,
+	.traits = {.kills_after_grace = true,
 		   .waits_for_workers = true,
 		   .repeats_attempts = true,
 		   .gives_whole_grace = true},
@@ -129,7 +129,7 @@ static enum step next_step(const struct fake_backend *fake, const struct fake_re
 		step = STEP_OBEY;
 		at = replica->obeys_at;
 	}
-	if (fake->settings.habits.kills_after_grace && seen->kill_at != MSEC_UNSET &&
+	if (fake->settings.traits.kills_after_grace && seen->kill_at != MSEC_UNSET &&
 	    seen->kill_at < at) {
 		step = STEP_KILLED;
 		at = seen->kill_at;
@@ -280,7 +280,7 @@ static struct fake_replica *find_live(const struct fake_backend *fake, const cha
 
 static bool is_name_taken(const struct fake_backend *fake, const struct action *action)
 {
-	if (fake->settings.habits.names_carry_attempt)
+	if (fake->settings.traits.names_carry_attempt)
 		return false;
 	for (size_t i = 0; i < fake->n_replicas; i++)
 		if (fake->replicas[i].seen.index == action->index &&
@@ -469,7 +469,7 @@ static int fake_observe(struct backend *backend, const struct job *job, struct a
 		.addresses = arena_take_array(arena, fake->n_addresses,
 					      sizeof(*ret_observed->addresses)),
 		.n_addresses = fake->n_addresses,
-		.habits = fake->settings.habits,
+		.traits = fake->settings.traits,
 	};
 	for (size_t i = 0; i < fake->n_replicas; i++) {
 		ret_observed->replicas[i] = fake->replicas[i].seen;

@@ -1,5 +1,5 @@
 /* The fake back end: replicas that exist in a table only and do in virtual time what they were told
- * to. Transcripts and simulations use it; the driver cannot tell the difference. */
+ * to. Transcripts and simulations use it; the reconciler cannot tell the difference. */
 #pragma once
 
 #include "base/msec.h"
@@ -24,7 +24,7 @@ struct fake_behaviour {
 };
 
 struct backend_fake_settings {
-	struct backend_habits habits;
+	struct backend_traits traits;
 	bool forgets_stopped; /* as Kubernetes: what was asked to end is gone when it has ended */
 	backend_news_fn on_news; /* may be NULL */
 	void *data;
@@ -32,7 +32,7 @@ struct backend_fake_settings {
 
 /* Habits of the local back end, of the one for Kubernetes, and none at all. */
 extern const struct backend_fake_settings backend_fake_like_local;
-extern const struct backend_fake_settings backend_fake_without_habits;
+extern const struct backend_fake_settings backend_fake_without_traits;
 extern const struct backend_fake_settings backend_fake_like_kubernetes;
 extern const struct backend_fake_settings backend_fake_like_tfjobs; /* under the operator */
 

@@ -217,7 +217,7 @@ static void take_option(struct asker *asker, int which, char *value)
 	else if (which == OPTION_TIMEOUT)
 		request->timeout = number_of(value);
 	else if (which == OPTION_SILENCE)
-		request->silence = number_of(value);
+		request->output_idle = number_of(value);
 	else
 		exit(2);
 }

@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	const struct kube_mirror_settings settings = {
 		.resource = &pods,
 		.namespace_name = argc > 5 ? argv[5] : NULL,
-		.silence = getenv("MIRROR_SILENCE") ? atoi(getenv("MIRROR_SILENCE")) : 0,
+		.output_idle = getenv("MIRROR_SILENCE") ? atoi(getenv("MIRROR_SILENCE")) : 0,
 		.project = project,
 		.release = release,
 		.on_change = tell_change,

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 		.namespace_name = argc > 7 ? argv[7] : "default",
 		.folder = argv[2],
 		.tail = -1,
-		.silence = argc > 3 ? strtol(argv[3], NULL, 10) : 0,
+		.output_idle = argc > 3 ? strtol(argv[3], NULL, 10) : 0,
 		.on_output = ignore_output,
 		.on_complete = tell_complete,
 		.on_trouble = tell_trouble,

@@ -27,7 +27,7 @@ struct speaker {
 	struct loop_watch *resume; /* a timer */
 	const char *protocols[MOST_TEXTS + 1], *headers[MOST_TEXTS + 1], *texts[MOST_TEXTS + 1];
 	size_t n_protocols, n_headers, n_texts;
-	int64_t limit, silence, timeout, pause; /* milliseconds; bytes */
+	int64_t limit, output_idle, timeout, pause; /* milliseconds; bytes */
 	int64_t filler; /* bytes to send besides, as room allows */
 	int64_t close_after, cancel_after; /* messages; -1: never */
 	int64_t n_messages;
@@ -154,7 +154,7 @@ static void read_option(struct speaker *speaker, int option)
 		read_number(optarg, &speaker->limit);
 		return;
 	case 'q':
-		read_number(optarg, &speaker->silence);
+		read_number(optarg, &speaker->output_idle);
 		return;
 	case 't':
 		read_number(optarg, &speaker->timeout);
@@ -204,7 +204,7 @@ static void speak(struct speaker *speaker, const char *url)
 			 .headers = speaker->headers,
 			 .trust = trust,
 			 .timeout = speaker->timeout,
-			 .silence = speaker->silence},
+			 .output_idle = speaker->output_idle},
 		.user_agent = "muster/test (linux)",
 		.protocols = speaker->protocols,
 		.limit = (size_t) speaker->limit,

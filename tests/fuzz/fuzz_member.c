@@ -83,12 +83,12 @@ static void check_answer(const struct json *object, struct arena *arena)
 static void check_past(const struct json *object, struct arena *arena)
 {
 	struct json *written CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_past past, again;
+	struct rendezvous_snapshot past, again;
 
-	if (rendezvous_past_read(object, arena, &past, NULL) < 0)
+	if (rendezvous_snapshot_read(object, arena, &past, NULL) < 0)
 		return;
-	rendezvous_past_set(written, &past);
-	if (rendezvous_past_read(written, arena, &again, NULL) < 0 ||
+	rendezvous_snapshot_set(written, &past);
+	if (rendezvous_snapshot_read(written, arena, &again, NULL) < 0 ||
 	    past.world.generation != again.world.generation ||
 	    past.world.n_members != again.world.n_members || past.goes_on != again.goes_on)
 		abort();

@@ -444,18 +444,18 @@ static char *run_words(struct stage *stage, struct words *words)
 	return mem_format("no such command: %s", words->list[0]);
 }
 
-static char *make_stage(struct stage **stage, const char *habits)
+static char *make_stage(struct stage **stage, const char *traits)
 {
-	if (text_equals(habits, "local"))
+	if (text_equals(traits, "local"))
 		*stage = stage_new(&backend_fake_like_local);
-	else if (text_equals(habits, "kubernetes"))
+	else if (text_equals(traits, "kubernetes"))
 		*stage = stage_new(&backend_fake_like_kubernetes);
-	else if (text_equals(habits, "tfjobs"))
+	else if (text_equals(traits, "tfjobs"))
 		*stage = stage_new(&backend_fake_like_tfjobs);
-	else if (text_equals(habits, "nothing"))
-		*stage = stage_new(&backend_fake_without_habits);
+	else if (text_equals(traits, "nothing"))
+		*stage = stage_new(&backend_fake_without_traits);
 	else
-		return mem_format("like what? %s", habits);
+		return mem_format("like what? %s", traits);
 	return NULL;
 }
 

@@ -1,11 +1,11 @@
-/* The stage: time, the two ends of the driver, the transcript and what must always hold. */
+/* The stage: time, the two ends of the reconciler, the transcript and what must always hold. */
 #include "scenario/stage.h"
 
 #include "base/mem.h"
 #include "jobs/record.h"
+#include "reconcile/compact_status.h"
 #include "reconcile/plan.h"
 #include "reconcile/reconcile.h"
-#include "reconcile/small_status.h"
 #include "reconcile/status_seen.h"
 
 #include <signal.h>
@@ -58,7 +58,7 @@ static void say(struct stage *stage, const char *format, ...)
 		  line);
 }
 
-/* One more effect has reached the world; it may be the last one of this driver. */
+/* One more effect has reached the world; it may be the last one of this reconciler. */
 static void count_effect(struct stage *stage)
 {
 	stage->n_effects++;
@@ -174,7 +174,7 @@ static void remember_status(struct stage *stage, const char *text)
 	struct err err;
 
 	if (json_read(text, strlen(text), &value, &err) < 0 ||
-	    small_status_read(value, arena, &status, &err) < 0) {
+	    compact_status_read(value, arena, &status, &err) < 0) {
 		break_rule(stage, "the status cannot be read back: %s", err.text);
 		arena_free(arena);
 		return;
@@ -186,7 +186,7 @@ static void remember_status(struct stage *stage, const char *text)
 	stage->status = status;
 }
 
-/* The store as the driver sees it. */
+/* The store as the reconciler sees it. */
 
 static int seen_get(struct store *store, const char *name, struct store_record *ret_record,
 		    struct err *err)
@@ -211,7 +211,7 @@ static int seen_change(struct store *store, const char *name, int64_t version,
 	struct stage *stage = stage_of_store(store);
 
 	if (stage->is_lost)
-		return err_set(err, ERR_IO, "the driver is lost");
+		return err_set(err, ERR_IO, "the reconciler is lost");
 	if (stage->n_full > 0) {
 		stage->n_full--;
 		return err_set(err, ERR_SPACE, "no space left on device");
@@ -226,7 +226,7 @@ static int seen_change(struct store *store, const char *name, int64_t version,
 	if (change->status)
 		remember_status(stage, change->status);
 	count_effect(stage);
-	return stage->is_lost ? err_set(err, ERR_IO, "the driver is lost") : 0;
+	return stage->is_lost ? err_set(err, ERR_IO, "the reconciler is lost") : 0;
 }
 
 static int seen_remove(struct store *store, const char *name, const char *uid, struct err *err)
@@ -234,7 +234,7 @@ static int seen_remove(struct store *store, const char *name, const char *uid, s
 	struct stage *stage = stage_of_store(store);
 
 	if (stage->is_lost)
-		return err_set(err, ERR_IO, "the driver is lost");
+		return err_set(err, ERR_IO, "the reconciler is lost");
 	say(stage, "the job is deleted");
 	return stage->store->functions->remove(stage->store, name, uid, err);
 }
@@ -315,7 +315,7 @@ static const struct store_functions seen_store_functions = {
 	.remove = seen_remove,
 };
 
-/* The back end as the driver sees it. */
+/* The back end as the reconciler sees it. */
 
 static int seen_observe(struct backend *backend, const struct job *job, struct arena *arena,
 			struct observed *ret_observed, struct err *err)
@@ -406,7 +406,7 @@ static int seen_apply(struct backend *backend, const struct job *job, const stru
 	struct stage *stage = stage_of_backend(backend);
 
 	if (stage->is_lost)
-		return err_set(err, ERR_IO, "the driver is lost");
+		return err_set(err, ERR_IO, "the reconciler is lost");
 	say_action(stage, action);
 	check_action(stage, action);
 	int rc = stage->backend->functions->apply(stage->backend, job, action, err);
@@ -454,7 +454,7 @@ static void on_note(const struct job *job, const struct note *note, void *data)
 	count_effect(stage);
 }
 
-static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+static void on_passed(const struct reconciler_outcome *outcome, const struct err *err, void *data)
 {
 	struct stage *stage = data;
 
@@ -467,7 +467,7 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 
 void stage_replace_driver(struct stage *stage)
 {
-	const struct driver_settings settings = {
+	const struct reconciler_settings settings = {
 		.store = &stage->seen_store,
 		.backend = &stage->seen_backend,
 		.job_name = STAGE_JOB,
@@ -476,10 +476,10 @@ void stage_replace_driver(struct stage *stage)
 		.data = stage,
 	};
 
-	driver_free(stage->driver);
+	reconciler_free(stage->reconciler);
 	forget_write(stage);
 	stage->is_lost = false;
-	stage->driver = driver_new(&settings);
+	stage->reconciler = reconciler_new(&settings);
 }
 
 struct stage *stage_new(const struct backend_fake_settings *settings)
@@ -506,7 +506,7 @@ void stage_free(struct stage *stage)
 {
 	if (!stage)
 		return;
-	driver_free(stage->driver);
+	reconciler_free(stage->reconciler);
 	forget_write(stage);
 	stage->backend->functions->free(stage->backend);
 	stage->store->functions->free(stage->store);
@@ -540,7 +540,7 @@ char *stage_create_job(struct stage *stage, const struct json *document)
 	if (job_read(document, NULL, JOB_STRICT, &faults, &job) < 0)
 		return first_fault(&faults);
 	job_set_uid(job, "00000000-0000-0000-0000-000000000001");
-	if (driver_create_job(stage->store, job, "", NULL, stage->now, &err) < 0 ||
+	if (reconciler_create_job(stage->store, job, "", NULL, stage->now, &err) < 0 ||
 	    stage->store->functions->get(stage->store, STAGE_JOB, &record, &err) < 0)
 		return mem_copy_text(err.text);
 	remember_status(stage, record.status);
@@ -670,7 +670,7 @@ static void pass(struct stage *stage)
 {
 	stage->wake_at = MSEC_NEVER; /* while a write is on its way */
 	let_write_arrive(stage);
-	driver_look(stage->driver, stage->now);
+	reconciler_run_pass(stage->reconciler, stage->now);
 	if (!stage->is_lost)
 		return;
 	stage_replace_driver(stage);
@@ -763,7 +763,7 @@ static void check_objects(struct stage *stage)
 	for (size_t i = 0; i < observed.n_replicas; i++)
 		check_object(stage, &observed.replicas[i]);
 	check_sizes(stage, &observed);
-	if (stage->is_finished && observed.habits.ends_finished_jobs &&
+	if (stage->is_finished && observed.traits.ends_finished_jobs &&
 	    (observed.n_replicas || observed.n_addresses))
 		break_rule(stage, "finished, and something is left");
 }

@@ -1,8 +1,8 @@
-/* A stage for the driver: the real one, on the fake back end and the store in memory, in virtual
- * time. Transcripts, crash tests and the simulation play on it.
+/* A stage for the reconciler: the real one, on the fake back end and the store in memory, in
+ * virtual time. Transcripts, crash tests and the simulation play on it.
  *
- * Between the driver and both ends stand thin functions that see every effect. They write the
- * transcript, can lose the driver after any effect, and check what must hold at every moment
+ * Between the reconciler and both ends stand thin functions that see every effect. They write the
+ * transcript, can lose the reconciler after any effect, and check what must hold at every moment
  * (`broken` then says what did not). */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "fake/backend_fake.h"
 #include "fake/store_memory.h"
 #include "jobs/backend.h"
-#include "jobs/driver.h"
+#include "jobs/reconciler.h"
 #include "spec/job.h"
 #include "status/status.h"
 #include "store/store.h"
@@ -31,25 +31,26 @@ struct stage_start {
 };
 
 struct stage {
-	struct backend seen_backend; /* what the driver is given: first, so that it can be found */
+	struct backend
+		seen_backend; /* what the reconciler is given: first, so that it can be found */
 	struct store seen_store;
 	struct store *store;
 	struct backend *backend;
-	struct driver *driver;
+	struct reconciler *reconciler;
 	msec now;
 	msec wake_at;
 	bool is_gone; /* the job was removed from the store */
-	bool is_finished; /* as the driver said last */
+	bool is_finished; /* as the reconciler said last */
 
 	struct text transcript;
 	bool is_silent; /* no transcript is kept */
 	long n_effects; /* so far: status writes, actions, notes */
-	long crash_after; /* lose the driver after this effect; 0: never */
+	long crash_after; /* lose the reconciler after this effect; 0: never */
 	bool crashes_always; /* lose it after every effect */
-	bool is_lost; /* nothing reaches the world until there is a new driver */
+	bool is_lost; /* nothing reaches the world until there is a new reconciler */
 	int n_conflicts; /* this many next writes meet a change by somebody else */
 	int n_full; /* and this many a full disk */
-	int n_trouble; /* errors that the driver reported */
+	int n_trouble; /* errors that the reconciler reported */
 	msec write_takes; /* so long the store is on its way with each change; 0: it is near */
 	struct stage_write *write; /* that is on its way; NULL: none is */
 
@@ -88,5 +89,5 @@ void stage_settle(struct stage *stage);
 msec stage_next(const struct stage *stage);
 /* Time goes on to `until`, with passes whenever something happens. */
 void stage_advance(struct stage *stage, msec until);
-/* A new driver takes the place of the one there is. */
+/* A new reconciler takes the place of the one there is. */
 void stage_replace_driver(struct stage *stage);

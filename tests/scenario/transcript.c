@@ -1,9 +1,9 @@
 /* Plays a transcript and compares what happened with what stands in the file.
  *
  *     transcript FILE            plays it; prints the first difference
- *     transcript --crash FILE    plays it again with the driver lost after each single effect, and
- *                                once with the driver lost after every one: the end is the same
- *     transcript --small FILE    the same, and the store keeps statuses small, as a cluster does
+ *     transcript --crash FILE    plays it again with the reconciler lost after each single effect,
+ * and once with the reconciler lost after every one: the end is the same transcript --small FILE
+ * the same, and the store keeps statuses small, as a cluster does
  *
  * With MUSTER_WRITE_GOLDEN in the environment the first one writes what happened into the file.
  *

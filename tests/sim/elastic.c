@@ -158,18 +158,18 @@ static void answer_held(struct play *play)
 static void check_aside(struct play *play, const struct world *world)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_past past;
-	size_t n_aside = 0, n_others;
+	struct rendezvous_snapshot past;
+	size_t n_excluded = 0, n_others;
 
-	rendezvous_remember(play->rendezvous, play->now, arena, &past);
-	for (size_t i = 0; i < past.n_aside; i++) {
-		n_aside += world_rank(world, past.aside[i].id) >= 0;
+	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &past);
+	for (size_t i = 0; i < past.n_excluded; i++) {
+		n_excluded += world_rank(world, past.aside[i].id) >= 0;
 		if (strcmp(past.aside[i].id, play->first) == 0)
 			*play->first = '\0';
 	}
-	n_others = world->n_members - n_aside;
+	n_others = world->n_members - n_excluded;
 	n_others -= n_others % (size_t) play->settings.unit;
-	hold(play, n_aside == 0 || n_others < (size_t) play->settings.min,
+	hold(play, n_excluded == 0 || n_others < (size_t) play->settings.min,
 	     "a machine that was set aside trains only where others are too few");
 }
 
@@ -240,8 +240,8 @@ static void serve(struct play *play, const struct message *message)
 
 	if (report.activity == MEMBER_HAS_FAILED && dice_one_in(&play->dice, 2))
 		report.is_cause = true;
-	(void) member_call_take(play->rendezvous, id_of(play, message->agent), &report, "{}",
-				play->now, NULL);
+	(void) member_call_apply(play->rendezvous, id_of(play, message->agent), &report, "{}",
+				 play->now, NULL);
 	check_server(play);
 	if (message->report.has_left) {
 		answer_call(play, message->agent, message->number, &message->report.known);
@@ -271,10 +271,10 @@ static struct json *kept_by_server(const struct play *play)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *kept = json_new_object();
-	struct rendezvous_past past;
+	struct rendezvous_snapshot past;
 
-	rendezvous_remember(play->rendezvous, play->now, arena, &past);
-	rendezvous_past_set(kept, &past);
+	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &past);
+	rendezvous_snapshot_set(kept, &past);
 	return kept;
 }
 
@@ -288,9 +288,9 @@ static void back_up(struct play *play)
 static void restore_server(struct play *play, const struct json *kept)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_past past = {0};
+	struct rendezvous_snapshot past = {0};
 
-	hold(play, rendezvous_past_read(kept, arena, &past, NULL) == 0, "what is kept is read");
+	hold(play, rendezvous_snapshot_read(kept, arena, &past, NULL) == 0, "what is kept is read");
 	rendezvous_free(play->rendezvous);
 	play->rendezvous = rendezvous_restore(&play->settings, &past, play->server_back_at);
 }
@@ -545,7 +545,7 @@ static struct rendezvous_settings any_settings(struct dice *dice)
 			{
 				.most = dice_one_in(dice, 3) ? 2 : -1,
 				.window = dice_one_in(dice, 2) ? 20 * MSEC_PER_SECOND : 0,
-				.most_fruitless = dice_one_in(dice, 3) ? 3 : 0,
+				.max_no_progress = dice_one_in(dice, 3) ? 3 : 0,
 			},
 	};
 }

@@ -1,12 +1,14 @@
-/* Random jobs in a random world, in virtual time: the real driver on the stage of the transcripts.
+/* Random jobs in a random world, in virtual time: the real reconciler on the stage of the
+ * transcripts.
  *
  *     sim [--runs N] [--first SEED]    many runs; the seed of the first that breaks a rule is said
  *     sim --seed S [--verbose]         one run again, with its transcript
  *     sim --small ...                  on a store that keeps statuses small, as a cluster does
  *
  * Each run makes a job, replicas that behave well or badly, and events: kills, deletions, scaling,
- * suspending, stopping, conflicts, a full disk, refused actions, lost drivers. Then the world calms
- * down, and the job has to come to its end. The stage checks what must hold at every moment. */
+ * suspending, stopping, conflicts, a full disk, refused actions, lost reconcilers. Then the world
+ * calms down, and the job has to come to its end. The stage checks what must hold at every moment.
+ */
 #include "base/mem.h"
 #include "scenario/stage.h"
 #include "sim/dice.h"
@@ -123,13 +125,13 @@ static struct fake_behaviour any_behaviour(struct dice *dice)
 	return behaviour;
 }
 
-static const struct backend_fake_settings *any_habits(struct dice *dice)
+static const struct backend_fake_settings *any_traits(struct dice *dice)
 {
 	static const struct backend_fake_settings *const settings[] = {
 		&backend_fake_like_local,
 		&backend_fake_like_kubernetes,
 		&backend_fake_like_tfjobs,
-		&backend_fake_without_habits,
+		&backend_fake_without_traits,
 	};
 
 	return settings[dice_below(dice, ARRAY_LEN(settings))];
@@ -282,7 +284,7 @@ static void print_run(const struct json *document, const struct stage *stage)
 static bool run(uint64_t seed, bool is_small, bool is_verbose)
 {
 	struct dice dice = {.state = seed};
-	struct stage *stage CLEANUP(stage_cleanup) = stage_new(any_habits(&dice));
+	struct stage *stage CLEANUP(stage_cleanup) = stage_new(any_traits(&dice));
 	struct json *document CLEANUP(json_cleanup) = make_document(&dice);
 
 	stage->is_silent = !is_verbose;

@@ -6,7 +6,7 @@ from tfjobs import NAMESPACE, kube, refuse, serve  # noqa: F401
 
 pytestmark = pytest.mark.sanitize
 
-AT_ONCE = 16  # calls (kube/turns.h)
+AT_ONCE = 16  # calls (kube/request_limiter.h)
 FEW = 10  # that asked for the others by then, one after the other: at longer and longer intervals
 MANY = 80
 

@@ -42,7 +42,7 @@ static inline int scene_begin(void **state)
 	scene->observed = (struct observed){
 		.replicas = scene->objects,
 		.addresses = scene->addresses,
-		.habits = {.names_carry_attempt = true, .ends_finished_jobs = true},
+		.traits = {.names_carry_attempt = true, .ends_finished_jobs = true},
 	};
 	*state = scene;
 	return 0;

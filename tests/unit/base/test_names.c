@@ -75,7 +75,7 @@ static void labels_have_keys_and_values(void **state)
 
 static void assert_made(const char *text, size_t max_len, const char *expected)
 {
-	char *name CLEANUP(mem_free_text) = name_make_dns1035(text, max_len, "job");
+	char *name CLEANUP(mem_free_text) = name_to_dns1035(text, max_len, "job");
 
 	assert_string_equal(name, expected);
 	assert_true(name_is_dns1035_label(name));

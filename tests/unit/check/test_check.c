@@ -133,7 +133,7 @@ static void fail_replica(struct story *story, char *rest)
 	story->failure.last_lines = story->said;
 }
 
-/* As the driver notes it. */
+/* As the reconciler notes it. */
 static void note_said(struct story *story, const char *line)
 {
 	struct failure *failure = &story->failure;
@@ -193,7 +193,7 @@ static void note_stopped(struct story *story, char *rest)
 {
 	enum check_job job = job_of(story, next_word(&rest));
 
-	check_note_stopped(&story->check, job, rest, true);
+	check_record_stopped(&story->check, job, rest, true);
 }
 
 static void take(struct story *story, msec now, const char *word, char *rest)
@@ -201,11 +201,11 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 	struct check *check = &story->check;
 
 	if (text_equals(word, "library"))
-		check_note_library(check, rest, now);
+		check_record_library(check, rest, now);
 	else if (text_equals(word, "no-library"))
 		check_refuse(check, CHECK_LIBRARY, rest, now);
 	else if (text_equals(word, "data"))
-		check_note_data(check, rest, now);
+		check_record_data(check, rest, now);
 	else if (text_equals(word, "no-data"))
 		check_refuse(check, CHECK_DATA, rest, now);
 	else if (text_equals(word, "wants"))

@@ -50,7 +50,7 @@ static void begin(struct check *check, const struct check_request *request)
 
 	check_init(check, request, 0);
 	if (!request->is_on_kubernetes)
-		check_note_library(check, "here", 1);
+		check_record_library(check, "here", 1);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		check_add_line(check, CHECK_SERVERS_JOB, lines[i], strlen(lines[i]), 1);
 	tell_serving(check, "worker-0", 1);

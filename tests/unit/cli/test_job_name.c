@@ -44,7 +44,7 @@ static char *make(int taken)
 {
 	n_taken = taken;
 	n_asked = 0;
-	return job_name_make(NULL, "digits.py");
+	return job_name_choose(NULL, "digits.py");
 }
 
 static void a_name_is_the_word_and_five_characters(void **state)

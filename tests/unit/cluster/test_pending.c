@@ -42,10 +42,10 @@ static void an_entry_stays_for_as_long_as_something_is_under_way(void **state)
 
 	pending->start = PENDING_START_WAITS;
 	pending->ended_uid = mem_copy_text("old");
-	pending_forget_end(pending);
+	pending_drop_end(pending);
 	pending_drop_if_idle(table, pending);
 	assert_int_equal(table->count, 1);
-	pending_forget_start(pending);
+	pending_drop_start(pending);
 	pending_drop_if_idle(table, pending);
 	assert_int_equal(table->count, 0);
 }

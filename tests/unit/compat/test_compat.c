@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/text.h"
-#include "cli/hand_over.h"
+#include "cli/kubernetes_program.h"
 #include "command/call.h"
 #include "command/compat.h"
 #include "command/options.h"
@@ -35,8 +35,8 @@ int command_call(const struct command_table *called, const struct command *comma
 	return 42;
 }
 
-/* To the program that speaks to clusters: "hand_over tf-spawner train.py". */
-int hand_over(char *const *argv, struct err *err)
+/* To the program that speaks to clusters: "kubernetes_program_exec tf-spawner train.py". */
+int kubernetes_program_exec(char *const *argv, struct err *err)
 {
 	text_add(&last_call, "hand_over");
 	for (; *argv; argv++)
@@ -230,7 +230,7 @@ static void a_spawner_goes_on_as_the_program_that_speaks_to_clusters(void **stat
 	assert_int_equal(run("tf-spawner", "-d -t mine"), EXIT_FAILED);
 	assert_string_equal(text_of(&last_call), "hand_over tf-spawner -d -t mine");
 	text_clear(&last_call);
-	assert_int_equal(run("tf-spawner", "--dry-run"), EXIT_WRONG_USE);
+	assert_int_equal(run("tf-spawner", "--dry-run"), EXIT_USAGE);
 	assert_string_equal(text_of(&last_call), "");
 }
 
@@ -273,8 +273,8 @@ static void verbose_may_be_told_in_three_ways(void **state)
 	assert_becomes("grpc_tensorflow_server", "--verbose True", verbose);
 	assert_becomes("grpc_tensorflow_server", "--verbose False", beginning);
 	assert_becomes("grpc_tensorflow_server", "--verbose=False", beginning);
-	assert_int_equal(run("grpc_tensorflow_server", "--verbose maybe"), EXIT_WRONG_USE);
-	assert_int_equal(run("grpc_tensorflow_server", "true"), EXIT_WRONG_USE);
+	assert_int_equal(run("grpc_tensorflow_server", "--verbose maybe"), EXIT_USAGE);
+	assert_int_equal(run("grpc_tensorflow_server", "true"), EXIT_USAGE);
 	assert_string_equal(text_of(&last_call), "");
 }
 

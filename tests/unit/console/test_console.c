@@ -5,7 +5,7 @@
 #include "io/file.h"
 #include "io/folder.h"
 #include "logs/writer.h"
-#include "reconcile/silence.h"
+#include "reconcile/output_idle.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -197,7 +197,7 @@ static void chatter_to_the_same_file_keeps_its_place(void **state)
 	fixture->lines_fd = open_output(fixture, "lines");
 	fixture->chatter_fd = dup(fixture->lines_fd);
 	begin(fixture);
-	console_say(fixture->console, "before");
+	console_print(fixture->console, "before");
 	print(fixture, 0, "hello\n");
 	finish(fixture);
 	assert_file(fixture, "lines",
@@ -223,7 +223,7 @@ static void only_notes_that_help_are_said(void **state)
 static void a_silent_replica_with_an_exception_is_told(void **state)
 {
 	struct fixture *fixture = *state;
-	msec start = loop_now() - 2 * SILENCE_FIRST;
+	msec start = loop_now() - 2 * OUTPUT_IDLE_FIRST;
 	struct replica_status replicas[2];
 	const struct status status = {.replicas = replicas, .n_replicas = 2};
 

@@ -72,7 +72,7 @@ static const struct doctor_row *find(const struct visit *visit, const char *name
 static const struct doctor_row *judge(struct visit *visit, const char *name,
 				      enum doctor_state state)
 {
-	doctor_judge(&visit->facts, visit->arena, &visit->report);
+	doctor_evaluate(&visit->facts, visit->arena, &visit->report);
 	const struct doctor_row *row = find(visit, name);
 
 	assert_non_null(row);
@@ -91,7 +91,7 @@ static void a_machine_with_everything_is_well(void **state)
 {
 	struct visit *visit = *state;
 
-	doctor_judge(&visit->facts, visit->arena, &visit->report);
+	doctor_evaluate(&visit->facts, visit->arena, &visit->report);
 	for (size_t i = 0; i < visit->report.n_rows; i++)
 		judge(visit, visit->report.rows[i].name, DOCTOR_OK);
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_OK), visit->report.n_rows);
@@ -316,7 +316,7 @@ static void a_limit_on_addresses_is_told_only_where_there_is_one(void **state)
 {
 	struct visit *visit = *state;
 
-	doctor_judge(&visit->facts, visit->arena, &visit->report);
+	doctor_evaluate(&visit->facts, visit->arena, &visit->report);
 	assert_null(find(visit, "address space"));
 	visit->facts.limits.address_space = 4 * GIGABYTE;
 	assert_string_equal(judge(visit, "address space", DOCTOR_WARNING)->fix,
@@ -392,7 +392,7 @@ static void a_clock_is_judged_only_where_it_is_known(void **state)
 	visit->facts.is_clock_synchronised = false;
 	judge(visit, "clock", DOCTOR_WARNING);
 	visit->facts.is_clock_known = false;
-	doctor_judge(&visit->facts, visit->arena, &visit->report);
+	doctor_evaluate(&visit->facts, visit->arena, &visit->report);
 	assert_null(find(visit, "clock"));
 }
 

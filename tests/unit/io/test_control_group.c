@@ -26,7 +26,7 @@ static void put(const char *folder, const char *name, const char *text)
 	char *place CLEANUP(mem_free_text) = mem_format("%s%s", root, folder);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", place, name);
 
-	assert_int_equal(folder_make(place, NULL), 0);
+	assert_int_equal(folder_create(place, NULL), 0);
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);

@@ -31,7 +31,7 @@ static int begin(void **state)
 	struct err err;
 
 	*state = waiting;
-	if (own_group_make(&waiting->folder, &err) < 0) {
+	if (own_group_create(&waiting->folder, &err) < 0) {
 		print_message("%s\n", err.text);
 		return 0;
 	}
@@ -110,7 +110,7 @@ static void all_that_is_in_it_is_killed(void **state)
 	const struct waiting *waiting = need_group(state);
 	int status = 0;
 
-	own_group_settle(waiting->folder, &waiting->maker);
+	own_group_clean_up(waiting->folder, &waiting->maker);
 	assert_int_equal(waitpid(waiting->child, &status, 0), waiting->child);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGKILL);
@@ -125,7 +125,7 @@ static void one_that_is_in_it_ends_all_but_itself(void **state)
 	pid_t caller = own_group_fork(waiting->folder);
 
 	if (caller == 0) {
-		own_group_settle(waiting->folder, &waiting->maker);
+		own_group_clean_up(waiting->folder, &waiting->maker);
 		_exit(access(waiting->folder, F_OK) == 0);
 	}
 	assert_int_equal(waitpid(waiting->child, &status, 0), waiting->child);
@@ -178,15 +178,15 @@ static void what_another_made_is_left_alone(void **state)
 	struct process_identity other = waiting->maker;
 
 	other.pid++;
-	own_group_settle(waiting->folder, &other);
+	own_group_clean_up(waiting->folder, &other);
 	other = waiting->maker;
 	other.start_time++;
-	own_group_settle(waiting->folder, &other);
+	own_group_clean_up(waiting->folder, &other);
 	other = waiting->maker;
 	other.boot_id[0] ^= 1;
-	own_group_settle(waiting->folder, &other);
-	own_group_settle("", &waiting->maker);
-	own_group_settle("/tmp", &waiting->maker);
+	own_group_clean_up(waiting->folder, &other);
+	own_group_clean_up("", &waiting->maker);
+	own_group_clean_up("/tmp", &waiting->maker);
 	assert_true(is_alive(waiting));
 }
 

@@ -49,13 +49,13 @@ static void a_stream_of_all_objects_goes_on_as_a_watch(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_saw(&story.reflection, "7");
+	reflection_observe(&story.reflection, "7");
 	assert_false(story.reflection.is_synced);
 	assert_string_equal(story.reflection.version, "");
 	reflection_listed(&story.reflection, "9", story.now);
 	assert_true(story.reflection.is_synced);
 	assert_int_equal(story.reflection.wake_at, MSEC_NEVER);
-	reflection_saw(&story.reflection, "12");
+	reflection_observe(&story.reflection, "12");
 	pass(&story, 400000);
 	end(&story, 0, 0);
 	assert_string_equal(story.reflection.version, "12");
@@ -87,7 +87,7 @@ static void a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages(void *
 	struct story story = begin();
 
 	(void) state;
-	reflection_saw(&story.reflection, "7");
+	reflection_observe(&story.reflection, "7");
 	pass(&story, 60000);
 	end(&story, ERR_UNREACHABLE, 0);
 	assert_next(&story, REFLECTION_LIST, 0);
@@ -185,7 +185,7 @@ static void a_bookmark_says_that_the_version_is_good(void **state)
 		assert_next(&story, REFLECTION_WATCH, 800);
 		pass(&story, 60000);
 		if (i % 2)
-			reflection_saw(&story.reflection, "9");
+			reflection_observe(&story.reflection, "9");
 	}
 }
 
@@ -195,7 +195,7 @@ static void a_lost_watch_goes_on_from_its_version(void **state)
 
 	(void) state;
 	reflection_listed(&story.reflection, "9", story.now);
-	reflection_saw(&story.reflection, "11");
+	reflection_observe(&story.reflection, "11");
 	pass(&story, 5000);
 	end(&story, ERR_UNREACHABLE, 0);
 	assert_string_equal(story.reflection.version, "11");

@@ -31,7 +31,7 @@ static int make(void **state)
 	if (!mkdtemp(supervisor->top))
 		return -1;
 	supervisor->folder = mem_format("%s/%0100d/%0100d", supervisor->top, 1, 2);
-	if (folder_make(supervisor->folder, NULL) < 0 || loop_new(&supervisor->loop, NULL) < 0)
+	if (folder_create(supervisor->folder, NULL) < 0 || loop_new(&supervisor->loop, NULL) < 0)
 		return -1;
 	return control_new(supervisor->loop, supervisor->folder, on_wake, supervisor,
 			   &supervisor->control, NULL);
@@ -86,11 +86,11 @@ static void who_watches_hears_the_present_version_and_every_later_one(void **sta
 {
 	struct supervisor *supervisor = *state;
 
-	control_tell_version(supervisor->control, 7);
+	control_send_version(supervisor->control, 7);
 	int fd = watch(supervisor);
 	assert_int_equal(next_version(fd), 7);
-	control_tell_version(supervisor->control, 8);
-	control_tell_version(supervisor->control, 9);
+	control_send_version(supervisor->control, 8);
+	control_send_version(supervisor->control, 9);
 	assert_int_equal(next_version(fd), 8);
 	assert_int_equal(next_version(fd), 9);
 	close(fd);
@@ -117,7 +117,7 @@ static void who_does_not_read_is_dropped_and_others_still_hear(void **state)
 	assert_int_equal(next_version(eager), 0);
 	/* More than any socket keeps for a reader. */
 	for (int64_t i = 1; i <= 5000; i++) {
-		control_tell_version(supervisor->control, i);
+		control_send_version(supervisor->control, i);
 		assert_int_equal(next_version(eager), i);
 	}
 	while (control_next_version(lazy, MSEC_NEVER, &version, NULL) == 1)

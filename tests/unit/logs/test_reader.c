@@ -31,7 +31,7 @@ static void assert_lines(struct log_scene *scene, const char *expected)
 	struct text text CLEANUP(text_done) = {0};
 	struct log_line line;
 
-	log_reader_look_again(scene->reader);
+	log_reader_poll(scene->reader);
 	while (log_reader_next(scene->reader, &line))
 		text_addf(&text, "%d.%d%c %.*s\n", line.name->index, line.name->attempt,
 			  line.is_continuation ? '+' : ':', (int) line.len, line.bytes);

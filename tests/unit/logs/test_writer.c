@@ -235,26 +235,26 @@ static void other_files_are_no_logs(void **state)
 /* Of all that passes through, 50 MB, no more than a part is ever held. */
 static void what_is_shown_while_nothing_is_kept_takes_little_memory(void **state)
 {
-	struct unkept *unkept = unkept_new();
+	struct unsaved_output *unsaved_output = unsaved_output_new();
 	const struct log_name name = {.role = "worker"};
-	struct unkept_output *output = unkept_make(unkept, &name);
+	struct unsaved_attempt_output *output = unsaved_output_create(unsaved_output, &name);
 	char piece[1000], taken[1000];
 
 	(void) state;
-	unkept_set_shown(unkept, true);
-	unkept_add(output, "behind", 6); /* so it is never empty */
+	unsaved_output_set_shown(unsaved_output, true);
+	unsaved_output_add(output, "behind", 6); /* so it is never empty */
 	struct mallinfo2 before = mallinfo2();
 
 	for (int i = 0; i < 50000; i++) {
 		memset(piece, i % 251, sizeof(piece));
-		unkept_add(output, piece, sizeof(piece));
-		assert_int_equal(unkept_take(output, taken, sizeof(taken)), sizeof(taken));
+		unsaved_output_add(output, piece, sizeof(piece));
+		assert_int_equal(unsaved_output_take(output, taken, sizeof(taken)), sizeof(taken));
 		assert_int_equal((unsigned char) taken[sizeof(taken) - 1], i % 251);
 	}
 	struct mallinfo2 after = mallinfo2();
 
 	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + (1 << 20));
-	unkept_free(unkept);
+	unsaved_output_free(unsaved_output);
 }
 
 int main(void)

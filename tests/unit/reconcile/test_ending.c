@@ -1,7 +1,7 @@
 /* What has to end: leftovers, what is no longer wanted, and overdue stops. */
 #include "unit.h"
 
-#include "reconcile/silence.h"
+#include "reconcile/output_idle.h"
 #include "scene.h"
 
 static void a_stranger_is_ended_and_removed(void **state)
@@ -58,7 +58,7 @@ static void what_was_not_made_when_the_job_ended_is_not_made_any_more(void **sta
 {
 	struct scene *scene = *state;
 
-	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene->job.clean_policy = CLEAN_NONE;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	scene_settle(scene);
@@ -79,7 +79,7 @@ static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->observed.habits.kills_after_grace = true;
+	scene->observed.traits.kills_after_grace = true;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene->job.stop_reason = "interrupted";
@@ -93,7 +93,7 @@ static void a_grace_that_was_made_shorter_counts(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->observed.habits.kills_after_grace = true;
+	scene->observed.traits.kills_after_grace = true;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene->job.stop_reason = "interrupted";
@@ -154,8 +154,8 @@ static void a_silent_replica_keeps_its_stacks_when_it_is_stopped(void **state)
 
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
-	scene->now += 2 * SILENCE_FIRST;
-	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - SILENCE_FIRST + 1;
+	scene->now += 2 * OUTPUT_IDLE_FIRST;
+	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - OUTPUT_IDLE_FIRST + 1;
 	scene->job.stop_reason = "interrupted";
 	scene_decide(scene);
 	assert_true(scene_action(scene, ACTION_STOP, "worker", 0)->keeps_stacks);
@@ -184,7 +184,7 @@ static void a_kill_keeps_no_stacks(void **state)
 	scene->job.grace = 0;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
-	scene->now += 2 * SILENCE_FIRST;
+	scene->now += 2 * OUTPUT_IDLE_FIRST;
 	scene->job.stop_reason = "interrupted";
 	scene_decide(scene);
 	assert_false(scene_action(scene, ACTION_KILL, "worker", 0)->keeps_stacks);
@@ -198,7 +198,7 @@ static void after_a_failure_the_silent_keep_their_stacks(void **state)
 	scene->job.clean_policy = CLEAN_ALL;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	scene_settle(scene);
-	scene->now += SILENCE_FIRST;
+	scene->now += OUTPUT_IDLE_FIRST;
 	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - 5 * MSEC_PER_SECOND;
 	scene_object(scene, "worker", 2, 0)->printed_at = scene->now - 5 * MSEC_PER_SECOND + 1;
 	scene_exit(scene, "worker", 0, 0, 1, 0);

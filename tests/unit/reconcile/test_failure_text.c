@@ -55,7 +55,7 @@ static void assert_explained(const char *const *lines, size_t n_lines, const cha
 	struct failure failure = {
 		.role = "worker",
 		.message = "worker-0 exited with code 1",
-		.exception = exception_find(&printed, arena), /* as the driver notes it */
+		.exception = exception_find(&printed, arena), /* as the reconciler notes it */
 		.last_lines = (const char **) lines,
 		.n_last_lines = n_lines,
 	};

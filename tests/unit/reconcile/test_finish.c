@@ -105,7 +105,7 @@ static void no_condition_changes_after_the_end(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 1, 0, 1, 0);
@@ -237,7 +237,7 @@ static void on_a_cluster_the_policy_says_what_is_cleaned(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene->job.clean_policy = CLEAN_NONE;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);

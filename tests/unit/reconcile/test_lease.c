@@ -29,7 +29,7 @@ static void assert_call(struct lease *lease, enum lease_call call, msec now)
 
 static void see(struct lease *lease, struct lease_record record, msec now)
 {
-	lease_saw(lease, &record, now);
+	lease_observe(lease, &record, now);
 }
 
 static void write(struct lease *lease, struct lease_record record, msec now)
@@ -409,7 +409,7 @@ static void take_answer(const struct scene *world, struct claimant *claimant, ms
 	record.fate = fate_of(world, &record);
 	claimant->call = LEASE_NO_CALL;
 	if (call == LEASE_LOOK || (call == LEASE_WRITE && !record.is_there))
-		lease_saw(&claimant->lease, &record, clock);
+		lease_observe(&claimant->lease, &record, clock);
 	else if (claimant->was_refused)
 		lease_conflicted(&claimant->lease, clock);
 	else

@@ -66,7 +66,7 @@ static void a_leftover_blocks_its_successor_where_names_are_taken(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->observed.habits = (struct backend_habits){0};
+	scene->observed.traits = (struct backend_traits){0};
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 0, 0, 1, 0);

@@ -219,7 +219,7 @@ static void delete_pod(struct scene *scene, const char *role, int index)
 
 static void begin_tfjob(struct scene *scene)
 {
-	scene->observed.habits.repeats_attempts = true;
+	scene->observed.traits.repeats_attempts = true;
 	scene->job.backoff_limit = 0;
 }
 

@@ -10,7 +10,7 @@ static struct summary summary_of(struct scene *scene)
 {
 	struct summary summary;
 
-	summary_make(&scene->job, &scene->status, scene->arena, &summary);
+	summary_create(&scene->job, &scene->status, scene->arena, &summary);
 	return summary;
 }
 

@@ -28,7 +28,7 @@ static int step(struct rendezvous *rendezvous, enum rendezvous_event_type type, 
 		.id = id,
 		.generation = rendezvous_world(rendezvous)->generation,
 		.offer = id,
-		.knows_order = true,
+		.has_acknowledged = true,
 	};
 
 	return rendezvous_step(rendezvous, &event, now, NULL);
@@ -409,7 +409,7 @@ static void fail_as_cause(struct rendezvous *rendezvous, const char *id, int64_t
 		.id = id,
 		.generation = generation,
 		.is_cause = is_cause,
-		.knows_order = true,
+		.has_acknowledged = true,
 	};
 
 	(void) rendezvous_step(rendezvous, &event, now, NULL);
@@ -445,12 +445,12 @@ static void fail_often(struct rendezvous *rendezvous, const char *id, int times,
 	}
 }
 
-static bool is_set_aside(const struct rendezvous *rendezvous, const char *id)
+static bool is_excluded(const struct rendezvous *rendezvous, const char *id)
 {
 	struct rendezvous_view view;
 
 	assert_int_equal(rendezvous_view(rendezvous, id, &view, NULL), 0);
-	return view.is_set_aside;
+	return view.is_excluded;
 }
 
 static void a_machine_that_keeps_failing_is_set_aside(void **state)
@@ -464,8 +464,8 @@ static void a_machine_that_keeps_failing_is_set_aside(void **state)
 	fail_often(rendezvous, "a", 1, &now);
 	assert_world(rendezvous, "5: b c"); /* 4 was that of all, before a said why */
 	assert_view(rendezvous, "a", RENDEZVOUS_WAIT, -1);
-	assert_true(is_set_aside(rendezvous, "a"));
-	assert_false(is_set_aside(rendezvous, "b"));
+	assert_true(is_excluded(rendezvous, "a"));
+	assert_false(is_excluded(rendezvous, "b"));
 	/* It is better than no training, and leads no more. */
 	take(rendezvous, RENDEZVOUS_LEAVE, "b", now);
 	assert_world(rendezvous, "6: c a");
@@ -507,12 +507,12 @@ static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
 	struct rendezvous *rendezvous = three_of(2);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct rendezvous_settings settings = two_to_four;
-	struct rendezvous_past past;
+	struct rendezvous_snapshot past;
 	msec now = START + 60000;
 
 	(void) state;
 	fail_often(rendezvous, "a", 3, &now);
-	rendezvous_remember(rendezvous, now, arena, &past);
+	rendezvous_take_snapshot(rendezvous, now, arena, &past);
 	struct rendezvous *other = rendezvous_restore(&settings, &past, now);
 
 	take(other, RENDEZVOUS_JOIN, "a", now + 10);
@@ -520,7 +520,7 @@ static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
 	take(other, RENDEZVOUS_JOIN, "c", now + 10);
 	take(other, RENDEZVOUS_TIME, NULL, now + 4000);
 	assert_world(other, "5: b c");
-	assert_true(is_set_aside(other, "a"));
+	assert_true(is_excluded(other, "a"));
 	rendezvous_free(rendezvous);
 	rendezvous_free(other);
 }
@@ -530,10 +530,10 @@ static void a_server_that_is_started_again_holds_no_last_call(void **state)
 {
 	struct rendezvous *rendezvous = three();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_past past;
+	struct rendezvous_snapshot past;
 
 	(void) state;
-	rendezvous_remember(rendezvous, NOW, arena, &past);
+	rendezvous_take_snapshot(rendezvous, NOW, arena, &past);
 	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
 
 	assert_world(other, "1: a b c");
@@ -552,12 +552,15 @@ static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void 
 {
 	struct rendezvous *rendezvous = three();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_past past;
-	struct rendezvous_event join = {
-		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .newest = 4, .knows_order = true};
+	struct rendezvous_snapshot past;
+	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN,
+					.id = "a",
+					.offer = "a",
+					.newest = 4,
+					.has_acknowledged = true};
 
 	(void) state;
-	rendezvous_remember(rendezvous, NOW, arena, &past);
+	rendezvous_take_snapshot(rendezvous, NOW, arena, &past);
 	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
 
 	take(other, RENDEZVOUS_JOIN, "d", NOW + 10);
@@ -581,13 +584,13 @@ static void a_job_that_makes_no_progress_ends(void **state)
 {
 	struct rendezvous_settings settings = two_to_four;
 	struct rendezvous_event join = {
-		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .knows_order = true};
+		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .has_acknowledged = true};
 	msec now = START;
 
 	(void) state;
 	settings.min = settings.max = 1;
 	settings.lease = 100000 * MSEC_PER_SECOND;
-	settings.restarts = (struct restart_terms){.most = -1, .most_fruitless = 3};
+	settings.restarts = (struct restart_terms){.most = -1, .max_no_progress = 3};
 	struct rendezvous *rendezvous = begin(&settings);
 
 	for (int64_t step = 1; step <= 8; step++, now += 60000) {

@@ -5,10 +5,10 @@
 #define START ((msec) 5000000)
 #define MINUTE (60 * MSEC_PER_SECOND)
 
-static struct restart_budget budget_of(int most, msec window, int most_fruitless)
+static struct restart_budget budget_of(int most, msec window, int max_no_progress)
 {
 	return (struct restart_budget){
-		.terms = {.most = most, .window = window, .most_fruitless = most_fruitless}};
+		.terms = {.most = most, .window = window, .max_no_progress = max_no_progress}};
 }
 
 static void assert_granted(struct restart_budget *budget, msec now)
@@ -89,7 +89,7 @@ static void failures_in_a_row_without_progress_are_limited(void **state)
 	restart_budget_progress(&budget, 7);
 	assert_granted(&budget, START);
 	assert_granted(&budget, START);
-	assert_ended(&budget, START, RESTARTS_FRUITLESS);
+	assert_ended(&budget, START, RESTARTS_NO_PROGRESS);
 	restart_budget_done(&budget);
 }
 
@@ -112,19 +112,19 @@ static void another_process_goes_on_with_it(void **state)
 {
 	struct restart_budget budget = budget_of(2, 10 * MINUTE, 9);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct restart_budget_past past;
+	struct restart_budget_snapshot past;
 
 	(void) state;
 	restart_budget_progress(&budget, 5);
 	assert_granted(&budget, START);
 	assert_granted(&budget, START + 4 * MINUTE);
-	restart_budget_remember(&budget, START + 5 * MINUTE, arena, &past);
+	restart_budget_take_snapshot(&budget, START + 5 * MINUTE, arena, &past);
 	struct restart_budget other = restart_budget_restore(&budget.terms, &past, 0);
 
 	assert_ended(&other, 4 * MINUTE, RESTARTS_SPENT);
 	assert_granted(&other, 5 * MINUTE);
 	assert_int_equal(other.progress, 5);
-	assert_int_equal(other.n_fruitless, 3);
+	assert_int_equal(other.n_no_progress, 3);
 	restart_budget_done(&budget);
 	restart_budget_done(&other);
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/keeper.h"
+#include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
 #include "spec/fetch.h"
 #include "spec/job.h"
@@ -112,9 +112,9 @@ static void a_job_knows_what_its_document_names(void **state)
 	assert_string_equal(job->fetches[0].path, "/logs");
 	assert_int_equal(job->fetches[0].index, 1);
 	assert_string_equal(job->fetches[1].path, "/models/.");
-	assert_true(keeper_is_needed(job, "worker", 1));
-	assert_false(keeper_is_needed(job, "worker", 2));
-	assert_false(keeper_is_needed(job, "ps", 1));
+	assert_true(fetch_sidecar_is_needed(job, "worker", 1));
+	assert_false(fetch_sidecar_is_needed(job, "worker", 2));
+	assert_false(fetch_sidecar_is_needed(job, "ps", 1));
 }
 
 static void an_annotation_that_is_no_list_is_a_fault(void **state)
@@ -230,7 +230,7 @@ static void assert_chosen(const char *phase, const char *trains, const char *kee
 	struct json *pod CLEANUP(json_cleanup) = pod_new("", 0, texts);
 	char *text CLEANUP(mem_free_text) = mem_format(
 		"{\"phase\": \"%s\", \"reason\": \"Evicted\", \"containerStatuses\": [{\"name\": "
-		"\"tensorflow\", \"state\": {\"%s\": {}}}, {\"name\": \"" KEEPER_CONTAINER
+		"\"tensorflow\", \"state\": {\"%s\": {}}}, {\"name\": \"" FETCH_SIDECAR_CONTAINER
 		"\", \"state\": {\"%s\": {}}}]}",
 		phase, trains, keeper);
 	const char *container = NULL, *to_fetch = NULL;
@@ -239,13 +239,15 @@ static void assert_chosen(const char *phase, const char *trains, const char *kee
 
 	assert_int_equal(json_read(text, strlen(text), &status, NULL), 0);
 	json_set(pod, "status", status);
-	int rc = keeper_choose_container(pod, "worker-0", false, &container, &err);
+	int rc = fetch_sidecar_choose_container(pod, "worker-0", false, &container, &err);
 
 	assert_string_equal(rc ? err.text : container, wanted);
-	assert_int_equal(keeper_choose_container(pod, "worker-0", true, &to_fetch, NULL), rc);
+	assert_int_equal(fetch_sidecar_choose_container(pod, "worker-0", true, &to_fetch, NULL),
+			 rc);
 	if (rc == 0)
-		assert_string_equal(to_fetch,
-				    text_equals(keeper, "running") ? KEEPER_CONTAINER : container);
+		assert_string_equal(to_fetch, text_equals(keeper, "running")
+						      ? FETCH_SIDECAR_CONTAINER
+						      : container);
 }
 
 static void the_container_that_runs_is_entered(void **state)
@@ -253,7 +255,7 @@ static void the_container_that_runs_is_entered(void **state)
 	(void) state;
 	assert_chosen("Running", "running", "running", "tensorflow");
 	assert_chosen("Running", "running", "waiting", "tensorflow");
-	assert_chosen("Running", "terminated", "running", KEEPER_CONTAINER);
+	assert_chosen("Running", "terminated", "running", FETCH_SIDECAR_CONTAINER);
 	assert_chosen("Pending", "waiting", "waiting", "worker-0 has not started yet");
 	assert_chosen("Failed", "terminated", "terminated",
 		      "worker-0 has ended (Evicted), and its container can no "

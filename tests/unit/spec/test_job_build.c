@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "spec/cluster.h"
 #include "spec/job_build.h"
+#include "spec/tf_cluster.h"
 
 static const char *const true_command[] = {"true", NULL};
 

@@ -51,7 +51,7 @@ static void make_parents(const char *path)
 	char *folder CLEANUP(mem_free_text) = mem_copy_text(path);
 
 	*strrchr(folder, '/') = '\0';
-	assert_int_equal(folder_make(folder, NULL), 0);
+	assert_int_equal(folder_create(folder, NULL), 0);
 }
 
 static void make_file(const struct tree *tree, const char *path, const char *content)

@@ -20,7 +20,7 @@
 #define PATIENT ((msec) 3 * MSEC_PER_SECOND) /* for both in one cluster */
 #define MOST_PEERS 4
 
-struct cluster {
+struct tf_cluster {
 	struct network_peer peers[MOST_PEERS];
 	size_t n_peers;
 	struct network_finding findings[MOST_PEERS];
@@ -42,12 +42,12 @@ static int listen_somewhere(int *ret_port)
 	return fd;
 }
 
-static void cluster_init(struct cluster *cluster, size_t n_peers)
+static void cluster_init(struct tf_cluster *cluster, size_t n_peers)
 {
 	static const char *const names[MOST_PEERS] = {"worker-0", "worker-1", "ps-0", "ps-1"};
 	int held[MOST_PEERS];
 
-	*cluster = (struct cluster){.n_peers = n_peers};
+	*cluster = (struct tf_cluster){.n_peers = n_peers};
 	for (size_t i = 0; i < n_peers; i++) {
 		cluster->peers[i] = (struct network_peer){.name = names[i], .host = "127.0.0.1"};
 		held[i] = listen_somewhere(&cluster->peers[i].port);
@@ -58,7 +58,7 @@ static void cluster_init(struct cluster *cluster, size_t n_peers)
 
 static void take_finding(size_t peer, const struct network_finding *finding, void *data)
 {
-	struct cluster *cluster = data;
+	struct tf_cluster *cluster = data;
 
 	cluster->findings[peer] = *finding;
 	cluster->n_told[peer]++;
@@ -66,12 +66,12 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 
 static void take_other(size_t peer, const char *address, void *data)
 {
-	struct cluster *cluster = data;
+	struct tf_cluster *cluster = data;
 
 	snprintf(cluster->others[peer], sizeof(cluster->others[peer]), "%s", address);
 }
 
-static int run_task(struct cluster *cluster, size_t own, msec timeout, struct err *err)
+static int run_task(struct tf_cluster *cluster, size_t own, msec timeout, struct err *err)
 {
 	const struct network_probe_settings settings = {.peers = cluster->peers,
 							.n_peers = cluster->n_peers,
@@ -84,7 +84,7 @@ static int run_task(struct cluster *cluster, size_t own, msec timeout, struct er
 	return network_probe_run(&settings, err);
 }
 
-static bool found_all(const struct cluster *cluster, size_t own)
+static bool found_all(const struct tf_cluster *cluster, size_t own)
 {
 	for (size_t i = 0; i < cluster->n_peers; i++) {
 		const struct network_finding *finding = &cluster->findings[i];
@@ -100,7 +100,7 @@ static bool found_all(const struct cluster *cluster, size_t own)
 
 /* Another task in a process of its own, which begins after a while and ends with 0 when it found
  * all. */
-static pid_t fork_task(struct cluster *cluster, size_t own, int delay)
+static pid_t fork_task(struct tf_cluster *cluster, size_t own, int delay)
 {
 	pid_t pid = fork();
 
@@ -120,14 +120,14 @@ static void assert_ends_well(pid_t pid)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void assert_nothing_is_left(const struct cluster *cluster, size_t own)
+static void assert_nothing_is_left(const struct tf_cluster *cluster, size_t own)
 {
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	assert_true(port_is_free(cluster->peers[own].port));
 }
 
-static void assert_fails(const struct cluster *cluster, size_t peer, enum network_stage stage,
+static void assert_fails(const struct tf_cluster *cluster, size_t peer, enum network_stage stage,
 			 const char *error)
 {
 	assert_int_equal(cluster->n_told[peer], 1);
@@ -138,7 +138,7 @@ static void assert_fails(const struct cluster *cluster, size_t peer, enum networ
 static void tasks_that_run_together_find_each_other(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 	pid_t others[MOST_PEERS];
 
 	cluster_init(&cluster, MOST_PEERS);
@@ -156,7 +156,7 @@ static void tasks_that_run_together_find_each_other(void **state)
 static void a_task_alone_has_nothing_to_ask(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 1);
 	assert_int_equal(run_task(&cluster, 0, LIMIT, NULL), 0);
@@ -167,7 +167,7 @@ static void a_task_alone_has_nothing_to_ask(void **state)
 static void a_task_that_comes_later_is_waited_for(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
 	pid_t late = fork_task(&cluster, 1, 200);
@@ -181,7 +181,7 @@ static void a_task_that_comes_later_is_waited_for(void **state)
 static void what_cannot_be_reached_is_told_and_the_others_are_found(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 4);
 	cluster.peers[3].host = "no-such-host.invalid";
@@ -218,7 +218,7 @@ static pid_t fork_stranger(int listener, const void *bytes, size_t len)
 
 static void assert_stranger(const void *greeting, size_t len, const char *error)
 {
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
 	int listener = listen_somewhere(&cluster.peers[1].port);
@@ -246,7 +246,7 @@ static void servers_of_another_kind_are_told(void **state)
 static void a_port_that_opens_and_says_nothing_is_told(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
 	int listener = listen_somewhere(&cluster.peers[1].port);
@@ -262,7 +262,7 @@ static void a_port_that_opens_and_says_nothing_is_told(void **state)
 static void another_task_at_the_address_is_told(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 3);
 	cluster.peers[2].port = cluster.peers[1].port;
@@ -279,7 +279,7 @@ static void another_task_at_the_address_is_told(void **state)
 static void who_asks_in_the_name_of_another_is_told_at_the_end(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
 	pid_t stranger = fork();
@@ -300,7 +300,7 @@ static void who_asks_in_the_name_of_another_is_told_at_the_end(void **state)
 static void an_own_port_that_is_taken_is_an_error(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 	struct err err = {0};
 
 	cluster_init(&cluster, 2);
@@ -314,7 +314,7 @@ static void an_own_port_that_is_taken_is_an_error(void **state)
 static void reaching_tries_once_from_here(void **state)
 {
 	(void) state;
-	struct cluster cluster;
+	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
 	int listener = listen_somewhere(&cluster.peers[1].port);

@@ -25,7 +25,7 @@ static void put(const char *name)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", packages, name);
 
-	assert_int_equal(folder_make(path, NULL), 0);
+	assert_int_equal(folder_create(path, NULL), 0);
 }
 
 static void assert_version(const char *name, const char *expected)

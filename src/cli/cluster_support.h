@@ -1,0 +1,53 @@
+/* Which of the two programs this is: `muster`, which starts quickly, or `muster-kubernetes`, the
+ * same commands with the libraries that speak to clusters. Each links one file that defines
+ * `edition`: cluster_support_local.c or cluster_support_kubernetes.c. docs/design/0013. */
+#pragma once
+
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/copy_call.h"
+#include "cli/exec_on_cluster.h"
+#include "cli/job_source.h"
+#include "cli/port_forward_on_cluster.h"
+#include "cli/stacks_on_cluster.h"
+#include "cli/sync_folder.h"
+#include "cli/tensorboard.h"
+#include "command/options.h"
+#include "http/asker.h"
+#include "http/listening.h"
+#include "http/tls.h"
+#include "jobs/client.h"
+
+#include <stdbool.h>
+
+/* What only a program does that speaks to clusters. Functions of calls give the exit code. */
+struct cluster_support {
+	/* run_on_cluster, submit_to_operator, attach_on_cluster. */
+	int (*run)(const struct options *options, const struct job_source *source,
+		   const struct listening *metrics);
+	int (*submit)(const struct options *options, const struct job_source *source);
+	int (*attach)(const struct options *options, const char *namespace_name, const char *name,
+		      bool is_tfjob);
+	/* The jobs of one namespace of the cluster that the options choose; "" for all of them,
+	 * only to be listed. */
+	int (*open_client)(const struct options *options, const char *namespace_name,
+			   const char *state_folder, struct client **ret_client, struct err *err);
+	int (*copy)(const struct copy_call *call); /* copy_call_run */
+	int (*exec)(const struct exec_call *call); /* exec_on_cluster */
+	int (*add_stacks)(const struct stacks_on_cluster_call *call, struct stacks *stacks,
+			  struct err *err); /* stacks_on_cluster */
+	int (*see_tensorboard)(const struct tensorboard_call *call); /* tensorboard_on_cluster */
+	int (*serve_tfjobs)(const struct options *options); /* operator_on_cluster */
+	int (*serve)(const struct options *options); /* serve_on_cluster */
+	int (*orchestrate)(const struct options *options); /* orchestrator_call_with_access */
+	http_asker_new_fn new_asker; /* https_asker_new */
+	struct http_tls *(*tls_of_token)(const char *token); /* http_tls_of_secret */
+	void (*free_tls)(struct http_tls *tls); /* http_tls_free */
+	char *(*pin_of_token)(const char *token); /* certificate_pin_of_secret */
+	int (*forward_ports)(const struct port_forward_call *call); /* port_forward_on_cluster */
+	sync_folder_pack_fn pack_folder;
+	const char *(*library)(void); /* "libcurl/7.88.1 …", for `muster version` */
+};
+
+/* NULL in `muster`, which hands over to the other one (cli/kubernetes_program.h). */
+extern const struct cluster_support *const cluster_support;

@@ -1,0 +1,4 @@
+/* The program `muster`: all but clusters. */
+#include "cli/cluster_support.h"
+
+const struct cluster_support *const cluster_support = NULL;

@@ -1,8 +1,0 @@
-/* A call that needs the program which speaks to clusters. */
-#pragma once
-
-#include "command/options.h"
-
-/* Goes on with the call in the other program (cli/hand_over.h). Comes back only when that fails:
- * why is told then, and the exit code given. Call it before anything was started. */
-int go_on_as_other_program(const struct options *options);

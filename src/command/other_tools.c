@@ -1,0 +1,220 @@
+#include "command/other_tools.h"
+
+#include "base/mem.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <string.h>
+
+#define STARTS "run|render"
+#define WRITE_WORKERS "use -w N for the number of workers"
+#define WRITE_MACHINES                                                                             \
+	"use -w N for the number of workers on this machine; to train on several machines: "       \
+	"'muster launch', or --on kubernetes"
+#define WRITE_PS "use --ps N for the number of parameter servers"
+#define TOLD_ADDRESSES                                                                             \
+	"not needed: muster gives every process the addresses of all others, in TF_CONFIG and "    \
+	"variables (torchrun's command line is that of 'muster launch')"
+#define WRITE_GRACE "use --grace 10s for the time between SIGTERM and SIGKILL"
+#define WHOLE_FOLDERS "not needed: directories are always copied recursively"
+
+/* Of one command first, then of all. */
+static const struct other_tool_option foreign_options[] = {
+	{STARTS "|check", "-n", WRITE_WORKERS, true, true},
+	{STARTS,
+	 "--nnodes|--nodes|--node-rank|-H|--host|--hosts|--hostfile|--machinefile|--nodelist",
+	 WRITE_MACHINES, true, false},
+	{STARTS "|check",
+	 "-np|--np|-N|-c|--nnodes|--nodes|--nproc|--nproc-per-node|--npernode|--num-proc|"
+	 "--num-processes|--num-procs|--ntasks|--ntasks-per-node|--num-workers|--n-workers|"
+	 "--nworkers|--worker|--replicas|--scale|--parallelism|--world-size",
+	 WRITE_WORKERS, true, false},
+	{STARTS "|check", "--num-ps|--n-ps|--num-parameter-servers|--parameter-servers", WRITE_PS,
+	 true, false},
+	{STARTS,
+	 "--master-addr|--master-port|--rdzv-id|--rdzv-endpoint|--rdzv-backend|--rdzv-conf|"
+	 "--rank|--local-addr|--ps-hosts|--worker-hosts",
+	 TOLD_ADDRESSES, true, false},
+	{STARTS, "--standalone", TOLD_ADDRESSES, false, false},
+	{STARTS, "-u", "not needed: Python runs unbuffered", false, false},
+	{STARTS, "-J|--job-name|--project-name", "use --name NAME for the name of the job", true,
+	 false},
+	{STARTS, "-t|--time|--time-limit|--walltime|--active-deadline-seconds",
+	 "use --timeout 30m for the time limit of the job", true, false},
+	{STARTS, "-s|--signal|--kill-signal",
+	 "use --stop-signal SIGNAL for the signal that stops the processes", true, false},
+	{STARTS, "-k|--kill-after|--grace-period|--stop-timeout", WRITE_GRACE, true, false},
+	{STARTS, "--restart|--restarts|--requeue|--backoff-limit|--max-retries|--retries",
+	 "use --max-restarts N for the number of restarts", true, false},
+	{STARTS, "-x|--export|--genv|--setenv", "use -e NAME=VALUE for a variable", true, false},
+	{STARTS, "--mem|--mem-per-cpu", "use --memory 4Gi for the memory of each Pod", true, false},
+	{STARTS, "--cpus|--cpus-per-task|--cpus-per-gpu",
+	 "use --cpu N for the cores of each replica", true, false},
+	{STARTS, "-G|--gpus|--gres|--gpus-per-node|--gpus-per-task",
+	 "use --gpu N for the GPUs of each replica", true, false},
+	{STARTS, "--log-dir|--logs-dir|--output-filename|--output-file|--error|--log-file",
+	 "use --output-dir DIR for a file of each replica's output", true, false},
+	{"launch", "--logs-dir|--output-filename|--output-file|--error|--log-file",
+	 "use --output-dir DIR for a file of each process's output", true, false},
+	{STARTS, "--verbose", "use -v to see what muster does", false, false},
+	{STARTS, "--mount", "use --volume CLAIM:/PATH for a PersistentVolumeClaim", false, false},
+	{STARTS, "--publish|--port", "use 'muster port-forward JOB' while the job is running", true,
+	 false},
+	{STARTS, "-l|--labels|--label",
+	 "set labels in the metadata of a TFJob file, and run -f job.yaml", true, false},
+	{"render", "--rm", "not needed: render starts no job", false, false},
+	{STARTS, "-i|-it|-ti|--interactive|--tty",
+	 "use --stdin worker-0 to pass what you type to worker-0", false, false},
+	{STARTS, "--background|--detached|--no-wait|--bg", "use -d to run in the background", false,
+	 false},
+
+	{"logs", "-n", "use --tail N for the last N lines", true, true},
+	{"logs", "-l|--lines|-N", "use --tail N for the last N lines", true, false},
+	{"logs", "--since-time", "use --since TIME", true, false},
+	{"logs", "-r|--rank|--replica|--pod|--container|-c",
+	 "write the replica after the job: muster logs JOB worker-0", true, false},
+	{"logs", "-F", "use -f to follow the output", false, false},
+	{"logs", "-g", "use --grep RE", true, false},
+	{"logs|run|attach", "--no-log-prefix", "use --no-prefix", false, false},
+	{"logs", "--no-color", "use --color never", false, false},
+	{"logs", "--all-containers|--all-pods|--ignore-errors|--merged|--merge",
+	 "not needed: the output of all replicas is printed", false, false},
+
+	{"ps", "-q|--quiet", "use -o name to print only names", false, false},
+	{"ps", "", "to show one job: 'muster status JOB'", false, false},
+	{"ps|status", "--format|--template", "write -o json", true, false},
+	{"ps|status", "--json|-j", "write -o json", false, false},
+	{"ps", "--filter|--selector|-l|--field-selector", "use -o json, and filter with jq", true,
+	 false},
+	{"ps", "-f|--follow", "use -w to see every change, -o wide for more columns", false, false},
+	{"status", "-f|--follow", "use -w to see every change", false, false},
+
+	{"stop|delete", "-t|--time|--timeout|--grace-period", WRITE_GRACE, true, false},
+	{"stop", "-f|-9|--force|--kill", "use --now to kill immediately", false, false},
+	{"stop", "-s|--signal", "use run --stop-signal SIGNAL when you start the job", true, false},
+	{"delete", "-f|--force|-v|--volumes",
+	 "not needed: delete stops a running job first, then deletes it and its logs", false,
+	 false},
+	{"delete", "-a|--all", "use --all-finished for all finished jobs", false, false},
+
+	{"wait", "-t|--time", "write --timeout 10m", true, false},
+	{"wait", "--for", "wait ends when the job ends; to see every change: 'muster status -w'",
+	 true, false},
+	{"scale", "-w|--workers|--replicas|--worker|-n", "write worker=N after the job", true,
+	 false},
+	{"scale", "--ps", "write ps=N after the job", true, false},
+	{"cp|fetch", "-r|-R|-a|--recursive", WHOLE_FOLDERS, false, false},
+	{"tensorboard", "--bind-all", "write --host 0.0.0.0", false, false},
+	{"tensorboard", "-p", "write --port N", true, false},
+
+	{NULL, "-n", "for a namespace of that name, use --namespace N", true, true},
+	{NULL, "-V|--version", "use 'muster version'", false, false},
+	{NULL, "--cluster|--kube-context", "use --context CONTEXT", true, false},
+};
+
+static const struct foreign_command {
+	const char *words;
+	const char *meant;
+} foreign_commands[] = {
+	{"list|ls|jobs|get|squeue|qstat|sacct|bjobs", "ps"},
+	{"rm|remove|del|forget|purge|prune|clean", "delete"},
+	{"kill|cancel|scancel|qdel|bkill|end|abort|terminate|down|int|interrupt", "stop"},
+	{"start|up|create|launch|train|sbatch|srun|qsub|bsub|mpirun|horovodrun|"
+	 "apply|new|python|python3",
+	 "run"},
+	{"torchrun", "launch"},
+	{"process|template|manifest", "render"},
+	{"describe|show|inspect|info|state|events|scontrol", "status"},
+	{"log|tail|output|follow", "logs"},
+	{"top|stats|watch|monitor|htop", "ps -w"},
+	{"pause|hold|freeze", "suspend"},
+	{"unpause|continue|release|unsuspend|restart", "resume"},
+	{"resize|autoscale", "scale"},
+	{"copy|scp|upload|rsync", "cp"},
+	{"download|pull", "fetch"},
+	{"config|yaml|template|generate|export|convert|manifest|dry-run", "render"},
+	{"forward|portforward|proxy|tunnel|port", "port-forward"},
+	{"board|tb|curves", "tensorboard"},
+	{"test|verify|try|benchmark", "check"},
+	{"diagnose|diag|health", "doctor"},
+	{"reattach|connect", "attach"},
+	{"shell|ssh|sh|bash|rsh", "exec"},
+	{"devices|ping", "probe"},
+	{"serve|grpc-server", "server"},
+	{"-v|ver", "version"},
+	{"usage|man|commands|-?", "help"},
+};
+
+static char as_dash(char byte)
+{
+	return byte == '_' ? '-' : byte;
+}
+
+/* Whether the words, separated by '|', have this one: the first `len` characters of `word`. */
+static bool has_word(const char *words, const char *word, size_t len)
+{
+	for (const char *end;; words = end + 1) {
+		size_t at = 0;
+
+		end = words + strcspn(words, "|");
+		while (at < len && words + at < end && as_dash(word[at]) == words[at])
+			at++;
+		if (at == len && words + at == end)
+			return true;
+		if (!*end)
+			return false;
+	}
+}
+
+static bool is_whole_number(const char *text)
+{
+	int64_t number;
+
+	return text && text_read_int(text, 0, INT64_MAX, &number, NULL) == 0;
+}
+
+static const struct other_tool_option *find_foreign_option(const char *command, const char *word,
+							   size_t len, bool is_number)
+{
+	for (size_t i = 0; i < ARRAY_LEN(foreign_options); i++) {
+		const struct other_tool_option *option = &foreign_options[i];
+
+		if ((!option->commands || has_word(option->commands, command, strlen(command))) &&
+		    option->is_number == is_number && has_word(option->words, word, len))
+			return option;
+	}
+	return NULL;
+}
+
+const struct other_tool_option *other_tool_option_find(const char *command, const char *word,
+						       size_t len)
+{
+	return find_foreign_option(command, word, len, false);
+}
+
+const struct other_tool_option *other_tool_number_find(const char *command, const char *letter,
+						       const char *value)
+{
+	return is_whole_number(value) ? find_foreign_option(command, letter, strlen(letter), true)
+				      : NULL;
+}
+
+const char *other_tool_argument_answer(const char *command)
+{
+	const struct other_tool_option *option = other_tool_option_find(command, "", 0);
+
+	return option ? option->answer : NULL;
+}
+
+char *other_tool_command_meant(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(foreign_commands); i++)
+		if (has_word(foreign_commands[i].words, word, strlen(word)))
+			return mem_copy_text(foreign_commands[i].meant);
+	if (text_ends_with(word, ".py") || text_ends_with(word, ".pyz"))
+		return mem_format("run %s", word);
+	if (text_ends_with(word, ".yaml") || text_ends_with(word, ".yml") ||
+	    text_ends_with(word, ".json"))
+		return mem_format("run -f %s", word);
+	return NULL;
+}

@@ -1,0 +1,198 @@
+/* Tidying up after supervisors that died without a word.
+ *
+ * Order: first the processes are ended, then the record says so. A settler that is killed in
+ * between leaves a job that the next one settles. */
+#include "jobs/orphaned_job.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/log.h"
+#include "io/loop.h"
+#include "io/process.h"
+#include "jobs/process_mark.h"
+#include "jobs/record.h"
+#include "jobs/state_folder.h"
+#include "jobs/supervisor_id.h"
+#include "reconcile/reconcile.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
+#define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
+
+/* How long what is left of a supervisor may take to go. It may be in the middle of a pass, and must
+ * not meet the job that the next one resumes. */
+#define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
+
+struct killing {
+	struct store *store;
+	const struct store_record *record;
+	const char *mark;
+	int n_killed;
+};
+
+/* Somebody else may have settled the job, and resumed it: what runs then is not ours to kill. Of a
+ * process that was there before the record was looked at this tells for sure. */
+static bool has_new_supervisor(const struct killing *killing)
+{
+	struct store_record now CLEANUP(store_record_done) = {0};
+
+	return killing->store->functions->get(killing->store, killing->record->name, &now, NULL) ==
+		       0 &&
+	       text_equals(now.uid, killing->record->uid) &&
+	       !text_equals(now.supervisor, killing->record->supervisor);
+}
+
+/* The mark is looked at again once the process is held by a descriptor: its number may have gone to
+ * another process in between, and no foreign process is ever touched. */
+static void kill_marked(pid_t pid, void *data)
+{
+	struct killing *killing = data;
+
+	if (pid == getpid())
+		return;
+	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return;
+	if (process_has_mark(pid, killing->mark) && !has_new_supervisor(killing) &&
+	    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
+		struct pollfd death = {.fd = fd, .events = POLLIN};
+
+		log_info("job '%s': killed process %d, which it left behind", killing->record->name,
+			 (int) pid);
+		killing->n_killed++;
+		poll(&death, 1, DEATH_LIMIT_MS);
+	}
+	close(fd);
+}
+
+void orphaned_job_kill_processes(struct store *store, const struct store_record *record)
+{
+	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", record->uid);
+	struct killing killing = {.store = store, .record = record, .mark = mark};
+
+	for (int round = 0; round < KILL_ROUNDS; round++) {
+		killing.n_killed = 0;
+		process_each_marked(mark, kill_marked, &killing);
+		if (killing.n_killed == 0)
+			return;
+	}
+}
+
+bool job_is_orphaned(const char *supervisor, bool is_finished)
+{
+	switch (supervisor_fate(supervisor)) {
+	case SUPERVISOR_ALIVE:
+	case SUPERVISOR_ELSEWHERE:
+	case SUPERVISOR_UNSEEN:
+	case SUPERVISOR_ON_CLUSTER:
+		return false;
+	case SUPERVISOR_KILLED:
+	case SUPERVISOR_REBOOTED:
+		return true;
+	case SUPERVISOR_NONE:
+		break;
+	}
+	return !is_finished;
+}
+
+static const char *why_lost(const char *supervisor)
+{
+	switch (supervisor_fate(supervisor)) {
+	case SUPERVISOR_REBOOTED:
+		return "the machine rebooted while the job was running";
+	case SUPERVISOR_NONE:
+		return "the job had no active supervisor";
+	case SUPERVISOR_ALIVE:
+	case SUPERVISOR_ELSEWHERE:
+	case SUPERVISOR_UNSEEN:
+	case SUPERVISOR_ON_CLUSTER:
+	case SUPERVISOR_KILLED:
+		break;
+	}
+	return "muster itself was killed while it supervised the job";
+}
+
+/* One try; ERR_CONFLICT when the record changed in between. A job that was finished already only
+ * loses its supervisor: that died while it ended what was left of the job. The record is as it
+ * ought to be then, also where that could not be written. */
+static int clean_up_record(struct store *store, struct store_record *record, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	struct plan plan;
+
+	int rc = record_read(record, arena, &job, &status, err);
+
+	if (rc < 0)
+		return rc;
+	if (!job_is_orphaned(record->supervisor, status_is_finished(&status)))
+		return 0; /* somebody else was faster */
+	supervisor_wait(record->supervisor, loop_now() + LAST_LOOK_LIMIT);
+	supervisor_end_group(record->supervisor);
+	orphaned_job_kill_processes(store, record);
+	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why_lost(record->supervisor),
+		       loop_now(), arena, &plan);
+	record_set_status(record, job, &plan.status, "");
+	rc = record_write_status(store, job, record->version, &plan.status, "", &record->version,
+				 err);
+	if (rc < 0)
+		record->version++; /* clients that wait for a change see one */
+	return rc;
+}
+
+int orphaned_job_clean_up(struct store *store, const char *name, const char *uid, struct err *err)
+{
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = store->functions->get(store, name, &record, err);
+
+		/* Removed in between: just as well. */
+		if (rc == ERR_NOT_FOUND || (rc == 0 && !text_equals(record.uid, uid)))
+			return 0;
+		if (rc == 0)
+			rc = clean_up_record(store, &record, err);
+		if (rc != ERR_CONFLICT)
+			return rc;
+	}
+}
+
+/* A client that only looks is told what is true, also where it cannot be written. */
+static bool is_good_enough(int rc)
+{
+	return rc == 0 || rc == ERR_SPACE || rc == ERR_IO;
+}
+
+int orphaned_job_get(struct store *store, const char *name, struct store_record *ret_record,
+		     struct err *err)
+{
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = store->functions->get(store, name, &record, err);
+
+		if (rc < 0)
+			return rc;
+		if (job_is_orphaned(record.supervisor, record_is_finished(&record)))
+			rc = clean_up_record(store, &record, err);
+		if (is_good_enough(rc)) {
+			*ret_record = record;
+			record = (struct store_record){0};
+			return 0;
+		}
+		if (rc != ERR_CONFLICT)
+			return rc;
+	}
+}
+
+int orphaned_job_remove(struct store *store, const char *state_folder, const char *name,
+			const char *uid, struct err *err)
+{
+	/* The record goes last: a removal that was cut off can be started again by its name. */
+	int rc = state_folder_remove_job(state_folder, uid, err);
+
+	return rc < 0 ? rc : store->functions->remove(store, name, uid, err);
+}

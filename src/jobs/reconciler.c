@@ -1,0 +1,510 @@
+/* One pass after the other for one job: all effects of a decision, in their order.
+ *
+ * A pass is started by a look, and goes on when its write is answered, if it writes. The reconciler
+ * remembers nothing that it could not read or see again. What it keeps (the parsed document, the
+ * status that it decided on or read) is kept by text and version, so that a pass in which nothing
+ * changed is cheap; a new reconciler goes on where the old one was lost. Where statuses are kept
+ * small (store/store.h) it knows more than what is written: what the replicas show. */
+#include "jobs/reconciler.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/log.h"
+#include "jobs/failure_lines.h"
+#include "jobs/record.h"
+#include "jobs/write_pace.h"
+#include "reconcile/reconcile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* How soon to try again when the store or the back end says no. */
+#define RETRY_AFTER MSEC_PER_SECOND
+
+struct stop_request {
+	const char *reason; /* NULL: none */
+	msec grace;
+};
+
+/* What is under way between a look and its end. */
+struct pass {
+	struct arena *arena; /* of the plan and what it points to */
+	struct store_record record; /* that it was decided on; a stop that is asked for is in it */
+	bool is_document_changed;
+	struct stop_request stop; /* that is in the record */
+	struct plan plan; /* may point into the reconciler's job and status */
+	struct store_change change; /* that it leads to, where that was asked; in the arena */
+	bool is_removing; /* the job, whose time to live is over */
+	bool is_decided; /* the plan's status stands, written or not */
+	int64_t written; /* the version of the record with it; 0: none */
+	msec now;
+	struct reconciler_outcome outcome;
+};
+
+struct reconciler {
+	struct store *store;
+	struct backend *backend;
+	char *job_name, *log_name;
+	struct reconciler_listener listener;
+	reconciler_passed_fn on_passed;
+	void *data;
+
+	char *document; /* the text that `job` was read from; NULL: none yet */
+	struct job *job;
+	char *status_uid; /* of which job, */
+	int64_t status_version; /* and of which version, `status` is, */
+	char *status_text; /* and what stands there of it */
+	bool is_ahead; /* that is not all there is to write */
+	msec written_at; /* MSEC_UNSET: before the first pass */
+	msec changed_at; /* when a pass last changed the status */
+	struct arena *status_arena;
+	struct status status;
+	bool has_acted; /* a pass came to its actions */
+	struct failure_lines failure_lines;
+	bool is_status_untold; /* it was to be written, and perhaps it was */
+
+	bool is_passing;
+	struct pass pass;
+	struct stop_request stop; /* to be written */
+};
+
+struct reconciler *reconciler_new(const struct reconciler_settings *settings)
+{
+	struct reconciler *reconciler = mem_new(sizeof(*reconciler));
+
+	reconciler->listener = settings->listener;
+	reconciler->on_passed = settings->on_passed;
+	reconciler->data = settings->data;
+	reconciler->store = settings->store;
+	reconciler->backend = settings->backend;
+	reconciler->job_name = mem_copy_text(settings->job_name);
+	reconciler->job = settings->job ? job_ref(settings->job) : NULL;
+	reconciler->document = mem_copy_text(settings->document);
+	reconciler->log_name =
+		mem_copy_text(settings->log_name ? settings->log_name : settings->job_name);
+	return reconciler;
+}
+
+static void forget_job(struct reconciler *reconciler)
+{
+	mem_free_text(&reconciler->document);
+	reconciler->document = NULL;
+	job_free(TAKE(reconciler->job));
+}
+
+static void forget_status(struct reconciler *reconciler)
+{
+	mem_free_text(&reconciler->status_uid);
+	mem_free_text(&reconciler->status_text);
+	reconciler->status_uid = reconciler->status_text = NULL;
+	arena_free(TAKE(reconciler->status_arena));
+}
+
+static void forget_pass(struct reconciler *reconciler)
+{
+	arena_free(reconciler->pass.arena);
+	store_record_done(&reconciler->pass.record);
+	reconciler->pass = (struct pass){0};
+	reconciler->is_passing = false;
+}
+
+void reconciler_free(struct reconciler *reconciler)
+{
+	if (!reconciler)
+		return;
+	store_let_go(reconciler->store, reconciler);
+	forget_pass(reconciler);
+	forget_job(reconciler);
+	forget_status(reconciler);
+	failure_lines_done(&reconciler->failure_lines);
+	free(reconciler->job_name);
+	free(reconciler->log_name);
+	free(reconciler);
+}
+
+/* What is kept. */
+
+static bool is_of_job(const struct reconciler *reconciler, const struct store_record *record)
+{
+	return reconciler->job && text_equals(reconciler->job->uid, record->uid);
+}
+
+static void keep_document(struct reconciler *reconciler, const struct store_record *record)
+{
+	free(reconciler->document);
+	reconciler->document = mem_copy_text(record->document);
+}
+
+static int read_driver_job(struct reconciler *reconciler, const struct store_record *record,
+			   struct err *err)
+{
+	const struct reconciler_listener *listener = &reconciler->listener;
+	struct job *job;
+
+	if (is_of_job(reconciler, record) && text_equals(reconciler->document, record->document))
+		return 0;
+	int rc = record_read_job(record, &job, err);
+
+	if (rc < 0 && is_of_job(reconciler, record) && listener->on_unread) {
+		keep_document(reconciler, record);
+		listener->on_unread(reconciler->job, err, listener->data);
+		return 0;
+	}
+	forget_job(reconciler);
+	if (rc < 0)
+		return rc;
+	reconciler->job = job;
+	keep_document(reconciler, record);
+	return 0;
+}
+
+static int read_driver_status(struct reconciler *reconciler, const struct store_record *record,
+			      struct err *err)
+{
+	if (text_equals(reconciler->status_uid, record->uid) &&
+	    (reconciler->status_version == record->version ||
+	     text_equals(reconciler->status_text, record->status))) {
+		reconciler->status_version = record->version;
+		return 0;
+	}
+	forget_status(reconciler);
+	reconciler->status_arena = arena_new();
+	int rc = record_read_status(record, reconciler->status_arena, &reconciler->status, err);
+
+	if (rc < 0)
+		return rc;
+	reconciler->status_uid = mem_copy_text(record->uid);
+	reconciler->status_text = mem_copy_text(record->status);
+	reconciler->status_version = record->version;
+	return 0;
+}
+
+/* What we wrote, or did not have to write, need not be read again. */
+static void retain_driver_status(struct reconciler *reconciler)
+{
+	struct pass *pass = &reconciler->pass;
+	struct arena *arena = arena_new();
+	struct status copy = status_copy(&pass->plan.status, arena);
+	bool is_text_new = pass->written && pass->change.status;
+	const char *text = is_text_new ? pass->change.status : pass->record.status;
+
+	forget_status(reconciler);
+	reconciler->status_arena = arena;
+	reconciler->status = copy;
+	reconciler->status_uid = mem_copy_text(pass->record.uid);
+	reconciler->status_text = mem_copy_text(text);
+	reconciler->status_version = pass->written ? pass->written : pass->record.version;
+}
+
+static int read_record(struct reconciler *reconciler, const struct store_record *record,
+		       struct err *err)
+{
+	int rc = read_driver_job(reconciler, record, err);
+
+	return rc < 0 ? rc : read_driver_status(reconciler, record, err);
+}
+
+/* The end of a pass. */
+
+static void finish_reconcile_pass(struct reconciler *reconciler, const struct err *err)
+{
+	struct reconciler_outcome outcome = reconciler->pass.outcome;
+
+	if (err)
+		log_info("job '%s': trying again soon: %s", reconciler->log_name, err->text);
+	if (reconciler->pass.stop.reason && !reconciler->stop.reason)
+		reconciler->stop = reconciler->pass.stop; /* it could not be written */
+	if (reconciler->pass.is_decided)
+		retain_driver_status(reconciler);
+	forget_pass(reconciler);
+	reconciler->on_passed(&outcome, err, reconciler->data);
+}
+
+static void on_finished_job_removed(int64_t version, const struct err *err, void *data)
+{
+	struct reconciler *reconciler = data;
+	struct reconciler_outcome *outcome = &reconciler->pass.outcome;
+
+	(void) version;
+	if (!err || err->code == ERR_NOT_FOUND) {
+		outcome->is_gone = true;
+		outcome->is_removed = !err;
+		outcome->wake_at = MSEC_NEVER;
+		err = NULL;
+	}
+	finish_reconcile_pass(reconciler, err);
+}
+
+static void remove_expired(struct reconciler *reconciler)
+{
+	const struct store_record *record = &reconciler->pass.record;
+
+	reconciler->pass.is_removing = true;
+	store_begin_remove(reconciler->store, record->name, record->uid, on_finished_job_removed,
+			   reconciler);
+}
+
+bool reconciler_is_removing(const struct reconciler *reconciler)
+{
+	return reconciler->pass.is_removing;
+}
+
+/* Acting and telling. */
+
+static void log_action(const struct reconciler *reconciler, const struct action *action)
+{
+	log_info("job '%s': %s %s-%d, attempt %d", reconciler->log_name,
+		 action_type_words[action->type], action->role, action->index, action->attempt);
+}
+
+/* Each action is started, also when one before it was refused: what ends a replica must not wait
+ * for what starts another. */
+static int apply_actions(struct reconciler *reconciler, const struct plan *plan, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->n_actions; i++) {
+		log_action(reconciler, &plan->actions[i]);
+		int refused = reconciler->backend->functions->apply(
+			reconciler->backend, reconciler->job, &plan->actions[i], rc ? NULL : err);
+
+		if (refused < 0 && rc == 0)
+			rc = refused;
+	}
+	return rc;
+}
+
+static void tell_notes(const struct reconciler *reconciler, const struct plan *plan)
+{
+	if (!reconciler->listener.on_note)
+		return;
+	for (size_t i = 0; i < plan->n_notes; i++)
+		reconciler->listener.on_note(reconciler->job, &plan->notes[i],
+					     reconciler->listener.data);
+}
+
+static void tell_status(struct reconciler *reconciler, const struct status *status)
+{
+	reconciler->is_status_untold = false;
+	if (reconciler->listener.on_status)
+		reconciler->listener.on_status(reconciler->job, status, reconciler->listener.data);
+}
+
+/* What follows when the status stands as the plan has it. */
+static void apply_pass_plan(struct reconciler *reconciler)
+{
+	const struct plan *plan = &reconciler->pass.plan;
+	struct reconciler_outcome *outcome = &reconciler->pass.outcome;
+	bool has_written = reconciler->pass.written;
+	bool is_new = has_written || plan->is_status_changed;
+	struct err err = {0};
+
+	reconciler->pass.is_decided = is_new;
+	if (is_new || reconciler->is_status_untold)
+		tell_status(reconciler, is_new ? &plan->status : &reconciler->status);
+	reconciler->has_acted = true;
+	int rc = apply_actions(reconciler, plan, &err);
+
+	failure_lines_note_actions(&reconciler->failure_lines, reconciler->backend, reconciler->job,
+				   plan);
+	tell_notes(reconciler, plan);
+	if (rc < 0) {
+		finish_reconcile_pass(reconciler, &err);
+		return;
+	}
+	outcome->is_finished = plan->is_job_drained;
+	outcome->wake_at = plan->n_actions || is_new ? reconciler->pass.now : plan->wake_at;
+	if (plan->is_job_expired && !is_new)
+		remove_expired(reconciler);
+	else
+		finish_reconcile_pass(reconciler, NULL);
+}
+
+/* Writing. */
+
+static void on_written(int64_t version, const struct err *err, void *data)
+{
+	struct reconciler *reconciler = data;
+
+	/* A write that failed may have been done all the same, far away. */
+	reconciler->is_status_untold = err != NULL;
+	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
+		log_info("job '%s': deciding again: %s", reconciler->log_name, err->text);
+		reconciler->pass.outcome.wake_at =
+			reconciler->pass.now; /* it was changed or removed */
+		failure_lines_add_again(&reconciler->failure_lines);
+		finish_reconcile_pass(reconciler, NULL);
+	} else if (err) {
+		finish_reconcile_pass(reconciler, err);
+	} else {
+		log_debug("job '%s': status written as version %" PRId64, reconciler->log_name,
+			  version);
+		reconciler->pass.stop.reason = NULL;
+		reconciler->pass.written = version;
+		reconciler->is_ahead = false;
+		reconciler->written_at = reconciler->pass.now;
+		apply_pass_plan(reconciler);
+	}
+}
+
+/* Whether the status is to be written now. What can wait is looked at again when it no longer can.
+ */
+static bool has_to_write(struct reconciler *reconciler)
+{
+	struct pass *pass = &reconciler->pass;
+	struct plan *plan = &pass->plan;
+	bool is_new = plan->is_status_changed || pass->is_document_changed;
+
+	if (!is_new && !reconciler->is_ahead)
+		return false;
+	pass->change =
+		record_change(reconciler->store, reconciler->job, &plan->status, pass->arena);
+	if (pass->is_document_changed)
+		pass->change.document = pass->record.document;
+	if (!reconciler->store->is_small)
+		return is_new;
+	reconciler->is_ahead = write_is_needed(&pass->change, &pass->record);
+	if (!reconciler->is_ahead)
+		return false;
+	msec until = msec_min(reconciler->written_at + WRITE_PAUSE,
+			      reconciler->changed_at + WRITE_QUIET);
+
+	if (pass->now < until &&
+	    !write_is_urgent(plan, &reconciler->status, &pass->change, &pass->record)) {
+		plan_wake_at(plan, until);
+		return false;
+	}
+	write_leave_out(&pass->change, &pass->record);
+	return true;
+}
+
+static void carry_out(struct reconciler *reconciler)
+{
+	struct pass *pass = &reconciler->pass;
+	struct plan *plan = &pass->plan;
+
+	if (reconciler->written_at == MSEC_UNSET || reconciler->written_at > pass->now)
+		reconciler->written_at =
+			pass->now; /* by whom was before, or the clock was set back */
+	if (plan->is_status_changed || reconciler->changed_at > pass->now)
+		reconciler->changed_at = pass->now;
+	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", reconciler->log_name,
+		  pass->record.version, plan->n_actions, plan->n_notes,
+		  plan->is_status_changed ? ", a new status" : "",
+		  pass->is_document_changed ? ", asked to stop" : "");
+	failure_lines_add(&reconciler->failure_lines, reconciler->backend, reconciler->job, plan,
+			  pass->arena);
+	if (has_to_write(reconciler))
+		store_begin_change(reconciler->store, reconciler->job->name, pass->record.version,
+				   &pass->change, on_written, reconciler);
+	else
+		apply_pass_plan(reconciler);
+}
+
+/* Looking. */
+
+static int add_stop(struct reconciler *reconciler, struct err *err)
+{
+	struct pass *pass = &reconciler->pass;
+
+	if (!reconciler->stop.reason)
+		return 0;
+	pass->stop = reconciler->stop;
+	reconciler->stop.reason = NULL;
+	int rc = record_add_stop(&pass->record, pass->stop.reason, pass->stop.grace,
+				 &pass->is_document_changed, err);
+
+	if (rc == 0 && !pass->is_document_changed)
+		pass->stop.reason = NULL; /* somebody has asked before */
+	return rc;
+}
+
+static int decide(struct reconciler *reconciler, struct err *err)
+{
+	struct pass *pass = &reconciler->pass;
+	struct observed observed = {0};
+	int rc = add_stop(reconciler, err);
+
+	if (rc == 0)
+		rc = read_record(reconciler, &pass->record, err);
+	if (rc == 0)
+		rc = reconciler->backend->functions->observe(reconciler->backend, reconciler->job,
+							     pass->arena, &observed, err);
+	status_move_times(&reconciler->status, observed.clock_step);
+	observed.is_first_look = !reconciler->has_acted;
+	if (rc == 0)
+		reconcile_decide(reconciler->job, &reconciler->status, &observed, pass->now,
+				 pass->arena, &pass->plan);
+	return rc;
+}
+
+void reconciler_run_pass(struct reconciler *reconciler, msec now)
+{
+	struct pass *pass = &reconciler->pass;
+	struct err err = {0};
+
+	if (reconciler->is_passing)
+		return;
+	reconciler->is_passing = true;
+	*pass = (struct pass){
+		.arena = arena_new(), .now = now, .outcome.wake_at = now + RETRY_AFTER};
+	int rc = reconciler->store->functions->get(reconciler->store, reconciler->job_name,
+						   &pass->record, &err);
+
+	if (rc == ERR_NOT_FOUND) {
+		pass->outcome = (struct reconciler_outcome){.wake_at = MSEC_NEVER, .is_gone = true};
+		finish_reconcile_pass(reconciler, NULL);
+		return;
+	}
+	pass->outcome.version = pass->record.version;
+	if (rc == 0)
+		rc = decide(reconciler, &err);
+	if (rc < 0)
+		finish_reconcile_pass(reconciler, &err);
+	else
+		carry_out(reconciler);
+}
+
+void reconciler_request_stop(struct reconciler *reconciler, enum stop_reason reason, msec grace)
+{
+	reconciler->stop =
+		(struct stop_request){.reason = stop_reason_words[reason], .grace = grace};
+}
+
+/* New jobs. */
+
+static struct store_record first_record(const struct job *job, bool is_small,
+					const char *supervisor, const struct observed *observed,
+					msec now)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	struct plan plan;
+
+	reconcile_begin(job, now, arena, &status);
+	if (!observed)
+		return record_new(job, &status, is_small, supervisor, now);
+	reconcile_decide(job, &status, observed, now, arena, &plan);
+	return record_new(job, &plan.status, is_small, supervisor, now);
+}
+
+int reconciler_create_job(struct store *store, const struct job *job, const char *supervisor,
+			  const struct observed *observed, msec now, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) =
+		first_record(job, store->is_small, supervisor, observed, now);
+	int64_t version;
+
+	return store->functions->create(store, &record, &version, err);
+}
+
+int reconciler_replace_job(struct store *store, const struct job *job, const char *old_uid,
+			   const char *supervisor, const struct observed *observed, msec now,
+			   struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) =
+		first_record(job, store->is_small, supervisor, observed, now);
+	int64_t version;
+
+	return store->functions->replace(store, job->name, old_uid, &record, &version, err);
+}

@@ -1,0 +1,218 @@
+#include "kube/fetch_sidecar.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "spec/pod_template.h"
+
+#include <string.h>
+
+#define VOLUME "muster-fetch-%zu"
+/* What sh and tar need; quotas want it to be said. */
+#define MEMORY "64Mi"
+#define CPU "50m"
+
+/* Deleting the Pod ends it at once. A shell that waits for a child is not woken by TERM before the
+ * child ends, one that waits by `wait` is. */
+static const char sleep_until_deleted[] =
+	"trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done";
+
+/* Which replicas. */
+
+static const struct json *spec_of(const struct role *role)
+{
+	return json_get(role->template, "spec");
+}
+
+static bool is_sharing_processes(const struct role *role)
+{
+	return json_as_bool(json_get(spec_of(role), "shareProcessNamespace"), false) ||
+	       json_as_bool(json_get(spec_of(role), "hostPID"), false);
+}
+
+static void check_one(const struct job *job, const struct fetch *fetch, struct faults *faults)
+{
+	static const char path[] = "metadata.annotations[" JOB_ANNOTATION_FETCH "]";
+	const struct role *role = job_role(job, fetch->role);
+	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
+
+	if (!role || fetch->index >= role->replicas)
+		fault_add(faults, (struct place){0}, path,
+			  "Invalid value: '%s' cannot be fetched: the job has no %s-%d", text,
+			  fetch->role, fetch->index);
+	else if (is_sharing_processes(role))
+		fault_add(faults, (struct place){0}, path,
+			  "Invalid value: '%s' cannot be fetched: its Pod has "
+			  "shareProcessNamespace or hostPID",
+			  text);
+}
+
+void fetch_sidecar_check(const struct job *job, struct faults *faults)
+{
+	for (size_t i = 0; i < job->n_fetches; i++)
+		check_one(job, &job->fetches[i], faults);
+}
+
+static bool is_of(const struct fetch *fetch, const char *role, int index)
+{
+	return text_equals(fetch->role, role) && fetch->index == index;
+}
+
+bool fetch_sidecar_is_needed(const struct job *job, const char *role, int index)
+{
+	for (size_t i = 0; i < job->n_fetches; i++)
+		if (is_of(&job->fetches[i], role, index))
+			return true;
+	return false;
+}
+
+/* Volumes. */
+
+/* The mount on which a path lies: the deepest one. */
+static const struct json *find_mount(const struct json *mounts, const char *path)
+{
+	const struct json *found = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < json_count(mounts); i++) {
+		const struct json *mount = json_at(mounts, i);
+		const char *folder = json_as_string(json_get(mount, "mountPath"), "");
+
+		if (*folder && file_is_in(path, folder) && strlen(folder) > longest) {
+			found = mount;
+			longest = strlen(folder);
+		}
+	}
+	return found;
+}
+
+static const struct json *add_volume(struct json *spec, struct json *container, const char *path,
+				     size_t number)
+{
+	char *name CLEANUP(mem_free_text) = mem_format(VOLUME, number);
+	struct json *volume = json_new_object();
+	struct json *mount = json_new_object();
+
+	json_set_string(volume, "name", name);
+	(void) json_object_at(volume, "emptyDir");
+	json_append(json_array_at(spec, "volumes"), volume);
+	json_set_string(mount, "name", name);
+	json_set_string(mount, "mountPath", path);
+	json_append(json_array_at(container, "volumeMounts"), mount);
+	return mount;
+}
+
+static const struct json *mount_folder(struct json *spec, struct json *container,
+				       const struct fetch *fetch, size_t number)
+{
+	char *path CLEANUP(mem_free_text) = fetch_folder(fetch);
+	const struct json *mount = find_mount(json_get(container, "volumeMounts"), path);
+
+	return mount ? mount : add_volume(spec, container, path, number);
+}
+
+/* Two folders may lie on one volume. */
+static void mount_in_keeper(struct json *keeper, const struct json *mount)
+{
+	struct json *mounts = json_array_at(keeper, "volumeMounts");
+	const char *path = json_as_string(json_get(mount, "mountPath"), "");
+
+	if (!pod_template_find(mounts, "mountPath", path))
+		json_append(mounts, json_new_copy(mount));
+}
+
+/* The container. */
+
+static void set_resources(struct json *keeper)
+{
+	struct json *resources = json_object_at(keeper, "resources");
+	struct json *requests = json_object_at(resources, "requests");
+
+	json_set_string(requests, "cpu", CPU);
+	json_set_string(requests, "memory", MEMORY);
+	json_set_string(json_object_at(resources, "limits"), "memory", MEMORY);
+}
+
+/* Files may be readable for the user alone who wrote them. */
+static void set_user(struct json *keeper, const struct json *container)
+{
+	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
+	const struct json *security = json_get(container, "securityContext");
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		struct json *value = json_get(security, members[i]);
+
+		if (value)
+			json_set(json_object_at(keeper, "securityContext"), members[i],
+				 json_ref(value));
+	}
+}
+
+static struct json *keeper_new(const struct json *container)
+{
+	static const char *const words[] = {"sh", "-c", sleep_until_deleted};
+	static const char *const same[] = {"image", "imagePullPolicy"};
+	struct json *keeper = json_new_object();
+
+	json_set_string(keeper, "name", FETCH_SIDECAR_CONTAINER);
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		if (json_get(container, same[i]))
+			json_set(keeper, same[i], json_ref(json_get(container, same[i])));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		json_append(json_array_at(keeper, "command"), json_new_string(words[i]));
+	set_resources(keeper);
+	set_user(keeper, container);
+	return keeper;
+}
+
+/* The same script runs in every replica, so every one has the folders. */
+void fetch_sidecar_add(const struct job *job, const struct role *role, int index, struct json *spec,
+		       struct json *container)
+{
+	struct json *keeper =
+		fetch_sidecar_is_needed(job, role->name, index) ? keeper_new(container) : NULL;
+
+	for (size_t i = 0; i < job->n_fetches; i++) {
+		const struct fetch *fetch = &job->fetches[i];
+		const struct json *mount = mount_folder(spec, container, fetch, i);
+
+		if (is_of(fetch, role->name, index))
+			mount_in_keeper(keeper, mount);
+	}
+	if (keeper)
+		json_append(json_array_at(spec, "containers"), keeper);
+}
+
+/* Which one to enter. */
+
+static bool is_running(const struct json *pod, const char *container)
+{
+	const struct json *statuses = json_get_path(pod, "status", "containerStatuses", NULL);
+	const struct json *status =
+		container ? pod_template_find(statuses, "name", container) : NULL;
+
+	return json_get_path(status, "state", "running", NULL) != NULL;
+}
+
+int fetch_sidecar_choose_container(const struct json *pod, const char *who, bool is_sidecar_first,
+				   const char **ret_container, struct err *err)
+{
+	const struct json *trains = pod_template_container(pod);
+	const char *name = json_as_string(json_get(trains, "name"), NULL);
+	const char *phase = json_as_string(json_get_path(pod, "status", "phase", NULL), "Pending");
+	const char *reason = json_as_string(json_get_path(pod, "status", "reason", NULL), NULL);
+
+	bool is_kept = is_running(pod, FETCH_SIDECAR_CONTAINER);
+
+	if (is_running(pod, name) && !(is_kept && is_sidecar_first))
+		*ret_container = name;
+	else if (is_kept)
+		*ret_container = FETCH_SIDECAR_CONTAINER;
+	else if (text_equals(phase, "Pending"))
+		return err_set(err, ERR_CONFLICT, "%s has not started yet", who);
+	else
+		return err_set(err, ERR_CONFLICT,
+			       "%s has ended%s%s%s, and its container can no longer be entered",
+			       who, reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
+	return 0;
+}

@@ -1,0 +1,305 @@
+#include "pods/append_sync.h"
+
+#include "base/mem.h"
+#include "io/file.h"
+#include "io/folder.h"
+#include "pods/append_sync_frames.h"
+#include "pods/script.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILES_LIMIT 100000 /* of a log folder; more are none */
+#define BLOCK_SIZE 4096 /* of usual file systems */
+
+struct append_sync_file {
+	char *path;
+	uint64_t size; /* that is here */
+};
+
+struct kube_append_sync {
+	struct kube_append_sync_request request; /* the callbacks */
+	struct append_sync_folder *folder;
+	struct kube_script *script;
+	struct append_sync_frames frames;
+	struct append_sync_file *file; /* of the piece that comes; NULL: none yet */
+	int fd; /* open at its end; -1: none */
+	bool has_answered;
+	bool is_asked; /* for a round, as soon as there is room to say so */
+};
+
+/* Each round begins with the files that are here, "./PATH//SIZE", since no path has two slashes,
+ * and a "." behind them. A file may become shorter, or go, while its bytes are sent: zeros take
+ * their place, because their number was promised, and the next round sees that the file is shorter.
+ * A file whose name has a line feed is two that are not there. */
+static const char script_text[] =
+	"path=$1\n"
+	"nl='\n'\n"
+	"size_of() { stat -c %s \"$1\" 2>/dev/null || wc -c <\"$1\"; }\n"
+	"send() {\n"
+	"	printf '%s %s %s\\n' \"$2\" \"$3\" \"$1\"\n"
+	"	[ \"$3\" -gt 0 ] || return 0\n"
+	"	{ tail -c \"+$(($2 + 1))\" \"$1\"; cat /dev/zero; } 2>/dev/null | head -c \"$3\"\n"
+	"}\n"
+	"look_at() {\n"
+	"	size=$(size_of \"$1\" 2>/dev/null) || return 0\n"
+	"	had=new\n"
+	"	case $known in *\"$nl$1//\"*)\n"
+	"		had=${known#*\"$nl$1//\"}\n"
+	"		had=${had%%\"$nl\"*}\n"
+	"	esac\n"
+	"	[ \"$had\" = \"$size\" ] && return\n"
+	"	[ \"$had\" = new ] || [ \"$had\" -gt \"$size\" ] && had=0\n"
+	"	send \"$1\" \"$had\" \"$((size - had))\"\n"
+	"}\n"
+	"look() {\n"
+	"	cd \"$path\" 2>/dev/null || return\n"
+	"	find . -type f \\( -name '*tfevents*' -o -path '*/plugins/*' \\) 2>/dev/null |\n"
+	"	while IFS= read -r file; do\n"
+	"		[ -f \"$file\" ] && look_at \"$file\"\n"
+	"	done\n"
+	"	echo .\n"
+	"}\n"
+	"echo ready\n"
+	"while :; do\n"
+	"	known=$nl line=\n"
+	"	while IFS= read -r line && [ \"$line\" != . ]; do\n"
+	"		known=$known$line$nl\n"
+	"	done\n"
+	"	[ \"$line\" = . ] || exit 0\n"
+	"	(look) || echo missing\n"
+	"done\n";
+
+/* The folder here. */
+
+void append_sync_folder_done(struct append_sync_folder *folder)
+{
+	for (size_t i = 0; i < folder->n_files; i++)
+		free(folder->files[i].path);
+	free(folder->files);
+	*folder = (struct append_sync_folder){.path = folder->path};
+}
+
+static struct append_sync_file *find_file(const struct append_sync_folder *folder, const char *path)
+{
+	for (size_t i = 0; i < folder->n_files; i++)
+		if (text_equals(folder->files[i].path, path))
+			return &folder->files[i];
+	return NULL;
+}
+
+static struct append_sync_file *add_file(struct append_sync_folder *folder, const char *path,
+					 struct err *err)
+{
+	if (folder->n_files >= FILES_LIMIT) {
+		err_set(err, ERR_LIMIT, "there are more than %d event files", FILES_LIMIT);
+		return NULL;
+	}
+	mem_grow(&folder->files, &folder->capacity, folder->n_files, sizeof(*folder->files));
+	folder->files[folder->n_files] = (struct append_sync_file){.path = mem_copy_text(path)};
+	return &folder->files[folder->n_files++];
+}
+
+static int make_parent(const char *path, struct err *err)
+{
+	char *parent CLEANUP(mem_free_text) =
+		mem_copy_bytes(path, (size_t) (strrchr(path, '/') - path));
+
+	return folder_create(parent, err);
+}
+
+/* A file that begins anew is another file: a reader that has the old one open reads that to its
+ * end. */
+static int open_anew(struct kube_append_sync *sync, const char *path, struct err *err)
+{
+	int rc = make_parent(path, err);
+
+	if (rc < 0)
+		return rc;
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_set_errno(err, errno, "cannot replace '%s'", path);
+	sync->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	sync->file->size = 0;
+	return sync->fd < 0 ? err_set_errno(err, errno, "cannot make '%s'", path) : 0;
+}
+
+static int open_at_end(struct kube_append_sync *sync, const char *path, struct err *err)
+{
+	sync->fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	return sync->fd < 0 ? err_set_errno(err, errno, "cannot write into '%s'", path) : 0;
+}
+
+/* What comes. */
+
+/* What a file that begins anew takes besides its bytes, with the folders above it, which alone
+ * could fill the disk. One that it replaces still counts: a reader may have it open. */
+static uint64_t cost_of_names(const char *path)
+{
+	uint64_t n_names = 1;
+
+	for (; *path; path++)
+		n_names += *path == '/';
+	return n_names * BLOCK_SIZE;
+}
+
+static int take_room(struct append_sync_folder *folder, const char *path, bool goes_on,
+		     uint64_t len, struct err *err)
+{
+	uint64_t cost = goes_on ? 0 : cost_of_names(path);
+
+	if (len + cost > folder->bytes_left)
+		return err_set(err, ERR_LIMIT,
+			       "'%s' needs %" PRIu64
+			       " more bytes, but muster uses at most half of the free space in "
+			       "'%s' (set TMPDIR to another place)",
+			       path, len, folder->path);
+	folder->bytes_left -= cost;
+	return 0;
+}
+
+static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data, struct err *err)
+{
+	struct kube_append_sync *sync = data;
+	char *here CLEANUP(mem_free_text) = mem_format("%s/%s", sync->folder->path, path);
+
+	file_close(&sync->fd);
+	sync->file = find_file(sync->folder, path);
+	bool goes_on = sync->file && sync->file->size == offset;
+
+	if (offset && !goes_on)
+		return err_set(err, ERR_INVALID,
+			       "the container sent bytes that were not requested");
+	if (take_room(sync->folder, path, goes_on, len, err) < 0)
+		return ERR_LIMIT;
+	if (!sync->file)
+		sync->file = add_file(sync->folder, path, err);
+	if (!sync->file)
+		return ERR_LIMIT;
+	return goes_on ? open_at_end(sync, here, err) : open_anew(sync, here, err);
+}
+
+static int on_piece_bytes(const char *bytes, size_t len, void *data, struct err *err)
+{
+	struct kube_append_sync *sync = data;
+	size_t written = 0;
+	int failure = file_write_all(sync->fd, bytes, len, &written);
+
+	sync->file->size += written;
+	sync->folder->bytes_left -= written;
+	return failure ? err_set_errno(err, failure, "cannot write into '%s/%s'",
+				       sync->folder->path, sync->file->path)
+		       : 0;
+}
+
+static void on_round(bool is_there, void *data)
+{
+	struct kube_append_sync *sync = data;
+
+	file_close(&sync->fd);
+	sync->request.on_round(is_there, sync->request.data);
+}
+
+/* The script. */
+
+static void free_growth(struct kube_append_sync *sync)
+{
+	file_close(&sync->fd);
+	append_sync_frames_done(&sync->frames);
+	free(sync);
+}
+
+static void finish_growth_stream(struct kube_append_sync *sync, const struct err *err, bool is_lost)
+{
+	sync->request.on_end(err, is_lost, sync->request.data);
+	free_growth(sync);
+}
+
+static void send_known_files(void *data)
+{
+	struct kube_append_sync *sync = data;
+	struct text list CLEANUP(text_done) = {0};
+	struct kube_exec *exec = kube_script_exec(sync->script);
+
+	if (!sync->is_asked || !sync->has_answered || !kube_exec_has_room(exec))
+		return;
+	sync->is_asked = false;
+	for (size_t i = 0; i < sync->folder->n_files; i++)
+		text_addf(&list, "./%s//%" PRIu64 "\n", sync->folder->files[i].path,
+			  sync->folder->files[i].size);
+	text_add(&list, ".\n");
+	kube_exec_send(exec, list.bytes, list.len);
+}
+
+static void on_growth_bytes(const char *bytes, size_t len, void *data)
+{
+	struct kube_append_sync *sync = data;
+	const struct append_sync_reader reader = {on_piece, on_piece_bytes, on_round, sync};
+	struct err err = {0};
+
+	if (append_sync_frames_read(&sync->frames, bytes, len, &reader, &err) < 0) {
+		kube_script_cancel(sync->script);
+		finish_growth_stream(sync, &err, false);
+	}
+}
+
+static void on_growth_answer(const char *line, const char *bytes, size_t len, void *data)
+{
+	struct kube_append_sync *sync = data;
+
+	(void) line; /* it is there: no other is sent */
+	sync->has_answered = true;
+	send_known_files(sync);
+	on_growth_bytes(bytes, len, data);
+}
+
+static void on_script_end(const char *warnings, const struct err *err, void *data)
+{
+	const struct err ended = {.code = ERR_UNREACHABLE, .text = "its container has ended"};
+
+	(void) warnings;
+	finish_growth_stream(data, err ? err : &ended, true);
+}
+
+struct kube_append_sync *kube_append_sync_new(struct kube_api *api,
+					      const struct kube_append_sync_request *request,
+					      struct append_sync_folder *folder)
+{
+	struct kube_append_sync *sync = mem_new(sizeof(*sync));
+	const char *arguments[] = {request->there, NULL};
+	const struct kube_script_request script = {
+		.container = request->container,
+		.text = script_text,
+		.arguments = arguments,
+		.has_input = true,
+		.on_answer = on_growth_answer,
+		.on_bytes = on_growth_bytes,
+		.on_room = send_known_files,
+		.on_end = on_script_end,
+		.data = sync,
+	};
+
+	sync->request = *request;
+	sync->folder = folder;
+	sync->fd = -1;
+	sync->is_asked = true;
+	sync->script = kube_script_new(api, &script);
+	return sync;
+}
+
+void kube_append_sync_poll(struct kube_append_sync *sync)
+{
+	sync->is_asked = true;
+	send_known_files(sync);
+}
+
+void kube_append_sync_cancel(struct kube_append_sync *sync)
+{
+	if (!sync)
+		return;
+	kube_script_cancel(sync->script);
+	free_growth(sync);
+}

@@ -1,0 +1,166 @@
+#include "reconcile/output_idle.h"
+
+#include <assert.h>
+
+/* Replicas that fall silent nearly together are told of together. */
+#define TOGETHER MSEC_PER_SECOND
+
+static msec patience_of(const struct output_idle *output_idle)
+{
+	return output_idle->patience ? output_idle->patience : OUTPUT_IDLE_FIRST;
+}
+
+static void note_life(struct output_idle *output_idle, msec at)
+{
+	if (at <= output_idle->last_life)
+		return;
+	msec gap = at - output_idle->last_life;
+
+	if (output_idle->is_told && 2 * gap > patience_of(output_idle))
+		output_idle->patience = 2 * gap;
+	output_idle->is_told = false;
+	output_idle->last_life = at;
+}
+
+void output_idle_record_start(struct output_idle *output_idle, msec at)
+{
+	if (at <= output_idle->start)
+		return;
+	output_idle->start = at;
+	output_idle->has_printed = false;
+	note_life(output_idle, at);
+}
+
+void output_idle_record_output(struct output_idle *output_idle, msec at)
+{
+	if (at != MSEC_UNSET && at >= output_idle->start)
+		output_idle->has_printed = true;
+	note_life(output_idle, at);
+}
+
+msec output_idle_report_start(const struct output_idle *list, size_t count, msec now,
+			      struct text *text)
+{
+	size_t n_running = 0, n_wanted = 0;
+	msec since = MSEC_NEVER;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].has_printed)
+			return MSEC_NEVER;
+		n_wanted += !list[i].is_stopped;
+		if (!list[i].is_running || list[i].start == MSEC_UNSET)
+			continue;
+		n_running++;
+		since = msec_min(since, list[i].start);
+	}
+	if (n_running == 0)
+		return MSEC_NEVER;
+	msec age = now > since ? now - since : 0;
+
+	if (age >= MSEC_PER_SECOND) {
+		text_addf(text, "%zu of %zu running, nothing printed yet (", n_running, n_wanted);
+		text_add_duration(text, age);
+		text_add_char(text, ')');
+	}
+	return now + MSEC_PER_SECOND - age % MSEC_PER_SECOND;
+}
+
+/* When a replica will have been silent for too long; MSEC_NEVER where that is not asked. */
+static msec due_at(const struct output_idle *output_idle)
+{
+	return output_idle->is_watched && !output_idle->is_told &&
+			       output_idle->last_life != MSEC_UNSET
+		       ? output_idle->last_life + patience_of(output_idle)
+		       : MSEC_NEVER;
+}
+
+msec output_idle_wake_at(const struct output_idle *list, size_t count)
+{
+	msec wake_at = MSEC_NEVER;
+
+	for (size_t i = 0; i < count; i++)
+		wake_at = msec_min(wake_at, due_at(&list[i]));
+	return wake_at;
+}
+
+/* Silent ones, in order. */
+struct silent {
+	const struct output_idle *first, *last;
+	size_t count;
+};
+
+static void add_silent(struct silent *silent, const struct output_idle *output_idle)
+{
+	if (silent->count++ == 0)
+		silent->first = output_idle;
+	silent->last = output_idle;
+}
+
+/* "worker-0 has printed nothing for 30s" */
+static void add_silence_sentence(const struct silent *silent, msec age, struct text *text)
+{
+	text_addf(text, "%s-%d", silent->first->role, silent->first->index);
+	if (silent->count == 2)
+		text_addf(text, " and %s-%d", silent->last->role, silent->last->index);
+	else if (silent->count > 2)
+		text_addf(text, " and %zu more", silent->count - 1);
+	text_addf(text, " %s printed nothing for ", silent->count > 1 ? "have" : "has");
+	text_add_duration(text, age);
+}
+
+bool output_idle_report(struct output_idle *list, size_t count, msec now, struct text *text)
+{
+	struct silent silent = {0};
+
+	if (output_idle_wake_at(list, count) > now)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		list[i].is_news = due_at(&list[i]) <= now + TOGETHER;
+		if (!list[i].is_news)
+			continue;
+		list[i].is_told = true;
+		add_silent(&silent, &list[i]);
+	}
+	assert(silent.first); /* the one that output_idle_wake_at found due */
+	add_silence_sentence(&silent, patience_of(silent.first), text);
+	return true;
+}
+
+void output_idle_add_lasting(const struct output_idle *list, size_t count, struct text *text)
+{
+	struct silent silent = {0};
+	msec age = MSEC_NEVER; /* all of them have been silent for so long */
+
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i].is_watched || !list[i].is_told)
+			continue;
+		age = msec_min(age, patience_of(&list[i]));
+		add_silent(&silent, &list[i]);
+	}
+	if (silent.count > 0)
+		add_silence_sentence(&silent, age, text);
+}
+
+void output_idle_add_cause(const struct output_idle *list, size_t count, const struct job *job,
+			   struct text *text)
+{
+	size_t n_silent = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].is_watched && !list[i].is_told)
+			return;
+		n_silent += list[i].is_watched;
+	}
+	if (n_silent > 0 && job_role_of_kind(job, ROLE_PS) && !job_leader_role(job))
+		text_add(text, "; no chief coordinates this job: add --chief if it waits for one");
+}
+
+bool output_idle_is_meaningful(const struct job *job, const char *role_name)
+{
+	const struct role *role = job_role(job, role_name);
+
+	if (!role || role->kind == ROLE_PS)
+		return false;
+	return role->kind != ROLE_WORKER || !job_leader_role(job) ||
+	       !job_role_of_kind(job, ROLE_PS);
+}

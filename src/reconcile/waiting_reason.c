@@ -1,0 +1,184 @@
+#include "reconcile/waiting_reason.h"
+
+#include "base/line_text.h"
+#include "status/failure_words.h"
+
+#include <string.h>
+
+#define PATIENCE (15 * MSEC_PER_SECOND) /* with a node that was to have ended a replica */
+
+/* One that is told to end is held up by what does not let it end alone. */
+static bool is_of_end(const char *reason)
+{
+	return text_equals(reason, FAILURE_NODE_SILENT) ||
+	       text_equals(reason, FAILURE_NOT_ENDING) || text_equals(reason, FAILURE_STILL_RUNS);
+}
+
+static bool waiting_reason_exists(const struct replica_status *replica)
+{
+	if (replica->state == REPLICA_STOPPING)
+		return is_of_end(replica->reason);
+	return replica->reason &&
+	       (replica->state == REPLICA_PENDING || replica->state == REPLICA_STARTING ||
+		replica->state == REPLICA_RUNNING);
+}
+
+static bool is_same_obstacle(const struct replica_status *a, const struct replica_status *b)
+{
+	return waiting_reason_exists(b) && text_equals(a->reason, b->reason) &&
+	       text_equals(a->message, b->message);
+}
+
+/* The trouble is told of the first replica that it holds. */
+static void add_obstacle_sentence(const struct replica_status *first, size_t n_more,
+				  struct text *text)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+	const char *message = first->message;
+
+	text_addf(&sentence, "%s-%d", first->role, first->index);
+	if (n_more > 0)
+		text_addf(&sentence, " (and %zu more)", n_more);
+	text_addf(&sentence, " %s (%s)", failure_phrase_of_waiting_reason(first->reason),
+		  first->reason);
+	if (message && !text_equals(message, first->reason))
+		text_addf(&sentence, ": %.*s", (int) strcspn(message, "\n"), message);
+	line_text_add_sentence(text, text_of(&sentence), sentence.len);
+}
+
+static bool was_obstacle_reported(const struct status *status, size_t place)
+{
+	for (size_t i = 0; i < place; i++)
+		if (is_same_obstacle(&status->replicas[place], &status->replicas[i]))
+			return true;
+	return false;
+}
+
+void waiting_reasons_describe(const struct status *status, const char *indent, struct text *text)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		size_t n_more = 0;
+
+		if (!waiting_reason_exists(replica) || was_obstacle_reported(status, i))
+			continue;
+		for (size_t j = i + 1; j < status->n_replicas; j++)
+			n_more += is_same_obstacle(replica, &status->replicas[j]);
+		text_add(text, indent);
+		add_obstacle_sentence(replica, n_more, text);
+		text_add_char(text, '\n');
+	}
+}
+
+void waiting_reason_add_first(const struct status *status, const char *before, struct text *text)
+{
+	struct text lines CLEANUP(text_done) = {0};
+
+	waiting_reasons_describe(status, before, &lines);
+	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
+}
+
+/* What does not end, and nobody will say that it has. */
+static bool is_stuck(const struct decision *decision, const struct observed_replica *object)
+{
+	if (!object->node || !observed_is_live(object) || !observed_was_asked_to_end(object))
+		return false;
+	if (object->is_node_silent)
+		return true;
+	if (object->is_held)
+		return false;
+	if (decision->now >= object->kill_at + PATIENCE)
+		return true;
+	plan_wake_at(decision->plan, object->kill_at + PATIENCE);
+	return false;
+}
+
+static void set_stuck_replica_reason(const struct decision *decision, const struct replica *replica,
+				     const struct observed_replica *stuck)
+{
+	struct replica_status *status = replica->status;
+
+	status->reason = stuck->is_node_silent ? FAILURE_NODE_SILENT : FAILURE_NOT_ENDING;
+	status->is_reason_from_elsewhere = true;
+	status->message = arena_format(
+		decision->arena,
+		"attempt %d was asked to stop on node '%s' and may still be running there; muster "
+		"waits until the node reports that it has stopped, or the node is deleted (kubectl "
+		"delete node %s). If you know that it is not running, delete its Pod (kubectl "
+		"delete pod -n %s %s-%s-%d --force)",
+		stuck->attempt, stuck->node, stuck->node, decision->job->name_space,
+		decision->job->name, status->role, status->index);
+}
+
+/* A new attempt waits for its name, which an older one has. */
+static void mark_replica_if_stuck(const struct decision *decision,
+				  const struct observed_replica *object)
+{
+	const struct replica *replica = decision_find(decision, object->role, object->index);
+	enum replica_state state = replica ? replica->status->state : REPLICA_STOPPED;
+
+	if ((state == REPLICA_PENDING || state == REPLICA_STOPPING) && is_stuck(decision, object))
+		set_stuck_replica_reason(decision, replica, object);
+}
+
+void waiting_reasons_find(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica_status *status = decision->replicas[i].status;
+
+		if (status->state != REPLICA_PENDING)
+			continue;
+		status->reason = NULL;
+		status->message = NULL;
+		status->is_reason_from_elsewhere = false;
+	}
+	for (size_t i = 0; i < decision->observed->n_replicas; i++)
+		mark_replica_if_stuck(decision, &decision->observed->replicas[i]);
+}
+
+/* What is not to run any more is of interest only when it does not end. */
+static bool is_of_interest(const struct decision *decision, const struct replica *replica)
+{
+	return replica->status->state == REPLICA_STOPPING ||
+	       (replica->is_wanted && !decision_is_at_rest(decision));
+}
+
+static bool is_new(const struct decision *decision, const struct replica *replica)
+{
+	const char *reason = replica->status->reason;
+
+	return is_of_interest(decision, replica) && waiting_reason_exists(replica->status) &&
+	       !(replica->last_reason &&
+		 text_equals(failure_phrase_of_waiting_reason(reason),
+			     failure_phrase_of_waiting_reason(replica->last_reason)));
+}
+
+static bool was_noted(const struct decision *decision, size_t place)
+{
+	for (size_t i = 0; i < place; i++)
+		if (is_same_obstacle(decision->replicas[place].status,
+				     decision->replicas[i].status) &&
+		    is_new(decision, &decision->replicas[i]))
+			return true;
+	return false;
+}
+
+void waiting_reasons_report(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+		struct text sentence CLEANUP(text_done) = {0};
+		size_t n_more = 0;
+
+		if (!is_new(decision, replica) || was_noted(decision, i))
+			continue;
+		for (size_t j = i + 1; j < decision->n_replicas; j++)
+			n_more += is_same_obstacle(replica->status, decision->replicas[j].status) &&
+				  is_new(decision, &decision->replicas[j]);
+		add_obstacle_sentence(replica->status, n_more, &sentence);
+		decision_note(decision, NOTE_WARNING,
+			      is_of_end(replica->status->reason) ? "ReplicaStillRuns"
+								 : "ReplicaWaits",
+			      arena_copy_text(decision->arena, text_of(&sentence)));
+	}
+}

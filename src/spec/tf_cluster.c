@@ -1,0 +1,428 @@
+/* TF_CONFIG in its two dialects, and the variables beside it. */
+#include "spec/tf_cluster.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "spec/limits.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The addresses of one role by index, in one pass over all of them. */
+static const char **addresses_of(const struct tf_cluster *cluster, const struct role *role)
+{
+	const char **by_index =
+		mem_new_array((size_t) role->replicas + 1, sizeof(*by_index)); /* never empty */
+
+	for (size_t i = 0; i < cluster->n_addresses; i++) {
+		const struct tf_cluster_address *address = &cluster->addresses[i];
+
+		if (address->index < role->replicas && text_equals(address->role, role->name))
+			by_index[address->index] = address->address;
+	}
+	return by_index;
+}
+
+static struct json *address_list_new(const struct tf_cluster *cluster, const struct role *role)
+{
+	const char **by_index CLEANUP(mem_free_any) = addresses_of(cluster, role);
+	struct json *list = json_new_array();
+
+	for (int i = 0; i < role->replicas; i++) {
+		assert(by_index[i]); /* a hole would give the replicas behind it other numbers */
+		json_append(list, json_new_string(by_index[i]));
+	}
+	return list;
+}
+
+static const char *address_of(const struct tf_cluster *cluster, const char *role, int index)
+{
+	for (size_t i = 0; i < cluster->n_addresses; i++)
+		if (cluster->addresses[i].index == index &&
+		    text_equals(cluster->addresses[i].role, role))
+			return cluster->addresses[i].address;
+	return NULL;
+}
+
+/* TensorFlow's multi-worker helpers refuse `master`, the name of the old Estimator. */
+static const char *dense_name(const struct job *job, const struct role *role)
+{
+	return role == job_leader_role(job) ? "chief" : role->name;
+}
+
+static struct json *task_new(const char *type, int index)
+{
+	struct json *task = json_new_object();
+
+	json_set_string(task, "type", type);
+	json_set_integer(task, "index", index);
+	return task;
+}
+
+/* Fills in the job's roles by name, as Go writes the keys of a map. */
+static void sort_roles(const struct job *job, const struct role *roles[LIMIT_ROLES])
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+		size_t at = i;
+
+		for (; at > 0 && strcmp(role->name, roles[at - 1]->name) < 0; at--)
+			roles[at] = roles[at - 1];
+		roles[at] = role;
+	}
+}
+
+/* The evaluator is a world of its own and is not counted by TensorFlow; a role without replicas has
+ * no place in a cluster. */
+static struct json *dense_cluster_new(const struct tf_cluster *cluster)
+{
+	const struct job *job = cluster->job;
+	const struct role *roles[LIMIT_ROLES];
+	const struct role *leader = job_leader_role(job);
+	struct json *object = json_new_object();
+
+	sort_roles(job, roles);
+	/* A master is written as chief, and so stands first. */
+	if (leader && leader->replicas > 0)
+		json_set(object, "chief", address_list_new(cluster, leader));
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (roles[i] != leader && roles[i]->kind != ROLE_EVALUATOR &&
+		    roles[i]->replicas > 0)
+			json_set(object, roles[i]->name, address_list_new(cluster, roles[i]));
+	return object;
+}
+
+void tf_cluster_add_dense_cluster(const struct tf_cluster *cluster, struct text *text)
+{
+	struct json *object CLEANUP(json_cleanup) = dense_cluster_new(cluster);
+
+	json_add_compact(text, object);
+}
+
+/* Its number among all of its role. */
+static int task_index(const struct tf_cluster *cluster, int index)
+{
+	return cluster->world ? cluster->world->first_rank + index : index;
+}
+
+static void add_dense(const struct tf_cluster *cluster, const struct role *role, int index,
+		      struct text *text)
+{
+	struct json *task CLEANUP(json_cleanup) =
+		task_new(dense_name(cluster->job, role), task_index(cluster, index));
+
+	text_add(text, "{\"cluster\":");
+	if (cluster->dense_cluster)
+		text_add(text, cluster->dense_cluster);
+	else
+		tf_cluster_add_dense_cluster(cluster, text);
+	text_add(text, ",\"task\":");
+	json_add_compact(text, task);
+	text_add_char(text, '}');
+}
+
+static struct json *kubeflow_new(const struct tf_cluster *cluster, const struct role *role,
+				 int index)
+{
+	const struct job *job = cluster->job;
+	const struct role *roles[LIMIT_ROLES];
+	struct json *config = json_new_object();
+	struct json *object = json_object_at(config, "cluster");
+
+	sort_roles(job, roles);
+	for (size_t i = 0; i < job->n_roles; i++)
+		json_set(object, roles[i]->name, address_list_new(cluster, roles[i]));
+	json_set(config, "task", task_new(role->name, index));
+	json_set_string(config, "environment", "cloud");
+	return config;
+}
+
+static struct json *sparse_workers_new(const struct tf_cluster *cluster, const struct role *role,
+				       int index)
+{
+	struct json *workers = json_new_object();
+
+	if (role->kind == ROLE_WORKER) {
+		char *key CLEANUP(mem_free_text) = mem_format("%d", index);
+
+		json_set_string(workers, key, address_of(cluster, role->name, index));
+	}
+	return workers;
+}
+
+/* A worker sees every ps (null where the job has no such role), a ps itself, all others none. */
+static struct json *sparse_ps_new(const struct tf_cluster *cluster, const struct role *role,
+				  int index)
+{
+	const struct role *ps = job_role_of_kind(cluster->job, ROLE_PS);
+
+	if (role->kind == ROLE_WORKER)
+		return ps ? address_list_new(cluster, ps) : json_new_null();
+
+	struct json *list = json_new_array();
+
+	if (role->kind == ROLE_PS)
+		json_append(list, json_new_string(address_of(cluster, role->name, index)));
+	return list;
+}
+
+/* What enableDynamicWorker makes of it: a worker that comes or goes changes no other's
+ * configuration. */
+static struct json *sparse_new(const struct tf_cluster *cluster, const struct role *role, int index)
+{
+	struct json *config = json_new_object();
+	struct json *object = json_object_at(config, "cluster");
+
+	json_set(object, "worker", sparse_workers_new(cluster, role, index));
+	json_set(object, "ps", sparse_ps_new(cluster, role, index));
+	json_set(config, "task", task_new(role->name, index));
+	return config;
+}
+
+static void add_kubeflow(const struct tf_cluster *cluster, const struct role *role, int index,
+			 struct text *text)
+{
+	struct json *config CLEANUP(json_cleanup) = cluster->job->is_dynamic
+							    ? sparse_new(cluster, role, index)
+							    : kubeflow_new(cluster, role, index);
+
+	json_add_compact(text, config);
+}
+
+void tf_cluster_add_tf_config(const struct tf_cluster *cluster, enum tf_config_style style,
+			      const char *role_name, int index, struct text *text)
+{
+	const struct role *role = job_role(cluster->job, role_name);
+
+	assert(role);
+	switch (style) {
+	case TF_CONFIG_DENSE:
+		add_dense(cluster, role, index, text);
+		return;
+	case TF_CONFIG_KUBEFLOW:
+		add_kubeflow(cluster, role, index, text);
+		return;
+	}
+}
+
+bool tf_cluster_has_kubeflow_tf_config(const struct job *job)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job->roles[i].kind != ROLE_OTHER)
+			count += job->roles[i].replicas;
+	return count != 1;
+}
+
+void tf_cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
+				     const char *service, const char *domain, struct text *text)
+{
+	bool has_domain = domain && domain[0] != '\0';
+
+	text_addf(text, "%s-%s-%d%s%s.%s.svc%s%s:%d", job->name, role->name, index,
+		  service ? "." : "", service ? service : "", job->name_space,
+		  has_domain ? "." : "", has_domain ? domain : "", role->port);
+}
+
+static int replicas_of(const struct role *role)
+{
+	return role ? role->replicas : 0;
+}
+
+static void set_number(struct environment *environment, const char *name, int number)
+{
+	char *value CLEANUP(mem_free_text) = mem_format("%d", number);
+
+	environment_set(environment, name, value);
+}
+
+/* One of the processes that train together. */
+struct position {
+	int rank, world_size;
+	int local_rank, local_world_size; /* of one machine */
+	int group, n_groups; /* machines */
+};
+
+static struct position position_in_world(const struct tf_cluster_world *world, int index, int count)
+{
+	return (struct position){
+		.rank = world->first_rank + index,
+		.world_size = world->size,
+		.local_rank = index,
+		.local_world_size = count,
+		.group = world->group,
+		.n_groups = world->n_groups,
+	};
+}
+
+static struct position position_in_job(bool has_own_machines, int rank, int world_size)
+{
+	return (struct position){
+		.rank = rank,
+		.world_size = world_size,
+		.local_rank = has_own_machines ? 0 : rank,
+		.local_world_size = has_own_machines ? 1 : world_size,
+		.group = has_own_machines ? rank : 0,
+		.n_groups = has_own_machines ? world_size : 1,
+	};
+}
+
+/* PyTorch's env:// rendezvous, and what torchrun adds to it. */
+static void set_torch(const struct tf_cluster *cluster, const struct position *position,
+		      struct environment *environment)
+{
+	set_number(environment, "RANK", position->rank);
+	set_number(environment, "WORLD_SIZE", position->world_size);
+	set_number(environment, "LOCAL_RANK", position->local_rank);
+	set_number(environment, "LOCAL_WORLD_SIZE", position->local_world_size);
+	set_number(environment, "GROUP_RANK", position->group);
+	set_number(environment, "GROUP_WORLD_SIZE", position->n_groups);
+	/* A collective that fails ends its process; without it, it may wait for ever. */
+	environment_set(environment, NCCL_ERRORS_VARIABLE, "1");
+	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
+	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
+}
+
+/* What torchrun's agent says of the job as a whole: torch/distributed/elastic/agent/server/
+ * local_elastic_agent.py. A world has one number of restarts; elsewhere each replica has its own.
+ */
+struct elastic_part {
+	const char *run_id, *role_name;
+	int role_rank, role_world_size;
+	int restarts, max_restarts;
+};
+
+static struct elastic_part elastic_part_of(const struct tf_cluster *cluster,
+					   const struct role *role, int index, int attempt)
+{
+	const struct tf_cluster_world *world = cluster->world;
+
+	if (!world)
+		return (struct elastic_part){
+			.run_id = cluster->job->name,
+			.role_name = role->name,
+			.role_rank = index,
+			.role_world_size = role->replicas,
+			.restarts = attempt,
+			.max_restarts = cluster->job->backoff_limit,
+		};
+	return (struct elastic_part){
+		.run_id = world->job_id,
+		.role_name = world->role_name,
+		.role_rank = world->first_rank + index,
+		.role_world_size = world->size,
+		.restarts = world->restarts,
+		.max_restarts = world->max_restarts,
+	};
+}
+
+static void set_error_file(const char *folder, const struct role *role, int index, int attempt,
+			   struct environment *environment)
+{
+	char *file CLEANUP(mem_free_text) =
+		mem_format("%s/%s-%d.%d.error.json", folder, role->name, index, attempt);
+
+	environment_set(environment, "TORCHELASTIC_ERROR_FILE", file);
+}
+
+char *tf_cluster_progress_file(const char *report_folder, const char *role, int index, int attempt)
+{
+	return mem_format("%s/%s-%d.%d.progress", report_folder, role, index, attempt);
+}
+
+/* Of an elastic job: its server gives restarts back for progress. */
+static void set_progress_file(const char *folder, const struct role *role, int index, int attempt,
+			      struct environment *environment)
+{
+	char *file CLEANUP(mem_free_text) =
+		tf_cluster_progress_file(folder, role->name, index, attempt);
+
+	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
+}
+
+/* We have no store: rank 0 makes it. */
+static void set_torchelastic(const struct tf_cluster *cluster, const struct role *role, int index,
+			     int attempt, struct environment *environment)
+{
+	const struct elastic_part part = elastic_part_of(cluster, role, index, attempt);
+
+	if (cluster->report_folder)
+		set_error_file(cluster->report_folder, role, index, attempt, environment);
+	environment_set(environment, "ROLE_NAME", part.role_name);
+	set_number(environment, "ROLE_RANK", part.role_rank);
+	set_number(environment, "ROLE_WORLD_SIZE", part.role_world_size);
+	set_number(environment, "TORCHELASTIC_RESTART_COUNT", part.restarts);
+	set_number(environment, "TORCHELASTIC_MAX_RESTARTS", part.max_restarts);
+	environment_set(environment, "TORCHELASTIC_RUN_ID", part.run_id);
+	environment_set(environment, "TORCHELASTIC_USE_AGENT_STORE", "False");
+	if (cluster->world)
+		set_number(environment, "MUSTER_RESTART_COUNT", part.restarts);
+	if (cluster->world && cluster->report_folder)
+		set_progress_file(cluster->report_folder, role, index, attempt, environment);
+}
+
+static void set_jax(const struct tf_cluster *cluster, int rank, int world_size,
+		    struct environment *environment)
+{
+	char *address CLEANUP(mem_free_text) =
+		mem_format("%s:%d", cluster->coordinator_host, cluster->coordinator_port);
+
+	environment_set(environment, "JAX_COORDINATOR_ADDRESS", address);
+	set_number(environment, "JAX_PROCESS_ID", rank);
+	set_number(environment, "JAX_NUM_PROCESSES", world_size);
+}
+
+/* The world is the leader, then the workers; ps and evaluator stand outside. */
+static void set_world(const struct tf_cluster *cluster, const struct role *role, int index,
+		      int attempt, struct environment *environment)
+{
+	const struct role *leader = job_leader_role(cluster->job);
+	const struct role *workers = job_role_of_kind(cluster->job, ROLE_WORKER);
+	int world_size = replicas_of(leader) + replicas_of(workers);
+
+	if (role != leader && role != workers)
+		return;
+
+	int rank = role == leader ? index : replicas_of(leader) + index;
+	const struct position position =
+		cluster->world ? position_in_world(cluster->world, index, world_size)
+			       : position_in_job(cluster->has_own_machines, rank, world_size);
+
+	set_torch(cluster, &position, environment);
+	set_jax(cluster, position.rank, position.world_size, environment);
+	set_torchelastic(cluster, role, index, attempt, environment);
+}
+
+static void set_muster(const struct job *job, const struct role *role, int index, int attempt,
+		       struct environment *environment)
+{
+	environment_set(environment, "MUSTER_JOB_NAME", job->name);
+	environment_set(environment, "MUSTER_ROLE", role->name);
+	set_number(environment, "MUSTER_INDEX", index);
+	set_number(environment, "MUSTER_ATTEMPT", attempt);
+}
+
+void tf_cluster_add_environment(const struct tf_cluster *cluster, const char *role_name, int index,
+				int attempt, struct environment *environment)
+{
+	const struct role *role = job_role(cluster->job, role_name);
+	struct text config CLEANUP(text_done) = {0};
+
+	assert(role);
+	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
+	environment_set(environment, "PYTHONUNBUFFERED", "1");
+	/* What a signal such as SIGSEGV ends leaves a stack. */
+	environment_set(environment, "PYTHONFAULTHANDLER", "1");
+	tf_cluster_add_tf_config(cluster, TF_CONFIG_DENSE, role_name, index, &config);
+	environment_set(environment, "TF_CONFIG", text_of(&config));
+	set_world(cluster, role, index, attempt, environment);
+	if (role->kind == ROLE_WORKER) {
+		set_number(environment, "WORKER_NUMBER", task_index(cluster, index));
+		set_number(environment, "TOT_WORKERS",
+			   cluster->world ? cluster->world->size : role->replicas);
+	}
+	set_muster(cluster->job, role, index, attempt, environment);
+	if (cluster->world)
+		set_number(environment, "MUSTER_GENERATION", attempt);
+}

@@ -1,0 +1,132 @@
+/* One program goes on as another. What is "installed" lies in the folder in which the test stands:
+ * MUSTER_LIBEXEC is /proc/self/cwd here. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "cli/kubernetes_program.h"
+#include "own_folder.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[OWN_FOLDER_SIZE];
+
+static int begin(void **state)
+{
+	(void) state;
+	own_folder_make(folder);
+	return chdir(folder) || mkdir("bin", 0700) || mkdir("libexec", 0700);
+}
+
+static int end(void **state)
+{
+	(void) state;
+	own_folder_remove(folder);
+	return 0;
+}
+
+static void write_program(const char *path, const char *script, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, script, strlen(script)), strlen(script));
+	close(fd);
+}
+
+static char *find(struct err *err)
+{
+	char *own CLEANUP(mem_free_text) = mem_format("%s/bin/muster", folder);
+	char *libexec CLEANUP(mem_free_text) = mem_format("%s/libexec", folder);
+	char *path = NULL;
+
+	if (kubernetes_program_find(own, libexec, &path, err) < 0)
+		return NULL;
+	return path;
+}
+
+static void the_program_beside_comes_before_the_installed_one(void **state)
+{
+	(void) state;
+	write_program("bin/muster-kubernetes", "", 0700);
+	write_program("libexec/muster-kubernetes", "", 0700);
+	char *path CLEANUP(mem_free_text) = find(NULL);
+	char *expected CLEANUP(mem_free_text) = mem_format("%s/bin/muster-kubernetes", folder);
+
+	assert_string_equal(path, expected);
+}
+
+static void what_cannot_be_executed_is_no_program(void **state)
+{
+	(void) state;
+	write_program("bin/muster-kubernetes", "", 0600);
+	write_program("libexec/muster-kubernetes", "", 0700);
+	char *path CLEANUP(mem_free_text) = find(NULL);
+	char *expected CLEANUP(mem_free_text) = mem_format("%s/libexec/muster-kubernetes", folder);
+
+	assert_string_equal(path, expected);
+}
+
+static void a_missing_program_is_told_with_both_places(void **state)
+{
+	struct err err = {0};
+
+	(void) state;
+	assert_null(find(&err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_non_null(strstr(err.text, "/bin/muster-kubernetes"));
+	assert_non_null(strstr(err.text, "/libexec/muster-kubernetes"));
+}
+
+/* The exit code of a process that hands over with these arguments; 99 when it could not. */
+static int code_of_hand_over(char *const *argv)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(kubernetes_program_exec(argv, NULL) < 0 ? 99 : 98);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void the_other_program_gets_all_arguments_and_its_code_is_ours(void **state)
+{
+	char *const argv[] = {"muster", "run", "--on", "kubernetes", "two words", NULL};
+
+	(void) state;
+	write_program(
+		"muster-kubernetes",
+		"#!/bin/sh\n[ \"$*\" = 'run --on kubernetes two words' ] && exit $#\nexit 1\n",
+		0700);
+	assert_int_equal(code_of_hand_over(argv), 4);
+}
+
+static void without_the_other_program_this_one_goes_on(void **state)
+{
+	char *const argv[] = {"muster", NULL};
+
+	(void) state;
+	assert_int_equal(code_of_hand_over(argv), 99);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_program_beside_comes_before_the_installed_one,
+						begin, end),
+		cmocka_unit_test_setup_teardown(what_cannot_be_executed_is_no_program, begin, end),
+		cmocka_unit_test_setup_teardown(a_missing_program_is_told_with_both_places, begin,
+						end),
+		cmocka_unit_test_setup_teardown(
+			the_other_program_gets_all_arguments_and_its_code_is_ours, begin, end),
+		cmocka_unit_test_setup_teardown(without_the_other_program_this_one_goes_on, begin,
+						end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
