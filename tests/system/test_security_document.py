@@ -18,4 +18,4 @@ def test_each_path_that_it_names_is_there(path):
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\b(?:test|fuzz)_\w+\.(?:py|c)", TEXT))))
 def test_each_test_that_it_names_is_there(name):
-    assert list((ROOT / "tests").glob(f"*/{name}"))
+    assert list((ROOT / "tests").rglob(name))
