@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from conftest import LIMIT
+from conftest import LIMIT, until
 from test_attach import end_pod, until_gone
 from test_run import BUSYBOX, left_of, run, run_in_background, wait_for_line, write_job
 
@@ -45,9 +45,8 @@ def test_kubectl_sees_what_render_said(muster, namespace):
              "--memory", "32Mi", "--grace", "1s", *BUSYBOX, "./wait.sh", "--epochs", "3"]
     wanted = by_name(rendered(muster, *flags))
     job = run_in_background(muster, *flags)
-    for index in range(2):
-        namespace.wait(f"pod/same-worker-{index}", "create")
-    found = by_name(namespace.list(KINDS, OWNED))
+    # Pods and what they need are requested at the same time.
+    found = until(lambda: by_name(namespace.list(KINDS, OWNED)), lambda found: len(found) >= len(wanted))
     assert sorted(found) == sorted(wanted)
     # How a server keeps what a Secret was given as text.
     secret = wanted["Secret", "same.env"]

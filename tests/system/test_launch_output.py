@@ -1,6 +1,7 @@
 """torchrun's options for the output of processes: --log-dir, --redirects, --tee and --local-ranks-filter."""
 
 import os
+import tempfile
 
 import pytest
 
@@ -8,6 +9,14 @@ pytestmark = pytest.mark.sanitize
 
 TWO = ("--standalone", "--nproc-per-node", 2, "--name", "digits", "--replace")
 SAYS = ("--no-python", "sh", "-c", "echo out $LOCAL_RANK; echo err $LOCAL_RANK >&2")
+
+
+def fail_once(muster, words):
+    """Prints words in each attempt; the first one fails when both processes have printed, because a failure ends the other process."""
+    meeting = tempfile.mkdtemp(dir=muster.folder)
+    return ("--no-python", "sh", "-c",
+            f"echo {words} $MUSTER_RESTART_COUNT; [ $MUSTER_RESTART_COUNT = 0 ] || exit 0; : >{meeting}/$LOCAL_RANK; "
+            f"until [ -e {meeting}/0 ] && [ -e {meeting}/1 ]; do sleep 0.01; done; exit 1")
 
 
 def launch(muster, *options, command=SAYS, **how):
@@ -48,9 +57,8 @@ def test_what_the_environment_says(muster):
 
 def test_each_attempt_of_each_process_has_its_files(muster):
     folder = muster.folder / "a%b"
-    command = ("--no-python", "sh", "-c", "echo $LOCAL_RANK $MUSTER_RESTART_COUNT; exit $((1 - MUSTER_RESTART_COUNT))")
     for _ in range(2):  # the second job replaces them
-        launch(muster, "--log-dir", folder, "-r", "3", "--max-restarts", 1, command=command, code=0)
+        launch(muster, "--log-dir", folder, "-r", "3", "--max-restarts", 1, command=fail_once(muster, "$LOCAL_RANK"), code=0)
         for attempt in (0, 1):
             for rank in (0, 1):
                 place = folder / f"digits/attempt_{attempt}/{rank}"
@@ -60,8 +68,7 @@ def test_each_attempt_of_each_process_has_its_files(muster):
 
 def test_a_new_job_overwrites_the_files_of_an_output_dir(muster):
     for word in ("one", "two"):
-        command = ("--no-python", "sh", "-c", f"echo {word} $MUSTER_RESTART_COUNT; exit $((1 - MUSTER_RESTART_COUNT))")
-        launch(muster, "--output-dir", "out", "--max-restarts", 1, command=command, code=0)
+        launch(muster, "--output-dir", "out", "--max-restarts", 1, command=fail_once(muster, word), code=0)
         assert (muster.folder / "out/worker-1.log").read_text() == f"{word} 0\n{word} 1\n"
 
 
