@@ -1,11 +1,11 @@
-/* Folders as tar streams, and tar streams as folders. The one door to libarchive, which is opened
- * on first use (archive/open.c).
+/* Packs directories into tar streams and unpacks tar streams. Only this module uses libarchive,
+ * which is opened on first use (archive/open.c).
  *
- * Packing goes a step at a time, whenever its reader has room. Unpacking waits for its bytes,
- * because libarchive does: a program with a loop unpacks in a process of its own, from a pipe.
+ * Packing proceeds in steps, whenever its reader has room. Unpacking blocks until its bytes arrive,
+ * as libarchive does: a program with a loop unpacks in a separate process, from a pipe.
  *
- * What is unpacked comes from somewhere that is not trusted. Nothing that a stream says makes, or
- * changes, or points to anything outside of the folder it is unpacked into. */
+ * Streams are not trusted. Nothing in a stream can create, change or point to anything outside of
+ * the target directory. */
 #pragma once
 
 #include "base/err.h"
@@ -15,74 +15,71 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens what all else here needs; before a fork, so that the child finds it open. ERR_NOT_FOUND:
- * muster is not installed whole. */
+/* Opens the module that the functions below need; before a fork, so that the child has it open.
+ * Returns ERR_NOT_FOUND if the installation of muster is incomplete. */
 int archive_load(struct err *err) MUST_USE;
 
 struct archive_limits {
 	uint64_t n_entries;
-	uint64_t
-		bytes; /* of the files as they lie on the disk, holes included; and of the stream */
+	uint64_t bytes; /* of the files' sizes, including holes; and of the stream */
 };
 
 #define ARCHIVE_LEFT_OUT_SIZE 1000
 
-/* What one side has and the other does not get, with its end: "'pipe' (not a file, directory or
- * link), 'latest' (a link to '/models/7', which is outside the directory) and 3 more"; "" for
- * nothing. */
+/* The omitted entries, in a sentence: "'pipe' (not a file, directory or link), 'latest' (a link to
+ * '/models/7', which is outside the directory) and 3 more"; "" for none. */
 struct archive_left_out {
-	uint64_t count, n_told; /* those that the text names */
+	uint64_t count, n_told; /* entries named in the text */
 	char text[ARCHIVE_LEFT_OUT_SIZE];
 };
 
-/* A file or a folder on its way into a stream. */
+/* A file or directory being packed. */
 struct archive_pack;
 
 enum archive_format {
-	ARCHIVE_PAX, /* POSIX.1-2001: times finer than a second */
-	ARCHIVE_GNU, /* for readers that pass over what is new in pax, as busybox's tar does */
-	ARCHIVE_GNU_GZIP, /* the same, compressed; the same files give the same bytes */
+	ARCHIVE_PAX, /* POSIX.1-2001: sub-second times */
+	ARCHIVE_GNU, /* for readers that ignore pax headers, such as busybox's tar */
+	ARCHIVE_GNU_GZIP, /* the same, compressed; equal files give equal bytes */
 };
 
-/* Begins with what lies at `path` (a link there is followed, one below it is packed as a link);
- * in the stream it is called `name`, and what lies below it `name`/…, sorted, each folder behind
- * what is in it, so that its time is set last by any tar. With the name "." only what lies below is
- * packed: the folder that it is unpacked into may belong to another user, and a tar that is told a
- * time or mode of it fails. Bytes, modes and times are exact; owners
- * are not packed, so that files belong to the user that unpacks them. Sockets, pipes and devices
- * are left out. ERR_NOT_FOUND, ERR_IO. */
+/* Begins to pack what is at `path`. A link there is followed; a link below it is packed as a link.
+ * In the stream it is called `name`, and its contents `name`/…, sorted, with each directory after
+ * its contents, so that any tar sets its time last. With the name "." only the contents are packed:
+ * the target directory may belong to another user, and a tar that has to set its time or mode
+ * fails. Bytes, modes and times are exact. Owners are not packed, so that files belong to the
+ * unpacking user. Sockets, pipes and devices are omitted. Returns ERR_NOT_FOUND or ERR_IO. */
 int archive_pack_new(const char *path, const char *name, enum archive_format format,
 		     const struct archive_limits *limits, struct archive_pack **ret_pack,
 		     struct err *err) MUST_USE;
-/* Leaves out what `wants` does not want, by its path below the one that was started with, and all
- * that is below it. Before the first archive_pack_next. */
+/* Omits each path, relative to the root, for which `wants` returns false, and all below it. Call it
+ * before the first archive_pack_next. */
 void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
 		       void *data);
-/* Puts an empty file of this name behind all else. The unpacking side can tell by it that the
- * stream came to its end, which no tar program says. Before the first archive_pack_next. */
+/* Adds an empty file of this name at the end. The unpacking side can thus recognize a complete
+ * stream, which no tar program reports. Call it before the first archive_pack_next. */
 void archive_pack_end_with(struct archive_pack *pack, const char *name);
-/* The next bytes of the stream, which lie there until the next call; none (length 0) at its end.
- * ERR_IO: something cannot be read; ERR_CONFLICT: a file became shorter meanwhile; ERR_LIMIT. */
+/* The next bytes of the stream, valid until the next call; length 0 at its end. Returns ERR_IO if a
+ * file cannot be read, ERR_CONFLICT if a file became shorter meanwhile, or ERR_LIMIT. */
 int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,
 		      struct err *err) MUST_USE;
-/* Whole at the end of the stream; lives as long as the pack. */
+/* Complete at the end of the stream; lives as long as the pack. */
 const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack);
 void archive_pack_free(struct archive_pack *pack); /* NULL is fine */
 
-/* Waits for the next bytes, which lie there until the next call; *ret_len is 0 at the end. 0 or an
- * error, which ends the unpacking as it stands. */
+/* Blocks for the next bytes, valid until the next call; *ret_len is 0 at the end. Returns 0, or an
+ * error, which ends the unpacking. */
 typedef int (*archive_source_fn)(const char **ret_bytes, size_t *ret_len, void *data,
 				 struct err *err);
 
-/* Makes all that is in an uncompressed tar stream, in a folder that is there; the stream is read
- * to its end. Files that are there are replaced, never written into; links are not followed. Modes
- * (without set-user-ID and its like) and times are the stream's, owners are not.
+/* Unpacks an uncompressed tar stream into an existing directory; the stream is read to its end.
+ * Existing files are replaced, never written into; links are not followed. Modes (without
+ * set-user-ID, set-group-ID and sticky) and times are the stream's, owners are not.
  *
- * Left out, and told, is what folders may well have and what could reach outside here: links to
- * places outside, pipes, sockets and devices. ERR_REFUSED: a name outside, or what no tar program
- * makes of a folder; ERR_INVALID: no tar stream, or one that is cut off within a file; ERR_LIMIT;
- * ERR_IO, ERR_SPACE. What was unpacked before the fault stays. A stream that is cut off between two
- * files cannot be told from a whole one: its sender has to say that it came to its end. */
+ * Entries that directories may legitimately have, but that could reach outside, are omitted and
+ * reported: links to places outside, pipes, sockets and devices. Returns ERR_REFUSED for a name
+ * outside, or an entry that no tar program writes for a directory; ERR_INVALID if it is no tar
+ * stream, or is cut off within a file; ERR_LIMIT; ERR_IO, ERR_SPACE. Files unpacked before an error
+ * stay. A stream cut off between two files looks complete: its sender has to mark its end. */
 int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
 		   struct err *err) MUST_USE;

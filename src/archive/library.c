@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEFT_OUT_ROOM ((size_t) ARCHIVE_LEFT_OUT_SIZE - 40) /* for names; behind them a number */
+#define LEFT_OUT_ROOM ((size_t) ARCHIVE_LEFT_OUT_SIZE - 40) /* for names; a number follows */
 
 struct archive_locale archive_locale_begin(void)
 {
@@ -32,8 +32,8 @@ struct archive *archive_or_end(struct archive *archive)
 	return archive;
 }
 
-/* An errno where libarchive has one, else its words, as for what is wrong with the stream, which it
- * calls EILSEQ. */
+/* Uses libarchive's errno if it has one, else its message. A malformed stream has a message
+ * although its errno is EILSEQ. */
 int archive_set_err(struct err *err, struct archive *archive, const char *verb, const char *name)
 {
 	const char *words = archive_error_string(archive);

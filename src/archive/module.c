@@ -1,4 +1,4 @@
-/* The one symbol of the module. */
+/* The only symbol of the module. */
 #include "archive/module.h"
 
 extern const struct archive_functions muster_archive_functions;
@@ -13,7 +13,7 @@ const struct archive_functions muster_archive_functions = {
 	.unpack = archive_unpack,
 };
 
-/* A program that has this linked in has all of it. */
+/* A program with this file linked in needs no module. */
 int archive_load(struct err *err)
 {
 	(void) err;

@@ -1,7 +1,7 @@
 /* The module muster-archive.so: all of archive/archive.h that needs libarchive, behind one symbol.
  *
- * libarchive brings libxml2 and ICU with it, 30 MB that most calls never need. So nothing links it
- * but this module, which archive/open.c opens on first use. */
+ * libarchive depends on libxml2 and ICU, 30 MB that most commands never need. So only this module
+ * links it, and archive/open.c opens the module on first use. */
 #pragma once
 
 #include "archive/archive.h"

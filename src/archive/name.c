@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The next step of a path, without its slashes; false behind the last. */
+/* The next component of a path, without slashes; false at the end. */
 static bool next_path_component(const char **path, const char **ret_step, size_t *ret_len)
 {
 	*path += strspn(*path, "/");
@@ -31,7 +31,7 @@ bool archive_name_is_inside(const char *name)
 	return true;
 }
 
-/* How many folders lead to what the name stands for, itself counted. */
+/* Number of directories on the way to the named file, including itself. */
 static size_t depth_of(const char *name)
 {
 	size_t depth = 0, len;

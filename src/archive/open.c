@@ -1,4 +1,4 @@
-/* Opens the module beside this program, once, and hands on what it is asked for. */
+/* Opens the module next to this program, once, and forwards the calls to it. */
 #include "archive/archive.h"
 #include "archive/module.h"
 #include "base/mem.h"

@@ -18,14 +18,14 @@
 struct archive_pack {
 	struct archive *writer;
 	FTS *walk;
-	size_t root_len; /* of the path that the walk began with */
-	char *name; /* what stands for it in the stream */
+	size_t root_len; /* length of the path of the walk's root */
+	char *name; /* replaces it in the stream */
 	bool (*wants)(const char *path, void *data); /* NULL: everything */
 	void *wants_data;
-	char *last_name; /* of an empty file behind all else; NULL: none */
+	char *last_name; /* name of an empty file at the end; NULL: none */
 	struct archive_limits left;
 	struct archive_left_out left_out;
-	int fd; /* of the file that is being packed; -1: none */
+	int fd; /* of the current file; -1: none */
 	char *path; /* of that file */
 	uint64_t bytes_left; /* of it */
 	bool is_at_end;
@@ -47,7 +47,7 @@ static la_ssize_t keep_bytes(struct archive *writer, void *data, const void *byt
 	return (la_ssize_t) len;
 }
 
-/* Full headers, whatever the file. */
+/* Writes full headers for every file. */
 static int set_format(struct archive *writer, enum archive_format format)
 {
 	if (format == ARCHIVE_PAX)
@@ -79,7 +79,7 @@ static int open_walk(struct archive_pack *pack, const char *path, struct err *er
 	char *root CLEANUP(mem_free_text) = mem_copy_text(path);
 	char *roots[] = {root, NULL};
 
-	/* A slash at the end would become a part of each path below. */
+	/* A trailing slash would become part of each path below. */
 	for (size_t len = strlen(root); len > 1 && root[len - 1] == '/'; len--)
 		root[len - 1] = '\0';
 	if (access(root, F_OK) < 0)
@@ -155,11 +155,11 @@ static int read_link(struct archive_entry *entry, const char *path, struct err *
 	return 0;
 }
 
-/* Opened before it is described, so that both are of the same file. */
+/* Opened before it is described, so that both refer to the same file. */
 static int open_packed_file(struct archive_pack *pack, const char *path, struct stat *status,
 			    struct err *err)
 {
-	/* Not to wait, should it have become a pipe. */
+	/* Non-blocking, in case it has become a pipe. */
 	pack->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (pack->fd < 0 || fstat(pack->fd, status) < 0)
 		return err_set_errno(err, errno, "cannot read '%s'", path);
@@ -230,7 +230,7 @@ static int pack_last(struct archive_pack *pack, struct err *err)
 	return 0;
 }
 
-/* The root has no path below itself, and is always wanted. */
+/* The root has no relative path, and is always wanted. */
 static bool is_wanted_in_archive(const struct archive_pack *pack, const char *path)
 {
 	const char *below = path + pack->root_len;
@@ -238,7 +238,7 @@ static bool is_wanted_in_archive(const struct archive_pack *pack, const char *pa
 	return !pack->wants || !*below || pack->wants(below + 1, pack->wants_data);
 }
 
-/* What would be the folder itself into which it is unpacked. */
+/* Whether the entry would be the target directory itself. */
 static bool is_place(const struct archive_pack *pack, const char *path)
 {
 	return !path[pack->root_len] && archive_name_is_folder_itself(pack->name);
@@ -257,7 +257,7 @@ static int pack_next_entry(struct archive_pack *pack, struct err *err)
 		return 0;
 	}
 	switch (found->fts_info) {
-	case FTS_D: /* its time would not outlive what is unpacked into it */
+	case FTS_D: /* its time would be changed by what is unpacked into it */
 		return 0;
 	case FTS_DNR:
 	case FTS_ERR:
@@ -297,7 +297,7 @@ int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t 
 	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
 	int rc = 0;
 
-	(void) locale; /* clang takes it for unused */
+	(void) locale; /* clang reports it as unused */
 	text_clear(&pack->out);
 	while (!rc && !pack->out.len && !pack->is_at_end)
 		rc = pack->fd < 0 ? pack_next_entry(pack, err) : pack_block(pack, err);

@@ -9,25 +9,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define HEADER_SIZE ((uint64_t) 16 * 1024) /* of an entry at most, with all that belongs to it */
-/* tar fills it up, to 10 kB unless told otherwise. */
+#define HEADER_SIZE ((uint64_t) 16 * 1024) /* largest entry header, including all its parts */
+/* Padding of tar, which fills its last block to 10 kB by default. */
 #define LAST_BLOCK_SIZE ((uint64_t) 1024 * 1024)
 
-#define LEFT_OUT 1 /* beside 0 and errors, which are negative */
+#define LEFT_OUT 1 /* in addition to 0 and errors, which are negative */
 
 struct unpacking {
 	archive_source_fn source;
 	void *data;
-	const char *folder; /* without links */
+	const char *folder; /* with links resolved */
 	struct archive_limits left;
-	uint64_t stream_left; /* bytes of the stream itself that are still taken */
+	uint64_t stream_left; /* bytes of the stream still accepted */
 	struct archive *reader, *disk;
-	mode_t permissions; /* that the stream may give */
-	bool has_status; /* the stream says how the folder itself is to be */
+	mode_t permissions; /* mode bits that the stream may set */
+	bool has_status; /* the stream has an entry for the directory itself */
 	struct stat status; /* its mode and time */
 	struct archive_left_out *left_out;
-	struct err *err; /* of the source, or of us */
-	int rc; /* not 0: `err` is set */
+	struct err *err; /* of the source or ours */
+	int rc; /* if not 0, `err` is set */
 };
 
 static void free_reader(struct archive **reader)
@@ -40,7 +40,7 @@ static void free_disk(struct archive **disk)
 	archive_write_free(*disk);
 }
 
-/* Called by libarchive, which is told -1; why, stands in the unpacking. */
+/* Called by libarchive; returns -1 on errors, which are recorded in the unpacking. */
 static la_ssize_t read_source(struct archive *reader, void *data, const void **ret_bytes)
 {
 	struct unpacking *unpacking = data;
@@ -55,7 +55,7 @@ static la_ssize_t read_source(struct archive *reader, void *data, const void **r
 	return unpacking->rc ? -1 : (la_ssize_t) len;
 }
 
-/* Why the stream cannot be read: its source's error comes first. */
+/* Why the stream cannot be read: an error of its source comes first. */
 static int fail_reading(struct unpacking *unpacking, const char *name)
 {
 	if (!unpacking->rc)
@@ -92,8 +92,8 @@ static int leave_out_link(struct unpacking *unpacking, const char *name, const c
 	return leave_out(unpacking, name, why);
 }
 
-/* Another name of a file that is there already. Of a symbolic link it would be the same link in
- * another place, where its target may lead outside. */
+/* Another name of an existing file. For a symbolic link it would be the same link in another place,
+ * where its target may be outside. */
 static int move_hard_link(struct unpacking *unpacking, struct archive_entry *entry,
 			  const char *name)
 {
@@ -109,11 +109,11 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return leave_out(unpacking, name, "another name of something that is not a file");
 	archive_entry_copy_hardlink(entry, path);
-	archive_entry_unset_size(entry); /* its bytes are the other one's */
+	archive_entry_unset_size(entry); /* its bytes are the other file's */
 	return 0;
 }
 
-/* 0, LEFT_OUT or an error. */
+/* Returns 0, LEFT_OUT or an error. */
 static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, const char *name)
 {
 	bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
@@ -149,7 +149,7 @@ static int check_limits(struct unpacking *unpacking, struct archive_entry *entry
 	return 0;
 }
 
-/* No block ends behind the size that was counted. */
+/* No block ends after the size that was counted. */
 static int copy_blocks(struct unpacking *unpacking, const char *name, int64_t size)
 {
 	const void *bytes;
@@ -168,7 +168,7 @@ static int copy_blocks(struct unpacking *unpacking, const char *name, int64_t si
 	return status == ARCHIVE_EOF ? 0 : fail_reading(unpacking, name);
 }
 
-/* What comes into the folder would change its time again. */
+/* Later writes into the directory would change its time. */
 static int finish_folder(struct unpacking *unpacking)
 {
 	const struct stat *status = &unpacking->status;
@@ -219,7 +219,7 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 		       : 0;
 }
 
-/* A warning is about a name that is not UTF-8, which is taken as it is. */
+/* A warning concerns a name that is not UTF-8, which is used unchanged. */
 static int unpack_entries(struct unpacking *unpacking)
 {
 	struct archive_entry *entry;
@@ -234,8 +234,7 @@ static int unpack_entries(struct unpacking *unpacking)
 	return rc;
 }
 
-/* tar fills its last block up; a sender whose pipe is closed before that would call it a failure.
- */
+/* tar pads its last block; a sender whose pipe is closed before that would report a failure. */
 static int read_rest(struct unpacking *unpacking)
 {
 	const void *bytes;
@@ -259,7 +258,7 @@ static int unpack_all(struct unpacking *unpacking)
 		return fail_writing(unpacking, "the tar stream");
 	int rc = unpack_entries(unpacking);
 
-	/* Modes and times of folders come last. */
+	/* Modes and times of directories are set last. */
 	if (archive_write_close(unpacking->disk) < ARCHIVE_OK && !rc)
 		rc = fail_writing(unpacking, "the tar stream");
 	if (!rc)
@@ -267,7 +266,7 @@ static int unpack_all(struct unpacking *unpacking)
 	return rc ? rc : read_rest(unpacking);
 }
 
-/* What the headers of the entries may take besides, with the long names that stand before them. */
+/* Additional bytes that the entries' headers may take, including long names. */
 static uint64_t stream_limit(const struct archive_limits *limits)
 {
 	uint64_t headers, sum;
@@ -278,7 +277,7 @@ static uint64_t stream_limit(const struct archive_limits *limits)
 	return sum;
 }
 
-/* Nothing else tells it without a file of /proc. */
+/* There is no other way to read it without a file of /proc. */
 static mode_t read_umask(void)
 {
 	mode_t mask = umask(0777);
@@ -292,8 +291,8 @@ int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		   struct err *err)
 {
 	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
-	(void) locale; /* clang takes it for unused */
-	/* Links on the way to the folder are its owner's; none below it is passed. */
+	(void) locale; /* clang reports it as unused */
+	/* Links in the path of the directory are trusted; none below it is followed. */
 	char *real CLEANUP(mem_free_text) = realpath(folder, NULL);
 	struct archive *reader CLEANUP(free_reader) = archive_or_end(archive_read_new());
 	struct archive *disk CLEANUP(free_disk) = archive_or_end(archive_write_disk_new());

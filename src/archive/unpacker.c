@@ -1,4 +1,4 @@
-/* Two pipes: one brings the stream, the other brings back how it went, as a struct err. */
+/* Two pipes: one carries the stream, the other the result as a struct err. */
 #include "archive/unpacker.h"
 
 #include "base/mem.h"
@@ -17,17 +17,17 @@
 #define PIECE ((size_t) 64 * 1024)
 
 struct unpacker {
-	struct unpacker_settings settings; /* without the folder */
+	struct unpacker_settings settings; /* without the directory */
 	pid_t pid;
 	int stream_fd, result_fd;
 	struct loop_watch *stream, *result;
 	struct text waiting;
-	size_t sent; /* of what waits */
-	bool is_at_end; /* nothing follows what waits */
+	size_t sent; /* of the waiting bytes */
+	bool is_at_end; /* the waiting bytes are the last */
 	bool was_full; /* the sender waits for room */
 };
 
-/* The process that unpacks. */
+/* The unpacking process. */
 
 struct result {
 	struct archive_left_out left_out;
@@ -69,7 +69,7 @@ static NORETURN void unpack(const struct unpacker_settings *settings, int stream
 								       : EXIT_SUCCESS);
 }
 
-/* The process that has the loop. */
+/* The process with the loop. */
 
 static void release_unpacker(struct unpacker *unpacker)
 {
@@ -89,7 +89,8 @@ static void close_stream(struct unpacker *unpacker)
 	unpacker->sent = 0;
 }
 
-/* The process writes its whole result at once (pipe(7): less than PIPE_BUF), or dies. */
+/* The unpacking process writes its whole result in one write (pipe(7): less than PIPE_BUF), or
+ * dies. */
 static void on_result(void *data)
 {
 	struct unpacker *unpacker = data;
@@ -117,7 +118,7 @@ static void on_writable(void *data)
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (len < 0) { /* it wants no more, and will say why */
+	if (len < 0) { /* the process wants no more bytes, and will report why */
 		close_stream(unpacker);
 		return;
 	}
@@ -195,7 +196,7 @@ void unpacker_cancel(struct unpacker *unpacker)
 void unpacker_take(struct unpacker *unpacker, const char *bytes, size_t len)
 {
 	if (!unpacker->stream)
-		return; /* it failed, and says so soon */
+		return; /* the process failed, and will report it */
 	text_add_bytes(&unpacker->waiting, bytes, len);
 	unpacker->was_full |= !unpacker_has_room(unpacker);
 	loop_watch_enable(unpacker->stream, true);

@@ -12,7 +12,7 @@ char *amount_of_bytes(uint64_t bytes)
 
 	if (bytes < 1000)
 		return mem_format("%d bytes", (int) bytes);
-	/* What would be shown as 1000.0 is 1.0 of the next unit. */
+	/* An amount that would be printed as 1000.0 is 1.0 of the next unit. */
 	while (amount >= 999.95) {
 		amount /= 1000;
 		unit++;

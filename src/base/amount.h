@@ -1,4 +1,4 @@
-/* Bytes as people read them. */
+/* Formats byte counts for users. */
 #pragma once
 
 #include "base/own.h"

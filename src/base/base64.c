@@ -10,7 +10,7 @@
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* What is read, and the bits that make no whole byte yet. */
+/* State of the reader, with the bits that do not yet make a whole byte. */
 struct reading {
 	const char *alphabet;
 	bool is_padded;
@@ -62,7 +62,7 @@ static bool take_character(struct reading *reading, char character)
 	reading->bits = reading->bits << 6 | (uint32_t) (found - reading->alphabet);
 	size_t which = reading->n_characters % 4;
 
-	if (which > 0) /* the first of four ends no byte, each of the others ends one */
+	if (which > 0) /* the first of four completes no byte, each of the others completes one */
 		reading->bytes[reading->len++] = (char) (reading->bits >> (6 - 2 * which));
 	reading->n_characters++;
 	return true;

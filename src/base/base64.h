@@ -7,16 +7,16 @@
 
 #include <stddef.h>
 
-/* Adds the bytes in the standard alphabet, padded. */
+/* Appends the bytes in the standard alphabet, padded. */
 void base64_add(struct text *text, const void *bytes, size_t len);
 
 /* Reads the standard alphabet as Go's encoding/json does, which reads Kubernetes' files: padding is
- * demanded, line ends between characters are passed over. ERR_INVALID tells which character it is
- * that does not fit and never shows the text, which may be a secret. A NUL is put behind the bytes;
+ * required, line ends between characters are ignored. Returns ERR_INVALID with the position of the
+ * invalid character, never with the text, which may be a secret. The bytes are followed by a NUL;
  * the caller frees them. */
 int base64_read(const char *text, size_t len, char **ret_bytes, size_t *ret_len,
 		struct err *err) MUST_USE;
 
-/* Reads the alphabet for URLs, without padding and line ends, as JSON Web Tokens have it. */
+/* Reads the URL alphabet, without padding and line ends, as in JSON Web Tokens. */
 int base64_read_url(const char *text, size_t len, char **ret_bytes, size_t *ret_len,
 		    struct err *err) MUST_USE;

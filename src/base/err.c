@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sentences quote names from files: what would steer a terminal is not passed on to it. */
+/* Texts quote names from files, which must not control the terminal. */
 static void remove_control_characters(char *text)
 {
 	for (; *text; text++)

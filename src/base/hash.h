@@ -10,5 +10,5 @@
 
 /* The hash of all bytes so far; begin with HASH_BEGIN. */
 uint64_t hash_add(uint64_t hash, const char *bytes, size_t len);
-/* The bytes of the text and its end, so that "ab", "c" differs from "a", "bc". */
+/* Hashes the text and its end, so that "ab", "c" differs from "a", "bc". */
 uint64_t hash_add_text(uint64_t hash, const char *text);

@@ -1,7 +1,7 @@
 /* JSON values on jansson. The only file that includes it. */
 
-/* Words that jansson's header and ours both use. Its macros that name types (json_is_object and its
- * like) would see our values and are not used here; json_typeof is. */
+/* Names that jansson's header and ours share. Its macros that name types (json_is_object and
+ * similar) would see our values and are not used; json_typeof is. */
 #define JSON_OBJECT JANSSON_OBJECT
 #define JSON_ARRAY JANSSON_ARRAY
 #define JSON_STRING JANSSON_STRING
@@ -35,7 +35,7 @@ static struct json *ours(json_t *value)
 	return (struct json *) value;
 }
 
-/* Jansson answers NULL to valid input only when it finds no memory. */
+/* Jansson returns NULL for valid input only if memory is lacking. */
 static struct json *made(json_t *value)
 {
 	if (!value)
@@ -49,7 +49,7 @@ static void abort_on_json_failure(int rc)
 		mem_abort();
 }
 
-/* Jansson would follow 2048 levels; readers of ours walk values by recursion. */
+/* Jansson would accept 2048 levels, but our functions walk values by recursion. */
 static int check_depth(const char *bytes, size_t len, struct err *err)
 {
 	int depth = 0;
@@ -100,7 +100,7 @@ int json_read(const char *bytes, size_t len, struct json **ret_value, struct err
 	return 0;
 }
 
-/* What json_read_mended reads in the place of what json_read refuses. */
+/* The replacements of json_read_mended for what json_read rejects. */
 
 static size_t string_length(const char *bytes, size_t len)
 {
@@ -124,7 +124,7 @@ static void add_mended_string(struct text *text, const char *string, size_t len)
 	}
 }
 
-/* An integer of so many digits may be beyond 64 bits. */
+/* An integer with this many digits may exceed 64 bits. */
 static bool is_long_integer(const char *token, size_t len)
 {
 	return len > 18 && !memchr(token, '.', len) && !memchr(token, 'e', len) &&
@@ -189,7 +189,7 @@ int json_read_mended(const char *bytes, size_t len, struct json **ret_value, str
 	return 0;
 }
 
-/* U+0080 to U+009F, which some terminals obey: two bytes of UTF-8. */
+/* U+0080 to U+009F, which some terminals interpret: two bytes of UTF-8. */
 static bool is_long_control(const char *at)
 {
 	return at[0] == '\xc2' && ((unsigned char) at[1] & 0xe0) == 0x80;
@@ -387,7 +387,7 @@ void json_cleanup(struct json **value)
 	json_free(*value);
 }
 
-/* Depth is bounded by what json_read and documents_read allow. */
+/* json_read and documents_read bound the depth. */
 static void overwrite_texts(json_t *value)
 {
 	const char *key;

@@ -1,7 +1,9 @@
-/* JSON values: the one door to the JSON library (jansson), so that a faster one can take its place.
+/* JSON values. Only this module uses the JSON library (jansson), so that a faster one can replace
+ * it.
  *
- * A `struct json *` is a counted reference. Functions named json_new_* give the caller a reference;
- * json_get and its like borrow one from the parent. Objects keep the order of insertion. */
+ * A `struct json *` is a counted reference. json_new_* functions give the caller a reference;
+ * json_get and similar functions borrow one from the parent. Objects keep the order of
+ * insertion. */
 #pragma once
 
 #include "base/err.h"
@@ -25,36 +27,37 @@ enum json_type {
 	JSON_OBJECT,
 };
 
-/* Limits on what is read from outside. */
+/* Limits on input. */
 #define JSON_SIZE_LIMIT (16 * 1024 * 1024)
 #define JSON_DEPTH_LIMIT 100
 
-/* Reads one value; nothing but white space may follow. Depth, size and duplicate keys are checked:
- * ERR_INVALID with line and column; ERR_LIMIT. U+0000 is refused, because texts end at it. */
+/* Reads one value; only white space may follow. Returns ERR_INVALID with line and column, also for
+ * duplicate keys and U+0000, because texts end at it. Returns ERR_LIMIT for excessive depth or
+ * size. */
 int json_read(const char *bytes, size_t len, struct json **ret_value, struct err *err) MUST_USE;
-/* The same for what a server tells of objects of many authors: none of them hides those of others
- * by what no program of theirs needs. What json_read refuses is another value: U+0000 is U+FFFD,
- * what is nested too deeply null, an integer beyond 64 bits a real, and of a key the last value
+/* The same for a server's objects of many authors, where one object must not make the others
+ * unreadable. What json_read rejects is replaced: U+0000 by U+FFFD, a value that is nested too
+ * deeply by null, an integer beyond 64 bits by a real, and of duplicate keys the last value
  * counts. */
 int json_read_mended(const char *bytes, size_t len, struct json **ret_value,
 		     struct err *err) MUST_USE;
-/* Compact, on one line; or indented by two spaces and ended with a line feed. */
+/* Append on one line; or indented by two spaces, with a final line feed. */
 void json_add_compact(struct text *text, const struct json *value);
 void json_add_pretty(struct text *text, const struct json *value);
 
 struct json *json_new_null(void) MUST_USE;
 struct json *json_new_bool(bool value) MUST_USE;
 struct json *json_new_integer(int64_t value) MUST_USE;
-struct json *json_new_real(double value) MUST_USE; /* null for what is not finite */
+struct json *json_new_real(double value) MUST_USE; /* null if not finite */
 struct json *json_new_string(
 	const char *value) MUST_USE; /* NULL gives null; bytes that are not UTF-8 become U+FFFD */
 struct json *json_new_array(void) MUST_USE;
 struct json *json_new_object(void) MUST_USE;
 struct json *json_new_copy(const struct json *value) MUST_USE; /* deep */
-struct json *json_ref(struct json *value) MUST_USE; /* one more reference */
-void json_free(struct json *value); /* gives one reference back; NULL is fine */
+struct json *json_ref(struct json *value) MUST_USE; /* adds a reference */
+void json_free(struct json *value); /* releases a reference; NULL is fine */
 void json_cleanup(struct json **value);
-/* The same, and every text in it is overwritten before, also where others have a reference. */
+/* The same, but overwrites every text in it first, even if there are other references. */
 void json_free_secret(struct json *value);
 void json_cleanup_secret(struct json **value);
 
@@ -62,43 +65,43 @@ enum json_type json_type_of(const struct json *value); /* NULL counts as JSON_NU
 bool json_is(const struct json *value, enum json_type type);
 bool json_equals(const struct json *a, const struct json *b); /* NULL equals null */
 
-/* Value of a scalar; `otherwise` where the value is NULL or of another type. */
+/* The value of a scalar; `otherwise` if the value is NULL or of another type. */
 bool json_as_bool(const struct json *value, bool otherwise);
 int64_t json_as_integer(const struct json *value, int64_t otherwise);
-double json_as_real(const struct json *value, double otherwise); /* of an integer too */
+double json_as_real(const struct json *value, double otherwise); /* also for an integer */
 const char *json_as_string(const struct json *value, const char *otherwise);
-msec json_as_time(const struct json *value); /* of RFC 3339; MSEC_UNSET: it is none */
+msec json_as_time(const struct json *value); /* from RFC 3339; MSEC_UNSET: invalid */
 
-/* Member of an object, borrowed; NULL where there is none or `object` is no object. */
+/* A member of an object, borrowed; NULL if absent, or `object` is no object. */
 struct json *json_get(const struct json *object, const char *key);
 /* Follows several keys: json_get_path(root, "spec", "runPolicy", NULL). */
 struct json *json_get_path(const struct json *object, ...) __attribute__((sentinel));
-/* Sets a member; the value's reference is taken over. An existing member keeps its place. */
+/* Sets a member and takes the value's reference over. An existing member keeps its position. */
 void json_set(struct json *object, const char *key, struct json *take_value);
-/* Sets a copy of the member of that name that `source` has, if it has one. */
+/* Copies the member of that name from `source`, if it exists. */
 void json_copy_member(struct json *object, const struct json *source, const char *key);
 void json_set_string(struct json *object, const char *key,
-		     const char *value); /* NULL: nothing is set */
+		     const char *value); /* NULL: sets nothing */
 void json_set_integer(struct json *object, const char *key, int64_t value);
 void json_set_bool(struct json *object, const char *key, bool value);
 void json_set_time(struct json *object, const char *key,
-		   msec time); /* RFC 3339; MSEC_UNSET: nothing is set */
+		   msec time); /* RFC 3339; MSEC_UNSET: sets nothing */
 void json_remove(struct json *object, const char *key);
-/* The member as an object, made and set when it is not there yet (borrowed). */
+/* The member as an object, borrowed; it is created if absent. */
 struct json *json_object_at(struct json *object, const char *key);
-/* The member as an array, in the same way. */
+/* The same for an array. */
 struct json *json_array_at(struct json *object, const char *key);
 
 size_t json_count(const struct json *array_or_object); /* 0 for anything else */
 struct json *json_at(const struct json *array, size_t index);
 void json_append(struct json *array, struct json *take_value);
 
-/* The member behind the one whose key is `*key` (as this function gave it; NULL to begin), in
- * order: for (key = NULL; json_next(object, &key, &value);). O(1); the object must not change
+/* The next member in order, after the one whose key is `*key` (a key from this function; NULL to
+ * begin): for (key = NULL; json_next(object, &key, &value);). O(1); the object must not change
  * meanwhile. */
 bool json_next(const struct json *object, const char **key, struct json **ret_value);
 
-/* Walks an object's members in order: for (i = 0; json_member(object, i, &key, &value); i++). O(1)
- * amortised is not promised; objects are small. */
+/* Walks an object's members in order: for (i = 0; json_member(object, i, &key, &value); i++). It is
+ * not amortized O(1); objects are small. */
 bool json_member(const struct json *object, size_t index, const char **ret_key,
 		 struct json **ret_value);

@@ -1,4 +1,4 @@
-/* RFC 7396, section 2, word for word. Its depth is bounded by the depth that json_read allows. */
+/* RFC 7396, section 2, word for word. json_read bounds the depth. */
 #include "base/json_patch.h"
 
 static void patch_members(struct json *object, const struct json *patch)

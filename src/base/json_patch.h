@@ -4,10 +4,10 @@
 
 #include "base/json.h"
 
-/* The value that becomes of `target` (NULL counts as absent) by `patch`: objects are merged, a null
- * removes a member, anything else replaces. Caller frees; neither argument changes. */
+/* Returns `target` (NULL counts as absent) changed by `patch`: objects are merged, a null removes a
+ * member, anything else replaces. Caller frees; the arguments do not change. */
 struct json *json_patched(const struct json *target, const struct json *patch) MUST_USE;
 
-/* Adds a step to a patch, an array: "test", "add" or "replace" at a place ("/spec/replicas"). The
- * value is taken. */
+/* Appends a step to a patch, an array: "test", "add" or "replace" at a path ("/spec/replicas").
+ * Takes the value over. */
 void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value);

@@ -26,7 +26,7 @@ static bool is_tail_byte(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the UTF-8 character that begins with this byte; 0 where none does. */
+/* Bytes of the UTF-8 character that begins with this byte; 0: none. */
 static size_t character_size(unsigned char first)
 {
 	if (first < 0x80)
@@ -88,7 +88,7 @@ static size_t escape_size(const unsigned char *bytes, size_t len)
 	return at < len && bytes[at] >= 0x30 && bytes[at] <= 0x7e ? at + 1 : at;
 }
 
-/* "ESC [ digits, semicolons and colons m" chooses colours and nothing else. */
+/* "ESC [ digits, semicolons and colons m" only selects colors. */
 static bool is_color(const unsigned char *sequence, size_t size)
 {
 	if (size < 3 || sequence[1] != '[' || sequence[size - 1] != 'm')
@@ -100,7 +100,7 @@ static bool is_color(const unsigned char *sequence, size_t size)
 	return true;
 }
 
-/* Takes the last character of what was added from `begin` on away. */
+/* Removes the last character of the text added from `begin` on. */
 static void remove_last_character(struct text *text, size_t begin)
 {
 	size_t at = text->len;
@@ -113,7 +113,7 @@ static void remove_last_character(struct text *text, size_t begin)
 	}
 }
 
-/* Adds one control character as it should be seen: a tab stays, a backspace erases. */
+/* Appends one control character in visible form: a tab stays, a backspace erases. */
 static void add_control(struct text *text, size_t begin, unsigned char byte)
 {
 	if (byte == '\t')
@@ -122,8 +122,8 @@ static void add_control(struct text *text, size_t begin, unsigned char byte)
 		remove_last_character(text, begin);
 }
 
-/* Adds the character at the front, or what stands for a control character that is none of ASCII;
- * how many bytes it had. */
+/* Appends the character at the front, or a replacement for a control character outside ASCII.
+ * Returns its number of bytes. */
 static size_t add_character(struct text *text, const unsigned char *bytes, size_t len,
 			    const char *upper_control)
 {
@@ -158,7 +158,7 @@ static bool is_blank_byte(unsigned char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-/* Without control characters, but those of `kept`. */
+/* Appends the text without control characters except those of `kept`. */
 static void add_quiet(struct text *text, const unsigned char *bytes, size_t len, const char *kept)
 {
 	for (size_t at = 0; at < len;) {
@@ -194,7 +194,7 @@ void line_text_add_lines(struct text *text, const char *lines, size_t len)
 static void add_shown(struct text *text, const char *line, size_t len, bool keeps_colors)
 {
 	const unsigned char *bytes = (const unsigned char *) line;
-	size_t begin = text->len; /* what stands before is not erased: a colour, other text */
+	size_t begin = text->len; /* earlier text is not erased: a color, other text */
 	bool is_colored = false;
 
 	for (size_t at = 0; at < len;) {

@@ -7,8 +7,8 @@
 #define ESCAPE 0x1b
 #define TAB_STOP 8
 
-/* Characters that are not one column wide: the larger blocks of Unicode's EastAsianWidth.txt
- * (W and F), emoji, and marks that are drawn on the character before. */
+/* Characters that are not one column wide: the larger blocks of Unicode's EastAsianWidth.txt (W and
+ * F), emoji, and marks that are drawn on the character before. */
 static const struct block {
 	uint32_t first, last;
 	size_t columns;
@@ -38,8 +38,8 @@ static size_t columns_of(uint32_t code)
 	return 1;
 }
 
-/* The size of what stands at the front: a character, or a colour, which takes no column. *column,
- * where it stands, becomes where the next one does. */
+/* The size of the character at the front, or of a color, which takes no column. *column is its
+ * column, and becomes that of the next one. */
 static size_t advance_line_column(const unsigned char *bytes, size_t len, size_t *column)
 {
 	if (bytes[0] == ESCAPE) {
@@ -72,7 +72,7 @@ size_t line_rows(const char *line, size_t len, size_t columns)
 	return width > columns ? (width + columns - 1) / columns : 1;
 }
 
-/* How much of the line stands in the first columns; tells whether a colour is among it. */
+/* The length of the part that fits into the columns; reports whether it contains a color. */
 static size_t fitting(const char *line, size_t len, size_t columns, bool *ret_has_color)
 {
 	size_t at = 0, column = 0;

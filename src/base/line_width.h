@@ -1,5 +1,5 @@
-/* How many columns a line takes on a terminal, and lines cut to what a terminal has. Lines are safe
- * (base/line_text): besides text there are only colours and tabs in them. */
+/* Measures how many columns a line takes on a terminal, and cuts lines to a width. Lines must be
+ * safe (base/line_text): they contain only text, colors and tabs. */
 #pragma once
 
 #include "base/own.h"
@@ -7,11 +7,12 @@
 
 #include <stddef.h>
 
-/* Wide characters count twice, combining ones nothing. Terminals differ about a few. */
+/* Wide characters count two, combining ones zero. Terminals differ in a few. */
 size_t line_width(const char *line, size_t len);
 
-/* Rows of a terminal that is `columns` (1 or more) wide; an empty line takes one. */
+/* Number of rows on a terminal that is `columns` (1 or more) wide; an empty line takes one. */
 size_t line_rows(const char *line, size_t len, size_t columns);
 
-/* Adds the line; what takes more than `columns` (1 or more) is cut, with "…" in its last one. */
+/* Appends the line; if it takes more than `columns` (1 or more), it is cut, with "…" in the last
+ * one. */
 void line_add_cut(struct text *text, const char *line, size_t len, size_t columns);

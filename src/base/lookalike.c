@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* U+200C and U+200D are not among them: Persian, Hindi and emoji are written with them. */
+/* U+200C and U+200D are excluded: Persian, Hindi and emoji use them. */
 static const struct lookalike lookalikes[] = {
 	{"\xc2\xa0", "no-break space", 0x00a0, false},
 	{"\xc2\xad", "soft hyphen", 0x00ad, false},

@@ -1,6 +1,6 @@
-/* Characters that get into a file by accident, and that its writer does not see or takes for
- * others: what web pages, word processors and input methods put in the place of a space, a quote or
- * nothing. Names as in the Unicode Standard. */
+/* Characters that get into a file by accident and are invisible or look like others: web pages,
+ * word processors and input methods insert them instead of a space, a quote or nothing. Names as in
+ * the Unicode Standard. */
 #pragma once
 
 #include "base/text.h"
@@ -8,21 +8,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* At the beginning of a text it says only that the text is UTF-8. */
+/* At the beginning of a text it only marks UTF-8. */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct lookalike {
 	const char *bytes; /* UTF-8 */
 	const char *name; /* "no-break space" */
 	int code_point;
-	bool is_quote; /* it is seen, but is no quote to a program; all others are not seen */
+	bool is_quote; /* visible, but no quote for programs; all others are invisible */
 };
 
-/* The one at the front of the text; NULL when there is none. */
+/* The lookalike at the front of the text; NULL: none. */
 const struct lookalike *lookalike_at(const char *bytes, size_t len);
 
-/* The first one in the text, and its offset; NULL when there is none. */
+/* The first one in the text, and its offset; NULL: none. */
 const struct lookalike *lookalike_find(const char *bytes, size_t len, size_t *ret_offset);
 
-/* Adds the text with "<U+200B>" for each that is not seen. */
+/* Appends the text with "<U+200B>" for each invisible one. */
 void lookalike_add_visible(struct text *text, const char *bytes, size_t len);

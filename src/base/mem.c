@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Blocks of an arena grow, so that thousands of small ones cost little and a large one few. */
+/* Blocks of an arena grow, so that thousands of small arenas cost little and a large one has few
+ * blocks. */
 #define ARENA_FIRST_BLOCK 512
 #define ARENA_LARGEST_BLOCK 8192
 

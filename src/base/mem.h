@@ -1,4 +1,4 @@
-/* Memory that is there or ends the program, and arenas that are released as a whole. */
+/* Allocation that never returns NULL, and arenas that are freed as a whole. */
 #pragma once
 
 #include "base/own.h"
@@ -6,29 +6,29 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Zeroed memory; never NULL: without memory the program ends with EXIT_BUG (base/exit_code.h);
- * state is on disk before we act. */
+/* Zeroed memory, never NULL: without memory the program ends with EXIT_BUG (base/exit_code.h).
+ * State is on disk before muster acts. */
 void *mem_new(size_t size) MUST_USE;
-/* Zeroed array; an overflow of the product counts as no memory. */
+/* Zeroed array; an overflow of the product counts as lack of memory. */
 void *mem_new_array(size_t count, size_t size) MUST_USE;
-/* Like realloc, for count * size bytes; what is new is not zeroed. */
+/* Like realloc, for count * size bytes; new memory is not zeroed. */
 void *mem_resize(void *memory, size_t count, size_t size) MUST_USE;
 char *mem_copy_text(const char *text) MUST_USE; /* NULL gives NULL */
-char *mem_copy_bytes(const void *bytes, size_t len) MUST_USE; /* a NUL byte is put behind */
+char *mem_copy_bytes(const void *bytes, size_t len) MUST_USE; /* followed by a NUL byte */
 char *mem_format(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
 char *mem_format_list(const char *format, va_list values) PRINTF_LIKE(1, 0) MUST_USE;
 
-/* Ends the program as these functions do, for a library that says it found no memory. */
+/* Ends the program like these functions, if a library reports lack of memory. */
 NORETURN void mem_abort(void);
 
 /* Cleanup functions: `char *name CLEANUP(mem_free_text) = …`. */
 void mem_free_text(char **text);
-/* Overwrites it before, and leaves NULL behind. NULL is fine. */
+/* Overwrites the text before freeing it, and sets the pointer to NULL. NULL is fine. */
 void mem_free_secret(char **text);
 void mem_free_any(void *pointer_to_pointer);
 
-/* Grows `*array` (elements of `size` bytes) so that one more fits behind the `count` there are.
- * Doubles; `*capacity` is kept by the caller and begins at 0. */
+/* Grows `*array` (elements of `size` bytes) so that one more fits after `count` elements. It
+ * doubles; the caller keeps `*capacity`, which begins at 0. */
 void mem_grow(void *pointer_to_array, size_t *capacity, size_t count, size_t size);
 
 /* Everything taken from an arena lives until arena_free. */
@@ -36,7 +36,7 @@ struct arena;
 struct arena *arena_new(void) MUST_USE;
 void arena_free(struct arena *arena); /* NULL is fine */
 void arena_cleanup(struct arena **arena);
-/* The same, and what was in it is overwritten before. */
+/* The same, but overwrites all contents first. */
 void arena_free_secret(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size) MUST_USE; /* zeroed, aligned for any type */
 void *arena_take_array(struct arena *arena, size_t count, size_t size) MUST_USE;

@@ -217,7 +217,7 @@ const char *name_nearest(const char *const *words, size_t count, const char *wor
 		size_t difference = word_len > len ? word_len - len : len - word_len;
 
 		if (word_len == 0 || word_len > WORD_MAX || difference >= best)
-			continue; /* each character too many or too few costs one */
+			continue; /* each surplus or missing character costs one */
 		size_t distance = edit_distance(word, len, words[i], word_len);
 
 		if (distance < best) {

@@ -1,4 +1,4 @@
-/* What names may look like: Kubernetes' rules for object names, and enum words. */
+/* Syntax of names: Kubernetes' rules for object names, and enum words. */
 #pragma once
 
 #include "base/own.h"
@@ -13,33 +13,32 @@
  * characters. */
 bool name_is_dns1035_label(const char *name);
 
-/* DNS-1123 label: the same, but a digit may be first. What namespaces are called. */
+/* DNS-1123 label: the same, but a digit may be first. For names of namespaces. */
 bool name_is_dns_label(const char *name);
 /* DNS-1123 subdomain: such labels with dots between them, at most 253 characters
- * (IsDNS1123Subdomain, which does not limit the single label). What most objects may be called. */
+ * (IsDNS1123Subdomain, which does not limit the single label). For names of most objects. */
 bool name_is_dns_subdomain(const char *name);
-/* The uid of an object or of a job, as RFC 4122 writes it: 36 hexadecimal digits and dashes, so
- * that it may name a folder. */
+/* The uid of an object or of a job, in the form of RFC 4122: 36 hexadecimal digits and dashes, so
+ * it may name a directory. */
 bool name_is_uid(const char *uid);
 /* The value of a label (IsValidLabelValue): up to 63 letters, digits, '-', '_' and '.', a letter or
  * digit at both ends; or nothing. */
 bool name_is_label_value(const char *value);
-/* The key of a label, a taint or a resource (IsQualifiedName): what a label's value may be and not
- * empty, with an optional DNS subdomain and '/' before it. */
+/* The key of a label, a taint or a resource (IsQualifiedName): like a label's value but not empty,
+ * with an optional DNS subdomain and '/' before it. */
 bool name_is_qualified(const char *name);
 
-/* A DNS-1035 label made of any text: lower case, what does not fit becomes '-', cut to max_len
- * characters; `otherwise` where nothing is left. Caller frees. */
+/* Makes a DNS-1035 label of any text: lower case, invalid characters become '-', cut to max_len
+ * characters; `otherwise` if nothing is left. Caller frees. */
 char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise) MUST_USE;
 
-/* An environment variable's name as Kubernetes takes it: [-._a-zA-Z][-._a-zA-Z0-9]*. */
+/* An environment variable's name as Kubernetes accepts it: [-._a-zA-Z][-._a-zA-Z0-9]*. */
 bool name_is_environment_variable(const char *name);
 
-/* Index of `word` in a table of `count` words (NULL entries are passed over); -1 when it is none.
- */
+/* Index of `word` in a table of `count` words (NULL entries are skipped); -1: not found. */
 int name_find_word(const char *const *words, size_t count, const char *word);
 int name_find_word_ignoring_case(const char *const *words, size_t count, const char *word);
 
 /* The word of `words` nearest to `word` (edit distance at most 2, case ignored), for "did you
- * mean"; NULL when there is none. */
+ * mean"; NULL: none. */
 const char *name_nearest(const char *const *words, size_t count, const char *word);

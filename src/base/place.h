@@ -1,7 +1,7 @@
-/* Where something stands in a file. */
+/* A position in a file. */
 #pragma once
 
-/* Line and column (of characters) are counted from 1; 0 when not known. */
+/* Line and column (in characters) count from 1; 0: unknown. */
 struct place {
 	int line;
 	int column;

@@ -5,7 +5,7 @@
 
 #define FIELD_MAX ((1 << 29) - 1)
 
-/* How the value of a field is written. */
+/* Encoding of a field's value. */
 enum wire { WIRE_NUMBER = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 static void add_varint(struct text *message, uint64_t value)

@@ -26,7 +26,7 @@ static void expand(const uint8_t *block, uint32_t words[ROUNDS])
 		words[i] = rotate(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
 }
 
-/* What round `i` mixes of b, c and d, with its constant. */
+/* The function of b, c and d in round `i`, plus its constant. */
 static uint32_t mix(size_t i, uint32_t b, uint32_t c, uint32_t d)
 {
 	if (i < 20)
@@ -60,7 +60,7 @@ static void take_block(uint32_t state[5], const uint8_t *block)
 	state[4] += e;
 }
 
-/* What is left of the bytes, a bit, zeros, and the length in bits: one block or two. */
+/* The remaining bytes, a bit, zeros, and the length in bits: one block or two. */
 static void take_end(uint32_t state[5], const uint8_t *bytes, size_t left, size_t len)
 {
 	uint8_t end[2 * BLOCK_SIZE] = {0};

@@ -1,5 +1,5 @@
-/* SHA-1 (FIPS 180-4), which the handshake of WebSockets asks for. It protects nothing: for a client
- * that wants to find two texts with one digest it is broken. */
+/* SHA-1 (FIPS 180-4), which the WebSocket handshake requires. It is no protection: attackers can
+ * find two texts with the same digest. */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* Command lines as people copy them: words that a shell reads as they were. */
+/* Quotes words for command lines that users copy, so that a shell reads them unchanged. */
 #pragma once
 
 #include "base/text.h"
 
-/* Adds the word, in quotes where a POSIX shell would read something else without them. */
+/* Appends the word, with quotes if a POSIX shell would otherwise change it. */
 void shell_word_add(struct text *text, const char *word);

@@ -25,14 +25,14 @@ void text_clear(struct text *text)
 		text->bytes[0] = '\0';
 }
 
-/* Room for `more` bytes and the NUL behind them. */
+/* Room for `more` bytes and a NUL. */
 static void reserve_text_room(struct text *text, size_t more)
 {
 	size_t wanted;
 
 	if (__builtin_add_overflow(text->len, more, &wanted) ||
 	    __builtin_add_overflow(wanted, (size_t) 1, &wanted))
-		wanted = SIZE_MAX; /* ends the program as no memory does */
+		wanted = SIZE_MAX; /* ends the program like lack of memory */
 	if (wanted <= text->capacity)
 		return;
 	size_t doubled = text->capacity < SIZE_MAX / 2 ? text->capacity * 2 : wanted;
@@ -90,7 +90,7 @@ void text_remove_beginning(struct text *text, size_t len)
 {
 	if (len == 0)
 		return;
-	memmove(text->bytes, text->bytes + len, text->len - len + 1); /* with the NUL */
+	memmove(text->bytes, text->bytes + len, text->len - len + 1); /* including the NUL */
 	text->len -= len;
 }
 
@@ -203,7 +203,7 @@ size_t text_count_characters(const char *bytes, size_t len)
 bool text_is_utf8(const char *bytes, size_t len)
 {
 	for (size_t length; len > 0; bytes += length, len -= length) {
-		/* Nearly all of nearly every text is ASCII. */
+		/* Almost all text is ASCII. */
 		length = (unsigned char) *bytes < 0x80 ? 1 : text_utf8_length(bytes, len);
 		if (length == 0)
 			return false;
@@ -230,7 +230,8 @@ static bool is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* Decimal digits at *text, which moves behind them. False: no digit, or more than int64 holds. */
+/* Reads decimal digits at *text, which advances. Returns false if there is no digit, or the number
+ * exceeds int64. */
 static bool read_digits(const char **text, int64_t *ret_number)
 {
 	int64_t number = 0;
@@ -265,8 +266,8 @@ int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_numb
 	return 0;
 }
 
-/* Nothing in this program calls setlocale for LC_NUMERIC: strtod and printf write numbers as JSON
- * does. */
+/* This program never calls setlocale for LC_NUMERIC, so strtod and printf use JSON's number
+ * format. */
 int text_read_real(const char *text, double *ret_number, struct err *err)
 {
 	const char *from = text ? text : "";
@@ -296,7 +297,8 @@ void text_add_real(struct text *text, double number)
 		text_add(text, ".0");
 }
 
-/* A number at *text as thousandths, so that "0.5" is exact. Digits behind the third are cut. */
+/* Reads a number at *text as thousandths, so that "0.5" is exact. Digits after the third are
+ * cut. */
 static bool read_thousandths(const char **text, int64_t *ret_thousandths)
 {
 	int64_t whole = 0;
@@ -315,7 +317,7 @@ static bool read_thousandths(const char **text, int64_t *ret_thousandths)
 	       !__builtin_add_overflow(*ret_thousandths, fraction, ret_thousandths);
 }
 
-/* The unit at *text in milliseconds, which moves behind it; 0 when there is none. */
+/* Reads the unit at *text in milliseconds and advances; 0: no unit. */
 static int64_t read_unit(const char **text)
 {
 	static const struct {
@@ -334,7 +336,7 @@ static int64_t read_unit(const char **text)
 	return 0;
 }
 
-/* One "10m" of a duration; a bare number is seconds where it stands alone. */
+/* Reads one "10m" of a duration; a bare number is in seconds if it is the only part. */
 static bool read_duration_part(const char **text, bool is_first, msec *duration)
 {
 	int64_t thousandths;
@@ -351,7 +353,7 @@ static bool read_duration_part(const char **text, bool is_first, msec *duration)
 	       !__builtin_add_overflow(*duration, product / 1000, duration);
 }
 
-/* Slurm counts minutes, docker seconds: nobody knows which are meant. */
+/* Slurm counts minutes, docker seconds: the unit is ambiguous. */
 static bool is_bare_number(const char *text)
 {
 	int64_t thousandths;
@@ -381,7 +383,7 @@ int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 	return 0;
 }
 
-/* `big` whole units and what is left in `small` ones; a rest of none is not written. */
+/* Appends `big` whole units and the rest in `small` ones; a zero rest is omitted. */
 static void add_two_units(struct text *text, int64_t big, char big_unit, int64_t small,
 			  char small_unit)
 {
@@ -500,7 +502,7 @@ void text_add_line_time(struct text *text, msec time, int offset)
 	add_timestamp(text, time, offset, true);
 }
 
-/* Exactly `count` digits from low to high; *text moves behind them. */
+/* Reads exactly `count` digits with a value from low to high; *text advances. */
 static bool parse_time_field(const char **text, int count, int low, int high, int *ret_number)
 {
 	int number = 0;
@@ -559,7 +561,7 @@ static bool read_clock(const char **text, msec *ret_time_of_day)
 	return true;
 }
 
-/* "Z", or "+01:30" that the time is ahead of UTC. */
+/* Reads "Z", or "+01:30" by which the time is ahead of UTC. */
 static bool read_zone(const char **text, msec *ret_ahead)
 {
 	int hours;

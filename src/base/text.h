@@ -1,4 +1,4 @@
-/* Text that grows, and the only place where numbers, durations and times are read from text. */
+/* Growing text, and the only place that parses numbers, durations and times. */
 #pragma once
 
 #include "base/err.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing text. Zero it to begin (`struct text text CLEANUP(text_done) = {0}`); bytes are always
+/* A growing text. Zero it to begin (`struct text text CLEANUP(text_done) = {0}`); bytes are
  * followed by a NUL once anything was added. */
 struct text {
 	char *bytes;
@@ -23,53 +23,54 @@ void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const void *bytes, size_t len);
 void text_add_char(struct text *text, char byte);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Adds a line, if it is not there yet: what is wrong for several roles is told once. */
+/* Appends a line unless it is already in the text: a fault of several roles is reported once. */
 void text_add_line_once(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Takes the first `len` bytes out, which are there. */
+/* Removes the first `len` bytes, which must exist. */
 void text_remove_beginning(struct text *text, size_t len);
-/* The collected text ("" when nothing was added), which the caller frees; `text` is empty after. */
+/* Returns the collected text ("" if nothing was added), which the caller frees; `text` is empty
+ * afterward. */
 char *text_take(struct text *text) MUST_USE;
-/* What is there, never NULL. */
+/* The present text, never NULL. */
 const char *text_of(const struct text *text);
 
 bool text_equals(const char *a, const char *b); /* NULL equals only NULL */
-/* Keeps a copy of `text` in place of `*kept`; both may be NULL. False: it was kept already. */
+/* Replaces `*kept` by a copy of `text`; both may be NULL. Returns false if they were equal. */
 bool text_keep(char **kept, const char *text);
 bool text_equals_ignoring_case(const char *a, const char *b);
 bool text_starts_with(const char *text, const char *beginning);
 bool text_ends_with(const char *text, const char *ending);
 
-/* Length of the UTF-8 character (RFC 3629) that `bytes` begin with, 1 to 4; 0 when they begin with
- * none. */
+/* Length of the UTF-8 character (RFC 3629) at the beginning of `bytes`, 1 to 4; 0: invalid. */
 size_t text_utf8_length(const char *bytes, size_t len);
 bool text_is_utf8(const char *bytes, size_t len);
 /* Characters of a UTF-8 text: every byte that does not continue one. */
 size_t text_count_characters(const char *bytes, size_t len);
-/* Adds the bytes, with U+FFFD for each that belongs to no UTF-8 character. */
+/* Appends the bytes, with U+FFFD for each byte that belongs to no UTF-8 character. */
 void text_add_as_utf8(struct text *text, const char *bytes, size_t len);
 
-/* Reads a whole decimal number in low..high, with an optional sign and nothing behind.
- * ERR_INVALID names the text and the range. */
+/* Reads a whole decimal number in low..high, with an optional sign and no text after it. Returns
+ * ERR_INVALID with the text and the range. */
 int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number,
 		  struct err *err) MUST_USE;
 
-/* Reads a whole finite number as JSON writes it, leniently (".5", "+1.", "1e3"). */
+/* Reads a whole finite number as in JSON, leniently (".5", "+1.", "1e3"). */
 int text_read_real(const char *text, double *ret_number, struct err *err) MUST_USE;
-/* The shortest digits that read back as the same number, with a '.' or an exponent. */
+/* Appends the shortest digits that read back as the same number, with a '.' or an exponent. */
 void text_add_real(struct text *text, double number);
 
-/* Reads a duration as people write it: "30s", "10m", "1h30m", "250ms", "2d", "0"; up to 100 years.
- * A plain number is refused: seconds to some, minutes to others. */
+/* Reads a duration: "30s", "10m", "1h30m", "250ms", "2d", "0"; up to 100 years. A plain number is
+ * rejected, because some users mean seconds and others minutes. */
 int text_read_duration(const char *text, msec *ret_duration, struct err *err) MUST_USE;
 
-/* "850ms", "12s", "4m10s", "3h2m", "5d": two units at most, as kubectl shows ages. Less
- * than nothing is "0s". */
+/* Appends "850ms", "12s", "4m10s", "3h2m", "5d": at most two units, as kubectl's ages. A negative
+ * duration is "0s". */
 void text_add_duration(struct text *text, msec duration);
 
-/* RFC 3339 in UTC, with milliseconds only where they are not zero: 2026-01-02T03:04:05[.678]Z. */
+/* RFC 3339 in UTC, with milliseconds only if they are not zero: 2026-01-02T03:04:05[.678]Z. */
 void text_add_time(struct text *text, msec time);
-/* The same where clocks are `offset` minutes ahead of UTC: 2026-01-02T04:04:05+01:00. */
+/* The same in a time zone `offset` minutes ahead of UTC: 2026-01-02T04:04:05+01:00. */
 void text_add_time_ahead(struct text *text, msec time, int offset);
-/* The same, always with milliseconds, for times before lines: 2026-01-02T04:04:05.000+01:00. */
+/* The same, always with milliseconds, for the times of output lines:
+ * 2026-01-02T04:04:05.000+01:00. */
 void text_add_line_time(struct text *text, msec time, int offset);
 int text_read_time(const char *text, msec *ret_time, struct err *err) MUST_USE;

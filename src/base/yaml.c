@@ -27,10 +27,10 @@ struct reader {
 	yaml_parser_t parser;
 	const char *bytes;
 	size_t len;
-	struct arena *arena; /* of the document that is being read */
-	struct anchor *anchors; /* of that document, the latest first */
+	struct arena *arena; /* of the current document */
+	struct anchor *anchors; /* of the current document, the latest first */
 	int n_anchors;
-	bool is_unreadable; /* libyaml refused the text itself */
+	bool is_unreadable; /* libyaml rejected the text itself */
 	struct err *err;
 };
 
@@ -108,8 +108,8 @@ struct document *document_new_part(const struct document *whole, const char *pat
 	return document_new(NULL, yaml_node_at(whole->root, path, &is_there, &place), take_value);
 }
 
-/* Takes the tree's value and puts the document behind the others, unless it is null. Takes over the
- * arena when it succeeds. */
+/* Extracts the tree's value and appends the document to the list, unless it is null. Takes the
+ * arena over on success. */
 static int add_document(struct document_list *list, struct arena **take_arena, struct node *root,
 			struct err *err)
 {
@@ -146,7 +146,7 @@ static struct place place_of_offset(const struct reader *reader, size_t offset)
 	return place;
 }
 
-/* libyaml's sentence, or a better one where people go wrong most. */
+/* libyaml's message, or a better one for the most common errors. */
 static const char *problem_of(const struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -160,7 +160,7 @@ static const char *problem_of(const struct reader *reader)
 	return problem;
 }
 
-/* The first bytes of that line, counted from 1; where the text has fewer, its end. */
+/* The offset of that line, counted from 1; the end if the text has fewer lines. */
 static size_t begin_of_line(const struct reader *reader, int line)
 {
 	size_t at = 0;
@@ -171,8 +171,8 @@ static size_t begin_of_line(const struct reader *reader, int line)
 	return at;
 }
 
-/* What a person may not see in the line of a fault, or in the one before, which may have caused it;
- * "" when there is nothing. */
+/* Appends what the user may overlook in the line of a fault, or in the line before, which may have
+ * caused it; nothing if there is no such thing. */
 static void add_likely_cause(const struct reader *reader, struct place place, struct text *text)
 {
 	size_t begin = begin_of_line(reader, place.line - 1);
@@ -266,7 +266,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
 static int read_node(struct reader *reader, const yaml_event_t *event, int depth,
 		     struct node **ret_node);
 
-/* The nodes up to the end of a list or map; a map's come in pairs. */
+/* Reads the nodes up to the end of a list or map; a map's nodes come in pairs. */
 static int read_entries(struct reader *reader, int depth, struct node *node)
 {
 	struct node *key = NULL;
@@ -332,7 +332,7 @@ static int read_node(struct reader *reader, const yaml_event_t *event, int depth
 	return 0;
 }
 
-/* From a document's start event, which was read, to its end event. */
+/* Reads from a document's start event, which was already read, to its end event. */
 static int read_yaml_document(struct reader *reader, struct document_list *list)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -402,8 +402,8 @@ static int read_json(const char *bytes, size_t len, struct document_list *list, 
 	return add_document(list, &arena, root, err);
 }
 
-/* Brackets and then a quote, a number or the closing bracket; a YAML flow style seldom begins so.
- */
+/* Brackets followed by a quote, a number or the closing bracket; a YAML flow style seldom begins
+ * so. */
 static bool looks_like_json(const char *bytes, size_t len)
 {
 	size_t at = 0;
@@ -412,12 +412,12 @@ static bool looks_like_json(const char *bytes, size_t len)
 	for (; at < len && strchr(" \t\r\n{[", bytes[at]); at++)
 		has_bracket |= bytes[at] == '{' || bytes[at] == '[';
 	if (at > 1 && memcmp(bytes + at - 2, "{{", 2) == 0)
-		return false; /* of a template */
+		return false; /* a template */
 	return has_bracket && at < len && strchr("\"]}-0123456789", bytes[at]);
 }
 
-/* JSON is YAML, but for what libyaml cannot read: only then is it read as JSON, and where that
- * fails too, it is JSON's sentence that the writer of the file understands. */
+/* JSON is YAML, except for what libyaml cannot read. Only then it is read as JSON. If that fails
+ * too, the JSON error is the one that the author of the file understands. */
 static int read_documents(const char *bytes, size_t len, struct document_list *list,
 			  struct err *err)
 {
@@ -431,7 +431,7 @@ static int read_documents(const char *bytes, size_t len, struct document_list *l
 	return rc;
 }
 
-/* By its byte order mark, or by the zero byte that each of the first characters has. */
+/* By its byte order mark, or by the zero byte in each of the first characters. */
 static bool looks_like_utf16(const char *bytes, size_t len)
 {
 	return len >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 ||
@@ -470,7 +470,7 @@ static int write_bytes(void *to_text, unsigned char *bytes, size_t len)
 	return 1;
 }
 
-/* libyaml refuses an event only for want of memory: our events are in order, our texts UTF-8. */
+/* libyaml rejects an event only for lack of memory: our events are in order, our texts UTF-8. */
 static void must(int is_done)
 {
 	if (!is_done)
@@ -483,8 +483,8 @@ static bool has_line_break(const char *text)
 	       strstr(text, "\xe2\x80\xa9");
 }
 
-/* What block style keeps as it is: lines of printable text that neither begin nor end in a way that
- * YAML reads as indentation or folds away. */
+/* Text that block style preserves: printable lines that neither begin nor end in a way that YAML
+ * reads as indentation or folds away. */
 static bool fits_block_style(const char *text)
 {
 	if (strchr(" \n", *text) || strstr(text, " \n") || strstr(text, "\xc2\x85") ||
@@ -496,7 +496,7 @@ static bool fits_block_style(const char *text)
 	return true;
 }
 
-/* Dates, times and 12:30:00, which are text to kubectl but not to every YAML reader. */
+/* Dates, times and 12:30:00, which are text for kubectl but not for every YAML reader. */
 static bool looks_like_time(const char *text)
 {
 	return *text >= '0' && *text <= '9' && strpbrk(text, ":-") &&
@@ -511,7 +511,7 @@ static yaml_scalar_style_t style_of(const char *text)
 	if (yaml_resolve(text).type != JSON_STRING || text_equals(text, "<<") ||
 	    text_equals(text, "=") || looks_like_time(text))
 		return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
-	return YAML_ANY_SCALAR_STYLE; /* plain where its characters allow it */
+	return YAML_ANY_SCALAR_STYLE; /* plain if its characters allow it */
 }
 
 static void emit_scalar(yaml_emitter_t *emitter, const char *text, yaml_scalar_style_t style)

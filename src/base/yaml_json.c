@@ -1,6 +1,6 @@
-/* The places of a JSON text that libyaml does not take: JSON writes characters beyond the basic
- * plane as two escapes (\ud83d\ude00), and \/, which YAML 1.1 refuses. The text is known to be
- * valid, and its values were read already; here the two are walked side by side. */
+/* Positions in a JSON text that libyaml rejects: JSON writes characters beyond the basic plane as
+ * two escapes (\ud83d\ude00), and \/, which YAML 1.1 rejects. The text is known to be valid, and
+ * its values were already read; this file walks the two in parallel. */
 #include "base/yaml_node.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void advance_json_walker(struct walker *walker)
 		walker->place.line++;
 		walker->place.column = 1;
 	} else if ((byte & 0xc0) != 0x80) {
-		walker->place.column++; /* of characters, not of bytes */
+		walker->place.column++; /* in characters, not bytes */
 	}
 }
 

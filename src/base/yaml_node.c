@@ -11,7 +11,7 @@
 
 #define TAG(name) "tag:yaml.org,2002:" name
 
-/* What a node costs of YAML_EXPANSION_LIMIT besides its text: about its memory as JSON. */
+/* Cost of a node in YAML_EXPANSION_LIMIT in addition to its text: about its memory as JSON. */
 #define NODE_COST 64
 /* Bytes of each in UTF-8. */
 #define TYPOGRAPHIC_QUOTE_SIZE 3
@@ -34,7 +34,7 @@ int yaml_fault(struct err *err, enum err_code code, struct place place, const ch
 	vsnprintf(sentence, sizeof(sentence), format, values);
 	va_end(values);
 	for (char *at = sentence; *at; at++)
-		if (*at == '\n') /* of a key that is quoted: the sentence stays on one line */
+		if (*at == '\n') /* of a quoted key: the message stays on one line */
 			*at = ' ';
 	return err_set(err, code, "line %d, column %d: %s", place.line, place.column, sentence);
 }
@@ -77,7 +77,8 @@ static const char *word_of_type(enum json_type type)
 	return words[type];
 }
 
-/* The type that one of YAML's own tags asks of a scalar; false for tags that ask nothing of it. */
+/* The type that one of YAML's own tags requires of a scalar; false for tags that require
+ * nothing. */
 static bool type_of_tag(const char *tag, enum json_type *ret_type)
 {
 	static const enum json_type types[] = {JSON_NULL, JSON_BOOL, JSON_INTEGER, JSON_REAL};
@@ -92,7 +93,7 @@ static bool type_of_tag(const char *tag, enum json_type *ret_type)
 	return false;
 }
 
-/* What the scalar stands for. Tags that are not YAML's own mean nothing here, as in go-yaml. */
+/* The value of the scalar. Tags other than YAML's own are ignored, as in go-yaml. */
 static int resolve(struct valuer *valuer, const struct node *node, struct yaml_scalar *ret_scalar)
 {
 	enum json_type wanted;
@@ -124,7 +125,7 @@ static bool is_typographic_quote(const char *text, size_t len)
 	return found && found->is_quote;
 }
 
-/* A text in quotes that are none to YAML is none in quotes: they would be part of it. */
+/* Typographic quotes are no quotes in YAML: they would be part of the text. */
 static bool is_in_typographic_quotes(const struct node *node)
 {
 	size_t len = strlen(node->text);
@@ -186,7 +187,7 @@ static bool is_merge(const struct node_entry *entry)
 	       text_equals(key->text, "<<");
 }
 
-/* A key that is not in quotes means no character that is not seen, and no quote that is none. */
+/* An unquoted key should contain no invisible characters and no typographic quotes. */
 static int refuse_lookalike(struct valuer *valuer, struct place place, const struct node *key)
 {
 	size_t offset;
@@ -198,7 +199,7 @@ static int refuse_lookalike(struct valuer *valuer, struct place place, const str
 			  key->text, (unsigned) found->code_point, found->name);
 }
 
-/* Keys become strings as sigs.k8s.io/yaml makes them: `1:` is "1", `yes:` is "true". */
+/* Keys become strings as in sigs.k8s.io/yaml: `1:` is "1", `yes:` is "true". */
 static int name_key(struct valuer *valuer, struct node_entry *entry)
 {
 	const struct node *key = resolve_yaml_alias(entry->key);
@@ -260,7 +261,7 @@ static int take_members(struct valuer *valuer, const struct node *map, int depth
 	return 0;
 }
 
-/* Members that `object` has are kept: what is written out wins, then the first of several maps. */
+/* Existing members of `object` are kept: explicit members win, then the first of several maps. */
 static int merge_map(struct valuer *valuer, const struct node *node, int depth, struct json *object)
 {
 	struct json *merged CLEANUP(json_cleanup) = NULL;
@@ -314,7 +315,7 @@ static int take_map(struct valuer *valuer, const struct node *map, int depth,
 	return rc;
 }
 
-/* Each visit costs, also by way of an alias: a small text of aliases to aliases stays small. */
+/* Each visit costs, also through an alias: this bounds a small text of aliases to aliases. */
 static int pay(struct valuer *valuer, const struct node *node)
 {
 	size_t cost = NODE_COST + (node->text ? strlen(node->text) : 0);
@@ -363,7 +364,7 @@ struct step {
 	size_t index;
 };
 
-/* Reads `name`, `["name"]` or `[index]` at *path, which moves to the next step. */
+/* Reads `name`, `["name"]` or `[index]` at *path, which advances to the next step. */
 static bool parse_node_path_step(const char **path, struct step *step)
 {
 	const char *at = *path + (**path == '.');
@@ -427,7 +428,7 @@ static const struct node_entry *find_child_entry(const struct node *node, const 
 	return node->kind == NODE_LIST ? find_item(node, step->index) : NULL;
 }
 
-/* A member whose value begins on a later line is shown at its key. */
+/* A member whose value begins on a later line has the position of its key. */
 static struct place yaml_entry_place_of(const struct node_entry *entry)
 {
 	const struct node *key = entry->key;

@@ -1,8 +1,8 @@
-/* The tree of a YAML or JSON document as written, with places: what the readers (yaml.c and
- * yaml_json.c) make, and what values and places are taken from (yaml_node.c). Private to base/yaml.
+/* The tree of a YAML or JSON document as written, with positions. The readers (yaml.c and
+ * yaml_json.c) build it; yaml_node.c extracts values and positions. Private to base/yaml.
  *
- * An alias is a node of its own that refers to its anchor's node; so a document can become much
- * larger when its aliases are followed than it is here. yaml_node_value counts while it follows. */
+ * An alias is a separate node that refers to its anchor's node, so following the aliases can make a
+ * document much larger. yaml_node_value counts while it follows them. */
 #pragma once
 
 #include "base/err.h"
@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #define YAML_DEPTH_LIMIT 100
-#define YAML_EXPANSION_LIMIT (32 * 1024 * 1024) /* bytes of values, aliases followed */
+#define YAML_EXPANSION_LIMIT (32 * 1024 * 1024) /* bytes of values, with aliases expanded */
 
 enum node_kind {
 	NODE_SCALAR,
@@ -25,22 +25,21 @@ enum node_kind {
 
 struct node;
 
-/* A member of a map, or an item of a list (`key` is NULL there). */
+/* A member of a map, or an item of a list (`key` is NULL). */
 struct node_entry {
 	struct node_entry *next;
 	struct node *key;
 	struct node *value;
-	const char
-		*name; /* the key as JSON has it, once values were taken; NULL for a merge `<<` */
+	const char *name; /* the key in JSON, once values were extracted; NULL for a merge `<<` */
 };
 
 /* Everything is in the document's arena. */
 struct node {
 	enum node_kind kind;
-	bool is_plain; /* a scalar without quotes, which may stand for a number … */
+	bool is_plain; /* a scalar without quotes, which may be a number … */
 	bool is_open; /* the reader is still inside: an alias to it would never end */
 	struct place place;
-	const char *tag; /* in full ("tag:yaml.org,2002:int"); NULL for none */
+	const char *tag; /* in full ("tag:yaml.org,2002:int"); NULL: none */
 	const char *text; /* of a scalar */
 	struct node_entry *first; /* of a list or map */
 	struct node_entry *last;
@@ -50,24 +49,24 @@ struct node {
 struct node *yaml_node_new(struct arena *arena, enum node_kind kind, struct place place);
 void yaml_node_add(struct arena *arena, struct node *node, struct node *key, struct node *value);
 
-/* The tree's value as JSON: scalars resolved, aliases followed, merges merged. Remembers the names
- * of members for yaml_node_at. ERR_INVALID or ERR_LIMIT with the place. */
+/* The tree's value as JSON: scalars resolved, aliases expanded, merges applied. Records the names
+ * of members for yaml_node_at. Returns ERR_INVALID or ERR_LIMIT with the position. */
 int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_value,
 		    struct err *err) MUST_USE;
 
-/* The node of a path, or of the nearest parent that is there, and its place: as document_find. */
+/* The node of a path, or of its nearest existing parent, and its position: as document_find. */
 const struct node *yaml_node_at(const struct node *root, const char *path, bool *ret_is_there,
 				struct place *ret_place);
 
-/* Makes the tree of JSON text that json_read has read as `value`. */
+/* Builds the tree of JSON text that json_read has read as `value`. */
 struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *value,
 			     struct arena *arena);
 
-/* What to do about braces that YAML takes for a map in a map. */
+/* Advice about braces that YAML takes for a map in a map. */
 #define YAML_TEMPLATE_HINT                                                                         \
 	"if this is a template with {{ }}, render it first (for example: helm template CHART | "   \
 	"muster run -f -)"
 
-/* "line L, column C: " before the sentence. Returns the code. */
+/* Sets an error with "line L, column C: " before the sentence. Returns the code. */
 int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
 	PRINTF_LIKE(4, 5);

@@ -39,8 +39,7 @@ static bool resolve_word(const char *text, struct yaml_scalar *scalar)
 	return true;
 }
 
-/* The base that a prefix announces, as Go's strconv.ParseInt with base 0; moves *digits behind it.
- */
+/* The base of a prefix, as in Go's strconv.ParseInt with base 0; *digits advances past it. */
 static int base_of(const char **digits)
 {
 	const char *at = *digits;
@@ -81,7 +80,7 @@ static bool read_magnitude(const char *digits, int base, uint64_t *ret_magnitude
 	return true;
 }
 
-/* 31, 0x1F, 0o37, 037, 0b11111. What only an unsigned 64 bit number holds becomes a real. */
+/* 31, 0x1F, 0o37, 037, 0b11111. A number that only an unsigned 64-bit type holds becomes a real. */
 static bool resolve_integer(const char *text, struct yaml_scalar *scalar)
 {
 	bool is_negative = *text == '-';
@@ -138,8 +137,7 @@ static bool is_real(const char *text)
 	return *at == '\0';
 }
 
-/* A whole real is written by Go's JSON encoder without a fraction, and so it is an integer after.
- */
+/* Go's JSON encoder writes a whole real without a fraction, so it becomes an integer. */
 static bool resolve_real(const char *text, struct yaml_scalar *scalar)
 {
 	double real;

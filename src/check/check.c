@@ -85,7 +85,7 @@ void check_done(struct check *check)
 
 /* Steps. */
 
-/* Workers that train: what was asked for, else what a cluster elsewhere has, up to a few. */
+/* Number of training workers: as requested, else what a remote cluster has, up to a few. */
 static int choose_workers(const struct check *check)
 {
 	int there = check_count_workers(check);
@@ -122,14 +122,14 @@ static void finish_check(struct check *check, enum check_result result, msec now
 	check->ended = now;
 }
 
-/* Servers of our own try the network before they serve; from here it is tried when its step comes.
- */
+/* Our own servers test the network before they serve; remote ones are tested when the step
+ * comes. */
 static bool is_tried_beforehand(const struct check *check, enum check_step step)
 {
 	return step == CHECK_NETWORK && !check->request.is_remote && check->network.count > 0;
 }
 
-/* `state`: CHECK_PASSED, or CHECK_SKIPPED where nothing could be judged. */
+/* `state`: CHECK_PASSED, or CHECK_SKIPPED if nothing could be judged. */
 static void pass(struct check *check, enum check_step step, enum check_state state, msec now)
 {
 	struct check_step_record *record = &check->steps[step];
@@ -142,7 +142,8 @@ static void pass(struct check *check, enum check_step step, enum check_state sta
 	}
 }
 
-/* The step that is to blame may have passed already: data that turn out to be wrong in training. */
+/* The step to blame may have passed already, for instance if data turn out to be wrong in
+ * training. */
 static void fail_check(struct check *check, msec now)
 {
 	enum check_step step = check_current_step(check);
@@ -165,7 +166,7 @@ static enum check_step find_next_check_step(const struct check *check)
 	return step;
 }
 
-/* Takes as many steps as the facts allow. */
+/* Performs as many steps as the facts allow. */
 static void advance(struct check *check, msec now)
 {
 	while (check->result == CHECK_OPEN) {
@@ -189,7 +190,7 @@ static void advance(struct check *check, msec now)
 	}
 }
 
-/* What comes in. */
+/* Events. */
 
 static void pass_own_step(struct check *check, enum check_step step, msec now)
 {
@@ -269,7 +270,7 @@ void check_job_ended(struct check *check, enum check_job job, int exit_code,
 	advance(check, now);
 }
 
-/* Names of servers and of those that train are the same where workers are clients. */
+/* Servers and training processes have the same names if workers are clients. */
 void check_record_stopped(struct check *check, enum check_job job, const char *name,
 			  bool is_stopped)
 {

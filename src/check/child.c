@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #define CHUNK_SIZE (16 * 1024)
-/* A name, and what stands between it and the line. */
+/* A name and the separator before the line. */
 #define LINE_MOST (LIMIT_LOG_LINE + 128)
-/* What an ended child may have left behind: the largest pipe that the kernel gives a user. */
+/* What an ended child may have left unread: the largest pipe that the kernel allows a user. */
 #define LEFT_IN_PIPE (1024 * 1024)
 
 struct check_child {
@@ -25,8 +25,8 @@ struct check_child {
 	struct loop_watch *watch; /* NULL: the pipe has ended */
 	check_line_fn on_line;
 	void *data;
-	struct text line; /* as far as it has come */
-	msec kill_at; /* MSEC_NEVER: it was not asked to end, or was killed */
+	struct text line; /* the incomplete last line */
+	msec kill_at; /* MSEC_NEVER: not asked to end, or killed */
 };
 
 static void forward_child_line(struct check_child *child)
@@ -64,7 +64,7 @@ static void close_pipe(struct check_child *child)
 	file_close(&child->fd);
 }
 
-/* Takes one chunk; 0 when there is nothing now. */
+/* Takes one chunk; 0: nothing available now. */
 static size_t take_chunk(struct check_child *child)
 {
 	char chunk[CHUNK_SIZE];

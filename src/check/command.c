@@ -5,18 +5,19 @@
 
 #include <assert.h>
 
-/* Servers have nothing to save, and a client that waits for a dead server does not hear TERM. */
+/* Servers have nothing to save, and a client that waits for a dead server does not react to
+ * SIGTERM. */
 #define GRACE "3s"
-/* Tasks that do not answer are waited for one after the other: so many shall have their time before
- * that of the step is over. */
+/* Unresponsive tasks are waited for one after the other: this many must fit into the step's
+ * time. */
 #define SILENT_TASKS 4
-/* How long a task may take to answer in the roll call. */
+/* Time for a task to answer the roll call. */
 #define ROLL_CALL_PATIENCE "5s"
-#define WORDS_MOST 48 /* but for those of the place */
-/* How muster is called in an image that has it. */
+#define WORDS_MOST 48 /* without those of the place */
+/* How muster is called in its image. */
 #define PROGRAM_OF_IMAGE "muster"
 
-/* An argument list that grows. */
+/* A growing argument list. */
 struct words {
 	char **list;
 	size_t count, most;
@@ -42,7 +43,7 @@ static void add_number_option(struct words *words, const char *name, int64_t num
 	add_command_option(words, name, arena_format(words->arena, "%lld", (long long) number));
 }
 
-/* Here or on a cluster. */
+/* On this machine or on a cluster. */
 static void add_place(struct words *words, const struct check_request *request)
 {
 	if (!request->is_on_kubernetes)
@@ -52,14 +53,14 @@ static void add_place(struct words *words, const struct check_request *request)
 		add_command_word(words, *word);
 }
 
-/* What a replica is given to run: this very program, or that of its image. */
+/* The program that a replica runs: this program, or the one in its image. */
 static const char *program_of_replica(const struct check *check,
 				      const struct check_programs *programs)
 {
 	return check->request.is_on_kubernetes ? PROGRAM_OF_IMAGE : programs->muster;
 }
 
-/* Every job of a check is a run in the foreground that shows lines as they are. */
+/* Every job of a check is a foreground run that prints lines unchanged. */
 static void begin_run(struct words *words, const struct check *check, enum check_job job,
 		      const struct check_programs *programs)
 {
@@ -83,7 +84,7 @@ static void add_servers(struct words *words, const struct check *check,
 {
 	if (check->request.is_setup_only)
 		add_command_word(words, "--detach");
-	/* The clients are jobs of their own. */
+	/* On a cluster the clients are separate jobs. */
 	if (check->request.is_on_kubernetes)
 		add_command_word(words, "--no-network-policy");
 	add_number_option(words, "--workers", check->request.workers);
@@ -95,7 +96,7 @@ static void add_servers(struct words *words, const struct check *check,
 	add_command_option(words, "--output", "json");
 }
 
-/* "grpc://a:1,grpc://b:2": of our own servers all, or the workers alone; of others as given. */
+/* "grpc://a:1,grpc://b:2": all our own servers, or only the workers; remote ones as given. */
 static char *join_targets(const struct check *check, bool are_workers, struct arena *arena)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -127,7 +128,7 @@ static void add_probe(struct words *words, const struct check *check,
 	add_command_option(words, "--output", "json");
 }
 
-/* Clients of servers that run: ours, or those elsewhere. */
+/* Clients of running servers: ours, or remote ones. */
 static void add_clients(struct words *words, const struct check *check,
 			const struct check_programs *programs)
 {
@@ -137,11 +138,11 @@ static void add_clients(struct words *words, const struct check *check,
 	add_command_option(words, "--servers", join_targets(check, true, words->arena));
 	add_number_option(words, "--workers", check->n_workers);
 	add_number_option(words, "--ps", (int64_t) check->n_tasks - check_count_workers(check));
-	/* A second check on the same servers must find no variables of the first one. */
+	/* A second check on the same servers must not find variables of the first one. */
 	add_command_option(words, "--container", check->request.name);
 }
 
-/* Processes that are the cluster themselves. */
+/* Processes that form the cluster themselves. */
 static void add_cluster(struct words *words, const struct check *check,
 			const struct check_programs *programs)
 {
@@ -172,7 +173,7 @@ static void add_model(struct words *words, const struct check *check,
 	if (request->steps > 0)
 		add_number_option(words, "--steps", request->steps);
 	add_command_option(words, "--data-dir", request->data_dir);
-	/* Models that notice a silence themselves say more about it than we could. */
+	/* Models that notice a silence themselves give more detail than we could. */
 	add_number_option(words, "--timeout", msec_to_whole_seconds(request->timeout / 2));
 }
 
@@ -225,7 +226,7 @@ static bool says_which_cluster(const char *option)
 	return false;
 }
 
-/* Where a job is that is there already. Options of the place are pairs. */
+/* Where an existing job is. Options of the place are pairs. */
 static void add_cluster_of(struct words *words, const struct check_request *request)
 {
 	if (!request->is_on_kubernetes)
@@ -269,7 +270,7 @@ char **check_command_stop(const struct check *check, enum check_job job,
 	return words.list;
 }
 
-/* As people type it. */
+/* As users type it. */
 
 static void add_command_line(const struct words *words, struct text *text)
 {

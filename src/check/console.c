@@ -16,7 +16,7 @@ struct check_console {
 	const char *format;
 	struct check_style style;
 	bool has_heading;
-	enum check_step next; /* the first whose line is not shown yet */
+	enum check_step next; /* the first step whose line was not printed */
 	bool is_finished;
 	loop_fn on_drained;
 	void *data;
@@ -58,7 +58,7 @@ void check_console_free(struct check_console *console)
 	mem_free_any(&console);
 }
 
-/* Steps that passed, in order, up to the one that is being taken. */
+/* Appends the passed steps, in order, up to the current one. */
 static void add_steps(struct check_console *console, const struct check *check, struct text *text)
 {
 	for (; console->next < CHECK_STEP_COUNT; console->next++) {
@@ -101,7 +101,7 @@ void check_console_show(struct check_console *console, const struct check *check
 	screen_end(console->screen);
 }
 
-/* A reader that is gone wants nothing more. */
+/* Output to a closed reader is dropped. */
 static void print_check_text(const struct text *text)
 {
 	file_write_all(STDOUT_FILENO, text_of(text), text->len, NULL);

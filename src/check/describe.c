@@ -25,7 +25,7 @@ static void add_task_count(const struct check *check, check_task_fn is_done, con
 	check_names_write(&missing, text);
 }
 
-/* Versions are told once; that they differ is worth a word. */
+/* Versions are listed once; a difference is mentioned. */
 static void add_servers(const struct check *check, struct text *text)
 {
 	const char *version = check->n_tasks > 0 ? check->tasks[0].version : NULL;
@@ -52,7 +52,7 @@ static void add_network(const struct check *check, struct text *text)
 		text_add(text, "only one server, so there is no link to test");
 }
 
-/* All of them where they fit in a line; -o json has them in any case. */
+/* Lists all devices if they fit in a line; -o json always has them. */
 static void add_devices(const struct check *check, struct text *text)
 {
 	size_t count = 0;

@@ -19,7 +19,7 @@ static void blame_failure(struct check *check, enum check_fault_kind kind, enum 
 	check_fault_set_job(check, job);
 }
 
-/* A job that ended without a replica to blame: it never began, or somebody ended it. */
+/* A job that ended without a failed replica: it never began, or a user ended it. */
 static void blame_end(struct check *check, enum check_step step, enum check_job job,
 		      const char *what, msec now)
 {
@@ -114,7 +114,7 @@ static const char *verb_of(enum check_step step)
 	return step == CHECK_DEVICES ? "listing the devices" : "running an operation";
 }
 
-/* TensorFlow's codes for what does not answer (absl/status/status.h). */
+/* TensorFlow's codes for unresponsive tasks (absl/status/status.h). */
 static enum check_fault_kind kind_of_code(const char *code)
 {
 	return text_equals(code, "UNAVAILABLE") || text_equals(code, "DEADLINE_EXCEEDED")
@@ -138,7 +138,7 @@ void check_diagnose_probe(struct check *check, enum check_step step, msec now)
 	}
 }
 
-/* Processes that are stopped. */
+/* Paused processes. */
 
 static void blame_stopped_process(struct check *check, enum check_fault_kind kind,
 				  enum check_step step, const char *name, msec now)
@@ -161,7 +161,7 @@ static bool blame_stopped_server(struct check *check, enum check_step step, msec
 	return false;
 }
 
-/* A process that was stopped explains every silence. */
+/* A paused process explains every silence. */
 static bool blame_stopped(struct check *check, enum check_step step, msec now)
 {
 	if (blame_stopped_server(check, step, now))
@@ -178,8 +178,8 @@ static bool blame_stopped(struct check *check, enum check_step step, msec now)
 
 /* The model. */
 
-/* What a process says of itself, if it was the first to fail. One that failed without a word says
- * more than the complaints of those that noticed. */
+/* The failed process's own message, if it failed first. The silent failure of a process says more
+ * than the complaints of its peers. */
 static const struct check_trainer *find_complaint(const struct check *check)
 {
 	const char *failed = check->jobs[CHECK_MODEL_JOB].failed;
@@ -193,7 +193,7 @@ static const struct check_trainer *find_complaint(const struct check *check)
 	return NULL;
 }
 
-/* Data that turn out to be wrong are a matter of the step that looked for them, if it was taken. */
+/* Wrong data are blamed on the step that checked the data, if it was performed. */
 static enum check_step step_of_complaint(const struct check *check,
 					 const struct check_trainer *trainer)
 {
@@ -202,7 +202,7 @@ static enum check_step step_of_complaint(const struct check *check,
 	return trainer->is_data_error && has_data_step ? CHECK_DATA : CHECK_TRAINING;
 }
 
-/* Beside those that train a model may have servers of its own. */
+/* A model may have its own servers in addition to the training processes. */
 static enum check_fault_kind kind_of_process(const struct check *check, const char *name)
 {
 	if (!name || check_find_trainer(check, name))
@@ -283,7 +283,7 @@ bool check_diagnose_result(struct check *check, msec now)
 
 /* Silence. */
 
-/* What a Pod that does not run waits for, as muster has said it; else nothing. */
+/* What a Pod that is not running waits for, in muster's words; else nothing. */
 static const char *waiting_reason_of_servers(const struct check *check, enum check_step step)
 {
 	bool is_of_pods = check->request.is_on_kubernetes && step == CHECK_SERVERS;
@@ -319,7 +319,7 @@ static void blame_silent_network(struct check *check, const char *time, msec now
 			"the servers were not tested within %s", time);
 }
 
-/* Tasks that did not answer in the roll call. */
+/* Blames the tasks that did not answer the roll call. */
 static void blame_absent(struct check *check, enum check_step step, const char *time, msec now)
 {
 	struct check_names names = {0};

@@ -1,28 +1,28 @@
-/* Finds out what to blame when a step has failed, and says it in a sentence that a person
- * understands. For the files of check/check* alone.
+/* Finds the cause of a failed step and states it in a sentence for the user. Only for the files of
+ * check/check*.
  *
- * Each sets the check's fault (check/fault). Those that give a bool look whether there is
- * anything to blame. */
+ * Each function sets the check's fault (check/fault). Those that return a bool first test whether
+ * there is a fault. */
 #pragma once
 
 #include "check/facts.h"
 
 #include <stdbool.h>
 
-/* The servers' job has ended though it was wanted. */
+/* The servers' job has ended although it was wanted. */
 void check_diagnose_servers(struct check *check, enum check_step step, msec now);
 bool check_diagnose_network(struct check *check, msec now);
-/* The cluster has fewer workers than were asked for. */
+/* The cluster has fewer workers than requested. */
 bool check_diagnose_size(struct check *check, msec now);
 void check_diagnose_probe(struct check *check, enum check_step step, msec now);
 /* The model's job has ended before all its workers had trained. */
 void check_diagnose_training(struct check *check, msec now);
 bool check_diagnose_result(struct check *check, msec now);
-/* False: of so few steps the model asks nothing (a bound that is null). */
+/* Returns false if the model has no bound for so few steps (a bound that is null). */
 bool check_result_is_judged(const struct check *check);
-/* The time of a step is over: which did not answer? */
+/* The time of a step is over: names the tasks that did not answer. */
 void check_diagnose_silence(struct check *check, enum check_step step, msec now);
 
-/* The servers' job has ended after a fault was found. A server that had died before that is what
- * the fault came from. */
+/* The servers' job has ended after a fault was found. A server that died before the fault is its
+ * cause. */
 void check_revise_cause(struct check *check);

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Longer words are cut. */
+/* Longer texts are cut. */
 #define WORDS_MOST 600
 
-/* Takes colours and line feeds out of what is safe otherwise. */
+/* Removes colors and line feeds from otherwise safe text. */
 static void make_plain(struct text *text)
 {
 	size_t len = 0;
@@ -32,8 +32,8 @@ static void make_plain(struct text *text)
 	text->len = len;
 }
 
-/* A copy in the check's arena: one line of some hundred bytes at most, without colours and whatever
- * else a terminal would do more with than show. NULL gives NULL. */
+/* A copy in the check's arena: one line of at most some hundred bytes, without colors and other
+ * terminal control sequences. NULL gives NULL. */
 static const char *check_copy_words(struct check *check, const char *words)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -47,9 +47,9 @@ static const char *check_copy_words(struct check *check, const char *words)
 	return arena_copy_text(check->arena, text_of(&text));
 }
 
-/* Devices of one task that are kept. */
+/* Most devices stored for one task. */
 #define DEVICES_MOST 256
-/* A process that tells more than this is not listened to any more: what is told takes memory. */
+/* Most events accepted from a process, because they take memory. */
 #define EVENTS_MOST 1000000
 
 static const char *copy_event_text(struct check *check, const char *text)
@@ -85,7 +85,7 @@ static bool take_network(struct check *check, const char *from, const struct jso
 
 /* Events of the probe. */
 
-/* A cluster elsewhere tells here which tasks it has. */
+/* A remote cluster's tasks become known here. */
 static struct check_task *task_of(struct check *check, const struct json *event)
 {
 	const char *name = string_of(event, "task");
@@ -143,7 +143,7 @@ static bool take_probe_error(struct check *check, const char *from, const struct
 	return true;
 }
 
-/* In the roll call only the tasks that still answer are of interest. */
+/* In the roll call only the answering tasks matter. */
 static bool accept_answer_event(struct check *check, const char *from, const struct json *event)
 {
 	struct check_task *task = check_find_task(check, string_of(event, "task"));
@@ -197,7 +197,7 @@ static bool take_training_ends(struct check *check, const char *from, const stru
 	return trainer != NULL;
 }
 
-/* The step counts all workers together; a worker that is behind tells an earlier one. */
+/* The step counts all workers together; a slower worker reports an earlier one. */
 static bool accept_step_event(struct check *check, const char *from, const struct json *event)
 {
 	struct check_trainer *trainer = check_find_trainer(check, from);
@@ -223,11 +223,11 @@ static bool take_result(struct check *check, const char *from, const struct json
 	return true;
 }
 
-/* Finding out what it is. */
+/* Recognition of events. */
 
 typedef bool (*take_fn)(struct check *check, const char *from, const struct json *event);
 
-/* Each word is heard from the programs that it belongs to, and from no others. */
+/* Each event is accepted only from the programs that send it. */
 static const struct kind {
 	const char *word;
 	enum check_job job;
@@ -261,8 +261,8 @@ bool check_accept_event(struct check *check, enum check_job job, const char *fro
 	return false;
 }
 
-/* The "worker-0" and the rest of "worker-0 | rest"; false for a line of another form. A piece of a
- * line that was too long (with '+') holds no whole event. */
+/* Splits "worker-0 | rest"; returns false for another form. A piece of an overlong line (with '+')
+ * contains no whole event. */
 static bool split_line(const char *line, size_t len, struct text *from, const char **ret_rest)
 {
 	const char *sign = memchr(line, '|', len);
@@ -280,8 +280,9 @@ static bool split_line(const char *line, size_t len, struct text *from, const ch
 	return true;
 }
 
-/* "muster: …" is what muster itself says of a job. Here the first of it is the reason, and the rest
- * follows from that; on a cluster it says what Pods wait for, and the last is what is true now. */
+/* "muster: …" is a message of muster about a job. On this machine the first one is the reason and
+ * the others are consequences. On a cluster it says what Pods wait for, and the last one is
+ * current. */
 static bool keep_own_words(struct check *check, enum check_job job, const char *line, size_t len)
 {
 	static const char beginning[] = "muster: ";
@@ -316,8 +317,7 @@ bool check_accept_line(struct check *check, enum check_job job, const char *line
 	return check_accept_event(check, job, text_of(&from), event);
 }
 
-/* From the end, because what follows comes of what went before; NULL when no line is of that kind.
- */
+/* Searches from the end, because later lines are more specific; NULL: none matches. */
 static const char *find_last(const struct failure *failure, bool (*is_wanted)(const char *line))
 {
 	for (size_t i = failure->n_last_lines; i-- > 0;)
@@ -336,8 +336,8 @@ static bool has_words(const char *line)
 	return line[strspn(line, " \t")] != '\0';
 }
 
-/* What says more than the other lines: its exception, muster's own sentence, else simply the last
- * one. One that was killed could not say why. */
+/* The most informative line: the exception, muster's own message, else the last line. A killed
+ * process could not print why. */
 static const char *find_cause(const struct failure *failure)
 {
 	if (failure->signal)
@@ -368,7 +368,7 @@ static void keep_failure(struct check *check, struct check_job_record *record,
 	record->could_not_start = text_equals(failure->reason, FAILURE_START_FAILED);
 }
 
-/* A server that was told to end by somebody else ends with code 0, which is no failure to a job. */
+/* A server that another process stopped exits with code 0, which the job counts as no failure. */
 static void keep_early_end(struct check *check, struct check_job_record *record,
 			   const struct status *status)
 {

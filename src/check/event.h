@@ -1,5 +1,5 @@
-/* What the jobs of a check tell: lines that hold events, and how they end. Only facts are written
- * down here; check/check decides what they mean. For the files of check/check* alone. */
+/* Reads what the jobs of a check report: lines with events, and how the jobs end. It only records
+ * facts; check/check interprets them. Only for the files of check/check*. */
 #pragma once
 
 #include "base/json.h"
@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Takes one line of a foreground `muster run`: "ps-1     | {"muster":"serving",…}", or a sentence
- * of muster's own. True when something is known that was not known before. */
+/* Reads one line of a foreground `muster run`: "ps-1     | {"muster":"serving",…}", or a message
+ * of muster itself. Returns true if it adds something new. */
 bool check_accept_line(struct check *check, enum check_job job, const char *line, size_t len);
-/* Takes an event of the replica `from` ("worker-0") of a job. */
+/* Reads an event of the replica `from` ("worker-0") of a job. */
 bool check_accept_event(struct check *check, enum check_job job, const char *from,
 			const struct json *event);
 
-/* Notes what failed in a job that has ended. That muster was asked to end it is no failure, unless
+/* Records what failed in a job that has ended. An end that muster requested is no failure, unless
  * the job `was_wanted`. */
 void check_record_failure(struct check *check, enum check_job job, const struct status *status,
 			  bool was_wanted);

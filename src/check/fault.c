@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-/* Of `muster run`. */
+/* Exit code of `muster run`. */
 
 static const struct kind_row {
 	const char *word;
@@ -68,7 +68,7 @@ const char *check_fault_advice(const struct check *check)
 	return kinds[check->fault->kind].advice;
 }
 
-/* `muster run` says so of a cluster that does not answer or lets nobody in. */
+/* `muster run` has this exit code if the cluster did not respond or rejected the login. */
 static bool is_cluster_out_of_reach(const struct check *check)
 {
 	const struct check_request *request = &check->request;
@@ -107,7 +107,7 @@ bool check_fault_is_absence(const struct check *check)
 	return false;
 }
 
-/* The job in whose log the reason is to be found: the one that runs what the step needs. */
+/* The job whose log has the reason: the one that runs what the step needs. */
 static enum check_job job_of_step(const struct check *check, enum check_step step)
 {
 	if (step >= CHECK_TRAINING)

@@ -33,7 +33,7 @@ static bool has_tensorflow(const struct python_place *python)
 	return false;
 }
 
-/* The Python that `muster run` would take for a model. */
+/* The Python that `muster run` would use for a model. */
 static int find_python(struct text *what, struct err *err)
 {
 	const struct python_search search = python_search_here();

@@ -1,5 +1,5 @@
-/* The steps of a check that muster takes itself, before anything is started: is TensorFlow here,
- * are the data, and can servers elsewhere be reached? */
+/* The steps of a check that muster performs itself, before any job starts: whether TensorFlow and
+ * the data exist on this machine, and whether remote servers can be reached. */
 #pragma once
 
 #include "base/err.h"
@@ -9,22 +9,22 @@
 #include "check/facts.h"
 #include "io/loop.h"
 
-/* Finds TensorFlow's C library and, where a model trains, a Python that has TensorFlow. Adds what
- * was found. ERR_NOT_FOUND or ERR_UNSUPPORTED says what to install. */
+/* Finds TensorFlow's C library and, if a model trains, a Python with TensorFlow. Appends the
+ * result. Returns ERR_NOT_FOUND or ERR_UNSUPPORTED with what to install. */
 int check_find_library(const struct check_request *request, struct text *what,
 		       struct err *err) MUST_USE;
-/* Looks for the files of the model in the data folder, as they are or compressed (.gz). Adds what
- * was found. ERR_NOT_FOUND names all that are missing. */
+/* Searches the data directory for the files of the model, plain or compressed (.gz). Appends the
+ * result. Returns ERR_NOT_FOUND with all missing files. */
 int check_find_data(const struct check_request *request, struct text *what,
 		    struct err *err) MUST_USE;
 
-/* Hears of one way, as a "network" event. */
+/* Reports the test of one server, as a "network" event. */
 typedef void (*check_way_fn)(const struct json *event, void *data);
 
-/* Begins to try each of the request's servers once, for a few seconds at most, and tells of each
- * from the loop. What is wrong with a server is no error of this function. */
+/* Starts to test each of the request's servers once, for a few seconds at most, and reports each
+ * from the loop. Faults of servers are no error of this function. */
 struct check_reach;
 int check_reach_start(struct loop *loop, const struct check_request *request, check_way_fn tell,
 		      void *data, struct check_reach **ret_reach, struct err *err) MUST_USE;
-/* Ends what still tries. NULL is fine. */
+/* Cancels the remaining tests. NULL is fine. */
 void check_reach_free(struct check_reach *reach);

@@ -23,7 +23,7 @@
 
 typedef void (*check_stopped_fn)(const char *replica, bool is_stopped, void *data);
 
-/* Tells of each replica that runs on this machine, "ps-1". */
+/* Calls `tell` for each replica on this machine, "ps-1". */
 static void check_each_stopped(const struct status *status, check_stopped_fn tell, void *data)
 {
 	for (size_t i = 0; i < status->n_replicas; i++) {
@@ -38,8 +38,8 @@ static void check_each_stopped(const struct status *status, check_stopped_fn tel
 	}
 }
 
-/* From TERM to KILL: a run gives its replicas a few seconds of grace, and needs some for itself. A
- * cluster ends Pods when it comes to it, and what is killed before leaves them behind. */
+/* From SIGTERM to SIGKILL: a run gives its replicas a few seconds of grace period, and needs some
+ * itself. A cluster deletes Pods in its own time, and a run killed before leaves them behind. */
 #define PATIENCE (10 * MSEC_PER_SECOND)
 #define PATIENCE_WITH_CLUSTER (120 * MSEC_PER_SECOND)
 
@@ -47,15 +47,15 @@ struct job_child {
 	struct check_jobs *jobs;
 	enum check_job job;
 	struct check_child *child; /* NULL: none runs */
-	bool follows; /* it tells of a job that runs in the background */
-	bool stops; /* it ends one */
-	bool was_asked; /* to end */
+	bool follows; /* it follows the log of a job in the background */
+	bool stops; /* it stops such a job */
+	bool was_asked; /* was asked to end */
 };
 
 struct check_jobs {
 	struct check_jobs_settings settings;
 	struct check *check;
-	struct arena *arena; /* of arguments and environment */
+	struct arena *arena; /* for arguments and environment */
 	struct check_programs programs;
 	char **environment; /* of all children */
 	struct client *client;
@@ -109,7 +109,7 @@ static void start_check_job_child(struct job_child *child, char *const *argument
 		tell_failure_to_start(child, &err);
 }
 
-/* The models are put on disk when the first one is needed. */
+/* The models are written to disk when the first job needs them. */
 static void start_job(struct job_child *child)
 {
 	struct check_jobs *jobs = child->jobs;
@@ -129,7 +129,7 @@ static void start_job(struct job_child *child)
 	jobs->programs.model = NULL;
 }
 
-/* The servers are up in the background: from now on their log is read. */
+/* The servers are up in the background: now their log is followed. */
 static void follow_check_job_log(struct job_child *child)
 {
 	struct check_jobs *jobs = child->jobs;
@@ -141,17 +141,17 @@ static void follow_check_job_log(struct job_child *child)
 
 /* Ending. */
 
-/* Here the job's supervisor is told, and the log ends with the job. */
+/* On this machine the job's supervisor is asked to stop, and the log ends with the job. */
 static void end_in_background(struct check_jobs *jobs, enum check_job job)
 {
 	struct err err;
 	int rc = jobs->client->functions->stop(jobs->client, jobs->check->jobs[job].name,
 					       stop_reason_words[STOP_REQUESTED], -1, &err);
 
-	(void) rc; /* one that is gone already needs no stopping */
+	(void) rc; /* a job that has ended needs no stop */
 }
 
-/* On a cluster it is a call of its own, which ends when the Pods are gone. */
+/* On a cluster the stop is a separate command, which ends when the Pods are deleted. */
 static void stop_on_cluster(struct job_child *child)
 {
 	struct check_jobs *jobs = child->jobs;
@@ -167,8 +167,7 @@ static bool is_in_background(const struct job_child *child)
 	return child->jobs->check->request.is_setup_only && child->job == CHECK_SERVERS_JOB;
 }
 
-/* A `muster run -d` is about to end by itself; only then it is known whether there is a job to
- * stop. */
+/* A `muster run -d` ends soon by itself; only then it is known whether there is a job to stop. */
 static void ask_to_end(struct job_child *child)
 {
 	if (child->was_asked || (is_in_background(child) && !child->follows))
@@ -180,7 +179,7 @@ static void ask_to_end(struct job_child *child)
 		check_child_terminate(child->child, loop_now());
 }
 
-/* Reads the status of a job's record; false when there is none (yet). */
+/* Reads the status of a job's record; false: none (yet). */
 static bool read_check_job_status(struct check_jobs *jobs, enum check_job job, struct arena *arena,
 				  struct status *ret_status)
 {
@@ -222,7 +221,7 @@ static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 		follow_check_job_log(child);
 		return;
 	}
-	/* Servers that nobody follows any more must not stay without anybody knowing. */
+	/* Servers without a follower must not be left running unnoticed. */
 	if (child->follows && is_on_cluster(child->jobs)) {
 		stop_on_cluster(child);
 		return;
@@ -232,7 +231,7 @@ static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 	end_job(child, exit_code);
 }
 
-/* What all of them are asked for. */
+/* Operations on all jobs. */
 
 void check_jobs_reap(struct check_jobs *jobs)
 {
@@ -297,7 +296,7 @@ static void note_stopped(const char *replica, bool is_stopped, void *data)
 	check_record_stopped(child->jobs->check, child->job, replica, is_stopped);
 }
 
-/* Before a step is given up: a process that is stopped cannot answer. */
+/* Called before a step is given up: a paused process cannot answer. */
 void check_jobs_find_stopped(struct check_jobs *jobs)
 {
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
@@ -310,7 +309,7 @@ void check_jobs_find_stopped(struct check_jobs *jobs)
 	}
 }
 
-/* Jobs of a good check are of no use to anybody; those of a bad one have the logs. */
+/* Jobs of a passed check are useless; those of a failed one have the logs. */
 void check_jobs_delete(struct check_jobs *jobs)
 {
 	const struct check *check = jobs->check;
@@ -322,13 +321,13 @@ void check_jobs_delete(struct check_jobs *jobs)
 			continue;
 		int rc = jobs->client->functions->remove(jobs->client, check->jobs[job].name, &err);
 
-		(void) rc; /* it stays in `muster ps -a`, where anybody can delete it */
+		(void) rc; /* it stays in `muster ps -a`, where a user can delete it */
 	}
 }
 
 /* Beginning and end. */
 
-/* Habits of the person must not change how the jobs of a check run (MUSTER_TIMEOUT, MUSTER_QUIET
+/* The user's settings must not change how the jobs of a check run (MUSTER_TIMEOUT, MUSTER_QUIET
  * …). */
 static bool is_kept(const char *entry)
 {

@@ -1,9 +1,8 @@
-/* The jobs of a check as children of this process: started when check/check wants them, read while
- * they run, ended when they are wanted no more.
+/* The jobs of a check as child processes: started when check/check wants them, read while they run,
+ * ended when they are no longer wanted.
  *
- * A job is a `muster run` in the foreground, which ends its replicas when it is ended. Servers that
- * are to stay (--setup-only) are a `muster run -d`, and then a `muster logs -f` tells what they
- * print. */
+ * A job is a foreground `muster run`, which stops its replicas when it is stopped. Servers that
+ * stay (--setup-only) are a `muster run -d`, and then a `muster logs -f` reports their output. */
 #pragma once
 
 #include "base/err.h"
@@ -15,29 +14,29 @@
 struct check_jobs_settings {
 	struct loop *loop;
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
-	struct check *check; /* is told of everything */
-	loop_fn on_news; /* the check was told something */
+	struct check *check; /* gets all events */
+	loop_fn on_news; /* the check got an event */
 	void *data;
 };
 
 struct check_jobs;
 int check_jobs_new(const struct check_jobs_settings *settings, struct check_jobs **ret_jobs,
 		   struct err *err) MUST_USE;
-/* Kills what still runs; NULL is fine. */
+/* Kills all running children. NULL is fine. */
 void check_jobs_free(struct check_jobs *jobs);
 
-/* Starts what is wanted and asks the rest to end. */
+/* Starts the wanted jobs and asks the others to end. */
 void check_jobs_serve(struct check_jobs *jobs);
-/* Kills those that were asked to end and should be gone by now. Gives the moment to call this again
- * (MSEC_NEVER: none). */
+/* Kills the children that were asked to end and whose time has passed. Returns when to call this
+ * again (MSEC_NEVER: no need). */
 msec check_jobs_escalate_signal(struct check_jobs *jobs, msec now);
-/* Takes the children that have ended (SIGCHLD). */
+/* Reaps the children that have ended (SIGCHLD). */
 void check_jobs_reap(struct check_jobs *jobs);
 void check_jobs_kill(struct check_jobs *jobs);
-/* Somebody does not want to wait: replicas here are killed; Pods get no time to save, because to
- * kill of the process that ends them would leave them behind. */
+/* For a user who does not want to wait: kills replicas on this machine. Pods only lose their grace
+ * period, because killing the process that deletes them would leave them behind. */
 void check_jobs_speed_up(struct check_jobs *jobs);
-/* Tells the check which replicas have a process that is stopped. */
+/* Reports to the check which replicas have a paused process. */
 void check_jobs_find_stopped(struct check_jobs *jobs);
-/* Forgets the jobs that are wanted no more, with their logs. */
+/* Deletes the records of jobs that are no longer wanted, with their logs. */
 void check_jobs_delete(struct check_jobs *jobs);

@@ -4,7 +4,7 @@
 #include "check/facts.h"
 #include "check/task.h"
 
-/* A cluster elsewhere has no tasks before they are known. */
+/* A remote cluster has no tasks before they are known. */
 static bool all_are(const struct check *check, check_task_fn is_so)
 {
 	return check->n_tasks > 0 && check_count_tasks(check, is_so) == check->n_tasks;
@@ -16,7 +16,7 @@ static enum check_state look_at_servers(struct check *check, msec now)
 	return all_are(check, check_task_serves) ? CHECK_PASSED : CHECK_RUNNING;
 }
 
-/* Here each server tries every other; from afar this machine tries each server. */
+/* Our own servers each test every other; for remote servers this machine tests each one. */
 static size_t count_ways(const struct check *check)
 {
 	if (check->request.is_remote)
@@ -36,7 +36,7 @@ static bool has_device_error(const struct check *check)
 	return check->probe_error && check->probe_error_step == CHECK_DEVICES;
 }
 
-/* How many tasks a cluster elsewhere has is known once the list is complete. */
+/* The number of a remote cluster's tasks is known once the list is complete. */
 static enum check_state look_at_devices(struct check *check, msec now)
 {
 	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
@@ -90,7 +90,7 @@ static enum check_state look_at_result(struct check *check, msec now)
 	return check_result_is_judged(check) ? CHECK_PASSED : CHECK_SKIPPED;
 }
 
-/* Library and data are noted, not looked at. */
+/* Library and data are recorded, not evaluated. */
 static enum check_state look_at_step(struct check *check, enum check_step step, msec now)
 {
 	switch (step) {
@@ -129,22 +129,22 @@ static bool any_is_stopped(const struct check *check)
 	return false;
 }
 
-/* Workers wait for ever for a server that hangs, and do not say for which. So the servers are
- * asked, unless it is known already, or the model has others. */
+/* Workers wait forever for a server that hangs, and do not name it. So the servers are asked,
+ * unless it is already known, or the model has its own servers. */
 static bool is_roll_call_due(const struct check *check, enum check_step step)
 {
 	return step >= CHECK_TRAINING && !check_model_brings_servers(check->request.model) &&
 	       !any_is_stopped(check);
 }
 
-/* The time of a step is over. */
+/* The time of a step has passed. */
 static enum check_state time_out_check_step(struct check *check, enum check_step step, msec now)
 {
 	check_diagnose_silence(check, step, now);
 	return CHECK_FAILED;
 }
 
-/* The model is ended meanwhile, so its end says nothing. */
+/* The model is stopped meanwhile, so its end has no meaning. */
 static enum check_state hear_roll_call(struct check *check, enum check_step step, msec now)
 {
 	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended || now >= check_wake_at(check))
@@ -170,7 +170,7 @@ enum check_state check_judge(struct check *check, enum check_step step, msec now
 	return CHECK_RUNNING;
 }
 
-/* The probe asks each task for a few seconds; see check/command. */
+/* The probe gives each task a few seconds; see check/command. */
 #define ROLL_CALL_TIMEOUT (30 * MSEC_PER_SECOND)
 
 enum check_step check_current_step(const struct check *check)
@@ -200,7 +200,7 @@ static bool wants_servers(const struct check *check)
 	return step >= CHECK_SERVERS;
 }
 
-/* A model that brings its own servers waits until ours have gone. */
+/* A model with its own servers waits until ours have ended. */
 static bool wants_model(const struct check *check)
 {
 	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];

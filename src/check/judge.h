@@ -1,23 +1,22 @@
-/* What a check wants now, and what a step of it has come to: decided by what is known, and by
- * nothing else. */
+/* Decides, only from the known facts, what a check wants now and what the result of a step is. */
 #pragma once
 
 #include "check/facts.h"
 
 #include <stdbool.h>
 
-/* The job should run now: start it when it has not started, end it when it is not wanted. */
+/* Whether the job should run now: start it if it has not started, end it if not wanted. */
 bool check_wants(const struct check *check, enum check_job job);
-/* Somebody complains of a silence: time to look whether a process is stopped, before the jobs are
- * ended. */
+/* Whether a process reported a silence: look for paused processes before the jobs are ended. */
 bool check_suspects(const struct check *check);
-/* When to look again; MSEC_NEVER: when something comes. */
+/* When to look again; MSEC_NEVER: only after an event. */
 msec check_wake_at(const struct check *check);
-/* The result is known, and no job runs any more (but the servers that stay after --setup-only). */
+/* Whether the result is known and no job is running (except servers that stay after
+ * --setup-only). */
 bool check_is_over(const struct check *check);
-/* The step that is being taken; CHECK_STEP_COUNT when none is. */
+/* The current step; CHECK_STEP_COUNT: none. */
 enum check_step check_current_step(const struct check *check);
 
-/* Passed, failed (then the check's fault is set) or still running. Servers that end are the end of
- * every step that needs them, and so is the time of a step. */
+/* Returns passed, failed (then the check's fault is set) or still running. The end of servers ends
+ * every step that needs them, and so does the step's time limit. */
 enum check_state check_judge(struct check *check, enum check_step step, msec now) MUST_USE;

@@ -1,7 +1,7 @@
-/* Puts the models where Python can run them.
+/* Writes the models where Python can run them.
  *
- * The name holds a hash of the content, so that a running check of an older muster keeps its own
- * file. The content is compared all the same: a state folder can be damaged or edited. */
+ * The file name has a hash of the content, so that a running check of an older muster keeps its own
+ * file. The content is still compared, because a state directory can be damaged or edited. */
 #include "check/models.h"
 
 #include "base/mem.h"

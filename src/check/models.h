@@ -1,4 +1,4 @@
-/* The models that `muster check` trains: a Python zip that the program carries inside. */
+/* The models that `muster check` trains: a Python zip inside the program. */
 #pragma once
 
 #include "base/err.h"
@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* Gives the path of the zip, STATE/programs/check-HASH.pyz, which Python runs as it is; the caller
- * frees it. It is written unless a file with just these bytes is there already. Another muster may
- * do the same at the same time: the file appears whole. ERR_IO or ERR_SPACE. */
+/* Returns the path of the zip, STATE/programs/check-HASH.pyz, which Python can run directly; the
+ * caller frees it. It is written unless a file with exactly these bytes exists. Another muster may
+ * do so at the same time: the file appears atomically. Returns ERR_IO or ERR_SPACE. */
 int check_models_install(const char *state_folder, char **ret_path, struct err *err) MUST_USE;
 
 extern const unsigned char check_models_bytes[]; /* a Python zip */

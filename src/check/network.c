@@ -81,7 +81,7 @@ const struct check_pair *check_network_failed(const struct check_network *networ
 	return first;
 }
 
-/* Numbers for people. */
+/* Numbers for the report. */
 
 struct unit {
 	double size;
@@ -92,7 +92,7 @@ static const struct unit seconds[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
 static const struct unit speeds[] = {{1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}};
 #define N_UNITS ARRAY_LEN(seconds)
 
-/* The largest unit of which there is at least one, else the smallest. */
+/* The largest unit in which the value is at least one, else the smallest. */
 static const struct unit *unit_of(const struct unit units[N_UNITS], double value)
 {
 	for (size_t i = 0; i < N_UNITS; i++)
@@ -101,7 +101,7 @@ static const struct unit *unit_of(const struct unit units[N_UNITS], double value
 	return &units[N_UNITS - 1];
 }
 
-/* One digit behind the point where there is one before it. */
+/* One decimal place if there is one digit before the point. */
 static void add_rounded_number(struct text *text, double value)
 {
 	text_addf(text, "%.*f", value < 9.95 ? 1 : 0, value);
@@ -131,7 +131,7 @@ static void widen_value_range(struct range *range, double value)
 	range->has_any = true;
 }
 
-/* In the unit of the greater number, unless the smaller one is nearly nothing of it. */
+/* In the unit of the larger number, unless the smaller one would be almost zero in it. */
 static void add_range(struct text *text, const char *before, const struct unit units[N_UNITS],
 		      const struct range *range)
 {
@@ -178,7 +178,7 @@ void check_network_add_ranges(const struct check_network *network, struct text *
 
 /* The table. */
 
-/* Wider tables than this are no help to anybody. */
+/* Wider tables are unreadable. */
 #define NAMES_MOST 12
 #define FAILURES_MOST 20
 
@@ -212,7 +212,7 @@ static int compare_names(const void *a, const void *b)
 	return strverscmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* The names that ask, or are asked, each once and in order; the caller frees the list. */
+/* The asking or asked tasks, each once and in order; the caller frees the list. */
 static const char **collect_names(const struct check_network *network, bool is_asked,
 				  size_t *ret_count)
 {

@@ -11,12 +11,12 @@
 
 #include <stdlib.h>
 
-/* What is tried of one task. The session stays open from step to step. */
+/* The tests of one task. The session stays open from step to step. */
 struct trial {
 	const struct probe_task *task;
-	struct session *session; /* NULL: it gave no answer */
-	const char **devices; /* all: "CPU:0" */
-	const char **full_names; /* of those that operations run on */
+	struct session *session; /* NULL: it did not answer */
+	const char **devices; /* all devices: "CPU:0" */
+	const char **full_names; /* of those that run operations */
 	const char **short_names;
 	size_t n_devices, n_runs;
 };
@@ -28,7 +28,7 @@ struct probe {
 	struct probe_tasks tasks;
 	struct trial *trials; /* one for each task */
 	size_t n_failures;
-	struct arena *arena; /* of the names of devices */
+	struct arena *arena; /* for the device names */
 };
 
 static void probe_done(struct probe *probe)
@@ -53,14 +53,13 @@ static void report_probe_failure(struct probe *probe, enum probe_step step,
 	char *message CLEANUP(mem_free_text) = mem_format("%s: %s", trial->task->name, err->text);
 	const char *code = session ? session_code(session) : "INVALID_ARGUMENT";
 
-	/* A wrong product is what TensorFlow itself calls fine. */
+	/* TensorFlow reports success although the product is wrong. */
 	probe_report_error(probe->request, step, trial->task->name, NULL,
 			   err->code == ERR_IO ? "DATA_LOSS" : code, message);
 	probe->n_failures++;
 }
 
-/* Matrices are multiplied by processors and graphics cards; what else there may be (XLA's own
- * devices, say) is listed only. */
+/* CPUs and GPUs multiply matrices; other devices (XLA's own, for example) are only listed. */
 static bool runs_operations(const struct device_name *name)
 {
 	return text_equals(name->kind, "CPU") || text_equals(name->kind, "GPU");
@@ -78,7 +77,7 @@ static void keep_devices(struct probe *probe, struct trial *trial,
 		const struct device_name *name = &devices[i].name;
 		const char *device = arena_copy_text(arena, name->device);
 
-		/* The master's own devices are in every list. */
+		/* Every list includes the master's own devices. */
 		if (!text_equals(name->job, trial->task->job) || name->task != trial->task->index)
 			continue;
 		trial->devices[trial->n_devices++] = device;
@@ -147,7 +146,7 @@ static void try_tasks(struct probe *probe)
 		run_operations(probe, &probe->trials[i]);
 }
 
-/* They come last: where a task was missed by its name, that is said first. */
+/* Reported last, after the tasks that are missing by name. */
 static void tell_lost_servers(struct probe *probe)
 {
 	for (size_t i = 0; i < probe->servers.count; i++) {
@@ -194,7 +193,7 @@ int probe_run(const struct probe_request *request, struct err *err)
 	probe_servers_init(&probe.servers, request);
 	int failure = probe_servers_reach(&probe.servers, request->timeout, err);
 
-	/* Without a server there is nothing to load TensorFlow for. */
+	/* Without a reachable server TensorFlow need not be loaded. */
 	if (!failure && is_any_reached(&probe.servers))
 		failure = try_cluster(&probe, err);
 	if (failure)

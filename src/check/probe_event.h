@@ -1,4 +1,4 @@
-/* Events of a probe. For the files of check/probe* alone. */
+/* Events of a probe. Only for the files of check/probe*. */
 #pragma once
 
 #include "base/err.h"
@@ -15,22 +15,21 @@ struct library;
  *     {"muster": "devices", "task": "worker-0", "devices": ["CPU:0"], "seconds": 0.02}
  *     {"muster": "ran", "task": "worker-0", "devices": ["CPU:0"], "seconds": 0.01}
  *     {"muster": "error", "step": "devices" or "session", "code": "UNAVAILABLE", "message": …}
- * with "task" where the error is about one that is known, and "server" where it is about one that
- * was given. Messages are whole sentences. */
+ * with "task" if the error is about a known task, and "server" if it is about a given server.
+ * Messages are whole sentences. */
 typedef void (*probe_fn)(const struct json *event, void *data);
 
 struct probe_request {
 	const struct check_server *servers; /* all of one cluster */
 	size_t n_servers;
-	msec timeout; /* how long each may take to answer, more than 0 */
-	/* Opens the library; called once, after everything that has to happen before TensorFlow
-	 * starts threads. */
+	msec timeout; /* for each answer, more than 0 */
+	/* Opens the library; called once, after all that must precede TensorFlow's threads. */
 	int (*open_library)(struct library **ret_library, void *data, struct err *err);
-	/* Says what is being done, before each call that may hang: "asking ps-1 for its devices".
-	 */
+	/* Reports the current activity, before each call that may hang: "asking ps-1 for its
+	 * devices". */
 	void (*on_begin)(const char *doing, void *data);
 	probe_fn tell;
-	void *data; /* of all three functions */
+	void *data; /* for all three functions */
 };
 
 enum probe_step { PROBE_DEVICES, PROBE_SESSION };
@@ -39,6 +38,6 @@ void probe_begin(const struct probe_request *request, const char *format, ...) P
 /* `kind` is "devices" or "ran". */
 void probe_report_devices(const struct probe_request *request, const char *kind, const char *task,
 			  const char *const *devices, size_t n_devices, double seconds);
-/* `task` and `server` may be NULL. `code` is TensorFlow's word. */
+/* `task` and `server` may be NULL. `code` is TensorFlow's error code as a word. */
 void probe_report_error(const struct probe_request *request, enum probe_step step, const char *task,
 			const char *server, const char *code, const char *message);

@@ -68,7 +68,7 @@ static void note_error(struct probe_server *server, const struct session *sessio
 			: "");
 }
 
-/* A session that reaches nobody else lists the server's own devices alone. */
+/* A session limited to the master lists only the server's own devices. */
 static void query_probe_server(struct probe_server *server, const struct library *library,
 			       msec timeout)
 {

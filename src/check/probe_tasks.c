@@ -1,7 +1,7 @@
-/* A whole cluster is asked at once, which takes a few milliseconds when all of it is up. When it is
- * not, CreateSession waits for tasks that are missing and never says for whom. A session that
- * reaches one task alone knows three answers: the task's devices, nothing (the cluster has no such
- * task), and silence (it has, and the task is not up). So the tasks are found by their names. */
+/* First the whole cluster is asked, which takes a few milliseconds if all of it is up. If not,
+ * CreateSession waits for missing tasks and never names them. A session limited to one task has
+ * three results: the task's devices, nothing (the cluster has no such task), and silence (the task
+ * exists but is not up). So the tasks are found by their names. */
 #include "check/probe_tasks.h"
 
 #include "base/mem.h"
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the first try with all: a task that needs longer is found by name. */
+/* For the first try with all: a slower task is found by name. */
 #define ALL_AT_ONCE ((msec) 3000)
 
-/* Jobs as TFConfigClusterResolver and the older tools name them. */
+/* Job names of TFConfigClusterResolver and the older tools. */
 static const char *const usual_jobs[] = {"chief", "master", "worker", "ps", "evaluator"};
 
 struct search {
@@ -25,10 +25,10 @@ struct search {
 	const struct library *library;
 	const struct probe_server *master;
 	struct probe_tasks *tasks;
-	struct err err; /* why the last one that was asked did not answer */
-	const char *code; /* TensorFlow's word for it */
+	struct err err; /* why the last asked task did not answer */
+	const char *code; /* TensorFlow's code for it */
 	size_t n_silent;
-	bool is_lost; /* the master itself has fallen silent */
+	bool is_lost; /* the master itself became silent */
 };
 
 void probe_tasks_done(struct probe_tasks *tasks)
@@ -56,7 +56,7 @@ static void add_probe_task(struct probe_tasks *tasks, const struct device_name *
 
 enum answer { ANSWER_YES, ANSWER_NO, ANSWER_SILENCE };
 
-/* Adds the tasks whose devices are listed. ANSWER_NO: the task that was asked for is not there. */
+/* Adds the tasks whose devices are listed. ANSWER_NO: the asked task does not exist. */
 static enum answer query_session_tasks(struct search *search, enum session_reach reach,
 				       const char *job, int index, msec timeout)
 {
@@ -90,7 +90,7 @@ static enum answer query_session_tasks(struct search *search, enum session_reach
 	return answer;
 }
 
-/* `who` is said where it is no task that we know by name. */
+/* `who` is used if no task is known by name. */
 static void tell_silence(struct search *search, const char *task, const char *server,
 			 const char *who)
 {
@@ -102,7 +102,7 @@ static void tell_silence(struct search *search, const char *task, const char *se
 	search->n_silent++;
 }
 
-/* Silence may be the master's own, and would go on for every name. */
+/* The silence may be the master's own, and would repeat for every name. */
 static void take_silence(struct search *search, const char *job, int index)
 {
 	char *task CLEANUP(mem_free_text) = mem_format("%s-%d", job, index);
@@ -134,7 +134,7 @@ static void find_job_tasks(struct search *search, const char *job)
 	}
 }
 
-/* Of the usual jobs in their order; all others have the last rank. */
+/* Position among the usual jobs; all others have the last rank. */
 static size_t rank_of(const char *job)
 {
 	size_t rank = 0;
@@ -144,7 +144,7 @@ static size_t rank_of(const char *job)
 	return rank;
 }
 
-/* A server of that job came earlier in the list. */
+/* An earlier server of the list has the same job. */
 static bool came_before(const struct probe_servers *servers, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -180,7 +180,7 @@ static int compare_tasks(const void *a, const void *b)
 	return by_name ? by_name : (one->index > other->index) - (one->index < other->index);
 }
 
-/* 0 or ERR_UNREACHABLE. */
+/* Returns 0 or ERR_UNREACHABLE. */
 static int find_all(struct search *search)
 {
 	const struct probe_request *request = search->request;

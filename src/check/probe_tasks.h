@@ -1,4 +1,4 @@
-/* Finds the tasks of a cluster through one of its servers. For the files of check/probe* alone. */
+/* Finds the tasks of a cluster through one of its servers. Only for the files of check/probe*. */
 #pragma once
 
 #include "base/own.h"
@@ -19,6 +19,7 @@ struct probe_tasks {
 
 void probe_tasks_done(struct probe_tasks *tasks);
 
-/* Adds those that answer. Those that do not are told as errors, and ERR_UNREACHABLE is returned. */
+/* Adds the tasks that answer. The others are reported as errors; then it returns
+ * ERR_UNREACHABLE. */
 int probe_tasks_find(const struct probe_request *request, const struct probe_servers *servers,
 		     const struct library *library, struct probe_tasks *tasks) MUST_USE;

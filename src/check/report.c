@@ -55,7 +55,7 @@ static struct json *write_servers(const struct check *check)
 	return list;
 }
 
-/* The events as they came, but for the word that they begin with. */
+/* The events unchanged, except for the word that they begin with. */
 static struct json *write_network(const struct check *check)
 {
 	struct json *list = json_new_array();
@@ -172,8 +172,8 @@ struct json *check_write_json(const struct check *check)
 	return object;
 }
 
-/* Texts are UTF-8 without control characters but the line feed; those that XML 1.0 does not know
- * are left out. */
+/* Texts are UTF-8 without control characters except the line feed; characters invalid in XML 1.0
+ * are omitted. */
 static void add_xml(struct text *text, const char *plain)
 {
 	for (; *plain; plain++) {

@@ -9,6 +9,6 @@
  * figures, fault}; the caller frees it. docs/check.md describes the fields. */
 struct json *check_write_json(const struct check *check) MUST_USE;
 
-/* A test suite of one test case for each step, as Jenkins' and GitLab's readers of JUnit's format
- * take it (windyroad/JUnit-Schema). */
+/* A test suite with one test case for each step, in the form that Jenkins and GitLab read as JUnit
+ * (windyroad/JUnit-Schema). */
 void check_write_junit(const struct check *check, struct text *text);

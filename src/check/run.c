@@ -13,10 +13,9 @@
 #include <signal.h>
 #include <string.h>
 
-/* Everything here only translates: a line, the end of a child, a signal or a timer change what
- * check/check knows, and then its wishes are looked at: jobs that are wanted are started, those
- * that are not are ended. */
-/* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
+/* This file only translates: a line, the end of a child, a signal or a timer updates check/check.
+ * Then its wishes are executed: wanted jobs are started, unwanted ones ended. */
+/* One SIGINT may arrive twice: timeout(1) sends it to its child and to the child's group. */
 #define SAME_KEY_PRESS ((msec) 200)
 
 struct check_supervision {
@@ -24,13 +23,13 @@ struct check_supervision {
 	struct check check;
 	struct loop *loop;
 	struct check_jobs *jobs;
-	struct check_reach *reach; /* NULL: it is not for us to try the network */
+	struct check_reach *reach; /* NULL: the servers test the network themselves */
 	struct check_console *console;
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
 	struct loop_watch *signals[5];
-	msec interrupted_at; /* of the monotonic clock; 0: not yet */
-	bool has_news; /* since it was last looked at what is wanted */
+	msec interrupted_at; /* by the monotonic clock; 0: not yet */
+	bool has_news; /* since the wishes were last executed */
 	bool is_reported;
 	int exit_code;
 };
@@ -44,7 +43,7 @@ static void on_check_news(void *data)
 		loop_timer_arm(supervision->timer, loop_now());
 }
 
-/* Going on. */
+/* Events. */
 
 static void stop_loop(void *data)
 {
@@ -65,7 +64,7 @@ static void report(struct check_supervision *supervision)
 	check_console_finish(supervision->console, check, stop_loop, supervision);
 }
 
-/* A step whose time is over is given up; a process that is stopped cannot answer. */
+/* Before a step is given up, paused processes are recorded: they cannot answer. */
 static void look_at_clock(struct check_supervision *supervision, msec now)
 {
 	struct check *check = &supervision->check;
@@ -98,7 +97,7 @@ static void on_check_timer(void *data)
 	}
 }
 
-/* Being asked to end. */
+/* Interrupts. */
 
 static void on_check_signal(int number, void *data)
 {
@@ -106,7 +105,7 @@ static void on_check_signal(int number, void *data)
 	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
 
 	if (supervision->is_reported) {
-		/* Only the terminal is waited for now, and a user that asks to stop does not want
+		/* Only the terminal is still waited for, and a user who asks to stop does not want
 		 * to see it. */
 		loop_stop(supervision->loop);
 		return;
@@ -120,7 +119,7 @@ static void on_check_signal(int number, void *data)
 	on_check_news(supervision);
 }
 
-/* The outer process was killed: nobody would end our jobs if we were killed next. */
+/* The outer process was killed: if we were killed next, no process would end our jobs. */
 static void on_outer_gone(void *data)
 {
 	struct check_supervision *supervision = data;
@@ -140,9 +139,9 @@ static void on_child_signal(int number, void *data)
 	check_jobs_reap(supervision->jobs);
 }
 
-/* Setting up. */
+/* Set-up. */
 
-/* A signal that was ignored when we began (nohup, `&` in a script) stays ignored. */
+/* A signal that was ignored at our start (nohup, `&` in a script) stays ignored. */
 static void watch_check_signals(struct check_supervision *supervision)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -202,7 +201,7 @@ static void tear_down_check_run(struct check_supervision *supervision)
 	check_done(&supervision->check);
 }
 
-/* The steps that muster takes itself. */
+/* The steps that muster performs itself. */
 
 static bool look_at_library(struct check_supervision *supervision)
 {
@@ -256,7 +255,7 @@ static int take_own_steps(struct check_supervision *supervision, struct err *err
 				 &supervision->reach, err);
 }
 
-/* `outer_gone_fd` is that of io/guard; -1: there is no outer process. */
+/* `outer_gone_fd` is from io/guard; -1: there is no outer process. */
 static int check_supervision_run(const struct check_run_settings *settings, int outer_gone_fd,
 				 int *ret_exit_code, struct err *err)
 {
@@ -275,8 +274,8 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 	return 0;
 }
 
-/* The inner process was killed or crashed; what it had started is gone already. The records of its
- * jobs are settled by the command that reads them next. */
+/* The inner process was killed or crashed; its children have already ended. The next command that
+ * reads the records of its jobs cleans up. */
 static int report_check_killed(const struct guard *guard, struct err *err)
 {
 	int number = guard->exit_code - EXIT_BY_SIGNAL;
@@ -290,7 +289,7 @@ int check_run(const struct check_run_settings *settings, int *ret_exit_code, str
 {
 	struct guard guard;
 
-	/* What it sets up stays, so there is nothing to guard. */
+	/* The servers should stay, so no guard is needed. */
 	if (settings->request->is_setup_only)
 		return check_supervision_run(settings, -1, ret_exit_code, err);
 	int rc = guard_fork(NULL, &guard, err);

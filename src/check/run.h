@@ -1,4 +1,4 @@
-/* Runs a check on this machine: guard, loop and console around the decisions of check/check. */
+/* Runs a check on this machine: guard, loop and console around check/check. */
 #pragma once
 
 #include "base/err.h"
@@ -15,9 +15,9 @@ struct check_run_settings {
 	const char *color; /* "auto", "always", "never" */
 };
 
-/* Comes back in two processes (io/guard.h), in the outer one last and with the same exit code; the
- * caller returns from main in both. Returns when the report is printed and no process of the check
- * is left. With --setup-only there is no guard, since the servers are meant to stay. An error is
- * muster's own fault: nothing was started, or all of it was ended. */
+/* Returns in two processes (io/guard.h), in the outer one last and with the same exit code; the
+ * caller returns from main in both. It returns when the report is printed and no process of the
+ * check is left. With --setup-only there is no guard, since the servers should stay. An error is an
+ * internal error: nothing was started, or all of it was ended. */
 int check_run(const struct check_run_settings *settings, int *ret_exit_code,
 	      struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* The address of a server that exists, as people write it. */
+/* The address of an existing server, as users write it. */
 #pragma once
 
 #include "base/err.h"
@@ -13,12 +13,12 @@ struct check_server {
 	int port;
 };
 
-/* Reads "grpc://host:2222", or the same without "grpc://". Texts live in the arena. ERR_INVALID
- * says what is wrong with it. */
+/* Reads "grpc://host:2222", with or without "grpc://". Texts are in the arena. Returns ERR_INVALID
+ * with the fault. */
 int check_server_read(const char *text, struct arena *arena, struct check_server *ret_server,
 		      struct err *err) MUST_USE;
 
-/* Reads "grpc://a:1,grpc://b:2", each server once. Each word that is no address becomes a line of
+/* Reads "grpc://a:1,grpc://b:2", each server once. Each word that is no address adds a line to
  * `faults`, which begins with `before`. */
 struct check_server *check_servers_read(const char *list, struct arena *arena, const char *before,
 					struct text *faults, size_t *ret_count) MUST_USE;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of a cluster elsewhere, whose list of devices names them. */
+/* For a remote cluster, whose list of devices names its tasks. */
 #define TASKS_MOST 1000
 
 struct check_task *check_find_task(const struct check *check, const char *name)

@@ -112,7 +112,7 @@ static void add_log(const struct check_fault *fault, struct text *text)
 	text_add_char(text, '\n');
 }
 
-/* The jobs that were started, and stay: their logs can be read. */
+/* The jobs that were started and kept: their logs can be read. */
 static size_t add_kept(const struct check *check, const char *separator, struct text *text)
 {
 	size_t count = 0;
@@ -153,7 +153,7 @@ static void add_setup(const struct check *check, struct text *text)
 	text_add_char(text, '\n');
 }
 
-/* In the words of what failed. */
+/* In the failed process's own words. */
 static void add_check_text_line(struct text *text, const char *message)
 {
 	line_text_add_sentence(text, message, strlen(message));

@@ -1,6 +1,6 @@
-/* Which of the two programs this is: `muster`, which starts quickly, or `muster-kubernetes`, the
- * same commands with the libraries that speak to clusters. Each links one file that defines
- * `edition`: cluster_support_local.c or cluster_support_kubernetes.c. docs/design/0013. */
+/* The functions that only one of the two programs has: `muster` starts quickly, `muster-kubernetes`
+ * has the same commands and the libraries for clusters. Each links one file that defines
+ * `cluster_support`: cluster_support_local.c or cluster_support_kubernetes.c. docs/design/0013. */
 #pragma once
 
 #include "base/err.h"
@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-/* What only a program does that speaks to clusters. Functions of calls give the exit code. */
+/* The functions of the program for clusters. Those of commands return the exit code. */
 struct cluster_support {
 	/* run_on_cluster, submit_to_operator, attach_on_cluster. */
 	int (*run)(const struct options *options, const struct job_source *source,
@@ -28,8 +28,8 @@ struct cluster_support {
 	int (*submit)(const struct options *options, const struct job_source *source);
 	int (*attach)(const struct options *options, const char *namespace_name, const char *name,
 		      bool is_tfjob);
-	/* The jobs of one namespace of the cluster that the options choose; "" for all of them,
-	 * only to be listed. */
+	/* A client for one namespace of the cluster that the options select; "" for all namespaces,
+	 * for a client that only lists. */
 	int (*open_client)(const struct options *options, const char *namespace_name,
 			   const char *state_folder, struct client **ret_client, struct err *err);
 	int (*copy)(const struct copy_call *call); /* copy_call_run */
@@ -49,5 +49,5 @@ struct cluster_support {
 	const char *(*library)(void); /* "libcurl/7.88.1 …", for `muster version` */
 };
 
-/* NULL in `muster`, which hands over to the other one (cli/kubernetes_program.h). */
+/* NULL in `muster`, which executes the other program (cli/kubernetes_program.h). */
 extern const struct cluster_support *const cluster_support;

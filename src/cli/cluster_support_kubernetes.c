@@ -1,4 +1,4 @@
-/* The program `muster-kubernetes`: clusters too. */
+/* The program `muster-kubernetes`: with support for clusters. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"

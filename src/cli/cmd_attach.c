@@ -1,5 +1,5 @@
-/* muster attach: shows a job's lines and state until its end, and ends with its code; takes a job
- * on a cluster over that has no active supervisor. */
+/* muster attach: shows a job's output and status until it finishes, and exits with its code. Takes
+ * over a job on a cluster that has no active supervisor. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #define EXIT_INTERRUPTED (EXIT_BY_SIGNAL + SIGINT)
-/* When a supervisor is gone, its job is settled in less than this. */
+/* After a supervisor was killed, its job is cleaned up in less than this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
-/* A job of this machine that is looked at. */
+/* A local job that is followed. */
 struct attachment {
 	const struct options *options;
 	const struct found_job *found;
@@ -55,7 +55,7 @@ static void attachment_done(struct attachment *attachment)
 	job_free(attachment->job);
 }
 
-/* The job as it is now. */
+/* Takes the job's present state. */
 
 static int take_status(struct attachment *attachment, const struct json *object, struct err *err)
 {
@@ -88,7 +88,7 @@ static int read_attached_job(struct attachment *attachment, struct err *err)
 							     &attachment->folder, err);
 }
 
-/* Looking on. */
+/* Following. */
 
 static void on_drained(void *data)
 {
@@ -97,7 +97,7 @@ static void on_drained(void *data)
 	loop_stop(attachment->loop);
 }
 
-/* Its record is gone, or cannot be read: what was true last is not true any more. */
+/* Its record was deleted, or cannot be read: the last known status is out of date. */
 static void handle_record_lost(struct attachment *attachment, int rc)
 {
 	bool is_deleted = rc == ERR_NOT_FOUND;
@@ -121,7 +121,8 @@ static void finish_attachment(struct attachment *attachment)
 	console_finish(attachment->console, &attachment->status, on_drained, attachment);
 }
 
-/* The supervisor closed its own notes: it is gone. If it died, the job is settled about now. */
+/* The supervisor's own log was closed: it has exited. If it was killed, the job is cleaned up
+ * now. */
 static void wait_until_settled(struct attachment *attachment)
 {
 	const struct found_job *found = attachment->found;
@@ -190,7 +191,7 @@ static int set_up_attachment(struct attachment *attachment, struct err *err)
 	if (rc == 0)
 		rc = folder_watch_new(attachment->loop, attachment->folder, on_folder_news,
 				      attachment, &attachment->watch, err);
-	/* Watched first and looked at then, so that no end is missed between the two. */
+	/* Watches first and reads then, so that no finish between the two is missed. */
 	return rc < 0 ? rc : read_attached_job(attachment, err);
 }
 

@@ -1,5 +1,5 @@
-/* muster check: does distributed TensorFlow work on this machine, on a cluster, or on servers that
- * exist? */
+/* muster check: tests whether distributed TensorFlow works on this machine, on a cluster, or on
+ * existing servers. */
 #include "base/mem.h"
 #include "check/facts.h"
 #include "check/run.h"
@@ -17,7 +17,7 @@
 
 #define SERVERS_VARIABLE "TF_DIST_GRPC_SERVER_URL"
 
-/* What a call asks for, and every mistake in it: a sentence a line. */
+/* The values of a command line, and all errors in it: a sentence a line. */
 struct call {
 	const struct options *options;
 	struct check_request request;
@@ -53,7 +53,7 @@ static void read_check_target(struct call *call)
 			"local: cannot be used with --on kubernetes (it checks this machine)");
 }
 
-/* The rows whose values go on to the jobs of a check on a cluster. */
+/* The rows whose values are passed to the jobs of a check on a cluster. */
 static const struct option_row rows_of_place[] = {POD_ROWS, CLUSTER_ROWS};
 
 static void add_place_words(struct call *call, const struct option_row *row, const char **words,
@@ -71,7 +71,7 @@ static void add_place_words(struct call *call, const struct option_row *row, con
 	}
 }
 
-/* Each word of the call, and each row with a variable, is at most one value. */
+/* Each word of the command line, and each row with a variable, has at most one value. */
 static void read_pods(struct call *call)
 {
 	char **own CLEANUP(mem_free_any) = options_call(call->options);
@@ -91,7 +91,7 @@ static void read_pods(struct call *call)
 		text_addf(&call->faults, "muster check: %s: needs --on kubernetes\n", words[0]);
 }
 
-/* Only a template may have one too. */
+/* Only a template may have one as well. */
 static void check_image(struct call *call)
 {
 	if (call->request.is_on_kubernetes && !option_text(call->options, "image") &&
@@ -118,12 +118,12 @@ static void read_cluster(struct call *call)
 	bool is_on_kubernetes = call->request.is_on_kubernetes;
 	const char *list = given || is_on_kubernetes ? given : variable;
 
-	/* As --servers or in the variable of TensorFlow's old test. */
+	/* As in --servers or in the variable of TensorFlow's old test. */
 	if (call->request.is_remote && list)
 		call->request.servers =
 			check_servers_read(list, call->arena, "muster check: ", &call->faults,
 					   &call->request.n_servers);
-	/* On a cluster they are made, unless they are named. */
+	/* On a cluster servers are created, unless they are named. */
 	if (is_on_kubernetes && call->request.n_servers == 0)
 		call->request.is_remote = false;
 	if (call->request.is_remote && call->request.n_servers == 0 && !call->faults.len)
@@ -133,7 +133,7 @@ static void read_cluster(struct call *call)
 		add_check_call_fault(call, "--servers: needs 'check remote'");
 	call->request.ps = (int) option_number(options, "ps", 0);
 	call->request.workers = (int) option_number(options, "workers", 0);
-	/* Of servers that exist as many as there are, unless a number was asked for. */
+	/* Of existing servers all are used, unless a number was given. */
 	if (call->request.is_remote && !option_is_given(options, "workers"))
 		call->request.workers = 0;
 }
@@ -213,7 +213,7 @@ static int run(const struct call *call, const char *state_folder)
 	return check_run(&settings, &exit_code, &err) < 0 ? output_fail(&err) : exit_code;
 }
 
-/* All that the check starts is in it too, and so reaches each other. */
+/* All processes that the check starts are in it too, and so reach each other. */
 static int enter_private_network(struct err *err)
 {
 	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;

@@ -43,7 +43,7 @@ static int compat_run(const struct options *options)
 	char *name CLEANUP(mem_free_text) = mem_format("compat %s", arguments[0]);
 	struct command called = *command;
 
-	called.name = name; /* what it says of itself is what was typed */
+	called.name = name; /* so that its messages have the name that was typed */
 
 	for (size_t i = 1; i < count; i++)
 		own[i - 1] = (char *) arguments[i];

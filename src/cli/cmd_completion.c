@@ -1,14 +1,14 @@
-/* muster completion: the script that completes command lines of muster in a shell, and what it asks
- * for. */
+/* muster completion: the script that completes command lines of muster in a shell, and the words
+ * that the script requests. */
 #include "cli/completion.h"
 #include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 
-/* Each script asks `muster completion words`, so that it knows the options of the muster that it
+/* Each script calls `muster completion words`, so that it knows the options of the muster that it
  * completes. */
 
-/* Bash cuts words at '=' and ':' too: what stands before the last of them is there already. */
+/* Bash splits words also at '=' and ':'; the text up to the last of them is already there. */
 static const char bash_script[] =
 	"# Completion of muster for bash: source <(muster completion bash)\n"
 	"_muster() {\n"

@@ -1,4 +1,4 @@
-/* muster cp: files and folders in and out of a job's Pods. */
+/* muster cp: copies files and directories into and out of a job's Pods. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/copy_call.h"
@@ -37,7 +37,7 @@ static int check_ends(const struct ends *ends, struct err *err)
 	return 0;
 }
 
-/* A job of this name is recorded on this machine, and ran here: it had no Pods. */
+/* A job of this name is recorded on this machine, and ran on this machine: it had no Pods. */
 static bool is_recorded_here(const struct options *options, const char *name)
 {
 	struct client *client CLEANUP(lookup_close) = NULL;
@@ -64,7 +64,7 @@ static int copy_pod_files(const struct copy_call *call)
 			       : exec_kubernetes_program(call->options);
 }
 
-/* A plain name: where this machine knows the job to be, or was, else where the kubeconfig says. */
+/* A plain name: on the cluster that this machine's records name, else on that of the kubeconfig. */
 static int copy_known(const struct options *options, const struct ends *ends, struct copy_call call)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
@@ -87,7 +87,7 @@ static int copy_known(const struct options *options, const struct ends *ends, st
 
 static int cp_run(const struct options *options)
 {
-	size_t count; /* two, says the table */
+	size_t count; /* two, by the table */
 	const char *const *arguments = options_arguments(options, &count);
 	struct ends ends CLEANUP(ends_done) = {0};
 	struct err err = {0};

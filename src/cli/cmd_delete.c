@@ -1,4 +1,4 @@
-/* muster delete: ends jobs that run, and forgets them with their logs. */
+/* muster delete: stops running jobs, and deletes their records and logs. */
 #include "base/mem.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* Asks for the end; a job that has ended stays as it is. Whatever is in the way, forgetting meets
- * it again. */
+/* Requests a stop; a finished job stays as it is. Errors are ignored: the deletion meets them
+ * again. */
 static void begin_end(const struct found_job *job)
 {
 	int rc = job->client->functions->stop(job->client, job->name,
@@ -23,11 +23,11 @@ static int delete_job_record(const struct found_job *job, struct err *err)
 {
 	int rc = job->client->functions->remove(job->client, job->name, err);
 
-	/* Somebody else was faster, or the name was given twice. */
+	/* Another process deleted it first, or the name was given twice. */
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-/* One whose cluster is gone for good would be remembered for ever. */
+/* The record of a job whose cluster no longer exists would stay for ever. */
 static void hint_at_forgetting(const struct options *options, struct lookup *lookup,
 			       const struct found_jobs *jobs)
 {
@@ -44,7 +44,7 @@ static void hint_at_forgetting(const struct options *options, struct lookup *loo
 				arguments[i], choice);
 }
 
-/* Every job is asked to end before the first is waited for, so that they end side by side. */
+/* All jobs are asked to stop before the first is waited for, so that they stop at the same time. */
 static int delete_named(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
@@ -61,7 +61,7 @@ static int delete_named(const struct options *options, struct lookup *lookup)
 	return exit_code;
 }
 
-/* The cluster is not asked. */
+/* The cluster is not contacted. */
 static int forget_named(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
@@ -87,8 +87,8 @@ static int compare_end(const void *a, const void *b)
 	       (row->completion_time > other->completion_time);
 }
 
-/* Here, or on the cluster that the options choose; those that ended last are kept if --keep says
- * so. */
+/* On this machine, or on the cluster that the options select; with --keep, the jobs that finished
+ * last are kept. */
 static int delete_finished(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};

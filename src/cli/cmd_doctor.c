@@ -1,4 +1,4 @@
-/* muster doctor: what is here for training jobs, what is missing, and what mends it. */
+/* muster doctor: what this machine has for training jobs, what is missing, and how to fix it. */
 #include "base/mem.h"
 #include "cli/lookup.h"
 #include "command/command.h"

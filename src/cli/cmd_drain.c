@@ -1,4 +1,4 @@
-/* muster drain: asks machines to leave their elastic job, and waits until they have. */
+/* muster drain: asks machines to leave their elastic job, and waits until they have left. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
@@ -64,8 +64,8 @@ static void print_drain_member(const struct drain *drain, const struct json *mem
 		output_print_message("%s %s job '%s'", host, what, drain->job);
 }
 
-/* Without a pause: an agent that is the server ends with the last machine, after it has answered.
- */
+/* Without a pause: an agent that runs the server exits with the last machine, after it has
+ * answered. */
 static void read_on(struct drain *drain)
 {
 	if (drain->asker.revision)

@@ -1,4 +1,4 @@
-/* muster exec: a command beside a replica of a job. */
+/* muster exec: runs a command next to a replica of a job. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
@@ -25,17 +25,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A program in the place of a replica that runs on this machine: with the environment that the
- * replica was given, in the folder and in the network where it is. */
+/* A program next to a replica that runs on this machine: with the replica's environment, in its
+ * directory and in its network. */
 
-/* By its marks a process counts as the job's, and would be ended with what the job has left. */
+/* With these marks, muster would count the process as the job's, and kill it with the job's
+ * remaining processes. */
 static bool is_mark(const char *entry)
 {
 	return text_starts_with(entry, ENVIRONMENT_JOB_MARK "=") ||
 	       text_starts_with(entry, ENVIRONMENT_ATTEMPT_MARK "=");
 }
 
-/* The entries of a text, and NULL. Caller frees the list. */
+/* The entries of a text, then NULL. Caller frees the list. */
 static char **list_entries(struct text *text)
 {
 	size_t count = 0, capacity = 0;
@@ -61,7 +62,7 @@ static int enter_folder(const struct replica_status *replica, struct err *err)
 	return 0;
 }
 
-/* A pid may be another process by now; a mark is of one attempt. */
+/* The pid may belong to another process by now; a mark belongs to one attempt. */
 static bool is_running(const char *job_uid, const struct replica_status *replica)
 {
 	char *mark CLEANUP(mem_free_text) =
@@ -70,7 +71,7 @@ static bool is_running(const char *job_uid, const struct replica_status *replica
 	return replica->pid > 0 && process_has_mark((pid_t) replica->pid, mark);
 }
 
-/* PATH is the replica's, in which the program is looked for. */
+/* The program is searched in PATH, which is the replica's. */
 static int go_on_as(char **environment, const char *const *command, struct err *err)
 {
 	char **own = environ;
@@ -85,9 +86,8 @@ static int go_on_as(char **environment, const char *const *command, struct err *
 			       : err_set_errno(err, errno, "cannot run '%s'", command[0]);
 }
 
-/* Comes back only when it fails: ERR_CONFLICT: the replica does not run; ERR_REFUSED,
- * ERR_NOT_FOUND.
- */
+/* Returns only when it fails. ERR_CONFLICT: the replica is not running; ERR_REFUSED,
+ * ERR_NOT_FOUND. */
 static int exec_here(const char *job_uid, const struct replica_status *replica,
 		     bool has_private_network, const char *const *command, struct err *err)
 {
@@ -111,7 +111,7 @@ static int exec_here(const char *job_uid, const struct replica_status *replica,
 	return go_on_as(environment, command, err);
 }
 
-/* The replica that is meant; zero it to begin. */
+/* The selected replica; zero it to begin. */
 struct target {
 	struct copy_place place; /* without a path */
 	struct json *tfjob;
@@ -155,7 +155,7 @@ static int choose_replica(struct target *target, struct err *err)
 	return 0;
 }
 
-/* The lookup has no part in what follows. */
+/* The lookup is closed before the program is started. */
 static int find_target(const struct options *options, struct target *target, struct err *err)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
@@ -176,9 +176,9 @@ static int find_target(const struct options *options, struct target *target, str
 	return choose_replica(target, err);
 }
 
-/* Here. */
+/* On this machine. */
 
-/* NULL and an error where there is none. */
+/* NULL and an error if there is none. */
 static const struct replica_status *find_status(const struct target *target, struct arena *arena,
 						struct err *err)
 {
@@ -231,8 +231,8 @@ static int run_here(const struct options *options, const struct target *target,
 
 /* In a Pod. */
 
-/* A terminal there where there is one here at both ends. A terminal's keys are not taken when what
- * comes goes elsewhere: `| less` wants them. */
+/* The command gets a terminal if stdin and stdout are terminals. If only the output goes elsewhere,
+ * as to `| less`, the terminal's keys are not read: less needs them. */
 static int run_in_pod(const struct options *options, const struct target *target,
 		      const char *const *command)
 {

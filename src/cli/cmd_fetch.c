@@ -1,4 +1,4 @@
-/* muster fetch: the folders that a job's --fetch names, now. */
+/* muster fetch: copies the directories that a job's --fetch names, now. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/copy_call.h"
@@ -11,7 +11,7 @@
 #include "spec/fetch.h"
 #include "spec/job.h"
 
-/* Into a folder of the Pod's name, so that those of several do not mix. */
+/* Into a directory with the Pod's name, so that those of several Pods do not mix. */
 static int fetch_one(const struct options *options, const struct found_job *found,
 		     const char *destination, const struct fetch *fetch)
 {

@@ -1,4 +1,4 @@
-/* muster help [COMMAND]: what there is, and how it is used. */
+/* muster help [COMMAND]: the list of commands, or the usage of one. */
 #include "command/call.h"
 #include "command/help.h"
 #include "command/options.h"

@@ -1,4 +1,4 @@
-/* muster launch: an agent of an elastic job, in the place of torchrun. */
+/* muster launch: an agent of an elastic job; replaces torchrun. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/exec_kubernetes.h"
@@ -24,7 +24,7 @@
 
 #define LOOPBACK "127.0.0.1"
 
-/* What a call is about, and what is made of it. */
+/* The values of a command line, and what is made from them. */
 struct call {
 	const struct options *options;
 	struct launch launch;
@@ -33,11 +33,11 @@ struct call {
 	struct arena *arena;
 	const char **command;
 	char *interpreter;
-	char *name; /* of the job that this machine's part is */
+	char *name; /* of the local job that is this machine's part */
 	struct job *job;
-	char *serves_at; /* an address of this machine; NULL: the endpoint is another's */
+	char *serves_at; /* an address of this machine; NULL: another machine has the endpoint */
 	struct listening listening;
-	struct http_tls *tls; /* of this server; NULL: none */
+	struct http_tls *tls; /* of our server; NULL: none */
 };
 
 static void launch_call_done(struct call *call)
@@ -55,7 +55,7 @@ static void launch_call_done(struct call *call)
 	arena_free(call->arena);
 }
 
-/* The job of this machine. */
+/* The local job. */
 
 static int find_command(struct call *call, struct err *err)
 {
@@ -71,13 +71,13 @@ static int find_command(struct call *call, struct err *err)
 						     &call->interpreter, err);
 }
 
-/* As torchrun, where nobody set it. */
+/* As torchrun does, if OMP_NUM_THREADS is not set. */
 static bool limits_threads(const struct call *call)
 {
 	return call->launch.n_processes > 1 && !getenv(THREADS_VARIABLE);
 }
 
-/* Its processes pick their GPUs by LOCAL_RANK, out of all. */
+/* Its processes choose among all GPUs by LOCAL_RANK. */
 static void share_gpus(const struct call *call, struct json *document)
 {
 	struct json *template =
@@ -88,7 +88,7 @@ static void share_gpus(const struct call *call, struct json *document)
 				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
 }
 
-/* torchrun's, where machines meet and nobody said what they call the job. */
+/* torchrun's default id, if machines meet and no id was given. */
 static const char *id_of(const struct call *call)
 {
 	if (call->launch.job_id)
@@ -134,9 +134,9 @@ static int make_job(struct call *call, struct faults *faults)
 	return rc < 0 ? rc : backend_local_check(call->job, &call->gpus, faults);
 }
 
-/* Where the machines meet. */
+/* The endpoint. */
 
-/* Whether nobody from outside gets in without having been asked in. */
+/* Whether only this machine, or clients with the token, can connect. */
 static bool may_serve(const struct call *call)
 {
 	const char *ip = call->serves_at;
@@ -145,7 +145,7 @@ static bool may_serve(const struct call *call)
 	       text_equals(ip, "::1") || option_flag(call->options, "insecure");
 }
 
-/* The one whose address the endpoint is serves, unless another process there does already. */
+/* The machine that has the endpoint's address serves, unless another process on it already does. */
 static int open_server(struct call *call, struct err *err)
 {
 	struct launch *launch = &call->launch;
@@ -167,7 +167,8 @@ static int open_server(struct call *call, struct err *err)
 	if (rc < 0)
 		return rc;
 	rc = listening_open_port(call->serves_at, launch->endpoint.port, &call->listening.fd, err);
-	/* Should that process go, its place is not taken for others without having said so. */
+	/* If that process exits, this one does not open its port to the network without being told
+	 * to. */
 	if (rc == ERR_EXISTS && !may_serve(call))
 		free(TAKE(call->serves_at));
 	return rc == ERR_EXISTS ? 0 : rc;

@@ -1,4 +1,4 @@
-/* muster logs: the kept output of a job's replicas, and what they go on printing. */
+/* muster logs: the stored output of a job's replicas, and new output as they print it. */
 #include "base/mem.h"
 #include "cli/fetched_logs.h"
 #include "cli/kube_cluster.h"
@@ -23,31 +23,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* When a supervisor is gone, its job is settled in less than this. */
+/* After a supervisor was killed, its job is cleaned up in less than this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
 struct logs {
 	const struct options *options;
 	struct lookup *lookup;
-	const char *argument; /* as the job is named */
+	const char *argument; /* the job's name as given */
 	const char *name;
 	struct client *client;
 	struct job *job;
 	bool is_over; /* nothing will be written any more */
 	char *folder;
-	struct fetched_logs fetched; /* where the job's own folder is on another machine */
+	struct fetched_logs fetched; /* if the job's own directory is on another machine */
 	struct log_selection selection;
 	struct log_name *replicas; /* of the selection */
 	bool is_one_of_several; /* jobs */
-	bool comes_bit_by_bit; /* lines are shown while they are fetched */
+	bool comes_bit_by_bit; /* lines are printed while they are fetched */
 
 	struct loop *loop;
 	struct screen *lines;
 	struct screen *chatter; /* may be the same */
 	struct line_format format;
 	struct log_view *view;
-	struct folder_watch *watch; /* while it follows, and until the end of the program */
-	bool is_ending; /* what there is is shown, and that is all */
+	struct folder_watch *watch; /* while it follows, until this program exits */
+	bool is_ending; /* all present lines are printed, and no more are read */
 	struct loop_watch *interrupt, *termination;
 	int exit_code;
 };
@@ -91,8 +91,8 @@ static void end_following(struct logs *logs)
 	log_view_finish(logs->view, on_shown, logs);
 }
 
-/* Lines that are shown while they are fetched come in the order of their times, as from a folder
- * that has all of them. */
+/* Lines that are printed while they are fetched come in the order of their times, as from a
+ * directory with all of them. */
 static void hold_back(struct logs *logs)
 {
 	if (logs->comes_bit_by_bit && !wants_to_follow(logs))
@@ -100,7 +100,7 @@ static void hold_back(struct logs *logs)
 				fetched_logs_known_until(&logs->fetched));
 }
 
-/* More lines may be shown, though none has come. */
+/* More lines may be printed, though none has arrived. */
 static void on_known(void *data)
 {
 	struct logs *logs = data;
@@ -111,7 +111,7 @@ static void on_known(void *data)
 	log_view_on_news(logs->view);
 }
 
-/* All that will ever be there is. */
+/* All lines have been fetched. */
 static void on_fetched(void *data)
 {
 	struct logs *logs = data;
@@ -146,8 +146,8 @@ static void print_log_trouble(const char *sentence, void *data)
 	output_print_message("%s", sentence);
 }
 
-/* Readers look at lines of all replicas and attempts that were fetched; what is not wanted is not
- * fetched to begin with. A pattern is the reader's to look for. */
+/* Readers read the fetched lines of all replicas and attempts; the others are not fetched to begin
+ * with. Only the reader searches for a pattern. */
 static int fetch_logs(struct logs *logs, struct err *err)
 {
 	const struct log_selection *selection = &logs->selection;
@@ -176,8 +176,8 @@ static int fetch_logs(struct logs *logs, struct err *err)
 	return rc;
 }
 
-/* Where the job's logs are; of one on a cluster that another machine watches, or nobody, they come
- * from its Pods. */
+/* The directory of the job's logs. The logs of a job on a cluster come from its Pods if no process
+ * of this machine supervises it. */
 static int find_folder(struct logs *logs, struct err *err)
 {
 	const struct client_functions *functions = logs->client->functions;
@@ -200,9 +200,9 @@ static int check_logs(const struct logs *logs, bool more_may_come, struct err *e
 	return log_selection_check(&logs->selection, &there, err);
 }
 
-/* Showing. */
+/* Printing. */
 
-/* The reader of our output has enough when it closes it. */
+/* The reader of our output closes it when it has read enough. */
 static void on_logs_room(void *data)
 {
 	struct logs *logs = data;
@@ -224,7 +224,7 @@ static void on_logs_signal(int signal_number, void *data)
 	loop_stop(logs->loop);
 }
 
-/* A live line is taken off the screen; what was fetched is taken away. */
+/* So that a live line is erased from the screen, and fetched files are deleted. */
 static void watch_logs_signals(struct logs *logs)
 {
 	bool has_fetched = logs->fetched.folder != NULL;
@@ -280,8 +280,8 @@ static void end_if_over(struct logs *logs)
 		end_following(logs);
 }
 
-/* The supervisor closed its own notes: it is gone, and writes nothing any more. If it died, the job
- * is settled about now. */
+/* The supervisor's own log was closed: it has exited and writes no more. If it was killed, the job
+ * is cleaned up now. */
 static void wait_until_settled(struct logs *logs)
 {
 	msec until = loop_now() + SETTLING_TIME;
@@ -312,7 +312,7 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 	case FOLDER_FILE_CLOSED:
 		log_view_on_news(logs->view);
 		if (logs->fetched.folder)
-			break; /* on_fetched says when it is over */
+			break; /* on_fetched is called when it is over */
 		if (!file_name)
 			end_if_over(logs);
 		else if (strcmp(file_name, "muster.log") == 0)
@@ -324,14 +324,14 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 	}
 }
 
-/* Watches first and looks then, so that no end is missed between the two. */
+/* Watches first and reads then, so that no finish between the two is missed. */
 static int begin_following(struct logs *logs, struct err *err)
 {
 	int rc =
 		folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch, err);
 
 	if (rc < 0 || logs->fetched.folder)
-		return rc; /* on_fetched says when it is over */
+		return rc; /* on_fetched is called when it is over */
 	rc = read_logged_job(logs, err);
 	if (rc == 0 && logs->is_over)
 		end_following(logs);
@@ -352,7 +352,7 @@ static int show_job_logs(struct logs *logs, bool more_may_come, struct err *err)
 	return 0;
 }
 
-/* What the lines that were shown, or were not, mean for the caller. */
+/* The exit code, by the lines that were printed or not found. */
 static int exit_code_of(const struct logs *logs)
 {
 	int failure = screen_failure(logs->lines);
@@ -370,7 +370,7 @@ static int exit_code_of(const struct logs *logs)
 	return EXIT_DONE;
 }
 
-/* Of a job whose cluster cannot be asked, the lines that are here are shown all the same. */
+/* If the job's cluster cannot be reached, the lines on this machine are printed all the same. */
 static int look_up(struct logs *logs, struct found_job *ret_found, bool *ret_is_cut_off,
 		   struct err *err)
 {
@@ -401,8 +401,8 @@ static int find_logged_job(struct logs *logs, struct err *err)
 	return find_folder(logs, err);
 }
 
-/* The words behind a job that are replicas of it; gives how many they are. One alone is what --role
- * and --index say, so that no more than its log is fetched from a cluster. */
+/* The words after a job that are its replicas; returns their number. A single one is like --role
+ * and --index, so that only its log is fetched from a cluster. */
 static size_t take_replicas(struct logs *logs, const char *const *words, size_t count)
 {
 	struct log_selection *selection = &logs->selection;
@@ -439,8 +439,8 @@ static int show_logs(struct logs *logs)
 	return exit_code_of(logs);
 }
 
-/* The job that the first word names, the newest one without a word, and its replicas. Gives how
- * many words that were. */
+/* Prints the job that the first word names (without a word the newest) and its replicas. Returns
+ * the number of words used. */
 static size_t show_next(const struct options *options, const char *const *words, size_t count,
 			bool is_one_of_several, int *ret_exit_code)
 {
@@ -468,7 +468,8 @@ static size_t count_jobs(const char *const *words, size_t count)
 	return n_jobs;
 }
 
-/* "muster logs JOB 1", "muster logs JOB worker": nobody means a job by that. */
+/* "muster logs JOB 1", "muster logs JOB worker": such a word is meant as a replica, not as a
+ * job. */
 static bool check_words(const char *const *words, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -484,7 +485,7 @@ static bool check_words(const char *const *words, size_t count)
 	return true;
 }
 
-/* False when what the call says does not go together. */
+/* False on conflicting options. */
 static bool check_call(const struct options *options, const char *const *words, size_t count,
 		       size_t n_jobs)
 {

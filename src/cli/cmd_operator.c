@@ -1,4 +1,4 @@
-/* muster operator: serves TFJob objects of a cluster. */
+/* muster operator: manages the TFJob objects of a cluster. */
 #include "cli/cluster_support.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
@@ -11,7 +11,7 @@ static int operator_run_command(const struct options *options)
 			       : exec_kubernetes_program(options);
 }
 
-/* Of training-operator's manager; most are without a meaning here (cli/operator_flags.h). */
+/* Flags of training-operator's manager; most have no effect (cli/operator_flags.h). */
 #define OLD_ROW(of_name, of_kind)                                                                  \
 	{                                                                                          \
 		.name = (of_name), .kind = (of_kind), .value_name = "VALUE"                        \

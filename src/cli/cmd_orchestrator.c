@@ -1,4 +1,4 @@
-/* muster orchestrator: the server that agents of elastic jobs meet at. */
+/* muster orchestrator: the rendezvous server of the agents of elastic jobs. */
 #include "cli/cluster_support.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/orchestrator_call.h"

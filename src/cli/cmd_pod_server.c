@@ -1,4 +1,4 @@
-/* muster pod-server: starts the training of a Pod when a master says who the Pod is. */
+/* muster pod-server: starts the training of a Pod when a master has sent the Pod's role. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -16,7 +16,7 @@ static void print_pod_server_line(const char *sentence)
 	output_print_message("%s", sentence);
 }
 
-/* Of the file, else of the environment. NULL: there is none. Caller frees. */
+/* From the file, else from the environment. NULL: there is none. Caller frees. */
 static int read_secret(const struct options *options, char **ret_secret, struct err *err)
 {
 	const char *path = option_text(options, "secret-file");
@@ -30,7 +30,7 @@ static int read_secret(const struct options *options, char **ret_secret, struct 
 	return 0;
 }
 
-/* For a container whose image does not have it. */
+/* For a container whose image has no muster. */
 static int install(const char *folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/muster", folder);

@@ -1,4 +1,4 @@
-/* muster port-forward: a port of a job's replica, reached from this machine. */
+/* muster port-forward: forwards a port of this machine to a job's replica. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
@@ -13,15 +13,15 @@
 
 #include <stdlib.h>
 
-/* The replica that is meant, whichever Pod it is in. */
+/* The selected replica, in whichever Pod it is. */
 struct target {
-	const struct options *options; /* that lead to it */
-	char *namespace_name; /* NULL: its job is one of this machine */
+	const struct options *options; /* these select its cluster */
+	char *namespace_name; /* NULL: a local job */
 	char *job;
 	char *replica; /* "worker-0" */
 	char *pod;
-	char *address; /* of one on this machine that runs, where it is known; else NULL */
-	bool is_tfjob; /* that an operator serves */
+	char *address; /* of a running replica on this machine, if known; else NULL */
+	bool is_tfjob; /* an operator manages it */
 	bool is_over;
 	bool has_private_network;
 };
@@ -142,7 +142,7 @@ static int port_forward_run(const struct options *options)
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct target target CLEANUP(target_done) = {0};
 	struct err err = {0};
-	size_t count; /* at least two, says the table */
+	size_t count; /* at least two, by the table */
 	const char *const *arguments = options_arguments(options, &count);
 
 	if (port_arguments_read(arguments + 1, count - 1, &ports, &err) < 0 ||

@@ -1,4 +1,5 @@
-/* muster probe: which tasks and devices are behind TensorFlow servers, and do operations run. */
+/* muster probe: lists the tasks and devices of TensorFlow servers, and tests whether operations
+ * run. */
 #include "base/mem.h"
 #include "check/probe.h"
 #include "command/command.h"
@@ -43,7 +44,7 @@ static void keep_event(struct json *events, const struct json *event)
 	json_set(events, json_as_string(json_get(event, "task"), ""), json_new_copy(event));
 }
 
-/* For programs each event at once; for people a table at the end, and errors at once. */
+/* Programs get each event immediately; users get a table at the end, and errors immediately. */
 static void on_probe_event(const struct json *event, void *data)
 {
 	struct probe_call *call = data;
@@ -113,9 +114,8 @@ static int open_library(struct library **ret_library, void *data, struct err *er
 				  err);
 }
 
-/* Every call of TensorFlow has a limit of its own. One that passes it twice over, once for the
- * question and once for closing the session, hangs, and the signal leaves the rest to the outer
- * process. */
+/* Every call of TensorFlow has its own limit. A call that exceeds it twice, once for the request
+ * and once for closing the session, hangs; the signal leaves the rest to the outer process. */
 static void take_begin(const char *doing, void *data)
 {
 	struct probe_call *call = data;
@@ -125,8 +125,8 @@ static void take_begin(const char *doing, void *data)
 	alarm((unsigned int) msec_to_whole_seconds(limit));
 }
 
-/* The inner process. It leaves by _exit: what TensorFlow would do at exit fails while its threads
- * go on. The end of the outer process ends it too. */
+/* The inner process. It leaves by _exit: TensorFlow's work at exit fails while its threads are
+ * running. When the outer process exits, it is killed. */
 static NORETURN void probe(struct probe_call *call)
 {
 	const struct probe_request request = {
@@ -168,7 +168,7 @@ static int run_guarded(struct probe_call *call)
 	return output_fail(&err);
 }
 
-/* False when something is wrong with it: that is told. */
+/* False on an error, which is printed. */
 static bool read_probe_call(struct probe_call *call)
 {
 	struct text faults CLEANUP(text_done) = {0};

@@ -1,4 +1,4 @@
-/* muster ps: the jobs of this user on this machine, and those on a cluster. */
+/* muster ps: lists this user's jobs on this machine, and those on a cluster. */
 #include "base/mem.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
@@ -33,7 +33,7 @@ static bool is_shown(const struct options *options, const struct client_row *row
 	return option_flag(options, "all") || !row->is_finished;
 }
 
-/* The rows that a call shows, or those of them that changed. */
+/* The rows to print, or those of them that have changed. */
 struct shown_rows {
 	const struct client_row **list;
 	size_t count;
@@ -54,15 +54,15 @@ static struct shown_rows choose_rows(const struct options *options, const struct
 	return shown;
 }
 
-/* The table. Each column is a heading and what stands in it. */
+/* The table. Each column is a heading and a cell for each row. */
 
 enum detail {
 	DETAIL_ALWAYS,
-	DETAIL_NAMESPACES, /* where all of them are listed */
+	DETAIL_NAMESPACES, /* for a list of all namespaces */
 	DETAIL_WIDE,
 };
 
-/* What the cells of a line are made of. */
+/* The values for the cells of a line. */
 struct line {
 	const struct client_row *row;
 	msec now;
@@ -130,7 +130,7 @@ static const struct column {
 	{"MESSAGE", DETAIL_WIDE, false, NULL, offsetof(struct client_row, message)},
 };
 
-/* The columns that this call shows; gives their number. */
+/* The columns to print; returns their number. */
 static size_t choose_columns(const struct options *options, const struct column **chosen)
 {
 	bool is_wide = text_equals(option_text(options, "output"), "wide");
@@ -196,7 +196,7 @@ static int read_object(struct lookup *lookup, const struct client_row *row, stru
 	return rc < 0 ? rc : client->functions->get(client, row->name, ret_job, err);
 }
 
-/* A TFJobList, as the API server gives one. A job deleted since the list was read is left out. */
+/* A TFJobList, as the API server returns one. A job deleted since the list was read is omitted. */
 static int print_objects(struct lookup *lookup, const struct shown_rows *shown, const char *format,
 			 struct err *err)
 {
@@ -221,7 +221,8 @@ static int print_objects(struct lookup *lookup, const struct shown_rows *shown, 
 	return 0;
 }
 
-/* Where to look: what --on says; where it says nothing, the cluster if one is chosen, else here. */
+/* Which jobs to list: those of --on; without it the cluster's if one is selected, else this
+ * machine's. */
 static bool is_asked_for(const struct options *options, const char *place)
 {
 	const char *on = option_text(options, "on");
@@ -233,7 +234,7 @@ static bool is_asked_for(const struct options *options, const char *place)
 	return text_equals(on, place) || text_equals(on, "all");
 }
 
-/* Before those that are there. */
+/* Adds them before the rows that are in the list. */
 static int add_listed_jobs(const struct options *options, struct lookup *lookup, bool is_on_cluster,
 			   struct rows *rows, struct err *err)
 {
@@ -256,8 +257,8 @@ static int add_listed_jobs(const struct options *options, struct lookup *lookup,
 	return 0;
 }
 
-/* What one of both places has is shown also when the other cannot be asked. The cluster comes
- * first, because another program may go on from there. */
+/* The jobs of one place are printed also when the other place cannot be read. The cluster comes
+ * first, because another program may be executed there. */
 static int list_all(const struct options *options, struct lookup *lookup, struct rows *rows)
 {
 	struct err err = {0};
@@ -284,12 +285,12 @@ static void point_to_cluster(const struct options *options)
 			config->namespace_name);
 }
 
-/* -w. A terminal shows the table as it is, anew each second; a file gets the table, and then a row
- * whenever a job changes. Jobs of this machine are looked at when one changes, and now and then in
- * case its supervisor died without a word; those of a cluster now and then. */
+/* -w. A terminal shows the present table, redrawn each second; a file gets the table, and then a
+ * row whenever a job changes. Jobs of this machine are read when one changes, and periodically in
+ * case a supervisor was killed; those of a cluster periodically. */
 
 #define LOOK_AGAIN (5 * MSEC_PER_SECOND)
-/* Changes come in swarms. */
+/* Changes come in bursts. */
 #define SETTLE_DOWN 50
 
 struct watching {
@@ -298,7 +299,7 @@ struct watching {
 	struct loop *loop;
 	struct loop_watch *timer;
 	struct folder_watch *folder_watch;
-	bool is_drawn; /* over what was shown before, on a terminal */
+	bool is_drawn; /* over the last output, on a terminal */
 	bool has_looked;
 	msec next_look;
 	struct rows last;
@@ -322,7 +323,7 @@ static const struct client_row *find_last(const struct rows *last, const struct 
 	return NULL;
 }
 
-/* One that ended since it was shown is shown once more. */
+/* A job that has finished since it was printed is printed once more. */
 static struct shown_rows choose_changed(const struct watching *watching, const struct rows *rows)
 {
 	struct shown_rows shown = {.list = mem_new_array(rows->count + 1, sizeof(*shown.list))};
@@ -360,7 +361,7 @@ static void add_changed(const struct watching *watching, const struct rows *rows
 	output_add(&text);
 }
 
-/* Not later than it would look anyway. */
+/* Not later than the next poll. */
 static void schedule_job_poll(struct watching *watching, msec at)
 {
 	if (at >= watching->next_look)
@@ -399,7 +400,7 @@ static void on_job_folder_change(enum folder_news news, const char *file_name, v
 	schedule_job_poll(watching, loop_now() + SETTLE_DOWN);
 }
 
-/* Without it, changes are seen now and then. */
+/* Without it, changes are found by polling. */
 static void watch_store(struct watching *watching)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;

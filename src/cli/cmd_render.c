@@ -1,4 +1,4 @@
-/* muster render: what would be made of flags or a file, with no side effect. */
+/* muster render: shows what options or a file would create, with no side effect. */
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/cluster_support.h"
@@ -20,7 +20,7 @@
 
 #include <stdlib.h>
 
-/* Objects of Kubernetes; no cluster is asked. */
+/* Objects of Kubernetes; no cluster is contacted. */
 
 static int render_pods(const struct options *options, const struct job_source *source)
 {
@@ -52,7 +52,7 @@ static bool is_free_of_a_job(const struct options *options)
 	return false;
 }
 
-/* With the longest of the names behind it. */
+/* With the longest name that is appended. */
 static bool check_prefix(const char *prefix)
 {
 	char *name CLEANUP(mem_free_text) = mem_format("%s-worker%d", prefix, LIMIT_REPLICAS);
@@ -99,10 +99,10 @@ static int render_k8s_tensorflow(const struct options *options)
 	return EXIT_DONE;
 }
 
-/* Where example ports begin: a run reserves its own. */
+/* First port of the examples: a run reserves its own. */
 #define FIRST_EXAMPLE_PORT 20000
 
-/* The cluster of a job that does not run: each replica with the address it would have. */
+/* The cluster of a job that does not run: each replica with the address that it would have. */
 struct rendering {
 	const struct job *job;
 	enum tf_config_style style;
@@ -193,8 +193,8 @@ static int show_one(const struct options *options, const struct rendering *rende
 	return EXIT_DONE;
 }
 
-/* A line for each replica, which is YAML and has the very text of the variable; or one JSON object.
- */
+/* A line for each replica, which is YAML and contains the exact text of the variable; or one JSON
+ * object. */
 static void show_all(const struct options *options, const struct rendering *rendering)
 {
 	bool is_json = text_equals(option_text(options, "output"), "json");
@@ -235,8 +235,7 @@ static int show_tf_config(const struct options *options, const struct job *job)
 	return EXIT_DONE;
 }
 
-/* The namespace is part of each address: as in a run, the one of the kubeconfig, if there is one.
- */
+/* The namespace is part of each address: as in a run, that of the kubeconfig, if there is one. */
 static int place(const struct options *options, struct job_source *source, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
@@ -252,7 +251,7 @@ static int place(const struct options *options, struct job_source *source, struc
 	return 0;
 }
 
-/* A TFJob stays as it is: where it is put is said when it is. */
+/* A TFJob stays unchanged: its namespace is chosen when it is created. */
 static int show_addresses(const struct options *options, struct job_source *source)
 {
 	struct err err = {0};
@@ -278,7 +277,7 @@ static void show_objects(const struct options *options, const struct job_source 
 				  format);
 }
 
-/* As `oc process --parameters` has them. */
+/* As `oc process --parameters` prints them. */
 static void add_parameters(const struct template_parameter *parameters, size_t count)
 {
 	static const char *const headings[] = {"NAME", "DESCRIPTION", "GENERATOR", "VALUE"};

@@ -1,5 +1,4 @@
-/* muster resume: starts suspended jobs again, and lets jobs that were stopped or have failed go on.
- */
+/* muster resume: resumes suspended jobs, and restarts jobs that were stopped or have failed. */
 #include "base/mem.h"
 #include "cli/change.h"
 #include "cli/kube_cluster.h"
@@ -14,12 +13,12 @@
 
 #include <stdlib.h>
 
-/* What is to be done with a job. */
+/* What to do with a job. */
 enum work {
-	WORK_NONE, /* it runs */
-	WORK_LATER, /* it ends */
+	WORK_NONE, /* it is running */
+	WORK_LATER, /* it is stopping */
 	WORK_CLEAR_SUSPENSION,
-	WORK_GO_ON, /* it has ended */
+	WORK_GO_ON, /* it has finished */
 	WORK_REFUSED, /* the same, of a TFJob */
 };
 
@@ -31,7 +30,7 @@ static enum work work_on(const struct json *object, const struct status *status)
 		return client_job_is_served(object) ? WORK_REFUSED : WORK_GO_ON;
 	if (json_get_path(object, "metadata", "annotations", JOB_ANNOTATION_STOP, NULL))
 		return WORK_LATER;
-	/* Where it has no active supervisor, that is what is to be told. */
+	/* A job without an active supervisor gets an error that says so. */
 	return json_as_bool(suspend, false) || client_job_is_unsupervised(object)
 		       ? WORK_CLEAR_SUSPENSION
 		       : WORK_NONE;
@@ -61,7 +60,7 @@ static int refuse_for_now(const struct found_job *found, struct err *err)
 		       found->name, words);
 }
 
-/* Its objects are about to go, or nobody is there to take them away. */
+/* Its objects are about to be deleted, or it has no supervisor that would delete them. */
 static int refuse_on_cluster(const struct found_job *found, struct err *err)
 {
 	char *words CLEANUP(mem_free_text) =
@@ -84,7 +83,7 @@ static int refuse_ended_tfjob(const struct found_job *found, struct err *err)
 		       found->name, words);
 }
 
-/* What can be done with the store open. *ret_has_ended: there is more to do. */
+/* The work that is possible with an open store. *ret_has_ended: there is more to do. */
 static int resume_without_fork(const struct found_job *found, bool *ret_has_ended, struct err *err)
 {
 	enum work work;
@@ -110,8 +109,8 @@ static int resume_without_fork(const struct found_job *found, bool *ret_has_ende
 	return 0;
 }
 
-/* Jobs that have ended are left to the second round, when no store is open any more: a supervisor
- * begins with a fork. */
+/* Finished jobs are left to the second round, when no store is open: a supervisor starts with a
+ * fork. */
 static int first_round(const struct options *options, struct arena *arena, const char **ended,
 		       size_t *n_ended)
 {
@@ -172,7 +171,7 @@ static int resume_local_job(const struct options *options, const char *state_fol
 	return EXIT_DONE;
 }
 
-/* Absolute, because a supervisor goes to the folder in which its job was started. */
+/* Absolute, because a supervisor changes to the directory in which its job was started. */
 static int find_state_folder(const struct options *options, char **ret_folder, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;

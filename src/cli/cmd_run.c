@@ -1,5 +1,5 @@
-/* muster run: makes a job of a script, a program or a file, and sees it through, here or on a
- * cluster. */
+/* muster run: makes a job from a script, a program or a file, and supervises it, on this machine or
+ * on a cluster. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/exec_kubernetes.h"
@@ -27,7 +27,7 @@ static bool is_server_asked(const struct options *options)
 	return text_equals(option_text(options, "dry-run"), "server");
 }
 
-/* What says where on a cluster, of a job that is to run here. */
+/* Rejects options that select a cluster, for a local job. */
 static bool complain_of_cluster_options(const struct options *options)
 {
 	static const char *const names[] = {"namespace", "context", "kubeconfig"};
@@ -42,7 +42,7 @@ static bool complain_of_cluster_options(const struct options *options)
 	return is_any;
 }
 
-/* False when jobs cannot be run where they are wanted. */
+/* False when jobs cannot run at the given place. */
 static bool is_place_known(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
@@ -64,7 +64,7 @@ static bool is_place_known(const struct options *options)
 	return false;
 }
 
-/* Ends with muster's own fault when there is no other program. */
+/* Exits with an internal error when there is no other program. */
 static int forward_run_call(const struct options *options)
 {
 	(void) exec_kubernetes_program(options);
@@ -91,8 +91,8 @@ static void warn_of_ignored_fields(const struct job *job)
 		output_print_message("ignored on this machine: %s", text_of(&ignored));
 }
 
-/* What a job says itself wins; a variable that was left in a file from elsewhere is not meant to.
- */
+/* A variable that the job sets itself overrides muster's; one left in a file from another
+ * environment is not meant to. */
 static void warn_of_own_identity(const struct job *job)
 {
 	struct text names CLEANUP(text_done) = {0};
@@ -141,7 +141,7 @@ static int show_plan(const struct options *options, const struct job *job)
 	return EXIT_DONE;
 }
 
-/* Nobody sees what a job in the background says of its GPUs, so it is said here. */
+/* A background job's messages about its GPUs are not visible, so this check is made first. */
 static bool are_gpus_free(const struct options *options, const struct job *job,
 			  const struct gpus *gpus, const char *state_folder, struct err *err)
 {
@@ -173,7 +173,7 @@ static int supervise_run_here(const struct options *options, struct job *job,
 	return run_remove_finished(options, NULL, job->name, exit_code);
 }
 
-/* Here or on a cluster, with an open socket for its metrics (NULL: none). */
+/* On this machine or on a cluster, with an open socket for its metrics (NULL: none). */
 static int run_there(const struct options *options, struct job_source *source,
 		     const struct gpus *gpus, const struct listening *metrics)
 {
@@ -181,8 +181,8 @@ static int run_there(const struct options *options, struct job_source *source,
 					 : supervise_run_here(options, source->job, gpus, metrics);
 }
 
-/* The socket is there before the job, so that an address that is taken is told before anything was
- * started, and from the terminal of a job that goes on in the background. */
+/* The socket is opened before the job. So an address in use is reported before anything was
+ * started, and on the terminal also for a job in the background. */
 static int run_with_metrics(const struct options *options, struct job_source *source,
 			    const struct gpus *gpus)
 {

@@ -1,4 +1,4 @@
-/* muster scale: changes how many replicas of a role a job has. */
+/* muster scale: changes the number of a role's replicas. */
 #include "base/mem.h"
 #include "cli/change.h"
 #include "cli/kube_cluster.h"
@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Adds "worker=3" to a patch. The role's key in the document is the job's own spelling of it. */
+/* Adds "worker=3" to a patch. The key of the role is as the document spells it. */
 static int add_patch_replicas(const struct job *job, const char *argument, struct json *specs,
 			      struct err *err)
 {
@@ -33,7 +33,7 @@ static int add_patch_replicas(const struct job *job, const char *argument, struc
 	return 0;
 }
 
-/* What is wrong with each but the last is told here. */
+/* Prints all errors but the last, which it returns. */
 static int add_counts(const struct job *job, const char *const *counts, size_t n_counts,
 		      struct json *specs, struct err *err)
 {
@@ -51,7 +51,7 @@ static int add_counts(const struct job *job, const char *const *counts, size_t n
 	return rc;
 }
 
-/* One job, as it was read: its document, and what is true of it. */
+/* One job as it was read: its document and status. */
 struct reading {
 	struct job *job;
 	struct status status;
@@ -87,7 +87,7 @@ static bool is_any_at_work(const struct reading *reading)
 	return false;
 }
 
-/* Whether a count of the patch is another one than now, and its peers cannot take that in. */
+/* Whether the patch changes a count that the job's other replicas cannot adopt while running. */
 static bool restarts_whole(const struct job *job, const struct json *specs)
 {
 	for (size_t i = 0; i < job->n_roles; i++) {

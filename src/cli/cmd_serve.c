@@ -1,4 +1,4 @@
-/* muster serve: creates jobs that clients ask for over HTTP, and runs them on a cluster. */
+/* muster serve: creates jobs that clients request over HTTP, and runs them on a cluster. */
 #include "cli/cluster_support.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"

@@ -1,4 +1,4 @@
-/* muster server: one TensorFlow server in a process of ours. */
+/* muster server: a TensorFlow server in this process. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "command/command.h"
@@ -18,7 +18,7 @@
 
 #define MOST_THREADS 64
 
-/* What a call is about, and what it found. */
+/* The values of a command line, and what was found for them. */
 struct server_call {
 	const struct options *options;
 	struct cluster_spec *spec;
@@ -37,7 +37,7 @@ static bool has_task_flags(const struct options *options)
 	       option_is_given(options, "task-index");
 }
 
-/* True when `text` was read; else its faults are told, `source` before each. */
+/* True when `text` was read; else its faults are printed, each after `source`. */
 static bool read_spec_from(const char *source, const char *text,
 			   int (*read)(const char *, struct faults *, struct cluster_spec **),
 			   struct cluster_spec **ret_spec)
@@ -111,7 +111,7 @@ static void tell_library(const struct library_place *place)
 			     library_origin_words[place->origin]);
 }
 
-/* False when there is none: then it was told where it was looked for, and what to install. */
+/* False when there is none: then it has printed where it searched, and what to install. */
 static bool find_library(const struct options *options, struct library_place **ret_library)
 {
 	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
@@ -143,7 +143,7 @@ static void print_serving(const struct server_call *call, const struct serving *
 	output_add_event(event);
 }
 
-/* For people all of it, for programs what is no event. */
+/* Users get all of it, programs only what is not an event. */
 static void tell_network(const struct json *event, const char *sentence, void *data)
 {
 	const struct server_call *call = data;
@@ -155,7 +155,7 @@ static void tell_network(const struct json *event, const char *sentence, void *d
 		output_print_message("%s", sentence);
 }
 
-/* After the server serves, because a name may take its time to be looked up. */
+/* After the server has started, because a name lookup may take time. */
 static void warn_of_other_host(const struct cluster_spec *spec)
 {
 	const char *address = cluster_spec_own_address(spec);
@@ -168,7 +168,7 @@ static void warn_of_other_host(const struct cluster_spec *spec)
 }
 
 /* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster, the
- * first server of each role says it for all of them. */
+ * first server of each role warns for all of them. */
 static void warn_of_open_port(const struct cluster_spec *spec)
 {
 	if (getenv("MUSTER_INDEX") && spec->own_index > 0)
@@ -220,17 +220,17 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
 	return EXIT_FAILED;
 }
 
-/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU for it.
- * A user that names GPUs for it, or a part of their memory, means it otherwise. */
+/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU for it. If
+ * the user names GPUs for it, or a part of their memory, nothing is hidden. */
 static void hide_gpus(const struct cluster_spec *spec, const struct server_settings *settings)
 {
 	if (text_equals(spec->own_job, "ps") && settings->gpu_memory_fraction == 0)
 		setenv(GPUS_VARIABLE, "", 0);
 }
 
-/* With as many threads as one core gives, all of them may wait for other tasks, and a job of
- * parameter servers goes no further. TensorFlow's guide to ParameterServerStrategy gives a server
- * one more than there are workers where there are fewer cores. */
+/* With the threads of one core, all of them may wait for other tasks, and a job of parameter
+ * servers stalls. TensorFlow's guide to ParameterServerStrategy gives a server with few cores one
+ * thread more than there are workers. */
 static int threads_for(const struct cluster_spec *spec)
 {
 	size_t wanted = 1;

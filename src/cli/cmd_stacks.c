@@ -1,4 +1,4 @@
-/* muster stacks: where the Python processes of a job are at this moment. */
+/* muster stacks: the present Python stacks of a job's processes. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cluster_support.h"
@@ -21,7 +21,7 @@ struct call {
 	struct found_job found;
 	struct arena *arena;
 	struct status status;
-	struct json *tfjob; /* as it was found */
+	struct json *tfjob; /* as it was read */
 	char *folder; /* of the job's logs; NULL: none on this machine */
 	struct stacks stacks;
 	struct loop *loop;
@@ -84,7 +84,7 @@ static int find_job_of_stacks(struct call *call, struct err *err)
 	return rc < 0 ? rc : check_replicas(call, err);
 }
 
-/* Of this machine. */
+/* On this machine. */
 
 static void on_stacks_done(void *data)
 {
@@ -125,7 +125,7 @@ static int add_stacks_here(struct call *call, struct err *err)
 	return 0;
 }
 
-/* What was kept of one that has ended. */
+/* The stored stacks of a job that has finished. */
 static void read_kept(struct call *call)
 {
 	for (size_t i = 0; call->folder && i < call->status.n_replicas; i++) {
@@ -141,9 +141,9 @@ static void read_kept(struct call *call)
 	}
 }
 
-/* Of Pods. */
+/* In Pods. */
 
-/* An image without py-spy can be helped as long as its Pods run. Gives the error's code. */
+/* A user can add py-spy while the Pods run. Returns the error's code. */
 static int add_py_spy_hint(const struct call *call, const struct replica_status *replica,
 			   struct err *err)
 {

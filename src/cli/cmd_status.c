@@ -1,4 +1,4 @@
-/* muster status: everything that is known of one job. */
+/* muster status: all facts about one job. */
 #include "base/mem.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
@@ -15,11 +15,11 @@
 
 /* How `status` shows a job, once or at each change. */
 struct display {
-	char *words; /* how a command line names the job */
+	char *words; /* the job's name on a command line */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 	const char *format; /* of -o; NULL: none */
 	struct status_style style;
-	struct text last; /* what was shown before */
+	struct text last; /* the last output */
 	watch_fn show;
 	bool has_ended;
 	struct err err;
@@ -100,7 +100,7 @@ static watch_fn choose_display(const char *format, bool is_watched)
 	return terminal_understands_escapes(STDOUT_FILENO) ? show_screen : show_line;
 }
 
-/* On a terminal the times go on. */
+/* On a terminal, durations advance. */
 static msec period_of(const struct display *display)
 {
 	return display->show == show_screen ? MSEC_PER_SECOND : MSEC_NEVER;
@@ -114,7 +114,7 @@ static bool show_change(const struct json *object, const struct status *status, 
 	return display->show(object, status, data);
 }
 
-/* Gives the exit code, or an error of the job's client. */
+/* Returns the exit code, or an error of the job's client. */
 static int try_to_show(const struct options *options, const struct found_job *job, struct err *err)
 {
 	struct display display CLEANUP(display_done) = {
@@ -137,7 +137,7 @@ static int try_to_show(const struct options *options, const struct found_job *jo
 	return EXIT_DONE;
 }
 
-/* One that was taken for ended and goes on has another name since it was looked up. */
+/* A job that was found by its record and is still active has another name since the lookup. */
 static int show_job(const struct options *options, struct lookup *lookup,
 		    const struct found_job *job)
 {
@@ -150,7 +150,7 @@ static int show_job(const struct options *options, struct lookup *lookup,
 	return rc < 0 ? output_fail(&err) : rc;
 }
 
-/* What stands between two jobs: a blank line, or what parts YAML documents. */
+/* Between two jobs: a blank line, or the separator of YAML documents. */
 static void part(const struct options *options)
 {
 	struct text text CLEANUP(text_done) = {0};

@@ -1,4 +1,4 @@
-/* muster stop: asks jobs for an orderly end, and waits until nothing of them is left. */
+/* muster stop: stops jobs gracefully, and waits until all their processes have exited. */
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
@@ -14,10 +14,10 @@
 /* The live line of a stop: the replicas that are waited for. */
 struct progress {
 	const char *name;
-	bool is_terminal; /* else it is said once */
+	bool is_terminal; /* else one message */
 	bool is_told;
-	bool is_trouble_told; /* what goes on in spite of the signal */
-	bool is_unsupervised; /* its supervisor, which was to end it, is gone */
+	bool is_trouble_told; /* reported: the processes that ignore the signal */
+	bool is_unsupervised; /* the supervisor that was to stop it has exited */
 };
 
 static bool is_live(const struct replica_status *replica)
@@ -25,7 +25,7 @@ static bool is_live(const struct replica_status *replica)
 	return replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING;
 }
 
-/* With the time that they have: that of the call, which the job has by now, or the job's own. */
+/* With the grace period: that of the command line, which the job has by now, or the job's own. */
 static void add_grace(const struct json *tfjob, struct text *text)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -52,7 +52,7 @@ static void tell_progress(struct progress *progress, const struct json *job,
 	progress->is_told = true;
 }
 
-/* What `run` says too, where it has a terminal. */
+/* As `run` prints them on a terminal. */
 static void print_stop_obstacles(struct progress *progress, const struct status *status)
 {
 	struct text lines CLEANUP(text_done) = {0};
@@ -84,8 +84,8 @@ static int begin_stop(const struct options *options, const struct found_job *job
 					    stop_reason_words[STOP_REQUESTED], grace, err);
 }
 
-/* A job on a cluster is there no more when it has ended; one that is no longer supervised is
- * refused as it would have been before. */
+/* A job on a cluster is deleted when it has finished. A job that is no longer supervised is
+ * rejected, as it would have been before. */
 static int wait_for_stopped_job(const struct options *options, const struct found_job *job,
 				struct err *err)
 {
@@ -115,7 +115,7 @@ static int find_jobs_to_stop(struct lookup *lookup, const struct options *option
 	return EXIT_DONE;
 }
 
-/* Every job is asked before the first is waited for, so that they end side by side. */
+/* All jobs are asked before the first is waited for, so that they stop at the same time. */
 static int stop_run(const struct options *options)
 {
 	struct err err = {0};

@@ -1,4 +1,4 @@
-/* muster submit: gives a job to the operator of a cluster. */
+/* muster submit: creates a job for the operator of a cluster. */
 #include "cli/cluster_support.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"

@@ -1,4 +1,4 @@
-/* muster suspend: ends the processes of jobs in good order, and keeps the jobs to be resumed. */
+/* muster suspend: stops the processes of jobs gracefully, and keeps the jobs to be resumed. */
 #include "cli/change.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"

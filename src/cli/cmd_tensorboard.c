@@ -1,4 +1,4 @@
-/* muster tensorboard: a job's curves, while it trains and afterwards. */
+/* muster tensorboard: shows a job's event files in TensorBoard, while it trains and afterwards. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
@@ -16,10 +16,10 @@
 #define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
 #define LEAST_INTERVAL (1 * MSEC_PER_SECOND)
 
-/* What of a job's document says where its event files are. */
+/* The location of the event files, by the job's document. */
 struct log_place {
 	struct arena *arena;
-	struct fetch fetch; /* no path: nothing says it */
+	struct fetch fetch; /* no path: it is unknown */
 };
 
 static void log_place_done(struct log_place *place)
@@ -34,7 +34,7 @@ static bool is_log_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Where there is a chief (or master), it writes the event files; else worker 0 does. */
+/* The chief (or master) writes the event files if there is one; else worker 0. */
 static const char *leader_of(const struct json *document)
 {
 	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
@@ -44,7 +44,7 @@ static const char *leader_of(const struct json *document)
 	return json_get(roles, "Master") ? "master" : "worker";
 }
 
-/* The first folder of --fetch, of the replica that is asked for if one is. */
+/* The first directory of --fetch; of the selected replica if one was given. */
 static int read_fetch(const struct options *options, const struct json *document,
 		      struct log_place *place, struct err *err)
 {
@@ -99,8 +99,9 @@ static int see_on_cluster(const struct options *options, const struct found_job 
 	return cluster_support->see_tensorboard(&call);
 }
 
-/* Where `fetch`, and `run --fetch` without a place, put the folder if they were called here: into
- * one of the Pod's name, under its own name; "/models/." means what is in it. Caller frees. */
+/* The directory that `fetch`, or `run --fetch` without a destination, would create from this
+ * working directory: under the Pod's name, with its own name; "/models/." means its contents.
+ * Caller frees. */
 static char *fetched_folder(const char *job, const struct fetch *fetch)
 {
 	const char *base = strrchr(fetch->path, '/') + 1;

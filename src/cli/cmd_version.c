@@ -1,4 +1,4 @@
-/* muster version: which one this is. */
+/* muster version: prints the version. */
 #include "cli/cluster_support.h"
 #include "command/command.h"
 #include "command/options.h"

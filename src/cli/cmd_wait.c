@@ -1,4 +1,4 @@
-/* muster wait: sleeps until a job has ended, and ends with the job's own code. */
+/* muster wait: waits until a job has finished, and exits with the job's own code. */
 #include "base/mem.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
@@ -9,12 +9,12 @@
 #include "io/loop.h"
 #include "reconcile/reconcile.h"
 
-/* What timeout(1) ends with when the time is over. */
+/* The exit code of timeout(1) after a timeout. */
 
-/* What was seen of the job. */
+/* What was observed of the job. */
 struct sight {
 	const struct found_job *job;
-	int exit_code; /* -1 until it has ended */
+	int exit_code; /* -1 until it has finished */
 	bool is_unsupervised;
 };
 
@@ -30,7 +30,8 @@ static void tell_unsupervised(const struct sight *sight)
 		job->name, words);
 }
 
-/* Its code tells little of an end that nobody saw. A replica may have been deleted, too. */
+/* The code of a job whose finish was not observed is uncertain; a replica may have been deleted,
+ * too. */
 static void tell_unseen(const struct status *status)
 {
 	const struct failure *failure = status->failure;
@@ -55,7 +56,7 @@ static bool take_exit_code(const struct json *job, const struct status *status, 
 	return watch_is_left(job, status) || (sight->is_unsupervised && status_is_finished(status));
 }
 
-/* Errors of wait are told apart from the codes of jobs. */
+/* Errors of wait differ from the codes of jobs. */
 static int report_wait_failure(const struct err *err)
 {
 	if (err->code != ERR_NOT_FOUND)
@@ -76,7 +77,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 	case WATCH_ENOUGH:
 		return sight.exit_code;
 	case WATCH_OVERDUE:
-		/* Or it has ended, and no process is left that would write more of it. */
+		/* Or it has finished, and no process is left that would update its record. */
 		if (sight.exit_code >= 0 && loop_now() < until)
 			return sight.exit_code;
 		output_print_message("job '%s' has not ended yet", job->name);
@@ -85,12 +86,12 @@ static int wait_for_job(const struct found_job *job, msec until)
 		break;
 	}
 	if (sight.exit_code >= 0)
-		return sight.exit_code; /* it had ended, and its supervisor has tidied up */
+		return sight.exit_code; /* it had finished, and its supervisor has cleaned up */
 	output_print_message("job '%s' was deleted before it ended", job->name);
 	return EXIT_INTERNAL;
 }
 
-/* Looks all of them up first: a name that is wrong is told before the long wait. */
+/* Looks up all of them first: a wrong name is reported before the long wait. */
 static int find_jobs_to_wait_for(struct lookup *lookup, const char *const *arguments, size_t count,
 				 struct found_job *jobs)
 {
@@ -103,7 +104,7 @@ static int find_jobs_to_wait_for(struct lookup *lookup, const char *const *argum
 	return exit_code;
 }
 
-/* Gives the code of the first of them, as they are named, that did not succeed. */
+/* Returns the code of the first job, in the order of the arguments, that did not succeed. */
 static int wait_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
@@ -114,7 +115,7 @@ static int wait_run(const struct options *options)
 	struct found_job *jobs CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*jobs));
 
 	if (count == 0)
-		count = 1; /* its word is NULL: the newest job */
+		count = 1; /* its name is NULL: the newest job */
 	int exit_code = find_jobs_to_wait_for(lookup, arguments, count, jobs);
 	bool are_found = exit_code == EXIT_DONE;
 

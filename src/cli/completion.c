@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More replicas than anybody reads. */
+/* More replicas than a user reads. */
 #define MOST_REPLICAS 256
 
 /* A command line up to the word that is completed. */
 struct line {
-	const struct options *options; /* of the call that asks */
+	const struct options *options; /* of the calling command */
 	const struct command *command; /* NULL: the first word is completed */
-	const char *current; /* the beginning of that word */
-	const struct option_row *option; /* whose value it is; NULL: of none */
-	const char **arguments; /* plain ones before it */
+	const char *current; /* the part of that word before the cursor */
+	const struct option_row *option; /* the option whose value it is; NULL: none */
+	const char **arguments; /* plain arguments before it */
 	size_t n_arguments;
-	bool has_separator; /* "--" stood before */
-	bool is_program; /* it belongs to the program that is run */
+	bool has_separator; /* "--" was given before */
+	bool is_program; /* it belongs to the started program */
 	const char *state_folder; /* of its --state-dir */
 	struct text *lines;
 };
@@ -63,7 +63,7 @@ static void add_old_programs(const struct line *line)
 		add_word(line, compat_name(programs[i]), programs[i]->one_line);
 }
 
-/* Each of "a|b|c", behind `before`. */
+/* Adds each of "a|b|c", after `before`. */
 static void add_choice(const struct line *line, const char *before, const char *choice)
 {
 	char *words CLEANUP(mem_free_text) = mem_copy_text(choice);
@@ -83,7 +83,7 @@ static void add_files(const struct line *line)
 
 /* Jobs and replicas. */
 
-/* What has ended is of no use to these. */
+/* These commands have no use for finished jobs. */
 static bool wants_running_jobs(const struct command *command)
 {
 	static const char *const names[] = {"stop",   "suspend", "scale",       "wait",
@@ -103,7 +103,7 @@ static bool is_named_already(const struct line *line, const char *name)
 	return false;
 }
 
-/* The newest first; `behind` is what follows a name. */
+/* The newest first; `behind` follows each name. */
 static void add_jobs(const struct line *line, const char *behind)
 {
 	struct client *client CLEANUP(local_jobs_close) = NULL;
@@ -125,7 +125,7 @@ static void add_jobs(const struct line *line, const char *behind)
 	client_rows_free(rows, count);
 }
 
-/* The last argument that is no replica. */
+/* The last argument that is not a replica. */
 static const char *job_before(const struct line *line)
 {
 	for (size_t i = line->n_arguments; i > 0; i--) {
@@ -190,7 +190,7 @@ static const struct option_row *find_long(const struct command *command, const c
 	return NULL;
 }
 
-/* The option that the last of these letters is, if it waits for a value. */
+/* The option of the last of these letters, if it needs a value. */
 static const struct option_row *find_letters(const struct command *command, const char *letters)
 {
 	const struct option_row *row;
@@ -226,7 +226,7 @@ static bool is_path(const struct option_row *row)
 	return false;
 }
 
-/* `before` is "--name=", where it stands in the same word. */
+/* `before` is "--name=", if it is in the same word. */
 static void add_values(const struct line *line, const struct option_row *row, const char *before)
 {
 	if (row->words)
@@ -249,9 +249,9 @@ static void add_values_behind_equals(const struct line *line)
 		add_values(line, row, before);
 }
 
-/* Plain arguments: what they are is what usage calls them. */
+/* Plain arguments: their kinds are the words of the usage line. */
 
-/* Reads the next word of a form, without the signs of what may be left out or repeated. */
+/* Reads the next word of a usage form, without the marks for optional and repeated words. */
 static char *take_token(const char **form, bool *ret_is_repeated)
 {
 	size_t len = strcspn(*form, " \n");
@@ -268,7 +268,7 @@ static char *take_token(const char **form, bool *ret_is_repeated)
 	return text_take(&token);
 }
 
-/* What usage calls the argument at `position`: NULL where this form has none. */
+/* The word of the argument at `position` in the usage form; NULL: none. */
 static char *find_token(const char *form, size_t position)
 {
 	char *token = NULL;
@@ -333,7 +333,7 @@ static void add_arguments(const struct line *line)
 	}
 }
 
-/* The line. */
+/* The command line. */
 
 static void read_word(struct line *line, const char *word)
 {
@@ -358,7 +358,7 @@ static void read_word(struct line *line, const char *word)
 	}
 }
 
-/* The command that the first words name; gives how many they are. */
+/* The command that the first words name; returns the number of these words. */
 static size_t find_command(const struct command_table *table, const char *const *words,
 			   size_t count, const struct command **ret_command)
 {

@@ -1,6 +1,6 @@
-/* What may stand where a person presses Tab: commands, options and their words out of the tables,
- * names of jobs and replicas out of the store of this machine. No cluster is asked: a Tab does not
- * wait. */
+/* The words that the shell offers when a user presses Tab: commands, options and option words from
+ * the tables, names of jobs and replicas from the store of this machine. No cluster is contacted,
+ * because Tab must not wait. */
 #pragma once
 
 #include "base/text.h"
@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 
-/* A file of the shell's own may stand there, too. */
+/* This line says that file names, which the shell knows itself, fit as well. */
 #define COMPLETION_FILES ":files"
 
-/* Adds a line for each word that may take the place of the last one of `words`, which is a
- * beginning and may be empty; the others stand before it, behind "muster". Behind a tab a line has
- * what the word means. `options` are those of the call that asks. */
+/* Adds a line for each word that may replace the last one of `words`, which is a prefix and may be
+ * empty; the words before it follow "muster". After a tab, a line has the word's meaning. `options`
+ * are those of the calling command. */
 void completion_add_words(const struct options *options, const char *const *words, size_t count,
 			  struct text *lines);

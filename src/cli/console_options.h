@@ -1,4 +1,4 @@
-/* The options that say how the output of a job's replicas is shown while it runs. */
+/* The options for the output of a job's replicas while it runs. */
 #pragma once
 
 #include "base/err.h"
@@ -10,15 +10,15 @@
 
 struct console_options {
 	struct console_style style;
-	struct log_name *only; /* its list */
+	struct log_name *only; /* the list of style.only */
 };
 
-/* ERR_INVALID: --only names no replica, or none of the job (NULL: not known yet). The style is
- * borrowed from here and from the options. */
+/* ERR_INVALID: --only has no replica name, or none of the job's (NULL: not known yet). The style
+ * borrows from this struct and from the options. */
 int console_options_read(const struct options *options, const struct job *job,
 			 struct console_options *console_options, struct err *err) MUST_USE;
-/* What --output-dir says (logs/output_copies.h), and makes its folder; NULL: it is not given. The
- * caller frees the pattern. ERR_INVALID, ERR_IO, ERR_SPACE. */
+/* Reads --output-dir (logs/output_copies.h), and creates its directory; NULL: not given. The caller
+ * frees the pattern. ERR_INVALID, ERR_IO, ERR_SPACE. */
 int console_options_prepare_copies(const struct options *options, const struct job *job,
 				   char **ret_pattern, struct err *err) MUST_USE;
 void console_options_done(struct console_options *console_options);

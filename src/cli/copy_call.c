@@ -18,7 +18,7 @@
 
 struct copy_progress;
 
-#define BEGINNING (1 * MSEC_PER_SECOND) /* what is shorter needs no line */
+#define BEGINNING (1 * MSEC_PER_SECOND) /* a shorter copy needs no progress line */
 #define STEP ((msec) 250)
 #define CLEAR "\r\033[K"
 
@@ -26,7 +26,7 @@ struct copy_progress {
 	struct loop_watch *timer;
 	uint64_t (*count_bytes)(void *data);
 	void *data;
-	msec started; /* of the clock that never jumps */
+	msec started; /* monotonic */
 	bool is_shown;
 };
 
@@ -44,7 +44,7 @@ static void print_copy_progress(void *data)
 	loop_timer_arm(progress->timer, loop_now() + STEP);
 }
 
-/* `count_bytes` tells how many there are until now. */
+/* `count_bytes` returns the number of bytes copied so far. */
 static struct copy_progress *copy_progress_new(struct loop *loop,
 					       uint64_t (*count_bytes)(void *data), void *data)
 {
@@ -60,7 +60,7 @@ static struct copy_progress *copy_progress_new(struct loop *loop,
 	return progress;
 }
 
-/* Takes the line away; NULL is fine. */
+/* Erases the line; NULL is fine. */
 static void copy_progress_end(struct copy_progress *progress)
 {
 	if (!progress)
@@ -105,7 +105,7 @@ static void say_what_came(const struct copying *copying)
 	output_print_message("fetched %s-%d:%s: %s", place->role, place->index, place->path, what);
 }
 
-/* Of several folders it is to be known which one failed. */
+/* Of several directories, the message names the one that failed. */
 static int report_copy_failure(const struct copying *copying, const struct err *err)
 {
 	const struct copy_place *place = copying->call->place;

@@ -27,7 +27,7 @@ void copy_place_done(struct copy_place *place)
 	free(place->path);
 }
 
-/* Reads what stands behind the job, "ROLE-INDEX:PATH"; false where it is none. */
+/* Reads the text after the job, "ROLE-INDEX:PATH"; false if it has another form. */
 static bool copy_place_read_replica(const char *text, struct copy_place *place)
 {
 	const char *colon = strchr(text, ':');

@@ -23,7 +23,8 @@ static int tell_object(const struct options *options, const char *namespace_name
 	return EXIT_DONE;
 }
 
-/* A process of a job leaves nothing behind, another muster no more than any program. */
+/* When a job ends, muster kills all processes that its processes have started, also another muster
+ * process in the background. */
 static void tell_where(const char *words)
 {
 	const char *above = getenv("MUSTER_JOB_NAME");

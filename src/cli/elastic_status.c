@@ -17,7 +17,7 @@ struct look {
 	const struct options *options;
 	struct rendezvous_asker asker;
 	const char *job; /* NULL: all of them */
-	struct text last; /* what was shown before */
+	struct text last; /* the last output */
 };
 
 static void look_done(struct look *look)
@@ -88,7 +88,7 @@ static void on_elastic_status_answer(int status, const struct json *answer, void
 		rendezvous_asker_refuse(&look->asker, status, answer);
 }
 
-/* What a call says. */
+/* Reads the command line. */
 static void read_elastic_call(struct look *look, struct text *faults)
 {
 	size_t count;

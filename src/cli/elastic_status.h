@@ -1,10 +1,10 @@
-/* `muster status --rdzv-endpoint`: an elastic job across its machines, as its server sees it. */
+/* `muster status --rdzv-endpoint`: an elastic job across its machines, as its server reports it. */
 #pragma once
 
 #include "cli/rendezvous_endpoint.h"
 #include "command/options.h"
 
-/* The job of the argument, or all jobs of the server. Gives the exit code. */
+/* The job of the argument, or all jobs of the server. Returns the exit code. */
 int elastic_status(const struct options *options);
 
 #define ELASTIC_STATUS_ROWS                                                                        \

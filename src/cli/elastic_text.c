@@ -48,14 +48,14 @@ bool elastic_text_is_over(const struct json *job)
 			   rendezvous_phase_words[RENDEZVOUS_CLOSED]);
 }
 
-/* "running", or of one that has ended "succeeded". */
+/* "running", or for a finished job "succeeded". */
 static const char *elastic_state_of(const struct json *job)
 {
 	return elastic_text_is_over(job) ? elastic_string_of(job, "verdict")
 					 : elastic_string_of(job, "phase");
 }
 
-/* Those that train, where the job goes on. */
+/* The machines that train, if the job is active. */
 static int64_t count_machines(const struct json *job)
 {
 	const struct json *members = json_get(job, "members");
@@ -89,7 +89,7 @@ static void add_number_cell(const struct json *member, const char *key, struct t
 		table_add(table, NULL);
 }
 
-/* What it does, by its order. */
+/* The member's activity, by the order it was given. */
 static const char *activity_of(const struct json *member)
 {
 	const char *order = elastic_string_of(member, "order");
@@ -131,7 +131,7 @@ static const char *reason_sentence_of(const char *reason)
 	return reason;
 }
 
-/* A restart is explained by what failed in the world before. */
+/* A restart is explained by the failure in the previous world. */
 static void add_reason(const struct json *world, const struct json *before, struct table *table)
 {
 	const char *reason = elastic_string_of(world, "reason");
@@ -173,7 +173,7 @@ static void add_worlds(const struct json *job, bool is_local, struct text *text)
 	table_write(&table, text);
 }
 
-/* Of one that has succeeded it does not matter any more. */
+/* For a job that has succeeded it no longer matters. */
 static void add_elastic_failure(const struct json *job, bool is_local, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();

@@ -10,6 +10,6 @@ int exec_kubernetes_program(const struct options *options)
 	struct err err = {.code = ERR_IO};
 	int rc = kubernetes_program_exec(call, &err);
 
-	(void) rc; /* it is one: this line is not reached otherwise */
+	(void) rc; /* this program is the other one: otherwise this line is not reached */
 	return output_fail(&err);
 }

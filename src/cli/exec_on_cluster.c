@@ -1,4 +1,4 @@
-/* Between the terminal, or whatever is open here, and the command there. */
+/* Connects our standard streams with those of the command in the Pod. */
 #include "cli/exec_on_cluster.h"
 
 #include "cli/replica_pod.h"
@@ -19,16 +19,16 @@
 struct running {
 	const struct exec_call *call;
 	struct replica_pod pod;
-	struct kube_exec *exec; /* NULL: it has ended */
+	struct kube_exec *exec; /* NULL: it has exited */
 	struct end_signals signals;
-	struct loop_watch *input; /* NULL: not started, or at its end */
+	struct loop_watch *input; /* NULL: not started, or at end of file */
 	struct loop_watch *resizes;
 	struct raw_terminal *raw;
 	bool has_started;
 	int exit_code;
 };
 
-/* The terminal is as before when anything is said. */
+/* Restores the terminal before any message. */
 static void running_done(struct running *running)
 {
 	raw_terminal_end(TAKE(running->raw));
@@ -94,7 +94,7 @@ static void begin_terminal(struct running *running)
 	tell_size(running);
 }
 
-/* Until the command has started, Ctrl-C ends this as any other program. */
+/* Until the command has started, Ctrl-C ends this process. */
 static void start_exec_input(struct running *running)
 {
 	running->has_started = true;
@@ -123,7 +123,7 @@ static void stop_exec_call(struct running *running, int exit_code)
 	loop_stop(running->pod.loop);
 }
 
-/* The reader has enough: `| head`. */
+/* The reader has closed our output: `| head`. */
 static void on_exec_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
 {
 	int fd = channel == KUBE_CHANNEL_OUTPUT ? STDOUT_FILENO : STDERR_FILENO;

@@ -38,7 +38,7 @@ static bool lies_in_folder(const char *path)
 	return is_fetch_folder(parent);
 }
 
-/* The job may end long after the call, and elsewhere. What is wrong now is told now. */
+/* The job may finish long after this command, on another machine. Errors are reported now. */
 static int parse_fetch_place(const char *text, char **ret_place, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = realpath(".", NULL);
@@ -57,7 +57,7 @@ static int parse_fetch_place(const char *text, char **ret_place, struct err *err
 	return 0;
 }
 
-/* The colon behind the path in the Pod, which is the second one; NULL: there is no DEST. */
+/* The colon after the path in the Pod, which is the second one; NULL: there is no DEST. */
 static const char *find_destination(const char *text)
 {
 	const char *colon = strchr(text, ':');

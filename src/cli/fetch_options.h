@@ -7,14 +7,15 @@
 
 #include <stddef.h>
 
-/* Where the folders go that a call says, in its order. Zero it to begin. */
+/* The destinations of a command line, in its order. Zero it to begin. */
 struct fetch_places {
-	char **list; /* absolute paths of this machine; NULL: the call does not say where */
+	char **list; /* absolute paths of this machine; NULL: no destination was given */
 	size_t count;
 };
 
-/* Reads the option into places, and into a TFJob document, where it takes the place of what was
- * named there. What is wrong, or a place that lies in no folder, is a line of `faults` each. */
+/* Reads the option into places, and into a TFJob document, where it replaces the fetches of the
+ * document. Each error, also a destination whose parent directory is missing, is a line of
+ * `faults`. */
 void fetch_options_add(const struct options *options, struct json *document,
 		       struct fetch_places *places, struct text *faults);
 void fetch_places_done(struct fetch_places *places);

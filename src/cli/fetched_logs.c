@@ -21,7 +21,7 @@ static int create_fetch_folder(char **ret_folder, struct err *err)
 	return 0;
 }
 
-/* For a call that ends when all is there. */
+/* For a command that ends when all was fetched. */
 struct wait {
 	struct fetched_logs *fetched;
 	struct client_logs_request asked;

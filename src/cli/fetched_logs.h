@@ -1,5 +1,5 @@
-/* Logs of a job on a cluster that no muster of this machine keeps: fetched into a folder of their
- * own for one call, and gone with it. */
+/* Logs of a job on a cluster that no muster process of this machine stores: fetched into a
+ * temporary directory for one call. */
 #pragma once
 
 #include "base/err.h"
@@ -13,16 +13,16 @@ struct fetched_logs {
 	struct client_logs *logs;
 	char *folder; /* NULL: nothing was fetched */
 	bool is_over;
-	int signal_number; /* that asked us to end; 0: none */
+	int signal_number; /* that asked this process to stop; 0: none */
 };
 
-/* Makes the folder and begins; the request lacks the folder only. */
+/* Creates the directory and starts to fetch; the request lacks only the directory. */
 int fetched_logs_begin(struct fetched_logs *fetched, struct client *client, const char *name,
 		       struct client_logs_request request, struct err *err) MUST_USE;
-/* The same, and runs the loop until all is there, or a signal came. */
+/* The same, and runs the loop until all was fetched, or a signal came. */
 int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const char *name,
 		     struct client_logs_request request, struct err *err) MUST_USE;
 /* As client_functions.logs_known_until. */
 msec fetched_logs_known_until(const struct fetched_logs *fetched);
-/* With the folder. */
+/* Deletes the directory too. */
 void fetched_logs_done(struct fetched_logs *fetched);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Documents beside the job that are named; others are counted. */
+/* Number of other documents that are named in the message; the rest is counted. */
 #define N_NAMED 5
 
 const char *job_documents_name(const struct options *options)
@@ -107,7 +107,7 @@ static bool append_template(const struct options *options, struct job_documents 
 	return !rc;
 }
 
-/* "List" is what kubectl prints of several objects, "TFJobList" what the API server answers. */
+/* "List" is kubectl's kind for several objects, "TFJobList" the API server's. */
 static bool is_list(const struct json *root)
 {
 	return text_ends_with(json_as_string(json_get(root, "kind"), ""), "List") &&
@@ -164,7 +164,8 @@ static bool says_job(const struct document *document)
 {
 	const struct json *kind = json_get(document_root(document), "kind");
 
-	return text_equals_ignoring_case(json_as_string(kind, ""), "TFJob"); /* once TfJob */
+	return text_equals_ignoring_case(json_as_string(kind, ""), "TFJob"); /* some documents have
+										TfJob */
 }
 
 bool job_documents_is_job(const struct job_documents *documents, size_t index)
@@ -192,7 +193,7 @@ static void add_document_name(struct text *names, const struct document *documen
 		text_addf(names, " '%.300s'", name);
 }
 
-/* Others (a Service, a volume claim) are for kubectl. */
+/* Other objects (a Service, a volume claim) are for kubectl. */
 static void tell_others(const struct options *options, const struct job_documents *documents)
 {
 	struct text names CLEANUP(text_done) = {0};

@@ -1,5 +1,5 @@
-/* What a file holds: its documents, with the objects that its template makes, and those of a List,
- * in their place. */
+/* The documents of a file. Those of a template are replaced by the objects that it makes, a List by
+ * its items. */
 #pragma once
 
 #include "base/own.h"
@@ -18,29 +18,29 @@ struct job_documents {
 	bool is_lone; /* the file is one document, and neither a template nor a List */
 	const struct document *template; /* NULL: it has none */
 
-	struct document **written; /* as the file has them */
+	struct document **written; /* as they are in the file */
 	size_t n_written;
 };
 
-/* How people name the file: by its path, or "standard input". NULL: the call names none. */
+/* The file's name in messages: its path, or "standard input". NULL: the command line has none. */
 const char *job_documents_name(const struct options *options);
-/* Tells faults of it, with their places. */
+/* Prints faults of the file, with their places. */
 void job_documents_print_errors(const struct options *options, const struct faults *faults);
 
-/* Reads the file as it is written. What is wrong becomes lines of `faults`. False then. */
+/* Reads the file as it is written. Errors become lines of `faults`; false then. */
 bool job_documents_open(const struct options *options, struct job_documents *documents,
 			struct text *faults) MUST_USE;
-/* Makes the list of what was opened. False when something is wrong: faults of a template are told,
+/* Makes the list of the opened documents. False on an error: faults of a template are printed,
  * others are in `faults`. */
 bool job_documents_make(const struct options *options, struct job_documents *documents,
 			struct text *faults) MUST_USE;
 void job_documents_done(struct job_documents *documents);
 
-/* A lone document counts, whatever it says that it is: who reads it tells what it lacks. */
+/* A lone document counts as a job, whatever kind it has: its reader reports what it lacks. */
 bool job_documents_is_job(const struct job_documents *documents, size_t index);
 size_t job_documents_count_jobs(const struct job_documents *documents);
-/* The one TFJob; NULL where there is none or more than one, which becomes a line of `faults`. What
- * is beside it is told. */
+/* The one TFJob; NULL if there is none or more than one, which becomes a line of `faults`. Other
+ * documents of the file are reported. */
 const struct document *job_documents_choose(const struct options *options,
 					    const struct job_documents *documents,
 					    struct text *faults);

@@ -10,7 +10,8 @@
 
 #define N_RANDOM_CHARACTERS 5
 #define MOST_TRIES 10
-/* What stays of a word: a label less "-evaluator-0" or "-worker-9999" and the random part. */
+/* The usable length of a word: a label less "-evaluator-0" or "-worker-9999" and the random
+ * part. */
 #define WORD_MAX (DNS_LABEL_MAX - 12 - 1 - N_RANDOM_CHARACTERS)
 
 char *job_name_generate(const char *beginning)
@@ -19,7 +20,7 @@ char *job_name_generate(const char *beginning)
 	unsigned char bytes[N_RANDOM_CHARACTERS];
 	char suffix[N_RANDOM_CHARACTERS + 1] = "";
 
-	/* Up to 256 bytes come whole once the pool is ready (getrandom(2)). */
+	/* Up to 256 bytes are returned whole once the pool is ready (getrandom(2)). */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		memset(bytes, 0, sizeof(bytes));
 	for (size_t i = 0; i < N_RANDOM_CHARACTERS; i++)

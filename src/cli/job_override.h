@@ -1,4 +1,4 @@
-/* What flags change in a job that came from a file. */
+/* Changes that options make in a job from a file. */
 #pragma once
 
 #include "base/json.h"
@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 
-/* Makes a document as it was written a new job: --name, or a name from metadata.generateName; and
- * without what belongs to one that ran (status, uid, a request to stop), so that what `status -o
- * json` prints can be run again. */
+/* Makes a written document a new job: sets --name, or a name from metadata.generateName, and
+ * removes what belongs to an earlier run (status, uid, a stop request). So the output of `status -o
+ * json` can be run again. */
 void job_override_identity(const struct options *options, struct json *root);
 
-/* True when a flag changes more than the name. */
+/* Whether an option changes more than the name. */
 bool job_override_is_needed(const struct options *options, const struct variables *variables);
-/* Changes a normalised document: --env and --env-file go to the container that trains, behind its
- * own; --max-restarts, --restart-scope, --timeout and --grace to the run policy. Roles that would
- * never be restarted are restarted on failure when --max-restarts asks for it. */
+/* Changes a normalized document. --env and --env-file are added to the training container, after
+ * its own variables; --max-restarts, --restart-scope, --timeout and --grace to the run policy. With
+ * --max-restarts, roles whose policy is never to restart are restarted on failure. */
 void job_override(const struct options *options, const struct variables *variables,
 		  struct json *document);

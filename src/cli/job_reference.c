@@ -17,7 +17,7 @@ static int refuse_job_reference(const char *text, struct err *err)
 		text);
 }
 
-/* "NAMESPACE/NAME" behind the place. */
+/* "NAMESPACE/NAME" after "kubernetes/". */
 static int read_on_cluster(const char *text, struct job_reference *ret_reference, struct err *err)
 {
 	const char *rest = text + strlen(on_cluster);

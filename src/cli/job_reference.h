@@ -1,11 +1,11 @@
-/* What a person writes to name a job: "digits", "local/digits", "kubernetes/NAMESPACE/digits". */
+/* The name of a job on a command line: "digits", "local/digits", "kubernetes/NAMESPACE/digits". */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 
 enum job_place {
-	JOB_ANYWHERE, /* a plain name: here, else on the cluster */
+	JOB_ANYWHERE, /* a plain name: a job of this machine, else of the cluster */
 	JOB_HERE,
 	JOB_ON_CLUSTER,
 };
@@ -13,10 +13,10 @@ enum job_place {
 struct job_reference {
 	enum job_place place;
 	char *namespace_name; /* of JOB_ON_CLUSTER; else NULL */
-	const char *name; /* borrowed from what was written */
+	const char *name; /* borrowed from the text that was read */
 };
 
-/* ERR_INVALID for anything else, with the forms there are. The caller ends it with
+/* ERR_INVALID for any other text, with the valid forms. The caller frees it with
  * job_reference_done. */
 int job_reference_read(const char *text, struct job_reference *ret_reference,
 		       struct err *err) MUST_USE;

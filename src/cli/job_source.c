@@ -1,7 +1,7 @@
-/* Where the job of a call comes from.
+/* Reads the job of a command line.
  *
- * Flags and files both become a TFJob document, which job_read makes a job of. Flags that go with a
- * file change the document that was read, in its normalised form. */
+ * Options and files both become a TFJob document, which job_read makes a job of. Options given with
+ * a file change the document that was read, in its normalized form. */
 #include "cli/job_source.h"
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@ const char *job_source_name(const struct options *options)
 	return file ? file : "the command line";
 }
 
-/* Whether a fault before this one said the same, of another role. */
+/* Whether an earlier fault says the same about another role. */
 static bool is_fault_reported(const struct faults *faults, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -34,7 +34,7 @@ static bool is_fault_reported(const struct faults *faults, size_t index)
 	return false;
 }
 
-/* A user of flags knows of no document and its fields. */
+/* A user of options does not know the document and its fields. */
 static void complain_of_flags(const struct faults *faults)
 {
 	for (size_t i = 0; i < faults->count; i++)
@@ -50,7 +50,7 @@ void job_source_print_errors(const struct options *options, const struct faults 
 		complain_of_flags(faults);
 }
 
-/* Makes the job of a document; its faults are told. */
+/* Makes the job of a document; its faults are printed. */
 static bool make_job_of_document(const struct options *options, const struct json *root,
 				 const struct document *document, struct job **ret_job)
 {
@@ -62,7 +62,7 @@ static bool make_job_of_document(const struct options *options, const struct jso
 	return false;
 }
 
-/* Adds what went wrong, which is one sentence, to the others. */
+/* Adds an error, which is one sentence, to the others. */
 static void add_job_source_fault(struct text *faults, const struct err *err)
 {
 	text_addf(faults, "%s\n", err->text);
@@ -129,7 +129,7 @@ static void check_for_place(const struct options *options, const struct job_sour
 			 "--fetch: needs --on kubernetes (a local job already has the files)\n");
 }
 
-/* The word that names the job when the person does not: of the script or program. */
+/* The word for the job's name if the user gives none: of the script or program. */
 static const char *word_of_command(const struct options *options)
 {
 	const char *first = options_arguments(options, &(size_t){0})[0];
@@ -153,7 +153,7 @@ static void check_characters(const char *const *command, struct text *faults)
 		  text_of(&shown));
 }
 
-/* A script of which nothing else is said runs where TensorFlow is. */
+/* Without an image, a script runs in TensorFlow's. */
 static const char *default_image(const struct options *options)
 {
 	const char *gpu = option_text(options, "gpu");
@@ -162,7 +162,7 @@ static const char *default_image(const struct options *options)
 						: "tensorflow/tensorflow:latest";
 }
 
-/* Adds what makes it a job for Pods: files that travel, an image. */
+/* Adds the fields of a job for Pods: its files, an image. */
 static void add_pods(const struct options *options, struct pod_options *pods,
 		     const struct job_source *source, struct json *root, struct text *faults)
 {
@@ -179,7 +179,7 @@ static void add_pods(const struct options *options, struct pod_options *pods,
 		job_document_add_unpacking(root);
 }
 
-/* Takes them to the Secret: none is left for the document. */
+/* Moves them to the Secret: none is left for the document. */
 static void hide_variables(struct variables *variables, const char *job_name,
 			   struct job_source *source)
 {
@@ -191,7 +191,7 @@ static void hide_variables(struct variables *variables, const char *job_name,
 	variables->count = 0;
 }
 
-/* What travels to Pods, and the command there. */
+/* The files for Pods, and the command in them. */
 static bool find_travel(const struct options *options, struct job_source *source, struct err *err)
 {
 	struct pod_files *pod_files = &source->program;
@@ -207,10 +207,10 @@ static bool find_travel(const struct options *options, struct job_source *source
 					 pod_files, err);
 }
 
-/* A flag that is not given leaves what is written. */
+/* An option that is not given leaves the written value. */
 struct network_flag {
 	const char *option;
-	bool is_written_when; /* it has this value; with the other one nothing is written */
+	bool is_written_when; /* it has this value; for the other value nothing is written */
 	const char *annotation, *value;
 };
 
@@ -246,7 +246,7 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
-/* Makes the document of the flags and reads it as any other. */
+/* Makes the document of the options and reads it as any other. */
 static bool read_command(const struct options *options, struct pod_options *pods,
 			 const struct job_build *build, struct job_source *source,
 			 struct text *faults)
@@ -260,10 +260,10 @@ static bool read_command(const struct options *options, struct pod_options *pods
 	return !faults->len && make_job_of_document(options, root, NULL, &source->job);
 }
 
-/* What every process runs. Where that is not to be found, nothing: other flags are looked at all
- * the same. */
+/* The command of every process; none if it cannot be found, so that errors in other options are
+ * reported all the same. */
 struct found_program {
-	const char **command; /* NULL where the source has what travels */
+	const char **command; /* NULL if the source has files for Pods */
 	char *interpreter;
 };
 
@@ -326,7 +326,7 @@ static bool read_flags(const struct options *options, struct variables *variable
 	return read_command(options, pods, &build, source, faults);
 }
 
-/* What a file says itself cannot be said beside it. */
+/* Rejects options for values that a file sets itself. */
 static void check_no_contradiction(const struct options *options, struct text *faults)
 {
 	static const char *const names[] = {"workers",   "ps",        "chief",
@@ -346,7 +346,7 @@ static void check_no_contradiction(const struct options *options, struct text *f
 			  count ? arguments[0] : "--module");
 }
 
-/* Flags beside a file change the job that was read. */
+/* Changes the job of a file by the options given with it. */
 static bool override(const struct options *options, struct variables *variables,
 		     const struct pod_options *pods, struct job_source *source, struct text *faults)
 {
@@ -376,7 +376,7 @@ static void add_pod_file(struct job_source *source, const char *name,
 	source->pod_files[source->n_pod_files++] = (struct pod_file){name, document};
 }
 
-/* One TFJob of a file, as the flags change it. */
+/* One TFJob of a file, as the options change it. */
 static bool read_job_of_file(const struct options *options, struct variables *variables,
 			     const struct pod_options *pods, const struct document *document,
 			     struct job_source *source, struct text *faults)
@@ -418,7 +418,7 @@ static bool can_all_be_read(const struct options *options, const struct job_docu
 	return !faults->len;
 }
 
-/* Every TFJob of a file, and what is beside them as it is. */
+/* Every TFJob of a file; the file's other documents stay unchanged. */
 static bool read_all_file_jobs(const struct options *options, struct variables *variables,
 			       const struct pod_options *pods, struct job_source *source,
 			       struct text *faults)
@@ -503,7 +503,7 @@ bool job_source_read(const struct options *options, struct job_source *source)
 			       ? read_job_file(options, &variables, pods, source, &faults)
 			       : read_flags(options, &variables, pods, source, &faults);
 
-	/* Faults of a document were told in full, and leave no sentence here. */
+	/* Faults of a document were printed in full, and leave no sentence in `faults`. */
 	output_print_messages(&faults);
 	if (!is_read || faults.len || !is_network_possible(source))
 		return false;

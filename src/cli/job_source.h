@@ -1,5 +1,5 @@
-/* Where the job of a call comes from: flags with a script or a program, or a TFJob file. What `run`
- * and `render` have in common. */
+/* Reads the job of a command line: options with a script or a program, or a TFJob file. Shared by
+ * `run` and `render`. */
 #pragma once
 
 #include "base/own.h"
@@ -16,35 +16,36 @@
 
 #include <stdbool.h>
 
-/* What a call says is to be run. The caller says where, and zeroes the rest to begin. */
+/* The job of a command line. The caller sets the cluster fields, and zeroes the rest to begin. */
 struct job_source {
-	bool is_for_kubernetes; /* its script travels to Pods, which have an image */
-	bool hides_variables; /* those of the call go to a Secret, not into the document */
-	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program that cannot */
+	bool is_for_kubernetes; /* its script goes into Pods, which have an image */
+	bool hides_variables; /* variables of the command line go to a Secret, not into the
+				 document */
+	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program without it */
 	struct job *job;
 	struct pod_files program; /* the files that go with it */
 	struct job_secret secret; /* and its variables, if they are not in the document */
-	struct fetch_places fetch_places; /* of what is fetched from it */
-	bool takes_all; /* what a file holds, not the one job of it alone */
-	struct json *objects; /* all of the file then, in its order; its last job is `job` */
+	struct fetch_places fetch_places; /* destinations of its fetches */
+	bool takes_all; /* all objects of a file, not only its one job */
+	struct json *objects; /* these objects, in their order; the last job is `job` */
 	struct job_documents documents; /* of the file */
 	struct pod_options pods;
-	struct pod_file pod_files[2]; /* what its Pods are made of, of those that were given */
+	struct pod_file pod_files[2]; /* the files of its Pod template, as far as given */
 	size_t n_pod_files;
 };
 
-/* Reads the job. False when something is wrong: every mistake was told on stderr then. */
+/* Reads the job. False on an error: every error was printed on stderr. */
 bool job_source_read(const struct options *options, struct job_source *source) MUST_USE;
 void job_source_done(struct job_source *source);
 
-/* How people name what was read: the file, or "the command line". */
+/* The name of the source in messages: the file, or "the command line". */
 const char *job_source_name(const struct options *options);
 
-/* Tells faults that were found in the job after it was read. */
+/* Prints faults that were found in the job after it was read. */
 void job_source_print_errors(const struct options *options, const struct faults *faults);
 
-/* The rows of the options that job_source_read looks at, for a command's table; beside those of
- * cli/pod_options.h. */
+/* The rows of the options that job_source_read reads, for a command's table; in addition to those
+ * of cli/pod_options.h. */
 #define JOB_SOURCE_ROWS                                                                            \
 	{.name = "workers",                                                                        \
 	 .group = OPTIONS_OF_PROCESSES,                                                            \

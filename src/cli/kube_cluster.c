@@ -34,7 +34,7 @@ int kube_cluster_place_job(const struct kube_config *config, const struct job *j
 	return 0;
 }
 
-/* One file, wherever later calls are made from; of several nothing can be said in an option. */
+/* One file, as an absolute path for later commands; several files cannot be given in an option. */
 static char *find_kubeconfig(const struct options *options)
 {
 	const char *list = getenv("KUBECONFIG");
@@ -59,7 +59,7 @@ char *kube_cluster_write_place(const struct options *options, const struct kube_
 	return cluster_job_place_write(&place);
 }
 
-/* As kubectl tells them. */
+/* As kubectl prints them. */
 static void tell_warning(const char *sentence, void *data)
 {
 	(void) data;
@@ -76,7 +76,7 @@ int kube_cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct
 		rc = kube_login_open(loop, config, ret_login, err);
 	if (rc < 0)
 		return rc;
-	config = NULL; /* it is the login's now */
+	config = NULL; /* the login owns it now */
 	(*ret_login)->on_warning = tell_warning;
 	(*ret_login)->timeout = option_duration(data, "request-timeout", 0);
 	return 0;

@@ -1,4 +1,4 @@
-/* Which cluster a call means: the options of kubectl for that, and the login that they choose. */
+/* Selects the cluster of a command: kubectl's options for that, and the login of that cluster. */
 #pragma once
 
 #include "base/err.h"
@@ -9,8 +9,8 @@
 #include "kube/login.h"
 #include "spec/job.h"
 
-/* The rows of the options that choose it, for a command's table; --namespace is a row of its own.
- */
+/* The rows of the options that select it, for a command's table; --namespace is a row of its
+ * own. */
 #define CLUSTER_CHOICE_ROWS                                                                        \
 	{.name = "context",                                                                        \
 	 .group = OPTIONS_OF_KUBERNETES,                                                           \
@@ -22,7 +22,7 @@
 		.value_name = "FILE", .one_line = "kubeconfig file to use"                         \
 	}
 
-/* The same, of a command that calls it. */
+/* The same, for a command that contacts the cluster. */
 #define CLUSTER_ROWS                                                                               \
 	CLUSTER_CHOICE_ROWS,                                                                       \
 	{                                                                                          \
@@ -31,7 +31,7 @@
 		.one_line = "time after which a silent API server counts as lost"                  \
 	}
 
-/* The rows of a command that works on jobs: the namespace too. */
+/* The rows of a command that works on jobs: with the namespace. */
 #define CLUSTER_JOB_ROWS                                                                           \
 	CLUSTER_ROWS,                                                                              \
 	{                                                                                          \
@@ -47,30 +47,30 @@
 		.one_line = "container of the Pod (default: the training container)"               \
 	}
 
-/* The cluster, user and namespace of the options and of this process's environment; the command
- * has the rows above, and --namespace. The errors of kube_config_read. */
+/* The cluster, user and namespace of the options and of this process's environment; the command has
+ * the rows above, and --namespace. The errors of kube_config_read. */
 int kube_cluster_read_config(const struct options *options, struct kube_config **ret_config,
 			     struct err *err) MUST_USE;
 
-/* The job in the namespace that its document names, else in the one of this kubeconfig. */
+/* A copy of the job in the namespace that its document names, else in that of this kubeconfig. */
 int kube_cluster_place_job(const struct kube_config *config, const struct job *job,
 			   struct job **ret_job, struct err *err) MUST_USE;
 
-/* Where a job of that cluster runs, as this machine remembers it (jobs/cluster_job_record.h).
- * Caller frees. */
+/* The place of a job of that cluster in this machine's records (jobs/cluster_job_record.h). Caller
+ * frees. */
 char *kube_cluster_write_place(const struct options *options, const struct kube_config *config,
 			       const char *namespace_name) MUST_USE;
 
-/* A new login of these options (`data` is a struct options), for one loop. Files are read again
- * each time: what they name may be renewed. What its server warns of goes to stderr. A
+/* A new login for these options (`data` is a struct options), for one loop. Files are read again
+ * each time, because credentials may be renewed. Warnings of the server go to stderr. A
  * kube_log_in_fn. */
 int kube_cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err,
 			void *data) MUST_USE;
 
-/* Tells an error of run, attach or wait, which end with a job's own code: nothing was done. Gives 2
- * where a file or a flag is to be mended (the namespace is not there), 3 where the cluster does not
- * answer or lets nobody in, else 125. */
+/* Prints an error of run, attach or wait, whose exit code is otherwise the job's: nothing was done.
+ * Returns 2 if a file or an option has to be fixed (or the namespace does not exist), 3 if the
+ * cluster does not respond or rejects the login, else 125. */
 int kube_cluster_fail(const struct err *err);
 
-/* Says aloud what is not safe about this cluster's settings. */
+/* Prints a warning for each unsafe setting of this cluster. */
 void kube_cluster_warn(const struct kube_config *config);

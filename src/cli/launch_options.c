@@ -11,14 +11,14 @@
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
 #define MAX_NO_PROGRESS 3 /* failures in a row without progress */
 #define LONGEST_CONF 1000000 /* seconds */
-#define MASTER_PORT "29500" /* torchrun's, of a static rendezvous */
+#define MASTER_PORT "29500" /* torchrun's default for a static rendezvous */
 
 void launch_done(struct launch *launch)
 {
 	rendezvous_endpoint_done(&launch->endpoint);
 }
 
-/* False, and a fault, when it is no number of that range. */
+/* False, and a fault, when it is not a number of that range. */
 static bool read_launch_number(const char *name, const char *word, int low, int high,
 			       int *ret_number, struct text *faults)
 {
@@ -109,7 +109,7 @@ static void read_pair(const char *key, const char *value, struct launch *launch,
 
 	if (text_equals(key, "is_host"))
 		launch->never_serves = is_false(value);
-	/* Those of torchrun's store mean nothing here. */
+	/* Settings of torchrun's store have no effect. */
 	if (!(is_join || is_last_call) ||
 	    !read_launch_number("rdzv-conf", value, 0, LONGEST_CONF, &seconds, faults))
 		return;
@@ -136,7 +136,7 @@ static void read_conf(const struct options *options, struct launch *launch, stru
 	}
 }
 
-/* torchrun's words for its static rendezvous; NULL: none of them were said. */
+/* torchrun's options for its static rendezvous; NULL: none of them was given. */
 static char *master_of(const struct options *options)
 {
 	const char *host = rendezvous_option(options, "master-addr"),
@@ -147,7 +147,7 @@ static char *master_of(const struct options *options)
 	return mem_format("%s:%s", host ? host : "127.0.0.1", port ? port : MASTER_PORT);
 }
 
-/* "localhost:0" is torchrun's for a machine that is alone. */
+/* "localhost:0" is torchrun's endpoint for a single machine. */
 static bool is_made_up(const char *endpoint)
 {
 	return !*endpoint || text_equals(endpoint, "localhost:0") ||
@@ -161,7 +161,7 @@ static void read_endpoint(const struct options *options, struct launch *launch, 
 	bool has_said = said && *said;
 	const char *word = has_said ? said : master;
 
-	/* One machine has nobody to meet; torchrun makes up an endpoint as well. */
+	/* A single machine needs no endpoint; torchrun makes one up as well. */
 	if (!word || is_made_up(word) || rendezvous_flag(options, "standalone") ||
 	    (!has_said && launch->terms.max == 1))
 		return;

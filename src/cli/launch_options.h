@@ -1,5 +1,5 @@
-/* The words of a `muster launch`, which are torchrun's: each from the call, else from PET_NAME in
- * the environment, else torchrun's default.
+/* The options of `muster launch`, which are torchrun's: each from the command line, else from
+ * PET_NAME in the environment, else torchrun's default.
  *
  * Source: torch/distributed/run.py and torch/distributed/argparse_util.py of PyTorch 2.15. */
 #pragma once
@@ -16,12 +16,12 @@
 struct launch {
 	struct member_terms terms;
 	int n_processes;
-	const char *job_id; /* NULL: none was given */
-	struct rendezvous_endpoint endpoint; /* without a host where the machine is alone */
+	const char *job_id; /* NULL: not given */
+	struct rendezvous_endpoint endpoint; /* without a host for a single machine */
 	bool never_serves; /* is_host=0 of --rdzv-conf, or TLS: the server is another process */
-	bool is_alone; /* no other machine is to come: the endpoint is still to be made up */
-	const char *own_address; /* NULL: none was given */
-	int own_port; /* of the only process; 0: none was given */
+	bool is_alone; /* no other machine joins: the endpoint is still to be chosen */
+	const char *own_address; /* NULL: not given */
+	int own_port; /* of the only process; 0: not given */
 	const char *role_name;
 	int node_rank;
 	bool is_module; /* -m */
@@ -29,7 +29,7 @@ struct launch {
 };
 
 void launch_done(struct launch *launch);
-/* Each mistake is a line of `faults`. */
+/* Each error is a line of `faults`. */
 void launch_read(const struct options *options, const struct gpus *gpus, struct launch *ret_launch,
 		 struct text *faults);
 

@@ -17,7 +17,7 @@ void launch_output_done(struct launch_output *output)
 	free(output->pattern);
 }
 
-/* "3", or "0:3,1:0": streams of local ranks, 0 for those that are not named. */
+/* "3", or "0:3,1:0": streams of local ranks, 0 for the ranks that are not named. */
 static int read_entry(const char *entry, int n_processes, int *streams, struct err *err)
 {
 	const char *colon = strchr(entry, ':');
@@ -65,7 +65,7 @@ static void check_redirects(const int *redirects, int n_processes, struct text *
 	}
 }
 
-/* Which local ranks --local-ranks-filter has; NULL: all. */
+/* The local ranks of --local-ranks-filter; NULL: all. */
 static bool *read_filter(const struct options *options, int n_processes, struct text *faults)
 {
 	const char *word = rendezvous_option(options, "local-ranks-filter");
@@ -110,7 +110,7 @@ static void read_shown(const struct options *options, int n_processes, struct la
 		output->n_shown = 0;
 }
 
-/* As torchrun names them, whose attempts begin at 0: DIR/ID/attempt_0/LOCAL_RANK/stdout.log. */
+/* As torchrun names them, whose attempts start at 0: DIR/ID/attempt_0/LOCAL_RANK/stdout.log. */
 static char *pattern_of(const char *folder)
 {
 	struct text pattern = {0};

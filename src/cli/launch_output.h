@@ -1,8 +1,8 @@
-/* What torchrun's options say of the output of a machine's processes: --log-dir, --redirects, --tee
- * and --local-ranks-filter, each from the call or from PET_NAME.
+/* torchrun's options for the output of a machine's processes: --log-dir, --redirects, --tee and
+ * --local-ranks-filter, each from the command line or from PET_NAME.
  *
- * muster keeps both streams of a process together, in the order in which they came. So a redirect
- * is of both or none, and in a log folder, stdout.log has both and stderr.log is a link to it.
+ * muster keeps both streams of a process together, in the order of arrival. So a redirect applies
+ * to both or none; in a log directory, stdout.log has both and stderr.log is a link to it.
  *
  * Source: torch/distributed/run.py and torch/distributed/elastic/multiprocessing/api.py of PyTorch
  * 2.15 (Std.from_str, DefaultLogsSpecs). */
@@ -14,14 +14,14 @@
 #include "console/console_style.h"
 
 struct launch_output {
-	struct log_name *shown; /* processes whose output is printed, where not all are */
+	struct log_name *shown; /* processes whose output is printed; empty: all */
 	size_t n_shown;
-	bool is_quiet; /* none is */
-	char *pattern; /* of its files (spec/output_path.h); NULL: there are none */
+	bool is_quiet; /* no output is printed */
+	char *pattern; /* of its files (spec/output_path.h); NULL: no files */
 };
 
 void launch_output_done(struct launch_output *output);
-/* Each mistake is a line of `faults`. */
+/* Each error is a line of `faults`. */
 void launch_output_read(const struct options *options, int n_processes,
 			struct launch_output *ret_output, struct text *faults);
 

@@ -1,4 +1,4 @@
-/* The jobs of this machine that are remembered already. */
+/* The recorded jobs of this machine. */
 #pragma once
 
 #include "base/err.h"
@@ -6,12 +6,12 @@
 #include "command/options.h"
 #include "jobs/client.h"
 
-/* Where jobs are remembered: --state-dir, else the folder of jobs/state_folder.h. Caller frees.
- * ERR_NOT_FOUND when there is no home. */
+/* The directory of the records: --state-dir, else that of jobs/state_folder.h. Caller frees.
+ * ERR_NOT_FOUND when there is no home directory. */
 int local_jobs_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
 
-/* The client for them, in this folder or that of the call (NULL). ERR_NOT_FOUND: there is no such
- * folder, and none is created. */
+/* A client for them, in this directory or that of the options (NULL). ERR_NOT_FOUND: the directory
+ * does not exist; it is not created. */
 int local_jobs_open(const struct options *options, const char *folder,
 		    struct client **ret_client) MUST_USE;
 void local_jobs_close(struct client **client); /* CLEANUP */

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A time or how long ago. */
+/* A time, or a duration before now. */
 static int read_since(const char *text, msec *ret_since, struct err *err)
 {
 	msec ago;
@@ -54,7 +54,7 @@ static bool has_wanted_log(const struct log_selection *selection, const struct l
 	return false;
 }
 
-/* The job has a replica that is asked for, so its log may come yet. */
+/* The job has a selected replica, so its log may still appear. */
 static bool may_have_wanted_log(const struct log_selection *selection,
 				const struct logs_there *there)
 {
@@ -70,7 +70,7 @@ static bool may_have_wanted_log(const struct log_selection *selection,
 	return false;
 }
 
-/* What was asked for, as a name: "worker-7", "worker", "attempt 3 of worker-7". */
+/* The selection as a name: "worker-7", "worker", "attempt 3 of worker-7". */
 static void describe_wanted(const struct log_selection *selection, struct text *text)
 {
 	if (selection->attempt >= 0)
@@ -143,7 +143,7 @@ int log_selection_check(const struct log_selection *selection, const struct logs
 	return rc;
 }
 
-/* A role of TensorFlow's, as everywhere in a job. */
+/* Only TensorFlow's roles, as everywhere in a job. */
 bool log_selection_read_replica(const char *word, struct log_name *ret_name)
 {
 	static const char *const roles[] = {"chief", "master", "worker", "ps", "evaluator"};

@@ -21,17 +21,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define MOST_NAMED 5 /* jobs in a sentence */
+#define MOST_NAMED 5 /* named in a message */
 
-/* The process that supervised a job from here, if it lives, has said in less than this what became
- * of it. */
+/* A supervisor on this machine, if it is alive, has recorded the end of its job in less than
+ * this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
 /* A client for one namespace of a cluster. */
 struct way {
-	struct cluster_job_record
-		job; /* that leads there, as far as this machine knows; else zero */
-	struct options *options; /* the same; NULL: those of the call lead there */
+	struct cluster_job_record job; /* by the records of this machine; else zero */
+	struct options *options; /* these select the cluster; NULL: the command's own options do */
 	char *where; /* "kubernetes/NAMESPACE" */
 	struct client *client; /* NULL before it is needed */
 };
@@ -39,11 +38,11 @@ struct way {
 struct lookup {
 	const struct options *options;
 	struct client *here; /* NULL before it is needed */
-	struct kube_config *config; /* which cluster is meant; the same */
+	struct kube_config *config; /* of the selected cluster; NULL before it is needed */
 	struct way **ways;
 	size_t n_ways, capacity;
-	bool has_warned; /* of what is not safe about the config */
-	bool is_exact; /* a beginning of a name is none */
+	bool has_warned; /* about the config's unsafe settings */
+	bool is_exact; /* prefixes of names are rejected */
 	char **names; /* of jobs that were found by another word than their name */
 	size_t n_names, names_capacity;
 };
@@ -160,7 +159,7 @@ int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *e
 	return rc;
 }
 
-/* NULL: none of a cluster. */
+/* NULL: not of a cluster. */
 static const char *namespace_of(const char *where)
 {
 	static const char place[] = "kubernetes/";
@@ -173,7 +172,7 @@ static int read_config(struct lookup *lookup, struct err *err)
 	return lookup->config ? 0 : kube_cluster_read_config(lookup->options, &lookup->config, err);
 }
 
-/* Does not come back when it succeeds. */
+/* Does not return when it succeeds. */
 static int exec_kubernetes_program(const struct lookup *lookup, struct err *err)
 {
 	char **call CLEANUP(mem_free_any) = options_call(lookup->options);
@@ -202,7 +201,7 @@ static int open_namespace(struct lookup *lookup, const struct options *options,
 	return 0;
 }
 
-/* To this namespace, or the one that is meant. */
+/* To this namespace, or the selected one. */
 static int take_way(struct lookup *lookup, const char *namespace_name, const struct way **ret_way,
 		    struct err *err)
 {
@@ -242,7 +241,7 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 	return rc;
 }
 
-/* What may have been meant. */
+/* Similar names. */
 
 static const char *keep_name(struct lookup *lookup, const char *name)
 {
@@ -251,7 +250,7 @@ static const char *keep_name(struct lookup *lookup, const char *name)
 	return lookup->names[lookup->n_names++];
 }
 
-/* What the user has not written. */
+/* Prints the name that was chosen for the user. */
 static void tell_choice(const struct found_job *found)
 {
 	output_print_message("job %s", found->name);
@@ -262,11 +261,11 @@ void lookup_take_whole_names(struct lookup *lookup)
 	lookup->is_exact = true;
 }
 
-/* Jobs there whose names begin as the one that is sought. */
+/* Jobs of one place whose names begin with the given word. */
 struct begun {
 	const char *name; /* of the first; NULL: there is none */
 	size_t count;
-	struct text names; /* of the first few */
+	struct text names; /* of the first MOST_NAMED */
 };
 
 static void find_begun(const struct found_job *sought, const struct client_row *rows, size_t count,
@@ -288,7 +287,7 @@ static void find_begun(const struct found_job *sought, const struct client_row *
 		text_addf(&ret_begun->names, " and %zu more", ret_begun->count - MOST_NAMED);
 }
 
-/* NULL when none is near. */
+/* NULL when no name is similar. */
 static const char *find_nearest(const struct found_job *sought, const struct client_row *rows,
 				size_t count)
 {
@@ -299,8 +298,8 @@ static const char *find_nearest(const struct found_job *sought, const struct cli
 	return name_nearest(names, count, sought->name);
 }
 
-/* Of a job that is not there: takes the one whose name it begins, or says "job 'digts' not found;
- * did you mean 'digits'?". */
+/* For a missing job: takes the one whose name it is a prefix of, or sets the error "job 'digts' not
+ * found; did you mean 'digits'?". */
 static int take_begun(struct lookup *lookup, struct found_job *sought, const char *where,
 		      const char *listing, struct err *err)
 {
@@ -369,13 +368,13 @@ static int take_begun_here(struct lookup *lookup, struct found_job *sought, stru
 
 /* Finding. */
 
-/* The job is not there; not something else, on the way to where it would be. */
+/* The job is missing, and not something on the way to its place. */
 static bool is_missing(int rc, const struct found_job *sought)
 {
 	return rc == ERR_NOT_FOUND && sought->client;
 }
 
-/* Whether a job of this name is remembered; nothing is settled yet, since a removal must not need
+/* Whether a job of this name is recorded. This cleans up nothing, since a removal must not need
  * room on the disk. */
 static int find_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		     struct err *err)
@@ -395,7 +394,7 @@ static int look_for(struct client *client, const char *name, struct err *err)
 {
 	bool is_gone = false;
 	int64_t version;
-	/* A record that nobody can read is there, and can be deleted. */
+	/* A record that cannot be read exists, and can be deleted. */
 	int rc = client->functions->wait_for_change(client, name, 0, MSEC_NEVER, &version, &is_gone,
 						    err);
 
@@ -417,7 +416,7 @@ static int find_on_cluster(struct lookup *lookup, const char *namespace_name, co
 	return look_for(way->client, name, err);
 }
 
-/* Jobs that this machine knows. */
+/* Jobs on clusters that this machine has recorded. */
 
 static char *describe_place(const struct cluster_job_place *at)
 {
@@ -426,7 +425,7 @@ static char *describe_place(const struct cluster_job_place *at)
 			   : mem_format("namespace '%s' of %s", at->namespace_name, at->server);
 }
 
-/* The call as it stands leads there. */
+/* Whether the options select that cluster. */
 static bool is_meant_cluster(struct lookup *lookup, const struct cluster_job_place *at)
 {
 	return read_config(lookup, NULL) == 0 &&
@@ -448,7 +447,7 @@ static struct way *add_way_of(struct lookup *lookup, struct cluster_job_record *
 	return way;
 }
 
-/* As it is remembered here. */
+/* The record on this machine. */
 static int find_ended_in(struct lookup *lookup, const char *folder,
 			 const struct cluster_job_place *at, const char *name,
 			 struct found_job *ret_found, struct err *err)
@@ -472,7 +471,7 @@ static int find_ended_in(struct lookup *lookup, const char *folder,
 	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
 }
 
-/* Its cluster has the job no more, so it has ended. */
+/* Its cluster has deleted the job, so it has finished. */
 static int find_ended(struct lookup *lookup, const struct cluster_job_place *at, const char *name,
 		      struct found_job *ret_found, struct err *err)
 {
@@ -482,7 +481,7 @@ static int find_ended(struct lookup *lookup, const struct cluster_job_place *at,
 	return rc < 0 ? rc : find_ended_in(lookup, folder, at, name, ret_found, err);
 }
 
-/* Another of its name may be there by now. */
+/* Another job may have its name by now. */
 static bool is_same_job_record(struct client *client, const char *name, const char *uid)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -492,7 +491,7 @@ static bool is_same_job_record(struct client *client, const char *name, const ch
 			   uid);
 }
 
-/* What is not found then is the way there, and not the job. */
+/* ERR_NOT_FOUND then means the connection, and not the job. */
 static int say_place_not_asked(const char *name, const struct cluster_job_place *at,
 			       struct err *err)
 {
@@ -504,8 +503,8 @@ static int say_place_not_asked(const char *name, const struct cluster_job_place 
 			  described);
 }
 
-/* Only the server that had the job can say that it has it no more: a kubeconfig may have been
- * written anew, and lead to another one. */
+/* Only the server that had the job can say that it was deleted: the kubeconfig may have been
+ * rewritten, and select another one. */
 static int check_server(const struct way *way, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
@@ -584,7 +583,7 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
 }
 
-/* Of a job that the cluster has no more. */
+/* For a job that the cluster has deleted. */
 static int find_remembered(struct lookup *lookup, const char *namespace_name, const char *name,
 			   struct found_job *ret_found, struct err *err)
 {
@@ -621,7 +620,7 @@ static int find_named_here(struct lookup *lookup, const char *name, struct found
 	return is_missing(rc, ret_found) ? take_begun_here(lookup, ret_found, err) : rc;
 }
 
-/* A kubeconfig of no use must not hide that the job is not here. */
+/* An error in the kubeconfig must not hide that this machine does not have the job. */
 static int say_not_asked(const struct lookup *lookup, const char *name, struct err *err)
 {
 	const char *context = lookup->config ? lookup->config->context : NULL;
@@ -644,16 +643,17 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 	rc = find_here(lookup, name, ret_found, err);
 	if (!is_missing(rc, ret_found))
 		return rc;
-	/* One that was taken for ended and goes on may have changed its name between the looks. */
+	/* A job that was found by its record and is still active may have changed its name between
+	 * the reads. */
 	rc = lookup_known(lookup, name, ret_found, err);
 	if (rc != ERR_NOT_FOUND)
 		return rc;
 	rc = read_config(lookup, err);
-	if (rc == ERR_UNREACHABLE) /* there is none */
+	if (rc == ERR_UNREACHABLE) /* there is no cluster */
 		return find_named_here(lookup, name, ret_found, err);
 	if (rc == 0)
 		rc = find_on_cluster(lookup, NULL, name, &found, err);
-	/* One that ended is remembered here just before it goes from there. */
+	/* A finished job is recorded on this machine just before the cluster deletes it. */
 	if (is_missing(rc, &found) && find_here(lookup, name, ret_found, NULL) == 0)
 		return 0;
 	if (is_missing(rc, &found) && take_begun_here(lookup, ret_found, NULL) == 0)
@@ -709,8 +709,7 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 
 /* Without a name. */
 
-/* The rows of the jobs that are meant then, by age, the oldest first, and the client that has
- * them. */
+/* The rows of the selected place, by age, the oldest first, and their client. */
 static int list_meant(struct lookup *lookup, struct found_job *ret_found,
 		      struct client_row **ret_rows, size_t *ret_count, struct err *err)
 {

@@ -1,10 +1,10 @@
-/* From what a person writes to the job behind it, here or on a cluster.
+/* Finds the job that a user names, on this machine or on a cluster.
  *
- * local/NAME is here, kubernetes/NAMESPACE/NAME on the cluster. A plain NAME is here if it is
- * remembered here, else on the cluster, where a kubeconfig says which. Options that choose a
- * cluster (--context, --kubeconfig, --namespace) mean that one for every plain name. A plain name
- * of a job that this machine knows to go on on some cluster (jobs/cluster_job_record.h) is that
- * job; and one that its cluster has no more is the one that is remembered here. */
+ * local/NAME is a job of this machine, kubernetes/NAMESPACE/NAME one of the cluster. A plain NAME
+ * is a recorded job of this machine, else a job of the cluster of the kubeconfig. Options that
+ * select a cluster (--context, --kubeconfig, --namespace) apply to every plain name. A plain name
+ * of a job that is active on some cluster by this machine's records (jobs/cluster_job_record.h) is
+ * that job; if the cluster has deleted it, the record is used. */
 #pragma once
 
 #include "base/err.h"
@@ -16,71 +16,70 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The options of this call that lead to its jobs, as words of a shell: " --context lab"; "" for
+/* The options of this command that select its jobs, as words of a shell: " --context lab"; "" for
  * none. Caller frees. */
 char *lookup_choice(const struct options *options, bool is_on_cluster) MUST_USE;
-/* How a command line names a job that this call means (spec/job_words.h); the namespace is NULL for
- * one of this machine. Caller frees. */
+/* The job as a command line names it, for hints (spec/job_words.h); the namespace is NULL for a
+ * local job. Caller frees. */
 char *lookup_words(const struct options *options, const char *namespace_name,
 		   const char *name) MUST_USE;
 
-struct lookup; /* the clients of one call, each opened when it is needed first */
+struct lookup; /* the clients of one command, each opened when first needed */
 
-/* A job, with the client that has it; all live as long as the lookup and what was written. */
+/* A job, with its client; valid as long as the lookup and the argument. */
 struct found_job {
 	struct client *client;
-	const char *name; /* by which the client knows it */
-	const struct options *options; /* of the call, which lead to its cluster */
+	const char *name; /* in the client */
+	const struct options *options; /* of the command; these select its cluster */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 };
 
 /* The namespace of a job on a cluster, borrowed; NULL for a job of this machine. */
 const char *lookup_namespace(const struct found_job *found);
 
-/* The command has the rows of CLUSTER_JOB_ROWS (cli/kube_cluster.h). The caller ends it with
+/* The command has the rows of CLUSTER_JOB_ROWS (cli/kube_cluster.h). The caller frees it with
  * lookup_free. */
 struct lookup *lookup_new(const struct options *options) MUST_USE;
 void lookup_free(struct lookup *lookup); /* NULL is fine */
 void lookup_cleanup(struct lookup **lookup);
 
-/* Options of the call choose a cluster. */
+/* Whether options of the command select a cluster. */
 bool lookup_means_cluster(const struct options *options);
 
 /* The jobs of this machine. */
 int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err) MUST_USE;
-/* The jobs on the cluster: of a namespace, NULL for the one that is meant, or "" for all (only to
- * be listed). In the program that does not speak to clusters this goes on as the other one and does
- * not come back (cli/kubernetes_program.h): call it before anything was changed or printed. */
+/* The jobs on the cluster: of a namespace, NULL for the selected one, or "" for all (a client that
+ * only lists). In the program without cluster support, this executes the other program and does not
+ * return (cli/kubernetes_program.h): call it before anything was changed or printed. */
 int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
 		      struct err *err) MUST_USE;
 
-/* The job that is meant, which was there a moment ago; goes on as the other program like
- * lookup_on_cluster. The beginning of a name will do where only one job there has it; NULL is the
- * job of lookup_newest_job. ERR_NOT_FOUND says where it was looked for and what may have been
- * meant; another error with both facts when it is not here and the cluster cannot be asked. */
+/* The named job, which existed a moment ago; may execute the other program like lookup_on_cluster.
+ * A prefix is enough if only one job on this machine or in the namespace has it; NULL is the job of
+ * lookup_newest_job. ERR_NOT_FOUND names where it was searched and similar names. If the job is not
+ * on this machine and the cluster cannot be reached, the error says both. */
 int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
 	       struct err *err) MUST_USE;
 
-/* A job of this name that this machine knows to go on on some cluster; of one that has ended there
- * in between, what is remembered. ERR_NOT_FOUND: none is known. */
+/* A job of this name that is active on some cluster by this machine's records; if it has finished
+ * on the cluster since, its record. ERR_NOT_FOUND: no record. */
 int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		 struct err *err) MUST_USE;
 
-/* What this machine remembers of a job on a cluster that goes on as far as is known here, for when
- * that cannot be asked: its record and the lines that are here, of the client for this machine.
- * ERR_NOT_FOUND. */
+/* This machine's record and logs of a job that is active on a cluster, as far as known, by the
+ * client for this machine. For use when the cluster cannot be reached. ERR_NOT_FOUND. */
 int lookup_remembered(struct lookup *lookup, const char *argument, struct found_job *ret_found,
 		      struct err *err) MUST_USE;
 
-/* The job that was made last: on this machine, or in the namespace on the cluster that options
- * choose. ERR_NOT_FOUND: there is none. */
+/* The job created last: on this machine, or in the selected namespace on the cluster.
+ * ERR_NOT_FOUND: there is none. */
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err) MUST_USE;
 
-/* The job there that alone has not ended, which is told. ERR_NOT_FOUND: none; ERR_INVALID names
- * several. */
+/* The only unfinished job of the same place; prints its name. ERR_NOT_FOUND: none; ERR_INVALID
+ * names several. */
 int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found,
 			    struct err *err) MUST_USE;
-/* From now on names are to be whole: nothing is to be deleted that has another one. */
+/* From now on prefixes are rejected: no job with a longer name must be deleted. */
 void lookup_take_whole_names(struct lookup *lookup);
 
 struct found_jobs {
@@ -88,16 +87,16 @@ struct found_jobs {
 	size_t count;
 };
 
-/* The jobs of all arguments of the call; what is not found is told. Gives the exit code so far. The
- * caller ends them with found_jobs_done. */
+/* The jobs of all arguments of the command; missing ones are reported. Returns the exit code so
+ * far. The caller frees them with found_jobs_done. */
 int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs) MUST_USE;
 void found_jobs_done(struct found_jobs *jobs);
 
-/* Where jobs are remembered: --state-dir, else the folder of jobs/state_folder.h. Caller frees.
- * ERR_NOT_FOUND when there is no home. */
+/* The directory of the records: --state-dir, else that of jobs/state_folder.h. Caller frees.
+ * ERR_NOT_FOUND when there is no home directory. */
 int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
 
-/* The client for the jobs of this machine alone, which lookup_close gives back. */
+/* A client for the jobs of this machine alone, freed by lookup_close. */
 int lookup_open(const struct options *options, struct client **ret_client,
 		struct err *err) MUST_USE;
 void lookup_close(struct client **client);

@@ -1,4 +1,4 @@
-/* muster: the table of commands, and the one that a call names. */
+/* muster: the table of commands, and the choice of the command to run. */
 #include "cli/cluster_support.h"
 #include "command/call.h"
 #include "command/compat.h"
@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* In the order in which help shows them, group by group. */
+/* In the order of the help text, group by group. */
 static const struct command *const all_commands[] = {
 	/* Run */
 	&command_run,
@@ -58,7 +58,7 @@ static const struct command *const all_commands[] = {
 
 static const struct command_table table = {all_commands, compat_commands};
 
-/* What people write first: nothing, --help, -h, --version, -V. */
+/* What new users type first: nothing, --help, -h, --version, -V. */
 static const char *command_name_of(const char *word)
 {
 	if (!word || !strcmp(word, "--help") || !strcmp(word, "-h"))
@@ -77,8 +77,8 @@ static int complain_of_command(const char *name)
 	return EXIT_USAGE;
 }
 
-/* The command of a call, and how many of its words name it: by the name that the program was called
- * by, a link of an old program, else by its first argument. */
+/* The command of the command line, and how many of its words name it: by the name of the program, a
+ * link for an old program, else by its first argument. */
 static const struct command *choose_command(int argc, char **argv, int *ret_n_used)
 {
 	const struct command *old = argc ? compat_find(&table, argv[0]) : NULL;
@@ -87,9 +87,9 @@ static const struct command *choose_command(int argc, char **argv, int *ret_n_us
 	return old ? old : command_find(&table, command_name_of(argc > 1 ? argv[1] : NULL));
 }
 
-/* A caller who sets the environment says which libraries and programs muster takes: they must not
- * get rights with it that they do not have. The mark alone is also set where a security module
- * changes its label at exec, as in containers, which is no such thing. */
+/* A caller who sets the environment controls which libraries and programs muster uses: it must not
+ * gain permissions by that. AT_SECURE alone is also set when a security module changes the
+ * process's label at exec, as in containers; that is harmless. */
 static bool has_rights_of_others(void)
 {
 	return getauxval(AT_SECURE) &&
@@ -109,12 +109,12 @@ int main(int argc, char **argv)
 			"because its caller chooses the libraries and programs that it runs");
 		return EXIT_INTERNAL;
 	}
-	/* What logs in holds keys and tokens: no core of it is written, and no process of the same
-	 * user reads its memory. What it starts is not concerned (execve(2)). */
+	/* This program holds keys and tokens: no core dump of it is written, and no process of the
+	 * same user can read its memory. Its child processes are not affected (execve(2)). */
 	if (cluster_support)
 		prctl(PR_SET_DUMPABLE, 0);
-	/* A reader that is gone, and a file that may not grow (ulimit -f), are errors of write,
-	 * which each writer answers for itself. */
+	/* A closed pipe, and a file that may not grow (ulimit -f), are errors of write, which each
+	 * writer handles itself. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	if (!command)

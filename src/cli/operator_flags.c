@@ -40,7 +40,7 @@ int operator_flags_check(const struct options *options, struct err *err)
 		schemes[0]);
 }
 
-/* Those that cmd_operator.c lists without a sentence, but for these, which mean something. */
+/* The flags that cmd_operator.c lists without a sentence, except these, which have an effect. */
 static bool is_meaningless(const struct option_row *row)
 {
 	static const char *const meant[] = {"enable-scheme", ENCODERS_LEVEL, "zap-encoder"};
@@ -130,7 +130,7 @@ void operator_namespaces_free(char **list)
 	free(list);
 }
 
-/* Numbers are zap's: 1 and more are ever finer. */
+/* Numbers are zap's: 1 and more log ever more. */
 enum log_level operator_log_level(const struct options *options)
 {
 	const char *zap = option_text(options, ENCODERS_LEVEL);

@@ -1,5 +1,5 @@
-/* Of the flags of `muster operator`, those that training-operator's manager had, and which
- * namespaces are meant. */
+/* The flags of `muster operator` that come from training-operator's manager, and the managed
+ * namespaces. */
 #pragma once
 
 #include "base/err.h"
@@ -8,16 +8,16 @@
 #include "command/options.h"
 #include "io/log.h"
 
-/* ERR_INVALID where other kinds than TFJob alone are to be served, or a kind that is none. */
+/* ERR_INVALID if kinds other than TFJob are enabled, or a kind is unknown. */
 int operator_flags_check(const struct options *options, struct err *err) MUST_USE;
-/* Those that were given and have no meaning here: "--kube-api-qps, --zap-devel". */
+/* Adds the given flags that have no effect: "--kube-api-qps, --zap-devel". */
 void operator_flags_add_meaningless(struct text *text, const struct options *options);
 
 /* The namespaces of --namespace, or else of KUBEFLOW_NAMESPACE, each once; the list ends with NULL
- * and is empty where all are meant. Caller frees it and its texts with operator_namespaces_free.
- * ERR_INVALID for what is no name of one. */
+ * and is empty for all namespaces. Caller frees it with operator_namespaces_free. ERR_INVALID for
+ * an invalid name. */
 int operator_namespaces(const struct options *options, char ***ret_list, struct err *err) MUST_USE;
 void operator_namespaces_free(char **list); /* NULL is fine */
 
-/* What --zap-log-level means, or --log where that says more. */
+/* The level of --zap-log-level, or that of --log if it logs more. */
 enum log_level operator_log_level(const struct options *options);

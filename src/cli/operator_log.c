@@ -15,7 +15,7 @@
 
 #define JOB_BEGINS "job '"
 #define JOB_ENDS "': "
-#define IN_ANY_CASE "info" /* the level of what is told whatever the level is */
+#define IN_ANY_CASE "info" /* the level of what is logged at any level */
 
 static bool is_json(const struct options *options)
 {

@@ -13,7 +13,7 @@
 
 #define DOMAIN_VARIABLE "CUSTOM_CLUSTER_DOMAIN"
 
-/* As the login itself, whatever namespaces are served: there the Lease is. */
+/* With the login's own namespace, whatever namespaces are managed: the Lease is there. */
 static int log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
 {
 	struct options *own CLEANUP(options_cleanup) = options_copy(data);
@@ -37,7 +37,7 @@ static void tell_address(const struct options *options, const struct listening *
 	operator_log_write(sentence, (void *) options);
 }
 
-/* As training-operator takes an address: "0" is none, and ":8080" is on all addresses. */
+/* Addresses as in training-operator: "0" is none, and ":8080" is on all addresses. */
 static int open_address(const struct options *options, const char *option,
 			struct listening *ret_listening, struct err *err)
 {

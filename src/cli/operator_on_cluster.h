@@ -1,7 +1,7 @@
-/* `muster operator`, in the program that speaks to clusters. */
+/* `muster operator`, in the program for clusters. */
 #pragma once
 
 #include "command/options.h"
 
-/* Until a signal asks for the end; gives the exit code. */
+/* Runs until a signal asks it to stop; returns the exit code. */
 int operator_on_cluster(const struct options *options);

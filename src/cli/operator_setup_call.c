@@ -14,7 +14,7 @@ static const struct setup {
 	{"upgrade-from-training-operator", operator_upgrade},
 };
 
-/* NULL: it is to serve, or it is none of them. */
+/* NULL: the command serves, or the word is unknown. */
 static const struct setup *find_setup(const struct options *options)
 {
 	size_t count;
@@ -26,7 +26,7 @@ static const struct setup *find_setup(const struct options *options)
 	return NULL;
 }
 
-/* Options of setting up stand in a group of their own; --namespace is of both. */
+/* Options of setup commands have their own group; --namespace belongs to both. */
 static int check_row(const struct option_row *row, bool is_setup, struct err *err)
 {
 	bool is_of_setup = row->group == OPTIONS_OF_SETUP;

@@ -6,7 +6,7 @@
 #include "command/options.h"
 #include "operator/operator.h"
 
-/* Whether the call is one of them; ERR_INVALID for an option that is none of what is asked. */
+/* Whether the command line is one of them; ERR_INVALID for an option that does not belong to it. */
 int operator_setup_check(const struct options *options, bool *ret_is_setup,
 			 struct err *err) MUST_USE;
 /* The login and the namespaces are those of `settings`. */

@@ -86,7 +86,7 @@ int orchestrator_call(const struct options *options, const struct server_access 
 			serving.listening.address);
 		return EXIT_REFUSED;
 	}
-	/* Each agent has a connection, and there may be more than the usual 1024. */
+	/* Each agent has a connection, and there may be more than the usual limit of 1024. */
 	descriptor_limit_raise_to_most();
 	if (start_orchestrator(&serving, options, access, &err) < 0)
 		return output_fail(&err);

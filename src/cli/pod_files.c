@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Larger ones are refused by job_document_add_files, which says why. */
+/* job_document_add_files rejects larger ones, and says why. */
 #define READ_LIMIT (16 * 1024 * 1024)
 
 void pod_files_done(struct pod_files *pod_files)
@@ -54,7 +54,7 @@ static int read_script(const char *path, struct pod_files *pod_files, struct err
 	return 0;
 }
 
-/* The words of the call, the script's in the place of its own, Python before it. */
+/* The words of the command line, with the script's path replaced and Python before it. */
 static void make_command(const char *const *arguments, size_t n_arguments,
 			 struct pod_files *pod_files)
 {
@@ -89,7 +89,7 @@ int pod_files_find(const char *const *arguments, size_t n_arguments, bool is_pro
 	return 0;
 }
 
-/* A folder in parts. */
+/* A directory in parts. */
 
 static int check_folder(const char *path, struct err *err)
 {
@@ -104,7 +104,7 @@ static int check_folder(const char *path, struct err *err)
 	return 0;
 }
 
-/* "./train.py": where the script lies in the copy, which is the working folder. */
+/* "./train.py": the path of the script in the copy, which is the working directory. */
 static int find_script(const char *path, const char *folder, struct pod_files *pod_files,
 		       struct err *err)
 {

@@ -1,5 +1,5 @@
-/* The options that shape the Pods of a job: what `run` and `render` have in common. They are
- * written into the job's document by spec/pod_build.h. */
+/* The options for the Pods of a job, shared by `run` and `render`. spec/pod_build.h writes them
+ * into the job's document. */
 #pragma once
 
 #include "base/own.h"
@@ -17,8 +17,8 @@ struct pod_options {
 	size_t n_documents;
 };
 
-/* Reads the options, and the file of --pod-template; false after lines of `faults`, when that
- * cannot be read, has no Pod template, or has misspelled fields. */
+/* Reads the options, and the file of --pod-template. False after lines of `faults`: the file cannot
+ * be read, has no Pod template, or has misspelled fields. */
 bool pod_options_read(const struct options *options, struct pod_options *pod_options,
 		      struct text *faults) MUST_USE;
 void pod_options_done(struct pod_options *pod_options);

@@ -16,7 +16,7 @@ void port_arguments_done(struct port_arguments *arguments)
 	*arguments = (struct port_arguments){0};
 }
 
-/* Only the name of a replica has a dash. */
+/* Only the name of a replica contains a dash. */
 static int read_replica(const char *word, struct port_arguments *arguments, struct err *err)
 {
 	if (!replica_name_read(word, strlen(word), &arguments->role, &arguments->index))

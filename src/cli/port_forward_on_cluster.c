@@ -28,7 +28,7 @@
 #define LOOPBACK "127.0.0.1"
 #define LOOPBACK_6 "::1"
 
-/* A port of this machine that leads into the Pod. */
+/* A port of this machine that is forwarded into the Pod. */
 struct open_port {
 	struct forwarding *forwarding;
 	struct listener *listener; /* NULL: this machine has no such address */
@@ -41,17 +41,18 @@ struct forwarding {
 	struct loop *loop;
 	struct kube_api *api;
 	struct job_view *job;
-	struct open_port *ports; /* grows no more once something listens */
+	struct open_port *ports; /* fixed once something listens */
 	size_t n_ports;
 	struct end_signals signals;
 	struct tunnel *tunnels;
 	size_t n_tunnels;
-	bool was_full; /* and that was said */
-	struct err said; /* of the last tunnel that failed; a page's many connections fail alike */
+	bool was_full; /* and that was reported */
+	struct err said; /* the last reported error of a tunnel; a page's many connections fail
+			    alike */
 	bool is_interrupted;
 };
 
-/* One connection on its way. */
+/* One forwarded connection. */
 struct tunnel {
 	struct forwarding *forwarding;
 	struct kube_port_forward *forward;
@@ -162,8 +163,8 @@ static int open_one(struct forwarding *forwarding, const char *address, int loca
 	return listener_new(forwarding->loop, &request, &port->listener, err);
 }
 
-/* Of IPv4 and, where there is one, of IPv6. The port that the kernel has chosen on the one may be
- * taken on the other; a caller that looks for `localhost` tries both. */
+/* The loopback addresses of IPv4 and, if available, IPv6. The port that the kernel has chosen for
+ * one may be in use for the other; a client that connects to `localhost` tries both. */
 static int open_loopback(struct forwarding *forwarding, const struct port_pair *pair,
 			 struct err *err)
 {
@@ -184,7 +185,7 @@ static int open_ports(struct forwarding *forwarding, struct err *err)
 	const struct port_forward_call *call = forwarding->call;
 	size_t n_pairs = call->ports->n_pairs;
 	rlim_t before;
-	/* A connection takes several descriptors; where there are too few, others wait. */
+	/* A connection uses several descriptors; if there are too few, other connections wait. */
 	int rc = descriptor_limit_raise(0, &before, err);
 
 	forwarding->ports = mem_new_array(2 * n_pairs, sizeof(*forwarding->ports));
@@ -237,7 +238,7 @@ static void on_job_trouble(const char *sentence, void *data)
 	output_print_message("%s", sentence);
 }
 
-/* What is left of a job that has ended, stops on its way out. */
+/* The Pods of a finished job are being stopped. */
 static int judge_job(const struct job_view *job, bool *ret_is_over, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -255,7 +256,7 @@ static int judge_job(const struct job_view *job, bool *ret_is_over, struct err *
 	return rc;
 }
 
-/* The whole call. */
+/* The whole command. */
 
 static void on_forwarding_signal(int number, void *data)
 {
@@ -289,7 +290,7 @@ static int connect_to_cluster(struct forwarding *forwarding, struct err *err)
 					 (void *) forwarding->call->options, &forwarding->api, err);
 }
 
-/* Newer servers ask for both (Kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission). */
+/* Newer servers require both (Kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission). */
 static int check_rights(const struct forwarding *forwarding, struct err *err)
 {
 	static const struct kube_right rights[] = {
@@ -318,7 +319,7 @@ static int see_job(struct forwarding *forwarding, struct err *err)
 	return job_view_sync(forwarding->job, err);
 }
 
-/* Until a signal comes, or the job is over. */
+/* Until a signal comes, or the job has finished. */
 static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
 	int rc = 0;
@@ -334,7 +335,8 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 	return rc;
 }
 
-/* A change of the job stops the loop, so that nothing else waits on it once the job is seen. */
+/* A change of the job stops the loop, so nothing else may wait on the loop once the job was
+ * seen. */
 static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
 	int rc = connect_to_cluster(forwarding, err);

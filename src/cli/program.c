@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* As child_start looks for it: a name with a slash is a path. */
+/* As child_start searches: a name with a slash is a path. */
 static bool is_in_path(const char *name)
 {
 	if (strchr(name, '/'))
@@ -59,7 +59,7 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 	return 0;
 }
 
-/* A Python file, or a zip of some that holds a __main__.py (PEP 441). */
+/* A Python file, or a zip archive with a __main__.py (PEP 441). */
 static bool is_script(const char *name)
 {
 	return text_ends_with(name, ".py") || text_ends_with(name, ".pyz");

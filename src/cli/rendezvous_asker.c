@@ -10,9 +10,9 @@
 
 #include <inttypes.h>
 
-#define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* of a server with the most jobs and members */
-#define PAUSE (MSEC_PER_SECOND / 20) /* between an answer and the next call, which is kept */
-#define PERIOD MSEC_PER_SECOND /* without one to keep */
+#define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* for the most jobs and members of a server */
+#define PAUSE (MSEC_PER_SECOND / 20) /* between an answer and the next request, which is held */
+#define PERIOD MSEC_PER_SECOND /* between requests that the server does not hold */
 #define PATIENCE (30 * MSEC_PER_SECOND)
 
 void rendezvous_asker_done(struct rendezvous_asker *asker)
@@ -69,7 +69,7 @@ void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const s
 	rendezvous_asker_end(asker, output_fail(&err));
 }
 
-/* A server that was there may come again; its jobs go on meanwhile. */
+/* A server that was reachable may return; its jobs continue meanwhile. */
 static void handle_rendezvous_lost(struct rendezvous_asker *asker, const struct err *err)
 {
 	if (!asker->has_answer) {

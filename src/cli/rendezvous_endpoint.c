@@ -12,7 +12,7 @@
 
 #define HTTPS "https://"
 #define PIN "sha256//"
-#define SHORTEST_TOKEN_OF_KEY 32 /* characters, of tokens that cannot be guessed */
+#define SHORTEST_TOKEN_OF_KEY 32 /* characters; a token that cannot be guessed */
 
 void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint)
 {
@@ -78,7 +78,7 @@ static int read_endpoint_token(const char *path, struct rendezvous_endpoint *end
 	return rc;
 }
 
-/* Its key is known to all who know the token. */
+/* Every process that knows the token knows its key. */
 static void read_token_key(struct rendezvous_endpoint *endpoint, struct text *faults)
 {
 	if (endpoint->pin)

@@ -1,5 +1,5 @@
-/* Where the machines of elastic jobs meet, as the words of a call name it: each from the call, else
- * from PET_NAME in the environment, as torchrun's. */
+/* The endpoint at which the machines of an elastic job meet: each option from the command line,
+ * else from PET_NAME in the environment, as torchrun's. */
 #pragma once
 
 #include "base/own.h"
@@ -9,27 +9,28 @@
 #include <stdbool.h>
 
 struct rendezvous_endpoint {
-	char *host; /* without brackets; NULL: none was given */
+	char *host; /* without brackets; NULL: not given */
 	int port;
 	bool is_tls;
-	bool has_token_key; /* with TLS: the key is the token's, as an agent that serves has it */
-	char *pin; /* of its key; NULL: authorities count */
+	bool has_token_key; /* with TLS: the key is derived from the token, as when an agent
+			       serves */
+	char *pin; /* of its key; NULL: a certificate authority has signed it */
 	char *token; /* NULL: none */
 };
 
 void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint);
-/* "host", "host:port", "[::1]:port", each behind "https://" or not. Each mistake is a line of
- * `faults`, here and below. */
+/* Reads "host", "host:port" or "[::1]:port", with or without "https://". Each error is a line of
+ * `faults`, also in the function below. */
 void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endpoint,
 			      struct text *faults);
-/* --rdzv-token-file, and --rdzv-pin and --rdzv-tls, which imply TLS. */
+/* Reads --rdzv-token-file, and --rdzv-pin and --rdzv-tls, which imply TLS. */
 void rendezvous_endpoint_read_trust(const struct options *options,
 				    struct rendezvous_endpoint *endpoint, struct text *faults);
 
-/* What to do about a server with another key; NULL: nothing more than its sentence says. */
+/* Advice for a server with another key; NULL: none beyond the error. */
 const char *rendezvous_endpoint_pin_advice(const struct rendezvous_endpoint *endpoint);
 
-/* The value of an option, or of its variable (PET_RDZV_PIN for "rdzv-pin"); NULL: there is none. */
+/* The value of an option, or of its variable (PET_RDZV_PIN for "rdzv-pin"); NULL: not given. */
 const char *rendezvous_option(const struct options *options, const char *name);
 const char *rendezvous_variable(const char *name);
 bool rendezvous_flag(const struct options *options, const char *name);

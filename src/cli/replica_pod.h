@@ -1,4 +1,4 @@
-/* The Pod of a replica that a person has named, on the cluster of a call, and the way to it. */
+/* The Pod of a replica named by a user, and the connection to its cluster. */
 #pragma once
 
 #include "base/err.h"
@@ -17,15 +17,16 @@ struct replica_pod {
 	char *namespace_name;
 	char *name;
 	struct json *object;
-	struct kube_container container; /* that was asked for, or chosen; borrows from here */
+	struct kube_container container; /* the requested or default one; borrows from this
+					    struct */
 };
 
-/* Makes the loop and logs in to the cluster that the options choose, and warns of what is not safe
- * about it. `options` lives as long as it. */
+/* Creates the loop, logs in to the cluster that the options select, and warns about its unsafe
+ * settings. `options` must outlive the struct. */
 int replica_pod_connect(const struct options *options, const struct copy_place *place,
 			struct replica_pod *pod, struct err *err) MUST_USE;
-/* Asks for the Pod, again whenever it is called, and runs the loop for that. `container`: NULL as
- * kube/fetch_sidecar.h chooses. ERR_NOT_FOUND: there is no such Pod, or it is none of the job's. */
+/* Reads the Pod, on every call, and runs the loop for that. `container`: NULL as
+ * kube/fetch_sidecar.h chooses. ERR_NOT_FOUND: there is no such Pod, or it is not the job's. */
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err) MUST_USE;
-/* Whatever uses the loop and the API has ended before. */
+/* First end everything that uses the loop and the API. */
 void replica_pod_done(struct replica_pod *pod);

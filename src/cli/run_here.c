@@ -29,8 +29,8 @@ static int read_input_name(const char *word, const struct job *job, struct log_n
 	return 0;
 }
 
-/* A terminal stays ours, so that Ctrl-C ends the whole job; a file or a pipe becomes the replica's.
- */
+/* A terminal stays ours, so that Ctrl-C stops the whole job; a file or a pipe becomes the
+ * replica's. */
 static int open_input(const struct options *options, const struct job *job,
 		      struct replica_input *ret_input, struct err *err)
 {
@@ -65,7 +65,7 @@ static int prepare_copies(const struct options *options, const struct supervisor
 	return 0;
 }
 
-/* What the caller has said of it, unless --only says otherwise. */
+/* The caller's style, unless --only selects replicas. */
 static void take_style(const struct console_style *given, struct console_style *style)
 {
 	const struct console_style said = *style;

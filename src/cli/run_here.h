@@ -1,4 +1,4 @@
-/* A job of this machine that a call sees through, as its options say. */
+/* Supervises a local job as the options of a command line say. */
 #pragma once
 
 #include "base/own.h"
@@ -6,18 +6,18 @@
 #include "command/options.h"
 #include "local/supervision.h"
 
-/* `request` has everything but what the options detach, output and replace, those of CONSOLE_ROWS,
- * and the state folder say. Gives the exit code; see supervisor_run. */
+/* Fills in `request`: the options detach, output and replace, those of CONSOLE_ROWS, and the state
+ * directory. Returns the exit code; see supervisor_run. */
 int run_here(const struct options *options, const char *state_folder,
 	     const struct supervisor_request *request) MUST_USE;
 
-/* What --rm means when a job has ended with that exit code: one that succeeded is deleted with its
- * logs; on this machine (namespace NULL) both processes of muster come here, and the first one does
- * it. Gives the exit code. */
+/* Applies --rm when a job has finished with that exit code: a job that succeeded is deleted with
+ * its logs. On this machine (namespace NULL) both processes of muster call this, and only the first
+ * one deletes. Returns the exit code. */
 int run_remove_finished(const struct options *options, const char *namespace_name, const char *name,
 			int exit_code) MUST_USE;
 
-/* Rows of what is shown meanwhile. */
+/* Rows of the options for the output. */
 #define RUN_OUTPUT_ROWS                                                                            \
 	{.name = "output",                                                                         \
 	 .group = OPTIONS_OF_OUTPUT,                                                               \

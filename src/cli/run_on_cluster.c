@@ -1,4 +1,4 @@
-/* Which cluster and which namespace; then cluster/supervision.h. */
+/* The cluster and the namespace; cluster/supervision.h does the rest. */
 #include "cli/run_on_cluster.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static int connect_to(const struct options *options, struct connection *connecti
 					 &connection->api, err);
 }
 
-/* Asks the cluster what it would say; gives the exit code. */
+/* Checks the job on the cluster without creating it; returns the exit code. */
 static int rehearse(const struct options *options, const struct job *job,
 		    const struct job_source *source, struct err *err)
 {
@@ -57,7 +57,7 @@ static int rehearse(const struct options *options, const struct job *job,
 	return EXIT_DONE;
 }
 
-/* What making a job and attaching to one have in common; all is borrowed. */
+/* The fields that creating a job and attaching to one share; all are borrowed. */
 static struct supervision_kube_request supervision_request_of(const struct options *options,
 							      const struct console_options *console,
 							      const char *words, const char *place,
@@ -74,7 +74,7 @@ static struct supervision_kube_request supervision_request_of(const struct optio
 	};
 }
 
-/* What making a job takes besides. */
+/* The fields that only creating a job needs. */
 static void add_source(const struct options *options, const struct job_source *source,
 		       struct job *job, struct supervision_kube_request *request)
 {
@@ -90,7 +90,7 @@ static void add_source(const struct options *options, const struct job_source *s
 	request->base.prints_json = option_text(options, "output") != NULL;
 }
 
-/* A job that is to be made, and where. */
+/* A job to create, and its place. */
 struct making {
 	struct kube_config *config;
 	struct job *job;
@@ -122,7 +122,7 @@ static int begin_making(const struct options *options, const struct job_source *
 	return 0;
 }
 
-/* Folders come out of Pods that are kept open for it, which no operator does. */
+/* Fetches need Pods that are kept open for them, which no operator does. */
 static int check_submission(const struct job *job, struct err *err)
 {
 	return job->n_fetches == 0 ? 0
@@ -163,7 +163,7 @@ int submit_to_operator(const struct options *options, const struct job_source *s
 	return detached_report(options, making.job->name_space, making.job->name);
 }
 
-/* Seen from here, and seen through by the operator. */
+/* Followed from this process, supervised by the operator. */
 static int run_via_operator(const struct options *options, const struct job_source *source,
 			    const struct making *making, struct supervision_kube_request *request)
 {

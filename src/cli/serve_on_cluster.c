@@ -48,7 +48,7 @@ static int open_listening(struct front *front, struct err *err)
 		       address);
 }
 
-/* The template of a file under those of all jobs, as TF-Spawner has it. */
+/* The template of a file as the defaults of all jobs, as TF-Spawner has it. */
 static int read_template(struct front *front, struct err *err)
 {
 	const char *path = option_text(front->options, "pod-file");

@@ -1,7 +1,7 @@
-/* `muster serve`, for the program that speaks to clusters. */
+/* `muster serve`, for the program for clusters. */
 #pragma once
 
 #include "command/options.h"
 
-/* Until a signal asks for the end; gives the exit code. */
+/* Runs until a signal asks it to stop; returns the exit code. */
 int serve_on_cluster(const struct options *options);

@@ -58,7 +58,7 @@ int server_access_open(const struct options *options, struct server_access *ret_
 	return rc < 0 ? rc : open_tls(option_text(options, "tls-dir"), ret_access, err);
 }
 
-/* Not in the place of another one, whose token clients may have. */
+/* Never replaces an existing file, because clients may have its token. */
 static int write_new(const char *path, const char *hash, struct err *err)
 {
 	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -81,7 +81,7 @@ static int write_new(const char *path, const char *hash, struct err *err)
 	return err_set_errno(err, failure, "cannot write '%s'", path);
 }
 
-/* The token itself is nowhere but on standard output. */
+/* The token itself is written only to standard output. */
 static int make_token(const char *path, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = NULL;

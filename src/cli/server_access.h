@@ -1,5 +1,5 @@
-/* Who may call a server of ours, and how it proves its identity: the options of `serve` and
- * `orchestrator` that need libcrypto. */
+/* Which clients a server of ours accepts, and how it proves its identity: the options of `serve`
+ * and `orchestrator` that need libcrypto. */
 #pragma once
 
 #include "base/err.h"
@@ -10,18 +10,18 @@
 #include "http/token.h"
 
 struct server_access {
-	http_secret_fn is_known; /* of the token; NULL: any client is answered */
+	http_secret_fn is_known; /* checks the token; NULL: any client is answered */
 	struct token_hash token;
 	struct http_tls *tls; /* NULL: none */
 	char *pin; /* of its key */
 };
 
-/* Reads --token-file, and --tls-dir, whose files are made unless they are there. */
+/* Reads --token-file, and --tls-dir, whose files are created if missing. */
 int server_access_open(const struct options *options, struct server_access *ret_access,
 		       struct err *err) MUST_USE;
 void server_access_done(struct server_access *access);
-/* --make-token: writes the hash of a new token to the file, and the token to standard output. Gives
- * the exit code. */
+/* --make-token: writes the hash of a new token to the file, and the token to standard output.
+ * Returns the exit code. */
 int server_access_create_token(const char *path);
 
 #define SERVER_ACCESS_ROWS                                                                         \

@@ -7,11 +7,12 @@
 
 #include <stdlib.h>
 
-#define MOST_AT_ONCE 32 /* connections to the API server */
+#define MOST_AT_ONCE 32 /* connections to the API server at the same time */
 #define OUTPUT_LIMIT ((size_t) 4 * 1024 * 1024) /* of one Pod */
 
-/* One dump for each Python process, after a line that names it (status/stacks.h). A user that is
- * not root installs programs in its home. When py-spy fails, a second call gives its reason. */
+/* One dump for each Python process, after a line that names it (status/stacks.h). Users other than
+ * root install programs in their home directory. When py-spy fails, a second call gets its
+ * reason. */
 static const char script_text[] =
 	"PATH=$PATH:$HOME/.local/bin\n"
 	"command -v py-spy >/dev/null || { echo 'py-spy not found in the container' >&2; exit 69; "
@@ -39,7 +40,7 @@ struct spying;
 struct spied {
 	struct spying *spying;
 	const struct replica_status *replica;
-	struct kube_script *script; /* NULL: not begun, or over */
+	struct kube_script *script; /* NULL: not started, or over */
 	struct text output;
 };
 
@@ -49,7 +50,7 @@ struct spying {
 	struct kube_api *api;
 	struct spied *pods; /* of call->replicas */
 	size_t n_begun, n_over, n_failed;
-	struct err err; /* of one that failed */
+	struct err err; /* of a Pod that failed */
 };
 
 static void spying_done(struct spying *spying)

@@ -1,4 +1,4 @@
-/* The summary comes from reconcile/summary.h; here it becomes lines and tables. */
+/* The summary comes from reconcile/summary.h; this file makes lines and tables of it. */
 #include "cli/status_text.h"
 
 #include "base/line_text.h"
@@ -20,7 +20,7 @@
 
 #define MEBIBYTE (1024 * 1024)
 
-/* One job, as it is to be shown. */
+/* One job to show. */
 struct view {
 	const struct json *object;
 	const struct job *job;
@@ -28,8 +28,9 @@ struct view {
 	const char *job_words; /* spec/job_words.h */
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
-	const char *operator; /* of a TFJob, "" where none has taken it up; else NULL */
-	const struct replica_usage *usage; /* of its replicas; NULL: nothing of it runs here */
+	const char *operator; /* of a TFJob, "" without one; else NULL */
+	const struct replica_usage *usage; /* of its replicas; NULL: no process of it is running on
+					      this machine */
 	bool is_on_cluster;
 	bool is_wide;
 	bool is_local;
@@ -66,7 +67,7 @@ static const char *viewed_job_name_of(const struct view *view)
 	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
 }
 
-/* Words of others. */
+/* Messages of other programs. */
 static void add_message(struct text *text, const char *before, const char *message,
 			const char *behind)
 {
@@ -75,7 +76,7 @@ static void add_message(struct text *text, const char *before, const char *messa
 	text_add(text, behind);
 }
 
-/* Of a job on a cluster. */
+/* For a job on a cluster. */
 static void add_supervisor(const struct view *view, struct text *text)
 {
 	if (!view->supervisor)
@@ -91,7 +92,7 @@ static void add_supervisor(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
-/* Of a TFJob. */
+/* For a TFJob. */
 static void add_operator(const struct view *view, struct text *text)
 {
 	if (!view->operator)
@@ -102,7 +103,7 @@ static void add_operator(const struct view *view, struct text *text)
 		text_add(text, "Served:     no operator manages it yet\n");
 }
 
-/* What its addresses are of. */
+/* The kind of its addresses. */
 static void add_network(const struct view *view, struct text *text)
 {
 	const struct json *word = json_get_path(view->object, "metadata", "annotations",
@@ -151,26 +152,26 @@ static void add_conditions(const struct view *view, struct text *text)
 		table_add(&table, condition->is_true ? "yes" : "no");
 		add_age(&table, condition->last_transition, view->now);
 		table_add(&table, condition->reason);
-		/* A condition that is over keeps its sentence, which is not true any more. */
+		/* A condition that is no longer true keeps its sentence, which is out of date. */
 		table_add(&table, condition->is_true ? condition->message : NULL);
 	}
 	text_add_char(text, '\n');
 	table_write(&table, text);
 }
 
-/* The table of replicas. Each column is a heading and what stands in it. */
+/* The table of replicas. Each column is a heading and a cell for each row. */
 
 enum detail {
 	DETAIL_ALWAYS,
-	DETAIL_HERE, /* of processes of this machine */
+	DETAIL_HERE, /* of local processes */
 	DETAIL_HERE_WIDE,
-	DETAIL_USAGE, /* the same, while some run */
-	DETAIL_GPUS, /* where they are dealt out */
+	DETAIL_USAGE, /* the same, while some are running */
+	DETAIL_GPUS, /* if GPUs are assigned */
 	DETAIL_PODS,
 	DETAIL_PODS_WIDE,
 };
 
-/* What the cells of a line are made of. */
+/* The values for the cells of a line. */
 struct line {
 	const struct replica_status *replica;
 	const struct replica_usage *usage; /* for DETAIL_USAGE */
@@ -222,7 +223,7 @@ static void add_lifetime(struct table *table, const struct line *line)
 		replica->end_time != MSEC_UNSET ? replica->end_time : line->now);
 }
 
-/* Those of systemctl status, of all processes of the replica. */
+/* As in systemctl status, of all processes of the replica. */
 
 static void add_last_output(struct table *table, const struct line *line)
 {
@@ -342,7 +343,7 @@ static void add_obstacles(const struct view *view, struct text *text)
 		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
 }
 
-/* What `run` says of such a job on its terminal, for those who were not there. */
+/* The warning that `run` prints on its terminal about a silent job, for other terminals. */
 static void add_silence(const struct view *view, struct text *text)
 {
 	const struct status *status = view->status;
@@ -404,7 +405,7 @@ static bool is_any_running(const struct status *status)
 	return false;
 }
 
-/* What is made of a job's object to show it. */
+/* What is read from a job's object to show it. */
 struct reading {
 	struct arena *arena;
 	struct job *job;

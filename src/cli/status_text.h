@@ -1,4 +1,4 @@
-/* A job and its status as text for people: all of it, or one line. */
+/* A job and its status as text for users: in full, or one line. */
 #pragma once
 
 #include "base/err.h"
@@ -14,10 +14,10 @@ struct status_style {
 	bool is_local; /* times in this machine's time zone, not UTC */
 };
 
-/* The whole picture of a TFJob and its status, which was read from it; command lines in it name it
+/* Adds the full text of a TFJob and its status, which was read from it; command lines in it name it
  * by `job_words` (spec/job_words.h). ERR_IO for a job that cannot be read. */
 int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
 		    const struct status_style *style, struct text *text, struct err *err) MUST_USE;
-/* A line that changes whenever the job does, for logs and pipes. The same error. */
+/* A line that changes whenever the job changes, for logs and pipes. The same error. */
 int status_text_add_line(const struct json *tfjob, const struct status *status, struct text *text,
 			 struct err *err) MUST_USE;

@@ -19,12 +19,12 @@
 struct sync_folder {
 	const char *path;
 	bool is_checkout;
-	struct text names; /* of git, each with a NUL behind */
+	struct text names; /* of git, each ends with a NUL */
 	const char **list; /* of these, sorted */
 	size_t count, capacity;
 
-	uint64_t bytes; /* of the files that travel */
-	char *part; /* entry of the folder that is being counted; they come one after the other */
+	uint64_t bytes; /* of the files to pack */
+	char *part; /* the top-level entry that is being counted; they come one after the other */
 	uint64_t part_bytes;
 	char *largest;
 	uint64_t largest_bytes;
@@ -38,9 +38,9 @@ static void sync_folder_done(struct sync_folder *folder)
 	free(folder->largest);
 }
 
-/* What travels. */
+/* The files to pack. */
 
-/* Where the first name is that does not sort before this one. */
+/* The position of the first name that does not sort before this one. */
 static size_t find_first(const struct sync_folder *folder, const char *name)
 {
 	size_t low = 0, high = folder->count;
@@ -56,7 +56,7 @@ static size_t find_first(const struct sync_folder *folder, const char *name)
 	return low;
 }
 
-/* One of the names, or a folder that holds one of them. */
+/* Whether it is one of the names, or a directory that contains one. */
 static bool is_listed(const struct sync_folder *folder, const char *path)
 {
 	char *below CLEANUP(mem_free_text) = mem_format("%s/", path);
@@ -99,8 +99,8 @@ static void on_git_answer(const struct program_answer *program, const struct err
 	loop_stop(answer->loop);
 }
 
-/* It asks the folder's repository and no other, fetches nothing for that and asks nobody. A list
- * of protocols that is empty counts before what the repository says of each (git(1)). */
+/* So that git reads this directory's repository and no other, fetches nothing and prompts for
+ * nothing. An empty list of protocols overrides the repository's settings for each (git(1)). */
 static const char *const variables_of_git[] = {
 	"GIT_DIR",
 	"GIT_WORK_TREE",
@@ -114,8 +114,8 @@ static const char *const variables_of_git[] = {
 	NULL,
 };
 
-/* A repository may name programs in its settings, and a folder of somebody else has theirs: the
- * ones that listing files would run are off. */
+/* A repository may name programs in its settings, and another user may own the directory: the
+ * programs that listing files would run are disabled. */
 static int ask_git(struct sync_folder *folder, struct err *err)
 {
 	char *words[] = {
@@ -175,7 +175,7 @@ static void sort_names(struct sync_folder *folder)
 		qsort(folder->list, folder->count, sizeof(*folder->list), by_name);
 }
 
-/* .git is a folder, or a file in a work tree. */
+/* .git is a directory, or a file in a work tree. */
 static bool is_in_checkout(const char *path)
 {
 	char *folder CLEANUP(mem_free_text) = realpath(path, NULL);

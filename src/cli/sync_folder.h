@@ -1,7 +1,7 @@
-/* A folder of this machine, packed to travel with a job: a tar stream compressed by gzip.
+/* Packs a directory of this machine for the Pods of a job: a tar stream compressed by gzip.
  *
- * What .gitignore names stays here: in a git checkout `git ls-files` says which files there are,
- * tracked ones and new ones. Any other folder travels whole, but for .git. */
+ * Files that .gitignore names are excluded: in a git checkout, `git ls-files` lists the files,
+ * tracked and new ones. Any other directory is packed whole, except .git. */
 #pragma once
 
 #include "base/err.h"
@@ -9,12 +9,12 @@
 #include "base/text.h"
 
 #define SYNC_FOLDER_LIMIT ((uint64_t) 64 * 1000 * 1000) /* bytes of its files */
-/* Bytes packed: it is kept in etcd, in ConfigMaps, once for the job. */
+/* Bytes packed: etcd stores them, in ConfigMaps, once for the job. */
 #define SYNC_PACKED_LIMIT ((size_t) 8 * 1000 * 1000)
 
-/* Adds the packed folder. `script` is a file in it, by its path below it, without which nothing can
- * run; NULL: none. ERR_LIMIT says what in the folder is the largest; ERR_INVALID: it has a
- * .gitignore that nobody can read without git, or one that leaves the script out; ERR_IO. */
+/* Adds the packed directory. `script`, a path in it, has to be among the files; NULL: none.
+ * ERR_LIMIT names its largest files. ERR_INVALID: its .gitignore cannot be read without git, or
+ * excludes the script. ERR_IO. */
 typedef int (*sync_folder_pack_fn)(const char *path, const char *script, struct text *packed,
 				   struct err *err);
 int sync_folder_pack(const char *path, const char *script, struct text *packed,

@@ -1,4 +1,4 @@
-/* The values that a call gives to the parameters of a template: --param and --param-file. */
+/* The values for the parameters of a template: --param and --param-file. */
 #pragma once
 
 #include "base/mem.h"
@@ -9,16 +9,17 @@
 #include <stddef.h>
 
 struct template_values {
-	struct template_value *list; /* those of files first, so that those of the call win */
+	struct template_value *list; /* those of files first, so that those of the command line
+					win */
 	size_t count;
 	size_t capacity;
-	struct arena *arena; /* of the texts */
+	struct arena *arena; /* holds the texts */
 };
 
-/* Mistakes become lines of `faults`. */
+/* Errors become lines of `faults`. */
 void template_values_read(const struct options *options, struct template_values *values,
 			  struct text *faults);
-/* Refuses those of a call that has no use for them: "--param goes with WITH". */
+/* Rejects values on a command line that does not use them; WITH names the option that they need. */
 void template_values_refuse(const struct options *options, const char *with, struct text *faults);
 void template_values_done(struct template_values *values);
 

@@ -63,7 +63,7 @@ static bool has_safe_path(const char *version)
 	       (major > 3 || (major == 3 && minor >= 11));
 }
 
-/* The program in PATH is what a person would have started; a Python may have it without that. */
+/* A user would start the program in PATH; without it, a Python may have it as a module. */
 static int find_program(struct tensorboard *tensorboard, struct err *err)
 {
 	const struct child_start in_path = {.program = "tensorboard", .environment = environ};
@@ -98,7 +98,7 @@ static int choose_port(struct tensorboard *tensorboard, struct err *err)
 		       FIRST_PORT, FIRST_PORT + N_PORTS - 1);
 }
 
-/* Its end. */
+/* Stopping. */
 
 static void end_with(struct tensorboard *tensorboard, int exit_code)
 {
@@ -107,14 +107,14 @@ static void end_with(struct tensorboard *tensorboard, int exit_code)
 	loop_stop(tensorboard->loop);
 }
 
-/* The user ends it by Ctrl-C: nothing else does, and so it is no failure. */
+/* Ctrl-C is the usual way to stop it, and so not a failure. */
 static void on_tensorboard_signal(int number, void *data)
 {
 	(void) number;
 	end_with(data, EXIT_DONE);
 }
 
-/* Its data server, a process of its own, is in its group. */
+/* Its data server, a process of its own, is in its process group. */
 static void reap(struct tensorboard *tensorboard, siginfo_t *ret_ended)
 {
 	loop_watch_free(TAKE(tensorboard->process));
@@ -150,7 +150,7 @@ static void end_process(struct tensorboard *tensorboard)
 	reap(tensorboard, &ended);
 }
 
-/* All of it. */
+/* Creating and freeing. */
 
 int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settings,
 		    struct tensorboard **ret_tensorboard, struct err *err)
@@ -173,8 +173,8 @@ int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settin
 	return 0;
 }
 
-/* "PYTHONPATH=…" without empty elements; "PYTHONPATH", which takes it away, when nothing is left.
- * Caller frees. */
+/* "PYTHONPATH=…" without empty elements; "PYTHONPATH", which removes the variable, when nothing is
+ * left. Caller frees. */
 static char *describe_python_path(void)
 {
 	const char *rest = getenv("PYTHONPATH"), *folder;
@@ -189,8 +189,8 @@ static char *describe_python_path(void)
 	return text_take(&entry);
 }
 
-/* Python puts the current folder before all others where it looks for modules: the author of that
- * folder would say what TensorBoard is. */
+/* Python searches the current directory for modules before all others, so the author of that
+ * directory could replace TensorBoard. */
 static size_t begin_words(const struct tensorboard *tensorboard, const char **words)
 {
 	static const char *const as_module[] = {"-m", "tensorboard.main"};

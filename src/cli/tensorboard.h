@@ -1,4 +1,4 @@
-/* TensorBoard on this machine, as a child of this call, until a signal ends both. */
+/* TensorBoard on this machine, as a child of this process, until a signal stops both. */
 #pragma once
 
 #include "base/err.h"
@@ -13,30 +13,31 @@ struct tensorboard;
 
 struct tensorboard_settings {
 	const char *log_folder;
-	const char *host; /* that it listens on */
-	int port; /* 0: the first free one that it would take itself, from 6006 on */
+	const char *host; /* to listen on */
+	int port; /* 0: the first free one of TensorBoard's own range, from 6006 on */
 };
 
-/* Finds the program and a port, and stops the loop from now on when a signal comes or TensorBoard
- * ends; starts nothing yet. The settings live as long as it. ERR_NOT_FOUND: this machine has no
- * TensorBoard; ERR_EXISTS: the port is taken. */
+/* Finds the program and a port, and starts nothing yet. From now on, the loop stops when a signal
+ * comes or TensorBoard exits. The settings must outlive it. ERR_NOT_FOUND: this machine has no
+ * TensorBoard; ERR_EXISTS: the port is in use. */
 int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settings,
 		    struct tensorboard **ret_tensorboard, struct err *err) MUST_USE;
 /* Starts it, and prints its address. */
 int tensorboard_start(struct tensorboard *tensorboard, struct err *err) MUST_USE;
 bool tensorboard_is_started(const struct tensorboard *tensorboard);
-/* A signal came, or it ended by itself, which was told; gives the exit code. */
+/* Whether a signal came, or TensorBoard exited by itself, which was reported; gives the exit
+ * code. */
 bool tensorboard_is_over(const struct tensorboard *tensorboard, int *ret_exit_code);
-/* Ends it, and waits for that. NULL is fine. */
+/* Stops it, and waits until it has exited. NULL is fine. */
 void tensorboard_free(struct tensorboard *tensorboard);
 
-/* On a folder of this machine; tells every mistake and gives the exit code. */
+/* Shows a directory of this machine; prints every error and returns the exit code. */
 int tensorboard_show(const struct tensorboard_settings *settings);
 
-/* On the log folder of a Pod. */
+/* Shows the log directory of a Pod. */
 struct tensorboard_call {
-	const struct options *options; /* which cluster */
-	const struct copy_place *place; /* in the job */
-	struct tensorboard_settings settings; /* without the folder */
-	msec interval; /* between looks at the Pod */
+	const struct options *options; /* these select the cluster */
+	const struct copy_place *place; /* the path in the job */
+	struct tensorboard_settings settings; /* without the directory */
+	msec interval; /* between polls of the Pod */
 };

@@ -17,14 +17,14 @@ struct viewing {
 	struct replica_pod pod;
 	struct tensorboard_settings settings;
 	struct tensorboard *tensorboard;
-	char *path; /* of the folder here */
+	char *path; /* of the directory on this machine */
 	struct append_sync_folder folder;
-	struct kube_append_sync *sync; /* NULL: the Pod is not followed now */
+	struct kube_append_sync *sync; /* NULL: the Pod is not followed at present */
 	struct loop_watch *timer;
-	struct err err; /* why it is not */
-	bool is_hopeless; /* and will not be */
-	bool is_full; /* neither, but what came is still shown */
-	bool was_missing, was_lost; /* and that was said */
+	struct err err; /* the reason for that */
+	bool is_hopeless; /* and it never will be */
+	bool is_full; /* the same, but the copied files are still shown */
+	bool was_missing, was_lost; /* and that was reported */
 };
 
 static void viewing_done(struct viewing *viewing)
@@ -56,7 +56,7 @@ static void on_viewing_timer(void *data)
 		loop_stop(viewing->pod.loop);
 }
 
-/* Training makes it when it begins, so that it is no mistake to be early. */
+/* Training creates the directory when it starts: to be early is no error. */
 static void say_missing(struct viewing *viewing, bool is_there)
 {
 	const struct copy_place *place = viewing->call->place;
@@ -95,7 +95,7 @@ static void on_growth_end(const struct err *err, bool is_lost, void *data)
 	loop_stop(viewing->pod.loop);
 }
 
-/* Runs until the Pod is lost, or all is over. */
+/* Runs until the Pod is lost, or a signal ends the command. */
 static void follow_growing_logs(struct viewing *viewing)
 {
 	struct replica_pod *pod = &viewing->pod;
@@ -128,7 +128,7 @@ static void wait_and_say_why(struct viewing *viewing)
 	loop_run(viewing->pod.loop);
 }
 
-/* The whole call. */
+/* The whole command. */
 
 static int create_viewing_folder(struct viewing *viewing, struct err *err)
 {
@@ -139,7 +139,7 @@ static int create_viewing_folder(struct viewing *viewing, struct err *err)
 
 	if (!mkdtemp(path))
 		return err_set_errno(err, errno, "cannot create directory '%s'", path);
-	statvfs(path, &space); /* of which nothing is known, nothing is free */
+	statvfs(path, &space); /* an unknown file system counts as full */
 	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
 	viewing->path = TAKE(path);
 	viewing->folder.path = viewing->path;

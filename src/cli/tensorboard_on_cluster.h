@@ -1,10 +1,10 @@
-/* TensorBoard on the log folder of a Pod, for the program that speaks to clusters. */
+/* TensorBoard on the log directory of a Pod, for the program for clusters. */
 #pragma once
 
 #include "cli/tensorboard.h"
 
-/* Brings what is new in the folder here at each interval (pods/append_sync.h), into a folder that
- * goes with this call, and shows that; tells every mistake, and gives the exit code. A Pod that
- * cannot be reached to begin with is one; later it is looked for at each interval, since a restart
- * gives its name to another Pod, and what came stays to be seen. */
+/* At each interval, copies what is new in the directory (pods/append_sync.h) into a temporary
+ * directory of this machine, and shows that. Prints every error, and returns the exit code. A Pod
+ * that cannot be reached at the start is an error. Later it is searched at each interval, since a
+ * restart gives its name to another Pod, and the copied files stay visible. */
 int tensorboard_on_cluster(const struct tensorboard_call *call);

@@ -13,10 +13,10 @@ struct watch {
 	struct client *client;
 	const char *name;
 	msec until;
-	msec period; /* between two looks at most; MSEC_NEVER: only changes are looked at */
+	msec period; /* the most between two reads; MSEC_NEVER: it is read only after changes */
 	watch_fn fn;
 	void *data;
-	char *uid; /* NULL before the first look */
+	char *uid; /* NULL before the first read */
 };
 
 static void watch_done(struct watch *watch)
@@ -46,7 +46,7 @@ static int inspect_watched_job(struct watch *watch, const struct json *job, bool
 	return 0;
 }
 
-/* When to look again without a change: at the end of the period, or of the whole. */
+/* When to read again without a change: at the end of the period, or of the watch. */
 static msec next_look(const struct watch *watch)
 {
 	msec now = loop_now();
@@ -68,7 +68,7 @@ static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, stru
 		if (client->functions->wait_for_change(client, watch->name, version, look_at,
 						       &version, &is_gone, err))
 			return err->code;
-		/* Nothing new before it was time: nothing new will come. */
+		/* Woken early without a new version: no new version will come. */
 		bool is_last = version == last_version &&
 			       (look_at == watch->until || loop_now() < look_at);
 		int rc = is_gone ? ERR_NOT_FOUND

@@ -1,7 +1,7 @@
 /* Events of a TFJob about its Pods, Services and PodGroup, in the words of training-operator 1.9.
- * Jobs that no TFJob object stands for have none.
+ * Jobs without a TFJob object have no Events.
  *
- * What was refused is reported of the first object alone: a quota refuses all in one way. */
+ * Of rejected calls only the first object's is reported: a quota rejects all in the same way. */
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cluster/backend_state.h"
@@ -105,7 +105,7 @@ void kube_report_restart_policy(struct kube_backend *backend, const struct role 
 	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
-/* What Pods say of themselves. */
+/* What Pods report about themselves. */
 
 static void tell_of_pod(const struct kube_backend *backend, const struct job_pod *pod,
 			const struct object_event *words)
@@ -132,7 +132,7 @@ static void tell_end(const struct kube_backend *backend, const struct job_pod *p
 			    .reason = "ExitedWithCode", .before = before, .after = after});
 }
 
-/* Of a container that waits, or of the Pod itself. */
+/* The reason of a waiting container, or of the Pod itself. */
 static void tell_reason(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
@@ -157,8 +157,8 @@ static bool has_ended_now(const struct job_pod *before, const struct job_pod *po
 	       loop_now() - seen->ended_at < EVENT_LIFE;
 }
 
-/* Words of one trouble take turns. In a small job each of them has an Event, which the server takes
- * once. */
+/* The messages of one trouble alternate. In a small job each of them has an Event, which the server
+ * accepts once. */
 static bool is_same_reason(const struct kube_backend *backend, const char *before, const char *now)
 {
 	if (text_equals(before, now))

@@ -1,4 +1,4 @@
-/* The functions of the back end: what is observed, and what an action begins. */
+/* The functions of the back end: its observation, and the calls that an action starts. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
 #include "logs/last_lines.h"
@@ -56,7 +56,7 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 				pending_observe_start(backend->pending.entries[i], arena));
 }
 
-/* Without a name by which it is found, no Pod is of use, whatever it does. */
+/* Without a name by which it is found, no Pod is of use. */
 static void lay_refusal_over(const struct kube_backend *backend, struct arena *arena,
 			     struct observed *observed)
 {
@@ -89,7 +89,8 @@ static bool is_being_taken_back(const struct kube_backend *backend, const char *
 	return service && service->is_unwanted;
 }
 
-/* Of a TFJob's replicas that it has no more, be it since before we began. */
+/* Services of a TFJob's replicas that the job no longer has, also from before this process
+ * started. */
 static void observe_left_services(const struct kube_backend *backend, const struct job *job,
 				  struct arena *arena, struct observed *observed)
 {
@@ -113,7 +114,7 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 	}
 }
 
-/* `backend` may be NULL: of a job that is about to be made. */
+/* `backend` may be NULL: the job is about to be created. */
 static void observe_addresses(const struct kube_backend *backend, const struct job *job,
 			      struct arena *arena, struct observed *observed)
 {
@@ -143,16 +144,17 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 		observe_left_services(backend, job, arena, observed);
 }
 
-/* The job may change (it is scaled, asked to end); what Pods are made of is then made anew. */
+/* The job may change (it is scaled, or asked to stop); the objects that Pods are made from are then
+ * made again. */
 static void update_backend_job(struct kube_backend *backend, const struct job *job)
 {
-	struct job *before = backend->job; /* which its objects are made of so far */
+	struct job *before = backend->job; /* of its present objects */
 
 	if (before == job)
 		return;
 	backend->job = job_ref(job);
 	backend->kind->take_job(backend);
-	kube_backend_admit(backend, &backend->starts); /* what is made of it may be taken */
+	kube_backend_admit(backend, &backend->starts); /* the server may accept the new objects */
 	job_free(before);
 }
 
@@ -180,9 +182,9 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
 	observed.holds_starts = kube_prerequisites_block_pods(backend);
-	/* An address is a name. What gives Pods their names is made with the first of them
-	 * (start), so that they wait for no second decision, whose status has to be on the
-	 * cluster first. */
+	/* An address is a name. The objects that give Pods their names are created with the first
+	 * Pods (start). So Pods wait for no second decision, whose status would have to be written
+	 * to the cluster first. */
 	if (kube_prerequisites_exist(backend) ||
 	    (observed.n_replicas == 0 && !observed.holds_starts))
 		observe_addresses(backend, backend->job, arena, &observed);
@@ -200,7 +202,7 @@ static int publish(struct kube_backend *backend, const char *pod_name)
 	return 0;
 }
 
-/* A Service of the whole job stays for the others, and goes with the job's owner. */
+/* A Service of the whole job stays for the other replicas; it is deleted with the job's owner. */
 static int unpublish(struct kube_backend *backend, const char *pod_name)
 {
 	json_set_bool(backend->taken_back, pod_name, true);
@@ -232,8 +234,8 @@ static int start_replica_pod(struct kube_backend *backend, const struct action *
 	return 0;
 }
 
-/* A start that nobody wants any more, of which the cache shows nothing: its answer is waited for.
- */
+/* Ends a start that is no longer wanted and that the cache does not show yet: its answer is waited
+ * for. */
 static void end_start(struct kube_backend *backend, struct pending *pending, msec grace)
 {
 	pending->asked_at = loop_now();
@@ -245,7 +247,7 @@ static void end_start(struct kube_backend *backend, struct pending *pending, mse
 		kube_backend_cancel_start(backend, pending);
 }
 
-/* Only a process that runs can be told to end by itself. */
+/* Only a running process can be asked to exit by itself. */
 static bool is_pod_end_held(const struct kube_backend *backend, const struct job *job,
 			    const struct action *action, const struct job_pod *pod)
 {
@@ -315,7 +317,7 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 	return err_set(err, ERR_UNSUPPORTED, "no such action");
 }
 
-/* Asks for them first, unless that was done. */
+/* Requests the lines first, unless that was done. */
 static int read_tail(struct kube_backend *backend, const char *pod_name, int attempt,
 		     struct arena *arena, struct printed *ret_printed, struct err *err)
 {
@@ -352,7 +354,7 @@ static void on_backend_output(void *data)
 		backend->settings.on_output(backend->settings.data);
 }
 
-/* Pods that were kept for their logs may go. */
+/* Pods that stayed for their logs may be deleted. */
 static void on_log_complete(void *data)
 {
 	struct kube_backend *backend = data;
@@ -416,7 +418,8 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	return &backend->base;
 }
 
-/* What could not be started stands there as ended, for as long as the job keeps what has ended. */
+/* A Pod that could not be started is observed as exited, for as long as the job keeps exited
+ * Pods. */
 static bool is_anything_under_way(const struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->pending.count; i++)
@@ -434,7 +437,7 @@ bool backend_kube_is_quiet(const struct backend *base)
 	       !pod_tail_is_open(backend->tail, NULL);
 }
 
-/* A Pod with our labels that the job does not own is not taken away with it. */
+/* A Pod with our labels that the job does not own is not deleted with it. */
 static bool has_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;

@@ -25,7 +25,7 @@ bool kube_backend_is_collected(const struct job_pod *pod)
 	return pod->owner_uid;
 }
 
-/* Telling. */
+/* Messages. */
 
 const char *kube_backend_kind_of(const struct kube_resource *resource)
 {
@@ -76,7 +76,7 @@ bool kube_backend_has_looked(const struct kube_backend *backend)
 	return true;
 }
 
-/* While a list comes, what is there may seem gone, and what ended last may seem to have ended
+/* While a list is read, existing objects may seem missing, and a later exit may seem to have come
  * first. */
 static bool is_listing(const struct kube_backend *backend)
 {
@@ -98,7 +98,7 @@ bool backend_kube_is_ready(const struct backend *base)
 	       !is_listing(backend);
 }
 
-/* What is not there. */
+/* Missing objects. */
 
 int64_t kube_backend_version_of(const struct json *object)
 {
@@ -126,7 +126,7 @@ void kube_backend_drop_lost(struct kube_backend *backend, struct pending *pendin
 		pending_drop_start(pending);
 }
 
-/* What is due. */
+/* Due calls. */
 
 bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending)
 {
@@ -210,7 +210,7 @@ void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, con
 	free(breaker->why);
 	breaker->why = mem_copy_text(why);
 	if (!circuit_breaker_is_open(
-		    breaker)) /* those that were called together are refused together */
+		    breaker)) /* calls made at the same time are rejected together */
 		circuit_breaker_probe(breaker);
 }
 

@@ -1,15 +1,14 @@
-/* What the back end for Kubernetes knows of its job, and what is due. The lowest of its files:
+/* The state of the back end for Kubernetes: its job, and the calls that are due. Only the files of
+ * the back end include it:
  *
  *     backend_functions.c  the functions of a back end
  *     observe.c            what the cache shows
- *     pod_calls.c          starts and ends of Pods
+ *     pod_calls.c          starts and deletions of Pods
  *     plain_objects.c, tfjob_objects.c   the objects of a kind of job
- *     prerequisites.c      what Pods need to run
+ *     prerequisites.c      objects that Pods need to run
  *     reasons.c            why Pods wait or failed
  *     backend_events.c     Events of a TFJob
- *     backend_state.c      this
- *
- * Only they include it. */
+ *     backend_state.c      this file, the lowest layer */
 #pragma once
 
 #include "cluster/backend.h"
@@ -23,13 +22,14 @@
 #include "kube/resources.h"
 #include "kube/tfjob_objects.h"
 
-/* A server that refuses one call for what it is refuses the others alike: by a quota, by a right,
- * by its own trouble. While that lasts one of them asks, after longer and longer pauses, and the
- * others wait for its answer: else a job of thousands of Pods would be a flood, for ever. */
+/* A server that rejects one call because of a quota, a missing permission or its own trouble
+ * rejects all similar calls. Meanwhile one call probes, after longer and longer pauses, and the
+ * others wait for its answer. Otherwise a job of thousands of Pods would flood the server for
+ * ever. */
 struct circuit_breaker {
-	int n_refusals; /* in a row; 0: it is open */
-	msec again_at; /* when one may ask */
-	const char *word; /* of the last refusal, */
+	int n_refusals; /* in a row; 0: calls are allowed */
+	msec again_at; /* when the next call may probe */
+	const char *word; /* reason of the last refusal, */
 	char *why; /* and its sentence */
 };
 
@@ -38,206 +38,206 @@ struct kube_backend {
 	struct backend_kube_settings settings;
 	const struct kube_kind *kind;
 	struct job_follower *seen; /* the job's objects as the cache has them */
-	bool knows[JOB_CACHE_KIND_COUNT]; /* they were listed once, or it needs none */
+	bool knows[JOB_CACHE_KIND_COUNT]; /* they were listed once, or the job needs none */
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
-	char *refusal; /* why it can never be made; NULL: it may be */
+	char *refusal; /* why a Pod can never be created; NULL: it can */
 	struct pending_table pending;
-	struct circuit_breaker starts, ends; /* of Pods */
-	bool has_made_pods; /* so it has the right to */
-	bool is_end_refused; /* that an end was refused was told, and none was answered since */
-	bool is_policy_told; /* that a template has a restart policy which does not count */
-	struct json *taken_back; /* an object: names of Pods whose address was taken back */
-	struct pod_logs *logs; /* NULL: they are not kept; then there is */
+	struct circuit_breaker starts, ends; /* creations and deletions of Pods */
+	bool has_made_pods; /* so the login has the permission */
+	bool is_end_refused; /* a rejected deletion was reported, and none has succeeded since */
+	bool is_policy_told; /* reported: a template's restart policy is ignored */
+	struct json *taken_back; /* an object: names of Pods whose address was withdrawn */
+	struct pod_logs *logs; /* NULL: logs are not stored, and `tail` is used */
 	struct pod_tail *tail;
-	size_t n_stuck; /* Pods that wait for something of which only Events tell */
-	struct startup startup, told_startup; /* as it is, and as it was last told */
-	char *last_trouble; /* told already */
-	struct loop_watch *timer; /* for what was refused */
+	size_t n_stuck; /* Pods that wait for a reason that only Events show */
+	struct startup startup, told_startup; /* the current one, and the last reported one */
+	char *last_trouble; /* already reported */
+	struct loop_watch *timer; /* for calls that were rejected */
 
-	struct job *job; /* as it was observed last; NULL: it was not yet */
-	struct objects *objects; /* what is made of `job`; or */
+	struct job *job; /* as last observed; NULL: not observed yet */
+	struct objects *objects; /* made from `job`; one of the two is set */
 	struct tfjob_objects *tfjob_objects;
 };
 
-/* What sets the objects of a TFJob apart from those of `run --on kubernetes`. */
+/* The differences between the objects of a TFJob and those of `run --on kubernetes`. */
 struct kube_kind {
 	struct backend_traits traits;
-	/* Whether a kind of the cache is needed. */
+	/* Whether the back end needs this kind of the cache. */
 	bool (*reads)(const struct kube_backend *backend, enum job_cache_kind kind);
 	/* Adds the prerequisites that are known from settings.job. */
 	void (*begin)(struct kube_backend *backend);
-	/* `job` is another one from here on: adds the prerequisites that follow from it. */
+	/* Called when `job` has changed: adds the prerequisites that follow from it. */
 	void (*take_job)(struct kube_backend *backend);
 	void (*done)(struct kube_backend *backend);
 	struct json *(*pod_new)(const struct kube_backend *backend, const struct role *role,
 				int index, int attempt);
-	bool awaits_rights; /* one that is missing is the operator's, and not its user's: it may be
-			       given */
-	/* Of a Service that has no body. */
+	bool awaits_rights; /* a missing permission is the operator's, not the user's: it may be
+			       granted later */
+	/* Body of a Service that has no stored body. */
 	struct json *(*service_new)(const struct prerequisite *service);
 	void (*add_address)(const struct kube_backend *backend, const struct job *job,
 			    const struct role *role, int index, struct text *text);
 };
 extern const struct kube_kind kube_kind_plain, kube_kind_tfjob;
 
-/* Something that all Pods stand on: the Service, a ConfigMap of files, the Secret if we have it. */
+/* An object that all Pods need: the Service, a ConfigMap of files, the Secret if we have it. */
 struct prerequisite {
 	struct kube_backend *backend;
 	const struct kube_resource *resource;
 	char *name;
-	char *uid; /* of the job's own object, as it was shown or made last; NULL: there is none */
-	struct json *body; /* what it is made of again; NULL: of the job */
-	struct request_slot slot; /* of `call`: one budget for all jobs, so that no status waits
-			     behind a thousand Services */
+	char *uid; /* of the job's own object, as last shown or created; NULL: there is none */
+	struct json *body; /* to create it again from; NULL: it is made from the job */
+	struct request_slot slot; /* of `call`: all jobs share one budget, so that no status waits
+				     for a thousand Services */
 	struct kube_call *call;
-	bool is_shown, was_shown; /* by the cache, now or once; of a Secret there is none */
-	bool is_made; /* the call was answered; the cache may not show it */
+	bool is_shown, was_shown; /* by the cache, now or once; never for a Secret */
+	bool is_made; /* the call was answered; the cache may not show the object yet */
 	int64_t made_version; /* its resourceVersion then */
-	bool is_refused; /* for now: it is tried again at `again_at` */
+	bool is_refused; /* until `again_at`, when it is tried again */
 	msec again_at;
 	int n_refusals; /* in a row */
-	bool is_ending; /* `call` is its end */
-	bool is_unwanted; /* the replica has no address any more, or the job no Pods */
-	bool is_terminating; /* a PodGroup, which stays as long as its Pods do */
-	bool is_updated; /* of a PodGroup: that it become as `body` was asked for */
-	char *role; /* of a TFJob's Service the replica whose it is; NULL: it is the job's */
+	bool is_ending; /* `call` is its deletion */
+	bool is_unwanted; /* the replica has no address any longer, or the job has no Pods */
+	bool is_terminating; /* a PodGroup, which stays until its Pods are deleted */
+	bool is_updated; /* a PodGroup: the update to `body` was requested */
+	char *role; /* of a TFJob's Service: its replica's role; NULL: it is the job's */
 	int index;
 };
 
-/* A call is under way, or waits for its slot. */
+/* Whether a call is in progress or waits for its slot. */
 bool prerequisite_is_called(const struct prerequisite *prerequisite);
 
-/* Whether the Pod is of this very job, and not one left by an earlier job of its name. */
+/* Whether the Pod is of this job, and not left by an earlier job of its name. */
 bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod *pod);
-/* Whether this, which may be NULL, is the job's own Pod of that attempt. */
+/* Whether the Pod, which may be NULL, is the job's own Pod of that attempt. */
 bool kube_backend_is_attempt(const struct kube_backend *backend, const struct job_pod *pod,
 			     int attempt);
 
-/* Something owns the Pod, so that it is deleted with that. One that nothing owns keeps its name
- * from the job until people delete it: the server is asked again and again, and says so. */
+/* Whether the Pod has an owner, so that it is deleted with the owner. A Pod without an owner blocks
+ * its name until a user deletes it; the server is asked again, and each refusal is reported. */
 bool kube_backend_is_collected(const struct job_pod *pod);
 
-/* "Pod", "Service" …: what people call an object of this kind. */
+/* "Pod", "Service" …: the kind of an object, in messages. */
 const char *kube_backend_kind_of(const struct kube_resource *resource);
 bool kube_backend_has_looked(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
-/* What is said again and again is told once. */
+/* Reports an error, unless it is the one reported last. */
 void kube_backend_trouble(struct kube_backend *backend, const struct err *err);
 void kube_backend_report_earlier_pods(struct kube_backend *backend);
 
-/* The Pod of that name whose process was told to end, and it runs. */
+/* Whether the Pod of that name, whose process was asked to exit, is still running. */
 bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending);
-/* It is held, and may still end by itself. */
+/* Whether the Pod is kept for a fetch, and its process may still exit by itself. */
 bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending);
-/* Something is still to be read of this Pod's log before the Pod may go. */
+/* Whether the log of this Pod is still being read, so that the Pod must stay. */
 bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name,
 			  const char *uid);
-/* The resourceVersion of an object that was made just now; 0: it has none that is a number. */
+/* The resourceVersion of an object that was just created; 0: it is not a number. */
 int64_t kube_backend_version_of(const struct json *object);
-/* What was made at this version of the cluster would be shown by now, if it was still there. */
+/* Whether the cache is as new as this version, so that it shows every object of that version that
+ * still exists. */
 bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_kind kind,
 			     int64_t version);
-/* A Pod that was made, and is not in what is as new as it, has been taken away meanwhile, or its
- * labels have been changed so that it is no replica's. */
+/* Drops the start of a Pod that was created but is missing in a newer state of the cache: it was
+ * deleted, or its labels no longer match a replica. */
 void kube_backend_drop_lost(struct kube_backend *backend, struct pending *pending);
-/* Looks again when something is due. */
+/* Sets the timer to the moment when the next call is due. */
 void kube_backend_wake(struct kube_backend *backend);
-/* Before a call is tried again that was refused so often before; spread, so that many that wait for
- * one quota do not all come back together. */
+/* The pause before the next try after so many refusals; random, so that calls that wait for one
+ * quota are not all repeated at the same time. */
 msec kube_backend_backoff(int n_refusals);
-/* Who does not ask for the others may not call now. */
+/* While it is open, only the probing call may be made. */
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker);
 void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why);
-void circuit_breaker_probe(struct circuit_breaker *breaker); /* one asks now */
+void circuit_breaker_probe(struct circuit_breaker *breaker); /* one call probes now */
 void circuit_breaker_reset(struct circuit_breaker *breaker);
-/* They are taken again, or may be: all that waited for that may call, at once. */
+/* The server accepts calls again, or may: closes the breaker, and all calls that waited are due. */
 void kube_backend_admit(struct kube_backend *backend, struct circuit_breaker *breaker);
 
 /* Prerequisites. */
-/* NULL: there is none. */
+/* NULL: not found. */
 struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
 					     const struct kube_resource *resource,
 					     const char *name);
-/* To be made, unless the caller knows better; the caller may give it a body. */
+/* To be created, unless the caller changes that; the caller may give it a body. */
 struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 					    const struct kube_resource *resource, const char *name);
-/* The Service of a TFJob or, by its name, of a replica of that; as the cache shows it. It may have
- * been added before. */
+/* The Service of a TFJob, or of the replica with this name, as the cache shows it. It may already
+ * have been added. */
 struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name);
 /* Whether the job owns it. */
 bool kube_prerequisites_is_ours(const struct kube_backend *backend,
 				const struct job_object *object);
 void kube_prerequisites_free(struct kube_backend *backend);
-bool kube_prerequisites_exist(const struct kube_backend *backend); /* or on its way */
+bool kube_prerequisites_exist(const struct kube_backend *backend); /* or are being created */
 bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend);
-/* What of a kind of the cache may be a prerequisite; NULL: it never is. */
+/* The resource of this kind of the cache that may be a prerequisite; NULL: it never is. */
 const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
 							enum job_cache_kind kind) MUST_USE;
-/* What a TFJob's replica stands on is to be there from now on; or its Service goes, and that of a
- * job that is suspended its PodGroup. */
+/* From now on the objects that a TFJob's replica needs have to exist; or its Service is deleted,
+ * and the PodGroup if the job is suspended. */
 void kube_prerequisites_require(struct kube_backend *backend, const char *pod_name);
 void kube_prerequisites_release(struct kube_backend *backend, const char *pod_name);
-/* No Pod may be made before the job's PodGroup is there, and lets Pods in. */
+/* Whether Pods must wait, because the job's PodGroup does not exist yet or does not accept Pods. */
 bool kube_prerequisites_block_pods(const struct kube_backend *backend);
-/* The cache shows something else under this name. */
+/* The cache shows a changed object, or none, under this name. */
 void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kind kind,
 				const char *name);
-/* What was made and would be shown by now is missing. */
+/* Finds the objects that were created and should be shown by now, but are missing. */
 void kube_prerequisites_drop_lost(struct kube_backend *backend);
-/* That a Pod has changed, which may wait for something that is gone. */
+/* A Pod has changed; it may wait for a missing object. */
 void kube_prerequisites_observe_pod(struct kube_backend *backend, const struct job_pod *before,
 				    struct job_pod *pod);
-void kube_prerequisites_create(struct kube_backend *backend); /* what is missing */
-/* What was refused, as far as it is due. */
+void kube_prerequisites_create(struct kube_backend *backend); /* the missing ones */
+/* Tries the rejected ones that are due. */
 void kube_prerequisites_try_again(struct kube_backend *backend, msec now);
 
-/* Reasons that only Events tell. */
-/* Either may be NULL. */
+/* Reasons that only Events show. */
+/* Either Pod may be NULL. */
 void kube_events_observe_pod(struct kube_backend *backend, const struct job_pod *before,
 			     struct job_pod *pod);
-void kube_events_request(
-	struct kube_backend *backend); /* asks when there is something to be asked */
-/* Of the follower. */
+void kube_events_request(struct kube_backend *backend); /* asks for Events if a Pod needs them */
+/* Callbacks of the follower. */
 bool kube_events_are_wanted(void *data);
 void kube_events_accept(const struct json *const *events, size_t count, void *data);
 
-/* Events of a TFJob. Of other jobs none are sent. */
+/* Events of a TFJob. Other jobs send none. */
 struct told_object {
 	const struct kube_resource *resource; /* Pods, Services, or PodGroups */
-	const char *name, *role, *uid; /* `role`: NULL: it is the job's */
+	const char *name, *role, *uid; /* `role`: NULL: the object is the job's */
 };
 void kube_report_created(const struct kube_backend *backend, const struct told_object *object);
 void kube_report_deleted(struct kube_backend *backend, const struct told_object *object);
 void kube_report_not_created(const struct kube_backend *backend,
 			     const struct kube_resource *resource, const struct err *err);
-/* Once, until one is deleted. */
+/* Sends it once, until a deletion succeeds. */
 void kube_report_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
 			     const struct err *err);
-/* Once for the job, where a template of this role has a policy of its own. */
+/* Sends it once for the job, if a template of this role has its own restart policy. */
 void kube_report_restart_policy(struct kube_backend *backend, const struct role *role);
-/* What has changed with it: its end, or what holds it up. `before` may be NULL. */
+/* Reports what has changed: its exit, or what blocks it. `before` may be NULL. */
 void kube_report_pod(const struct kube_backend *backend, const struct job_pod *before,
 		     const struct job_pod *pod);
-/* A sentence about the job. */
+/* Sends a sentence about the job. */
 void kube_report(const struct kube_backend *backend, enum note_level level, const char *reason,
 		 const char *sentence);
 
 /* Follows the job in the cache. */
 void kube_backend_follow(struct kube_backend *backend);
 
-/* Calls: begin, and see to what becomes of them. */
+/* Calls: these start them, and handle their answers. */
 void kube_backend_start(struct kube_backend *backend, struct pending *pending);
-/* Of the Pod whose uid is pending->ended_uid. */
+/* Deletes the Pod whose uid is pending->ended_uid. */
 void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pending);
-/* Of what was started, when nobody wants it any more. */
+/* Cancels a start that is no longer wanted. */
 void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pending);
-/* The Events that it was made, and deleted, each once. */
+/* Sends the Event of the creation, and of the deletion, each once. */
 void kube_backend_report_started(struct kube_backend *backend, struct pending *pending,
 				 const char *uid);
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending);
-/* Of that Pod too, which is held: tells its process. */
+/* Signals the process of a Pod whose deletion waits. */
 void kube_backend_report_held(struct kube_backend *backend, struct pending *pending);
-/* Tries again what was refused and is due. */
+/* Tries the rejected calls that are due. */
 void kube_backend_try_again(void *data);

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How long a supervisor whose job is gone may take to end. */
+/* How long a supervisor may take to exit after its job was deleted. */
 #define LAST_LINES_LIMIT (10 * MSEC_PER_SECOND)
 
 struct client_kube {
@@ -33,7 +33,7 @@ struct client_kube {
 	struct loop *loop;
 	struct kube_api *api;
 	struct store *store;
-	struct job_view **views; /* of jobs that were looked at */
+	struct job_view **views; /* of jobs that were read */
 	size_t n_views, capacity;
 };
 
@@ -61,7 +61,7 @@ static void drop_view(struct client_kube *client, size_t index)
 	client->views[index] = client->views[--client->n_views];
 }
 
-/* One of a job that is gone stays until somebody was told (wait_for_change). */
+/* The view of a deleted job stays until the deletion was reported (wait_for_change). */
 static struct job_view *known_view(const struct client_kube *client, const char *name)
 {
 	for (size_t i = 0; i < client->n_views; i++)
@@ -111,9 +111,9 @@ static int sync_view(struct client_kube *client, struct job_view *view, struct j
 	return rc;
 }
 
-/* The job as it is, or was last. ERR_NOT_FOUND when it was not there at the first look. One of `run
- * --on kubernetes`, or else a TFJob; what keeps us from seeing those is told where there is no such
- * TFJob either. */
+/* The job as it is now, or was last: one of `run --on kubernetes`, or else a TFJob. ERR_NOT_FOUND
+ * when the first read did not find it. An error of reading the former is returned if there is no
+ * such TFJob either. */
 static int find_synced_job_view(struct client_kube *client, const char *name,
 				struct job_view **ret_view, struct err *err)
 {
@@ -125,7 +125,7 @@ static int find_synced_job_view(struct client_kube *client, const char *name,
 	return sync_view(client, add_view(client, name, true), ret_view, NULL) < 0 ? rc : 0;
 }
 
-/* Looking. */
+/* Reading. */
 
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		     struct err *err)
@@ -144,7 +144,7 @@ static int kube_get(struct client *base, const char *name, struct json **ret_job
 	return rc < 0 ? rc : job_view_read(view, ret_job, err);
 }
 
-/* False when it is gone, or has ended and nobody is there to tidy up after it. */
+/* False when it was deleted, or has finished and has no supervisor that cleans up. */
 static bool may_viewed_job_change(const struct job_view *view)
 {
 	if (job_view_is_gone(view))
@@ -154,8 +154,8 @@ static bool may_viewed_job_change(const struct job_view *view)
 	return !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
 }
 
-/* A waiting command sees how the job ended, although its record goes right after that: a record
- * that was not told of yet is told of before it is gone. */
+/* A waiting command must see how the job finished, although its record is deleted right after that:
+ * an unreported record is reported before its deletion. */
 static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
 				int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
@@ -236,8 +236,8 @@ static struct tfjob_place tfjob_place_of(const struct client_kube *client)
 				    client->settings.choice};
 }
 
-/* The end of a Lease may be seen before that of its job, which goes first: each has a watch of its
- * own. ERR_NOT_FOUND. */
+/* The end of a Lease may be seen before the deletion of its job, which comes first: each has its
+ * own watch. ERR_NOT_FOUND. */
 static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
 {
 	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
@@ -253,7 +253,7 @@ static int ask_whether_there(const struct client_kube *client, const char *name,
 	return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
 }
 
-/* What is written would be read by nobody. */
+/* Without a supervisor, no process would read the change. */
 static int refuse_unsupervised(const struct client_kube *client, const struct job_view *view,
 			       struct err *err)
 {
@@ -309,8 +309,8 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 /* Removing. */
 
-/* The muster of this machine that supervises the job, as it is remembered here; NULL. The caller
- * frees the text. */
+/* The muster process of this machine that supervises the job, by this machine's record; NULL: none.
+ * The caller frees the text. */
 static char *find_supervisor_here(const struct client_kube *client, const char *name)
 {
 	char *record_name CLEANUP(mem_free_text) =
@@ -322,7 +322,7 @@ static char *find_supervisor_here(const struct client_kube *client, const char *
 	return TAKE(known.record.supervisor);
 }
 
-/* This machine may have supervised the job, and remember it or have its logs. */
+/* This machine may have supervised the job, and have a record and logs of it. */
 static int remove_here(const struct client_kube *client, const char *name, const char *uid,
 		       struct err *err)
 {
@@ -343,8 +343,8 @@ static int remove_here(const struct client_kube *client, const char *name, const
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-/* The supervisor ends it as its own, remembers it and takes it away. Of one that is no
- * longer supervised, what it owns is ended by the cluster. */
+/* The supervisor stops and records its job, and deletes it. If the job has no supervisor, the
+ * cluster deletes what it owns. */
 static int end_in_order(struct client *base, struct job_view *view, struct err *err)
 {
 	int rc = 0;
@@ -352,7 +352,7 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	if (!job_view_is_unsupervised(view))
 		rc = kube_stop(base, job_view_name(view), stop_reason_words[STOP_REQUESTED], -1,
 			       err);
-	if (rc == ERR_INVALID) /* the record cannot be read, not by its supervisor either */
+	if (rc == ERR_INVALID) /* its supervisor cannot read the record either */
 		return 0;
 	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unsupervised(view))
 		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
@@ -366,8 +366,8 @@ static struct kube_orphans_place orphans_place_of(const struct client_kube *clie
 					   client->settings.namespace_name, name};
 }
 
-/* The objects of a job are made alike: where none that was seen lacks an owner, none that may not
- * be looked at does. */
+/* A job's objects are created in the same way: if all that could be read have an owner, those that
+ * may not be read have one too. */
 static int remove_orphans(const struct client_kube *client, const char *name, const char *uid,
 			  struct kube_orphans *orphans, struct err *err)
 {
@@ -381,8 +381,9 @@ static int remove_orphans(const struct client_kube *client, const char *name, co
 	return rc;
 }
 
-/* The garbage collector ends what the ConfigMap owned, Pods with their own grace. It goes last, so
- * that what could not be removed can be once more. Others may write the record meanwhile. */
+/* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
+ * ConfigMap is deleted last, so that failed deletions can be repeated. Others may write the record
+ * meanwhile. */
 static int remove_objects(struct client_kube *client, const char *name, const char *uid,
 			  struct kube_orphans *orphans, struct err *err)
 {
@@ -393,7 +394,7 @@ static int remove_objects(struct client_kube *client, const char *name, const ch
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-/* Nobody can tell of a record that cannot be read. */
+/* A record that cannot be read does not say whether there is a Secret: assume one. */
 static bool may_have_secret(const struct job_view *view)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -419,7 +420,7 @@ static int remove_job(struct client *base, struct job_view *view, struct err *er
 	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
 
 	orphans.has_secret = may_have_secret(view);
-	/* First: what has this name later may be another job's. */
+	/* First: later, an object of this name may be another job's. */
 	int rc = kube_orphans_find(&place, &orphans, err);
 	if (rc == 0)
 		rc = end_in_order(base, view, err);
@@ -448,7 +449,8 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	forget_view(client, name);
 	if (rc < 0)
 		return rc;
-	supervisor_wait(supervisor, loop_now() + LAST_LINES_LIMIT); /* it writes its logs */
+	supervisor_wait(supervisor, loop_now() + LAST_LINES_LIMIT); /* it is still writing its
+								       logs */
 	return remove_here(client, name, uid, err);
 }
 

@@ -1,9 +1,9 @@
-/* The jobs of one namespace of a cluster, or of all: a client (jobs/client.h) on their
- * ConfigMaps.
+/* The jobs of one namespace of a cluster, or of all namespaces: a client (jobs/client.h) that uses
+ * their ConfigMaps.
  *
- * A change is written there; the supervisor is woken by its own watch. Changes are waited
- * for by watches, which stay open from one wait to the next. What a status says of replicas is
- * laid over with what their Pods say now, since nobody may be there to write it. */
+ * A change is written there, and the supervisor's own watch wakes it. A client waits for changes by
+ * watches, which stay open from one wait to the next. The replicas of a status are overlaid with
+ * the current state of their Pods, since the job may have no supervisor that writes it. */
 #pragma once
 
 #include "base/err.h"
@@ -14,16 +14,16 @@
 
 /* The texts are copied. */
 struct client_kube_settings {
-	kube_log_in_fn log_in; /* for each connection of its own */
+	kube_log_in_fn log_in; /* for each connection it opens */
 	void *log_in_data;
-	const char *namespace_name; /* KUBE_ALL_NAMESPACES: only to be listed */
-	const char *choice; /* options that lead to the cluster: spec/job_words.h */
-	const char *state_folder; /* where this machine remembers jobs and has their logs */
-	/* The cluster does not answer for now, and is asked again and again. May be NULL. */
+	const char *namespace_name; /* KUBE_ALL_NAMESPACES: the client can only list */
+	const char *choice; /* options that select the cluster: spec/job_words.h */
+	const char *state_folder; /* where this machine records jobs and stores their logs */
+	/* The cluster does not respond for now; requests are repeated. May be NULL. */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };
 
-/* Errors of the login; nothing is asked yet. */
+/* Errors of the login; no request is sent yet. */
 int client_kube_new(const struct client_kube_settings *settings, struct client **ret_client,
 		    struct err *err) MUST_USE;

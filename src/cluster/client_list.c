@@ -1,5 +1,5 @@
-/* Four lists at most: the jobs; their Leases, where jobs go on; the Pods, where nobody is there who
- * would write how many run; and the TFJobs, where the cluster has such. */
+/* Four lists at most: the jobs; their Leases, if jobs are active; the Pods, if jobs have no
+ * supervisor that would write how many run; and the TFJobs, if the cluster has them. */
 #include "cluster/client_list.h"
 
 #include "base/mem.h"
@@ -22,8 +22,8 @@ struct listing {
 	const char *namespace_name;
 	struct client_row *rows;
 	size_t count, capacity;
-	size_t n_jobs_of_run; /* the first ones; the others are TFJobs */
-	struct mirror_table by_uid; /* of struct client_row, once all are there */
+	size_t n_jobs_of_run; /* the first rows; the others are TFJobs */
+	struct mirror_table by_uid; /* of struct client_row, when all were read */
 };
 
 /* How one kind of objects is read. */
@@ -108,7 +108,7 @@ static int by_age(const void *a, const void *b)
 	return order ? order : strcmp(first->name, second->name);
 }
 
-/* Which of them are supervised. */
+/* The supervised ones. */
 
 static bool goes_on(const struct client_row *row)
 {
@@ -147,7 +147,7 @@ static void take_lease(const struct json *item, void *data)
 		row->is_unsupervised = false;
 }
 
-/* Where Leases may not be read nothing is said of supervisors. */
+/* If Leases may not be read, supervisors are not reported. */
 static int read_supervisors(struct listing *listing, struct err *err)
 {
 	static const struct reading leases = {&kube_leases, OBJECTS_SELECTOR_JOBS,
@@ -161,7 +161,7 @@ static int read_supervisors(struct listing *listing, struct err *err)
 	return 0;
 }
 
-/* What runs of those without an active supervisor. */
+/* The running Pods of jobs without an active supervisor. */
 
 static void count_from_zero(void *data)
 {
@@ -172,7 +172,7 @@ static void count_from_zero(void *data)
 			listing->rows[i].running = 0;
 }
 
-/* Of the job that its labels name: what was applied as `render` shows it has no owner. */
+/* Finds the job by its labels: Pods that were applied as `render` shows them have no owner. */
 static struct client_row *untouched_row_of(const struct listing *listing,
 					   const struct json *metadata)
 {
@@ -242,8 +242,8 @@ static int count_active(const struct store_record *record)
 	return count;
 }
 
-/* Its Pods are not looked at: what runs is what the operator has counted, and which are waited for
- * is not known. */
+/* Its Pods are not read: the running ones are those that the operator has counted, and how many are
+ * waited for is unknown. */
 static void take_tfjob(const struct json *item, void *data)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -260,7 +260,7 @@ static void take_tfjob(const struct json *item, void *data)
 		mem_copy_text(record_is_untouched(&record) ? "no operator manages it yet" : "");
 }
 
-/* Most clusters have none, or let others look at them. */
+/* Most clusters have none, or do not permit reading them. */
 static int read_tfjobs(struct listing *listing, struct err *err)
 {
 	static const struct reading tfjobs = {&kube_tfjobs, NULL, forget_tfjobs, take_tfjob};

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Runs the loop until all are there, in pages; rows as list of jobs/client.h has them.
+/* Runs the loop until all pages were read; rows are those of `list` in jobs/client.h.
  * `namespace_name` may be KUBE_ALL_NAMESPACES. */
 int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,
 		     struct client_row **ret_rows, size_t *ret_count, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* The job's Pods say which logs there are; its ConfigMap, or TFJob, says when it is over. */
+/* The job's Pods show which logs there are; its ConfigMap, or TFJob, shows when it has finished. */
 #include "cluster/client_logs.h"
 
 #include "base/mem.h"
@@ -20,9 +20,10 @@ struct client_logs {
 	struct job_cache *cache;
 	struct job_follower *seen;
 	struct pod_logs *logs;
-	struct loop_watch *timer; /* tells what is known, and whether all is over */
+	struct loop_watch *timer; /* reports how far the logs are known, and whether all are
+				     complete */
 	bool knows_pods, knows_owner;
-	bool is_finished; /* the job is, or is gone */
+	bool is_finished; /* the job has finished or was deleted */
 };
 
 static void tell_soon(struct client_logs *logs)
@@ -30,7 +31,7 @@ static void tell_soon(struct client_logs *logs)
 	loop_timer_arm(logs->timer, loop_now());
 }
 
-/* Of a job that goes on more may come, if that is wanted. */
+/* An active job may print more, if more is wanted. */
 static void on_client_logs_timer(void *data)
 {
 	struct client_logs *logs = data;
@@ -102,7 +103,7 @@ static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
 
 /* Putting together. */
 
-/* Readers of a folder watch it. */
+/* Readers of a directory watch it. */
 static void on_client_logs_output(void *data)
 {
 	const struct client_logs *logs = data;

@@ -1,5 +1,5 @@
-/* Watches and counts changes; cluster/job_view_pods.h makes the replicas of a status what their
- * Pods are. */
+/* Watches and counts changes; cluster/job_view_pods.h overlays the replicas of a status with their
+ * Pods. */
 #include "cluster/job_view.h"
 
 #include "base/mem.h"
@@ -24,15 +24,15 @@ struct job_view {
 	struct job_cache *cache;
 	struct job_follower *seen;
 	struct lease_view *lease;
-	bool knows_lease; /* it was looked at, or may not be */
-	struct store_record *record; /* as it was last; NULL: never seen */
+	bool knows_lease; /* it was read, or may not be read */
+	struct store_record *record; /* as last seen; NULL: never seen */
 	struct job *job; /* of the first record */
 	bool is_gone;
 	int64_t n_changes;
 	int64_t record_change; /* the change at which the record came */
-	struct err err; /* why it cannot go on */
+	struct err err; /* why the view has failed */
 	bool is_waiting; /* the loop runs for it */
-	bool is_in_trouble; /* and that was told; nothing has come since */
+	bool is_in_trouble; /* reported; nothing has come since */
 };
 
 /* What happens. */
@@ -67,8 +67,8 @@ static void note_change_if_synced(void *data)
 		note_change(view);
 }
 
-/* Before the first look any trouble is the answer; after it one sentence is told of each that all
- * watches have. */
+/* Before the first sync any trouble is the result. Later, a trouble of all watches is reported
+ * once. */
 static void see_trouble(struct job_view *view, const struct err *err)
 {
 	if (view->n_changes == 0 || err->code == ERR_REFUSED) {
@@ -87,7 +87,7 @@ static const struct store_kube_form *form_of(const struct job_view *view)
 	return view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
 }
 
-/* What kubectl applied of `render` is ConfigMap and Pods, of which nothing owns anything. */
+/* `render` and `kubectl apply` create a ConfigMap and Pods without owners. */
 static bool has_pods_without_owner(const struct job_view *view)
 {
 	return !view->settings.is_of_tfjobs && record_is_untouched(view->record);
@@ -105,7 +105,7 @@ static void store_viewed_record(struct job_view *view, struct store_record take_
 	bool is_other = view->record && !text_equals(view->record->uid, take_record.uid);
 
 	if (is_other || view->is_gone) {
-		view->is_gone = true; /* this view is of the one before */
+		view->is_gone = true; /* this view is of the previous job */
 		store_record_done(&take_record);
 		return;
 	}
@@ -115,7 +115,7 @@ static void store_viewed_record(struct job_view *view, struct store_record take_
 	view->record_change = view->n_changes + 1;
 }
 
-/* A document that nobody can read is told of when the record is read. */
+/* A document that cannot be read is reported when the record is read. */
 static void watch_pods(struct job_view *view)
 {
 	if (view->job || !view->record || record_read_job(view->record, &view->job, NULL) < 0)
@@ -197,7 +197,7 @@ static void watch_viewed_job(struct job_view *view)
 	view->seen = job_cache_follow(view->cache, &follower);
 	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
 	if (view->settings.is_of_tfjobs)
-		give_up_lease(view); /* none says which operator serves it, or whether any does */
+		give_up_lease(view); /* no Lease says which operator manages it, if any does */
 	else
 		job_follower_watch(view->seen, JOB_CACHE_LEASES);
 }
@@ -262,7 +262,7 @@ int job_view_sync(struct job_view *view, struct err *err)
 	return job_view_wait(view, 0, MSEC_NEVER, err);
 }
 
-/* What there is. */
+/* Present state. */
 
 int64_t job_view_change(const struct job_view *view)
 {
@@ -314,7 +314,7 @@ size_t job_view_live_pod_count(const struct job_view *view)
 	return count_pods(view, true);
 }
 
-/* Nobody has acted for it, or training-operator does. */
+/* No supervisor has acted for the job, or training-operator manages it. */
 static bool says_no_replicas(const struct job_view *view)
 {
 	return view->settings.is_of_tfjobs || record_is_untouched(view->record);
@@ -334,8 +334,8 @@ static void lay_pods_over(const struct job_view *view, struct arena *arena, stru
 	}
 }
 
-/* What the record does not say, since it follows from the rest: addresses, and how many replicas
- * are in which state. */
+/* Adds what the record omits because it follows from the rest: addresses, and how many replicas are
+ * in which state. */
 static void add_what_follows(const struct job_view *view, struct arena *arena,
 			     struct status *status)
 {
@@ -348,7 +348,7 @@ static void add_what_follows(const struct job_view *view, struct arena *arena,
 	status_see(job, &observed, arena, status);
 }
 
-/* muster's says of each replica how it is. */
+/* muster's operator writes the state of each replica. */
 static bool is_served_by_ours(const struct job_view *view)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();

@@ -1,5 +1,6 @@
-/* One job on a cluster as it is now: its ConfigMap, its Pods and its Lease, or a TFJob object and
- * its Pods, followed in a cache of its own (kube/job_cache.h). For clients, which look and wait. */
+/* The current state of one job on a cluster, for clients that read and wait: its ConfigMap, its
+ * Pods and its Lease, or a TFJob object and its Pods. They are followed in the view's own cache
+ * (kube/job_cache.h). */
 #pragma once
 
 #include "base/err.h"
@@ -20,44 +21,45 @@ struct job_view_settings {
 	struct loop *loop; /* run by the caller that waits */
 	struct kube_api *api;
 	const char *namespace_name; /* lives as long as the view */
-	bool is_of_tfjobs; /* the job is a TFJob object, and of no `run --on kubernetes` */
-	/* It is not up to date for now, and goes on trying; told once until something comes. */
+	bool is_of_tfjobs; /* the job is a TFJob object, not one of `run --on kubernetes` */
+	/* The view is out of date for now and keeps trying; reported once until data arrive
+	 * again. */
 	void (*on_trouble)(const char *sentence, void *data);
-	/* While the loop runs for somebody else than job_view_wait: something has changed, or it
-	 * cannot go on, which job_view_sync says. May be NULL. */
+	/* Called while the loop runs for another caller than job_view_wait: the state has changed,
+	 * or the view has failed, with the error that job_view_sync returns. May be NULL. */
 	void (*on_change)(void *data);
 	void *data;
 };
 
-/* Begins to watch. */
+/* Starts to watch. */
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name) MUST_USE;
 void job_view_free(struct job_view *view); /* NULL is fine */
 const char *job_view_name(const struct job_view *view);
 bool job_view_is_of_tfjobs(const struct job_view *view);
 
-/* Runs the loop until everything was seen once. Errors of the API. */
+/* Runs the loop until all objects were seen once. Errors of the API. */
 int job_view_sync(struct job_view *view, struct err *err) MUST_USE;
-/* The same, and until something has changed after `change`, a number that job_view_change gave, or
- * the moment `until` has come. What fails for a while is no error once all was seen; a right that
- * is taken away is. */
+/* As job_view_sync; then waits until the view has changed after `change`, a number of
+ * job_view_change, or until `until`. Once all was seen, a passing failure is no error; a revoked
+ * permission is. */
 int job_view_wait(struct job_view *view, int64_t change, msec until, struct err *err) MUST_USE;
 
-/* Of a view that is synced: */
+/* These need a view that is synced. */
 int64_t job_view_change(const struct job_view *view); /* goes up with every change, from 1 */
-/* The record as it was last, also when it is gone by now; NULL when there never was one. */
+/* The record as last seen, also after its deletion; NULL when there never was one. */
 const struct store_record *job_view_record(const struct job_view *view);
-/* The job is gone, or another one has its name. */
+/* Whether the job was deleted, or another job has its name. */
 bool job_view_is_gone(const struct job_view *view);
-/* The number of the change that the record is as of. */
+/* The number of the change that last changed the record. */
 int64_t job_view_record_change(const struct job_view *view);
-/* The job has no active supervisor: nothing is restarted, and nothing of what its document asks
- * for is done. */
+/* Whether the job has no active supervisor: nothing is restarted, and changes of its document have
+ * no effect. */
 bool job_view_is_unsupervised(const struct job_view *view);
-/* Pods of the job that are there. */
+/* The job's Pods that exist. */
 size_t job_view_pod_count(const struct job_view *view);
-size_t job_view_live_pod_count(const struct job_view *view); /* that have not ended */
-/* Of a TFJob: what serves it, as CLIENT_SERVED_BY has it. Borrowed. */
+size_t job_view_live_pod_count(const struct job_view *view); /* that have not exited */
+/* The program that manages a TFJob, as CLIENT_SERVED_BY has it. Borrowed. */
 const char *job_view_operator(const struct job_view *view);
-/* The TFJob with its status, replicas as their Pods show them, and who supervises or serves it
- * (CLIENT_SUPERVISED_BY, CLIENT_SERVED_BY) where that is known. The caller frees it. */
+/* The TFJob with its status, replicas as their Pods show them, and its supervisor or operator
+ * (CLIENT_SUPERVISED_BY, CLIENT_SERVED_BY) where known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;

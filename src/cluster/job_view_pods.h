@@ -1,5 +1,4 @@
-/* What a client shows of a Pod, and how it changes what a job's status says of the replica. Pure.
- */
+/* What a client shows of a Pod, and how the Pod changes the replica in a job's status. Pure. */
 #pragma once
 
 #include "base/mem.h"
@@ -7,10 +6,10 @@
 #include "spec/job.h"
 #include "status/status.h"
 
-/* The status of an untouched job gets its replicas, none of which has been started by anybody.
- * Their roles are borrowed from the job. */
+/* Adds the replicas to the status of an untouched job; none of them has been started. Their roles
+ * are borrowed from the job. */
 void job_view_add_replicas(const struct job *job, struct arena *arena, struct status *status);
 
-/* The replica of this Pod, in the same attempt, gets where the Pod is and what stands in its way;
- * and, unless its end was written already, its state. What is set is borrowed from the Pod. */
+/* Sets the replica of this Pod, in the same attempt, to where the Pod is and what blocks it; and
+ * its state, unless its exit is already recorded. The texts are borrowed from the Pod. */
 void job_view_pod_lay_over(const struct job_pod *pod, struct replica_status *replica);

@@ -1,5 +1,5 @@
-/* A holder is there for as long as it writes anew, by our own clock: a Lease that does not change
- * for its whole duration is nobody's. */
+/* A holder counts as alive while it renews the Lease, by our own clock: a Lease that does not
+ * change for its whole duration has no holder. */
 #include "cluster/lease_view.h"
 
 #include "base/mem.h"
@@ -9,15 +9,15 @@
 
 #include <stdlib.h>
 
-#define LATENESS (2 * MSEC_PER_SECOND) /* of a holder that is well */
+#define LATENESS (2 * MSEC_PER_SECOND) /* of a healthy holder's renewal */
 
 struct lease_view {
 	struct kube_api *api;
 	loop_fn on_change;
 	void *data;
 	struct loop_watch *timer;
-	char *supervisor; /* "": nobody */
-	bool is_refused; /* Leases may not be read */
+	char *supervisor; /* "": none */
+	bool is_refused; /* the login may not read Leases */
 };
 
 /* Takes the text over; renewals alone are no change. */

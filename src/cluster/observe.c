@@ -1,12 +1,11 @@
-/* What the cache shows of the job: replicas, logs to follow, and what has become of the calls that
- * were made. */
+/* What the cache shows of the job: replicas, logs to follow, and the results of calls. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
 #include "io/heap.h"
 
 #include <string.h>
 
-/* Counts only what it owns and nobody has asked to end. */
+/* Counts only Pods that the job owns and that are not being deleted. */
 static void count_startup(struct kube_backend *backend, const struct job_pod *pod, int change)
 {
 	if (pod && kube_backend_owns(backend, pod) && !observed_was_asked_to_end(&pod->seen))
@@ -31,8 +30,8 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 	kube_prerequisites_observe_pod(backend, before, pod);
 }
 
-/* What is shown before the call for it is answered was not refused, and its answer is waited for no
- * more. */
+/* If the Pod is shown before its call is answered, the call succeeded; its answer is no longer
+ * waited for. */
 static void see_start(struct kube_backend *backend, struct pending *pending,
 		      const struct job_pod *pod)
 {
@@ -43,8 +42,8 @@ static void see_start(struct kube_backend *backend, struct pending *pending,
 	pending_confirm_start(pending);
 }
 
-/* The end of the Pod that had the name lets the next one in. It may be seen before the call for it
- * is answered, which then was not refused. */
+/* The deletion of the previous Pod frees the name. It may be seen before the answer to its call,
+ * which then succeeded. */
 static void see_end(struct kube_backend *backend, struct pending *pending,
 		    const struct job_pod *pod)
 {
@@ -59,8 +58,8 @@ static void see_end(struct kube_backend *backend, struct pending *pending,
 		kube_backend_start(backend, pending);
 }
 
-/* Of a start that waits: what has its name may be another, which goes, or its own by a call whose
- * answer was lost. */
+/* For a start that waits: the Pod with its name may be another one, which is being deleted, or its
+ * own, created by a call whose answer was lost. */
 static bool is_its_own(const struct kube_backend *backend, const struct pending *pending,
 		       const struct job_pod *pod)
 {
@@ -98,7 +97,7 @@ static void on_backend_pod_change(struct kube_backend *backend, const char *name
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	if (was_busy && backend->pending.count == 0)
-		heap_give_back(); /* all that was started at once is there */
+		heap_give_back(); /* all Pods that were started together exist */
 	kube_backend_news(backend);
 }
 
@@ -112,7 +111,7 @@ static void on_backend_object_change(enum job_cache_kind kind, const char *name,
 		kube_prerequisites_observe(backend, kind, name);
 }
 
-/* After a list, which tells nothing of what came and went before it. */
+/* After a list, which does not report what was created and deleted before it. */
 static void see_listed(struct kube_backend *backend)
 {
 	for (size_t i = backend->pending.count; i-- > 0;) {
@@ -147,7 +146,7 @@ static void on_backend_watch_synced(enum job_cache_kind kind, void *data)
 	kube_backend_news(backend);
 }
 
-/* What came and went in a gap of the watch is told of by no event. */
+/* No event reports what was created and deleted in a gap of the watch. */
 static void on_backend_watch_progress(enum job_cache_kind kind, void *data)
 {
 	struct kube_backend *backend = data;
@@ -189,7 +188,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 	}
 }
 
-/* What was there before we began is not told again. */
+/* What existed before this process started is not reported again. */
 static void see_synced(struct kube_backend *backend)
 {
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
@@ -197,7 +196,8 @@ static void see_synced(struct kube_backend *backend)
 			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
 }
 
-/* What came while no operator ran. Of a large job Events are collected, and would come again. */
+/* Events for what was created while no operator ran. Events of a large job are collected, and would
+ * be repeated. */
 static void tell_of_all_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;

@@ -1,5 +1,5 @@
-/* What is under way lasts for moments, but a large job begins all at once: entries are found by
- * name. */
+/* A call is in progress for moments, but a large job starts all at the same time: entries are found
+ * by name. */
 #include "cluster/pending.h"
 
 #include "base/text.h"
@@ -16,7 +16,7 @@ static void free_entry(struct pending *pending)
 	free(pending);
 }
 
-/* Those that wait leave their line first, so that none begins when others end. */
+/* Waiting calls leave the queue first, so that none starts when others end. */
 void pending_table_done(struct pending_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {

@@ -1,7 +1,8 @@
-/* What was started with the Pods of a job and cannot be seen in the cache yet. A table, no calls.
+/* Starts and deletions of a job's Pods that the cache does not show yet. A table; it makes no
+ * calls.
  *
- * An entry stands for a name. Two things can be on their way under it at once: the end of the Pod
- * that has the name, and the start of the one that will have it. */
+ * An entry is for a name. Two calls can be in progress under a name at the same time: the deletion
+ * of the Pod that has it, and the start of the next one. */
 #pragma once
 
 #include "base/err.h"
@@ -18,12 +19,13 @@
 
 enum pending_start {
 	PENDING_NO_START,
-	PENDING_START_WAITS, /* for the name: the Pod before it is still there; or for its slot */
-	PENDING_START_CALLED, /* the call is under way, or was answered; the cache does not show it
-			       */
-	PENDING_START_REFUSED, /* for now, or others were: it is tried again at `again_at`, or when
-				  one that asks for all was not refused */
-	PENDING_START_IMPOSSIBLE, /* no server would ever take this Pod */
+	PENDING_START_WAITS, /* for the name, because the previous Pod still exists; or for its
+				slot */
+	PENDING_START_CALLED, /* the call is in progress, or was answered; the cache does not show
+				 the Pod yet */
+	PENDING_START_REFUSED, /* this call or a similar one; tried again at `again_at`, or when the
+				  probing call succeeds */
+	PENDING_START_IMPOSSIBLE, /* no server would ever accept this Pod */
 };
 
 struct pending {
@@ -34,58 +36,59 @@ struct pending {
 	size_t place; /* in the table's entries */
 
 	enum pending_start start;
-	int attempt; /* that is started */
+	int attempt; /* of the start */
 	struct request_slot start_turn, end_turn; /* of the two calls */
 	struct kube_call *start_call;
-	char *started_uid; /* of the Pod that was made; NULL before the answer */
+	char *started_uid; /* of the created Pod; NULL before the answer */
 	int64_t started_version; /* its resourceVersion */
-	const char *refusal_reason; /* a word for it */
-	char *refusal; /* why it was refused */
+	const char *refusal_reason; /* its reason, one word */
+	char *refusal; /* and its sentence */
 	msec again_at;
 	int n_refusals;
-	bool asks_for_all; /* whether starts are refused still */
-	bool is_start_told; /* as an Event */
-	bool is_unwanted; /* asked to end before there was an answer; asked_at, kill_at */
+	bool asks_for_all; /* the probing call: whether starts are still rejected */
+	bool is_start_told; /* its Event was sent */
+	bool is_unwanted; /* a stop was requested before the answer; see asked_at, kill_at */
 
-	char *ended_uid; /* of the Pod that was told to end; NULL: none */
+	char *ended_uid; /* of the Pod to be deleted; NULL: none */
 	struct kube_call *end_call;
-	bool is_end_told; /* as an Event; or others ended it before */
-	bool is_end_put_off; /* it was refused, or others were, */
-	msec end_refused_at; /* at this time; MSEC_UNSET: it was not called */
-	bool end_asks_for_all; /* whether ends are refused still */
+	bool is_end_told; /* its Event was sent; or another client deleted the Pod */
+	bool is_end_put_off; /* this deletion or a similar one was rejected, */
+	msec end_refused_at; /* at this time; MSEC_UNSET: no call was made */
+	bool end_asks_for_all; /* the probing call: whether deletions are still rejected */
 	msec end_grace;
 	msec asked_at, kill_at;
-	bool is_removed; /* it had ended before, and is to be seen no more */
-	bool end_waits; /* for its log to be read; then the call is made */
-	bool is_held; /* until what is in it was fetched; then the call is made */
-	struct kube_exec *term; /* that tells the process of a held one to end, now */
-	msec tell_at; /* when it is told again; MSEC_NEVER: it is not */
-	bool was_missed; /* a telling did not come through */
-	bool is_told, is_deaf; /* it has heard; it cannot be told so */
+	bool is_removed; /* the Pod had already exited, and is no longer shown */
+	bool end_waits; /* until its log was read; then the call is made */
+	bool is_held; /* until its directories were fetched; then the call is made */
+	struct kube_exec *term; /* signals the process of a held Pod; in progress */
+	msec tell_at; /* time of the next signal; MSEC_NEVER: none */
+	bool was_missed; /* a signal was not delivered */
+	bool is_told, is_deaf; /* the process got the signal; it cannot be signaled */
 };
 
 struct pending_table {
 	struct pending **entries;
 	size_t count, capacity;
-	struct mirror_table by_name; /* the same */
+	struct mirror_table by_name; /* the same entries */
 };
 
-void pending_table_done(struct pending_table *table); /* ends all calls */
+void pending_table_done(struct pending_table *table); /* cancels all calls */
 struct pending *pending_find(const struct pending_table *table, const char *pod_name);
-/* The entry of this name, made where there is none. */
+/* The entry of this name, created if there is none. */
 struct pending *pending_at(struct pending_table *table, struct backend *backend,
 			   const char *pod_name, const char *role, int index);
-/* The end, or the start, is over. */
+/* The deletion, or the start, is over. */
 void pending_drop_end(struct pending *pending);
 void pending_drop_start(struct pending *pending);
-/* The Pod was seen, so that its start is over; a call that is not answered yet is still heard for
- * what the server warns of. */
+/* The cache shows the Pod, so its start is over. A call without an answer continues, only for the
+ * server's warnings. */
 void pending_confirm_start(struct pending *pending);
-/* Drops the entry when nothing is under way any more. */
+/* Drops the entry when nothing is in progress for it. */
 void pending_drop_if_idle(struct pending_table *table, struct pending *pending);
 
-/* Lays an end over what the cache shows of a Pod; false when it is to be seen no more. */
+/* Overlays what the cache shows of a Pod with its deletion; false when the Pod is no longer
+ * shown. */
 bool pending_lay_over(const struct pending *pending, const char *uid,
 		      struct observed_replica *replica);
-/* What is to be seen of a start; its texts live in the arena. */
+/* The observation of a start; its texts are in the arena. */
 struct observed_replica pending_observe_start(const struct pending *pending, struct arena *arena);

@@ -13,7 +13,7 @@ static void add_network_policy(struct kube_backend *backend)
 			objects_network_policy_new(job, job->uid);
 }
 
-/* It was made before any Pod was started. */
+/* It was created before any Pod was started. */
 static void add_secret_prerequisite(struct kube_backend *backend)
 {
 	const struct backend_kube_settings *settings = &backend->settings;
@@ -72,7 +72,7 @@ static void rebuild_plain_objects(struct kube_backend *backend)
 	if (!name || kube_prerequisites_find(backend, &kube_config_maps, name))
 		return;
 	kube_prerequisites_add(backend, &kube_config_maps, name)->body = json_ref(cluster);
-	/* Of a job that was small before. */
+	/* The job may have been small before. */
 	job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 

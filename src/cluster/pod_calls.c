@@ -1,8 +1,9 @@
-/* The calls of the back end for Kubernetes: creations, deletions, and trying again.
+/* The calls of the back end for Kubernetes: creations, deletions, and retries.
  *
- * A call that fails is no reason to fail a replica: quotas are raised, rights are given, servers
- * come back. It is tried again with growing pauses, for as long as the job wants it, as a
- * Kubernetes Job does: only its deadline ends that. What no server would ever take ends the job. */
+ * A call that fails does not fail a replica: quotas are raised, permissions are granted, servers
+ * recover. It is tried again with growing pauses for as long as the job wants it, as a Kubernetes
+ * Job does; only the job's deadline stops that. A Pod that no server would ever accept ends the
+ * job. */
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cluster/backend_state.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From one telling that did not come through to the next. */
+/* Pause between a signal that was not delivered and the next one. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)
 
 static struct kube_backend *kube_backend_of_pending(struct backend *base)
@@ -20,8 +21,8 @@ static struct kube_backend *kube_backend_of_pending(struct backend *base)
 
 /* Starts. */
 
-/* A right that is missing from the beginning is to be given before the job is started again; one
- * that was there may come back, as a quota is raised. */
+/* A permission that was missing from the beginning must be granted before the job is started again;
+ * a lost one may be restored, as a quota is raised. */
 static bool is_final(const struct kube_backend *backend, const struct kube_status *status,
 		     const struct err *err)
 {
@@ -48,8 +49,8 @@ static bool is_any_refused(const struct kube_backend *backend, const char *word)
 	return false;
 }
 
-/* Of several that are refused in one way the first. One that already exists may be the job's own,
- * by a call whose answer was lost: then it is seen before the next try. */
+/* Of several that are rejected alike, only the first is reported. A Pod that already exists may be
+ * the job's own, from a call whose answer was lost: then it is seen before the next try. */
 static bool is_refusal_told(const struct kube_backend *backend, const struct pending *pending,
 			    const struct kube_status *status, const struct err *err)
 {
@@ -82,7 +83,7 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 	kube_backend_wake(backend);
 }
 
-/* Others were refused: it waits with them. */
+/* Similar calls were rejected: it waits with them. */
 static void put_start_off(struct kube_backend *backend, struct pending *pending)
 {
 	request_slot_release(&pending->start_turn);
@@ -112,7 +113,7 @@ static void keep_made(struct kube_backend *backend, struct pending *pending, con
 	kube_backend_report_started(backend, pending, pending->started_uid);
 }
 
-/* One that was refused is no more; one that was made has to go again. */
+/* A rejected start is dropped; a created Pod has to be deleted. */
 void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pending)
 {
 	char *uid CLEANUP(mem_free_text) = TAKE(pending->started_uid);
@@ -152,7 +153,7 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	kube_backend_news(backend);
 }
 
-/* For now. */
+/* The name is in use for now. */
 static bool is_name_taken(const struct kube_backend *backend, const struct pending *pending)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
@@ -160,7 +161,7 @@ static bool is_name_taken(const struct kube_backend *backend, const struct pendi
 	return pod && kube_backend_is_collected(pod);
 }
 
-/* The name may have been taken while it waited. */
+/* The name may have been taken while the start waited for its slot. */
 static void on_start_turn(void *data)
 {
 	struct pending *pending = data;
@@ -176,7 +177,7 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 {
 	const struct role *role = job_role(backend->job, pending->role);
 
-	if (!role) { /* the job has lost this role since: nobody asks for it any more */
+	if (!role) { /* the job no longer has this role */
 		pending_drop_start(pending);
 		return;
 	}
@@ -202,14 +203,14 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
 }
 
-/* Ends. */
+/* Deletions. */
 
 static struct json *delete_options_new(const char *uid, msec grace)
 {
 	struct json *options = kube_delete_options_new(uid);
 	int64_t seconds = (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
 
-	/* Zero would forget the Pod while its processes may still run. */
+	/* Zero would delete the Pod object while its processes may still run. */
 	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
 	return options;
 }
@@ -298,14 +299,15 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 	pending->end_call = kube_call_new(backend->settings.api, &request, on_pod_deleted, pending);
 }
 
-/* Pods whose end is held back because something is to be fetched from them.
+/* Pods whose deletion waits because directories are to be fetched from them.
  *
- * Deleting a Pod ends all its containers, the keeper too (kube/fetch_sidecar.h). So the process
- * that trains is told to end from inside its container, as kubelet would tell it, and the Pod
- * stays. A process that is still there after its grace time, or cannot be told, is fetched from as
- * it stands. */
+ * Deleting a Pod stops all its containers, also the sidecar (kube/fetch_sidecar.h). So the training
+ * process is signaled from inside its container, as kubelet would do it, and the Pod stays. Files
+ * are fetched as they are if the process is still running after its grace period, or cannot be
+ * signaled. */
 
-/* The first time it may be that the process has ended, and that its node is slow to say so. */
+/* The first failure may mean that the process has exited, and that its node is slow to report
+ * it. */
 static void handle_term_exec_lost(struct kube_backend *backend, struct pending *pending,
 				  const struct err *err)
 {
@@ -322,8 +324,8 @@ static void handle_term_exec_lost(struct kube_backend *backend, struct pending *
 	kube_backend_trouble(backend, &told);
 }
 
-/* With its first process ends all of a container, the shell that told it too, by a signal. An error
- * leaves open whether it was told: it is told again. */
+/* When the first process of a container exits, all others are killed, also the shell that sent the
+ * signal. An error does not show whether the signal was sent: it is sent again. */
 static void on_told(int exit_code, const struct err *err, void *data)
 {
 	struct pending *pending = data;
@@ -393,7 +395,7 @@ bool backend_kube_is_held_up(const struct backend *base)
 	return is_any_held;
 }
 
-/* Those that were told have had their grace time; the others begin it with their Pod. */
+/* Signaled processes have had their grace period; for the others it starts with the deletion. */
 static void release_held_pod_end(struct kube_backend *backend, struct pending *pending,
 				 bool is_hurried)
 {
@@ -423,9 +425,9 @@ void backend_kube_release(struct backend *base, bool is_hurried)
 	}
 }
 
-/* Again. */
+/* Retries. */
 
-/* While the gate is closed the one that was refused longest ago asks. */
+/* While the breaker is open, the call that was rejected longest ago probes. */
 static void try_starts_again(struct kube_backend *backend, msec now)
 {
 	struct pending *first = NULL;
@@ -436,7 +438,8 @@ static void try_starts_again(struct kube_backend *backend, msec now)
 		if (pending->start != PENDING_START_REFUSED || pending->again_at > now)
 			continue;
 		if (is_name_taken(backend, pending))
-			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
+			pending->start = PENDING_START_WAITS; /* until the Pod of that name was
+								 deleted */
 		else if (!circuit_breaker_is_open(&backend->starts))
 			kube_backend_start(backend, pending);
 		else if (!first || pending->again_at < first->again_at)

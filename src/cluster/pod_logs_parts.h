@@ -1,4 +1,4 @@
-/* What the files of cluster/pod_logs share. Only they include this. */
+/* Structures that the files of cluster/pod_logs share. Only they include this. */
 #pragma once
 
 #include "base/text.h"
@@ -10,34 +10,35 @@
 struct pod_log {
 	struct pod_logs *logs;
 	char *uid, *pod_name, *container;
-	struct kube_call *call; /* NULL: between two streams, or at the end */
-	struct loop_watch *timer; /* until the next stream; NULL: it has come to its end */
+	struct kube_call *call; /* NULL: between two streams, or the log is complete */
+	struct loop_watch *timer; /* until the next stream; NULL: the log is complete */
 	char *role;
 	int index, attempt;
-	struct log_writer *writer; /* NULL: nothing came yet, it cannot be kept, or has ended */
+	struct log_writer *writer; /* NULL: no text yet, it cannot be stored, or the log is
+				      complete */
 	bool cannot_be_kept;
 	struct log_follow follow;
 	struct log_lines lines;
-	struct request_slot slot; /* to open a stream: until it is open */
+	struct request_slot slot; /* to open a stream; held until it is open */
 	msec heard_at;
 	msec last_time; /* of its newest line; MSEC_UNSET: none came */
 	struct err err; /* why the last stream was lost */
-	char *words; /* of the node, as they were told last */
+	char *words; /* the node's last reported message */
 };
 
 struct pod_logs {
 	struct pod_logs_settings settings;
 	struct mirror_table table; /* of struct pod_log, by Pod */
 	size_t n_open, n_ended_open;
-	size_t n_opened; /* since memory was given back */
-	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
+	size_t n_opened; /* since memory was last returned */
+	int keeper_fd; /* marks that this process writes the logs; -1: the mark failed */
 	bool is_refusal_told;
 	bool is_paused;
 	struct text batch; /* text that is not written yet … */
-	msec batch_time; /* … of this time; MSEC_UNSET: none */
+	msec batch_time; /* … and its time; MSEC_UNSET: none */
 };
 
-/* It has not come to its end. */
+/* The log is not complete. */
 static inline bool pod_log_is_open(const struct pod_log *log)
 {
 	return log->timer != NULL;
@@ -45,9 +46,9 @@ static inline bool pod_log_is_open(const struct pod_log *log)
 
 void pod_log_close(struct pod_log *log);
 
-/* The log's timer: the next stream, or a look at the one there is. */
+/* Callback of the log's timer: opens the next stream, or checks the present one. */
 void pod_log_begin_stream(void *data);
-/* What it brought last is not the end: another one goes on there. */
+/* Drops the stream, which was not complete; another one continues from there. */
 void pod_log_give_up_stream(struct pod_log *log);
-/* Something is new of the container: that ends a wait, and gives a stream that goes on a limit. */
+/* The container's state has changed: ends a wait, and limits how long an open stream may last. */
 void pod_log_poll(struct pod_log *log);

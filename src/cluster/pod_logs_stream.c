@@ -1,4 +1,4 @@
-/* The streams of one log, one after the other, as kube/log_follow.h says, and what they bring. */
+/* The successive streams of one log, as kube/log_follow.h decides, and their text. */
 #include "base/mem.h"
 #include "cluster/pod_logs_parts.h"
 #include "io/heap.h"
@@ -9,15 +9,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A container has ended, and its stream neither ends nor says anything: it is taken up again. */
+/* How long a stream of an exited container may neither end nor bring text before it is opened
+ * again. */
 #define LINGERING (10 * MSEC_PER_SECOND)
-/* Lines that came within so short a time are written at once; the index is no finer. */
+/* Lines that arrive within so short a time are written together; the index is no finer. */
 #define SPACING ((msec) 5)
-/* A stream that says nothing counts as open after a while. */
+/* After this time, a stream without text counts as open. */
 #define OPENING_TIME MSEC_PER_SECOND
 #define BURST 32 /* streams */
 
-/* Turns. A burst of handshakes leaves a heap that is full of holes. */
+/* Slots. A burst of handshakes leaves a fragmented heap. */
 
 static void end_opening(struct pod_log *log)
 {
@@ -38,9 +39,9 @@ static void on_slot(void *data)
 	loop_timer_arm(log->timer, loop_now());
 }
 
-/* What a stream brings. */
+/* The text of a stream. */
 
-/* Files are made for what there is to be kept: of thousands of Pods, many print nothing. */
+/* Files are only created for text: of thousands of Pods, many print nothing. */
 static int open_writer(struct pod_log *log, struct err *err)
 {
 	if (log->writer || log->cannot_be_kept)
@@ -71,7 +72,7 @@ static void write_batch(struct pod_log *log)
 	text_clear(&logs->batch);
 }
 
-/* Which may pause us. A text without a stamp has the time of what is before it. */
+/* The callback may pause us. A text without a time stamp has the time of the text before it. */
 static void forward_pod_log_text(struct pod_log *log, const char *bytes, size_t len, msec time)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -162,7 +163,7 @@ static enum log_end classify_log_stream_end(const struct pod_log *log,
 {
 	if (!err)
 		return LOG_END_PROPER;
-	/* What answers for its name is another Pod, which has just been made. */
+	/* Another Pod with its name answers, which was just created. */
 	bool is_of_another = log->follow.container.is_gone && status->code == 400;
 
 	if (status->code == 404 || is_of_another)
@@ -191,7 +192,8 @@ static void report_pod_log_lost(struct pod_log *log)
 	settings->on_trouble(sentence, settings->data);
 }
 
-/* The node's own words in the place of lines, once. That a log goes with its Pod is no news. */
+/* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
+ * reported. */
 static void tell_words(struct pod_log *log, const struct text *words)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -216,7 +218,7 @@ static void take_words(struct pod_log *log)
 	tell_words(log, &words);
 }
 
-/* The log has come to its end. */
+/* The log is complete. */
 static void finish_pod_log(struct pod_log *log, bool is_whole)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -264,7 +266,7 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 
 /* The next stream. */
 
-/* Of a stream that begins with the first line that is wanted. */
+/* For a stream that starts with the first line that is wanted. */
 static void add_first_bounds(const struct pod_logs_settings *settings, struct text *since,
 			     struct text *tail)
 {
@@ -305,8 +307,8 @@ static struct kube_call *open_stream(struct pod_log *log)
 			       on_pod_log_stream_end, log);
 }
 
-/* The container has ended, and its stream has not: for as long as it says something, that is fine.
- */
+/* The container has exited, and its stream has not ended: it may continue for as long as it brings
+ * text. */
 static void check_lingering(struct pod_log *log)
 {
 	msec left = log->heard_at + LINGERING - loop_monotonic_now();
@@ -333,7 +335,7 @@ void pod_log_begin_stream(void *data)
 	}
 	if (log->logs->is_paused)
 		return;
-	/* Its name may be another Pod's by now. */
+	/* Another Pod may have its name by now. */
 	if (log->follow.container.is_gone) {
 		finish_pod_log(log, log->follow.has_started && !log->follow.was_lost);
 		return;

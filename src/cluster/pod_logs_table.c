@@ -15,8 +15,8 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
 	struct pod_logs *logs = mem_new(sizeof(*logs));
 
-	/* A log that has lines has, with the console's, four open files: a large job needs more
-	 * than the usual 1024. */
+	/* A log with lines needs, with the console's, four open files: a large job exceeds the
+	 * usual limit of 1024. */
 	descriptor_limit_raise_to_most();
 	logs->settings = *settings;
 	if (!logs->settings.output_idle)
@@ -58,7 +58,7 @@ static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod
 	return entry ? entry->kept : NULL;
 }
 
-/* Which logs there are. */
+/* Known logs. */
 
 static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
 {
@@ -76,7 +76,7 @@ static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name 
 	return log;
 }
 
-/* What is new of the container may end a wait, and begins one for a stream that does not end. */
+/* A new state of the container may end a wait, and starts one for a stream that does not end. */
 static void take_container(struct pod_log *log, const struct log_container *container)
 {
 	struct log_container before = log->follow.container;
@@ -100,7 +100,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
 	struct pod_log *log = entry->kept;
 
-	/* What another muster brought before us comes again, as a whole. */
+	/* Lines that an earlier muster process wrote are sent again, as a whole. */
 	if (!log && logs->settings.folder)
 		log_writer_remove(logs->settings.folder, name->role, name->index, name->attempt);
 	if (log && !text_equals(log->uid, name->uid)) {
@@ -108,7 +108,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		log = NULL;
 	}
 	entry->kept = log ? log : log_new(logs, name);
-	/* Where only what is there now is wanted, it ends with that. */
+	/* If only the present log is wanted, it ends there. */
 	take_container(entry->kept,
 		       &(struct log_container){
 			       .has_ended = container->has_ended || logs->settings.ends_at_once,
@@ -150,7 +150,7 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 	take_container(log, &container);
 }
 
-/* Streams are given up: to leave one unread would stall the others on its connection. */
+/* Streams are closed: an unread one would stall the others on its connection. */
 void pod_logs_pause(struct pod_logs *logs)
 {
 	struct mirror_entry *entry;

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The Pod stays so long for its lines, and the name for the next attempt is taken. */
+/* How long the Pod stays for its lines, and blocks the name of the next attempt. */
 #define PATIENCE MSEC_PER_SECOND
 #define WORD_OF(macro) WORD_OF_VALUE(macro)
 #define WORD_OF_VALUE(value) #value
-/* A container's run-time breaks lines at 16 KiB, so that this is never reached. */
+/* Never reached, since a container runtime breaks lines at 16 KiB. */
 #define MOST_BYTES 524288
 
 struct pod_tail {
 	struct pod_tail_settings settings;
 	struct loop_watch *timer;
 	struct kube_call *call;
-	char *pod_name, *uid; /* of the Pod that was asked for last; NULL: none was */
+	char *pod_name, *uid; /* of the last requested Pod; NULL: none */
 	int attempt, n_ends_in_place;
 	struct text text;
 };
@@ -47,7 +47,7 @@ static void on_pod_tail_bytes(const char *bytes, size_t len, void *data)
 		text_add_bytes(&tail->text, bytes, len);
 }
 
-/* That a container never ran is no trouble, and says so elsewhere. */
+/* A container that never ran has no lines, which is reported elsewhere. */
 static void on_pod_tail_end(struct json *object, const struct kube_status *status,
 			    const struct err *err, void *data)
 {

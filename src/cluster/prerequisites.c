@@ -1,10 +1,10 @@
-/* What the Pods of a job stand on: the Service by which they find each other, the NetworkPolicy
- * that keeps others away, and the ConfigMaps that they read: of files, and of the cluster where it
- * is large. And the Secret of variables, where we made it: its values are nowhere else.
+/* The objects that a job's Pods need: the Service by which they find each other, the NetworkPolicy
+ * that isolates them, and the ConfigMaps that they read, of files and of a large cluster; and the
+ * Secret of variables, if this process created it: its values are stored nowhere else.
  *
- * They are made with the first Pods. As long as one is missing later, no replica has its address,
- * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
- * is made of again is what the cache showed of it, so that any supervisor can do so. */
+ * They are created with the first Pods. While one is missing later, no replica has its address, and
+ * a decision requests publishing; so it is created again after a user deleted it. Its body is then
+ * the one that the cache showed, so that any supervisor can do so. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
 #include "io/log.h"
@@ -52,7 +52,7 @@ struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend
 	return service;
 }
 
-/* The call is over, or not wanted any more. */
+/* The call is over, or no longer wanted. */
 static void end_call(struct prerequisite *prerequisite)
 {
 	kube_call_cancel(TAKE(prerequisite->call));
@@ -77,7 +77,7 @@ void kube_prerequisites_free(struct kube_backend *backend)
 	free(backend->prerequisites);
 }
 
-/* The job may have lost the role of a Service, or the replica, since. */
+/* The job may have lost the Service's role or replica since. */
 static bool is_of_job(const struct prerequisite *prerequisite)
 {
 	const struct role *role = prerequisite->role
@@ -94,7 +94,7 @@ static bool is_missing(const struct prerequisite *prerequisite)
 	       !prerequisite->is_terminating && is_of_job(prerequisite);
 }
 
-/* Asked for is as good as there: Pods may start before their Service does. */
+/* A requested object counts as existing: Pods may start before their Service. */
 bool kube_prerequisites_exist(const struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
@@ -114,7 +114,7 @@ bool kube_prerequisites_is_any_shown(const struct kube_backend *backend)
 	return false;
 }
 
-/* What is to go, and has not gone yet, is tried again. */
+/* A deletion that has not succeeded yet is tried again. */
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
@@ -127,9 +127,9 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 	return true;
 }
 
-/* Making. */
+/* Creating. */
 
-/* Now, or when it is its slot. */
+/* Calls `act` now, or when a slot is free. */
 static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *data))
 {
 	const struct kube_backend *backend = prerequisite->backend;
@@ -148,8 +148,8 @@ static bool is_any_refused(const struct kube_backend *backend)
 	return false;
 }
 
-/* One that already exists may be the job's own, by a call whose answer was lost: then it is seen
- * before the next try. */
+/* An object that already exists may be the job's own, from a call whose answer was lost: then it is
+ * seen before the next try. */
 static void tell_not_created(const struct prerequisite *prerequisite, bool is_first,
 			     const struct err *err)
 {
@@ -157,7 +157,7 @@ static void tell_not_created(const struct prerequisite *prerequisite, bool is_fi
 		kube_report_not_created(prerequisite->backend, prerequisite->resource, err);
 }
 
-/* Later and later. */
+/* With growing pauses. */
 static void put_off(struct prerequisite *prerequisite)
 {
 	prerequisite->is_refused = true;
@@ -165,7 +165,7 @@ static void put_off(struct prerequisite *prerequisite)
 	kube_backend_wake(prerequisite->backend);
 }
 
-/* Of several that are refused, by a quota, the first is told of. */
+/* Of several that a quota rejects, the first is reported. */
 static void try_later(struct prerequisite *prerequisite, const struct err *err, bool was_end)
 {
 	struct kube_backend *backend = prerequisite->backend;
@@ -182,7 +182,7 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 	put_off(prerequisite);
 }
 
-/* NULL: it is not there, or another one is. */
+/* NULL: it does not exist, or another one does. */
 static void take_uid(struct prerequisite *prerequisite, const char *uid)
 {
 	if (text_equals(prerequisite->uid, uid))
@@ -204,13 +204,13 @@ static void tell_deleted(const struct prerequisite *prerequisite)
 	kube_report_deleted(prerequisite->backend, &object);
 }
 
-/* In a conflict the name is another's by now. */
+/* A conflict means that another object has the name by now. */
 static void on_prerequisite_deleted(struct json *object, const struct kube_status *status,
 				    const struct err *err, void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
-	bool is_final = err && err->code == ERR_REFUSED && status->code; /* 0: our permit */
+	bool is_final = err && err->code == ERR_REFUSED && status->code; /* 0: we may not act */
 
 	(void) object;
 	prerequisite->call = NULL;
@@ -219,7 +219,7 @@ static void on_prerequisite_deleted(struct json *object, const struct kube_statu
 	prerequisite->is_made = false;
 	if (!err)
 		tell_deleted(prerequisite);
-	if (is_final) { /* it goes with its owner */
+	if (is_final) { /* it is deleted with its owner */
 		kube_report_not_deleted(backend, prerequisite->resource, err);
 		kube_backend_trouble(backend, err);
 	} else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
@@ -247,8 +247,8 @@ static void on_end_turn(void *data)
 					   prerequisite);
 }
 
-/* Of that very object: the name alone may be of one that is not the job's. What was made by a call
- * whose answer was lost is ended when it is shown. */
+/* Deletes that object only: another one of the name may not be the job's. An object from a call
+ * whose answer was lost is deleted when it is shown. */
 static void begin_end(struct prerequisite *prerequisite)
 {
 	prerequisite->is_refused = false;
@@ -256,8 +256,8 @@ static void begin_end(struct prerequisite *prerequisite)
 		act_in_turn(prerequisite, on_end_turn);
 }
 
-/* False: there is none, or that was done before. What is being made goes once that is known to be
- * over: the server might do it after the end that was asked for behind it. */
+/* False: there is none, or it was deleted before. An object that is being created is deleted after
+ * that call has ended: the server might create it after an earlier deletion. */
 static bool delete_prerequisite(struct prerequisite *prerequisite)
 {
 	if (!prerequisite || prerequisite->is_unwanted)
@@ -265,12 +265,12 @@ static bool delete_prerequisite(struct prerequisite *prerequisite)
 	prerequisite->is_unwanted = true;
 	if (prerequisite->call)
 		return true;
-	request_slot_release(&prerequisite->slot); /* in which it was to be made */
+	request_slot_release(&prerequisite->slot); /* of its creation */
 	begin_end(prerequisite);
 	return true;
 }
 
-/* It was made, and is not in what is as new as it. */
+/* It was created, and a newer state of the cache does not show it. */
 static bool is_lost(const struct prerequisite *prerequisite)
 {
 	const struct kube_backend *backend = prerequisite->backend;
@@ -290,7 +290,8 @@ void kube_prerequisites_drop_lost(struct kube_backend *backend)
 		if (!is_lost(prerequisite))
 			continue;
 		prerequisite->is_made = false;
-		prerequisite->was_shown = true; /* would have been, and somebody deleted it */
+		prerequisite->was_shown = true; /* it would have been shown, and a user deleted
+						   it */
 		kube_backend_news(backend);
 	}
 }
@@ -307,8 +308,8 @@ static void take_made(struct prerequisite *prerequisite, const struct json *obje
 	}
 }
 
-/* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
- * be in the cache. */
+/* An object of that name that is not ours belongs to an earlier job, and is about to be deleted;
+ * ours would be in the cache. */
 static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
 		    void *data)
 {
@@ -325,7 +326,7 @@ static void on_made(struct json *object, const struct kube_status *status, const
 		return;
 	}
 	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
-		err = NULL; /* somebody else made it again */
+		err = NULL; /* another client created it again */
 	prerequisite->is_made = !err;
 	prerequisite->made_version = kube_backend_version_of(object);
 	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
@@ -342,11 +343,11 @@ static void want(struct prerequisite *prerequisite)
 	if (!prerequisite)
 		return;
 	if (!prerequisite->call)
-		request_slot_release(&prerequisite->slot); /* in which it was to go */
+		request_slot_release(&prerequisite->slot); /* of its deletion */
 	prerequisite->is_unwanted = prerequisite->was_shown = false;
 }
 
-/* NULL where no scheduler places the Pods together. */
+/* NULL if no scheduler places the Pods together. */
 static struct prerequisite *find_pod_group(const struct kube_backend *backend)
 {
 	const struct gang *gang = backend->settings.gang;
@@ -362,7 +363,7 @@ void kube_prerequisites_require(struct kube_backend *backend, const char *pod_na
 	want(find_pod_group(backend));
 }
 
-/* That of a replica which the job has no more is known from here on. */
+/* The Service of a replica that the job no longer has is known from here on. */
 static struct prerequisite *find_service(struct kube_backend *backend, const char *name)
 {
 	const struct job_object *object =
@@ -427,7 +428,7 @@ static void tell_made_again(const struct prerequisite *prerequisite)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }
 
-/* It may have come while it waited. */
+/* It may have appeared while the call waited. */
 static bool is_prerequisite_wanted(const struct prerequisite *prerequisite)
 {
 	return !prerequisite->is_shown && is_of_job(prerequisite);
@@ -473,7 +474,7 @@ void kube_prerequisites_create(struct kube_backend *backend)
 	}
 }
 
-/* The right to delete Secrets is nothing that running jobs takes. */
+/* Running jobs does not need the permission to delete Secrets. */
 static void on_secret_ended(struct json *object, const struct kube_status *status,
 			    const struct err *err, void *data)
 {
@@ -518,14 +519,14 @@ void backend_kube_drop_refused(struct backend *base)
 		backend->prerequisites[i]->is_refused = false;
 }
 
-/* Seeing. */
+/* Observing. */
 
 bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct job_object *object)
 {
 	return text_equals(object->owner_uid, backend->settings.job->uid);
 }
 
-/* What the server added belongs to the one that is gone. */
+/* Fields that the server added belong to the deleted object. */
 static struct json *body_of(const struct json *object)
 {
 	struct json *body = json_new_copy(object);
@@ -547,8 +548,8 @@ static bool holds_the_same(const struct json *a, const struct json *b)
 	       json_equals(json_get(a, "binaryData"), json_get(b, "binaryData"));
 }
 
-/* "immutable" does not hold a user who may delete it and make another of its name. That user's
- * program would run with the rights of the job. */
+/* "immutable" does not stop a user who may delete the object and create another of its name. That
+ * user's program would run with the permissions of the job. */
 static void refuse_replaced(struct kube_backend *backend, const char *name)
 {
 	if (!backend->refusal)
@@ -557,7 +558,7 @@ static void refuse_replaced(struct kube_backend *backend, const char *name)
 					      name);
 }
 
-/* What it is made of again, and what it is held to, is what was there first. */
+/* The first content seen is what it is created from again, and compared with. */
 static void see_files(struct kube_backend *backend, const char *name, const struct json *object)
 {
 	struct prerequisite *prerequisite =
@@ -609,7 +610,7 @@ static void on_updated(struct json *object, const struct kube_status *status, co
 	kube_backend_news(prerequisite->backend);
 }
 
-/* Once for each way that it is to be: another may have its own mind about it. */
+/* Once for each wanted state: another client may insist on a different one. */
 static void update_pod_group(struct prerequisite *group, const struct json *seen)
 {
 	struct kube_backend *backend = group->backend;
@@ -638,7 +639,7 @@ static void update_again(struct prerequisite *group)
 			 job_follower_get(group->backend->seen, JOB_CACHE_POD_GROUPS, group->name));
 }
 
-/* Again. */
+/* Retries. */
 
 void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
 {
@@ -657,20 +658,20 @@ void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
 	}
 }
 
-/* It was to go, and is there: the end has failed, or it came behind that. */
+/* It was to be deleted and exists: the deletion failed, or the creation came after it. */
 static bool is_left_over(const struct prerequisite *prerequisite, const struct job_object *object)
 {
 	return prerequisite->is_unwanted && prerequisite->is_shown &&
 	       !prerequisite_is_called(prerequisite) && !object->is_terminating;
 }
 
-/* Its end may be seen before the call for it is answered. */
+/* Its deletion may be seen before the call is answered. */
 static bool is_being_ended(const struct prerequisite *prerequisite)
 {
 	return prerequisite->call && prerequisite->is_ending && prerequisite->uid;
 }
 
-/* From here on the cache knows. */
+/* From here on, the cache shows the object. */
 void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kind kind,
 				const char *name)
 {
@@ -709,7 +710,8 @@ static bool waits_for_secret(const struct job_pod *pod)
 	return text_equals(pod->seen.reason, FAILURE_SECRET_MISSING);
 }
 
-/* Who may make Secrets may not look at them: a Pod that begins to wait tells that it is gone. */
+/* A login that may create Secrets may not be permitted to read them: a Pod that starts to wait
+ * shows that the Secret was deleted. */
 void kube_prerequisites_observe_pod(struct kube_backend *backend, const struct job_pod *before,
 				    struct job_pod *pod)
 {

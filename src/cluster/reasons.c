@@ -1,6 +1,6 @@
-/* What holds up Pods that have a node and are not set up there: their volumes, their network. No
- * field of a Pod says so, only Events do. They are read while there is such a Pod, and without the
- * right to read them nothing is missing but the reason. */
+/* Reasons why Pods with a node are not set up there: their volumes, their network. No field of a
+ * Pod shows them, only Events do. Events are read while there is such a Pod; without the permission
+ * to read them, only the reason is missing. */
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@
 
 #define LONGEST_MESSAGE 300
 
-/* A reason that the Pod itself has is nearer. */
+/* A reason in the Pod itself is more specific. */
 static bool is_stuck(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
@@ -47,7 +47,7 @@ static bool is_told(const struct job_pod *pod, const struct json *event)
 	       text_starts_with(event_text_of(event, "message"), message);
 }
 
-/* The Pod that it says something of; NULL: it is of another job, or it is set up. */
+/* The Pod of this Event; NULL: it is another job's, or it is set up. */
 static struct job_pod *pod_of(const struct kube_backend *backend, const struct json *event)
 {
 	const struct json *about = json_get(event, "involvedObject");
@@ -58,7 +58,7 @@ static struct job_pod *pod_of(const struct kube_backend *backend, const struct j
 		       : NULL;
 }
 
-/* The newest of each Pod. */
+/* Takes the newest Event of each Pod. */
 static bool take_events(struct kube_backend *backend, const struct json *const *events,
 			size_t count)
 {
@@ -103,7 +103,7 @@ void kube_events_accept(const struct json *const *events, size_t count, void *da
 		kube_backend_news(backend);
 }
 
-/* What is known of a Pod stays known while it is stuck. */
+/* A known reason of a Pod stays while it is stuck. */
 static void keep_reason(const struct job_pod *before, struct job_pod *pod)
 {
 	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||

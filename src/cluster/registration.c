@@ -1,4 +1,4 @@
-/* Making what owns all else of the job, and has to be there first. */
+/* Creates the owner of all other objects of the job, which has to exist first. */
 #include "cluster/registration.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@
 #define PAUSE (MSEC_PER_SECOND / 2)
 #define MOST_TRIES 20
 
-/* The rights of a part of the jobs. */
+/* The permissions that some jobs need. */
 static const struct kube_right secret_rights[] = {{KUBE_CREATE, &kube_secrets}};
 static const struct kube_right exec_rights[] = {
 	{KUBE_GET, &kube_pods},
@@ -29,7 +29,7 @@ static const struct kube_right network_policy_rights[] = {
 	{KUBE_LIST, &kube_network_policies, NULL, WITHOUT_POLICY},
 	{KUBE_WATCH, &kube_network_policies, NULL, WITHOUT_POLICY},
 };
-/* And of all. */
+/* And those that all need. */
 static const struct kube_right job_rights[] = {
 	{KUBE_CREATE, &kube_config_maps}, {KUBE_GET, &kube_config_maps},
 	{KUBE_LIST, &kube_config_maps},   {KUBE_WATCH, &kube_config_maps},
@@ -55,7 +55,8 @@ static void add_rights(struct rights *rights, const struct kube_right *list, siz
 		rights->list[rights->count++] = list[i];
 }
 
-/* With an owner that is no more or is an earlier job of this name, it goes with that one. */
+/* With an owner that was deleted or is an earlier job of this name, it is deleted with that
+ * owner. */
 static bool is_of_earlier_job(const struct json *service, const struct job *job)
 {
 	const struct json *metadata = json_get(service, "metadata");
@@ -96,7 +97,7 @@ int registration_kube_check_network_policy(struct loop *loop, struct kube_api *a
 					   ARRAY_LEN(network_policy_rights), NULL, NULL, err);
 }
 
-/* A list, because a user who runs jobs may list Services, and need not be allowed to get one. */
+/* A list, because a user who runs jobs may list Services, but may not be permitted to get one. */
 int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
 				       const struct job *job, bool makes_secret, struct err *err)
 {
@@ -159,7 +160,7 @@ static int take_uid(struct store *store, struct job *job, struct err *err)
 	return rc;
 }
 
-/* The uid that it has before is a mark, by which its record is known should the answer be lost. */
+/* The uid that it has before is a mark by which its record is found should the answer be lost. */
 int registration_kube_register(struct store *store, struct job *job, const char *job_words,
 			       bool replaces_finished, const struct observed *observed, msec now,
 			       struct err *err)
@@ -229,8 +230,8 @@ static void wait_for(struct loop *loop, msec pause)
 	loop_watch_free(timer);
 }
 
-/* That of an earlier job of this name goes a moment after the job, and nobody tells when: the right
- * to make Secrets is none to look at them. */
+/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
+ * permission to create Secrets does not include reading them. */
 static int make_secret(struct loop *loop, struct kube_api *api, const struct kube_request *create,
 		       struct err *err)
 {

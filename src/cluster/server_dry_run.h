@@ -1,5 +1,6 @@
-/* What a cluster would say to the objects of a job: each is sent as it would be made, checked by
- * the server as strictly as it can (dryRun=All, fieldValidation=Strict), and nothing is made. */
+/* Checks the objects of a job on a cluster: each is sent as it would be created, the server
+ * validates it as strictly as it can (dryRun=All, fieldValidation=Strict), and nothing is
+ * created. */
 #pragma once
 
 #include "base/err.h"
@@ -11,8 +12,8 @@
 #include "spec/job_files.h"
 #include "spec/job_secret.h"
 
-/* Adds a line for each fault; what is said of many objects is said once. 0 also when there are
- * some. Errors say that the question could not be asked: ERR_UNREACHABLE, or those of
+/* Adds a line for each fault; one fault of many objects gives one line. Returns 0 also when there
+ * are faults. Errors mean that the check was not possible: ERR_UNREACHABLE, or those of
  * objects_add_all. */
 int server_dry_run(struct loop *loop, struct kube_api *api, const struct job *job,
 		   const struct job_file *files, size_t n_files, const struct job_secret *secret,

@@ -1,4 +1,4 @@
-/* Each function of the store is one call and what becomes of its answer. */
+/* Each function of the store is one call and the handling of its answer. */
 #include "cluster/store.h"
 
 #include "base/mem.h"
@@ -19,25 +19,26 @@ struct kube_store {
 	struct loop *loop;
 	struct kube_api *api;
 	char *namespace_name;
-	char *only_uid; /* NULL: jobs of any uid are known */
-	struct store_record *records; /* what is known of jobs, in no order */
+	char *only_uid; /* NULL: jobs of any uid */
+	struct store_record *records; /* known jobs, in no order */
 	size_t n_records, capacity;
-	struct pending_change *changes; /* under way; the newest first */
+	struct pending_change *changes; /* in progress; the newest first */
 
-	struct pinned_job *pin; /* of the job that is kept to; NULL: any document counts */
+	struct pinned_job *pin; /* of the job of store_kube_keep_to; NULL: any document is
+				   accepted */
 	store_kube_changed_fn on_changed;
 	void *data;
 };
 
-/* A change or a removal that is under way. */
+/* A change or a removal in progress. */
 struct pending_change {
 	struct kube_store *store;
 	struct pending_change *next;
 	char *job_name;
-	int64_t version; /* that it is a change of */
+	int64_t version; /* the version to change */
 	struct kube_call *call;
-	struct err err; /* after a conflict, while what it met is read */
-	store_done_fn done; /* NULL: nobody waits for it any more */
+	struct err err; /* after a conflict, while the newer version is read */
+	store_done_fn done; /* NULL: its caller no longer waits */
 	void *data;
 };
 
@@ -85,7 +86,7 @@ void store_kube_keep_to(struct store *store, const char *uid)
 	own->only_uid = mem_copy_text(uid);
 }
 
-/* What is kept. */
+/* Stored records. */
 
 static struct store_record *find_stored_record(struct kube_store *store, const char *name)
 {
@@ -129,7 +130,7 @@ void store_kube_pin(struct store *store, const struct json *document,
 		pin_record(own, &own->records[i]);
 }
 
-/* An answer and a watch may come in any order: the newer one stays. */
+/* An answer and a watch event may come in any order: the newer one stays. */
 static void store_newer_record(struct kube_store *store, struct store_record take_record)
 {
 	struct store_record *known = find_stored_record(store, take_record.name);
@@ -168,7 +169,7 @@ static int keep_answer(struct kube_store *store, const struct json *config_map,
 	return 0;
 }
 
-/* Of a change. */
+/* The answer to a change. */
 static int accept_store_answer(struct kube_store *store, const struct json *object,
 			       int64_t *ret_version, struct err *err)
 {
@@ -200,7 +201,8 @@ static int send_store_request(struct kube_store *store, struct kube_request requ
 	return kube_wait(store->loop, store->api, &request, ret_object, err);
 }
 
-/* Nobody knows whether it was made. What was made by us and by nobody else goes again. */
+/* It is unknown whether the record was created. If we created it, and no other process did, it is
+ * deleted. */
 static void undo_job_creation(struct kube_store *store, const struct store_record *record)
 {
 	char *object CLEANUP(mem_free_text) = store->form->object_name(record->name);
@@ -213,7 +215,7 @@ static void undo_job_creation(struct kube_store *store, const struct store_recor
 	const char *uid = json_as_string(json_get_path(made, "metadata", "uid", NULL), "");
 	int rc = store->base.functions->remove(&store->base, record->name, uid, NULL);
 
-	(void) rc; /* all that could be done was */
+	(void) rc; /* there is nothing else to try */
 }
 
 static int kube_create(struct store *base, const struct store_record *record, int64_t *ret_version,
@@ -287,7 +289,7 @@ static int explain_change(const char *name, const struct err *refusal, struct er
 	return err_copy(err, refusal);
 }
 
-/* A conflict says that it is another one by now. */
+/* A conflict means that another job has the name by now. */
 static int explain_removal(const char *name, const struct err *refusal, struct err *err)
 {
 	if (refusal->code == ERR_CONFLICT || refusal->code == ERR_NOT_FOUND)
@@ -359,8 +361,8 @@ static void begin_call(struct pending_change *change, struct kube_request reques
 	change->call = kube_call_new(change->store->api, &request, done, change);
 }
 
-/* An object that is older than the one that the change was of: the cluster was restored from a
- * backup, and what is known is what has never been. */
+/* An object older than the version to change: the cluster was restored from a backup, and the known
+ * record no longer exists. */
 static void keep_read_again(struct pending_change *change, const struct json *object)
 {
 	struct kube_store *store = change->store;
@@ -373,7 +375,7 @@ static void keep_read_again(struct pending_change *change, const struct json *ob
 	store_newer_record(store, record);
 }
 
-/* Whatever is known by now: the change has failed in any case. */
+/* Whatever was read: the change has failed in any case. */
 static void on_read_again(struct json *object, const struct kube_status *status,
 			  const struct err *err, void *data)
 {
@@ -427,7 +429,7 @@ static void kube_begin_change(struct store *base, const char *name, int64_t vers
 		   on_changed);
 }
 
-/* The garbage collector takes along what the ConfigMap owns. */
+/* The garbage collector deletes what the ConfigMap owns. */
 static struct json *delete_options_new(const char *uid)
 {
 	struct json *options = kube_delete_options_new(uid);

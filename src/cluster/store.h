@@ -1,15 +1,13 @@
 /* The store of jobs on a cluster: one ConfigMap for each job, in one namespace.
  *
- * Reading costs no call of a job that is known: the store keeps what it read or wrote last, and
- * the watch of the ConfigMaps hands on what others have changed (store_kube_observe). A change of a
- * version that is no longer the newest is refused by the server, whatever was kept; what it met is
- * known when its `done` is called.
+ * Reading a known job costs no call: the store keeps what it last read or wrote, and the watch of
+ * the ConfigMaps hands on other clients' changes (store_kube_observe). The server rejects a change
+ * of a version that is no longer the newest, whatever the store has kept; the store knows the newer
+ * version when `done` of the change is called.
  *
- * All functions but begin_change and begin_remove wait for their call: they run the loop, so they
- * are for callers that do not run it.
- *
- * The uid of a job here is its ConfigMap's: read the record after it was made. There are no
- * claims: a Pod has all ports for itself. */
+ * All functions except begin_change and begin_remove run the loop until their call is answered, so
+ * they are for callers that do not run it. The uid of a job in this store is its ConfigMap's: read
+ * the record after it was created. There are no claims: a Pod has all ports for itself. */
 #pragma once
 
 #include "base/json.h"
@@ -18,29 +16,30 @@
 #include "kube/api.h"
 #include "store/store.h"
 
-/* The loop is the one that the API was made with; both outlive the store. Stopping the loop
- * while a call is waited for gives the call up (ERR_UNREACHABLE). */
+/* `loop` is the one that the API was made with; both outlive the store. Stopping the loop during
+ * such a call makes it fail (ERR_UNREACHABLE). */
 struct store *store_kube_new(struct loop *loop, struct kube_api *api,
 			     const char *namespace_name) MUST_USE;
 
-/* The same of TFJob objects, which somebody else makes: create, replace and list are none of its
- * functions, and only the status of a job can be changed. */
+/* The same for TFJob objects, which other clients create: create, replace and list are not among
+ * its functions, and only the status of a job can be changed. */
 struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
 				   const char *namespace_name) MUST_USE;
 
-/* From here on the store knows the job of this uid alone, from what it is told and changes: what is
- * not known, and a later one of the same name, counts as not found, and reading waits for nothing.
- */
+/* From here on the store knows only the job of this uid, by store_kube_observe and its own changes.
+ * Any other job counts as not found, also a later one of the same name, and reading makes no
+ * call. */
 void store_kube_keep_to(struct store *store, const char *uid);
 
-/* Somebody changed these fields of the document, which do not count. */
+/* Other clients changed these fields of the document; the changes are ignored. */
 typedef void (*store_kube_changed_fn)(const char *fields, void *data);
-/* From here on the document of the job that is kept to is this one, and of what others write into
- * it, only what spec/pinned_job.h takes; the rest is told once for each change. */
+/* From here on this is the document of the job of store_kube_keep_to. Of other clients' changes,
+ * only those that spec/pinned_job.h accepts are taken; `on_changed` reports the others, once for
+ * each change. */
 void store_kube_pin(struct store *store, const struct json *document,
 		    store_kube_changed_fn on_changed, void *data);
 
-/* A ConfigMap as a watch saw it. What is older than what the store knows changes nothing. */
+/* A ConfigMap as a watch saw it. An older version than the store's has no effect. */
 void store_kube_observe(struct store *store, const struct json *config_map);
-/* The ConfigMap of this job is gone, as a watch saw it. */
+/* The ConfigMap of this job was deleted, as a watch saw it. */
 void store_kube_observe_deletion(struct store *store, const char *job_name);

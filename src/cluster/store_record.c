@@ -51,7 +51,8 @@ static char *copy_of(const struct json *object, const char *key, const char *oth
 	return mem_copy_text(json_as_string(json_get(object, key), otherwise));
 }
 
-/* They name folders, calls and commands: what no API server would have taken or given is none. */
+/* Names are used in directories, calls and commands: a name that no API server would accept or
+ * return is invalid. */
 static bool has_good_names(const struct json *metadata, const struct json *labels)
 {
 	return name_is_dns1035_label(config_map_text_at(labels, OBJECTS_LABEL_JOB)) &&
@@ -69,8 +70,8 @@ static bool is_owner_config_map(const struct json *metadata, const struct json *
 	       text_equals(config_map_text_at(metadata, "name"), owner);
 }
 
-/* A user that may write this ConfigMap may not have a job of another name or namespace acted on by
- * the supervisor of this one, which may be allowed more. */
+/* A user who may write this ConfigMap must not make its supervisor, which may have more
+ * permissions, act on a job of another name or namespace. */
 static bool is_about(const char *document, const char *job_name, const char *namespace_name)
 {
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
@@ -84,7 +85,7 @@ static bool is_about(const char *document, const char *job_name, const char *nam
 			   namespace_name);
 }
 
-/* What speaks of another job is a document that nobody can read. */
+/* A document about another job counts as unreadable. */
 static char *document_of(const struct json *data, const char *job_name, const char *namespace_name)
 {
 	const char *document = config_map_text_at(data, OBJECTS_DOCUMENT_KEY);
@@ -92,7 +93,7 @@ static char *document_of(const struct json *data, const char *job_name, const ch
 	return mem_copy_text(is_about(document, job_name, namespace_name) ? document : "null");
 }
 
-/* What somebody made by hand, or an older muster, may lack parts: they count as empty. */
+/* Parts may be missing if a user, or an older muster, created it: they count as empty. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record, struct err *err)
 {
 	const struct json *metadata = json_get(config_map, "metadata");

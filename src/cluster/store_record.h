@@ -1,8 +1,8 @@
-/* A job's record as it stands in a cluster: the ConfigMap that owns all else of the job. Pure.
+/* A job's record on a cluster: the ConfigMap that owns all other objects of the job. Pure.
  *
- * Document, status, summary and supervisor are texts under `data`. The record's uid is that of the
- * ConfigMap, which the server gives, and its version the resourceVersion: Kubernetes lets them be
- * compared as numbers (KEP-5504). */
+ * Document, status, summary and supervisor are texts under `data`. The record's uid is the
+ * ConfigMap's, which the server gives. Its version is the resourceVersion: Kubernetes lets clients
+ * compare them as numbers (KEP-5504). */
 #pragma once
 
 #include "base/err.h"
@@ -11,33 +11,34 @@
 #include "kube/request.h"
 #include "store/store.h"
 
-/* Annotation of the uid that the record had before the server gave it one: a muster that lost the
- * answer to a create finds its own object by it. */
+/* Annotation with the uid that the record had before the server gave it one: a muster process that
+ * lost the answer to a create finds its own object by it. */
 #define STORE_KUBE_MADE_AS "muster/made-as"
 
-/* How records stand in objects of one kind. */
+/* The form of records in objects of one kind. */
 struct store_kube_form {
 	const struct kube_resource *resource;
 	char *(*object_name)(const char *job_name); /* caller frees */
-	/* Reads an object; the caller ends the record. ERR_INVALID for one that holds no job. */
+	/* Reads an object; the caller frees the record. ERR_INVALID for an object that holds no
+	 * job. */
 	int (*read)(const struct json *object, struct store_record *ret_record, struct err *err);
-	/* The body of the call that changes a version, and is refused (409) for any other. Caller
-	 * frees. */
+	/* The body of the call that changes this version; the server rejects it (409) for any other
+	 * version. Caller frees. */
 	struct json *(*change_new)(const char *job_name, const struct store_change *change,
 				   int64_t version);
-	enum kube_verb change_verb; /* and of which part: */
-	const char *change_subresource; /* NULL: the whole */
-	/* Whether the server has kept what it answers; NULL: it always does. */
+	enum kube_verb change_verb; /* which changes this part: */
+	const char *change_subresource; /* NULL: the whole object */
+	/* Whether the server has stored what it answers; NULL: it always does. */
 	int (*check_answer)(const struct json *object, struct err *err);
 };
 extern const struct store_kube_form store_kube_config_maps;
 
-/* The ConfigMap of a new record. ERR_INVALID where the document is no job. Caller frees. */
+/* The ConfigMap of a new record. ERR_INVALID if the document is no job. Caller frees. */
 int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,
 			  struct err *err) MUST_USE;
-/* Whether it was made of the record that had this uid then. */
+/* Whether it was created from the record that had this uid then. */
 bool store_kube_is_made_as(const struct json *config_map, const char *uid);
-/* Reads it back; the caller ends the record with store_record_done. ERR_INVALID for a ConfigMap
- * that is not of muster. */
+/* Reads a ConfigMap; the caller frees the record with store_record_done. ERR_INVALID for a
+ * ConfigMap that is not muster's. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record,
 		    struct err *err) MUST_USE;

@@ -29,7 +29,7 @@ static void finish_all_fetches(struct cluster_supervision *supervision, bool is_
 	supervision_request_pass(&supervision->base);
 }
 
-/* The Pods stay, and what is in them, until somebody has it or does not want it. */
+/* The Pods and their files stay until a user has copied or discarded them. */
 static void keep_pods_for_manual_copy(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
@@ -40,7 +40,7 @@ static void keep_pods_for_manual_copy(struct cluster_supervision *supervision)
 	char *place CLEANUP(mem_free_text) = mem_format("%s:%s", name, folder);
 	struct text place_word CLEANUP(text_done) = {0};
 
-	/* The path is of the document, which others write. */
+	/* The path is from the document, which other clients can write. */
 	shell_word_add(&place_word, place);
 	supervision->has_fetched = true;
 	reporter_sayf(&supervision->base.reporter,
@@ -70,7 +70,8 @@ static void on_fetch_end(const char *what, const struct err *err, void *data)
 	fetch_next(supervision);
 }
 
-/* Where the call said; NULL: it did not, and a folder of the Pod's name is made. */
+/* The destination from the command line; NULL: none, and a directory with the Pod's name is
+ * created. */
 static const char *chosen_place(const struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;

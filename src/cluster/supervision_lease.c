@@ -37,7 +37,7 @@ static void begin_watching(struct cluster_supervision *supervision)
 	supervision->role = ROLE_SUPERVISES;
 }
 
-/* Somebody may take the job over from now on, so nothing is done for it any more. */
+/* Another process may take the job over from now on, so this one stops acting for it. */
 static void stop_supervising(struct cluster_supervision *supervision)
 {
 	if (supervision->role != ROLE_SUPERVISES)
@@ -58,7 +58,7 @@ static void leave_to(struct cluster_supervision *supervision, const char *superv
 	supervision_kube_fail(supervision, &err);
 }
 
-/* A muster that attached and has not acted yet follows the job; all others leave. */
+/* A muster process that attached and has not acted yet follows the job; all others leave. */
 static void see_supervisor(struct cluster_supervision *supervision)
 {
 	char *supervisor CLEANUP(mem_free_text) = lease_keeper_supervisor(supervision->lease);
@@ -75,7 +75,7 @@ static void see_supervisor(struct cluster_supervision *supervision)
 	}
 }
 
-/* The muster that made the job was killed before all of it was on the cluster. */
+/* The muster process that created the job was killed before all objects were on the cluster. */
 static void see_missing(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
@@ -101,7 +101,7 @@ static void on_lease(void *data)
 	case LEASE_HELD:
 		if (supervision->role != ROLE_SUPERVISES)
 			begin_watching(supervision);
-		/* Others ask the Lease whether the job is supervised. */
+		/* Other processes read the Lease to find whether the job is supervised. */
 		if (lease_keeper_has_seen(supervision->lease))
 			supervision_report_started(&supervision->base);
 		break;
@@ -118,7 +118,7 @@ static void on_lease(void *data)
 	supervision_request_pass(&supervision->base);
 }
 
-/* What refuses us from the first call on will go on to. */
+/* An error that rejects us from the first call on will persist. */
 static void on_lease_trouble(const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;

@@ -14,7 +14,7 @@
 #include <signal.h>
 
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
-#define FOLLOW_PAUSE MSEC_PER_SECOND /* between two looks at Pods alone */
+#define FOLLOW_PAUSE MSEC_PER_SECOND /* between two checks of the Pods alone */
 
 /* The end. */
 
@@ -34,7 +34,7 @@ static void on_supervised_job_removed(int64_t version, const struct err *err, vo
 	supervision_request_pass(&supervision->base);
 }
 
-/* The owner goes, and the cluster takes along all that it owns. */
+/* Deletes the owner; the cluster deletes all that it owns. */
 static void begin_to_remove(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
@@ -47,8 +47,8 @@ static void begin_to_remove(struct cluster_supervision *supervision)
 			   supervision);
 }
 
-/* A folder did not come: the next muster that attaches goes on here. What has ended is not started
- * again, and needs no variables. */
+/* A directory was not fetched: the next muster process that attaches tries again. Finished replicas
+ * are not started again, and need no variables. */
 static void leave_pods(struct cluster_supervision *supervision)
 {
 	if (supervision->base.phase == SUPERVISION_FINISHED) {
@@ -60,7 +60,7 @@ static void leave_pods(struct cluster_supervision *supervision)
 	lease_keeper_release(supervision->lease);
 }
 
-/* The job has ended: what is left of it goes, and is waited for. */
+/* The job has finished: its remaining objects are deleted, and this is waited for. */
 static void clean_up(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_quiet(supervision->base.backend) ||
@@ -78,7 +78,7 @@ static void clean_up(struct cluster_supervision *supervision)
 		supervision_close(&supervision->base);
 }
 
-/* A user deleted the job's ConfigMap, and the cluster ends what it owned. */
+/* A user deleted the job's ConfigMap, and the cluster deletes what it owned. */
 static void tell_gone(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->base.job->name;
@@ -96,7 +96,7 @@ static void tell_gone(struct cluster_supervision *supervision)
 	supervision_kube_finish_record(supervision, RECONCILE_DELETED, why);
 }
 
-/* Passes. */
+/* Reconcile passes. */
 
 static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *data)
 {
@@ -115,7 +115,7 @@ static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *
 	supervision_kube_fetch_when_held_up(supervision);
 }
 
-/* What another has written does not say what its Pods show. */
+/* A status that another process has written does not show the state of its Pods. */
 static void see_pods(const struct supervision *base, const struct job *job, struct arena *arena,
 		     struct status *status)
 {
@@ -123,7 +123,7 @@ static void see_pods(const struct supervision *base, const struct job *job, stru
 	struct observed observed = {0};
 
 	if (backend && backend->functions->observe(backend, base->job, arena, &observed, NULL) < 0)
-		observed = (struct observed){0}; /* they have not been looked at yet */
+		observed = (struct observed){0}; /* they were not listed yet */
 	status_see(job, &observed, arena, status);
 }
 
@@ -149,7 +149,7 @@ int supervision_kube_report_status(struct cluster_supervision *supervision, stru
 	return 0;
 }
 
-/* Of many Pods there are many news. */
+/* Many Pods cause many news. */
 static bool is_told_a_moment_ago(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
@@ -164,7 +164,7 @@ static bool is_told_a_moment_ago(struct cluster_supervision *supervision)
 	return true;
 }
 
-/* What is left of a TFJob stays; what its Pods have printed by then is shown. */
+/* The Pods left by a TFJob stay; their output until now is shown. */
 static bool has_seen_all(const struct cluster_supervision *supervision)
 {
 	return supervision->request->is_tfjob &&
@@ -191,11 +191,11 @@ static void follow_other_supervisor(struct cluster_supervision *supervision)
 	}
 }
 
-/* True when the reconciler is to look: else another does, or the Lease is on its way. */
+/* True when the reconciler is to act: else another process does, or the Lease is being acquired. */
 static bool begin_look(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_ready(supervision->base.backend))
-		return false; /* news come when it is */
+		return false; /* on_news is called when it is */
 	if (supervision_kube_may_act(supervision))
 		return true;
 	if (supervision->role == ROLE_FOLLOWS)
@@ -212,7 +212,7 @@ static bool begin_pass(void *data)
 	case SUPERVISION_RUNNING:
 		if (!supervision->has_fetched || !supervision->unsaved)
 			return begin_look(supervision);
-		leave_pods(supervision); /* fetched, though a process outlives its grace time */
+		leave_pods(supervision); /* fetched, though a process outlives its grace period */
 		break;
 	case SUPERVISION_FINISHED:
 		if (backend_kube_is_ready(base->backend))
@@ -233,17 +233,17 @@ static bool begin_pass(void *data)
 	return false;
 }
 
-/* The job's ConfigMap as others change it: what the store need not ask for. */
+/* The job's ConfigMap as other clients change it, so that the store need not read it. */
 
-/* The job's last status and the end of its ConfigMap may come in one moment, before the next look:
- * followers are told how the job ended, before that is forgotten. */
+/* The job's last status and the deletion of its ConfigMap may arrive in one moment, before the next
+ * reconcile pass: followers report how the job finished before the record is dropped. */
 static void see_gone(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 
 	if (base->phase == SUPERVISION_RUNNING && supervision->role == ROLE_FOLLOWS &&
 	    supervision_kube_report_status(supervision, NULL) < 0)
-		return; /* the store asked, and knows by now */
+		return; /* the store has read it, and knows by now */
 	store_kube_observe_deletion(base->store, base->job->name);
 }
 
@@ -283,16 +283,16 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 	job_follower_watch(supervision->owner, JOB_CACHE_OWNERS);
 }
 
-/* Being asked to end. */
+/* Stop requests. */
 
-/* Without waiting for anything more. */
+/* Leaves without waiting. */
 static void leave_cluster_supervision(struct cluster_supervision *supervision, int signal_number)
 {
 	supervision->ended_by = signal_number;
 	loop_stop(supervision->base.loop);
 }
 
-/* Who attached only wanted to look on: the job is as it was before. */
+/* A user who attached only wanted to follow: the job stays as it was. */
 static void leave_running(struct cluster_supervision *supervision, int signal_number)
 {
 	bool is_again = supervision->base.phase == SUPERVISION_LEAVING;
@@ -312,7 +312,7 @@ static void leave_running(struct cluster_supervision *supervision, int signal_nu
 	lease_keeper_release(supervision->lease);
 }
 
-/* The terminal is gone. */
+/* The terminal was lost. */
 static void go_on_detached(struct cluster_supervision *supervision)
 {
 	console_free(TAKE(supervision->base.reporter.console));
@@ -330,7 +330,7 @@ static void hang_up(struct cluster_supervision *supervision)
 		go_on_detached(supervision);
 }
 
-/* There is nothing to stop: it has ended, or was never started. */
+/* There is nothing to stop: the job has finished, or was never started. */
 static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 {
 	return supervision->base.phase == SUPERVISION_FINISHED ||
@@ -338,15 +338,15 @@ static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 	       (!is_attached(supervision) && !has_supervised(supervision));
 }
 
-/* The job has ended, and it was started here. */
+/* The job has finished, and this process started it. */
 static bool only_fetches(const struct cluster_supervision *supervision)
 {
 	return supervision->fetching && status_is_finished(&supervision->base.reporter.status) &&
 	       (!is_attached(supervision) || supervision->is_detached);
 }
 
-/* Before anything is started: the call that is under way is waited for, so that it is known what to
- * take back; a second signal gives it up. */
+/* Before any Pod is started: the call in progress is waited for, so that it is known which objects
+ * to delete; a second signal cancels it. */
 static void end_early(struct cluster_supervision *supervision, int number)
 {
 	if (supervision->ended_by || is_attached(supervision))
@@ -354,7 +354,7 @@ static void end_early(struct cluster_supervision *supervision, int number)
 	supervision->ended_by = number;
 }
 
-/* The second Ctrl-C leaves no time to save, the third one does not wait for the cluster. */
+/* The second Ctrl-C skips the grace period, the third one does not wait for the cluster. */
 static bool take_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;

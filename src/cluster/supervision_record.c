@@ -20,7 +20,7 @@ static int get_record(struct cluster_supervision *supervision, struct store_reco
 		supervision->base.store, supervision->base.job->name, ret_record, err);
 }
 
-/* As it was told last, which the cluster may no longer know; else as it stands there. */
+/* The record as last reported, which the cluster may have deleted; else as it is on the cluster. */
 static int read_latest_record(struct cluster_supervision *supervision,
 			      struct store_record *ret_record, struct err *err)
 {
@@ -78,7 +78,7 @@ void supervision_kube_create_record(struct cluster_supervision *supervision)
 	if (rc == 0) {
 		const struct observed names = backend_kube_observe_new(job, arena);
 
-		observed.addresses = names.addresses; /* those that were taken back as well */
+		observed.addresses = names.addresses; /* withdrawn ones too */
 		observed.n_addresses = names.n_addresses;
 		rc = finished_job_record(request->base.state_folder, name, request->place, &record,
 					 &observed, &err);

@@ -24,7 +24,7 @@ static void on_startup(const struct startup *startup, void *data)
 	reporter_show_startup(&base->reporter, startup);
 }
 
-/* As kubectl tells them; between the lines of the job. */
+/* As kubectl prints them; between the lines of the job's output. */
 static void on_warning(const char *sentence, void *data)
 {
 	struct cluster_supervision *supervision = data;
@@ -45,7 +45,7 @@ static const char *namespace_of(const struct cluster_supervision *supervision)
 	return request->job ? request->job->name_space : request->namespace_name;
 }
 
-/* What is open when the job is made is what its Pods are asked for over. */
+/* The connections of the job's creation are then used to create its Pods. */
 static int open_store(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -69,7 +69,7 @@ static int check_for_signal(struct cluster_supervision *supervision, struct err 
 	return supervision->ended_by ? err_set(err, ERR_REFUSED, "interrupted") : 0;
 }
 
-/* The job is known from here on by the uid that the cluster gave its owner. */
+/* From here on, the uid that the cluster gave the job's owner identifies the job. */
 static int register_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -103,7 +103,7 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 						       request->n_files, err);
 }
 
-/* All of it is there, and nobody has acted for it. */
+/* All objects exist, and no supervisor has acted for the job. */
 static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 {
 	char *refusal CLEANUP(mem_free_text) = NULL;
@@ -116,7 +116,8 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 	return rc;
 }
 
-/* The right to write ConfigMaps is none to have Pods made, with the rights of the supervisor. */
+/* The permission to write ConfigMaps must not give the permission to have Pods created with the
+ * permissions of the supervisor. */
 
 static void on_foreign_change(const char *fields, void *data)
 {
@@ -176,7 +177,8 @@ static int check_reach(const struct cluster_supervision *supervision, struct err
 		       supervision->base.job->name, list);
 }
 
-/* What this machine knows of it counts; else what is there from now on. */
+/* This machine's record of the document is used; without one, the present document is from now
+ * on. */
 static int pin_found(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -223,7 +225,7 @@ static int find_supervised_job(struct cluster_supervision *supervision, struct e
 	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
 }
 
-/* Its operator acts for it: nothing is pinned, and nothing is changed from here. */
+/* Its operator acts for it: the document is not pinned, and this process changes nothing. */
 static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
 {
 	bool is_untouched;
@@ -258,7 +260,7 @@ static int clean_up_job(struct cluster_supervision *supervision, struct err *err
 	return rc;
 }
 
-/* The job here. */
+/* The job on this machine. */
 
 static int make_cluster_job_folder(struct cluster_supervision *supervision, struct err *err)
 {
@@ -285,7 +287,7 @@ static void tell_keys(struct cluster_supervision *supervision)
 			"the terminal or start it with -d");
 }
 
-/* Everything that can fail; after it, the job is seen through. */
+/* Everything that can fail; after it, the job is supervised. */
 static int set_up_cluster_supervision(struct cluster_supervision *supervision, struct err *err)
 {
 	struct supervision *base = &supervision->base;
@@ -384,8 +386,8 @@ static void free_cluster_supervision(struct cluster_supervision *supervision)
 	free(supervision->foreign_change);
 }
 
-/* What was made here goes, unless somebody else holds it by now. Where there was never a Lease,
- * nobody can. */
+/* Deletes the objects created by this process, unless another process holds the Lease by now. If
+ * there never was a Lease, no other process can. */
 static void undo_registration(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
@@ -405,7 +407,7 @@ static void undo_registration(struct cluster_supervision *supervision)
 		supervision->is_recorded = false;
 }
 
-/* A job that goes on without us is found from here as it is then. */
+/* The status of a job that continues without us is recorded on this machine. */
 static void leave_here(struct cluster_supervision *supervision)
 {
 	const struct err *failure = &supervision->failure;
@@ -418,7 +420,7 @@ static void leave_here(struct cluster_supervision *supervision)
 							     : "muster did not wait for its end");
 }
 
-/* A signal ended it before anything was started: nothing failed. */
+/* A signal ended it before any Pod was started: nothing failed. */
 static int end_early(struct cluster_supervision *supervision, int rc, int *ret_exit_code)
 {
 	undo_registration(supervision);

@@ -1,5 +1,5 @@
-/* What is known of a job on a cluster while it is seen through. For the files of
- * cluster/supervision.h alone. */
+/* The state of a job on a cluster under supervision. Only the files of cluster/supervision.h
+ * include it. */
 #pragma once
 
 #include "cluster/supervision.h"
@@ -8,42 +8,43 @@
 #include "pods/fetching.h"
 #include "supervise/supervision.h"
 
-/* What we are to the job, as it was told last; the Lease itself may know better. */
+/* Our role as last reported; the Lease itself may know a newer one. */
 enum supervision_role {
 	ROLE_UNKNOWN,
-	ROLE_FOLLOWS, /* another watches it */
+	ROLE_FOLLOWS, /* another process supervises the job */
 	ROLE_SUPERVISES,
-	ROLE_LAPSED, /* we did; the Lease ran out, or went to another */
+	ROLE_LAPSED, /* we supervised it; the Lease expired, or another process took it */
 };
 
 struct cluster_supervision {
 	struct supervision base;
 	const struct supervision_kube_request *request;
 	struct job *found_job; /* the job, when it was read from the cluster; owned */
-	char *foreign_change; /* what others changed, before it can be told; NULL: nothing */
-	char *folder; /* where this machine keeps what it knows of the job */
-	char *log_folder; /* where its logs go: the same, or logs/attached_logs.h */
-	msec made_at; /* when we began to make the job, on the monotonic clock; MSEC_UNSET */
+	char *foreign_change; /* other clients' changes that are still to be reported; NULL: none */
+	char *folder; /* of this machine's record of the job */
+	char *log_folder; /* of its logs: the same, or that of logs/attached_logs.h */
+	msec made_at; /* when we started to create the job, on the monotonic clock; MSEC_UNSET */
 
 	struct kube_api *api;
 	struct job_cache *cache;
-	struct job_follower *owner; /* the ConfigMap, as others change it */
+	struct job_follower *owner; /* the ConfigMap, as other clients change it */
 	struct lease_keeper *lease;
 
 	enum supervision_role role;
-	msec told_at; /* while another supervises it: when we looked at its Pods last */
-	int ended_by; /* the signal that ended this and not the job; 0: none */
-	struct kube_fetching *fetching; /* the folder that is on its way; NULL: none */
-	size_t n_fetched; /* folders that are over */
-	int fetch_exit_code; /* of a job that succeeded; 0: all was fetched */
-	bool has_fetched; /* nothing more is fetched */
-	const struct fetch
-		*unsaved; /* the first that did not come and is still there; NULL: none */
-	struct err failure; /* why this ended before the job did */
-	bool has_started; /* the job, before we attached: so all that its Pods mount is there */
-	bool is_fenced; /* nothing is changed without the Lease */
-	bool is_detached; /* there is no terminal, or none any more */
-	bool is_recorded; /* there is something to delete */
+	msec told_at; /* while another process supervises it: when we last checked its Pods */
+	int ended_by; /* the signal that ended this process and not the job; 0: none */
+	struct kube_fetching *fetching; /* the fetch in progress; NULL: none */
+	size_t n_fetched; /* directories whose fetch is over */
+	int fetch_exit_code; /* of a job that succeeded; 0: all were fetched */
+	bool has_fetched; /* no more fetches are started */
+	const struct fetch *unsaved; /* the first directory that was not fetched and still exists;
+					NULL: none */
+	struct err failure; /* why supervision ended before the job did */
+	bool has_started; /* the job, before we attached: so all objects that its Pods mount
+			     exist */
+	bool is_fenced; /* without the Lease, nothing is changed */
+	bool is_detached; /* there is no terminal, or no longer */
+	bool is_recorded; /* there is a record to delete */
 	bool is_removing; /* and its deletion is under way */
 };
 
@@ -52,13 +53,13 @@ static inline bool is_attached(const struct cluster_supervision *supervision)
 	return supervision->request->attach_to;
 }
 
-/* What the job is now may be our doing. */
+/* Whether we may have caused the job's present state. */
 static inline bool has_supervised(const struct cluster_supervision *supervision)
 {
 	return supervision->role == ROLE_SUPERVISES || supervision->role == ROLE_LAPSED;
 }
 
-/* Ends with an error. */
+/* Ends the supervision with an error. */
 static inline void supervision_kube_fail(struct cluster_supervision *supervision,
 					 const struct err *err)
 {

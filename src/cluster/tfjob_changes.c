@@ -35,7 +35,7 @@ static struct kube_request tfjob_request_of(const struct tfjob_place *place,
 	};
 }
 
-/* Of this very job, and not of a later one of its name. What others change meanwhile stays. */
+/* Patches this job only, and no later one of its name. Other clients' changes meanwhile stay. */
 static int send_patch(const struct tfjob_place *place, const struct job_view *view,
 		      const struct json *patch, struct err *err)
 {
@@ -55,7 +55,7 @@ int tfjob_patch(const struct tfjob_place *place, const struct job_view *view,
 	return rc < 0 ? rc : send_patch(place, view, patch, err);
 }
 
-/* Training-operator knows no request to stop. */
+/* Training-operator knows no stop request. */
 static int check_is_served(const struct tfjob_place *place, const struct job_view *view,
 			   struct err *err)
 {
@@ -88,7 +88,7 @@ int tfjob_stop(const struct tfjob_place *place, const struct job_view *view, con
 	return rc < 0 || !patch ? rc : send_patch(place, view, patch, err);
 }
 
-/* The garbage collector ends what it owns, Pods with their own grace. */
+/* The garbage collector deletes what it owns, Pods with their own grace period. */
 int tfjob_remove(const struct tfjob_place *place, const struct job_view *view, struct err *err)
 {
 	struct json *options CLEANUP(json_cleanup) =
@@ -98,5 +98,5 @@ int tfjob_remove(const struct tfjob_place *place, const struct job_view *view, s
 	const struct kube_request request = tfjob_request_of(place, view, KUBE_DELETE, options);
 	int rc = kube_wait(place->loop, place->api, &request, NULL, err);
 
-	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it is gone */
+	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it was deleted */
 }

@@ -1,6 +1,6 @@
-/* What a client (cluster/client.h) does to a TFJob object, which an operator serves: muster's
+/* A client's (cluster/client.h) changes of a TFJob object, which an operator manages: muster's
  * (operator/operator.h), or training-operator. Changes are patches of the object, as kubectl makes
- * them; the operator sees to the rest. */
+ * them; the operator acts on them. */
 #pragma once
 
 #include "base/err.h"
@@ -13,19 +13,19 @@
 
 #include <stdbool.h>
 
-/* Whose TFJobs; all is borrowed. */
+/* The connection and the namespace; all is borrowed. */
 struct tfjob_place {
 	struct loop *loop; /* not running */
 	struct kube_api *api;
 	const char *namespace_name;
-	const char *choice; /* options that lead to the cluster, for hints: spec/job_words.h */
+	const char *choice; /* options that select the cluster, for hints: spec/job_words.h */
 };
 
-/* Of a view that is synced: more of the job may change. One that has ended keeps what its
- * cleanPodPolicy leaves, and that is waited for no more. */
+/* Whether the job of a synced view may still change. A finished job keeps the Pods that its
+ * cleanPodPolicy leaves; they are not waited for. */
 bool tfjob_may_change(const struct job_view *view);
 
-/* As patch, stop and remove of jobs/client.h; remove returns while its Pods still end. */
+/* As patch, stop and remove of jobs/client.h; remove returns before the Pods have exited. */
 int tfjob_patch(const struct tfjob_place *place, const struct job_view *view,
 		const struct json *patch, struct err *err) MUST_USE;
 int tfjob_stop(const struct tfjob_place *place, const struct job_view *view, const char *reason,

@@ -11,21 +11,21 @@
 #include <string.h>
 
 #define COMPONENT "tfjob-controller"
-#define MOST_WAITING_SINGLE 500 /* while more wait, those of all jobs are collected */
-#define MOST_WAITING 20000 /* a server that takes none must not fill the memory */
-#define COLLECTING_PAUSE MSEC_PER_SECOND /* without another one; then it is sent, */
-#define LONGEST_COLLECTING (10 * MSEC_PER_SECOND) /* or after that */
+#define MOST_WAITING_SINGLE 500 /* while more wait, Events of all jobs are collected */
+#define MOST_WAITING 20000 /* a server that accepts none must not fill the memory */
+#define COLLECTING_PAUSE MSEC_PER_SECOND /* without another one; then it is sent, at the latest */
+#define LONGEST_COLLECTING (10 * MSEC_PER_SECOND) /* after this */
 
 struct waiting_event {
 	struct tfjob_events *events;
-	struct waiting_event *next, **at; /* where it hangs in the list */
+	struct waiting_event *next, **at; /* `at`: its link in the list */
 	struct json *involved; /* the job */
 	enum note_level level;
 	char *reason;
-	char *before, *name, *after; /* of several the first name */
-	char *last_name; /* NULL: there is one */
-	uint64_t key; /* of its name, with which it is sent; 0: the server gives it one */
-	uint64_t kind; /* while it collects: what all that it collects have in common */
+	char *before, *name, *after; /* of several, `name` is the first */
+	char *last_name; /* NULL: there is only one */
+	uint64_t key; /* of its name; 0: the server names it */
+	uint64_t kind; /* while it collects: what the collected Events have in common */
 	int count;
 	msec began_at;
 	struct loop_watch *timer; /* while it collects; else NULL */
@@ -89,7 +89,7 @@ static void end_all(struct waiting_event *first)
 	}
 }
 
-/* None gets a slot that another one leaves. */
+/* Leave the queue first, so that none gets a slot that another one frees. */
 void tfjob_events_free(struct tfjob_events *events)
 {
 	if (!events)
@@ -256,7 +256,7 @@ static struct waiting_event *find_collecting_event(const struct tfjob_events *ev
 	return event;
 }
 
-/* Names of one role differ by their numbers alone. */
+/* Names of one role differ only in their numbers. */
 static bool is_before(const char *a, const char *b)
 {
 	size_t a_len = strlen(a), b_len = strlen(b);

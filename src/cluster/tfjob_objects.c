@@ -1,11 +1,11 @@
-/* A TFJob's objects, as training-operator 1.9 makes them: its Pods, one headless Service for each
- * replica or for the job, and its PodGroup where a scheduler places the Pods together. */
+/* A TFJob's objects, as training-operator 1.9 creates them: its Pods, one headless Service for each
+ * replica or for the job, and its PodGroup if a scheduler places the Pods together. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
 
 /* Services. */
 
-/* One for each replica, of the name of its Pod. */
+/* One for each replica, with the name of its Pod. */
 static void add_services(struct kube_backend *backend)
 {
 	const struct job *job = backend->job;
@@ -42,8 +42,8 @@ static bool has_service_of_replica(const struct kube_backend *backend)
 	return false;
 }
 
-/* Before its first Pods. A job that has Services goes on with them, whatever is wished by now: its
- * Pods were told each other's addresses when they were made. */
+/* Before its first Pods. A job that has Services keeps their form, whatever is configured now: its
+ * Pods got each other's addresses when they were created. */
 static void choose_services(struct kube_backend *backend)
 {
 	const struct job *job = backend->job;
@@ -90,7 +90,7 @@ static void take_pod_group(struct kube_backend *backend)
 		kube_prerequisites_observe(backend, JOB_CACHE_POD_GROUPS, job->name);
 }
 
-/* It has a node, or has ended, and nobody ends it. */
+/* It has a node, or has exited, and is not being deleted. */
 static bool is_placed(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct pending *pending = pending_find(&backend->pending, pod->name);
@@ -100,8 +100,8 @@ static bool is_placed(const struct kube_backend *backend, const struct job_pod *
 	       !observed_was_asked_to_end(&pod->seen);
 }
 
-/* Kubernetes' own scheduler counts Pods that have not ended alone. What is started beside others
- * that have been placed is placed by itself, or a replica that failed would wait for ever for those
+/* Kubernetes' own scheduler counts only Pods that have not exited. A Pod that is started after
+ * others were placed is placed by itself; else a restarted replica would wait for ever for those
  * that have succeeded. */
 static bool joins_group(const struct kube_backend *backend)
 {
@@ -126,7 +126,7 @@ static bool tfjob_reads_kind(const struct kube_backend *backend, enum job_cache_
 
 static void add_no_prerequisites(struct kube_backend *backend)
 {
-	(void) backend; /* nothing is known before its Services are chosen */
+	(void) backend; /* unknown until its Services are chosen */
 }
 
 static void rebuild_tfjob_objects(struct kube_backend *backend)

@@ -38,7 +38,7 @@ static char *text_of_json(const struct json *value)
 	return text_take(&text);
 }
 
-/* What changes with every write of the status is left out, so that the same job has one text. */
+/* Fields that change with every write of the status are omitted, so that one job has one text. */
 static char *document_of(const struct json *object)
 {
 	static const char *const members[] = {"name", "namespace", "labels", "annotations"};
@@ -55,15 +55,15 @@ static char *document_of(const struct json *object)
 	return text_of_json(document);
 }
 
-/* Training-operator writes no code: a TFJob of its that has ended has one all the same. */
+/* Training-operator writes no exit code; this adds one to a TFJob that has finished. */
 static void add_exit_code(struct status *status)
 {
 	if (status_is_finished(status) && status->exit_code < 0)
 		status->exit_code = !status_condition_is_true(status, CONDITION_SUCCEEDED);
 }
 
-/* In our order of members, whatever that of the server is. One that cannot be read stays as it is,
- * so that its reader is told: a job that has ended must not run again. */
+/* Members in our order, whatever the server's is. A status that cannot be read stays as it is, so
+ * that its reader gets the error: a finished job must not run again. */
 static char *tfjob_status_text_of(const struct json *object)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -103,7 +103,7 @@ static int read_object(const struct json *object, struct store_record *ret_recor
 	return 0;
 }
 
-/* A server takes the status of it alone, and compares the version. */
+/* The server accepts only the status by this call, and compares the version. */
 static struct json *change_new(const char *job_name, const struct store_change *change,
 			       int64_t version)
 {

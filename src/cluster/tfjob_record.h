@@ -1,5 +1,5 @@
-/* A job's record as a TFJob object holds it: the document is all but its status, which a
- * subresource is. Pure. */
+/* A job's record in the form of a TFJob object: the document is all but its status, which is a
+ * subresource. Pure. */
 #pragma once
 
 #include "cluster/store_record.h"

@@ -58,7 +58,7 @@ static int create_submitted_tfjob(const struct tfjob_submission *submission, str
 	return rc;
 }
 
-/* What has this name, if it is a TFJob that has ended and may go. */
+/* Deletes the object of this name, if it is a TFJob that has finished and may be deleted. */
 static int delete_finished(const struct tfjob_submission *submission, struct err *err)
 {
 	const struct job *job = submission->job;
@@ -103,7 +103,8 @@ static int make_tfjob(const struct tfjob_submission *submission, struct err *err
 	return 0;
 }
 
-/* What travels with the job, as `run --on kubernetes` makes it, but of another owner. */
+/* The objects of files and variables, as `run --on kubernetes` creates them, but with another
+ * owner. */
 static int list_parts(const struct tfjob_submission *submission, struct json *list, struct err *err)
 {
 	const struct job *job = submission->job;
@@ -138,7 +139,7 @@ static void delete_submitted_tfjob(const struct tfjob_submission *submission)
 	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(submission->job->uid);
 	int rc = call_tfjob(submission, KUBE_DELETE, options, NULL, NULL);
 
-	(void) rc; /* all that could be done was */
+	(void) rc; /* there is nothing else to try */
 }
 
 int tfjob_submit(const struct tfjob_submission *submission, struct err *err)

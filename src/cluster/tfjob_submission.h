@@ -1,4 +1,4 @@
-/* Making a TFJob object for an operator to serve, with the files and variables that travel with it,
+/* Creates a TFJob object for an operator to manage, and the objects of its files and variables,
  * which it owns. */
 #pragma once
 
@@ -24,7 +24,8 @@ struct tfjob_submission {
 	bool replaces_finished; /* a finished TFJob of this name is deleted first */
 };
 
-/* Waits for the calls. The TFJob goes first, since it owns the rest: its Pods wait for what they
- * mount. After an error nothing is left of it, as far as the cluster answers. ERR_EXISTS,
- * ERR_REFUSED where rights are missing, ERR_NOT_FOUND where the cluster knows no TFJobs. */
+/* Creates the TFJob first, since it owns the rest: its Pods wait for what they mount. Waits for the
+ * calls. After an error all created objects are deleted, as far as the cluster responds.
+ * ERR_EXISTS, ERR_REFUSED if permissions are missing, ERR_NOT_FOUND if the cluster knows no
+ * TFJobs. */
 int tfjob_submit(const struct tfjob_submission *submission, struct err *err) MUST_USE;

@@ -28,7 +28,7 @@ static int complain_of_use(const struct command *command, const struct text *fau
 	return EXIT_USAGE;
 }
 
-/* The word is one of them: options were checked. */
+/* The word is valid: options were checked. */
 static enum log_level level_of(const struct options *options)
 {
 	if (option_flag(options, "debug"))

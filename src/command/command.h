@@ -1,5 +1,5 @@
-/* A command: one file, one row of the table in main.c. Parsing, --help, man page check and
- * completion come out of the row. */
+/* A command: one file, one row of the table in main.c. Parsing, --help, the check of man pages and
+ * completion use the row. */
 #pragma once
 
 #include "base/exit_code.h"
@@ -12,22 +12,21 @@ struct option_row;
 
 struct command {
 	const char *name;
-	const char *group; /* heading under which help lists it; commands of a group stand together
-			    */
-	/* How usage shows what follows the name, "[OPTIONS] JOB"; several forms on a line each. */
+	const char *group; /* heading under which help lists it; commands of a group are adjacent */
+	/* The arguments in the usage line, "[OPTIONS] JOB"; several forms on a line each. */
 	const char *arguments;
 	const char *one_line; /* what it does, in one line */
-	const char *examples; /* lines that --help shows as they are; NULL: none */
+	const char *examples; /* lines that --help prints unchanged; NULL: none */
 	const struct option_row *options; /* ends with a row without a name */
 	size_t least_arguments, most_arguments; /* plain arguments; not counted for takes_program */
-	/* Where options stop: after the first plain argument everything belongs to the program that
-	 * is run. */
+	/* Options end at the first plain argument: everything after it belongs to the started
+	 * program. */
 	bool takes_program;
-	bool takes_go_flags; /* -name for --name too: an older program was called so */
-	int (*run)(const struct options *options); /* gives the exit code */
+	bool takes_go_flags; /* accepts -name for --name, as an older program did */
+	int (*run)(const struct options *options); /* returns the exit code */
 };
 
-#define COMMAND_ANY_NUMBER ((size_t) -1) /* most_arguments without an end */
+#define COMMAND_ANY_NUMBER ((size_t) -1) /* most_arguments without a limit */
 
 extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
 	command_delete, command_suspend, command_resume, command_scale, command_wait,
@@ -37,9 +36,8 @@ extern const struct command command_run, command_ps, command_status, command_log
 	command_submit, command_stacks, command_orchestrator, command_launch, command_pod_server,
 	command_serve, command_drain;
 
-/* What there is to call: main.c has it, and the options of a call lead to it (options_table). Lists
- * end with NULL. */
+/* All commands: main.c has it, and options_table returns it. Lists end with NULL. */
 struct command_table {
 	const struct command *const *commands; /* in the order in which help shows them */
-	const struct command *const *old_programs; /* as of command/compat.h */
+	const struct command *const *old_programs; /* as in command/compat.h */
 };

@@ -1,4 +1,4 @@
-/* Finds the old program that a name means. */
+/* Finds the old program of a name. */
 #include "command/compat.h"
 
 #include "base/text.h"

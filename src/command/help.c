@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* Column at which the explanations of options begin. */
+/* Column of the explanations of options. */
 #define EXPLANATION_COLUMN 30
-/* What fits beside another window, and in a page of a book. */
+/* Fits into half a screen, and on a page of a book. */
 #define LAST_COLUMN 100
 
 static const char *const option_group_words[] = {
@@ -48,7 +48,7 @@ static void add_option_syntax(struct text *text, const struct option_row *row)
 		text_addf(text, "[=%s]", value);
 }
 
-/* Adds words from the column where the text is, in lines that begin at EXPLANATION_COLUMN. */
+/* Adds words from column `column` on, in lines that begin at EXPLANATION_COLUMN. */
 static void add_wrapped(struct text *text, const char *words, size_t column)
 {
 	const char *between = "";
@@ -71,7 +71,7 @@ static void add_wrapped(struct text *text, const char *words, size_t column)
 	text_add_char(text, '\n');
 }
 
-/* What is said of an option, in the lines that there is room for. */
+/* The explanation of an option, wrapped. */
 static void add_explanation(struct text *text, const struct option_row *row, size_t column)
 {
 	struct text words CLEANUP(text_done) = {0};
@@ -154,7 +154,7 @@ void help_add_overview(struct text *text, const struct command_table *table)
 		       "COMMAND\n");
 }
 
-/* The call that may have been meant, without "muster"; NULL: no idea. Caller frees. */
+/* The command line that may have been meant, without "muster"; NULL: unknown. Caller frees. */
 static char *find_meant(const struct command_table *table, const char *name)
 {
 	const char *names[64];

@@ -4,10 +4,11 @@
 #include "base/text.h"
 #include "command/command.h"
 
-/* What `muster NAME --help` shows: usage, options with their defaults and variables, examples. */
+/* The output of `muster NAME --help`: usage, options with their defaults and variables,
+ * examples. */
 void help_add_command(struct text *text, const struct command *command);
 /* The commands in their groups, one line each. */
 void help_add_overview(struct text *text, const struct command_table *table);
-/* "muster: no command 'rnu'; did you mean 'run'?" and where to look, as one or two lines. */
+/* "muster: no command 'rnu'; did you mean 'run'?" and a hint where to look, as one or two lines. */
 void help_add_unknown_command(struct text *text, const struct command_table *table,
 			      const char *name);

@@ -1,4 +1,4 @@
-/* Files that a call names, read whole. */
+/* Reads whole files that a command line names. */
 #pragma once
 
 #include "base/err.h"
@@ -18,13 +18,12 @@ int input_read_object(const char *path, struct json **ret_object, struct err *er
 /* Reads a secret, the first line of a file. Caller frees. The errors above, and ERR_INVALID for one
  * of fewer than 16 characters. */
 int input_read_secret(const char *path, char **ret_secret, struct err *err) MUST_USE;
-/* The same rule for one that is no file's; `where` names it. */
+/* The same rule for a secret that is not from a file; `where` names it. */
 int input_check_secret(const char *secret, const char *where, struct err *err) MUST_USE;
 
-/* Does something with a line of a file, which it may write to. ERR_INVALID says what is wrong with
- * it. */
+/* Handles a line of a file, which it may modify. ERR_INVALID names the error in it. */
 typedef int (*input_line_fn)(void *to, char *line, struct err *err);
-/* Gives each line of a text file that is not empty and no comment (#). What goes wrong becomes
+/* Calls `take` for each line of a text file, except empty lines and comments (#). Errors become
  * lines of `faults`: "--OPTION: FILE:LINE: sentence". */
 void input_each_line(const char *option, const char *path, size_t limit, input_line_fn take,
 		     void *to, struct text *faults);

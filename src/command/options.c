@@ -1,7 +1,7 @@
 /* Options of commands: reads an argument list by the rows of a command, and checks every value.
  *
- * getopt_long is not used: it stops at the first mistake, prints by itself, and knows neither
- * --no-flag nor defaults from the environment. */
+ * getopt_long is not used: it stops at the first error, prints by itself, and has neither --no-flag
+ * nor defaults from the environment. */
 #include "command/options.h"
 
 #include "base/mem.h"
@@ -41,7 +41,7 @@ static const struct option_row general_rows[] = {
 };
 
 struct value {
-	bool is_given; /* by flag or environment */
+	bool is_given; /* on the command line or in the environment */
 	int64_t number; /* of flags (0 or 1), numbers and durations */
 	const char *text; /* as written; borrowed from argv, the environment or the row */
 	const char **list;
@@ -52,7 +52,7 @@ struct value {
 struct options {
 	const struct command_table *table;
 	const struct command *command;
-	char **words; /* as the call had them: argv's, but for those that are hidden there */
+	char **words; /* as given: argv's, except the hidden ones */
 	char **hidden; /* the copies among them, and */
 	size_t n_hidden, hidden_capacity;
 	int n_words;
@@ -62,15 +62,15 @@ struct options {
 	size_t n_arguments;
 	size_t arguments_capacity;
 	size_t n_before_separator; /* arguments before "--"; SIZE_MAX: there was none */
-	bool is_copy; /* its lists are those of another */
+	bool is_copy; /* its lists belong to the original */
 };
 
-/* One reading of an argument list. */
+/* The reading of an argument list. */
 struct reading {
 	struct options *options;
 	char **argv;
 	int argc;
-	int next; /* the argument to look at next */
+	int next; /* the next argument to read */
 	struct text *faults;
 };
 
@@ -220,7 +220,7 @@ static int read_value(const struct option_row *row, const char *text, struct val
 	return 0;
 }
 
-/* `shown` is how the person wrote it: "--ps", "-w", "MUSTER_ON". */
+/* `shown` is the option as the user typed it: "--ps", "-w", "MUSTER_ON". */
 static void give_value(struct reading *reading, int row, const char *shown, const char *text)
 {
 	struct err err;
@@ -231,7 +231,7 @@ static void give_value(struct reading *reading, int row, const char *shown, cons
 		text_addf(reading->faults, "%s: %s\n", shown, err.text);
 }
 
-/* Gives the value of a letter, if it is not one that another program has for a number. */
+/* Gives the value of a letter, unless another tool has the letter for a number. */
 static void give_letter(struct reading *reading, int row, const char *shown, const char *text)
 {
 	const struct command *command = reading->options->command;
@@ -245,7 +245,7 @@ static void give_letter(struct reading *reading, int row, const char *shown, con
 			  row_at(reading->options, (size_t) row)->name, foreign->answer);
 }
 
-/* The argument behind an option that needs one. */
+/* The argument after an option that needs one. */
 static void give_next_argument(struct reading *reading, int row, const char *shown)
 {
 	if (reading->next < reading->argc) {
@@ -279,7 +279,7 @@ static void tell_unknown_option(struct reading *reading, const char *name, size_
 	text_add_char(reading->faults, '\n');
 }
 
-/* --name, --name=VALUE, --name VALUE or --no-name; `name` is what follows the two dashes. */
+/* --name, --name=VALUE, --name VALUE or --no-name; `name` is the text after the two dashes. */
 static void read_long_option(struct reading *reading, const char *name)
 {
 	size_t len = strcspn(name, "=");
@@ -309,7 +309,7 @@ static void tell_unknown_letter(struct reading *reading, const char *shown)
 		  foreign ? foreign->answer : "");
 }
 
-/* -a, -aq, -w 2 or -w2; `letters` is what follows the dash. */
+/* -a, -aq, -w 2 or -w2; `letters` is the text after the dash. */
 static void read_letters(struct reading *reading, const char *letters)
 {
 	for (; *letters; letters++) {
@@ -331,7 +331,7 @@ static void read_letters(struct reading *reading, const char *letters)
 	}
 }
 
-/* An option, or letters, that another program has: its value is passed over. True when it was. */
+/* An option, or letters, of another tool: its value is skipped. True when it was one. */
 static bool tell_foreign(struct reading *reading, const char *argument)
 {
 	const struct options *options = reading->options;
@@ -351,7 +351,7 @@ static bool tell_foreign(struct reading *reading, const char *argument)
 	return true;
 }
 
-/* -leader-elect, as programs in Go have it. */
+/* -leader-elect, the style of programs in Go. */
 static bool is_go_flag(const struct options *options, const char *argument)
 {
 	size_t len = strcspn(argument + 1, "=");
@@ -406,7 +406,7 @@ static void read_variable(struct reading *reading, int row)
 		give_value(reading, row, variable, text);
 }
 
-/* What no flag said: the environment, then the row's default. */
+/* Options that were not given: the environment, then the row's default. */
 static void read_defaults(struct reading *reading)
 {
 	for (size_t i = 0; i < reading->options->n_rows; i++) {
@@ -422,7 +422,7 @@ static void read_defaults(struct reading *reading)
 	}
 }
 
-/* On one line, which may be one of several faults. */
+/* On one line, because it may be one of several faults. */
 static void add_usage(const struct command *command, struct text *faults)
 {
 	const char *form = command->arguments;
@@ -469,7 +469,7 @@ static struct options *options_new(const struct command *command)
 	return options;
 }
 
-/* The word of argv in which a text stands; -1: in none. */
+/* The index of the word of argv that contains a text; -1: none. */
 static int find_word(const struct options *options, const char *text)
 {
 	for (int i = 0; i < options->n_words; i++)
@@ -479,7 +479,7 @@ static int find_word(const struct options *options, const char *text)
 	return -1;
 }
 
-/* Goes on with a copy of the word, and leaves the name alone to be seen. */
+/* Returns a copy of the word, and leaves only the name visible in argv. */
 static const char *hide_value(struct options *options, const char *text)
 {
 	int index = find_word(options, text);

@@ -18,7 +18,7 @@
 #define WRITE_GRACE "use --grace 10s for the time between SIGTERM and SIGKILL"
 #define WHOLE_FOLDERS "not needed: directories are always copied recursively"
 
-/* Of one command first, then of all. */
+/* Those of one command first, then those of all. */
 static const struct other_tool_option foreign_options[] = {
 	{STARTS "|check", "-n", WRITE_WORKERS, true, true},
 	{STARTS,

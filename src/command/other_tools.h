@@ -1,31 +1,31 @@
-/* Words of kubectl, docker, docker compose, Slurm, mpirun and torchrun, and what muster has
- * instead: a habit of the hand is answered with the right word, instead of a riddle or something
- * else. */
+/* Options and commands of kubectl, docker, docker compose, Slurm, mpirun and torchrun, and muster's
+ * counterparts: a user who types another tool's word gets the right word, instead of an unclear
+ * error or another effect. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct other_tool_option {
-	/* "run|render": the commands of which it is asked; NULL: all */
+	/* "run|render": the commands that it applies to; NULL: all */
 	const char *commands;
-	const char *words; /* "-np|--nnodes", as they are written; "": a plain argument */
-	const char *answer; /* what stands behind "no such option; " */
+	const char *words; /* "-np|--nnodes", as typed; "": a plain argument */
+	const char *answer; /* the text after "no such option; " */
 	bool takes_value;
-	/* An own letter that is meant otherwise where its value is a whole number: -n 4. */
+	/* A letter of our own whose meaning differs if its value is a whole number: -n 4. */
 	bool is_number;
 };
 
-/* What `word` (its first `len` characters), an option that `command` does not have, means
- * elsewhere; '_' counts as '-'. NULL: not known. */
+/* The entry for `word` (its first `len` characters), an option that `command` does not have; '_'
+ * counts as '-'. NULL: unknown. */
 const struct other_tool_option *other_tool_option_find(const char *command, const char *word,
 						       size_t len);
-/* The same of an own letter, "-n", that is given this value; NULL: it means what it says. */
+/* The same for a letter of our own, "-n", with this value; NULL: it has our meaning. */
 const struct other_tool_option *other_tool_number_find(const char *command, const char *letter,
 						       const char *value);
-/* What is said of a plain argument for which the command has no place; NULL: nothing. */
+/* The answer to a surplus plain argument of the command; NULL: none. */
 const char *other_tool_argument_answer(const char *command);
 
-/* The command line of ours for a word in the place of a command, without "muster": "delete" for rm,
- * "run -f job.yaml" for job.yaml. Caller frees; NULL: not known. */
+/* Our command line for another tool's command, without "muster": "delete" for rm, "run -f job.yaml"
+ * for job.yaml. Caller frees; NULL: unknown. */
 char *other_tool_command_meant(const char *word);

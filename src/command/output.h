@@ -1,5 +1,5 @@
-/* What commands print: data on stdout, sentences on stderr, and what is done when either fails.
- * What stands in it may be from anywhere: no control character but line ends and tabs passes. */
+/* Prints the output of commands: data on stdout, sentences on stderr, and the errors of both. The
+ * text may be from any source: control characters except line ends and tabs are removed. */
 #pragma once
 
 #include "base/err.h"
@@ -9,38 +9,37 @@
 
 #include <stdbool.h>
 
-/* Writes data to stdout (kept by stdio until output_flush or the end of the program). */
+/* Writes data to stdout (buffered by stdio until output_flush or the program exits). */
 void output_add(const struct text *text);
-/* The same of what redraw_add made, whose escape sequences pass. */
+/* The same for text of redraw_add, whose escape sequences are kept. */
 void output_add_screen(const struct text *screen);
-/* Adds by one of them, and at once, a text that is not the `last` one, and becomes it. True when
- * nothing more arrives. */
+/* Writes `text` with `add` and flushes, if it differs from `last`; then `last` is this text. True
+ * when stdout no longer accepts data. */
 bool output_add_changed(const struct text *text, void (*add)(const struct text *text),
 			struct text *last);
-/* Writes an object as -o asks for: "yaml", or JSON for any other word. */
+/* Writes an object in the format of -o: "yaml", or JSON for any other word. */
 void output_add_object(const struct json *object, const char *format);
 /* Writes objects of Kubernetes: YAML documents one after the other, or a JSON object of kind List.
  */
 void output_add_objects(const struct json *list, const char *format);
-/* Writes an event for programs: an object on a line of its own, at once. */
+/* Writes an event for programs: an object on its own line, immediately. */
 void output_add_event(const struct json *event);
-/* Writes what is kept. False when the reader is gone or the disk is full: nothing more arrives. */
+/* Writes buffered data. False when the reader has closed stdout or the disk is full. */
 bool output_flush(void);
 /* Writes lines to stderr. */
 void output_print_errors(const struct text *text);
-/* A sentence of muster's own on stderr: "muster: …". */
+/* Prints a sentence of muster's own on stderr: "muster: …". */
 void output_print_message(const char *format, ...) PRINTF_LIKE(1, 2);
 /* One such sentence for each line. */
 void output_print_messages(const struct text *lines);
-/* Tells an error and gives the exit code for it: 2 wrong use or file, 3 not reached, 4 refused,
- * else 1. */
+/* Prints an error and returns its exit code: 2 usage or file error, 3 not reached, 4 rejected, else
+ * 1. */
 int output_fail(const struct err *err);
-/* At the end of the program: `exit_code`, or 1 and a sentence when data was lost on its way to
- * stdout. A reader that left early (`muster ps | head -1`) has what it wanted. */
+/* Call it last: returns `exit_code`, or 1 and a sentence when data for stdout was lost. A reader
+ * that closed it early (`muster ps | head -1`) is no error. */
 int output_finish(int exit_code);
 
-/* Rows for the tables of commands. A person at a terminal reads times of this machine's zone, a
- * program those of UTC. */
+/* Rows for the tables of commands. A user on a terminal gets local times, a program UTC. */
 #define UTC_ROW(of_group)                                                                          \
 	{                                                                                          \
 		.name = "utc", .group = (of_group), .kind = OPTION_FLAG,                           \

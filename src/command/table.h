@@ -1,4 +1,4 @@
-/* Rows of cells, printed in columns that are as wide as their widest cell. */
+/* A table whose columns are as wide as their widest cell. */
 #pragma once
 
 #include "base/own.h"
@@ -15,12 +15,13 @@ struct table {
 };
 
 void table_done(struct table *table);
-/* The next cell of the row, and of the next row behind the last column. NULL and "" become "-". */
+/* Adds the next cell of the row; after the last column, the first of the next row. NULL and ""
+ * become "-". */
 void table_add(struct table *table, const char *cell);
 void table_addf(struct table *table, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The member of a struct, an int or a text. */
+/* Adds the member of a struct, an int or a text. */
 void table_add_member(struct table *table, const void *row, size_t offset, bool is_number);
-/* A whole row from a list of n_columns texts: the headings. */
+/* Adds a whole row from a list of n_columns texts: the headings. */
 void table_add_row(struct table *table, const char *const *cells);
-/* Appends the lines: three blanks between columns as kubectl has them, none at a line's end. */
+/* Appends the lines: three spaces between columns as in kubectl, none at a line's end. */
 void table_write(const struct table *table, struct text *text);

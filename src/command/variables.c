@@ -23,7 +23,8 @@ static void append_variable(struct variables *variables, char *take_name, const 
 	variables->list[variables->count++] = (struct env_entry){.name = take_name, .value = value};
 }
 
-/* The value behind '=', else that of this process; NULL: there is none. Cuts the name off. */
+/* The value after '=', else that of this process; NULL: there is none. Cuts off the value from
+ * `name`. */
 static const char *find_value(char *name)
 {
 	char *equals = strchr(name, '=');
@@ -34,8 +35,8 @@ static const char *find_value(char *name)
 	return equals + 1;
 }
 
-/* Takes "NAME=VALUE", or "NAME" for what this process's environment has, as docker and compose do:
- * a variable that it does not have is told on stderr and left out. ERR_INVALID. */
+/* Adds "NAME=VALUE", or "NAME" with the value of this process's environment, as docker and compose
+ * do: a missing variable is reported on stderr and omitted. ERR_INVALID. */
 static int variables_add(struct variables *variables, const char *assignment, struct err *err)
 {
 	if (!variables->arena)

@@ -1,4 +1,4 @@
-/* The variables that a call gives its processes: --env and --env-file. */
+/* Environment variables of a command line for the job's processes: --env and --env-file. */
 #pragma once
 
 #include "base/err.h"
@@ -10,17 +10,17 @@
 #include <stddef.h>
 
 struct variables {
-	struct env_entry *list; /* in the order in which they were given; later ones win */
+	struct env_entry *list; /* in the order given; later ones override */
 	size_t count;
 	size_t capacity;
 	struct arena *arena; /* owns the texts */
 };
 
 void variables_done(struct variables *variables);
-/* Takes a file of such lines, as docker run --env-file does: values are literal, lines that begin
- * with # and blank ones are left out. Each line that is wrong is a line of `faults`, with file and
+/* Reads a file of such lines, as docker run --env-file does: values are literal, empty lines and
+ * lines that begin with # are ignored. Each invalid line is a line of `faults`, with file and
  * number; so is a file that cannot be read. */
 void variables_add_file(struct variables *variables, const char *path, struct text *faults);
-/* Takes what --env-file and --env say, files first. What is wrong is a line of `faults` each. */
+/* Reads --env-file and --env, files first. Each error is a line of `faults`. */
 void variables_read(const struct options *options, struct variables *variables,
 		    struct text *faults);

@@ -1,4 +1,4 @@
-/* Builds the call that an old command line has become, shows it and makes it. */
+/* Builds the new command line, prints it and runs it. */
 #include "compat/call.h"
 
 #include "base/mem.h"
@@ -70,7 +70,7 @@ int call_run(struct call *call, const struct options *old)
 	return command_call(table, command, (int) call->count - 1, call->words + 1);
 }
 
-/* By the name of a link, as a command of two words has none of its own. */
+/* Under the name of a link, since a two-word command has no single name. */
 int call_other_program(const struct options *old)
 {
 	char **call CLEANUP(mem_free_any) = options_call(old);
@@ -79,6 +79,6 @@ int call_other_program(const struct options *old)
 	call[1] = (char *) compat_name(options_command(old));
 	int rc = kubernetes_program_exec(call + 1, &err);
 
-	(void) rc; /* it is one: this line is not reached otherwise */
+	(void) rc; /* it is muster: otherwise this line is not reached */
 	return output_fail(&err);
 }

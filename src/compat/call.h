@@ -1,4 +1,4 @@
-/* What an old command line has become: the words of a call of muster, built one after the other. */
+/* The muster command line that replaces an old program's, built word by word. */
 #pragma once
 
 #include "base/own.h"
@@ -17,24 +17,24 @@ struct call {
 
 void call_done(struct call *call);
 void call_add(struct call *call, const char *word);
-/* An option and its value; nothing where the value is NULL. */
+/* Adds an option and its value; nothing if the value is NULL. */
 void call_add_value(struct call *call, const char *option, const char *value);
-/* The option alone, where `flag` of an old command line is given. */
+/* Adds the option alone, if `flag` of the old command line is given. */
 void call_add_flag(struct call *call, const char *option, const struct options *old,
 		   const char *flag);
 
-/* Adds the command line, quoted so that a shell reads the same words. */
+/* Appends the command line, quoted for a shell. */
 void call_describe(const struct call *call, struct text *text);
 
-/* Says on stderr what the old command line is now, and runs it; gives its exit code. With --dry-run
- * on the old command line the new one is printed on stdout, and nothing is run. */
+/* Prints on stderr what the old command line is now, runs it and returns its exit code. With
+ * --dry-run on the old command line it prints the new one on stdout, and runs nothing. */
 int call_run(struct call *call, const struct options *old);
 
-/* The old command line itself, by the program that speaks to clusters (cli/kubernetes_program.h).
- * Comes back only when that fails: why is told then, and the exit code given. */
+/* Runs the old command line itself in the program for clusters (cli/kubernetes_program.h). Returns
+ * only if that fails, with the exit code; the error was printed. */
 int call_other_program(const struct options *old);
 
-/* The row of --dry-run, which every old program has beside its own options. */
+/* The row of --dry-run, which every old program has in addition to its own options. */
 #define CALL_ROWS                                                                                  \
 	{                                                                                          \
 		.name = "dry-run", .kind = OPTION_FLAG,                                            \

@@ -1,13 +1,13 @@
-/* What local_test and remote_test of TensorFlow's tools/dist_test have in common: their flags. */
+/* The flags that local_test and remote_test of TensorFlow's tools/dist_test share. */
 #pragma once
 
 #include "command/options.h"
 #include "compat/call.h"
 
-/* Adds the model and how it is trained. */
+/* Adds the options for the model and its training. */
 void dist_test_add_model(struct call *call, const struct options *old);
 
-/* Counts are told where they were given; else both have 2 of each. */
+/* Counts are passed on only if given; the default is 2 of each in both programs. */
 #define DIST_TEST_ROWS                                                                             \
 	{.name = "num-workers",                                                                    \
 	 .kind = OPTION_NUMBER,                                                                    \

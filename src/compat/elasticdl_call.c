@@ -1,5 +1,5 @@
-/* One request to create the job; then its output is printed, and its state is asked for again and
- * again until both have come to their end. */
+/* Sends one request to create the job. Then it prints the job's output and polls its state until
+ * both have ended. */
 #include "compat/elasticdl_call.h"
 
 #include "base/json.h"
@@ -20,19 +20,19 @@
 
 #define PERIOD MSEC_PER_SECOND
 #define TOO_MANY_REQUESTS 429
-#define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as gone */
-#define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for what a job printed that has ended */
+#define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as lost */
+#define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for the rest of a finished job's output */
 
 struct following {
 	const struct elasticdl_call *call;
 	struct loop *loop;
 	struct http_client *client;
 	struct loop_watch *timer, *interrupt;
-	struct elasticdl_log *log; /* NULL: the job is not created yet */
-	msec ended_at; /* the job has; MSEC_UNSET: not yet */
+	struct elasticdl_log *log; /* NULL: the job was not created yet */
+	msec ended_at; /* end of the job; MSEC_UNSET: not yet */
 	struct http_trust *trust; /* NULL: the system's */
-	char *authorization; /* a header; NULL: none */
-	char *state; /* that was told last */
+	char *authorization; /* header; NULL: none */
+	char *state; /* last printed */
 	int n_lost;
 	int exit_code;
 };
@@ -139,7 +139,7 @@ static int read_answered_job(const struct http_answer *answer, struct store_reco
 
 static void ask_for_job(struct following *following);
 
-/* What was printed comes before the words about the end. */
+/* The job's output is printed before the message about its end. */
 static bool has_printed_all(struct following *following)
 {
 	if (following->ended_at == MSEC_UNSET)
@@ -207,7 +207,7 @@ static void inspect_job_answer(struct following *following, const struct http_an
 	}
 }
 
-/* A master that was killed comes again. */
+/* A master that was killed restarts. */
 static void on_job(const struct http_answer *answer, const struct err *err, void *data)
 {
 	struct following *following = data;

@@ -1,5 +1,5 @@
-/* What ElasticDL's client does with its master. Only muster-kubernetes can, which has an HTTP
- * client; `muster` hands over to it before it comes to that. */
+/* The requests of ElasticDL's client to its master. Only muster-kubernetes has the HTTP client for
+ * them; `muster` runs muster-kubernetes instead. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,11 +9,12 @@ struct elasticdl_call {
 	const char *path; /* "/create?…" */
 	const char *task;
 	const char *token; /* NULL: none */
-	const char *pin; /* of its key, as of http/trust.h; NULL: an authority vouches for it */
-	bool is_detached; /* the job's name is printed, and the job is not followed */
+	const char *pin; /* of the master's key, as in http/trust.h; NULL: an authority vouches for
+			    it */
+	bool is_detached; /* print the job's name and do not follow the job */
 };
 
-/* Creates the job, and follows it and its output to its end unless it is detached; tells what it
- * sees, and gives the exit code: the job's; 2 where the master refuses the request for what it is,
- * 4 where it refuses the client, 3 where it cannot be reached, 125. NULL in `muster`. */
+/* Creates the job. Unless detached, it follows the job and its output to the end, and reports what
+ * it sees. Returns the exit code: the job's; 2 if the master rejects the request, 4 if it rejects
+ * the client, 3 if it cannot be reached, 125 for internal errors. NULL in `muster`. */
 extern int (*const elasticdl_call)(const struct elasticdl_call *call);

@@ -1,5 +1,5 @@
 /* client.py of ElasticDL's launcher for TensorFlow: asks a master (muster serve, or the old one)
- * for a job. It builds no image any more: the master brings the server for Pods into this one. */
+ * for a job. It no longer builds an image: the master adds the server for Pods to the given one. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -18,7 +18,7 @@
 
 #define PIN_DIGITS 44 /* of 32 bytes in base64 */
 
-/* "http://host:port", with or without a slash behind. */
+/* "http://host:port", with or without a trailing slash. */
 static int read_master(const struct options *old, char **ret_master, struct err *err)
 {
 	const char *master = option_text(old, "master");
@@ -49,8 +49,7 @@ static int read_master_token(const struct options *old, char **ret_token, struct
 	return path ? input_read_secret(path, ret_token, err) : 0;
 }
 
-/* Everything that is wrong is told before anything is sent. The old options are the words of the
- * faults. */
+/* All faults are reported before anything is sent. They use the names of the old options. */
 static bool check_job_parameters(const struct elasticdl_parameter *parameters, size_t count)
 {
 	static const char *const names[][2] = {
@@ -87,7 +86,7 @@ static char *creation_path_of(const struct elasticdl_parameter *parameters, size
 	return text_take(&path);
 }
 
-/* What libcurl would take for the name of a file otherwise. */
+/* Other texts libcurl would take for a file name. */
 static bool is_pin(const char *text)
 {
 	static const char beginning[] = "sha256//";

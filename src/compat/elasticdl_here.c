@@ -1,4 +1,4 @@
-/* The program `muster`, which has no HTTP client. */
+/* The program `muster` has no HTTP client. */
 #include "compat/elasticdl_call.h"
 
 #include <stddef.h>

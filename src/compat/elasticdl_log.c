@@ -10,24 +10,24 @@
 
 #define PAUSE MSEC_PER_SECOND
 #define SEPARATOR " | "
-#define LONGEST_LINE 65536 /* bytes; no master of ours sends more */
+#define LONGEST_LINE 65536 /* bytes; our masters send no longer lines */
 
-/* How far the lines of a replica were printed. A stream that is asked for again begins with the
- * first one. */
+/* How far the output of a replica was printed. A resumed stream begins with the first line
+ * again. */
 struct printed_until {
 	char *replica; /* "worker-0" */
 	msec time; /* of the last line */
-	int64_t n_same; /* lines of that time … */
-	int64_t n_again; /* … and those of them that came again in this stream */
-	bool is_known; /* this stream has not come to new lines */
+	int64_t n_same; /* number of lines of that time … */
+	int64_t n_again; /* … and how many of them this stream has sent again */
+	bool is_known; /* this stream has sent only known lines */
 };
 
 struct elasticdl_log {
 	struct elasticdl_log_settings settings;
 	char *url;
-	struct http_call *call; /* NULL: between two streams, or at the end */
+	struct http_call *call; /* NULL: between two streams, or after the end */
 	struct loop_watch *timer;
-	struct text line; /* that has not come to its end */
+	struct text line; /* the incomplete last line */
 	struct printed_until *replicas;
 	size_t n_replicas, capacity;
 	bool is_over;
@@ -76,7 +76,7 @@ static void print_replica_line(const char *replica, size_t replica_len, const ch
 	output_add_screen(&line);
 }
 
-/* "worker-0 | 2026-11-28T09:00:00.123Z text", or a sentence of the master's own. */
+/* "worker-0 | 2026-11-28T09:00:00.123Z text", or a message of the master. */
 static void accept_master_log_line(struct elasticdl_log *log, const char *line)
 {
 	const char *separator = strstr(line, SEPARATOR);
@@ -135,7 +135,7 @@ void elasticdl_say_answer(const char *url, const struct http_answer *answer)
 	output_print_message("%s: %s", url, text_of(&text));
 }
 
-/* ElasticDL's own master has no logs, and other answers do not become better. */
+/* ElasticDL's own master has no logs, and other failures are permanent. */
 static void on_master_log_done(const struct http_answer *answer, const struct err *err, void *data)
 {
 	struct elasticdl_log *log = data;

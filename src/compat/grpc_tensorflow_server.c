@@ -7,8 +7,8 @@
 #include "compat/call.h"
 #include "compat/programs.h"
 
-/* The old program took `--verbose`, `--verbose=true` and `--verbose true`: the last is an argument
- * of its own here. False when there is anything else. */
+/* The old program accepted `--verbose`, `--verbose=true` and `--verbose true`: the last is a
+ * separate argument in muster. Returns false for anything else. */
 static bool read_word_behind_verbose(const struct options *old, bool *ret_is_verbose)
 {
 	static const char *const words[] = {"false", "true"};
@@ -23,7 +23,7 @@ static bool read_word_behind_verbose(const struct options *old, bool *ret_is_ver
 	return true;
 }
 
-/* A specification that is not given is an empty one, as it was: TF_CONFIG is not looked at. */
+/* A missing specification is empty, as in the old program: TF_CONFIG is ignored. */
 static int server_run(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};

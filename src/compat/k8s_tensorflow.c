@@ -10,7 +10,7 @@
 #include "compat/programs.h"
 #include "spec/limits.h"
 
-/* False when there are too few, which is told in the old words. */
+/* Returns false if there are too few, after printing the old message. */
 static bool is_enough(const struct options *old, const char *option, const char *old_name)
 {
 	int64_t number = option_number(old, option, 0);

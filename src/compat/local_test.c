@@ -1,5 +1,5 @@
-/* local_test.sh of TensorFlow's tools/dist_test: a test model on a cluster of this machine. What
- * was a Kubernetes cluster in a container is processes now. */
+/* local_test.sh of TensorFlow's tools/dist_test: a test model on a cluster of this machine.
+ * Processes replace its Kubernetes cluster in a container. */
 #include "command/command.h"
 #include "command/output.h"
 #include "compat/dist_test.h"

@@ -1,4 +1,4 @@
-/* The old programs, one file each. They translate flags and do nothing else, but for TF-Spawner
+/* The old programs, one file each. They only translate flags, except TF-Spawner
  * (compat/tf_spawner_cluster.h) and ElasticDL's client (compat/elasticdl_call.h). */
 #pragma once
 

@@ -1,8 +1,8 @@
-/* remote_test.sh of TensorFlow's tools/dist_test: a test model on servers elsewhere.
+/* remote_test.sh of TensorFlow's tools/dist_test: a test model on remote servers.
  *
- * Servers that exist are named in TF_DIST_GRPC_SERVER_URL; else they are made on a cluster, of the
- * image in TF_DIST_SERVER_DOCKER_IMAGE. The old script made that cluster too, at a cloud provider;
- * muster makes none, and reads those variables only to say so. */
+ * Existing servers are named in TF_DIST_GRPC_SERVER_URL. Otherwise they are created on a cluster,
+ * from the image in TF_DIST_SERVER_DOCKER_IMAGE. The old script also created that cluster at a
+ * cloud provider; muster does not, and reads those variables only to report that. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -23,7 +23,7 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Names those of the variables that are set: "A, B". */
+/* Appends the names of the variables that are set: "A, B". */
 static void add_set_ones(const char *const *names, size_t count, struct text *text)
 {
 	for (size_t i = 0; i < count; i++)
@@ -57,7 +57,7 @@ static void tell_what_is_unused(void)
 		output_print_message("%s: no effect on existing servers", text_of(&set));
 }
 
-/* What follows the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
+/* The part after the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
 static bool has_port(const char *url)
 {
 	const char *host = strstr(url, "://");
@@ -67,7 +67,7 @@ static bool has_port(const char *url)
 	return strchr(bracket ? bracket : host, ':') != NULL;
 }
 
-/* A URL without a port has the one that servers of the old scripts listened on. */
+/* A URL without a port gets the port of the old scripts' servers. */
 static char *url_of_servers(const char *url)
 {
 	const char *port = variable("TF_DIST_GRPC_PORT");

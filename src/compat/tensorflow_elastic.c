@@ -1,5 +1,5 @@
 /* python -m tensorflow_elastic.distributed.launch of TensorFlow Elastic: an orchestrator, or an
- * agent of one. Both ends are muster's now. */
+ * agent of one. Both are now muster's. */
 #include "base/mem.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* The old server listened on all addresses, whatever its endpoint said: agents of other machines
- * call one that was started with localhost. */
+/* The old server listened on all addresses, whatever its endpoint: even if it was started with
+ * localhost, agents of other machines connect to it. */
 static int orchestrator_run(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};

@@ -1,7 +1,7 @@
 /* tf-spawner of CERN: a training script on a cluster, with its object names, labels and variables.
  *
- * What it would make is printed with --dry-run, for kubectl to take. What is done on a cluster is
- * compat/tf_spawner_cluster.h's. */
+ * With --dry-run it prints the objects for kubectl. compat/tf_spawner_cluster.h has the cluster
+ * operations. */
 #include "kube/tf_spawner.h"
 #include "base/mem.h"
 #include "base/names.h"
@@ -25,7 +25,7 @@
 #define POD_FILE "pod.yaml"
 #define SERVICE_FILE "service.yaml"
 
-/* What files and options give. */
+/* The contents of files and options. */
 struct reading {
 	struct text script;
 	struct text command;
@@ -45,7 +45,7 @@ static void spawner_reading_done(struct reading *reading)
 	free(reading->tag);
 }
 
-/* Text that goes into an object of the cluster. */
+/* Reads text that becomes part of an object. */
 static int read_object_text(const char *path, struct text *text, struct err *err)
 {
 	if (input_read(path, JOB_FILES_PART_SIZE, text, err))
@@ -56,7 +56,7 @@ static int read_object_text(const char *path, struct text *text, struct err *err
 	return 0;
 }
 
-/* A file that nobody named may be missing. */
+/* A file that no option names may be missing. */
 static int read_object_if_there(const char *path, struct json **ret_object, struct err *err)
 {
 	if (input_read_object(path, ret_object, err) != ERR_NOT_FOUND)
@@ -65,7 +65,7 @@ static int read_object_if_there(const char *path, struct json **ret_object, stru
 	return 0;
 }
 
-/* The template of the Services stands beside that of the Pods. */
+/* The template of the Services is in the directory of the Pods' template. */
 static char *service_path(const char *pod_file)
 {
 	const char *slash = strrchr(pod_file, '/');
@@ -85,12 +85,12 @@ static int read_templates(const struct options *old, struct reading *reading, st
 	return read_object_if_there(service_file, &reading->service, err);
 }
 
-/* Eight hexadecimal digits, as of a uuid. */
+/* Eight hexadecimal digits, as in a uuid. */
 static char *random_tag(void)
 {
 	unsigned char bytes[4] = {0};
 
-	/* Up to 256 bytes come whole once the pool is ready (getrandom(2)). */
+	/* Up to 256 bytes come complete once the pool is ready (getrandom(2)). */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		memset(bytes, 0, sizeof(bytes));
 	return mem_format("%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
@@ -189,7 +189,7 @@ static int print_deletion(const struct options *old, const char *tag)
 	return EXIT_DONE;
 }
 
-/* A label behind -d is the tag: so its document says. */
+/* A label after -d is the tag, according to TF-Spawner's documentation. */
 static int delete_labelled(const struct options *old, const char *label)
 {
 	struct reading reading CLEANUP(spawner_reading_done) = {0};

@@ -1,6 +1,6 @@
-/* The program muster-kubernetes: what TF-Spawner did by Kubernetes' Python client.
+/* The program muster-kubernetes: what TF-Spawner did with Kubernetes' Python client.
  *
- * It sees nothing through: what it has made is followed with kubectl, as its users are used to. */
+ * It supervises nothing: its users follow the objects with kubectl, as before. */
 #include "compat/tf_spawner_cluster.h"
 
 #include "compat/tf_spawner_session.h"

@@ -1,5 +1,5 @@
-/* Makes the objects of a training: Services before the Pods that look for them, all of a kind at
- * once, and all of them or none. */
+/* Creates the objects of a training: Services before the Pods that look them up, all of a kind at
+ * the same time, and all or none. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -24,11 +24,11 @@ static void add_delete_command(struct text *text, const struct options *old, con
 	text_addf(text, " -t %s\n", tag);
 }
 
-/* Objects of the list, and what the cluster answered for each that was asked for. */
+/* The objects, and the cluster's answer for each request. */
 struct creation {
 	struct spawner_session session;
 	const struct json *objects;
-	struct kube_answer *answers; /* as many as objects */
+	struct kube_answer *answers; /* one for each object */
 };
 
 static void creation_done(struct creation *creation)
@@ -52,7 +52,7 @@ static int check_kinds(const struct json *objects, struct err *err)
 	return 0;
 }
 
-/* A training of this tag has a ConfigMap. */
+/* A training with this tag has a ConfigMap. */
 static int look_for_same_tag(struct spawner_session *session, bool *ret_is_there, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = NULL;
@@ -83,7 +83,7 @@ static int refuse_same_tag(const struct options *old, const char *tag)
 	return EXIT_REFUSED;
 }
 
-/* Names are the same in every training of TF-Spawner, so that one namespace has room for one. */
+/* Names are the same in every training of TF-Spawner, so a namespace can hold only one. */
 static void tell_of_other_tag(struct spawner_session *session, const struct options *old)
 {
 	struct json *script CLEANUP(json_cleanup) = NULL;
@@ -109,7 +109,7 @@ static void tell_of_other_tag(struct spawner_session *session, const struct opti
 		tag, (int) (command.len - 1), text_of(&command));
 }
 
-/* Makes objects from..to, all at once. */
+/* Creates the objects from `from` up to `to`, exclusive, at the same time. */
 static int make_some(struct creation *creation, size_t from, size_t to, struct err *err)
 {
 	size_t count = to - from;
@@ -130,7 +130,7 @@ static int make_some(struct creation *creation, size_t from, size_t to, struct e
 	return kube_answers_error(creation->answers + from, count, err);
 }
 
-/* Kind after kind, in the order of the list. */
+/* Creates one kind after the other, in list order. */
 static int make_all(struct creation *creation, struct err *err)
 {
 	size_t count = json_count(creation->objects), to;
@@ -147,7 +147,7 @@ static int make_all(struct creation *creation, struct err *err)
 	return rc;
 }
 
-/* What was made, and nothing else that may have the label. */
+/* Deletes what was created, not other objects with the label. */
 static void delete_created_objects(struct creation *creation)
 {
 	for (size_t i = 0; i < json_count(creation->objects); i++) {

@@ -1,4 +1,4 @@
-/* The program `muster`, which knows no cluster. */
+/* The program `muster` has no cluster support. */
 #include "compat/tf_spawner_cluster.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Deletes whatever has the label of a training, and waits until names are free again. */
+/* Deletes all objects with the label of a training, and waits until the names are free again. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -8,13 +8,13 @@
 
 #include <stdio.h>
 
-/* Whatever has the label, as it is seen to come and go. */
+/* The objects with the label, as observed. */
 struct removal {
 	struct spawner_session session;
 	struct kube_mirror *mirrors[SPAWNER_COUNT];
-	bool has_started; /* all was seen, and its deletion was asked for */
+	bool has_started; /* all were listed, and their deletion was requested */
 	size_t n_calls;
-	struct err err; /* the first that could not be deleted */
+	struct err err; /* the first error of a deletion */
 };
 
 static void removal_done(struct removal *removal)
@@ -24,7 +24,7 @@ static void removal_done(struct removal *removal)
 	spawner_session_close(&removal->session);
 }
 
-/* What is kept of an object is a copy of its metadata. */
+/* The mirror stores a copy of an object's metadata. */
 static void *keep_metadata(const struct json *object, void *before, void *data)
 {
 	(void) data;
@@ -111,8 +111,8 @@ static void on_removal_change(const char *name, void *data)
 	end_when_gone(data);
 }
 
-/* The mirror goes on trying. That is of use while things go, and not where nothing was seen yet or
- * nobody may look. */
+/* The mirror keeps retrying. That helps during the deletion, but not before the first list or
+ * without permission. */
 static void on_removal_trouble(const struct err *err, void *data)
 {
 	struct removal *removal = data;
@@ -142,7 +142,7 @@ static void watch_removed_kind(struct removal *removal, enum spawner_kind_id kin
 		kube_mirror_new(removal->session.loop, removal->session.api, &settings);
 }
 
-/* TF-Spawner's own question, and the only answer that it takes for a yes. */
+/* TF-Spawner's own question, and the only answer that it accepts as yes. */
 static bool is_confirmed(const char *tag)
 {
 	struct text question CLEANUP(text_done) = {0};

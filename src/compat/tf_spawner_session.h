@@ -1,5 +1,5 @@
-/* What making and deleting a training of TF-Spawner share: its kinds of objects, and the cluster
- * for as long as a call takes. */
+/* What creating and deleting a training of TF-Spawner share: its kinds of objects, and the
+ * connection to the cluster. */
 #pragma once
 
 #include "base/err.h"
@@ -9,7 +9,7 @@
 #include "kube/api.h"
 #include "kube/resources.h"
 
-/* In the order in which TF-Spawner deletes them. */
+/* In TF-Spawner's order of deletion. */
 enum spawner_kind_id { SPAWNER_SERVICE, SPAWNER_CONFIG_MAP, SPAWNER_POD, SPAWNER_COUNT };
 
 struct spawner_kind {
@@ -27,16 +27,16 @@ struct spawner_session {
 	char *selector; /* "training_attempt=TAG" */
 };
 
-/* `old` are the options that choose the cluster. The errors of kube_cluster_read_config and of its
- * login; close it also after one. */
+/* `old` are the options that select the cluster. Returns the errors of kube_cluster_read_config and
+ * of its login; close the session even after an error. */
 int spawner_session_open(const struct options *old, const char *tag,
 			 struct spawner_session *session, struct err *err) MUST_USE;
 void spawner_session_close(struct spawner_session *session);
 
-/* The call that deletes one object, with a body of kube_delete_options_new. */
+/* The request that deletes one object, with a body of kube_delete_options_new. */
 struct kube_request spawner_deletion(const struct spawner_kind *kind, const char *name,
 				     struct json *body);
-/* As TF-Spawner says it, at once. */
+/* Prints TF-Spawner's message, and flushes it. */
 void spawner_print_removing(const struct spawner_kind *kind, const char *name);
 
 /* The two functions of tf_spawner_cluster. */

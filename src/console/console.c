@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How soon after new output it is looked whether a silence has ended. */
+/* How soon after new output to check whether a silence has ended. */
 #define OUTPUT_IDLE_CHECK MSEC_PER_SECOND
 /* Silent replicas whose logs are searched for the cause. */
 #define MOST_SEARCHED 64
@@ -32,8 +32,8 @@ struct console {
 	const struct job *job;
 	char *job_words;
 	const char *log_folder;
-	struct screen *lines; /* where the replicas' lines go */
-	struct screen *chatter; /* where muster's own go; may be the same screen */
+	struct screen *lines; /* for the replicas' lines */
+	struct screen *chatter; /* for muster's own; may be the same screen */
 	int chatter_fd;
 	struct line_format format;
 	struct log_view *view; /* NULL: no lines are shown */
@@ -44,13 +44,13 @@ struct console {
 	struct loop_watch *output_idle_timer;
 	msec output_idle_is_checked; /* when the timer fires; MSEC_NEVER: it does not */
 
-	bool is_finished; /* the job has an end state: its notes say what the report says better */
-	struct startup startup; /* of its Pods; none: it has no Pods */
-	bool has_started; /* all of them ran once */
-	bool has_told_loss; /* of lines that cannot be written where they are to be shown */
-	/* What the row shows, the first of them that is not empty. */
+	bool is_finished; /* the job has an end state: the report replaces its notes */
+	struct startup startup; /* of its Pods; empty: it has no Pods */
+	bool has_started; /* all of them were running once */
+	bool has_told_loss; /* about lines that cannot be written to the screen */
+	/* The row shows the first of these texts that is not empty. */
 	struct text progress;
-	struct text beginning; /* all run, and none has printed anything */
+	struct text beginning; /* all are running, and none has printed anything */
 	struct text output_idle;
 	struct text report;
 	struct text short_report; /* without the last lines of `failed` */
@@ -63,7 +63,8 @@ struct console {
 
 static void look_for_silence(void *data);
 
-/* Rows at the bottom stand where lines go, lest two writers draw on one terminal. */
+/* Rows at the bottom are on the screen of the lines, so that two writers never draw on one
+ * terminal. */
 static struct screen *row_screen(const struct console *console)
 {
 	return console->view ? console->lines : console->chatter;
@@ -77,8 +78,8 @@ static void finish_if_drained(struct console *console)
 		loop_defer(console->loop, TAKE(console->on_drained), console->data);
 }
 
-/* What no longer shows looks as if it hung: a full disk, and a reader that left early (`muster run
- * … | head -3`). */
+/* Output that stops would look like a hung job: a full disk, or a reader that left early (`muster
+ * run … | head -3`). */
 static void report_lost_output(struct console *console)
 {
 	int failure = console->view ? screen_failure(console->lines) : 0;
@@ -203,8 +204,8 @@ void console_print(struct console *console, const char *sentence)
 	screen_end(console->chatter);
 }
 
-/* Warnings, and what someone asked for. That the whole job starts again is said by the note that
- * names the replica that failed. */
+/* Warnings, and results of requests. A restart of the whole job is reported by the note that names
+ * the replica that failed. */
 static bool is_worth_saying(const struct note *note)
 {
 	if (note->level == NOTE_WARNING)
@@ -229,8 +230,8 @@ static void arm_silence(struct console *console, msec at)
 	loop_timer_arm(console->output_idle_timer, at);
 }
 
-/* The entry of a replica. Both lists have the indexes of a role in order, so the one sought is
- * mostly the one behind the last found. */
+/* The entry of a replica. Both lists have the indexes of a role in order, so the next entry is
+ * usually the one after the last found. */
 static struct output_idle *find_silence(struct console *console, const struct log_name *name,
 					size_t *hint)
 {
@@ -260,7 +261,7 @@ static void note_output(struct console *console)
 	}
 }
 
-/* Muster's row: how the start comes along, else which replica is silent. */
+/* Muster's row: the startup progress, else the silent replica. */
 static const struct text *console_row_of(const struct console *console)
 {
 	if (console->progress.len > 0)
@@ -268,7 +269,7 @@ static const struct text *console_row_of(const struct console *console)
 	return console->beginning.len > 0 ? &console->beginning : &console->output_idle;
 }
 
-/* What it says to do is not cut off: it gets a row of its own. */
+/* Advice in it is not cut off: it gets its own row. */
 static void break_row(const struct console *console, struct text *row)
 {
 	char *part = row->len ? strstr(row->bytes, "; ") : NULL;
@@ -296,7 +297,7 @@ static void show_row(struct console *console)
 	}
 }
 
-/* Gives when it is to be told anew. */
+/* Returns when it has to be updated. */
 static msec tell_beginning(struct console *console)
 {
 	text_clear(&console->beginning);
@@ -306,7 +307,7 @@ static msec tell_beginning(struct console *console)
 					&console->beginning);
 }
 
-/* What explains it, or else shows more. */
+/* Adds an explanation, or a command that shows more. */
 static void add_to_silence(const struct console *console, struct text *sentence)
 {
 	size_t len = sentence->len;
@@ -316,7 +317,7 @@ static void add_to_silence(const struct console *console, struct text *sentence)
 		text_addf(sentence, "; to see the stacks: muster stacks %s", console->job_words);
 }
 
-/* A script that has failed may not end: it waits for its peers (JAX), or for a thread. */
+/* A failed script may not exit: it waits for its peers (JAX), or for a thread. */
 static void tell_exception(struct console *console, const struct log_name *name)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -352,7 +353,7 @@ static void tell_exceptions(struct console *console)
 	}
 }
 
-/* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
+/* On a terminal the row reports a silence while it lasts; elsewhere one line does. */
 static void look_for_silence(void *data)
 {
 	struct console *console = data;
@@ -468,7 +469,7 @@ void console_on_startup(struct console *console, const struct startup *startup,
 
 /* The end. */
 
-/* On the same terminal, with nothing but notes of ours below them. */
+/* Whether they are on the same terminal, followed only by our notes. */
 static bool has_shown_last_lines(const struct console *console)
 {
 	const struct log_name *failed = &console->failed;

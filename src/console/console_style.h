@@ -1,4 +1,4 @@
-/* How a person wants to see the output of a job's replicas. */
+/* The user's choices for the output of a job's replicas. */
 #pragma once
 
 #include "logs/name.h"
@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 struct console_style {
-	const char *color; /* "auto", "always", "never"; NO_COLOR is looked at under "auto" */
+	const char *color; /* "auto", "always", "never"; NO_COLOR applies to "auto" */
 	bool is_quiet; /* no output of replicas */
 	bool hides_names; /* before the lines */
 	bool shows_times; /* of the lines */
-	bool is_local; /* times of this machine's zone, not UTC */
-	const struct log_name *only; /* these replicas; their attempts do not count; borrowed */
+	bool is_local; /* times in this machine's time zone, not UTC */
+	const struct log_name *only; /* only these replicas; their attempts are ignored; borrowed */
 	size_t n_only; /* 0: all replicas */
 };

@@ -10,7 +10,7 @@
 struct exporter {
 	struct exporter_settings settings;
 	struct metrics_passes passes;
-	int64_t pass_start; /* of the pass that is under way; 0: none */
+	int64_t pass_start; /* of the pass in progress; 0: none */
 	struct http_server *server;
 };
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Colours that are told apart on dark and on light ground (SGR); no red, which looks like an error.
- * The first workers have the plain ones. */
+/* Colors that are distinguishable on dark and light backgrounds (SGR); no red, which looks like an
+ * error. The first workers have the plain ones. */
 static const char *const palette[] = {"34", "95", "92", "94", "96", "93", "36", "33", "32", "35"};
 
 void line_format_done(struct line_format *format)
@@ -36,7 +36,7 @@ void line_format_fit_job(struct line_format *format, const struct job *job)
 	}
 }
 
-/* The same replica has the same colour in every command, whatever else is shown. */
+/* A replica has the same color in every command, whatever else is shown. */
 static const char *color_of(const struct log_name *name)
 {
 	size_t number = (size_t) name->index;
@@ -46,7 +46,7 @@ static const char *color_of(const struct log_name *name)
 	return palette[number % ARRAY_LEN(palette)];
 }
 
-/* Prepares what stands before the sign of each line of a replica. */
+/* Sets the prefix of a replica's lines, up to the separator. */
 static void set_beginning(struct line_format *format, const struct log_name *name)
 {
 	struct text *text = &format->beginning;

@@ -1,9 +1,9 @@
-/* How a replica's line looks on the way out: "worker-0 | text", the names padded to one width, on a
- * terminal in one colour for each replica.
+/* Formats a replica's line: "worker-0 | text", the names padded to one width, on a terminal in one
+ * color for each replica.
  *
- * The name is role and index, the same in every attempt, so columns stay where they are; where
- * several attempts are shown, a line of its own says when one begins. A further piece of a long
- * line has '+' in the place of '|'. */
+ * The name is role and index, the same in every attempt, so columns stay aligned; if several
+ * attempts are shown, a separate line says when one begins. A further piece of a long line has '+'
+ * instead of '|'. */
 #pragma once
 
 #include "base/own.h"
@@ -18,19 +18,19 @@ struct line_format {
 	bool has_name;
 	bool has_color;
 	bool has_time; /* RFC 3339 before the text … */
-	bool is_local; /* … of this machine's time zone, not UTC */
-	bool is_safe; /* for a terminal: no bytes that do more than show */
-	const char *job_name; /* before the replica's, "digits/worker-0"; NULL: not said */
+	bool is_local; /* … in this machine's time zone, not UTC */
+	bool is_safe; /* for a terminal: no control sequences except colors */
+	const char *job_name; /* before the replica's, "digits/worker-0"; NULL: omitted */
 	int width; /* of the longest name */
 
-	/* The beginning of the last replica's lines, and whose it is. */
+	/* The prefix of the last replica's lines, and its replica. */
 	struct text beginning;
 	struct log_name beginning_of;
 };
 
 void line_format_done(struct line_format *format);
 
-/* Makes room for the names of all replicas of a job. */
+/* Sets the width for the names of all replicas of a job. */
 void line_format_fit_job(struct line_format *format, const struct job *job);
 
 /* Adds the line with its line feed. */

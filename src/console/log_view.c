@@ -3,14 +3,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Bytes that are added before they are written, and what one turn of the loop may cost. */
+/* Bytes that are collected before a write, and the most bytes in one iteration of the loop. */
 #define WRITE_SIZE 65536
 #define TURN_SIZE ((size_t) 1 << 20)
 
-/* From one look at the logs to the next. A terminal is drawn anew at most 20 times a second. */
+/* Between two polls of the logs. A terminal is redrawn at most 20 times a second. */
 #define PAUSE ((msec) 10)
 #define PAUSE_ON_TERMINAL ((msec) 50)
-/* A line without an end shows on a terminal when nothing was added to it for this time. */
+/* A terminal shows an unfinished line when nothing was added to it for this time. */
 #define PAUSE_BEFORE_OPEN_LINE ((msec) 200)
 
 #define MOST_BYTES_OF_ROW 512
@@ -25,7 +25,7 @@ struct log_view {
 	size_t n_only;
 	struct loop_watch *timer;
 	msec looks_at; /* when the timer is armed for; MSEC_NEVER: it is not */
-	msec next_look; /* not before, lest much output costs many looks */
+	msec next_look; /* not earlier, so that much output costs few polls */
 	bool is_finishing;
 	loop_fn on_shown;
 	void *data;
@@ -104,7 +104,7 @@ static void arm_log_view_timer(struct log_view *view, msec at)
 
 void log_view_on_news(struct log_view *view)
 {
-	/* The clock may have been set back: no pause is longer than a pause. */
+	/* The clock may have been set back: the timer is never armed for later than one pause. */
 	msec at = msec_min(view->next_look, loop_now() + pause_of(view));
 
 	if (at < view->looks_at)
@@ -141,7 +141,7 @@ static bool is_log_wanted(const struct log_view *view, const struct log_name *na
 }
 
 /* Adds lines until there is enough to write, or as much was read; false when there are no more for
- * now. *read grows by what was read. */
+ * now. Adds the bytes read to *read. */
 static bool add_lines(struct log_view *view, struct text *text, size_t *read)
 {
 	struct log_line line;
@@ -160,7 +160,7 @@ static bool add_lines(struct log_view *view, struct text *text, size_t *read)
 	return true;
 }
 
-/* Shows what one turn may; true when there may be more. */
+/* Shows the lines of one iteration; true when there may be more. */
 static bool show_lines(struct log_view *view)
 {
 	size_t read = 0;
@@ -176,8 +176,8 @@ static bool show_lines(struct log_view *view)
 	return has_more;
 }
 
-/* Makes the rows of bars, and one for those that have no room; true when a line without an end may
- * show a little later. */
+/* Makes the rows of bars, and one for those without room; true when an unfinished line may be shown
+ * a little later. */
 static bool set_bars(struct log_view *view)
 {
 	struct log_replica replica;
@@ -215,7 +215,7 @@ static void finish_if_all_is_shown(struct log_view *view)
 		loop_defer(view->loop, TAKE(view->on_shown), view->data);
 }
 
-/* One look at the logs: lines, then bars, then when to look again without news. */
+/* One poll of the logs: lines, then bars, then the time of the next poll without news. */
 static void poll_log_view(void *data)
 {
 	struct log_view *view = data;

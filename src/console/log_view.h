@@ -1,9 +1,9 @@
-/* Shows the lines of a log reader on a screen, as fast as it takes them and no faster, and on a
- * terminal the replicas' progress bars below them.
+/* Shows the lines of a log reader on a screen as fast as the screen accepts them, and on a terminal
+ * the replicas' progress bars below them.
  *
- * Logs are read when there is news and the screen has room: a slow reader lags, and nothing is
- * kept in memory for it. Between two looks lies a short pause, so that much output costs few
- * system calls; without news nothing wakes up. */
+ * Logs are read when there is news and the screen has room: a slow reader lags, and nothing is kept
+ * in memory for it. There is a short pause between two polls, so that much output costs few system
+ * calls; without news nothing wakes up. */
 #pragma once
 
 #include "base/own.h"
@@ -17,11 +17,12 @@ struct log_view;
 struct log_view_settings {
 	struct loop *loop;
 	struct log_reader *take_reader;
-	struct screen *screen; /* borrowed, as the format; freed after the view */
+	struct screen *screen; /* borrowed, as is `format`; freed after the view */
 	struct line_format *format;
-	const struct log_name *only; /* replicas whose lines are shown; borrowed … */
+	const struct log_name *only; /* only lines of these replicas; borrowed … */
 	size_t n_only; /* … 0: all of them */
-	struct screen *attempts_screen; /* says when another attempt begins; NULL: nobody does */
+	struct screen *attempts_screen; /* reports the start of another attempt; NULL: not
+					   reported */
 };
 
 struct log_view *log_view_new(const struct log_view_settings *settings) MUST_USE;
@@ -29,14 +30,14 @@ void log_view_free(struct log_view *view); /* NULL is fine */
 
 /* There may be more in the logs. Cheap. */
 void log_view_on_news(struct log_view *view);
-/* The screen has room again, or nobody looks any more (what screen_new's on_room is for). */
+/* The screen has room again, or its reader has closed it (for screen_new's on_room). */
 void log_view_on_room(struct log_view *view);
-/* No more will be written: calls `on_shown` from the loop when all of it is shown, or nobody looks
- * any more. */
+/* No more will be written: calls `on_shown` from the loop when all of it is shown, or the reader
+ * has closed the screen. */
 void log_view_finish(struct log_view *view, loop_fn on_shown, void *data);
 
-/* How many lines were given to the screen so far. */
+/* The number of lines given to the screen so far. */
 size_t log_view_count(const struct log_view *view);
-/* How many of the last lines, without another between them, are of this attempt. */
+/* The number of last lines, without another between them, that are of this attempt. */
 size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt);
 struct log_reader *log_view_reader(struct log_view *view); /* borrowed */

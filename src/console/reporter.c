@@ -162,7 +162,7 @@ static void on_note(const struct job *job, const struct note *note, void *data)
 		console_on_note(reporter->console, note);
 }
 
-/* Keeps a copy: at the end the record may be gone already (ttlSecondsAfterFinished: 0). */
+/* Keeps a copy: the record may be deleted before the end (ttlSecondsAfterFinished: 0). */
 static void retain_reported_status(struct reporter *reporter, const struct job *job,
 				   const struct status *status)
 {
@@ -200,8 +200,8 @@ void reporter_end(struct reporter *reporter, const struct job *job, const char *
 	retain_reported_status(reporter, job, &plan.status);
 }
 
-/* A caller that asked for the job as data has none: a job that succeeded does not make that good.
- */
+/* The caller requested the job as data and did not get it: that is an error even if the job
+ * succeeded. */
 static void fail_to_print(struct reporter *reporter, int failure)
 {
 	struct err err;

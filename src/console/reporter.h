@@ -1,5 +1,5 @@
-/* What is told of one job while it is seen through: to the terminal and into the job's own log; and
- * its status as it was written last, which is there when the record is gone. */
+/* Reports on one job under supervision: to the terminal and into the job's own log. Keeps its last
+ * written status, which is needed after the record was deleted. */
 #pragma once
 
 #include "base/err.h"
@@ -16,8 +16,8 @@
 
 struct job_log;
 
-/* Opens the file in the job's folder for adding. Notes are a comfort: where they cannot be kept,
- * nothing else suffers. */
+/* Opens the file in the job's directory for appending. Errors are ignored: notes are not
+ * essential. */
 struct job_log *job_log_open(const char *job_folder) MUST_USE;
 void job_log_close(struct job_log *log); /* NULL is fine */
 
@@ -29,38 +29,38 @@ void job_log_add(struct job_log *log, msec now, const char *level, const char *r
 struct reporter {
 	struct console *console; /* NULL without a terminal to write to */
 	struct job_log *log;
-	struct output_copies *copies; /* of what the replicas print; NULL: none are wanted */
-	char *last_trouble; /* told already */
+	struct output_copies *copies; /* of the replicas' output; NULL: none */
+	char *last_trouble; /* already reported */
 	struct arena *arena; /* of `status` */
 	struct status status; /* as it was last written */
-	struct json *document; /* and the job it belongs to; NULL: none was written */
+	struct json *document; /* and its job; NULL: none was written */
 };
 
-/* Opens the job's log in its folder; from here on io/log is told there and on the console. A job of
- * which no status is ever told ends by muster's own fault. */
+/* Opens the job's log in its directory; from here on io/log writes to it and to the console. A job
+ * whose status is never reported exits with an internal error. */
 void reporter_begin(struct reporter *reporter, const char *job_folder);
-/* The pattern (spec/output_path.h) is borrowed, as the job; NULL: no copies are wanted. */
+/* The pattern (spec/output_path.h) and the job are borrowed; NULL: no copies. */
 void reporter_create_copies(struct reporter *reporter, const char *pattern, const struct job *job);
 void reporter_done(struct reporter *reporter);
 
-/* A sentence of muster's own. */
+/* Prints a sentence of muster's own. */
 void reporter_print_message(struct reporter *reporter, const char *sentence);
 void reporter_sayf(struct reporter *reporter, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Somebody pressed Ctrl-C, and its `parts` ("Pods") have the job's grace time. */
+/* The user pressed Ctrl-C, and its `parts` ("Pods") have the job's grace period. */
 void reporter_print_stopping(struct reporter *reporter, const struct job *job, const char *parts);
-/* What fails is tried again and again; it is said once, not every second. NULL: nothing fails. */
+/* Prints a repeated error once, not every second. NULL: there is no error. */
 void reporter_print_error(struct reporter *reporter, const char *sentence);
-/* How far the start of its Pods has come. */
+/* The progress of its Pods' startup. */
 void reporter_show_startup(const struct reporter *reporter, const struct startup *startup);
 /* There is more in the logs. */
 void reporter_show_output(const struct reporter *reporter);
-/* Hears what the reconciler tells. */
+/* The listener for the reconciler. */
 struct reconciler_listener reporter_listener(struct reporter *reporter);
 
-/* Nobody has the record of the job any more: it has ended, for a reason of reconcile_lost. */
+/* The record of the job was deleted: it has ended, for a reason of reconcile_lost. */
 void reporter_end(struct reporter *reporter, const struct job *job, const char *reason,
 		  const char *why);
 
-/* The TFJob with its status on stdout, where anything is known. Where that cannot be written it is
- * told, and a job that succeeded has the exit code 125 from then on. */
+/* Prints the TFJob with its status on stdout, if known. A failure to write is reported, and the
+ * exit code of a job that succeeded becomes 125. */
 void reporter_print(struct reporter *reporter, const char *uid, msec created, int64_t version);

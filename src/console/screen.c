@@ -15,7 +15,7 @@ struct screen {
 	char *bars;
 	char *row;
 	bool is_changed;
-	struct text shown; /* the rows that stand at the bottom now, each with its line feed */
+	struct text shown; /* the rows that are at the bottom now, each with its line feed */
 };
 
 struct screen *screen_new(struct loop *loop, int fd, loop_fn on_room, void *data)
@@ -58,8 +58,8 @@ static size_t columns_of(const struct screen *screen)
 	return (size_t) terminal_size(screen->fd).columns;
 }
 
-/* Rows that our own take now: a terminal that was made narrower has wrapped them, and so it has
- * those that it got before we were told of its new width. */
+/* The number of terminal rows that our own take now: a terminal that was made narrower has wrapped
+ * them, also those drawn before we knew its new width. */
 static size_t count_rows(const struct screen *screen)
 {
 	size_t columns = columns_of(screen), count = 0;
@@ -80,7 +80,7 @@ struct text *screen_begin(struct screen *screen)
 
 	text_clear(&screen->shown);
 	if (!terminal_is_in_foreground(screen->fd))
-		return text; /* others have written below them */
+		return text; /* other writers have written below them */
 	text_add_char(text, '\r');
 	if (n_rows > 1)
 		text_addf(text, "\x1b[%zuA", n_rows - 1);

@@ -1,5 +1,5 @@
-/* A place where lines are shown, one below the other. On a terminal, rows stay at the bottom and
- * are drawn anew in place: progress bars of replicas, and one row of muster's own. */
+/* Shows lines one below the other. On a terminal, some rows stay at the bottom and are redrawn in
+ * place: progress bars of replicas, and one row of muster's own. */
 #pragma once
 
 #include "base/own.h"
@@ -11,14 +11,14 @@
 
 struct screen;
 
-/* `on_room`: what waited is shown, or the terminal is gone. */
+/* `on_room`: waiting text was written, or the terminal was closed. */
 struct screen *screen_new(struct loop *loop, int fd, loop_fn on_room, void *data) MUST_USE;
-/* Leaves the rows as they are and drops what waits; NULL is fine. */
+/* Leaves the rows as they are and drops waiting text; NULL is fine. */
 void screen_free(struct screen *screen);
 
-/* There are rows at the bottom. */
+/* Whether there are rows at the bottom. */
 bool screen_is_live(const struct screen *screen);
-/* How many rows may be taken. */
+/* The maximum number of rows. */
 int screen_most_rows(const struct screen *screen);
 
 /* Lines are added between these two: to the text, each with its line feed. */
@@ -29,10 +29,10 @@ void screen_end(struct screen *screen);
  * They show with the next screen_end. */
 void screen_set_bars(struct screen *screen, const char *rows);
 void screen_set_row(struct screen *screen, const char *row);
-/* Something of these changed since they were drawn. */
+/* Whether any of these has changed since it was drawn. */
 bool screen_is_changed(const struct screen *screen);
 
 bool screen_is_waiting(const struct screen *screen);
 bool screen_is_gone(const struct screen *screen);
-/* errno of what ended it, 0 while nothing did. */
+/* errno of the failure, 0 without one. */
 int screen_failure(const struct screen *screen);

@@ -1,4 +1,4 @@
-/* Facts about this machine, part by part; the small ones are here. */
+/* Facts about this machine, part by part; this file has the small ones. */
 #include "doctor/collect.h"
 
 #include "doctor/facts.h"
@@ -18,7 +18,7 @@ static int64_t size_of_shared_memory(void)
 	return (int64_t) space.f_blocks * (int64_t) space.f_frsize;
 }
 
-/* Asks, and changes nothing: no field is named as one to set. */
+/* Reads, and changes nothing: `modes` is 0. */
 static void collect_clock(struct doctor_facts *facts)
 {
 	struct timex clock = {.modes = 0};

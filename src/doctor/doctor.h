@@ -1,5 +1,5 @@
-/* What is here and what is missing for training jobs: facts about this machine in, a row for each
- * thing out, with the command that mends it. Collects nothing: doctor/collect.h does. */
+/* Evaluates what this machine has and lacks for training jobs: facts in, a row for each subject
+ * out, with the command that fixes it. Collects nothing: doctor/collect.h does. */
 #pragma once
 
 #include "base/json.h"
@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DOCTOR_UNKNOWN (-1) /* of a number: nobody tells, or there is no limit */
+#define DOCTOR_UNKNOWN (-1) /* of a number: unknown, or no limit */
 
-/* Texts are NULL where there is nothing to tell; a `fault` is the sentence for why. */
+/* Texts are NULL if there is nothing to report; a `fault` is the sentence with the reason. */
 struct doctor_python {
 	const char *interpreter; /* "/home/me/.venv/bin/python" */
 	const char *version; /* "3.11" */
 	bool is_virtual_env; /* that of VIRTUAL_ENV */
-	bool is_managed; /* its distribution's: it takes no packages from pip (PEP 668) */
-	const char *virtual_env; /* what VIRTUAL_ENV says, if it is set */
+	bool is_managed; /* managed by its distribution: it takes no packages from pip (PEP 668) */
+	const char *virtual_env; /* the value of VIRTUAL_ENV, if it is set */
 	const char *fault; /* there is no Python */
-	const char *prepared; /* activates the environment that script/demo has made */
+	const char *prepared; /* command that activates the environment of script/demo */
 };
 
 struct doctor_tensorflow {
@@ -32,7 +32,7 @@ struct doctor_tensorflow {
 	const char *scikit_learn;
 };
 
-/* Versions of the packages of that name; NULL: this Python does not have it. */
+/* Versions of the packages of that name; NULL: not installed for this Python. */
 struct doctor_frameworks {
 	const char *torch;
 	const char *jax;
@@ -40,7 +40,7 @@ struct doctor_frameworks {
 
 struct doctor_library {
 	const char *path; /* TensorFlow's C library */
-	const char *version; /* "2.21.0", where it is a wheel's */
+	const char *version; /* "2.21.0", if it is a wheel's */
 	const char *origin; /* where it was found: "virtual environment" */
 	const char *fault;
 };
@@ -50,49 +50,49 @@ struct doctor_limits {
 	int64_t files; /* soft limit on open files */
 	int64_t most_files; /* the hard one */
 	int64_t processes; /* RLIMIT_NPROC, which counts threads of this user */
-	int64_t threads_in_use; /* of everybody on this machine */
+	int64_t threads_in_use; /* of all users of this machine */
 	int64_t group_processes_left; /* of our control group */
 	double cores; /* that may be used */
 	int64_t address_space; /* RLIMIT_AS, in bytes */
 	int64_t memory_available; /* bytes */
 	int64_t group_memory_left;
 	const char *group_fault; /* why a job gets no control group of its own; NULL: it does */
-	bool is_group_refused; /* ... by rights, which systemd can give */
+	bool is_group_refused; /* ... for lack of permissions, which systemd can grant */
 };
 
 struct doctor_state_folder {
 	const char *path;
-	const char *fault; /* nothing can be written there */
-	const char *store_fault; /* what remembers the jobs is damaged, or of a newer muster */
+	const char *fault; /* why nothing can be written there */
+	const char *store_fault; /* the store is damaged, or of a newer muster */
 	int64_t free_bytes;
 };
 
 struct doctor_network {
-	int low_port, high_port; /* from which jobs take theirs */
+	int low_port, high_port; /* the range for the ports of jobs */
 	const char *port_fault;
 	const char *loopback_fault;
-	const char *private_fault; /* why a job can have no network of its own */
+	const char *private_fault; /* why a job cannot have a private network */
 	const char *host_name;
-	const char *host_fault; /* it has no address, or not one of this machine's */
+	const char *host_fault; /* it has no address, or one of another machine */
 };
 
 struct doctor_gpu {
-	int n_devices; /* GPUs of NVIDIA that the machine has */
+	int n_devices; /* NVIDIA GPUs of the machine */
 	const char *driver; /* its version */
 	int n_nodes; /* of them as files in /dev, as TensorFlow opens them */
 	const char *node_fault;
 	struct gpus dealt; /* those that jobs may get */
-	const char *holders; /* "job 'x' holds 0,1"; "": nobody holds any */
+	const char *holders; /* "job 'x' holds 0,1"; "": no job holds any */
 };
 
-/* Which cluster jobs would run on; nobody is asked whether it answers. */
+/* The cluster that jobs would run on; it is not contacted. */
 struct doctor_kubernetes {
 	const char *context; /* NULL: this is a Pod, which has a service account */
-	const char *server; /* NULL: there is none */
-	const char *user; /* NULL: nobody, or a service account */
+	const char *server; /* NULL: there is no cluster */
+	const char *user; /* NULL: none, or a service account */
 	const char *namespace_name;
 	bool skips_verify; /* the server's certificate is not checked */
-	const char *fault; /* why the kubeconfig is of no use */
+	const char *fault; /* why the kubeconfig cannot be used */
 	bool is_malformed; /* it has to be edited */
 };
 
@@ -115,7 +115,7 @@ struct doctor_facts {
 enum doctor_state {
 	DOCTOR_OK,
 	DOCTOR_WARNING, /* jobs can run, some of them worse or not at all */
-	DOCTOR_MISSING, /* TensorFlow jobs cannot run before it is mended */
+	DOCTOR_MISSING, /* TensorFlow jobs cannot run before it is fixed */
 };
 extern const char *const doctor_state_words[3];
 
@@ -123,7 +123,7 @@ struct doctor_row {
 	const char *name; /* "tensorflow" */
 	enum doctor_state state;
 	const char *found; /* "2.21.0 (tensorflow-cpu)" */
-	const char *fix; /* a command; NULL where there is nothing to fix */
+	const char *fix; /* a command; NULL if there is nothing to fix */
 };
 
 #define DOCTOR_ROWS_LIMIT 24
@@ -133,10 +133,10 @@ struct doctor_report {
 	size_t n_rows;
 };
 
-/* Judges every fact. Texts are borrowed from the facts or live in the arena. */
+/* Evaluates every fact. Texts are borrowed from the facts or live in the arena. */
 void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
 		     struct doctor_report *ret_report);
-/* How many rows are in that state. Jobs can run when none is DOCTOR_MISSING. */
+/* The number of rows in that state. Jobs can run when none is DOCTOR_MISSING. */
 size_t doctor_count(const struct doctor_report *report, enum doctor_state state);
 /* {"ready": true, "rows": [{"name", "state", "found", "fix"}]}; caller frees. */
 struct json *doctor_report_json(const struct doctor_report *report) MUST_USE;

@@ -1,4 +1,4 @@
-/* The parts in which facts are collected. Used by doctor_collect. */
+/* The functions that collect parts of the facts. Used by doctor_collect. */
 #pragma once
 
 #include "doctor/doctor.h"

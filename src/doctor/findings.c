@@ -1,10 +1,10 @@
-/* From facts to the rows that people read: what there is to say of the network and of clusters, and
- * all of it in its order. */
+/* Makes the rows of the report from facts: those of the network and of clusters, and all of them in
+ * order. */
 #include "doctor/findings.h"
 
 /* Ports, loopback, the machine's name. */
 
-/* Fewer ports than this are gone with a few jobs of some replicas. */
+/* A few jobs of some replicas use up fewer ports than this. */
 #define PORTS_ADVISED 100
 
 static void evaluate_ports(struct evaluation *evaluation)
@@ -35,7 +35,8 @@ static void evaluate_loopback(struct evaluation *evaluation)
 		finding_add(evaluation, "loopback", DOCTOR_OK, NULL, "127.0.0.1 answers");
 }
 
-/* Jobs here use 127.0.0.1; programs that ask for their own name stumble all the same. */
+/* Jobs on this machine use 127.0.0.1; programs that look up their own host name fail all the
+ * same. */
 static void evaluate_host_name(struct evaluation *evaluation)
 {
 	const struct doctor_network *network = &evaluation->facts->network;
@@ -50,7 +51,7 @@ static void evaluate_host_name(struct evaluation *evaluation)
 		finding_add(evaluation, "host name", DOCTOR_OK, NULL, "%s", network->host_name);
 }
 
-/* Few want one, so that it is no fault where there is none. */
+/* Few users need one, so it is no fault if there is none. */
 static void evaluate_private_network(struct evaluation *evaluation)
 {
 	const char *fault = evaluation->facts->network.private_fault;
@@ -70,7 +71,7 @@ static void evaluate_network(struct evaluation *evaluation)
 	evaluate_private_network(evaluation);
 }
 
-/* The cluster beyond this machine, which nobody has to have. */
+/* The cluster, which is optional. */
 
 #define EDIT "${EDITOR:-vi} \"${KUBECONFIG:-$HOME/.kube/config}\""
 #define CHOOSE "kubectl config get-contexts"

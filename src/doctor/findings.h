@@ -1,17 +1,18 @@
-/* The parts in which facts are judged, in the order of the report. Used by doctor_evaluate. */
+/* The functions that evaluate parts of the facts, in the order of the report. Used by
+ * doctor_evaluate. */
 #pragma once
 
 #include "doctor/doctor.h"
 
-/* One judgement on its way. */
+/* An evaluation in progress. */
 struct evaluation {
 	const struct doctor_facts *facts;
 	struct arena *arena;
 	struct doctor_report *report;
 };
 
-/* Adds a row; `fix` is copied, without "sudo" for the superuser, and NULL where there is nothing
- * to fix. */
+/* Adds a row; `fix` is copied, without "sudo" for the superuser, and NULL if there is nothing to
+ * fix. */
 void finding_add(struct evaluation *evaluation, const char *name, enum doctor_state state,
 		 const char *fix, const char *format, ...) PRINTF_LIKE(5, 6);
 

@@ -1,10 +1,10 @@
-/* Which cluster there is, as far as files tell: nobody is called, and no plug-in is run. */
+/* Finds the cluster by its configuration files: nothing is contacted, and no plug-in is run. */
 #include "doctor/facts.h"
 #include "kube/config.h"
 #include "kube/credential.h"
 #include "kube/plugin_call.h"
 
-/* Names may hold anything, and are shown at a terminal. */
+/* Names may contain any byte, and are printed on a terminal. */
 static const char *printable(struct arena *arena, const char *name)
 {
 	char *copy = arena_copy_text(arena, name);
@@ -25,7 +25,7 @@ static void collect_config(struct doctor_kubernetes *kubernetes, const struct ku
 	kubernetes->skips_verify = config->cluster.skips_verify;
 }
 
-/* Opens it for the files that it names; without a loop, so that nothing can be run. */
+/* Opens it to check the files that it names; without a loop, so that nothing can be run. */
 static int try_login(struct kube_config **config, struct err *err)
 {
 	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
@@ -36,7 +36,7 @@ static int try_login(struct kube_config **config, struct err *err)
 	if (rc == 0)
 		rc = kube_login_open(NULL, *config, &login, err);
 	if (rc == 0)
-		*config = NULL; /* it is the login's now */
+		*config = NULL; /* the login owns it now */
 	return rc;
 }
 
@@ -48,7 +48,7 @@ void doctor_collect_kubernetes(struct doctor_kubernetes *kubernetes, struct aren
 	int rc = kube_config_read(&search, NULL, &config, &err);
 
 	if (rc == ERR_UNREACHABLE)
-		return; /* nobody has to have a kubeconfig */
+		return; /* a kubeconfig is optional */
 	if (rc == 0) {
 		collect_config(kubernetes, config, arena);
 		rc = try_login(&config, &err);

@@ -1,4 +1,4 @@
-/* Limits of this process and its control group, memory, the disk of the state folder, GPUs. */
+/* Limits of this process and its control group, memory, the disk of the state directory, GPUs. */
 #include "base/text.h"
 #include "doctor/facts.h"
 #include "io/control_group.h"
@@ -74,7 +74,7 @@ void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 		.is_proc_missing = process_need_proc(NULL) < 0,
 		.files = limit_of(files.rlim_cur),
 		.most_files = limit_of(files.rlim_max),
-		/* The superuser is not held to it. */
+		/* This limit does not apply to the superuser. */
 		.processes = geteuid() ? limit_of(processes.rlim_cur) : DOCTOR_UNKNOWN,
 		.threads_in_use = count_threads(),
 		.group_processes_left = control_group_read(CONTROL_GROUP_PROCESSES),
@@ -86,7 +86,7 @@ void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 	try_own_group(limits, arena);
 }
 
-/* The folder itself, or the nearest one above it that exists, in which it would be made. */
+/* The directory itself, or the nearest existing parent, in which it would be created. */
 static char *find_existing(const char *path)
 {
 	char *folder CLEANUP(mem_free_text) = mem_copy_text(path);
@@ -103,8 +103,8 @@ static char *find_existing(const char *path)
 	return TAKE(folder);
 }
 
-/* A file that is gone when it is closed; -1 (errno). Not every file system knows such without a
- * name from the beginning. */
+/* A file that is deleted when it is closed; -1 (errno). Some file systems cannot create a file
+ * without a name. */
 static int open_nameless(const char *folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/.muster-XXXXXX", folder);
@@ -152,7 +152,7 @@ static void close_fact_folder(DIR **folder)
 		closedir(*folder);
 }
 
-/* A display controller (PCI class 0x03) of NVIDIA (vendor 0x10de). */
+/* An NVIDIA (vendor 0x10de) display controller (PCI class 0x03). */
 static bool is_gpu_of_nvidia(const char *device)
 {
 	char *vendor_path CLEANUP(mem_free_text) =
@@ -175,7 +175,7 @@ static int count_devices(void)
 	return count;
 }
 
-/* /dev/nvidia0 and so on, without /dev/nvidiactl and its like. */
+/* /dev/nvidia0 and so on, without /dev/nvidiactl and similar. */
 static void collect_nodes(struct doctor_gpu *gpu, struct arena *arena)
 {
 	static const char beginning[] = "nvidia";
@@ -196,7 +196,7 @@ static void collect_nodes(struct doctor_gpu *gpu, struct arena *arena)
 }
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …": the first word that
- * begins with a digit and has a dot. */
+ * starts with a digit and has a dot. */
 static const char *read_driver(struct arena *arena)
 {
 	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/driver/nvidia/version");
@@ -209,7 +209,7 @@ static const char *read_driver(struct arena *arena)
 	return *text ? "of an unknown version" : NULL;
 }
 
-/* A store that is not there yet is not made. */
+/* A missing store is not created. */
 static const char *find_holders(const struct gpus *gpus, const char *state_folder,
 				struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* Judges what this machine has and allows, against what the processes of TensorFlow take. */
+/* Compares the resources and limits of this machine with the needs of TensorFlow's processes. */
 #include "doctor/findings.h"
 #include "spec/threads.h"
 
@@ -9,10 +9,10 @@
 #define MEGABYTE ((int64_t) 1000 * 1000)
 #define GIGABYTE (1000 * MEGABYTE)
 
-/* One small worker of TensorFlow 2.21, measured on two processors: its memory and its threads. */
+/* One small worker of TensorFlow 2.21, measured on two CPUs: its memory and its threads. */
 #define MEMORY_OF_WORKER (620 * MEGABYTE)
 #define THREADS_OF_WORKER 110
-/* It used 3.1 GB of addresses while it trained; larger models and GPUs take many times that. */
+/* It used 3.1 GB of address space while it trained; larger models and GPUs need many times that. */
 #define ADDRESSES_OF_WORKER (8 * GIGABYTE)
 
 #define WORKERS_TOLD 2 /* as many as a first job has */
@@ -21,10 +21,9 @@
 #define FILES_ADVISED 1024 /* data pipelines keep a file open for each of their readers */
 
 #define DISK_NEEDED (10 * MEGABYTE)
-#define DISK_ADVISED GIGABYTE /* what one log file grows to before it is rotated */
+#define DISK_ADVISED GIGABYTE /* a log file grows to this size before it is rotated */
 
-/* A container of Docker has 64 MiB unless told otherwise, too little for loaders of data that run
- * in processes of their own. */
+/* A Docker container has 64 MiB by default, too little for multi-process data loaders. */
 #define SHARED_MEMORY_ADVISED (128 * MEGABYTE)
 
 struct size_text {
@@ -44,7 +43,7 @@ static struct size_text size_text_of(int64_t bytes)
 	return text;
 }
 
-/* The smaller of two where each may be unknown. */
+/* The smaller of two numbers, each of which may be unknown. */
 static int64_t least_of(int64_t a, int64_t b)
 {
 	if (a < 0 || b < 0)
@@ -79,7 +78,7 @@ static void evaluate_files(struct evaluation *evaluation)
 			    limits->files);
 }
 
-/* Threads that may still be started: by this user's limit, and by that of the control group. */
+/* Threads that may still be started, by this user's limit and by that of the control group. */
 static int64_t threads_left(const struct doctor_limits *limits)
 {
 	int64_t left = DOCTOR_UNKNOWN;
@@ -119,8 +118,8 @@ static void evaluate_processes(struct evaluation *evaluation)
 			    left, n_workers, THREADS_OF_WORKER);
 }
 
-/* Nothing that anybody has to fix: without one it takes a kill of both processes of muster, and a
- * worker that hides, for something to be left. */
+/* No fault to fix: without a control group, processes are left only if both processes of muster are
+ * killed and a worker hides. */
 static void evaluate_group(struct evaluation *evaluation)
 {
 	const struct doctor_limits *limits = &evaluation->facts->limits;
@@ -160,7 +159,7 @@ static void evaluate_memory(struct evaluation *evaluation)
 			    size_text_of(MEMORY_OF_WORKER).bytes);
 }
 
-/* Only where there is a limit at all: hardly anybody sets one. */
+/* Only if there is a limit, which is rare. */
 static void evaluate_address_space(struct evaluation *evaluation)
 {
 	int64_t most = evaluation->facts->limits.address_space;
@@ -284,7 +283,7 @@ static void evaluate_clock(struct evaluation *evaluation)
 			    "not synchronized; matters when several machines train together");
 }
 
-/* A part of a core counts as one thread. */
+/* A fraction of a core counts as one thread. */
 static void evaluate_cores(struct evaluation *evaluation)
 {
 	double cores = evaluation->facts->limits.cores;

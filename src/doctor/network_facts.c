@@ -1,4 +1,4 @@
-/* Ports that jobs may take, the loopback, and whether this machine knows its own name. */
+/* Ports for jobs, the loopback, and whether this machine's name has an address. */
 #include "doctor/facts.h"
 #include "io/file.h"
 #include "io/port.h"
@@ -15,7 +15,7 @@
 #define NAME_SIZE 256
 #define PORTS_TRIED 32
 
-/* Some, evenly over the range: one that is taken says nothing of the others. */
+/* Tries some ports, evenly over the range: ports in use may be neighbors. */
 static bool has_free_port(const struct doctor_network *network)
 {
 	int count = network->high_port - network->low_port + 1;
@@ -38,7 +38,7 @@ static void collect_ports(struct doctor_network *network, struct arena *arena)
 						   network->low_port, network->high_port);
 }
 
-/* A server and a client of its own, which connects to it. 0 or errno. */
+/* A server, and a client that connects to it. 0 or errno. */
 static int try_loopback(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -54,7 +54,7 @@ static int try_loopback(void)
 	return 0;
 }
 
-/* Only an address of our own can be bound. */
+/* Only an address of this machine can be bound. */
 static bool is_own_address(const struct addrinfo *address)
 {
 	int fd CLEANUP(file_close) = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -76,7 +76,7 @@ static void collect_host_name(struct doctor_network *network, struct arena *aren
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *list = NULL;
 
-	/* What a name server is given before it counts as silent (resolv.conf(5)). */
+	/* Limits how long a name server may be silent (resolv.conf(5)). */
 	setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
 	gethostname(name, sizeof(name) - 1);
 	network->host_name = arena_copy_text(arena, name);

@@ -1,4 +1,4 @@
-/* The rows of a report, as they are made and as JSON. */
+/* The rows of a report: adding one, and all as JSON. */
 #include "doctor/doctor.h"
 
 #include "doctor/findings.h"

@@ -1,4 +1,4 @@
-/* Which Python a job would get, and which frameworks are among its packages. Nothing is started:
+/* Finds the Python that a job would get, and the frameworks among its packages. Nothing is started:
  * Python alone takes longer than all the rest. */
 #include "base/text.h"
 #include "doctor/facts.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PEP 668: the distribution says in this file that its Python is not ours to change. */
+/* PEP 668: this file of the distribution says that pip must not change its Python. */
 static bool is_managed(const struct python_place *python)
 {
 	char *prefix CLEANUP(mem_free_text) = mem_copy_text(python->interpreter);
@@ -28,7 +28,7 @@ static bool is_managed(const struct python_place *python)
 	return access(path, F_OK) == 0;
 }
 
-/* The version of a package in the first folder that has it; NULL: none has. */
+/* The version of a package in the first directory that has it; NULL: none has. */
 static const char *package_version_of(const struct python_place *python, const char *name,
 				      struct arena *arena)
 {
@@ -40,7 +40,7 @@ static const char *package_version_of(const struct python_place *python, const c
 	return arena_copy_text(arena, version);
 }
 
-/* A package is there when its modules are; what pip noted says which one it is. */
+/* A package is installed if its modules exist; pip's metadata give its name. */
 static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 			       const struct python_place *python, struct arena *arena)
 {
@@ -64,7 +64,7 @@ static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 	tensorflow->scikit_learn = package_version_of(python, "scikit-learn", arena);
 }
 
-/* Where script/python-environment puts it. */
+/* Where script/python-environment creates it. */
 static const char *find_prepared(struct arena *arena)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");

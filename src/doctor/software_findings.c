@@ -1,4 +1,4 @@
-/* Judges Python, the frameworks in it, TensorFlow's C library and the packages that TensorFlow
+/* Evaluates Python, the frameworks in it, TensorFlow's C library and the packages that TensorFlow
  * needs in addition. */
 #include "doctor/findings.h"
 
@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From here on tf.keras is Keras 3, which trains under none of the strategies for several
- * processes. */
+/* From this version on tf.keras is Keras 3, which supports none of the multi-process strategies. */
 #define MINOR_OF_KERAS_3 16
 
-/* Of "2.21.0": 21; -1 when it is not to be read. */
+/* Of "2.21.0": 21; -1 when it cannot be read. */
 static int minor_of(const char *version)
 {
 	const char *dot = version ? strchr(version, '.') : NULL;
@@ -38,7 +37,7 @@ static const char *pip_install(const struct evaluation *evaluation, const char *
 			    packages);
 }
 
-/* TensorFlow is missing: the environment of the demo has it, else pip brings it. */
+/* TensorFlow is missing: the environment of the demo has it, else pip installs it. */
 static const char *mend_tensorflow(const struct evaluation *evaluation)
 {
 	const char *prepared = evaluation->facts->python.prepared;
@@ -89,7 +88,7 @@ static void evaluate_tensorflow(struct evaluation *evaluation)
 			    tensorflow->folder);
 }
 
-/* Only `muster server` and `muster check` need it: Python has its own way in. */
+/* Only `muster server` and `muster check` need it: Python has its own copy. */
 static void evaluate_library(struct evaluation *evaluation)
 {
 	const struct doctor_library *library = &evaluation->facts->library;
@@ -165,7 +164,7 @@ void evaluate_software(struct evaluation *evaluation)
 	evaluate_python(evaluation);
 	evaluate_others(evaluation);
 	if (!has_tensorflow && (others->torch || others->jax))
-		return; /* a Python for another framework lacks nothing */
+		return; /* a Python with another framework lacks nothing */
 	if (evaluation->facts->python.interpreter)
 		evaluate_tensorflow(evaluation);
 	evaluate_library(evaluation);

@@ -17,55 +17,55 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Workers outlive a server that is away for so long: it may be started again by hand. */
+/* Workers keep running this long without a server, which a user may have to restart. */
 #define ISOLATION_TIME (10LL * 60 * MSEC_PER_SECOND)
 #define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
 #define ANSWER_TIME (3 * MSEC_PER_SECOND)
 #define DRAIN_TIME (2 * MSEC_PER_SECOND)
-/* At least so long after a number of machines another one is told. */
+/* Shortest time between two reports of the number of machines. */
 #define COUNT_SPACING (5 * MSEC_PER_SECOND)
 
 struct agent {
-	struct backend backend; /* the first member, so that one is the other */
+	struct backend backend; /* first member, so that both pointers are equal */
 	const struct agent_request *request;
 	struct agent_settings settings;
 	struct backend *processes;
 	char *id; /* of the member */
-	char *host; /* as the other machines reach this one */
+	char *host; /* this machine's address for the others */
 	char *path; /* of its calls */
-	char *offer; /* NULL before the first look at the job */
-	char *job_name; /* the same */
-	char *report_folder; /* of its processes; NULL before the first of them */
+	char *offer; /* NULL before the first observation of the job */
+	char *job_name; /* NULL likewise */
+	char *report_folder; /* for its processes; NULL before the first */
 	int *ports;
-	struct port_reservations reserved; /* these, among all musters of this machine */
+	struct port_reservations reserved; /* reserved ports, among all musters of this machine */
 	int n_processes;
 
 	struct member member;
 	struct http_asker *asker;
 	struct loop_watch *timer;
-	char *uid; /* of the job, as the server made it; NULL: it was not heard of */
+	char *uid; /* of the job, set by the server; NULL: not yet received */
 	struct arena *world_arena;
 	struct world world; /* the newest; generation 0: none */
 	int64_t first_world; /* generation of the first one; 0: none */
 	struct world_cluster cluster; /* this machine's place in it */
-	char *machine; /* as its newest processes' failures name it; NULL: it had none */
+	char *machine; /* the name of this machine in its newest failures; NULL: none yet */
 	int restarts;
-	char *why; /* no call came through since; NULL: the last one did */
+	char *why; /* why calls have failed since; NULL: the last one succeeded */
 	bool is_loss_told;
 	char *news; /* to be observed once */
-	int n_joined; /* as it was told last, at this time */
+	int n_joined; /* as last reported, at this time */
 	msec joined_told_at;
 	struct observed_world seen;
 
 	struct arena *own_failure_arena;
-	const struct failure *own_failure; /* of this machine's processes, as it is reported */
+	const struct failure *own_failure; /* of this machine's processes, as reported */
 	struct arena *failure_arena;
-	const struct failure *failure; /* of the job, as the server has it; NULL: none */
+	const struct failure *failure; /* of the job, from the server; NULL: none */
 	int64_t failure_number;
 	bool is_failure_news; /* to be observed once */
 
-	struct listening listening; /* where we took the place of another server */
-	struct orchestrator *server; /* NULL: another process is */
+	struct listening listening; /* if we replaced another server */
+	struct orchestrator *server; /* NULL: another process is the server */
 };
 
 static const struct backend_functions agent_functions;
@@ -121,7 +121,7 @@ static void send_member_request(struct agent *agent, msec now)
 	agent->asker->functions->ask(agent->asker, agent->path, text_of(&body), body.len);
 }
 
-/* Before the job was looked at there is nothing to offer. */
+/* Before the first observation of the job there is no offer. */
 static void call_if_due(struct agent *agent)
 {
 	msec now = loop_monotonic_now();
@@ -161,7 +161,7 @@ static void forget_why(struct agent *agent)
 	agent->is_loss_told = false;
 }
 
-/* The other machines have gone, and so may this one. */
+/* All other machines have left, so this server may end. */
 static void on_idle(void *data)
 {
 	look_again(data);
@@ -184,8 +184,8 @@ static int make_server(struct agent *agent, const struct listening *listening, s
 	return listening->fd < 0 ? 0 : orchestrator_new(&settings, &agent->server, err);
 }
 
-/* The server that was there at the beginning had just ended, and was never heard of: this agent is
- * in its place. One that was heard of is started again by those that started it. */
+/* The server of the beginning had just ended, and was never reached: this agent replaces it. A
+ * server that was reached is restarted by those who started it. */
 static void serve_if_none_does(struct agent *agent)
 {
 	const struct agent_request *request = agent->request;
@@ -201,7 +201,7 @@ static void serve_if_none_does(struct agent *agent)
 	agent->listening = (struct listening){.fd = -1};
 }
 
-/* One call that is lost is no news, nor are all those after it. */
+/* One or two lost calls in a row are not reported; the third one is, once. */
 static void lose_call(struct agent *agent, const char *sentence)
 {
 	member_lost_call(&agent->member, loop_monotonic_now());
@@ -217,7 +217,7 @@ static void lose_call(struct agent *agent, const char *sentence)
 	report_agent_trouble(agent, told);
 }
 
-/* Takes the arena, unless the world cannot be read. */
+/* Takes the arena over, unless the world cannot be parsed. */
 static int take_world(struct agent *agent, const struct member_answer *answer, struct arena **arena,
 		      struct err *err)
 {
@@ -240,7 +240,7 @@ static int take_world(struct agent *agent, const struct member_answer *answer, s
 	return 0;
 }
 
-/* By another command than one of this machine. */
+/* By a command on another machine. */
 static bool is_drained(const struct agent *agent)
 {
 	const struct member_report *report = &agent->member.report;
@@ -249,7 +249,7 @@ static bool is_drained(const struct agent *agent)
 	       !report->drains && !agent->why;
 }
 
-/* Machines of the smallest world. */
+/* Number of machines of the smallest world. */
 static int count_needed(const struct member_terms *terms)
 {
 	return (terms->min + terms->unit - 1) / terms->unit * terms->unit;
@@ -274,7 +274,7 @@ static void add_waiting(struct agent *agent, const struct member_answer *answer,
 	agent->joined_told_at = loop_monotonic_now();
 }
 
-/* Where no restart is left, the end is told soon. */
+/* If no restart is left, the end follows soon. */
 static void add_wait(struct agent *agent, const struct member_answer *answer, struct text *news)
 {
 	if (answer->order.is_last)
@@ -315,7 +315,7 @@ static void make_news(struct agent *agent, const struct member_answer *answer)
 		agent->news = text_take(&news);
 }
 
-/* While they are too few. */
+/* While there are too few machines. */
 static void make_news_of_count(struct agent *agent, const struct member_answer *answer)
 {
 	struct text news CLEANUP(text_done) = {0};
@@ -333,7 +333,7 @@ static bool is_same_world_failure(const struct failure *a, const struct failure 
 	return a && b && a->attempt == b->attempt && text_equals(a->machine, b->machine);
 }
 
-/* The failure of a world in which this machine took part is news, once: another version of it only
+/* A failure of a world in which this machine took part is reported once: a later version of it only
  * has more consequences. */
 static void accept_world_failure(struct agent *agent, const struct member_answer *answer)
 {
@@ -382,7 +382,7 @@ static int accept_member_answer(struct agent *agent, const struct member_answer 
 	return 0;
 }
 
-/* A server that cannot be understood is as good as none. */
+/* A server that cannot be understood counts as missing. */
 static void on_whole_answer(struct agent *agent, const struct json *body)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -390,7 +390,7 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 	struct err err = {0};
 	int rc = member_answer_read(body, arena, &answer, &err);
 
-	if (rc == 0 && !agent->member.report.has_left) /* else it is why it goes */
+	if (rc == 0 && !agent->member.report.has_left) /* else it is the reason for leaving */
 		forget_why(agent);
 	if (rc == 0)
 		rc = accept_member_answer(agent, &answer, &arena, &err);
@@ -404,8 +404,8 @@ static void handle_member_refused(struct agent *agent, const char *sentence)
 	member_refused(&agent->member, loop_monotonic_now());
 }
 
-/* One side does not know the token or the key of the other. Once a job was joined, a person may put
- * that right while its processes run. */
+/* One side does not know the token or the key of the other. Once a job was joined, a user may fix
+ * that while its processes run. */
 static void lack_trust(struct agent *agent, const char *sentence)
 {
 	if (agent->uid)
@@ -422,7 +422,7 @@ static void on_refusal(struct agent *agent, int status, const struct json *body)
 			   agent->request->host, agent->request->port, status);
 	bool is_final = body && (status == 400 || status == 409 || status == 410);
 
-	/* Whatever else answers there is no server of ours, or not now. */
+	/* The other answers come from a server that is not ours, or not ready. */
 	if (status == 401)
 		lack_trust(agent, agent->request->token
 					  ? "the job's server has another token than that of "
@@ -456,7 +456,7 @@ static void on_orchestrator_answer(int status, const void *bytes, size_t len, co
 
 /* Observing. */
 
-/* How the processes of the member's own generation are, and whether any lives at all. */
+/* Counts the processes of the member's own generation, and whether any process is live. */
 struct head_count {
 	int n_failed, n_succeeded;
 	int n_asking; /* for a restart */
@@ -526,7 +526,7 @@ static void see_order(struct agent *agent, struct arena *arena)
 	agent->is_failure_news = false;
 }
 
-/* Those of the present world, where there is one, are those of the offer. */
+/* The addresses of the present world, if any, else those of the offer. */
 static void see_addresses(const struct agent *agent, struct arena *arena, struct observed *observed)
 {
 	const struct offer offer = {agent->host, agent->n_processes, agent->ports};
@@ -545,7 +545,7 @@ static bool take_port(int number, void *data)
 	return port_reservations_take(data, number);
 }
 
-/* The first time; the claims go with the job. */
+/* On the first observation; the claims last as long as the job. */
 static int make_offer(struct agent *agent, const struct job *job, struct err *err)
 {
 	int n_processes = job_replica_count(job);
@@ -595,7 +595,7 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 	see_order(agent, arena);
 	see_addresses(agent, arena, ret_observed);
 	ret_observed->world = &agent->seen;
-	/* After what follows from this look: a failure is reported with what is found out of it. */
+	/* After this pass, so that a failure is reported with what the pass finds out about it. */
 	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
 	return 0;
 }
@@ -688,7 +688,7 @@ static const struct backend_functions agent_functions = {
 	.free = agent_free_backend,
 };
 
-/* Making and ending. */
+/* Creation and end. */
 
 static int make_id(struct agent *agent, struct err *err)
 {
@@ -721,7 +721,7 @@ static int make_asker(struct agent *agent, struct err *err)
 		.pin = request->pin,
 		.pin_advice = request->pin_advice,
 		.answer_limit = LIMIT_MEMBER_ANSWER,
-		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* the member's is less */
+		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* exceeds the member's */
 		.on_answer = on_orchestrator_answer,
 		.data = agent,
 	};

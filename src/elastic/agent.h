@@ -1,8 +1,8 @@
-/* An agent of an elastic job: a local back end whose processes are one machine's part of a world.
+/* The agent of an elastic job: a local back end whose processes are one machine's part of a world.
  *
- * It is the back end of a job of its own, with so many workers as the machine runs. What it
- * observes of them goes to the job's server, and what the server orders is observed->world, which
- * reconcile/elastic.c follows: rendezvous/member.h between the two. */
+ * Each machine has its own job with its number of workers, and this is the back end of that job. It
+ * reports what it observes to the elastic job's server. The server's orders become observed->world,
+ * which reconcile/elastic.c follows. rendezvous/member.h connects the two. */
 #pragma once
 
 #include "base/err.h"
@@ -15,26 +15,25 @@
 #include "spec/tf_cluster.h"
 #include "store/claims.h"
 
-/* What a person asks for. */
+/* The user's options. */
 struct agent_request {
-	const char *job_id; /* of all machines */
+	const char *job_id; /* the same on all machines */
 	struct member_terms terms;
-	int node_rank; /* as of RENDEZVOUS_JOIN */
+	int node_rank; /* as in RENDEZVOUS_JOIN */
 	const char *role_name; /* ROLE_NAME of its processes */
 	const char *host; /* of the server, a name or an address without brackets */
 	int port;
-	http_asker_new_fn new_asker; /* how it is asked: with TLS or without */
-	const char *token; /* that its callers give, also where we are the server; NULL: none */
+	http_asker_new_fn new_asker; /* client with or without TLS */
+	const char *token; /* of its callers, also if we are the server; NULL: none */
 	const char *pin, *pin_advice; /* as in struct http_asker_settings */
-	const char *own_address; /* by which other machines reach this one; NULL: the one towards
-				    the server */
+	const char *own_address; /* this machine's address; NULL: the one toward the server */
 	int own_port; /* of the only process, in every generation; 0: ports take turns */
-	/* We are the server: another process is there if its fd is below 0. Should that never
-	 * answer, and `serves_at` (an address of this machine) is not NULL, we take its place. */
+	/* If its fd is 0 or more, we are the server on it; else another process is. If that never
+	 * answers and `serves_at` (an address of this machine) is not NULL, we replace it. */
 	const struct listening *listening;
 	const char *serves_at;
-	msec lease; /* where we are the server */
-	const struct http_tls *tls; /* the same; NULL: none. It outlives the agent. */
+	msec lease; /* if we are the server */
+	const struct http_tls *tls; /* likewise; NULL: none. Must outlive the agent. */
 	const char *server_folder; /* as in struct orchestrator_settings */
 };
 
@@ -51,8 +50,8 @@ struct agent;
 
 int agent_new(const struct agent_settings *settings, struct agent **ret_agent,
 	      struct err *err) MUST_USE;
-/* For backend_local_settings: of the agent. */
+/* For backend_local_settings; `data` is the agent. */
 void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *data);
-/* The back end that the job has. It owns the local one, and the agent: both end with it. */
+/* Returns the job's back end. It owns the local one and the agent: both end with it. */
 struct backend *agent_accept(struct agent *agent, struct backend *take_processes) MUST_USE;
-void agent_free(struct agent *agent); /* one that was not taken; NULL is fine */
+void agent_free(struct agent *agent); /* only without agent_accept; NULL is fine */

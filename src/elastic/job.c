@@ -20,32 +20,32 @@
 struct waiter {
 	struct elastic_job *job;
 	char *id;
-	struct http_call *call; /* that is kept; NULL: none is */
-	struct member_order known; /* by it, as that call said */
-	int64_t world; /* whose members it knows */
+	struct http_call *call; /* the held call; NULL: none */
+	struct member_order known; /* the order that the call said it has */
+	int64_t world; /* generation whose members it knows */
 	int64_t known_failure; /* number of the failure that it knows */
 	msec kept_until;
-	struct waiter *next; /* the call that was kept after this one */
+	struct waiter *next; /* the call held after this one */
 	struct waiter *before;
 };
 
 struct past_world {
 	int64_t generation;
-	msec formed_at; /* of the wall clock */
+	msec formed_at; /* by the wall clock */
 	enum world_reason reason;
 	size_t n_members;
-	char *failure; /* that it ended with, as a sentence; NULL: none is known */
+	char *failure; /* why it ended, as a sentence; NULL: no failure */
 };
 
-/* What all members of a world are answered that do not know it. */
+/* The common answer to all members of a world that do not know it. */
 struct world_answer {
 	int64_t generation, failure_number;
 	bool has_failure;
 	int restarts;
-	struct http_body *body; /* NULL: none was made */
+	struct http_body *body; /* NULL: not built */
 };
 
-/* What a description depends on. */
+/* The inputs of a description. */
 enum described {
 	DESCRIBED_VERSION,
 	DESCRIBED_PHASE,
@@ -59,25 +59,25 @@ enum described {
 struct elastic_job {
 	struct elastic_job_settings settings;
 	char *name, *uid;
-	msec created_at, ended_at; /* of the wall clock; MSEC_UNSET: it goes on */
+	msec created_at, ended_at; /* by the wall clock; MSEC_UNSET: not ended */
 	struct rendezvous *rendezvous;
 	struct waiter **waiters; /* by id */
 	size_t n_waiters, capacity;
 	struct waiter *first_kept, *last_kept;
-	int64_t version; /* of the rendezvous, that was answered to all */
-	int64_t told_failure; /* its number, the same */
-	enum rendezvous_phase phase; /* that was said */
+	int64_t version; /* of the rendezvous, as last answered to all */
+	int64_t told_failure; /* number of the failure, likewise */
+	enum rendezvous_phase phase; /* reported last */
 	struct world_answer world_answer;
-	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest stand last */
+	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest come last */
 	size_t n_history;
-	int64_t kept_version; /* of the rendezvous, whose state the record has */
+	int64_t kept_version; /* version of the rendezvous in the record */
 	int kept_restarts;
 	struct world_failure failure;
-	int64_t kept_failure; /* its number in the record */
+	int64_t kept_failure; /* number of the failure in the record */
 	int64_t record_version; /* 0: there is no record */
-	char *replaced_uid; /* of the job whose record this one is to replace; NULL: of none */
-	bool is_loss_told; /* that the record could not be written */
-	int64_t described[DESCRIBED_COUNT]; /* as of this revision */
+	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
+	bool is_loss_told; /* the failed write of the record was reported */
+	int64_t described[DESCRIBED_COUNT]; /* at this revision */
 	int64_t revision;
 	struct elastic_readers readers;
 };
@@ -156,22 +156,22 @@ bool elastic_job_has_callers(const struct elastic_job *job)
 	return job->n_waiters > 0;
 }
 
-/* The record: what is told of a world was kept before. */
+/* The record, written before any member gets a world. */
 
 static struct json *history_new(const struct elastic_job *job)
 {
 	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < job->n_history; i++) {
-		const struct past_world *past = &job->history[i];
+		const struct past_world *snapshot = &job->history[i];
 		struct json *world = json_new_object();
 
-		json_set_integer(world, "generation", past->generation);
-		json_set_time(world, "formedAt", past->formed_at);
-		json_set_string(world, "reason", world_reason_words[past->reason]);
-		json_set_integer(world, "members", (int64_t) past->n_members);
-		if (past->failure)
-			json_set_string(world, "failure", past->failure);
+		json_set_integer(world, "generation", snapshot->generation);
+		json_set_time(world, "formedAt", snapshot->formed_at);
+		json_set_string(world, "reason", world_reason_words[snapshot->reason]);
+		json_set_integer(world, "members", (int64_t) snapshot->n_members);
+		if (snapshot->failure)
+			json_set_string(world, "failure", snapshot->failure);
 		json_append(list, world);
 	}
 	return list;
@@ -189,10 +189,10 @@ static void add_elastic_job_state(struct elastic_job *job, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *state CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_snapshot past;
+	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(job->rendezvous, loop_monotonic_now(), arena, &past);
-	rendezvous_snapshot_set(state, &past);
+	rendezvous_take_snapshot(job->rendezvous, loop_monotonic_now(), arena, &snapshot);
+	rendezvous_snapshot_set(state, &snapshot);
 	json_set(state, "worlds", history_new(job));
 	add_failure_members(job, state);
 	json_set_time(state, "endedAt", job->ended_at);
@@ -224,8 +224,8 @@ static void tell_recovery(struct elastic_job *job)
 	job->is_loss_told = false;
 }
 
-/* Flushed, as each change: its members are on other machines, which do not lose their power with
- * this one. */
+/* Flushed at each change: its members are on other machines, which do not lose power with this
+ * one. */
 static void create_record(struct elastic_job *job)
 {
 	struct store *store = job->settings.store;
@@ -300,7 +300,7 @@ void elastic_job_forget(struct elastic_job *job)
 	job->record_version = 0;
 }
 
-/* Worlds that are told of and no more: what cannot be read of them is left out. */
+/* Past worlds for descriptions only: malformed ones are skipped. */
 static void read_history(struct elastic_job *job, const struct json *list)
 {
 	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
@@ -308,19 +308,19 @@ static void read_history(struct elastic_job *job, const struct json *list)
 		int reason = name_find_word(world_reason_words, WORLD_REASON_COUNT,
 					    json_as_string(json_get(world, "reason"), ""));
 		const char *formed_at = json_as_string(json_get(world, "formedAt"), "");
-		struct past_world *past = &job->history[job->n_history];
+		struct past_world *snapshot = &job->history[job->n_history];
 
-		if (reason < 0 || text_read_time(formed_at, &past->formed_at, NULL) < 0)
+		if (reason < 0 || text_read_time(formed_at, &snapshot->formed_at, NULL) < 0)
 			continue;
-		past->generation = json_as_integer(json_get(world, "generation"), 0);
-		past->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
-		past->reason = (enum world_reason) reason;
-		past->failure = mem_copy_text(json_as_string(json_get(world, "failure"), NULL));
+		snapshot->generation = json_as_integer(json_get(world, "generation"), 0);
+		snapshot->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
+		snapshot->reason = (enum world_reason) reason;
+		snapshot->failure = mem_copy_text(json_as_string(json_get(world, "failure"), NULL));
 		job->n_history++;
 	}
 }
 
-/* The same. */
+/* Likewise. */
 static void restore_job_failure(struct elastic_job *job, const struct json *state)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -338,7 +338,7 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
-	struct rendezvous_snapshot past = {0};
+	struct rendezvous_snapshot snapshot = {0};
 	int rc = json_read(record->document, strlen(record->document), &terms, err);
 
 	if (rc == 0)
@@ -346,13 +346,13 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 	if (rc == 0)
 		rc = member_terms_read(terms, &job->settings.terms, err);
 	if (rc == 0)
-		rc = rendezvous_snapshot_read(state, arena, &past, err);
+		rc = rendezvous_snapshot_read(state, arena, &snapshot, err);
 	if (rc < 0)
 		return err_prefix(err, "the record of job '%s'", record->name);
 	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
 
-	job->rendezvous = rendezvous_restore(&settings, &past, now);
-	job->kept_restarts = past.n_restarts;
+	job->rendezvous = rendezvous_restore(&settings, &snapshot, now);
+	job->kept_restarts = snapshot.n_restarts;
 	read_history(job, json_get(state, "worlds"));
 	restore_job_failure(job, state);
 	job->ended_at = json_as_time(json_get(state, "endedAt"));
@@ -432,7 +432,7 @@ static void delete_waiter(struct elastic_job *job, struct waiter *waiter)
 	waiter_free(waiter);
 }
 
-/* Those whose members are no more, once they were answered. */
+/* Drops waiters whose members no longer exist, once they were answered. */
 static void forget_gone(struct elastic_job *job)
 {
 	size_t n_kept = 0;
@@ -460,7 +460,7 @@ static void append_held_waiter(struct elastic_job *job, struct waiter *waiter,
 	job->last_kept = waiter;
 }
 
-/* Gives its call, which is not kept any more; NULL: none was. */
+/* Returns the waiter's call, which is no longer held; NULL: none was. */
 static struct http_call *let_go(struct waiter *waiter)
 {
 	struct elastic_job *job = waiter->job;
@@ -475,7 +475,7 @@ static struct http_call *let_go(struct waiter *waiter)
 
 /* Answers. */
 
-/* Made once for each world, and again for those that know another failure. */
+/* Built once for each world, and again for members that know another failure. */
 static struct http_body *answer_with_world(struct elastic_job *job,
 					   const struct member_answer *told)
 {
@@ -501,7 +501,8 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 	return last->body;
 }
 
-/* `world`: whose members it knows; `known_failure`: the number of the failure. */
+/* `world`: the generation whose members the caller knows; `known_failure`: the number of its
+ * failure. */
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
 			int64_t world, int64_t known_failure)
 {
@@ -558,7 +559,7 @@ static void describe_as_text(const struct elastic_job *job, struct text *body)
 	json_add_compact(body, object);
 }
 
-/* Those that are kept until then. */
+/* Readers that are held until `until` or for less. */
 static void answer_readers(struct elastic_job *job, msec until)
 {
 	struct text body CLEANUP(text_done) = {0};
@@ -588,7 +589,7 @@ static void revise(struct elastic_job *job)
 	answer_readers(job, MSEC_NEVER);
 }
 
-/* Calls that are kept are answered with what there is to say. */
+/* Held calls are answered with the present state. */
 void elastic_job_free(struct elastic_job *job)
 {
 	if (!job)
@@ -610,7 +611,7 @@ void elastic_job_free(struct elastic_job *job)
 	free(job);
 }
 
-/* What has happened. */
+/* Messages. */
 
 static void add_to_world_history(struct elastic_job *job, const struct world *world)
 {
@@ -643,7 +644,7 @@ static void accept_failure_report(struct elastic_job *job, const struct failure 
 		return;
 	world_failure_add_sentence(job->failure.first, &sentence);
 	if (text_equals(world->failure, text_of(&sentence)))
-		return; /* it has one more consequence */
+		return; /* it has only one more consequence */
 	free(world->failure);
 	world->failure = text_take(&sentence);
 	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->name, world->failure);
@@ -682,7 +683,7 @@ static void tell_phase(const struct elastic_job *job)
 	job->settings.say(sentence, job->settings.data);
 }
 
-/* After every step, before anything is answered. */
+/* After every step, before any answer. */
 static void write_record_and_log(struct elastic_job *job)
 {
 	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
@@ -731,7 +732,7 @@ static void on_waiter_gone(struct http_call *call, void *data)
 	cut(waiter->job, waiter->id, loop_monotonic_now());
 }
 
-/* One that waits on another connection is there. */
+/* A member that waits on another connection is still connected. */
 void elastic_job_handle_disconnect(struct elastic_job *job, const char *id, msec now)
 {
 	const struct waiter *waiter = find_waiter(job, id);
@@ -756,7 +757,7 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 			    const struct member_request *request, msec now, struct err *err)
 {
 	int rc = member_call_apply(job->rendezvous, id, &request->report, request->offer, now, err);
-	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told how it ended */
+	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told the end */
 
 	if (rc < 0 && !comes_too_late)
 		return rc;
@@ -765,7 +766,7 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 	struct waiter *waiter = find_waiter(job, id);
 
 	if (waiter)
-		answer_waiter(waiter); /* the call before, which its agent has given up */
+		answer_waiter(waiter); /* the previous call, which its agent has given up */
 	if (comes_too_late || request->report.has_left) {
 		answer_call(job, call, id, request->world, request->known_failure);
 		if (waiter)
@@ -803,7 +804,7 @@ void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t k
 {
 	struct text body CLEANUP(text_done) = {0};
 
-	revise(job); /* one that was restored has none yet */
+	revise(job); /* a restored job has no revision yet */
 	if (known_revision == job->revision) {
 		elastic_readers_hold(&job->readers, call, now + MEMBER_HOLD);
 		job->settings.on_change(job, job->settings.data);
@@ -834,7 +835,7 @@ static struct json *member_new(const char *id, const struct rendezvous_view *vie
 	return member;
 }
 
-/* If it is a member, and has a place in the world or waits for one, as `trains` says. */
+/* Adds a member in the world or waiting for one, as `trains` says. */
 static void add_member(const struct elastic_job *job, const char *id, bool trains,
 		       struct json *list)
 {
@@ -844,7 +845,7 @@ static void add_member(const struct elastic_job *job, const char *id, bool train
 		json_append(list, member_new(id, &view));
 }
 
-/* By rank, and after them those that wait. */
+/* By rank, followed by the waiting ones. */
 static struct json *members_new(const struct elastic_job *job)
 {
 	const struct world *world = rendezvous_world(job->rendezvous);
@@ -885,7 +886,7 @@ static void add_machine(const struct json *members, const char *machine, struct 
 		text_addf(missing, "%s'%s'", missing->len ? ", " : "", machine);
 }
 
-/* All are found before the first one changes the ranks. */
+/* All are found before the first drain changes the ranks. */
 int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
 		      struct json *answer, struct err *err)
 {

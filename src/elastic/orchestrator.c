@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define JSON_TYPE "application/json"
-#define AFTER "after=" /* of the query of a reader */
+#define AFTER "after=" /* in the query of a reader */
 #define NO_JOB "the server has no elastic job '%s'"
 #define RECONNECT_TIME (MSEC_PER_SECOND / 2)
 
@@ -20,8 +20,8 @@ struct orchestrator {
 	struct orchestrator_settings settings;
 	struct http_server *server;
 	struct loop_watch *timer;
-	struct store *store; /* NULL: nothing is kept */
-	struct elastic_job **jobs; /* in the order in which they began */
+	struct store *store; /* NULL: nothing is stored */
+	struct elastic_job **jobs; /* in order of their start */
 	size_t n_jobs, capacity;
 };
 
@@ -127,7 +127,7 @@ static void add_job(struct orchestrator *orchestrator, struct elastic_job *job)
 	orchestrator->jobs[orchestrator->n_jobs++] = job;
 }
 
-/* The oldest of those that are over makes room. */
+/* Deletes the oldest finished job to make room. */
 static bool evict_oldest_ended_job(struct orchestrator *orchestrator)
 {
 	size_t at = 0;
@@ -145,7 +145,7 @@ static bool evict_oldest_ended_job(struct orchestrator *orchestrator)
 	return true;
 }
 
-/* The first member makes the job. A name whose job is over is free again. */
+/* The first member creates the job. The name of a finished job is free again. */
 static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old, const char *name,
 		     const struct member_terms *terms, struct elastic_job **ret_job,
 		     struct err *err)
@@ -189,7 +189,7 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 
 	if (differs && elastic_job_is_deserted(*found))
 		return begin_job(orchestrator, found, name, &request->terms, ret_job, err);
-	/* After the server was started anew its members have a lease to come back. */
+	/* After a restart of the server its members have one lease to reconnect. */
 	if (differs && !elastic_job_has_callers(*found))
 		return err_set(err, ERR_LIMIT, "job '%s' is waiting for its machines: %s", name,
 			       differs);
@@ -200,7 +200,7 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	return 0;
 }
 
-/* The last word of one that never had an answer: no job begins with it. */
+/* The last call of a member that never had an answer starts no job. */
 static void answer_stranger(struct http_call *call)
 {
 	static const struct member_answer gone = {.uid = "", .order = {.order = RENDEZVOUS_GO}};
@@ -355,8 +355,7 @@ static void drain(struct orchestrator *orchestrator, struct http_call *call, con
 
 #define ALL_JOBS "/v1/jobs"
 
-/* Of the path /v1/jobs/JOB/drain the job's name, which the caller frees; NULL: it is another path.
- */
+/* The job's name in the path /v1/jobs/JOB/drain; the caller frees it. NULL: another path. */
 static char *find_drain(const char *path)
 {
 	static const char before[] = ALL_JOBS "/", behind[] = "/drain";
@@ -366,8 +365,8 @@ static char *find_drain(const char *path)
 	return text_ends_with(name, behind) ? mem_copy_bytes(name, len - tail) : NULL;
 }
 
-/* Of the path of a member, /v1/jobs/JOB/members/ID, the id, and the job's name, which the caller
- * frees. NULL: it is another path. */
+/* The member's id in the path /v1/jobs/JOB/members/ID, and the job's name, which the caller frees.
+ * NULL: another path. */
 static const char *find_member(const char *path, char **ret_name)
 {
 	static const char before[] = ALL_JOBS "/", middle[] = "/members/";
@@ -394,7 +393,7 @@ static void answer_reader(const struct orchestrator *orchestrator, struct http_c
 			"drain)");
 }
 
-/* What is there: /v1/jobs, /v1/jobs/JOB, /v1/jobs/JOB/members/ID and /v1/jobs/JOB/drain. */
+/* The routes: /v1/jobs, /v1/jobs/JOB, /v1/jobs/JOB/members/ID and /v1/jobs/JOB/drain. */
 static void on_orchestrator_call(struct http_call *call, void *data)
 {
 	const char *path = http_call_path(call);
@@ -429,7 +428,7 @@ static void on_member_connection_end(const char *path, void *data)
 		elastic_job_handle_disconnect(*job, member, loop_monotonic_now());
 }
 
-/* What is remembered. A record that cannot be read is that of a job that nobody can go on with. */
+/* Restores stored jobs. A job with a malformed record cannot continue. */
 static void restore_jobs(struct orchestrator *orchestrator, const struct store_list *list)
 {
 	const struct elastic_job_settings settings = settings_of_jobs(orchestrator);

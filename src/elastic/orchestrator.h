@@ -1,4 +1,4 @@
-/* The server of elastic jobs: HTTP in, rendezvous/rendezvous.h behind it.
+/* The server of elastic jobs: an HTTP interface to rendezvous/rendezvous.h.
  *
  *     POST /v1/jobs/JOB/members/ID   a member's call (rendezvous/member_wire.h); answered when it
  *                                    has news, or after MEMBER_HOLD
@@ -8,9 +8,9 @@
  *     POST /v1/jobs/JOB/drain        {"machines": ["10.0.0.2"]}: they are asked to leave; answered
  *                                    {"members": [...], "revision": 7}
  *
- * What is wrong is answered {"error": "a sentence"}: 400 the request, 401 no or another token, 404
- * no such job, 409 other terms than those of the job, 410 a job that is no more, 503 not now: ask
- * again. */
+ * Errors are answered {"error": "a sentence"}: 400 malformed request, 401 no or another token, 404
+ * no such job, 409 terms that differ from the job's, 410 the job no longer exists, 503 try again
+ * later. */
 #pragma once
 
 #include "base/err.h"
@@ -28,19 +28,19 @@ struct orchestrator_settings {
 	struct loop *loop;
 	const struct listening *listening; /* borrowed */
 	const struct http_tls *tls; /* NULL: none; outlives the orchestrator */
-	struct http_access access; /* what callers have to know */
-	const char *folder; /* remembers the jobs, for a server that is started anew; NULL: none */
-	msec lease; /* a member is lost that is silent for so long */
-	/* One sentence for each change of a job; NULL: nobody listens. */
+	struct http_access access; /* the secret of the callers */
+	const char *folder; /* for records of the jobs, for a restarted server; NULL: none */
+	msec lease; /* a member that is silent for this long is lost */
+	/* Receives a sentence for each change of a job; NULL: not needed. */
 	void (*say)(const char *sentence, void *data);
-	void (*on_idle)(void *data); /* the last member has left; NULL as well */
+	void (*on_idle)(void *data); /* the last member has left; may be NULL */
 	void *data;
 };
 
-/* Goes on with the jobs that the folder remembers. */
+/* Restores the jobs recorded in the directory. */
 int orchestrator_new(const struct orchestrator_settings *settings,
 		     struct orchestrator **ret_orchestrator, struct err *err) MUST_USE;
-/* No job has members that this server has heard. */
+/* Whether no job has members that have called this server. */
 bool orchestrator_is_idle(const struct orchestrator *orchestrator);
-/* Members that are connected lose their connection, and go on. NULL is fine. */
+/* Connected members lose their connection, but keep running. NULL is fine. */
 void orchestrator_free(struct orchestrator *orchestrator);

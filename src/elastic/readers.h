@@ -1,4 +1,4 @@
-/* Calls that wait until what they read of an elastic job is another thing. */
+/* Calls that wait for a change of the part of an elastic job that they read. */
 #pragma once
 
 #include "base/msec.h"
@@ -10,15 +10,15 @@
 
 struct elastic_reader;
 
-/* Zero it to begin; all have to be answered before it goes. */
+/* Zero it to begin; answer all before you free it. */
 struct elastic_readers {
 	struct elastic_reader *first;
 };
 
-/* Keeps a call until it is answered, or its caller has gone. */
+/* Holds a call until it is answered, or its caller hangs up. */
 void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, msec until);
-/* Whether there are calls that are kept until then or for less; MSEC_NEVER: any. */
+/* Whether calls are held until `now` or for less; MSEC_NEVER: any call. */
 bool elastic_readers_are_due(const struct elastic_readers *readers, msec now);
-/* Answers these, with JSON. */
+/* Answers these calls, with JSON. */
 void elastic_readers_answer(struct elastic_readers *readers, msec now, const struct text *body);
-msec elastic_readers_wake_at(const struct elastic_readers *readers); /* MSEC_NEVER: none is kept */
+msec elastic_readers_wake_at(const struct elastic_readers *readers); /* MSEC_NEVER: none is held */

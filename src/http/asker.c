@@ -9,15 +9,15 @@
 #include <string.h>
 
 struct plain_asker {
-	struct http_asker base; /* the first member, so that one is the other */
+	struct http_asker base; /* first member, so that both pointers are equal */
 	struct http_asker_settings settings;
 	char *address;
-	char *host; /* as a header has it */
-	char *authorization; /* the same; NULL: none */
+	char *host; /* as in a header */
+	char *authorization; /* header value; NULL: none */
 	struct evhttp_connection *connection;
-	struct evhttp_request *request; /* under way; NULL: none */
-	const char *why; /* it failed, as libevent says; NULL: it says nothing */
-	bool has_answered; /* once */
+	struct evhttp_request *request; /* current; NULL: none */
+	const char *why; /* libevent's reason of failure; NULL: none */
+	bool has_answered; /* at least once */
 };
 
 static const char *request_error_sentence_of(enum evhttp_request_error error, bool has_answered)
@@ -47,7 +47,7 @@ static void on_error(enum evhttp_request_error error, void *data)
 	asker->why = request_error_sentence_of(error, asker->has_answered);
 }
 
-/* Why no connection came about is lost in libevent, which closes it before it tells. */
+/* libevent closes the connection before it reports the failure, so the reason is lost. */
 static void report_unreachable_server(const struct plain_asker *asker)
 {
 	struct err err;
@@ -58,7 +58,7 @@ static void report_unreachable_server(const struct plain_asker *asker)
 	asker->settings.on_answer(0, NULL, 0, &err, asker->settings.data);
 }
 
-/* Without a request, or without a status of it, there is no answer. */
+/* Without a request, or without a status in it, there is no answer. */
 static void on_plain_request_done(struct evhttp_request *request, void *data)
 {
 	struct plain_asker *asker = data;
@@ -117,7 +117,7 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 		evhttp_add_header(headers, "Authorization", asker->authorization);
 	if (body)
 		evbuffer_add(evhttp_request_get_output_buffer(request), body, len);
-	/* It tells of what fails at once by on_done, and has freed the request then. */
+	/* An immediate failure is reported by on_done, and the request is already freed. */
 	if (evhttp_make_request(asker->connection, request, body ? EVHTTP_REQ_POST : EVHTTP_REQ_GET,
 				path) < 0 &&
 	    asker->request) {

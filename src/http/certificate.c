@@ -22,7 +22,7 @@
 #define SECONDS_A_DAY 86400
 #define LONGEST_FILE ((size_t) 1024 * 1024)
 
-/* Making. Each function of OpenSSL fails for want of memory alone. */
+/* Creation. OpenSSL's functions fail only for lack of memory. */
 
 static void must(int is_done)
 {
@@ -58,7 +58,7 @@ static int write_out(BIO *pem, const char *path, struct err *err)
 	return file_replace(path, bytes, (size_t) len, err);
 }
 
-/* The certificate comes last: where it is, the key is. */
+/* The certificate is written last: if it exists, so does the key. */
 static int write_new_certificate(const char *certificate_file, const char *key_file,
 				 struct err *err)
 {
@@ -89,7 +89,7 @@ int certificate_ensure(const char *certificate_file, const char *key_file, struc
 	if (has_certificate && !has_key)
 		return err_set(err, ERR_INVALID, "'%s' has no '%s' beside it", certificate_file,
 			       key_file);
-	/* A key alone is what a start that was killed has left. */
+	/* A key without a certificate was left by a killed start. */
 	return has_certificate ? 0 : write_new_certificate(certificate_file, key_file, err);
 }
 
@@ -138,7 +138,7 @@ int certificate_pin(const char *certificate_file, char **ret_pin, struct err *er
 	return 0;
 }
 
-/* Of a secret. */
+/* From a secret. */
 
 void certificate_of_secret(const char *secret, struct certificate *ret_certificate)
 {

@@ -1,8 +1,8 @@
 /* The life of a call: it waits, it runs in one of two pools, it ends. Short calls and streams have
- * pools of their own, so that no call waits behind what a hundred streams bring.
+ * separate pools, so that no call waits for the bytes of a hundred streams.
  *
- * libcurl may not be told anything while it calls us. What a callback asks for is noted, and done
- * in the client's next turn. */
+ * libcurl's functions must not be called while it calls us. Requests of a callback are recorded and
+ * executed in the client's next turn. */
 #include "http/client.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Each costs some 60 KB. */
+/* Each costs about 60 KB. */
 #define IDLE_STREAMS 8
 
 struct call_list {
@@ -25,7 +25,7 @@ struct call_list {
 struct http_client {
 	struct loop *loop;
 	struct http_pool *short_calls, *streams;
-	struct loop_watch *turn; /* a timer: due at once when there is something to be done */
+	struct loop_watch *turn; /* a timer: due immediately if there is work */
 	struct call_list waiting_calls, waiting_at_once, running;
 	struct call_list cancelled; /* while libcurl called us */
 	int n_short_running;
@@ -34,27 +34,27 @@ struct http_client {
 
 struct http_call {
 	struct http_client *client;
-	struct call_list *list; /* of those that wait, or run; NULL: it ends */
+	struct call_list *list; /* of waiting or running calls; NULL: it is ending */
 	struct http_call *previous, *next;
-	CURL *easy; /* NULL: it waits */
+	CURL *easy; /* NULL: waiting */
 	struct http_setup setup;
 	http_bytes_fn on_bytes; /* NULL: a short call */
 	http_done_fn on_done;
-	http_permit_fn may_send; /* NULL: it may */
+	http_permit_fn may_send; /* NULL: always permitted */
 	void *data;
 
-	bool is_running; /* its pool has it */
+	bool is_running; /* in its pool */
 	bool is_ending; /* on_done is being called */
 	bool is_cancelled;
 	bool was_sent;
 	bool has_server_time; /* the answer has a Date, … */
-	msec server_ahead; /* … which was so far ahead of our clock when it came */
+	msec server_ahead; /* … which was this far ahead of our clock */
 
 	struct text body;
 	size_t limit;
-	msec output_idle, heard_at; /* on the clock that never jumps */
+	msec output_idle, heard_at; /* by the monotonic clock */
 	struct loop_watch *output_idle_timer; /* NULL: no limit */
-	struct err err; /* why we gave up, if it was not libcurl that did */
+	struct err err; /* why we ended it, if libcurl did not */
 	char detail[CURL_ERROR_SIZE];
 };
 
@@ -80,7 +80,7 @@ static void leave_list(struct http_call *call)
 	*(list->last == call ? &list->last : &call->next->previous) = call->previous;
 }
 
-/* Out of the list; NULL: it is empty. */
+/* Removes the first call from the list; NULL: it is empty. */
 static struct http_call *take_first(struct call_list *list)
 {
 	struct http_call *call = list->first;
@@ -93,8 +93,8 @@ static struct http_call *take_first(struct call_list *list)
 	return call;
 }
 
-/* Without TLS there is nothing to talk to; without a resolver of its own a name service that hangs
- * would stop the loop. */
+/* Required: TLS, and an asynchronous resolver, because a hanging name service would stop the
+ * loop. */
 static bool is_fit(const curl_version_info_data *library)
 {
 	const int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
@@ -134,7 +134,7 @@ static struct http_pool *pool_of(const struct http_call *call)
 	return call->on_bytes ? call->client->streams : call->client->short_calls;
 }
 
-/* Takes the call out of its list, and out of its pool, whether the transfer is over or not. */
+/* Removes the call from its list and its pool, whether the transfer has ended or not. */
 static void unlink_http_call(struct http_call *call)
 {
 	struct http_client *client = call->client;
@@ -247,7 +247,7 @@ static msec retry_after_of(CURL *easy)
 	if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
 		return -1;
 	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
-	return msec_of_seconds(seconds); /* a date may have passed */
+	return msec_of_seconds(seconds); /* the date may be past */
 }
 
 static int http_version_of(CURL *easy)
@@ -258,7 +258,7 @@ static int http_version_of(CURL *easy)
 	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
 }
 
-/* With the error, if there is one as well: what its head said was said, whatever becomes of its
+/* Reports the answer, also with an error: the received head is valid, whatever happened to the
  * body. */
 static void tell_answer(struct http_call *call, const struct err *err)
 {
@@ -279,7 +279,7 @@ static bool has_begun(const struct http_call *call)
 	return call->err.code == ERR_IO && curl_http_status_of(call->easy) >= 200;
 }
 
-/* The last of a call: its callback hears of the error that is there, or of the answer. */
+/* Ends a call: its callback gets the error or the answer. */
 static void finish_http_call(struct http_call *call)
 {
 	unlink_http_call(call);
@@ -293,14 +293,14 @@ static void finish_http_call(struct http_call *call)
 	call_free(call);
 }
 
-/* What was sent may have been done. */
+/* A request that was sent may have taken effect. */
 static void set_lost(struct http_call *call)
 {
 	err_set(&call->err, ERR_IO, "lost %s: it closed the connection without a response",
 		call->setup.target.origin);
 }
 
-/* The pool's transfer is over. */
+/* The pool's transfer has ended. */
 static void end_transfer(CURL *easy, CURLcode code)
 {
 	char *private;
@@ -314,7 +314,7 @@ static void end_transfer(CURL *easy, CURLcode code)
 	}
 	if (code && !call->err.code)
 		http_failure_set(&call->err, easy, code, call->setup.target.origin, call->detail);
-	/* libcurl lost a connection, and could not make the next one to send it again by itself. */
+	/* libcurl lost a connection, and could not open another one to resend the request. */
 	if (call->was_sent && code == CURLE_COULDNT_CONNECT)
 		set_lost(call);
 	finish_http_call(call);
@@ -344,14 +344,14 @@ static void begin_silence(struct http_call *call)
 		loop_timer_arm(call->output_idle_timer, loop_now() + call->output_idle);
 }
 
-/* Called by libcurl before it sends. What was lost on a connection that had served before, it would
- * send again by itself, whatever it is; a POST would be done twice. The caller decides that. */
+/* Called by libcurl before it sends. After the loss of a reused connection libcurl would resend any
+ * request by itself, even a POST. Only the caller may decide that. */
 static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
 {
 	struct http_call *call = data;
 
 	(void) address, (void) own_address, (void) port, (void) own_port;
-	if (call->is_cancelled) /* while libcurl was at work: its caller is gone */
+	if (call->is_cancelled) /* during libcurl's work: the caller no longer exists */
 		return CURL_PREREQFUNC_ABORT;
 	if (call->was_sent) {
 		set_lost(call);
@@ -382,7 +382,7 @@ static CURLcode set_callbacks(struct http_call *call)
 	return code;
 }
 
-/* A handle of libcurl is as large as many requests: a request that waits has none. */
+/* A libcurl handle is as large as many requests, so a waiting request has none. */
 static int make_handle(struct http_call *call)
 {
 	call->easy = curl_easy_init();
@@ -410,7 +410,7 @@ static void start_http_call(struct http_call *call)
 	http_pool_add(pool_of(call), call->easy);
 }
 
-/* What is called by begin may add and cancel any call. */
+/* Callbacks during the start may add and cancel any call. */
 static void begin_calls(struct http_client *client)
 {
 	struct http_call *call;
@@ -443,7 +443,7 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	call->output_idle = request->output_idle;
 	if (request->output_idle)
 		call->output_idle_timer = loop_new_timer(client->loop, check_silence, call);
-	/* What is wrong with the request is told when the call's turn comes. */
+	/* Errors of the request are reported when the call starts. */
 	http_setup_take(&call->setup, request, &call->err);
 	list_add(call->on_bytes || request->is_urgent ? &client->waiting_at_once
 						      : &client->waiting_calls,

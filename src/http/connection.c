@@ -1,6 +1,6 @@
 /* libcurl connects and then leaves the socket to us (CURLOPT_CONNECT_ONLY). The connection belongs
- * to its transfer, and that to a pool of its own: in a pool with others, libcurl would look now and
- * then whether the connection is still good, and close one that has an end of stream to be read. */
+ * to its transfer, and the transfer to its own pool. In a shared pool libcurl would sometimes check
+ * whether the connection is good, and close one whose end of stream is unread. */
 #include "http/connection.h"
 
 #include "base/mem.h"
@@ -18,16 +18,16 @@ struct http_connection {
 	struct http_setup setup;
 	struct http_pool *pool;
 	CURL *easy;
-	struct loop_watch *turn; /* a timer: tells, outside of libcurl, how connecting ended */
-	struct loop_watch *readable, *writable; /* NULL until it stands */
-	struct err err; /* why it does not stand */
+	struct loop_watch *turn; /* a timer: reports the result of connecting outside of libcurl */
+	struct loop_watch *readable, *writable; /* NULL until the connection is open */
+	struct err err; /* why it could not be opened */
 	char detail[CURL_ERROR_SIZE];
 };
 
 static void end_connecting(CURL *easy, CURLcode code);
 static void tell_opened(void *data);
 
-/* Only here to say that this is no short call; a bare connection brings no bytes by itself. */
+/* Only marks this as no short call; a bare connection delivers no bytes by itself. */
 static void take_nothing(const char *bytes, size_t len, void *data)
 {
 	(void) bytes;
@@ -44,7 +44,7 @@ static int set_bare(struct http_connection *connection)
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->detail);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-	/* A proxy has to hand everything on, of an http:// URL as well. */
+	/* A proxy must tunnel everything, also for an http:// URL. */
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	return code ? err_set(&connection->err, ERR_UNSUPPORTED,
 			      "this libcurl cannot open raw connections")
@@ -57,7 +57,7 @@ static void start_http_connection(struct http_connection *connection,
 	struct http_request bare = *request;
 
 	bare.on_bytes = take_nothing;
-	bare.timeout = 0; /* it is that of an answer */
+	bare.timeout = 0; /* that limit is for an answer */
 	http_setup_take(&connection->setup, &bare, &connection->err);
 	if (!connection->err.code &&
 	    http_setup_apply(&connection->setup, connection->easy, "", &connection->err) == 0 &&
@@ -106,7 +106,7 @@ const struct http_target *http_connection_target(const struct http_connection *c
 	return &connection->setup.target;
 }
 
-/* Of a connection that stood: `why` may be what libcurl wrote, or nothing. */
+/* For a connection that was open: `why` is libcurl's message, perhaps empty. */
 static int set_connection_lost_error(const struct http_connection *connection, const char *why,
 				     CURLcode code, struct err *err)
 {
@@ -135,7 +135,7 @@ static void watch_socket(struct http_connection *connection)
 	http_connection_want(connection, false, false);
 }
 
-/* Called by the pool, which may not be freed now. */
+/* Called by the pool, which must not be freed now. */
 static void end_connecting(CURL *easy, CURLcode code)
 {
 	char *private;

@@ -1,5 +1,5 @@
-/* One row for each way of failing that people can do something about; the others keep libcurl's own
- * words, which name hosts and reasons and never a header. */
+/* One row for each failure that users can do something about; the others keep libcurl's message,
+ * which names hosts and reasons and never a header. */
 #include "http/failure.h"
 
 #include "base/own.h"
@@ -12,7 +12,7 @@ struct failure {
 	CURLcode code;
 	enum err_code err_code;
 	const char *verb; /* before the server's name */
-	const char *reason; /* behind it; NULL: what libcurl says */
+	const char *reason; /* after it; NULL: libcurl's message */
 };
 
 static const struct failure failures[] = {
@@ -41,7 +41,7 @@ static const struct failure failures[] = {
 	 "the client certificate or its key cannot be read, or they do not match"},
 };
 
-/* What no other row says. */
+/* For failures without a row. */
 static const struct failure other = {CURLE_OK, ERR_UNREACHABLE, "cannot reach", NULL};
 
 static bool is_connected(CURL *easy)
@@ -56,7 +56,7 @@ static const struct failure *find_failure(CURL *easy, CURLcode code, const char 
 {
 	static const struct failure late = {CURLE_OPERATION_TIMEDOUT, ERR_IO, "lost",
 					    "no response in time"};
-	/* TLS 1.3 looks at our certificate when the connection stands already. */
+	/* TLS 1.3 checks our certificate after the connection is already open. */
 	static const struct failure alert = {CURLE_RECV_ERROR, ERR_REFUSED, "rejected by", NULL};
 
 	if (code == CURLE_OPERATION_TIMEDOUT && is_connected(easy))
@@ -69,7 +69,7 @@ static const struct failure *find_failure(CURL *easy, CURLcode code, const char 
 	return &other;
 }
 
-/* What stands behind the words by which libcurl names its own layers. */
+/* Skips the prefixes by which libcurl names its own layers. */
 static const char *without_layers(const char *detail)
 {
 	static const char *const layers[] = {
@@ -83,7 +83,7 @@ static const char *without_layers(const char *detail)
 	return detail;
 }
 
-/* In the form of our sentences: "Connection refused" begins with a small letter, "SSL" stays. */
+/* In the form of our messages: "Connection refused" begins in lower case, "SSL" stays. */
 static void add_lower(struct text *text, const char *sentence)
 {
 	size_t begin = text->len;
@@ -102,7 +102,7 @@ static void add_reason(struct text *text, CURL *easy, CURLcode code, const char 
 		text_add(text, "no connection in time");
 	else if (code == CURLE_COULDNT_CONNECT && os_errno)
 		add_lower(text, strerror((int) os_errno));
-	else if (strstr(detail, "wrong version number")) /* of TLS: OpenSSL's words */
+	else if (strstr(detail, "wrong version number")) /* OpenSSL's message about TLS */
 		text_add(text, "it does not speak TLS; perhaps its address begins with http://");
 	else if (*detail)
 		add_lower(text, without_layers(detail));
@@ -120,7 +120,7 @@ int http_failure_set(struct err *err, CURL *easy, CURLcode code, const char *ori
 		text_add(&reason, failure->reason);
 	else
 		add_reason(&reason, easy, code, detail);
-	/* What was lost before the request was sent never got there. */
+	/* A request that was lost before it was sent did not reach the server. */
 	if (failure->err_code == ERR_IO && !is_connected(easy))
 		failure = &other;
 	return err_set(err, failure->err_code, "%s %s: %s", failure->verb, origin,

@@ -7,14 +7,14 @@
 #include <string.h>
 
 struct secure_asker {
-	struct http_asker base; /* the first member, so that one is the other */
+	struct http_asker base; /* first member, so that both pointers are equal */
 	struct http_asker_settings settings;
 	char *origin; /* "https://host:port" */
-	char *authorization; /* the header; NULL: none */
+	char *authorization; /* header; NULL: none */
 	struct http_trust *trust;
 	struct http_client *client;
-	struct http_call *call; /* under way; NULL: none */
-	char *body; /* its */
+	struct http_call *call; /* current; NULL: none */
+	char *body; /* of the current call */
 };
 
 static void on_secure_request_done(const struct http_answer *answer, const struct err *err,
@@ -52,7 +52,7 @@ static void secure_asker_ask(struct http_asker *base, const char *path, const vo
 		.body = copy,
 		.body_len = len,
 		.trust = asker->trust,
-		.proxy = "", /* as without TLS */
+		.proxy = "", /* no proxy, as without TLS */
 		.on_done = on_secure_request_done,
 		.data = asker,
 		.limit = asker->settings.answer_limit,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* What a client waits longer when descriptors are there again. */
+/* Longest extra delay of a client after descriptors are free again. */
 #define DEFAULT_PAUSE MSEC_PER_SECOND
 
 struct listener {
@@ -16,17 +16,17 @@ struct listener {
 	int fd;
 	int port;
 	struct loop_watch *watch;
-	struct loop_watch *pause; /* after which it is tried again to take somebody on */
+	struct loop_watch *pause; /* until the next try to accept */
 	bool is_in_trouble;
 };
 
-/* What accept(2) says of a connection that is gone already, or of its network, is that one's. */
+/* Failures of accept(2) that are about one closed connection or its network do not last. */
 static bool is_lasting(int failure)
 {
 	return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
 }
 
-/* The connection is still there, so that the loop would ask without an end. */
+/* Stops listening for a while: the connection is still pending, so the loop would spin. */
 static void rest(struct listener *listener, int failure)
 {
 	msec pause = listener->request.pause ? listener->request.pause : DEFAULT_PAUSE;

@@ -1,5 +1,5 @@
-/* Listens on one TCP port of one address of this machine, on the loop, and hands over each client
- * that connects. */
+/* Listens on one TCP port of one address of this machine, on the loop, and passes on each client's
+ * connection. */
 #pragma once
 
 #include "base/err.h"
@@ -11,22 +11,23 @@
 struct listener;
 
 struct listener_request {
-	const char *address; /* "127.0.0.1", "::1"; no name */
+	const char *address; /* "127.0.0.1", "::1"; not a name */
 	int port; /* 0: the kernel chooses one */
-	/* Takes over a connected socket, which does not block. */
+	/* Takes over a connected, non-blocking socket. */
 	void (*on_connection)(int take_fd, void *data);
-	/* Nobody can be taken on (no descriptor is left). It is tried again after a while, and
-	 * when it is enabled; this is not told again before somebody was taken on. */
+	/* No connection can be accepted (no descriptor is left). It is retried after a while, and
+	 * when the listener is enabled. This is called again only after a connection was
+	 * accepted. */
 	void (*on_trouble)(const struct err *err, void *data);
-	msec pause; /* that while; 0: a second */
+	msec pause; /* time until the retry; 0: a second */
 	void *data;
 };
 
-/* ERR_INVALID: no address; ERR_NOT_FOUND: none of this machine's; ERR_EXISTS: the port is taken;
- * ERR_REFUSED: only the administrator may listen there. */
+/* Returns ERR_INVALID if `address` is no address; ERR_NOT_FOUND if it is not this machine's;
+ * ERR_EXISTS if the port is taken; ERR_REFUSED if only the administrator may listen there. */
 int listener_new(struct loop *loop, const struct listener_request *request,
 		 struct listener **ret_listener, struct err *err) MUST_USE;
 void listener_free(struct listener *listener); /* NULL is fine */
 int listener_port(const struct listener *listener);
-/* A client that connects while it is not enabled waits in the kernel, as many as that keeps. */
+/* While the listener is disabled, new connections wait in the kernel, up to its limit. */
 void listener_enable(struct listener *listener, bool is_enabled);

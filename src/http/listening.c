@@ -53,7 +53,7 @@ static int set_listening_error(const char *ip, int port, int failure, struct err
 	case EACCES:
 		return err_set(err, ERR_REFUSED, "port %d of %s: only root may listen on it", port,
 			       ip);
-	case EADDRNOTAVAIL: /* and what a machine without IPv6 says */
+	case EADDRNOTAVAIL: /* also returned by a machine without IPv6 */
 	case EAFNOSUPPORT:
 		return err_set(err, ERR_NOT_FOUND, "%s is not an address of this machine", ip);
 	default:
@@ -61,8 +61,8 @@ static int set_listening_error(const char *ip, int port, int failure, struct err
 	}
 }
 
-/* As servers do: connections of one that is gone are no obstacle. IPv6 alone, because IPv4 has a
- * listener of its own. 0 or errno. */
+/* As usual for servers: old connections are no obstacle. IPv6 only, because IPv4 has its own
+ * listener. Returns 0 or errno. */
 static int listen_on(const union address *address, socklen_t size, int *ret_fd)
 {
 	const int yes = 1;
@@ -72,7 +72,7 @@ static int listen_on(const union address *address, socklen_t size, int *ret_fd)
 	if (fd < 0)
 		return errno;
 	if (address->any.sa_family == AF_UNIX)
-		fchmod(fd, S_IRUSR | S_IWUSR); /* what bind makes has these rights */
+		fchmod(fd, S_IRUSR | S_IWUSR); /* bind creates the path with these permissions */
 	else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
 		return errno;
 	if (address->any.sa_family == AF_INET6)
@@ -125,7 +125,7 @@ bool listening_is_loopback(int fd)
 
 /* Paths. */
 
-/* Its process was killed, and left it behind. */
+/* Its process was killed and left the path. */
 static bool is_left_behind(const union address *address)
 {
 	struct stat status;
@@ -152,7 +152,7 @@ static int open_path(const char *path, struct listening *listening, struct err *
 		return err_set(err, ERR_EXISTS, "'%s' already exists", path);
 	if (failure)
 		return err_set_errno(err, failure, "cannot listen at '%s'", path);
-	/* The process that removes it may be in another folder by then. */
+	/* The process that removes it may have another working directory by then. */
 	listening->path = realpath(path, NULL);
 	listening->address = mem_format(UNIX_PREFIX "%s", listening->path ? listening->path : path);
 	return 0;
@@ -160,7 +160,7 @@ static int open_path(const char *path, struct listening *listening, struct err *
 
 /* Addresses. */
 
-/* The IP address of a host as it is written; what is none is refused as such. */
+/* The IP address of a host as written; other texts are rejected later. */
 static const char *ip_of(char *host)
 {
 	size_t len = strlen(host);

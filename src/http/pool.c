@@ -1,4 +1,4 @@
-/* libcurl says which sockets it waits for and until when; the loop does the waiting. */
+/* libcurl reports which sockets it waits for and until when; the loop waits. */
 #include "http/pool.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ struct http_pool {
 struct http_socket {
 	struct http_pool *pool;
 	curl_socket_t fd;
-	struct loop_watch *readable, *writable; /* NULL: not waited for */
+	struct loop_watch *readable, *writable; /* NULL: not watched */
 };
 
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data);
@@ -65,7 +65,7 @@ bool http_pool_is_busy(const struct http_pool *pool)
 	return pool->is_busy;
 }
 
-/* One message at a time: what is told may add and remove transfers. */
+/* One message at a time, because the callback may add and remove transfers. */
 static void tell_ended(struct http_pool *pool)
 {
 	int n_left;

@@ -1,4 +1,4 @@
-/* The query of a request, "name=value&…" with %XX and '+' (WHATWG's urlencoded). */
+/* Parses the query of a request, "name=value&…" with %XX and '+' (WHATWG's urlencoded). */
 #pragma once
 
 #include "base/own.h"
@@ -6,14 +6,15 @@
 
 struct http_query;
 
-/* NULL: it cannot be read: a name without '=', an escape that is none. A query that is NULL or ""
- * has no parameters. */
+/* Returns NULL if the query is malformed: a name without '=', an invalid escape. A query that is
+ * NULL or "" has no parameters. */
 struct http_query *http_query_new(const char *query) MUST_USE;
 void http_query_cleanup(struct http_query **query);
 
-/* Adds "name=value", escaped. */
+/* Appends "name=value", escaped. */
 void http_query_add(struct text *text, const char *name, const char *value);
 
-/* In order; one that is there twice comes twice. The texts live as long as the query. */
+/* Calls `fn` for each parameter in order, including duplicates. The texts live as long as the
+ * query. */
 void http_query_each(const struct http_query *query,
 		     void (*fn)(const char *name, const char *value, void *data), void *data);

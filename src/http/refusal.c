@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-/* Headers that are there once or not; NULL: not. */
+/* Headers that must not occur twice; NULL: absent. */
 struct single_headers {
 	const char *host, *origin, *site, *length, *coding;
 };
@@ -30,7 +30,7 @@ static const char **single_header_place_of(struct single_headers *headers, const
 	return NULL;
 }
 
-/* RFC 9110, 5.6.2: above all, no space stands before the colon. */
+/* RFC 9110, 5.6.2: in particular, no space before the colon. */
 static bool is_token(const char *text)
 {
 	static const char allowed[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
@@ -39,7 +39,7 @@ static bool is_token(const char *text)
 	return *text && !text[strspn(text, allowed)];
 }
 
-/* Without control bytes, of which a carriage return is the end of a line to some. */
+/* Without control bytes; to some programs a carriage return ends a line. */
 static bool is_plain_header_value(const char *text)
 {
 	for (; *text; text++)
@@ -65,14 +65,14 @@ static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret
 	return true;
 }
 
-/* evhttp takes any number up to 1 for a version, and answers in it: of 0.0 an answer would have no
- * end that can be told. */
+/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no detectable
+ * end. */
 static bool is_our_version(const struct evhttp_request *request)
 {
 	return request->major == 1 && request->minor >= 0;
 }
 
-/* evhttp leaves the body of a HEAD where it is: it would be the next request. */
+/* evhttp does not read the body of a HEAD: it would become the next request. */
 static bool has_one_end(const struct evhttp_request *request, const struct single_headers *headers)
 {
 	const char *length = headers->length, *coding = headers->coding;
@@ -122,7 +122,7 @@ static bool is_of_host(const char *origin, const char *host)
 	return host && scheme_end && text_equals_ignoring_case(scheme_end + strlen("://"), host);
 }
 
-/* What a page embeds, an image of it, has no Origin; "none": a person has typed the address. */
+/* Embedded content, such as an image, has no Origin. "none": the user typed the address. */
 static bool is_of_other_site(const struct single_headers *headers)
 {
 	if (headers->site && !text_equals(headers->site, "none") &&

@@ -1,10 +1,10 @@
-/* What an HTTP server refuses before anybody looks at what is asked, beyond what evhttp refuses:
+/* Requests that our HTTP server rejects before it handles them, beyond what evhttp rejects:
  *
- * - requests that another program on their way could end, or cut into headers, elsewhere (RFC 9112,
- *   5, 6 and 11.2): what one takes for a body is the next request to the other;
- * - requests of a page in a browser. A page of another site says so in Origin, and what it embeds
- * in Sec-Fetch-Site (W3C Fetch Metadata); one whose name leads to an address of this machine (DNS
- *   rebinding) is of the same site, but has its name in Host. */
+ * - requests that another program on the way could delimit differently or split into headers (RFC
+ *   9112, 5, 6 and 11.2): what one takes for a body is the next request to the other;
+ * - requests of a page in a browser. A page of another site is marked by Origin, and what it embeds
+ *   by Sec-Fetch-Site (W3C Fetch Metadata). A page whose name resolves to an address of this
+ *   machine (DNS rebinding) is of the same site, but has its name in Host. */
 #pragma once
 
 #include "base/own.h"
@@ -12,11 +12,12 @@
 struct evhttp_request;
 
 struct http_refusal {
-	int status; /* 0: nothing is refused */
+	int status; /* 0: not rejected */
 	const char *reason;
 };
 
-/* `hosts`: the names that Host may say, with any port, besides IP addresses, which no page has for
- * a name of its own; up to NULL. NULL: any. Callers give no Origin, or the host that they name. */
+/* `hosts`, ending with NULL: the names that Host may have, with any port. IP addresses are always
+ * allowed, since no page has one as its name. NULL: any. Callers send no Origin, or the host that
+ * they name. */
 struct http_refusal http_refusal_of(const struct evhttp_request *request,
 				    const char *const *hosts) MUST_USE;

@@ -50,7 +50,7 @@ bool http_is_same_secret(const char *given, const void *data)
 	return difference == 0;
 }
 
-/* RFC 6750, 2.1; the name of the scheme is in any case (RFC 9110, 11.1). */
+/* RFC 6750, 2.1; the name of the scheme is case-insensitive (RFC 9110, 11.1). */
 bool http_access_is_given(const struct http_call *call, const struct http_access *access)
 {
 	const char *header = http_call_header(call, "Authorization");
@@ -64,7 +64,7 @@ bool http_access_is_given(const struct http_call *call, const struct http_access
 	       access->is_known(header + strlen(BEARER), access->secret);
 }
 
-/* *ret_name as of `answer`; caller frees. */
+/* *ret_name is the `name` of `answer`; caller frees. */
 static bool is_path(const struct http_route *route, const char *path, char **ret_name)
 {
 	const char *star = strchr(route->path, '*');

@@ -1,5 +1,4 @@
-/* What an HTTP server of ours has: a table of methods and paths, and the answers that all of them
- * give alike. */
+/* The routes of our HTTP servers, a table of methods and paths, and their common answers. */
 #pragma once
 
 #include "base/json.h"
@@ -10,35 +9,34 @@
 
 struct http_route {
 	const char *method; /* "GET" answers HEAD too */
-	const char *path; /* "/jobs"; a "*" in it is one component */
+	const char *path; /* "/jobs"; a "*" matches one component */
 	bool is_open; /* needs no secret */
-	bool acts; /* a GET that changes something, or does not end by itself: HEAD is not answered
-		    */
+	bool acts; /* a GET that changes something, or does not end by itself: HEAD is rejected */
 	/* Answers the call or holds it. `name` is the component of the "*" as it was sent, never
-	 * empty; NULL where there is none. */
+	 * empty; NULL: no "*" in the path. */
 	void (*answer)(struct http_call *call, const char *name, void *data);
 };
 
-/* Whether a caller knows the secret, of what it gave. Takes as long for any text of a length. */
+/* Whether `given` is the secret. Its duration depends only on the length of the text. */
 typedef bool (*http_secret_fn)(const char *given, const void *secret);
 
 struct http_access {
-	http_secret_fn is_known; /* NULL: none is asked for */
+	http_secret_fn is_known; /* NULL: no secret is required */
 	const void *secret;
-	const char *header; /* carries the secret alone, as the bearer token does; NULL: no other */
+	const char *header; /* a header with just the secret, as an alternative; NULL: none */
 };
 
-/* Whether a caller gave it: as "Authorization: Bearer SECRET", or in the other header. */
+/* Whether the caller gave the secret: as "Authorization: Bearer SECRET", or in the other header. */
 bool http_access_is_given(const struct http_call *call, const struct http_access *access);
-/* Of a secret that is a text. */
+/* An http_secret_fn for a secret that is a text. */
 bool http_is_same_secret(const char *given, const void *secret);
 
-/* Answers by the first route that fits; 404 names the paths, 405 the methods of one. `routes` end
- * with a NULL method. Callers that do not give the secret are answered 401, but by open routes. */
+/* Answers by the first matching route. 404 lists the paths, 405 the methods of the path. `routes`
+ * ends with a NULL method. Callers without the secret get 401, except from open routes. */
 void http_routes_call(const struct http_route *routes, const struct http_access *access,
 		      struct http_call *call, void *data);
 
-/* The text, in which may stand what the caller said, as one line. */
+/* Answers with the text, which may quote the caller, as one line. */
 void http_answer_text(struct http_call *call, int status, const char *text);
 /* The `answer` of /healthz: "ok". */
 void http_answer_health(struct http_call *call, const char *name, void *data);

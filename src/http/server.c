@@ -1,9 +1,9 @@
-/* What evhttp of libevent 2.1 leaves to its user stands here: a limit of connections, a deadline
- * for each, and news of a caller that hangs up while its call is held.
+/* Adds what evhttp of libevent 2.1 leaves to its user: a limit of connections, a deadline for each,
+ * and detection of a caller that hangs up while its call is held.
  *
- * evhttp tells nobody of a connection before its first request. So each stream is made here
- * (make_stream), and becomes a connection of ours soon after (adopt), when evhttp has given it the
- * connection of its own as the argument of its callbacks. */
+ * evhttp reports no connection before its first request. So each stream is created here
+ * (make_stream). It becomes our connection soon after (adopt), when evhttp has passed its own
+ * connection as the argument of its callbacks. */
 #include "http/server.h"
 
 #include "base/mem.h"
@@ -23,9 +23,9 @@
 #include <sys/time.h>
 
 #define STATUS_OUR_FAULT 500
-/* What stands around headers and a body: sizes of chunks, ends of lines. */
+/* Overhead of headers and a body: sizes of chunks, ends of lines. */
 #define FRAMING_SIZE 1024
-#define ONE_WRITE 8192 /* bytes that a write never leaves a part of, on a socket that is empty */
+#define ONE_WRITE 8192 /* bytes that a write to an empty socket never splits */
 #define METHODS                                                                                    \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
 	 EVHTTP_REQ_PATCH | EVHTTP_REQ_OPTIONS)
@@ -35,15 +35,15 @@ struct connection {
 	struct evhttp_connection *http;
 	evutil_socket_t fd;
 	struct event *deadline;
-	uint64_t waits_since; /* for a request, in waits of the server; 0: it does not */
-	struct http_call *call; /* NULL: none, or it was answered */
-	char *path; /* of the last one, for on_end; NULL: nobody wants it */
+	uint64_t waits_since; /* for a request, in waits of the server; 0: not waiting */
+	struct http_call *call; /* NULL: none, or already answered */
+	char *path; /* of the last call, for on_end; NULL: not needed */
 };
 
 struct http_call {
 	struct connection *connection;
 	struct evhttp_request *request;
-	struct event *hang_up; /* NULL: it is not held */
+	struct event *hang_up; /* NULL: not held */
 	http_call_fn on_gone;
 	http_call_fn on_taken; /* NULL: its answer has not begun */
 	void *data;
@@ -55,22 +55,22 @@ struct http_server {
 	struct evhttp *http;
 	struct evconnlistener *listener;
 	const struct timeval *patience;
-	struct event *pause; /* after which it is tried again to take somebody on */
+	struct event *pause; /* until the next try to accept */
 	struct event *adoption;
 	struct bufferevent **newcomers;
 	size_t n_newcomers;
 	size_t newcomers_capacity;
 	struct connection **connections; /* by descriptor */
 	size_t n_descriptors;
-	size_t n_connections; /* newcomers too */
+	size_t n_connections; /* including new ones */
 	uint64_t n_waits; /* begun so far */
-	bool is_full; /* nobody is let in: each connection has a request that is not answered yet */
+	bool is_full; /* accepts none: each connection has an unanswered request */
 	bool is_ending;
 };
 
 /* Connections. */
 
-/* NULL: each has a request that is not answered yet. */
+/* NULL: each has an unanswered request. */
 static struct connection *longest_waiting(const struct http_server *server)
 {
 	struct connection *longest = NULL;
@@ -85,8 +85,8 @@ static struct connection *longest_waiting(const struct http_server *server)
 	return longest;
 }
 
-/* One more is let in where one that says nothing can go for it: such connections keep nobody out
- * who has something to ask. */
+/* Accepts one more connection if a silent one can be closed for it: silent connections do not keep
+ * out others. */
 static void mind_limit(struct http_server *server)
 {
 	bool was_full = server->is_full;
@@ -115,7 +115,7 @@ static void count_down(struct http_server *server)
 	mind_limit(server);
 }
 
-/* There is no call any more, and `on_gone` may not be called through it again. */
+/* Drops the call; `on_gone` must not be called through it again. */
 static void forget_call(struct http_call *call)
 {
 	call->connection->call = NULL;
@@ -135,7 +135,7 @@ static void on_closed(struct evhttp_connection *http, void *data)
 		call->on_gone(call, call->data);
 	else if (connection->path && !server->is_ending)
 		server->settings.on_end(connection->path, server->settings.data);
-	/* A write that failed has left us the request of an answer in pieces. */
+	/* After a failed write the request of a chunked answer is left to us. */
 	if (call && !evhttp_request_get_connection(call->request))
 		evhttp_request_free(call->request);
 	if (call)
@@ -179,7 +179,7 @@ static void store_server_connection(struct http_server *server, struct connectio
 	server->connections[connection->fd] = connection;
 }
 
-/* A stream that evhttp has freed meanwhile has no callbacks any more. */
+/* If evhttp has freed a stream meanwhile, its callbacks are unset. */
 static void adopt(struct http_server *server, struct bufferevent *stream)
 {
 	void *http = NULL;
@@ -215,8 +215,8 @@ static void on_adoption(evutil_socket_t fd, short what, void *data)
 	adopt_all(data);
 }
 
-/* Before anything is read from the stream. What waits to be read is limited besides by what a
- * request may have, so that a caller that sends without an end waits in the kernel. */
+/* Called before any byte of the stream is read. Its input buffer is also limited to the size of a
+ * request, so that endless input waits in the kernel. */
 static struct bufferevent *make_stream(struct event_base *base, void *data)
 {
 	struct http_server *server = data;
@@ -241,8 +241,8 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 	return stream;
 }
 
-/* No descriptor is left, or no memory in the kernel. The connection is still there, so that the
- * loop would ask without an end. */
+/* No descriptor or kernel memory is left. The connection is still pending, so the loop would
+ * spin. */
 static void on_accept_failed(struct evconnlistener *listener, void *data)
 {
 	static const struct timeval a_second = {1, 0};
@@ -264,8 +264,8 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 /* Calls. */
 
-/* And closes the connection, so that what lies behind the request is not read. To one that names a
- * host in its target evhttp would not say so. */
+/* Also closes the connection, so that bytes after the request are not read. evhttp itself would not
+ * do so for a request with a host in its target. */
 static void send_http_refusal(struct evhttp_request *request, struct http_refusal refusal)
 {
 	request->flags &= ~EVHTTP_PROXY_REQUEST;
@@ -322,7 +322,7 @@ const char *http_call_method(const struct http_call *call)
 	case EVHTTP_REQ_CONNECT:
 		break;
 	}
-	return ""; /* evhttp refuses them */
+	return ""; /* evhttp rejects them */
 }
 
 const char *http_call_path(const struct http_call *call)
@@ -350,7 +350,7 @@ const void *http_call_body(struct http_call *call, size_t *ret_len)
 	return evbuffer_pullup(body, -1);
 }
 
-/* Something came. More requests wait; only an end is news. */
+/* Bytes arrived. They may be more requests; only an end matters. */
 static void on_maybe_hang_up(evutil_socket_t fd, short what, void *data)
 {
 	struct http_call *call = data;
@@ -361,9 +361,9 @@ static void on_maybe_hang_up(evutil_socket_t fd, short what, void *data)
 		evhttp_connection_free(call->connection->http);
 }
 
-/* evhttp reads nothing while it waits for an answer, so that the descriptor is watched for its end
- * alone: edge-triggered, because there may be unread bytes, and with EV_READ, because libevent
- * tells of a reset by that. */
+/* evhttp reads nothing while it waits for an answer, so the descriptor is watched only for its end.
+ * The watch is edge-triggered, because there may be unread bytes. It includes EV_READ, because
+ * libevent reports a reset that way. */
 void http_call_hold(struct http_call *call, http_call_fn on_gone, void *data)
 {
 	struct connection *connection = call->connection;
@@ -389,8 +389,8 @@ static void on_sent(struct evhttp_request *request, void *data)
 	begin_to_wait(data);
 }
 
-/* evhttp drops an answer when it reads the end of the requests before all is written, and a caller
- * that has sent all may have shut down its side. */
+/* evhttp drops an answer when it reads end of input before all is written, and a caller that has
+ * sent all may have shut down its sending side. */
 static void give_time(struct connection *connection)
 {
 	event_add(connection->deadline, connection->server->patience);
@@ -412,7 +412,7 @@ static void add_length(struct http_call *call, size_t len)
 struct http_body {
 	char *bytes;
 	size_t len;
-	int n_users; /* the one that made it, and calls that have yet to take it */
+	int n_users; /* its creator, and the calls that have yet to read it */
 };
 
 struct http_body *http_body_new(const void *bytes, size_t len)
@@ -440,7 +440,7 @@ static void on_body_taken(const void *bytes, size_t len, void *data)
 	http_body_free(data);
 }
 
-/* Its output buffer has the body, unless only the head is asked for. */
+/* The request's output buffer has the body, unless only the head is requested. */
 static void send_http_answer(struct http_call *call, int status, const char *type, size_t len)
 {
 	struct connection *connection = call->connection;
@@ -449,7 +449,7 @@ static void send_http_answer(struct http_call *call, int status, const char *typ
 
 	http_call_add_header(call, "Content-Type", type);
 	if (wants_head_alone(call))
-		add_length(call, len); /* of others it is what was added */
+		add_length(call, len); /* for others it is the added bytes */
 	forget_call(call);
 	evhttp_request_set_on_complete_cb(request, on_sent, connection);
 	evhttp_send_reply(request, status, NULL, NULL);
@@ -476,7 +476,7 @@ void http_call_answer_body(struct http_call *call, int status, const char *type,
 	send_http_answer(call, status, type, body->len);
 }
 
-/* An answer in pieces. evhttp sends them as chunks, to callers of HTTP/1.0 until the connection
+/* Answers in pieces. evhttp sends them as chunks, and to HTTP/1.0 callers until the connection
  * ends. */
 
 static void on_taken(struct evhttp_connection *http, void *data)
@@ -570,7 +570,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	server->settings = *settings;
 	server->base = base;
 	server->listener = listener;
-	/* One queue for all connections, which wait equally long, instead of a heap. */
+	/* One queue for all connections, which have the same timeout, instead of a heap. */
 	server->patience = event_base_init_common_timeout(base, &patience);
 	server->pause = event_new(base, -1, 0, on_pause_over, server);
 	server->adoption = event_new(base, -1, 0, on_adoption, server);

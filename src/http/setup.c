@@ -1,5 +1,5 @@
-/* Each group of options stands in a function of its own, with the reason for those that are not
- * plain. An option that this libcurl does not know is an error: none of them is decoration. */
+/* Each group of options has its own function, with the reasons for unusual ones. An option that
+ * this libcurl does not support is an error, because all are needed. */
 #include "http/setup.h"
 
 #include "base/mem.h"
@@ -13,22 +13,21 @@
 #define DEFAULT_CONNECT_TIMEOUT (10 * MSEC_PER_SECOND)
 #define DEFAULT_TIMEOUT (60 * MSEC_PER_SECOND)
 
-/* A peer that is gone without a word: asked after 30 s of silence, every 5 s, and given up when
+/* Detects a dead peer: probes begin after 30 s of silence, every 5 s; the connection is closed when
  * nothing was acknowledged for 30 s. */
 #define KEEPALIVE_IDLE 30L
 #define KEEPALIVE_INTERVAL 5L
 #define UNACKNOWLEDGED_LIMIT 30000
 
-/* Bytes that libcurl reads at a time, and holds for each call. What TLS brings at once has to have
- * room: of an HTTP/2 stream libcurl 7.88 keeps the rest back until the server sends something more,
- * which for a watch is a bookmark a minute later. */
+/* Size of libcurl's receive buffer, one for each call. It must hold what TLS delivers in one piece.
+ * libcurl 7.88 keeps the rest of an HTTP/2 stream back until the server sends more, which for a
+ * watch is a bookmark a minute later. */
 #define TLS_RECORD_MOST 16384L
 #define BUFFER_OF_A_CALL TLS_RECORD_MOST
-/* Bytes that it copies a request into before TLS takes them, and holds until the answer has ended:
- * 64 KiB if nothing is said, 16 at least. */
+/* Size of the send buffer, held until the answer has ended: 64 KiB by default, at least 16. */
 #define BUFFER_OF_A_REQUEST (16L * 1024)
 
-/* libcurl's own sockets would be handed to programs that are started. */
+/* libcurl's own sockets would be inherited by started programs. */
 static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	const unsigned limit = UNACKNOWLEDGED_LIMIT;
@@ -57,15 +56,15 @@ static CURLcode set_connection(CURL *easy, const struct http_setup *setup,
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL);
-	/* A name service that hangs is asked in a thread; it is not waited for at the end. */
+	/* A thread asks the name service, which may hang; it is not joined at the end. */
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	return code;
 }
 
-/* What goes to one server waits for the first of it to connect, and shares that connection. No
- * stream is ever paused, which would stall the others (curl issue 10988). Without TLS it is the
- * first answer that says whether it can be shared, and that of a stream may be long in coming. */
+/* Calls to one server wait until its first connection is open, and share it. No stream is ever
+ * paused, which would stall the others (curl issue 10988). Without TLS only the first answer shows
+ * whether the connection can be shared, and that of a stream may be late. */
 static CURLcode set_kind(CURL *easy, const struct http_request *request)
 {
 	bool is_stream = request->on_bytes != NULL;
@@ -83,8 +82,8 @@ static CURLcode set_kind(CURL *easy, const struct http_request *request)
 	return code;
 }
 
-/* What is said aloud is not overruled by NO_PROXY; and, as in Go's clients, no proxy of the
- * environment stands between this machine and itself. */
+/* NO_PROXY does not override an explicit proxy. As in Go's clients, proxies of the environment do
+ * not apply to this machine. */
 static CURLcode set_proxy(CURL *easy, const struct http_setup *setup,
 			  const struct http_request *request)
 {
@@ -110,8 +109,8 @@ static CURLcode set_blob(CURL *easy, CURLoption option, const char *pem)
 	return curl_easy_setopt(easy, option, &blob);
 }
 
-/* The authorities that are given are the only ones: the system's folder of certificates, which
- * libcurl would look into besides, is taken away. */
+/* The given authorities are the only ones: the system's certificate directory, which libcurl would
+ * also search, is disabled. */
 static CURLcode set_authority(CURL *easy, const char *authority)
 {
 	CURLcode code = set_blob(easy, CURLOPT_CAINFO_BLOB, authority);
@@ -175,7 +174,8 @@ static int add_header(struct curl_slist **headers, const char *header, struct er
 
 static void set_lists(struct http_setup *setup, const struct http_request *request, struct err *err)
 {
-	/* Without this, libcurl asks for leave to send a large body, and loses a round trip. */
+	/* Without this, libcurl waits for "100 Continue" before a large body, which costs a round
+	 * trip. */
 	int rc = add_header(&setup->headers, "Expect:", err);
 
 	for (size_t i = 0; !rc && request->headers && request->headers[i]; i++)

@@ -1,4 +1,4 @@
-/* URLs are read by libcurl itself, so that both see the same host in them. */
+/* libcurl itself parses URLs, so that both see the same host. */
 #include "http/target.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static void free_part(char **part)
 	curl_free(*part);
 }
 
-/* A part of the URL; NULL when it has none. Freed by free_part. */
+/* A part of the URL; NULL: absent. Free it with free_part. */
 static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 {
 	char *part = NULL;
@@ -27,7 +27,7 @@ static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 	return curl_url_get(url, which, &part, flags) == CURLUE_OK ? part : NULL;
 }
 
-/* As Go's clients judge it: localhost and every loopback address. */
+/* As Go's clients do: localhost and every loopback address. */
 static bool is_loopback_url_host(const char *host)
 {
 	struct in_addr address;

@@ -23,7 +23,7 @@ static struct bufferevent *new_stream(const struct http_tls *tls, struct event_b
 	struct bufferevent *stream = bufferevent_openssl_socket_new(
 		base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
 
-	/* Many clients close the connection without taking leave. */
+	/* Many clients close the connection without close_notify. */
 	if (stream)
 		bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
 	else
@@ -50,7 +50,7 @@ static struct tls_context *context_new(void)
 		mem_abort();
 	SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION);
 	SSL_CTX_set_options(tls->context, SSL_OP_NO_RENEGOTIATION);
-	/* Of idle connections nothing is kept but their state. */
+	/* Idle connections keep only their state. */
 	SSL_CTX_set_mode(tls->context, SSL_MODE_RELEASE_BUFFERS);
 	return tls;
 }

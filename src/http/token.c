@@ -31,7 +31,7 @@ int token_new(char **ret_token, struct err *err)
 {
 	unsigned char bytes[TOKEN_SIZE];
 
-	/* Up to 256 bytes come whole once the pool is ready (getrandom(2)). */
+	/* Up to 256 bytes come complete once the pool is ready (getrandom(2)). */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return err_set_errno(err, errno, "cannot get random numbers");
 	*ret_token = hexadecimal("", bytes, sizeof(bytes));

@@ -7,7 +7,7 @@
 
 struct http_trust {
 	struct http_trust_parts parts;
-	/* What parts points to. */
+	/* The memory of `parts`. */
 	char *authority, *client_certificate, *client_key, *server_name, *pin;
 	int n_references;
 };

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <wslay/wslay.h>
 
-#define BATCH ((size_t) 64 * 1024) /* bytes of frames that are written at once */
-#define MOST_WAITING 1000 /* messages to be sent, pongs among them, before reading goes on */
+#define BATCH ((size_t) 64 * 1024) /* bytes of frames per write */
+#define MOST_WAITING 1000 /* messages to send, including pongs, before reading continues */
 
 static ssize_t on_websocket_read(wslay_event_context_ptr framing, uint8_t *bytes, size_t size,
 				 int flags, void *data)
@@ -21,7 +21,7 @@ static ssize_t on_websocket_read(wslay_event_context_ptr framing, uint8_t *bytes
 		wslay_event_set_error(framing, WSLAY_ERR_WOULDBLOCK);
 		return -1;
 	}
-	if (len) { /* came behind the head */
+	if (len) { /* bytes after the head */
 		len = len < size ? len : size;
 		memcpy(bytes, websocket->in.bytes + websocket->n_taken, len);
 		websocket->n_taken += len;
@@ -37,8 +37,8 @@ static ssize_t on_websocket_read(wslay_event_context_ptr framing, uint8_t *bytes
 	return (ssize_t) len;
 }
 
-/* What frames were added goes at once: wslay hands out 4 KiB at a time, and each would be a record
- * of TLS and a call of its own. */
+/* Sends all added frames with one write: wslay emits 4 KiB at a time, and each would be its own TLS
+ * record and system call. */
 static int send_out(struct websocket *websocket)
 {
 	int rc = websocket_write_out(websocket);
@@ -132,7 +132,7 @@ static void break_rules(struct websocket *websocket)
 		websocket_origin(websocket));
 }
 
-/* What wslay found wrong, and told the server when it closed. */
+/* The error that wslay found, and reported to the server when it closed. */
 static void evaluate_close(struct websocket *websocket)
 {
 	switch (wslay_event_get_status_code_sent(websocket->framing)) {
@@ -149,7 +149,7 @@ static void evaluate_close(struct websocket *websocket)
 	}
 }
 
-/* Why the framing failed: the connection has said so, or wslay has only its name for it. */
+/* Why the framing failed: the connection's error, or else wslay's code. */
 static void judge_failure(struct websocket *websocket, int rc)
 {
 	if (rc == WSLAY_ERR_NOMEM)
@@ -158,7 +158,7 @@ static void judge_failure(struct websocket *websocket, int rc)
 		break_rules(websocket);
 }
 
-/* A close overtakes what waits to be sent, so it has to wait itself. */
+/* A close frame overtakes queued messages, so it has to wait. */
 static void close_when_sent(struct websocket *websocket)
 {
 	if (!websocket->wants_close || wslay_event_get_queued_msg_count(websocket->framing))
@@ -180,7 +180,7 @@ bool websocket_exchange(struct websocket *websocket)
 	if (!rc)
 		rc = send_out(websocket);
 	if (rc && wslay_event_get_close_received(framing)) {
-		websocket->err = (struct err){0}; /* it did not wait for our answer */
+		websocket->err = (struct err){0}; /* the server did not wait for our answer */
 		return true;
 	}
 	if (rc) {

@@ -93,7 +93,7 @@ static bool is_word(const char *bytes, size_t len, const char *word)
 	return strlen(word) == len && text_equals_ignoring_case(copy, word);
 }
 
-/* The value of a header, for the caller to free; NULL where there is none. */
+/* The value of a header; the caller frees it. NULL: absent. */
 static char *find_header_value(const char *head, size_t len, const char *name)
 {
 	const char *at = head, *end = head + len;

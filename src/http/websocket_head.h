@@ -1,5 +1,5 @@
-/* The handshake of a WebSocket (RFC 6455, section 4): the request's head, and what the server
- * answers. Pure. */
+/* The handshake of a WebSocket (RFC 6455, section 4): the head of the request and the server's
+ * answer. Pure. */
 #pragma once
 
 #include "base/err.h"
@@ -14,13 +14,13 @@
 #define WEBSOCKET_KEY_SIZE 32
 #define WEBSOCKET_HEAD_LIMIT ((size_t) 64 * 1024)
 
-/* Made anew of random bytes for each handshake. */
+/* Created from random bytes for each handshake. */
 struct websocket_key {
 	char sent[WEBSOCKET_KEY_SIZE]; /* base64 */
-	char expected[WEBSOCKET_KEY_SIZE]; /* what a server of WebSockets answers to it */
+	char expected[WEBSOCKET_KEY_SIZE]; /* the server's expected answer */
 };
 
-/* What the request says; all borrowed. */
+/* The contents of the request; all borrowed. */
 struct websocket_head {
 	const char *target; /* "/path?query" */
 	const char *host; /* "host:port" */
@@ -30,18 +30,18 @@ struct websocket_head {
 };
 
 struct websocket_answer {
-	int status; /* of HTTP; 101: the connection is a WebSocket now */
-	char *protocol; /* the sub-protocol that the server chose; NULL: none */
-	size_t body_len; /* of any other status; SIZE_MAX: until the connection ends */
+	int status; /* HTTP status; 101: the connection is now a WebSocket */
+	char *protocol; /* the server's choice of sub-protocol; NULL: none */
+	size_t body_len; /* with any other status; SIZE_MAX: until the connection ends */
 };
 
 struct websocket_key websocket_key_of(const uint8_t nonce[WEBSOCKET_NONCE_SIZE]);
 void websocket_add_request(struct text *text, const struct websocket_head *head,
 			   const struct websocket_key *key);
-/* How many bytes the head of an answer has that `bytes` begin with; 0 when it is not complete. */
+/* The length of the answer's head at the beginning of `bytes`; 0 if it is incomplete. */
 size_t websocket_head_length(const char *bytes, size_t len);
-/* Reads a complete head. ERR_INVALID: it is no answer of HTTP/1.1, or says 101 without being a
- * WebSocket that was asked for. */
+/* Parses a complete head. Returns ERR_INVALID if it is no HTTP/1.1 answer, or says 101 without
+ * being the requested WebSocket. */
 int websocket_read_answer(const char *bytes, size_t len, const struct websocket_head *head,
 			  const struct websocket_key *key, struct websocket_answer *ret_answer,
 			  struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* What handshake and frames both need of a WebSocket. */
+/* Functions of a WebSocket that handshake and frames share. */
 #include "http/websocket_state.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ void websocket_ask_for_turn(const struct websocket *websocket)
 void websocket_take_random(void *bytes, size_t len)
 {
 	if (getrandom(bytes, len, 0) != (ssize_t) len)
-		mem_abort(); /* not for so few bytes */
+		mem_abort(); /* cannot fail for so few bytes */
 }
 
 int websocket_write_out(struct websocket *websocket)

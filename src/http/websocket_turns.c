@@ -1,6 +1,6 @@
-/* One function, `turn`, does what can be done now: the head of the request goes, the head of the
- * answer comes, and from there on the framing says what is read and sent. What callbacks ask for is
- * noted, and done when the turn ends. */
+/* One function, `turn`, does everything that is possible now: sends the head of the request, reads
+ * the head of the answer, then lets the framing read and send. Requests of callbacks are recorded
+ * and executed at the end of the turn. */
 #include "base/mem.h"
 #include "http/websocket_frames.h"
 #include "http/websocket_upgrade.h"
@@ -23,7 +23,7 @@ static char **copy_list(const char *const *list)
 	return copy;
 }
 
-/* Headers hold tokens: what was in them is overwritten. */
+/* Headers contain tokens, so they are overwritten. */
 static void free_list(char **list)
 {
 	for (size_t i = 0; list[i]; i++) {
@@ -93,9 +93,8 @@ static void check_answer_time(struct websocket *websocket, msec now)
 		loop_timer_arm(websocket->timer, loop_now() + due - now);
 }
 
-/* After half of the time the server is asked, and has the other half to answer: however late we
- * come to look, a server that was not asked is not given up. One that does not read hears nothing.
- */
+/* After half of the time the server gets a ping, and has the other half to answer. However late
+ * this runs, a server without a ping is not given up. A paused WebSocket hears nothing. */
 static void check_silence(struct websocket *websocket, msec now)
 {
 	msec limit = websocket->request.http.output_idle, half = limit / 2;
@@ -117,7 +116,7 @@ static void check_silence(struct websocket *websocket, msec now)
 	loop_timer_arm(websocket->timer, loop_now() + due - now);
 }
 
-/* The timer: of the answer until it is open, then silence. */
+/* The timer: for the answer until the WebSocket is open, then for silence. */
 static void check_time(void *data)
 {
 	struct websocket *websocket = data;
@@ -141,7 +140,7 @@ static int read_head(struct websocket *websocket)
 	return rc;
 }
 
-/* True: it is over. */
+/* Returns true if it has ended. */
 static bool advance_websocket(struct websocket *websocket)
 {
 	int rc = 0;
@@ -176,7 +175,7 @@ static void notify_websocket_room(struct websocket *websocket)
 		websocket->request.on_room(websocket->request.data);
 }
 
-/* What can be done now. */
+/* Does everything that is possible now. */
 static void turn(void *data)
 {
 	struct websocket *websocket = data;
@@ -197,7 +196,7 @@ static void turn(void *data)
 		set_wants(websocket);
 }
 
-/* The connection stands, or does not. */
+/* The connection is open, or failed. */
 static void on_connected(const struct err *err, void *data)
 {
 	struct websocket *websocket = data;

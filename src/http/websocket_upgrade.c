@@ -1,4 +1,5 @@
-/* The head of the request, and what the server answers: a WebSocket, or the body of a refusal. */
+/* Sends the head of the request and reads the server's answer: a WebSocket, or the body of a
+ * rejection. */
 #include "http/websocket_upgrade.h"
 
 #define PIECE 4096
@@ -41,7 +42,7 @@ int websocket_send_head(struct websocket *websocket)
 	return rc;
 }
 
-/* What the server answers, in the order in which it came. */
+/* Reads the server's answer, in the order of arrival. */
 static int read_upgrade_answer(struct websocket *websocket, size_t head_len)
 {
 	const struct websocket_head head = head_of(websocket);
@@ -66,7 +67,7 @@ static int read_upgrade_answer(struct websocket *websocket, size_t head_len)
 	return 0;
 }
 
-/* *ret_is_new: something came. */
+/* *ret_is_new: bytes arrived. */
 static int read_piece(struct websocket *websocket, bool *ret_is_new)
 {
 	char piece[PIECE];

@@ -1,13 +1,13 @@
-/* The handshake of a WebSocket on its connection: the head of the request, and what the server
- * answers. What the heads say is websocket_head.h's. */
+/* The handshake of a WebSocket on its connection: sends the head of the request and reads the
+ * server's answer. websocket_head.h builds and parses the heads. */
 #pragma once
 
 #include "http/websocket_state.h"
 
-/* On a connection that stands. */
+/* The connection must be open. */
 void websocket_begin_head(struct websocket *websocket);
 int websocket_send_head(struct websocket *websocket);
-/* Until the state says what the answer is: a WebSocket, or the body of a refusal. */
+/* Reads until the state says what the answer is: a WebSocket, or the body of a rejection. */
 int websocket_read_head(struct websocket *websocket);
-/* True: all of the body is there that will be. The end of the connection is one of its ends. */
+/* Returns true if the body is complete. The end of the connection also completes it. */
 bool websocket_read_body(struct websocket *websocket);

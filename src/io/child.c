@@ -26,8 +26,8 @@
 #define CLOSE_RANGE_CLOEXEC 4
 #endif
 
-/* What exec itself gives up with when nobody set a PATH (execvp of glibc, and a place for what an
- * administrator installed). */
+/* The directories that exec itself searches without a PATH (execvp of glibc), and one for programs
+ * that an administrator installed. */
 #define PATH_OTHERWISE "/usr/local/bin:/usr/bin:/bin"
 
 enum start_step {
@@ -43,7 +43,7 @@ struct start_failure {
 	int errno_value; /* 0: started */
 };
 
-/* Tries one path that the program may have; 0, or an errno value. */
+/* Tries one possible path of the program; 0, or an errno value. */
 typedef int (*try_program_fn)(const struct child_start *start, const char *path, int folder_fd);
 
 static const char *search_path_of(char *const *environment)
@@ -54,15 +54,15 @@ static const char *search_path_of(char *const *environment)
 	return PATH_OTHERWISE;
 }
 
-/* The errors after which execvp(3) looks in the next folder. */
+/* The errors after which execvp(3) tries the next directory. */
 static bool is_worth_another_folder(int errno_value)
 {
 	return errno_value == ENOENT || errno_value == ENOTDIR || errno_value == EACCES ||
 	       errno_value == ENODEV || errno_value == ESTALE || errno_value == ETIMEDOUT;
 }
 
-/* As execvp(3), but for empty elements, and in the child's own PATH: a program that was found and
- * may not be run is told of rather than one that was not found. Allocates nothing. */
+/* As execvp(3), except for empty elements, and in the child's own PATH: a program without execute
+ * permission is reported rather than a missing one. Allocates nothing. */
 static int try_each_place(const struct child_start *start, int folder_fd, try_program_fn try)
 {
 	if (strchr(start->program, '/') || *start->program == '\0')
@@ -104,7 +104,7 @@ static int try_access(const struct child_start *start, const char *path, int fol
 	return faccessat(folder_fd, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* The handlers are ours and the memory is shared: they have to be gone before a signal can come. */
+/* The handlers are ours and the memory is shared: reset them before a signal can arrive. */
 static void restore_signals(void)
 {
 	const struct sigaction by_default = {.sa_handler = SIG_DFL};
@@ -129,7 +129,7 @@ static bool connect_input(const struct child_start *start)
 
 static bool connect_streams(const struct child_start *start)
 {
-	/* Out of the way first, should they be among the three that they replace. */
+	/* First moved away, in case they are among the three that they replace. */
 	int output = fcntl(start->output_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	int error = start->error_fd ? fcntl(start->error_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 				    : output;
@@ -140,13 +140,13 @@ static bool connect_streams(const struct child_start *start)
 		return false;
 	if (dup2(output, STDOUT_FILENO) < 0 || dup2(error, STDERR_FILENO) < 0)
 		return false;
-	/* Ours all close on exec; what our own parent left open does not. A kernel before 5.11
-	 * cannot do this, which is no reason to fail. */
+	/* Our descriptors all close on exec; inherited ones do not. A kernel before 5.11 cannot do
+	 * this, which is no failure. */
 	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	return true;
 }
 
-/* A parent that died before prctl sends no signal: then we are somebody else's child by now. */
+/* A parent that exited before prctl sends no signal: then we already have another parent. */
 static bool die_with(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -342,8 +342,8 @@ void child_signal_group(pid_t pid, int signal_number)
 	kill(-pid, signal_number);
 }
 
-/* What child_start made leads its group inside our session; a session of its own it cannot have,
- * since the leader of a group may not begin one (setsid(2)). */
+/* A child of child_start leads a process group inside our session. It cannot have its own session,
+ * since the leader of a group may not create one (setsid(2)). */
 static bool leads_group_in_our_session(pid_t pid)
 {
 	return getpgid(pid) == pid && getsid(pid) == getsid(0);

@@ -1,8 +1,9 @@
-/* Reads limits and use of a group and of each one above it: the tightest counts.
+/* Reads limits and usage of a group and of each one above it: the tightest limit counts.
  *
  * Unified hierarchy (v2): memory.max, memory.current, pids.max, pids.current, cpu.max. Version 1
- * has a hierarchy for each controller, and other names for memory and processors. Where a container
- * sees the path of its host, which is not mounted in it, the folders above lead to what is. */
+ * has a hierarchy for each controller, and other names for memory and CPUs. A container may see a
+ * path of its host that is not mounted in the container; then the parent directories lead to what
+ * is mounted. */
 #include "io/control_group.h"
 
 #include "base/mem.h"
@@ -13,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Version 1 has a huge number, cut to whole pages, where there is no limit. */
+/* Version 1 shows a huge number, rounded to whole pages, if there is no limit. */
 #define NO_LIMIT_ABOVE ((int64_t) 1 << 60)
 
-/* How a version calls what we read. */
+/* The file names of a version. */
 struct names {
 	const char *limit;
 	const char *use;
-	const char *file_cache; /* of memory.stat: used, and given back when it is needed */
+	const char *file_cache; /* of memory.stat: used, and freed when it is needed */
 };
 
 static const struct names memory_names = {"memory.max", "memory.current", "\ninactive_file "};
@@ -28,7 +29,7 @@ static const struct names old_memory_names = {"memory.limit_in_bytes", "memory.u
 					      "\ntotal_inactive_file "};
 static const struct names process_names = {"pids.max", "pids.current", NULL};
 
-/* The text of a file in a folder; NULL when it cannot be read. Caller frees. */
+/* The text of a file in a directory; NULL when it cannot be read. Caller frees. */
 static char *read_control_group_file(const char *folder, const char *name)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", folder, name);
@@ -36,7 +37,7 @@ static char *read_control_group_file(const char *folder, const char *name)
 	return file_read_text(path);
 }
 
-/* A number that a file has on its only line; -1 for "max" and where there is no such file. */
+/* The number on the only line of a file; -1 for "max", or if there is no such file. */
 static int64_t read_control_group_number(const char *folder, const char *name)
 {
 	char *text CLEANUP(mem_free_text) = read_control_group_file(folder, name);
@@ -57,7 +58,7 @@ static int64_t read_file_cache(const char *folder, const char *title)
 	return line ? strtoll(line + strlen(title), NULL, 10) : 0;
 }
 
-/* What one group leaves of what it counts; -1: no limit. */
+/* What is left of one group's limit; -1: no limit. */
 static int64_t read_room(const char *folder, const struct names *names)
 {
 	int64_t limit = read_control_group_number(folder, names->limit);
@@ -85,7 +86,7 @@ static int64_t read_processes(const char *folder)
 	return read_room(folder, &process_names);
 }
 
-/* So many microseconds in each period of so many. */
+/* CPU thousandths for `quota` microseconds in each `period` of microseconds. */
 static int64_t thousandths_of(int64_t quota, int64_t period)
 {
 	return quota > 0 && period > 0 ? quota * 1000 / period : -1;
@@ -140,10 +141,10 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* How each is read: in the unified hierarchy, and in that of its controller in version 1. */
+/* How to read each limit: in the unified hierarchy, and in that of its controller in version 1. */
 static const struct {
 	const char *controller;
-	const char *old_folder; /* of its hierarchy */
+	const char *old_folder; /* of its version 1 hierarchy */
 	int64_t (*read)(const char *folder);
 	int64_t (*read_old)(const char *folder);
 } limits[] = {
@@ -152,7 +153,7 @@ static const struct {
 	[CONTROL_GROUP_PROCESSORS] = {"cpu", "/cpu", read_processors, read_old_processors},
 };
 
-/* One line, "ID:CONTROLLERS:FOLDER"; the unified hierarchy has no controllers there. */
+/* One line, "ID:CONTROLLERS:FOLDER"; the unified hierarchy has no controllers in it. */
 static void read_control_group_line(const char *root, char *line, enum control_group_limit limit,
 				    int64_t *least)
 {

@@ -1,8 +1,8 @@
-/* How many descriptors this process may have open (RLIMIT_NOFILE).
+/* The limit of open descriptors of this process (RLIMIT_NOFILE).
  *
- * The soft limit is 1024 nearly everywhere, because select(2) knows no more; the hard one is what
- * the administrator allows. A program that does not use select may raise the one to the other, and
- * gives the programs that it starts the limit back that it found (systemd does the same). */
+ * The soft limit is 1024 nearly everywhere, because select(2) handles no more; the administrator
+ * sets the hard limit. A program that does not use select may raise its soft limit to the hard one.
+ * It gives its child programs the original limit (as systemd does). */
 #pragma once
 
 #include "base/err.h"
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/* Raises the soft limit to the hard one; *ret_before is what it was. ERR_LIMIT, and nothing raised,
- * when even that is less than `n_needed`. */
+/* Raises the soft limit to the hard one; *ret_before is the previous soft limit. ERR_LIMIT, and
+ * nothing is raised, when the hard limit is less than `n_needed`. */
 int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err) MUST_USE;
 
-/* The same, as far as it goes: what cannot be opened later says so. */
+/* The same without an error: a descriptor that cannot be opened later gives its own error. */
 void descriptor_limit_raise_to_most(void);
 
 /* Sets the soft limit. Safe between vfork and exec. */

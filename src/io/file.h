@@ -1,4 +1,5 @@
-/* Files: what open, read and write leave to the caller, done once. Folders are io/folder's. */
+/* Files: the loops and checks that open, read and write leave to the caller. Directories are in
+ * io/folder. */
 #pragma once
 
 #include "base/err.h"
@@ -8,49 +9,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `int fd CLEANUP(file_close) = …`; a negative number is passed over, and -1 is left behind. */
+/* `int fd CLEANUP(file_close) = …`; ignores a negative number, and sets *fd to -1. */
 void file_close(int *fd);
 
-/* Standard input, output and error output that we were started without (`>&-`) would be the numbers
- * of the next files that we open, and our messages would be written into those. They are opened so
- * that reading or writing them fails as before. */
+/* Opens standard input, output or error output if this process was started without it (`>&-`), so
+ * that reading or writing it fails as before. Otherwise the next file that we open would get its
+ * number, and our messages. */
 void file_keep_standard_numbers(void);
 
-/* Closes what our caller had open beyond those three: a lock or a pipe of its own is not to be held
- * for as long as a process in the background runs. All that we open closes on exec, which is how
- * the two are told apart; of a library that is not so, so before any is at work. */
+/* Closes descriptors that were inherited beyond those three, so that a process in the background
+ * does not hold a lock or a pipe of its caller. They are recognized because all descriptors that we
+ * open close on exec. Libraries do not always do that: call it before any is in use. */
 void file_close_inherited(void);
 
-/* Writes all of it, over interruptions and short writes. Returns 0 or errno; *ret_written (may be
- * NULL) is how much was taken in either case. */
+/* Writes all bytes, over interruptions and short writes. Returns 0 or errno; *ret_written (may be
+ * NULL) is the number of bytes written in either case. */
 int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written);
 
 /* Reads up to `len` bytes at an offset, over interruptions and short reads; less only at the end
  * of the file or on an error. Returns how many. */
 size_t file_read_at(int fd, void *bytes, size_t len, int64_t offset);
 
-/* A file that may be run. */
+/* Whether it is an executable file. */
 bool file_is_program(const char *path);
 /* The part before the last slash; "/" and "." as dirname(3). Caller frees. */
 char *file_folder_of(const char *path) MUST_USE;
 
-/* The whole of a file (or pipe), at most `limit` bytes: ERR_NOT_FOUND, ERR_LIMIT, ERR_IO. A NUL is
- * put behind the bytes; the caller frees them. */
+/* The whole of a file (or pipe), at most `limit` bytes: ERR_NOT_FOUND, ERR_LIMIT, ERR_IO. A NUL
+ * follows the bytes; the caller frees them. */
 int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
 		    struct err *err) MUST_USE;
 
 /* A small file (64 KiB at most) as text, for the caller to free; NULL when it cannot be read. */
 char *file_read_text(const char *path) MUST_USE;
 
-/* Writes into a file that is there, as those of the kernel are. */
+/* Writes into an existing file, such as the kernel's. */
 bool file_write_text(const char *path, const char *text);
 
-/* The path is the folder's own, or below it, by the names alone. */
+/* Whether the path is the directory, or below it, by comparing names only. */
 bool file_is_in(const char *path, const char *folder);
 
-/* Makes the file hold these bytes, for this user alone to read: they are written to a new name,
- * flushed and renamed, so that a reader of `path` finds the old file or the new one, whole.
- * ERR_IO or ERR_SPACE; nothing is left behind then. */
+/* Makes the file contain these bytes, readable by this user alone. They are written to a new name,
+ * flushed and renamed, so that a reader of `path` finds the whole old file or the whole new one.
+ * ERR_IO or ERR_SPACE; then the new name is removed. */
 int file_replace(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;
-/* The same where it does not hold them already. */
+/* The same, if it does not contain them already. */
 int file_ensure(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;

@@ -1,5 +1,5 @@
-/* Removal goes by open folders (openat, unlinkat) with O_NOFOLLOW: whatever a training script left
- * in its place, a link to elsewhere is never entered. */
+/* Removal uses open directories (openat, unlinkat) with O_NOFOLLOW: it never follows a link that a
+ * training script left in place of a directory. */
 #include "io/folder.h"
 
 #include "base/mem.h"
@@ -52,8 +52,9 @@ int folder_create_shared(const char *path, struct err *err)
 	return make_folder_path(path, 0777, err);
 }
 
-/* Some file systems give all that a user makes to somebody else: NFS to nobody what root makes,
- * others to the user who mounted them. There the folder's owner is the owner of new files too. */
+/* Some file systems give all of a user's files to another user: NFS gives root's to nobody, others
+ * give them to the user who mounted them. Then the directory's owner is the owner of new files
+ * too. */
 static bool gives_files_to(const char *path, uid_t owner)
 {
 	char *probe CLEANUP(mem_free_text) = mem_format("%s/owner-XXXXXX", path);
@@ -109,7 +110,7 @@ static int remove_contents(DIR *folder, struct err *err)
 	return 0;
 }
 
-/* Empties the folder `name`; one that is gone already is empty. */
+/* Empties the directory `name`; a missing one counts as empty. */
 static int empty_folder(int parent_fd, const char *name, struct err *err)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -134,7 +135,7 @@ int folder_remove(int parent_fd, const char *name, struct err *err)
 {
 	if (unlinkat(parent_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	/* Linux says EISDIR of a folder, POSIX and some file systems EPERM. */
+	/* Linux returns EISDIR for a directory, POSIX and some file systems EPERM. */
 	if (errno != EISDIR && errno != EPERM)
 		return err_set_errno(err, errno, "cannot remove '%s'", name);
 	int rc = empty_folder(parent_fd, name, err);

@@ -66,7 +66,7 @@ void folder_watch_free(struct folder_watch *watch)
 	mem_free_any(&watch);
 }
 
-/* What happened last is told last; a queue that ran over may hide anything but the end. */
+/* The last event is reported last; an overflow may hide everything except the end. */
 static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
 {
 	const char *name = event->len > 0 ? event->name : NULL;

@@ -18,7 +18,7 @@
 #define LIBRARY "libnvidia-ml.so.1"
 #define PROGRAM "nvidia-smi"
 #define ANSWER_LIMIT 65536
-/* A driver that nothing keeps awake takes a few seconds for its first answer. */
+/* A driver that no process keeps initialized takes a few seconds for its first answer. */
 #define TIME_LIMIT (15 * MSEC_PER_SECOND)
 
 /* Signs of a driver: its module, its device, that of WSL, its program. */
@@ -33,9 +33,9 @@ static bool is_driver_likely(void)
 	return child_check_program(&program, NULL) == 0;
 }
 
-/* The other process: what it prints is the answer. */
+/* The other process: its output is the answer. */
 
-/* What is used of nvml.h; every function gives 0 for success. */
+/* The functions used of nvml.h; each returns 0 for success. */
 struct nvml {
 	int (*init)(void);
 	int (*driver_version)(char *version, unsigned size);
@@ -43,7 +43,8 @@ struct nvml {
 	int (*device)(unsigned index, void **device);
 	int (*name)(void *device, char *name, unsigned size);
 	int (*uuid)(void *device, char *uuid, unsigned size);
-	int (*mig_count)(void *device, unsigned *count); /* NULL in old ones, and so is the next */
+	int (*mig_count)(void *device, unsigned *count); /* NULL in old versions, as is the next
+							    one */
 	int (*mig_device)(void *device, unsigned index, void **mig_device);
 };
 
@@ -94,7 +95,7 @@ static bool print_by_nvml(void)
 		printf("Driver Version: %s\n", version);
 	for (unsigned i = 0; i < count; i++) {
 		if (nvml.device(i, &device) || nvml.uuid(device, uuid, sizeof(uuid)))
-			continue; /* one that has fallen off the bus */
+			continue; /* it has fallen off the bus */
 		if (nvml.name(device, name, sizeof(name)))
 			name[0] = '\0';
 		printf("GPU %u: %s (UUID: %s)\n", i, name, uuid);
@@ -119,7 +120,7 @@ NORETURN static void answer(int output_fd)
 
 /* Our side. */
 
-/* Reads to the end. False when that takes too long, or is too much. */
+/* Reads to the end. False after the time limit, or too much output. */
 static bool read_gpu_query_output(int fd, msec until, struct text *text)
 {
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
@@ -141,7 +142,8 @@ static bool read_gpu_query_output(int fd, msec until, struct text *text)
 	}
 }
 
-/* The driver may hang as the other process gives back its devices: the answer is whole by then. */
+/* The driver may hang while the other process releases its devices: the answer is complete by
+ * then. */
 static bool has_ended_by(pid_t pid, msec until)
 {
 	int process_fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
@@ -149,7 +151,7 @@ static bool has_ended_by(pid_t pid, msec until)
 	int n_ready;
 
 	if (process_fd < 0)
-		return true; /* without descriptors of processes its end is waited for */
+		return true; /* without pidfds, its exit is waited for */
 	do {
 		msec left = until - loop_monotonic_now();
 
@@ -158,7 +160,7 @@ static bool has_ended_by(pid_t pid, msec until)
 	return n_ready > 0;
 }
 
-/* One that hangs in the kernel does not even die of a kill: it is not waited for then. */
+/* A process that hangs in the kernel survives even SIGKILL: then it is not waited for. */
 static int hear(pid_t pid, int fd, struct text *text, struct err *err)
 {
 	msec until = loop_monotonic_now() + TIME_LIMIT;

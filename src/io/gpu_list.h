@@ -1,12 +1,12 @@
-/* Which GPUs of NVIDIA this machine has, as its driver tells. */
+/* Lists the NVIDIA GPUs of this machine, as its driver reports them. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "base/text.h"
 
-/* Appends what `nvidia-smi -L` prints: by NVML (libnvidia-ml.so.1), else by that program. NVML is
- * opened in a process of its own, so that a driver that hangs or crashes takes nothing of ours
- * along, and only where anything says that there is a driver: elsewhere this costs a few system
- * calls, and nothing is appended. ERR_UNREACHABLE: there is a driver, and it does not answer. */
+/* Appends the output of `nvidia-smi -L`: from NVML (libnvidia-ml.so.1), else from that program.
+ * NVML is opened in a separate process, because the driver may hang or crash. Without a sign of a
+ * driver, this costs a few system calls, and nothing is appended. ERR_UNREACHABLE: there is a
+ * driver, and it does not respond. */
 int gpu_list_read(struct text *text, struct err *err) MUST_USE;

@@ -1,5 +1,5 @@
-/* The outer process does nothing but wait; what it needs is on its stack. Its signals stay blocked
- * and are taken one by one, so that there is no handler and no race. */
+/* The outer process only waits; its data are on its stack. Its signals stay blocked and are taken
+ * one by one, so that there is no handler and no race. */
 #include "io/guard.h"
 
 #include "base/exit_code.h"
@@ -37,8 +37,8 @@ static void choose_signals(sigset_t *ret_awaited)
 			sigaddset(ret_awaited, handed_on[i]);
 }
 
-/* The terminal sends its keys to the whole group in the foreground, of which the inner may be one.
- * A hang-up it sends to the leader of the session alone, which may be us. */
+/* The terminal sends its keys to the whole foreground group, which may include the inner. It sends
+ * SIGHUP only to the leader of the session, which may be us. */
 static bool reaches_inner_by_itself(const siginfo_t *signal_info, pid_t inner)
 {
 	int number = signal_info->si_signo;
@@ -52,7 +52,7 @@ static void forward_signal_to_inner(const siginfo_t *signal_info, pid_t inner)
 {
 	if (!reaches_inner_by_itself(signal_info, inner))
 		kill(inner, signal_info->si_signo);
-	/* The shell takes the terminal back only when the process that it knows has stopped. */
+	/* The shell takes the terminal back only when the process that it started has stopped. */
 	if (signal_info->si_signo == SIGTSTP)
 		raise(SIGSTOP);
 }
@@ -64,7 +64,7 @@ static bool has_ended(pid_t pid, siginfo_t *ret_ended)
 	       ret_ended->si_pid == pid;
 }
 
-/* As long as the inner lives it adopts every descendant, so there is no other child to reap. */
+/* While the inner is alive it adopts every descendant, so there is no other child to reap. */
 static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_ended)
 {
 	while (!has_ended(inner, ret_ended)) {
@@ -93,15 +93,16 @@ static void see_inner_through(pid_t inner, const char *group, const sigset_t *aw
 	};
 }
 
-/* A SIGCONT takes away the SIGSTOP with which others attach to a process, as LeakSanitizer does at
- * the end of a program, and then waits for ever. At its end the inner needs nobody to wake it. */
+/* Turns off the parent-death signal SIGCONT. It would cancel the SIGSTOP with which other programs
+ * attach to a process, as LeakSanitizer does at the exit of a program, and then waits for ever.
+ * When the inner exits, it needs no wake-up. */
 static void forgo_wake_up(void)
 {
 	prctl(PR_SET_PDEATHSIG, 0);
 }
 
-/* The outer's death is seen as the end of a pipe that it alone holds open, whenever it comes. The
- * parent-death signal besides wakes an inner process that was stopped (Ctrl-Z, then kill -9). */
+/* The outer's exit closes a pipe that it alone holds open, whenever that happens. In addition, the
+ * parent-death signal wakes an inner process that was stopped (Ctrl-Z, then kill -9). */
 static void become_inner(int outer_gone_fd, struct guard *ret_guard)
 {
 	sigset_t none;
@@ -137,13 +138,13 @@ int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 	if (pipe2(gone, O_CLOEXEC) < 0)
 		return err_set_errno(err, errno, "cannot create a pipe");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* A process that ignores SIGCHLD is never told of an end, and its parent may have left us
-	 * so. */
+	/* A process that ignores SIGCHLD gets no report of an exit, and it may have inherited
+	 * that. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&awaited);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	/* `pkill NAME` and `killall NAME` kill all that have one name, at any moment. */
+	/* `pkill NAME` and `killall NAME` kill all processes of one name, at any moment. */
 	prctl(PR_GET_NAME, name);
 	prctl(PR_SET_NAME, GUARD_NAME);
 	pid_t inner = fork_inner(group);
@@ -168,7 +169,7 @@ int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 	return 0;
 }
 
-/* In the new group we are in the background of the terminal, which may want to stop those that
+/* In the new group we are in the background of the terminal, which may stop processes that
  * write. */
 void guard_leave_group(void)
 {

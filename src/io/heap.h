@@ -1,6 +1,6 @@
-/* The memory that this process has from the system. */
+/* Returns unused memory of this process to the system. */
 #pragma once
 
-/* Gives back what is free, between pieces still in use too: after a burst of work, in a process
- * that goes on for long. Costs about a millisecond for each 30 MB. */
+/* Returns free memory, also between pieces in use: for a long-running process after a burst of
+ * work. Costs about a millisecond for each 30 MB. */
 void heap_give_back(void);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LONGEST 1024 /* a sentence that is longer is cut */
+#define LONGEST 1024 /* longer sentences are cut */
 
 const char *const log_level_words[LOG_LEVEL_COUNT] = {
 	[LOG_WARNING] = "warning", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"};

@@ -1,8 +1,8 @@
-/* What muster does and why, line by line, for users to whom a sentence about the outcome is not
- * enough: MUSTER_LOG=info tells decisions, MUSTER_LOG=debug also calls, with their times.
+/* Logs the actions of muster and their reasons, line by line, for users who need more than the
+ * outcome: MUSTER_LOG=info logs decisions, MUSTER_LOG=debug also calls, with their times.
  *
- * Never a secret: names, numbers, codes and sentences that are told anyway; no contents. This is
- * the one thing of the process that changes and is not handed in. */
+ * Never logs a secret: only names, numbers, codes and sentences that are printed elsewhere; no
+ * contents. This is the only global state of the process that changes. */
 #pragma once
 
 #include "base/own.h"
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 enum log_level {
-	LOG_WARNING, /* as if there were no log: warnings are told in any case */
+	LOG_WARNING, /* as if there were no log: warnings are always printed */
 	LOG_INFO,
 	LOG_DEBUG,
 	LOG_LEVEL_COUNT,
@@ -20,7 +20,7 @@ extern const char *const log_level_words[LOG_LEVEL_COUNT];
 void log_set_level(enum log_level level);
 bool log_is_on(enum log_level level);
 
-/* Where lines go: `sentence` has no line end. NULL: to stderr. */
+/* Receives the lines; `sentence` has no line end. NULL: they go to stderr. */
 typedef void (*log_fn)(enum log_level level, const char *sentence, void *data);
 void log_set_sink(log_fn sink, void *data);
 

@@ -1,7 +1,7 @@
-/* The event loop, over libevent's core. Only http/server.c includes it besides.
+/* The event loop, on libevent's core. Apart from this file, only http/server.c includes libevent.
  *
- * Nothing here wakes the process by itself: without a timer armed, the loop sleeps in the kernel
- * until a descriptor or a signal has something to say. */
+ * Nothing in it wakes the process periodically: without an armed timer, the loop sleeps in the
+ * kernel until a descriptor is ready or a signal arrives. */
 #include "io/loop.h"
 
 #include "base/mem.h"
@@ -34,14 +34,14 @@ struct loop_watch {
 	loop_fn fn;
 	loop_signal_fn signal_fn;
 	void *data;
-	msec due; /* of a timer, on the clock that never jumps */
+	msec due; /* of a timer, monotonic */
 };
 
 static const struct timeval at_once = {0, 0};
 
 static void run_deferred(evutil_socket_t fd, short what, void *data);
 
-/* libevent tells of failures on stderr besides returning them. */
+/* libevent prints failures on stderr in addition to returning them. */
 static void drop_message(int severity, const char *message)
 {
 	(void) severity;
@@ -54,8 +54,8 @@ static struct event_base *new_base(void)
 
 	if (!config)
 		return NULL;
-	/* One thread, no EVENT_* variables of the user; the kernel's coarse clock is enough,
-	 * because a timer looks at the fine one before it fires. */
+	/* One thread, no EVENT_* variables of the user. The kernel's coarse clock is enough,
+	 * because a timer reads the fine one before it fires. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV);
 	struct event_base *base = event_base_new_with_config(config);
 
@@ -157,7 +157,7 @@ static struct loop_watch *new_watch(loop_fn fn, void *data)
 	return watch;
 }
 
-/* The watch may be freed by what is called: nothing may touch it afterwards. */
+/* The callback may free the watch: nothing may use it afterwards. */
 static void call_watch(evutil_socket_t fd, short what, void *data)
 {
 	struct loop_watch *watch = data;
@@ -175,8 +175,8 @@ static void call_and_come_again(evutil_socket_t fd, short what, void *data)
 	call_watch(fd, what, watch);
 }
 
-/* Regular files and the like are always ready, and epoll refuses them (EPERM): they are called in
- * every turn of the loop, which is what level-triggered readiness means for them. */
+/* Regular files and similar ones are always ready, and epoll rejects them (EPERM). So they are
+ * called in every iteration of the loop, which is what level-triggered readiness means for them. */
 static void call_in_every_turn(struct loop *loop, struct loop_watch *watch)
 {
 	event_free(watch->event);
@@ -274,14 +274,14 @@ void loop_timer_arm(struct loop_watch *timer, msec at)
 {
 	msec wall_now = loop_now();
 
-	/* Both clocks were rounded down: one millisecond more, so that the moment has come. */
+	/* Both clocks were rounded down: one millisecond more, so that the moment has passed. */
 	if (at != MSEC_NEVER)
 		at = at > wall_now ? loop_monotonic_now() + (at - wall_now) + 1 : 0;
 	loop_timer_arm_monotonic(timer, at);
 }
 
-/* A timer of no delay fires in the next turn, after the descriptors were looked at: what defers
- * itself again and again starves nobody. */
+/* A timer without delay fires in the next iteration, after the descriptors were checked: a callback
+ * that always defers itself starves no other. */
 void loop_defer(struct loop *loop, loop_fn fn, void *data)
 {
 	mem_grow(&loop->deferred, &loop->deferred_capacity, loop->n_deferred,

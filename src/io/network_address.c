@@ -6,7 +6,7 @@
 #include <ifaddrs.h>
 #include <string.h>
 
-/* Where the four bytes of IPv4 stand in an address of IPv6 (RFC 4291, section 2.5.5.2). */
+/* The offset of the four bytes of IPv4 in an IPv6 address (RFC 4291, section 2.5.5.2). */
 #define MAPPED_AT 12
 
 static void free_interfaces(struct ifaddrs **interfaces)
@@ -35,7 +35,7 @@ static bool is_same_address(const struct in6_addr *a, const struct in6_addr *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* 127.0.0.0/8 is this machine, though an interface names only its first address. */
+/* 127.0.0.0/8 is this machine, though an interface shows only its first address. */
 static bool is_loopback_address(const struct in6_addr *address)
 {
 	return IN6_IS_ADDR_LOOPBACK(address) ||

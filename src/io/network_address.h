@@ -1,5 +1,5 @@
-/* Addresses of machines, so that they can be compared: one of IPv4 counts as what a socket for both
- * kinds shows of it (::ffff:10.0.0.1). Ports and zones are left out. */
+/* Addresses of machines in a comparable form: an IPv4 address is mapped to IPv6, as a socket for
+ * both shows it (::ffff:10.0.0.1). Ports and zones are ignored. */
 #pragma once
 
 #include <netinet/in.h>
@@ -13,14 +13,14 @@ struct network_addresses {
 	size_t count;
 };
 
-/* False for other families. */
+/* False for other address families. */
 bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_address);
-/* One of this machine's: any of 127.0.0.0/8, or of a network interface. */
+/* Whether it is this machine's: any of 127.0.0.0/8, or of a network interface. */
 bool network_address_is_here(const struct in6_addr *address);
 /* "10.0.0.1" or "fd00::1". */
 void network_address_write(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN]);
 
-/* What is there already or finds no room is left out. */
+/* Ignores an address that is in the list, or that has no room. */
 void network_addresses_add(struct network_addresses *addresses, const struct in6_addr *address);
 bool network_addresses_have(const struct network_addresses *addresses,
 			    const struct in6_addr *address);

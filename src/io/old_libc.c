@@ -1,5 +1,5 @@
-/* What glibc has since 2.36 and libevent of Debian 12 asks it for, for a muster that shall also run
- * where glibc is older: in images of Ubuntu 22.04, which TensorFlow's own are. Only the program of
+/* A function that glibc has since 2.36 and that libevent of Debian 12 needs. With it, muster also
+ * runs on an older glibc: in images of Ubuntu 22.04, such as TensorFlow's. Only the program of
  * `make server-image` has this file. */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ void old_libc_fill(void *bytes, size_t len)
 	while (len > 0) {
 		ssize_t got = getrandom(next, len, 0);
 
-		/* Interrupted by a signal: nothing else stands in the way (getrandom(2)). */
+		/* Interrupted by a signal, the only possible error (getrandom(2)). */
 		if (got < 0)
 			continue;
 		next += got;

@@ -1,5 +1,5 @@
-/* The counters, by kernel: memory.events (cgroup v2) and memory.oom_control (v1) count what was
- * killed in that group by any kind of shortage, /proc/vmstat counts for the machine. Each has a
+/* The counters, by kernel: memory.events (cgroup v2) and memory.oom_control (v1) count processes
+ * killed in that group for any kind of shortage, /proc/vmstat counts for the machine. Each has a
  * line "oom_kill N". */
 #include "io/oom.h"
 
@@ -28,7 +28,7 @@ static bool read_counter(const char *path, int64_t *ret_count)
 }
 
 /* One line of /proc/self/cgroup, "ID:CONTROLLERS:FOLDER". The unified hierarchy has no controllers
- * there (cgroups(7)). */
+ * in it (cgroups(7)). */
 static bool read_counter_of_group(char *line, int64_t *ret_count)
 {
 	strsep(&line, ":");

@@ -1,11 +1,11 @@
-/* Processes that the kernel ended for want of memory. */
+/* Counts processes that the kernel killed for lack of memory. */
 #pragma once
 
 #include "base/own.h"
 
 #include <stdint.h>
 
-/* How many so far, in our control group where its file can be read (cgroups v2, then v1), else on
- * the whole machine; 0 where nothing tells. A count that went up tells a SIGKILL of the kernel from
- * anybody else's. */
+/* The count so far, in our control group if its file can be read (cgroups v2, then v1), else on the
+ * whole machine; 0 if unknown. A count that has increased distinguishes the kernel's SIGKILL from
+ * another one. */
 int64_t oom_kill_count(void);

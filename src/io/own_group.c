@@ -25,13 +25,13 @@
 
 #define DEATH_LIMIT MSEC_PER_SECOND
 #define MODE 0755
-#define DEPTH_LIMIT 32 /* of groups within groups */
+#define DEPTH_LIMIT 32 /* of nested groups */
 
-static char *own_folder; /* as our pid, a fact of the process */
+static char *own_folder; /* like the pid, constant for the process */
 
-/* Where we are. */
+/* Our own group. */
 
-/* The rest of the line that begins with these words; the text ends there. */
+/* The rest of the line that starts with these words; cuts the text after it. */
 static char *line_of(char *text, const char *words)
 {
 	for (char *line; text && (line = strsep(&text, "\n"));)
@@ -47,8 +47,8 @@ static bool is_control_group(const char *folder)
 	return statfs(folder, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* The folder of the calling process's group; NULL where there is no version 2 in one of the places
- * where systemd mounts it. A container that sees the path of its host has no such folder. */
+/* The directory of the calling process's group; NULL if version 2 is mounted in neither place that
+ * systemd uses. A container that sees the path of its host has no such directory. */
 static char *find_own_folder(void)
 {
 	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -61,7 +61,7 @@ static char *find_own_folder(void)
 	return NULL;
 }
 
-/* No two processes of one boot have both numbers. */
+/* No two processes of one boot share both numbers. */
 static char *name_for(const struct process_identity *maker)
 {
 	return mem_format("muster-%d-%" PRIu64, (int) maker->pid, maker->start_time);
@@ -75,7 +75,7 @@ static bool is_made_by(const char *folder, const struct process_identity *maker)
 	return slash && text_equals(slash + 1, name);
 }
 
-/* Making. */
+/* Creating. */
 
 static bool can_be_killed(const char *folder)
 {
@@ -110,7 +110,7 @@ int own_group_create(char **ret_folder, struct err *err)
 
 /* Forking. */
 
-/* As fork(3), which takes no group: the child has one thread, whose number libc keeps. */
+/* As fork(3), which takes no group: the child has one thread, whose id libc caches. */
 pid_t own_group_fork(const char *folder)
 {
 	int fd CLEANUP(file_close) = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ int own_group_try(struct err *err)
 	return rc;
 }
 
-/* Ending. */
+/* Removing. */
 
 static void kill_all(const char *folder)
 {
@@ -187,7 +187,7 @@ static void wait_until_empty(const char *folder)
 	}
 }
 
-/* Nothing but groups are folders there. */
+/* All directories in it are groups. */
 static void remove_with_those_below(const char *folder, int depth)
 {
 	DIR *open_folder = depth < DEPTH_LIMIT ? opendir(folder) : NULL;
@@ -204,7 +204,7 @@ static void remove_with_those_below(const char *folder, int depth)
 	rmdir(folder);
 }
 
-/* To the group above; false: the caller is in it still. */
+/* Moves to the parent group; false: the caller is still in it. */
 static bool leave_own_group(const char *folder)
 {
 	char *own CLEANUP(mem_free_text) = find_own_folder();

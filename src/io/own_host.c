@@ -48,7 +48,7 @@ static char *text_of(const struct sockaddr *address)
 	return mem_copy_text(text);
 }
 
-/* The kernel chooses it for a socket that is connected; of UDP nothing is sent for that. */
+/* The kernel chooses the address when a socket is connected; over UDP this sends nothing. */
 static char *own_address_towards(const struct addrinfo *peer)
 {
 	struct sockaddr_storage own = {0};

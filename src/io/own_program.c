@@ -1,4 +1,4 @@
-/* The program that runs now. argv[0] says only what it was called by. */
+/* The running program. argv[0] is only the name that it was called by. */
 #include "io/own_program.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ char *own_program_path(void)
 	return mem_copy_text(OWN_LINK);
 }
 
-/* 0 or errno. Whatever the umask is, others may run it. */
+/* 0 or errno. Whatever the umask is, other users may execute it. */
 static int write_program(const char *path, const char *bytes, size_t len)
 {
 	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);

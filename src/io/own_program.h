@@ -1,12 +1,13 @@
-/* The file of the program that runs now, so that it can be started once more. */
+/* The file of the running program, to start it again. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 
-/* Its path, whatever it was called by, a link included. Where the file was replaced meanwhile (an
- * update), "/proc/self/exe", by which the kernel still starts the same one, from this process and
- * from a child that has started no program yet. Caller frees. */
+/* Its path, without links, whatever name it was called by. If the file was replaced meanwhile (an
+ * update), "/proc/self/exe", which still starts the same program from this process, and from a
+ * child before its exec. Caller frees. */
 char *own_program_path(void) MUST_USE;
-/* Copies it to a path, where another file is replaced; all may run the copy. ERR_IO, ERR_SPACE. */
+/* Copies it to a path, replacing another file; all users may execute the copy. ERR_IO,
+ * ERR_SPACE. */
 int own_program_copy(const char *path, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* Ports: the kernel's own range is kept clear of, and the rest is tried by bind. */
+/* Ports: the kernel's own range is avoided, and other ports are tested with bind. */
 #include "io/port.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #define HIGHEST_PORT 65535
 #define EPHEMERAL_RANGE "/proc/sys/net/ipv4/ip_local_port_range"
 
-/* What the kernel begins with (ip(7)), where /proc does not say. */
+/* The kernel's default (ip(7)), if /proc does not tell. */
 static void read_ephemeral_range(int *ret_low, int *ret_high)
 {
 	char line[64] = "";
@@ -50,7 +50,8 @@ int port_range(int *ret_low, int *ret_high, struct err *err)
 	return 0;
 }
 
-/* As servers do: connections of a server that is gone are no obstacle. 0 or errno. */
+/* With SO_REUSEADDR, as servers do: old connections of an exited server are no obstacle. 0 or
+ * errno. */
 static int bind_as(int family, const struct sockaddr *address, socklen_t size, int *ret_fd)
 {
 	const int yes = 1, no = 0;
@@ -82,7 +83,7 @@ int port_bind(int port, int *ret_fd)
 	};
 	int failure = bind_as(AF_INET6, (const struct sockaddr *) &both, sizeof(both), ret_fd);
 
-	/* A machine without IPv6 says so in several ways, and not in this one. */
+	/* A machine without IPv6 fails with one of several errors, but not with EADDRINUSE. */
 	if (failure != 0 && failure != EADDRINUSE)
 		failure = bind_as(AF_INET, (const struct sockaddr *) &old, sizeof(old), ret_fd);
 	return failure;

@@ -24,7 +24,7 @@ int private_network_enter(const struct private_network *network)
 	return network->net_fd >= 0 && setns(network->net_fd, CLONE_NEWNET) < 0 ? errno : 0;
 }
 
-/* 0 or errno. Our own one is not opened: nobody can go where he is. */
+/* 0 or errno. Our own namespace is not opened: a process cannot enter the one it is in. */
 static int open_other(pid_t pid, const char *kind, int *ret_fd)
 {
 	char own[PATH_SIZE], path[PATH_SIZE];

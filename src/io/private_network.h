@@ -1,9 +1,9 @@
-/* A network that nobody else is in: a network namespace (network_namespaces(7)) with a loopback
- * interface of its own and nothing besides. Who may not make one makes a user namespace with it
- * (user_namespaces(7)), in which user and group are what they are outside.
+/* A private network: a network namespace (network_namespaces(7)) with only a loopback interface. A
+ * user who may not create one creates a user namespace with it (user_namespaces(7)), in which user
+ * and group have the same ids as outside.
  *
- * The process that has it made (io/private_network_maker.h) stays outside; others enter it before
- * they begin their program. Root and the user that made it can enter, nobody else. */
+ * The creating process (io/private_network_maker.h) stays outside; children enter it before they
+ * execute their program. Only root and the user that created it can enter. */
 #pragma once
 
 #include "base/err.h"
@@ -12,17 +12,17 @@
 #include <sys/types.h>
 
 struct private_network {
-	int user_fd; /* -1: it is of the user namespace that we are in */
-	int net_fd; /* -1: that of everybody */
+	int user_fd; /* -1: it is in our own user namespace */
+	int net_fd; /* -1: the machine's network */
 };
 
 #define PRIVATE_NETWORK_NONE ((struct private_network){-1, -1})
 
 void private_network_done(struct private_network *network);
 
-/* Goes into it, for good; 0 or errno. For a process with one thread; may be called between vfork
- * and exec. */
+/* Enters it for good; 0 or errno. For a process with one thread; may be called between vfork and
+ * exec. */
 int private_network_enter(const struct private_network *network);
 
-/* Goes into the network of another process, for good; stays where that is our own. */
+/* Enters the network of another process for good; does nothing if that is our own. */
 int private_network_join(pid_t pid, struct err *err) MUST_USE;

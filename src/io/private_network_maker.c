@@ -1,5 +1,5 @@
-/* The namespaces are made by a process of its own, which sends them here and is gone: what makes
- * them is in them, and we are to stay where other jobs and their processes can be seen. */
+/* A separate process creates the namespaces, sends them to us and exits: the creator is in them,
+ * and we have to stay where other jobs and their processes can be seen. */
 #include "io/private_network_maker.h"
 
 #include "base/text.h"
@@ -22,9 +22,10 @@
 
 #define MAP_SIZE 64
 
-/* In the process that makes it. */
+/* In the process that creates it. */
 
-/* A process that gives up the right to leave groups may map its own one (user_namespaces(7)). */
+/* A process that gives up the permission to leave groups may map its own one
+ * (user_namespaces(7)). */
 static bool map_own_ids(uid_t uid, gid_t gid)
 {
 	char user[MAP_SIZE], group[MAP_SIZE];
@@ -47,7 +48,7 @@ static bool raise_loopback(void)
 	return ioctl(fd, SIOCSIFFLAGS, &request) == 0;
 }
 
-/* Descriptors travel beside at least one byte (unix(7)): it is an errno, 0 when they are there. */
+/* Descriptors are sent with at least one byte (unix(7)): it is an errno, 0 on success. */
 static void send_network(int fd, int errno_value, const struct private_network *network)
 {
 	struct iovec part = {&errno_value, sizeof(errno_value)};
@@ -70,14 +71,15 @@ static void send_network(int fd, int errno_value, const struct private_network *
 	sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
-/* 0 or errno. Root may make a network alone, unless it is the root of a container. */
+/* 0 or errno. Root may create a network without a user namespace, unless it is the root of a
+ * container. */
 static int make_network(struct private_network *ret_network)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	bool needs_user = unshare(CLONE_NEWNET) < 0;
 
-	/* A program that leaves no core has its /proc/self taken away. */
+	/* A process that may not dump core loses access to its /proc/self. */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (needs_user && (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 || !map_own_ids(uid, gid)))
 		return errno;
@@ -98,9 +100,9 @@ NORETURN static void make_and_send(int fd)
 	_exit(0);
 }
 
-/* In the process that wants it. */
+/* In the process that requests it. */
 
-/* 0 or errno, as it was sent. */
+/* 0 or errno, as received. */
 static int receive_network(int fd, struct private_network *ret_network)
 {
 	int errno_value = ECHILD, fds[2] = {-1, -1};
@@ -125,7 +127,7 @@ static int receive_network(int fd, struct private_network *ret_network)
 	return 0;
 }
 
-/* What an administrator has decided, and what undoes it. */
+/* Settings of an administrator that forbid it, and how to change them. */
 static const struct waiting_reason {
 	const char *file, *value;
 	const char *sentence;

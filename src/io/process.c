@@ -1,4 +1,4 @@
-/* Processes as /proc tells of them. Everything is read anew: nothing here is remembered. */
+/* Processes by /proc. Everything is read each time: nothing is cached. */
 #include "io/process.h"
 
 #include "base/mem.h"
@@ -20,8 +20,8 @@
 
 #define PROC_PATH_SIZE 64
 #define PROC_LINE_SIZE 4096
-/* How long a process is waited for that has no environment at the moment. One that begins a program
- * may wait for a processor; one that ends may be stuck in a device. */
+/* How long to wait for a process that has no environment at the moment. One that executes a program
+ * may wait for a CPU; one that exits may be stuck in a device. */
 #define BEGINNING_LIMIT_MS 2000
 #define ENDING_LIMIT_MS 50
 
@@ -42,7 +42,7 @@ static bool read_boot_id(char *buf, size_t size)
 	return true;
 }
 
-/* 0 when it may not be known: of another user's process, and of one that leaves no core. */
+/* 0 when it may not be read: of another user's process, or one that may not dump core. */
 static uint64_t pid_space_of(const char *process_name)
 {
 	char path[PROC_PATH_SIZE];
@@ -77,7 +77,7 @@ static bool is_that_process(pid_t pid, uint64_t start_time)
 	       !process_stat_has_ended(&line);
 }
 
-/* The process's number in its own, innermost namespace: the last number of "NSpid:". */
+/* The process's pid in its own, innermost namespace: the last number of "NSpid:". */
 static pid_t innermost_pid(pid_t pid)
 {
 	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
@@ -113,7 +113,8 @@ static bool match_foreign(pid_t pid, void *data)
 	return search->is_found;
 }
 
-/* In a namespace below ours, where it has another number here; one beside ours cannot be seen. */
+/* In a namespace below ours, the process has another pid in ours. One of an unrelated namespace
+ * cannot be seen. */
 static bool is_alive_elsewhere(const struct process_identity *identity)
 {
 	struct foreign_search search = {.identity = identity};
@@ -133,8 +134,8 @@ bool process_is_alive(const struct process_identity *identity)
 	return is_that_process(identity->pid, identity->start_time);
 }
 
-/* SIGKILL stays among the signals that wait for the whole process until the last of it is gone,
- * also while no thread has come to its end yet (a machine with more to do than processors). */
+/* SIGKILL stays among the pending signals of the whole process until all its threads have exited.
+ * This also holds while no thread has been scheduled to exit (a machine with too few CPUs). */
 bool process_is_being_killed(pid_t pid)
 {
 	static const char name[] = "\nShdPnd:";
@@ -183,15 +184,15 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
 
 enum reading {
 	READING_DONE,
-	READING_NONE, /* it has none, may not be read, or is no more */
+	READING_NONE, /* it has none, may not be read, or has exited */
 	READING_BEGINS, /* it has none yet */
-	READING_ENDS, /* it has none any more, and is about to be a zombie */
+	READING_ENDS, /* it no longer has one, and is about to be a zombie */
 };
 
-/* Between the memory of one program and that of the next a process has no environment, and again
- * when it ends, until it is a zombie. The address of the code is the last that the kernel sets when
- * a program begins (load_elf_binary in fs/binfmt_elf.c). A process that shows an environment now
- * has got it since nothing was read. A thread of the kernel never has one. */
+/* Between the memory of one program and that of the next, a process has no environment; also when
+ * it exits, until it is a zombie. The address of the code is the last one that the kernel sets when
+ * a program starts (load_elf_binary in fs/binfmt_elf.c). A process that has an environment now got
+ * it after nothing could be read. A kernel thread never has one. */
 static enum reading reading_of_nothing(pid_t pid)
 {
 	struct process_stat line;
@@ -206,7 +207,7 @@ static enum reading reading_of_nothing(pid_t pid)
 	return line.code_start == 0 || has_some ? READING_BEGINS : READING_NONE;
 }
 
-/* All of an environ file: entries, each with a NUL behind. False when it cannot be opened. */
+/* All of an environ file: entries, each followed by a NUL. False when it cannot be opened. */
 static bool read_entries(const char *path, struct text *environment)
 {
 	char chunk[PROC_LINE_SIZE];
@@ -228,7 +229,7 @@ static bool has_lost_main_thread(pid_t pid)
 	return process_stat_read(pid, &line) && line.state == 'Z' && !process_stat_has_ended(&line);
 }
 
-/* The environment belongs to all threads; each one that has not ended can show it. */
+/* The environment belongs to all threads; each one that has not exited can show it. */
 static void read_entries_of_threads(pid_t pid, struct text *environment)
 {
 	char path[PROC_PATH_SIZE];
@@ -260,7 +261,7 @@ static enum reading read_environment(pid_t pid, struct text *environment)
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
 
-/* The first entry that begins so; NULL when there is none. */
+/* The first entry with this prefix; NULL when there is none. */
 static const char *find_environment_entry(const struct text *environment, const char *beginning)
 {
 	for (size_t at = 0; at < environment->len; at++) {
@@ -299,7 +300,7 @@ bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 
 struct mark_search {
 	const char *entry;
-	struct text environment; /* of the process that is looked at; the memory is used again */
+	struct text environment; /* of the current process; the memory is reused */
 	void (*fn)(pid_t pid, void *data);
 	void *data;
 };
@@ -314,7 +315,8 @@ static bool is_process_of_user(pid_t pid)
 	return stat(path, &folder) == 0 && folder.st_uid == geteuid();
 }
 
-/* /proc/PID is root's also where another user started it, setuid; the real user is who did. */
+/* /proc/PID is root's also if another user started a setuid program; the real user is who started
+ * it. */
 static bool is_started_by_us(pid_t pid)
 {
 	static const char name[] = "\nUid:";

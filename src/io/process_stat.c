@@ -40,7 +40,7 @@ ssize_t process_stat_read_file(const char *path, char *buf, size_t size)
 	return len;
 }
 
-/* Moves on by so many fields; NULL when there are not so many. */
+/* Skips so many fields; NULL when there are fewer. */
 static const char *skip_fields(const char *at, int count)
 {
 	for (; at && count > 0; count--) {
@@ -57,8 +57,8 @@ static uint64_t read_stat_field(const char *first, enum stat_field field)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* The program's name stands in parentheses and may hold any byte, ')' too: what follows the last
- * one is fields, from the third on. */
+/* The program's name is in parentheses and may contain any byte, also ')': fields follow the last
+ * one, from the third on. */
 bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
 {
 	char path[PATH_SIZE], line[LINE_SIZE];

@@ -1,4 +1,4 @@
-/* /proc/PID/stat, and going through all processes. For the files of io/process* alone. */
+/* Reads /proc/PID/stat, and enumerates all processes. For the files of io/process* alone. */
 #pragma once
 
 #include "base/own.h"
@@ -8,17 +8,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What we use of it (proc(5)). */
+/* The fields that we use (proc(5)). */
 struct process_stat {
 	char state;
 	pid_t parent;
 	unsigned int flags;
 	uint64_t n_threads;
-	uint64_t cpu_ticks; /* of its threads, and of its children that have ended */
+	uint64_t cpu_ticks; /* of its threads, and of its children that have exited */
 	uint64_t memory_pages; /* resident */
 	uint64_t start_time;
-	/* Addresses; of the code 0 before a program has started and after it has ended, and 1 where
-	 * we may not know. */
+	/* Addresses. That of the code is 0 before a program has started and after it has exited,
+	 * and 1 if we may not know it. */
 	uint64_t code_start, environment_start, environment_end;
 };
 
@@ -26,13 +26,14 @@ struct process_stat {
 #define PROCESS_FLAG_EXITING 0x4
 #define PROCESS_FLAG_KERNEL_THREAD 0x00200000
 
-/* Reads the beginning of a small file and puts a NUL behind; -1 (errno) when it cannot be read. */
+/* Reads the beginning of a small file and appends a NUL; -1 (errno) when it cannot be read. */
 ssize_t process_stat_read_file(const char *path, char *buf, size_t size);
 
 /* False when there is no such process. */
 bool process_stat_read(pid_t pid, struct process_stat *ret_stat) MUST_USE;
-/* A zombie that has other threads still is one whose main thread alone has ended. The others may
- * work on, or be on their way out with all files open, ports among them. */
+/* Whether it is a zombie without other threads. If only the main thread of a process has exited, it
+ * is a zombie with other threads: they may be running, or exiting with all files and ports still
+ * open. */
 bool process_stat_has_ended(const struct process_stat *stat);
-/* Calls `fn` for every process that can be seen, until it says that it has seen enough. */
+/* Calls `fn` for every process that can be seen, until it returns true. */
 void process_stat_each(bool (*fn)(pid_t pid, void *data), void *data);

@@ -1,4 +1,4 @@
-/* Its end is seen by a pidfd and not by SIGCHLD, which belongs to the code that runs replicas. */
+/* A pidfd reports its exit, and not SIGCHLD, which belongs to the code that runs replicas. */
 #include "io/program_call.h"
 
 #include "base/mem.h"
@@ -24,7 +24,8 @@ struct program_call {
 	bool has_group;
 	int process_fd, output_fd;
 	struct loop_watch *ended, *readable, *timer;
-	char *bytes; /* of `limit` and one, so that nothing is left where it grew */
+	char *bytes; /* of `limit` and one more; it never grows, so no secret is left in freed
+			memory */
 	size_t len, limit;
 	msec time_limit;
 	bool is_reaped;
@@ -35,7 +36,7 @@ struct program_call {
 static void reap(struct program_call *call, siginfo_t *ended)
 {
 	if (call->has_group)
-		child_signal_group(call->pid, SIGKILL); /* what it left behind */
+		child_signal_group(call->pid, SIGKILL); /* its remaining children */
 	waitid(P_PIDFD, (id_t) call->process_fd, ended, WEXITED);
 	call->is_reaped = true;
 }
@@ -74,7 +75,7 @@ static void fail_program_call(struct program_call *call, const struct err *err)
 	done(NULL, err, data);
 }
 
-/* Reads what is there. False when it was more than the limit. */
+/* Reads the available output. False when it was more than the limit. */
 static bool read_output(struct program_call *call)
 {
 	while (call->len <= call->limit) {

@@ -15,7 +15,7 @@
 #define PATH_SIZE 64
 #define STATUS_SIZE 4096
 
-/* What the main thread does with the signal. */
+/* How the main thread handles the signal. */
 struct signal_state {
 	bool is_pending, is_blocked, is_caught;
 };
@@ -43,7 +43,7 @@ static bool read_state(pid_t pid, struct signal_state *ret_state)
 	return true;
 }
 
-/* By the descriptors, of which a program may have closed what is not its own. */
+/* By the descriptors, because a program may have closed the file. */
 static bool has_open(pid_t pid, const struct stat *file)
 {
 	char path[PATH_SIZE];
@@ -88,7 +88,7 @@ const char *python_stacks_obstacle(pid_t pid, int fd)
 
 int python_stacks_ask(pid_t pid, struct err *err)
 {
-	/* The thread, so that its own masks say when it is done. */
+	/* To the main thread, so that its own masks show when it is done. */
 	if (syscall(SYS_tgkill, pid, pid, PYTHON_STACKS_SIGNAL) == 0)
 		return 0;
 	return errno == ESRCH
@@ -96,8 +96,8 @@ int python_stacks_ask(pid_t pid, struct err *err)
 		       : err_set_errno(err, errno, "cannot signal process %d", (int) pid);
 }
 
-/* The file first: between the moment when the signal no longer waits and the one when it is
- * blocked, nothing is written, so that a file which has grown is one whose writer had begun. */
+/* The file first: after the signal is no longer pending and before it is blocked, nothing is
+ * written. So if the file has grown, its writer had started. */
 bool python_stacks_are_written(pid_t pid, int fd, off_t size)
 {
 	struct signal_state state;

@@ -1,10 +1,9 @@
-/* Asking a Python process where it is: the stacks of all its threads.
+/* Requests the stacks of all threads from a Python process.
  *
  * Its sitecustomize (python/muster_stacks) has registered faulthandler for a real-time signal that
- * nothing else uses, with a file that is open from then on
- * (docs.python.org/3/library/faulthandler). The main thread writes the stacks while it handles the
- * signal, whatever it was doing; so they are whole as soon as the signal neither waits for it nor
- * is blocked by its own handler. */
+ * nothing else uses, with a file that stays open (docs.python.org/3/library/faulthandler). The main
+ * thread writes the stacks while it handles the signal, whatever it was doing. So they are complete
+ * as soon as the signal is neither pending nor blocked by its own handler. */
 #pragma once
 
 #include "base/err.h"
@@ -16,11 +15,11 @@
 #define PYTHON_STACKS_SIGNAL 62
 #define PYTHON_STACKS_FILE "MUSTER_STACKS_FILE" /* the variable with the path of that file */
 
-/* Why a process does not show its stacks; NULL: it does, into the file behind `fd`, when it is
- * asked. A process that does not is not to be asked: the signal would end it. */
+/* Why a process cannot write its stacks; NULL: on request it writes them into the file of `fd`.
+ * Never signal a process that cannot: the signal would kill it. */
 const char *python_stacks_obstacle(pid_t pid, int fd);
-/* Sends the signal. ERR_NOT_FOUND: the process is gone. */
+/* Sends the signal. ERR_NOT_FOUND: the process has exited. */
 int python_stacks_ask(pid_t pid, struct err *err) MUST_USE;
-/* The stacks stand behind the first `size` bytes, which the file had before; or they never will,
- * because the process is gone. */
+/* Whether the stacks follow the first `size` bytes, which the file had before the request. Also
+ * true if they never will, because the process has exited. */
 bool python_stacks_are_written(pid_t pid, int fd, off_t size);

@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 struct raw_terminal {
-	pid_t pid; /* of the process that puts it back */
-	int fd; /* the end of a pipe; the process that holds the other one waits for it to be closed
-		 */
+	pid_t pid; /* of the process that restores it */
+	int fd; /* our end of a pipe; that process waits until it is closed */
 };
 
-/* In a group of its own, so that what ends ours does not end it; one that is not in the foreground
- * would be stopped for what it does, were its signals not blocked (POSIX, tcsetattr). It holds
- * nothing open that somebody may wait for, and calls only what may be called behind a fork. */
+/* In its own process group, so that a signal that kills ours does not kill it. A process that is
+ * not in the foreground would be stopped for this, were its signals not blocked (POSIX, tcsetattr).
+ * It holds no descriptor open that another process may wait for, and calls only functions that are
+ * safe after a fork. */
 static NORETURN void put_back_at_the_end(int terminal, int pipe_fd, const struct termios *before)
 {
 	sigset_t all;

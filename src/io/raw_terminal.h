@@ -1,6 +1,6 @@
-/* A terminal whose keys are bytes for a program elsewhere: no echo, no lines, and Ctrl-C is a byte
- * too. A process of its own puts it back as it was, when it is told to or when this process is
- * gone, however that came. */
+/* A terminal whose keys are bytes for a remote program: no echo, no lines, and Ctrl-C is a byte
+ * too. A separate process restores it, on request or when this process exits, for whatever
+ * reason. */
 #pragma once
 
 #include "base/err.h"
@@ -8,7 +8,7 @@
 
 struct raw_terminal;
 
-/* Forks. ERR_IO: the descriptor is no terminal, or nothing can be started. */
+/* Forks. ERR_IO: the descriptor is no terminal, or no process can be started. */
 int raw_terminal_begin(int fd, struct raw_terminal **ret_raw, struct err *err) MUST_USE;
-/* Returns when it is as it was. NULL is fine. */
+/* Returns when the terminal was restored. NULL is fine. */
 void raw_terminal_end(struct raw_terminal *raw);

@@ -13,15 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How a descriptor is written to without waiting. */
+/* How to write to a descriptor without waiting. */
 enum way {
-	WAY_DIRECT, /* files and the like always take what they are given */
-	WAY_NONBLOCKING, /* a description of our own that says EAGAIN */
-	WAY_SOCKET, /* each call says that it must not wait */
-	WAY_CAREFUL, /* could not be opened again: little at a time, when poll says that it fits */
+	WAY_DIRECT, /* files and similar ones, which never block */
+	WAY_NONBLOCKING, /* our own open description, which returns EAGAIN */
+	WAY_SOCKET, /* each call has a flag not to wait */
+	WAY_CAREFUL, /* it could not be opened again: little at a time, when poll says that it
+			fits */
 };
 
-/* A pipe that poll calls writable takes so much without waiting (pipe(7)). */
+/* A pipe that poll calls writable accepts this many bytes without waiting (pipe(7)). */
 #define CAREFUL_SIZE PIPE_BUF
 
 struct sink {
@@ -30,13 +31,14 @@ struct sink {
 	int fd;
 	bool owns_fd;
 	struct text text;
-	size_t n_sent; /* of text, written already */
+	size_t n_sent; /* of text, already written */
 	int failure;
 	loop_fn on_change;
 	void *data;
 	struct loop_watch *writable;
-	struct loop_watch *hangup; /* of a pipe: wakes when the last reader is gone; or NULL */
-	struct loop_watch *failed; /* tells of a write that failed at once; NULL: none did */
+	struct loop_watch *hangup; /* of a pipe: called when the last reader has closed it; or
+				      NULL */
+	struct loop_watch *failed; /* reports a write that failed immediately; NULL: none did */
 };
 
 static void on_writable(void *data);
@@ -86,7 +88,7 @@ struct sink *sink_new(struct loop *loop, int fd, loop_fn on_change, void *data)
 		sink->writable = loop_watch_writable(loop, sink->fd, on_writable, sink);
 		loop_watch_enable(sink->writable, false);
 	}
-	/* Nothing can be read from the writing end of a pipe: this wakes on the error alone. */
+	/* The writing end of a pipe is never readable: this wakes on the error alone. */
 	if (sink->owns_fd && fstat(sink->fd, &found) == 0 && S_ISFIFO(found.st_mode))
 		sink->hangup = loop_watch_readable(loop, sink->fd, on_hangup, sink);
 	return sink;
@@ -117,7 +119,7 @@ static bool has_room(int fd)
 	return poll(&asked, 1, 0) > 0;
 }
 
-/* One write; bytes taken or -1 with errno. */
+/* One write; bytes written or -1 with errno. */
 static ssize_t write_some(const struct sink *sink)
 {
 	const char *bytes = sink->text.bytes + sink->n_sent;
@@ -155,7 +157,7 @@ static void end_with(struct sink *sink, int failure)
 		loop_watch_enable(sink->hangup, false);
 }
 
-/* Writes until all is taken or the descriptor wants no more for now. */
+/* Writes until all was accepted or the descriptor accepts no more for now. */
 static void write_what_fits(struct sink *sink)
 {
 	while (sink->n_sent < sink->text.len) {

@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int stderr_capture_open(struct stderr_capture *ret_aside, struct err *err)
+int stderr_capture_open(struct stderr_capture *ret_capture, struct err *err)
 {
 	int fd = memfd_create("aside", MFD_CLOEXEC);
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot create a file in memory");
-	*ret_aside = (struct stderr_capture){.memory_fd = fd, .error_fd = -1};
+	*ret_capture = (struct stderr_capture){.memory_fd = fd, .error_fd = -1};
 	return 0;
 }
 

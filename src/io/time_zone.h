@@ -1,10 +1,10 @@
-/* The clocks of this machine's time zone (TZ, else /etc/localtime). */
+/* The time zone of this machine (TZ, else /etc/localtime). */
 #pragma once
 
 #include "base/msec.h"
 
-/* Minutes that they are ahead of UTC at that moment, daylight saving time included. */
+/* Its offset from UTC at that moment, in minutes east, with daylight saving time. */
 int time_zone_offset(msec time);
-/* The same for a person who reads it on the terminal `fd`; 0, which is UTC, where `fd` is none, or
- * the moment is MSEC_UNSET. */
+/* The same for output on the terminal `fd`; 0, which is UTC, if `fd` is no terminal, or the time is
+ * MSEC_UNSET. */
 int time_zone_offset_on(int fd, msec time);

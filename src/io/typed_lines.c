@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* A line is of 4095 bytes at most (termios(3)). */
+/* A line has at most 4095 bytes (termios(3)). */
 #define LONGEST_LINE 4096
-/* Milliseconds for which we look away from a terminal that another job of the shell reads. */
+/* Milliseconds between checks of a terminal that another job of the shell reads. */
 #define LOOK_AWAY 200
 
-/* Waits until a line of ours is there; false at the end of the terminal, or of those that read. */
+/* Waits until a line for us is available; false at the end of the terminal, or when the reader has
+ * closed the pipe. */
 static bool wait_for_line(void)
 {
 	struct pollfd ends[] = {{.fd = STDIN_FILENO, .events = POLLIN},

@@ -1,4 +1,4 @@
-/* A back end: where replicas run. A struct of functions; it begins actions and reports facts, and
+/* A back end: it runs replicas. A struct of functions; it starts actions and reports facts, and
  * decides nothing. */
 #pragma once
 
@@ -13,30 +13,31 @@
 
 struct backend;
 
-/* "Look again at the job." The only news a back end sends. */
+/* "Run a reconcile pass for the job." A back end calls nothing else. */
 typedef void (*backend_news_fn)(void *data);
 
 struct backend_functions {
 	const char *name; /* "local", "fake" */
-	/* Copies from local knowledge and never waits. The result lives in the arena. */
+	/* Copies local knowledge and never waits. The result lives in the arena. */
 	int (*observe)(struct backend *backend, const struct job *job, struct arena *arena,
 		       struct observed *ret_observed, struct err *err);
-	/* Begins an action; may be repeated without harm. 0 says "accepted", nothing more: the
-	 * outcome is observed. */
+	/* Starts an action; may be repeated without harm. 0 means only "accepted": the outcome is
+	 * observed. */
 	int (*apply)(struct backend *backend, const struct job *job, const struct action *action,
 		     struct err *err);
-	/* The last lines of an attempt's output, oldest first, at most `most`; what was read lives
-	 * in the arena. ERR_UNREACHABLE: they were asked for, and are not here yet; news come when
-	 * it is known what has become of that. */
+	/* The last lines of an attempt's output, oldest first, at most `most`, in the arena.
+	 * ERR_UNREACHABLE: they were requested and have not arrived; backend_news_fn is called when
+	 * they have, or will not. */
 	int (*last_lines)(struct backend *backend, const struct job *job, const char *role,
 			  int index, int attempt, size_t most, struct arena *arena,
 			  struct printed *ret_printed, struct err *err);
-	/* Where processes were that were asked to end with `keeps_stacks` (stacks_summarize).
-	 * ERR_UNREACHABLE: they were asked, and news come. NULL where no back end can. */
+	/* The stacks of processes that were asked to exit with `keeps_stacks` (stacks_summarize).
+	 * ERR_UNREACHABLE: they were requested; backend_news_fn is called later. NULL if the back
+	 * end has no stacks. */
 	int (*last_stacks)(struct backend *backend, struct arena *arena, const char ***ret_lines,
 			   size_t *ret_count, struct err *err);
-	/* A replica's failure that was decided upon, with what its output says of it. NULL where a
-	 * back end has no use for it. */
+	/* Gets a replica's failure as decided, with the cause found in its output. NULL if the back
+	 * end has no use for it. */
 	void (*take_failure)(struct backend *backend, const struct failure *failure);
 	void (*free)(struct backend *backend);
 };

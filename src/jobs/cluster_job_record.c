@@ -68,7 +68,7 @@ void cluster_job_record_done(struct cluster_job_record *job)
 	*job = (struct cluster_job_record){0};
 }
 
-/* Keeping. */
+/* Saving. */
 
 char *cluster_job_record_name(const char *namespace_name, const char *name)
 {
@@ -88,7 +88,7 @@ static int renew(struct store *store, const struct store_record *record, struct 
 	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 
-/* For a job that its cluster has no more, the process that supervised it is waited for. */
+/* After its cluster has deleted the job, the process that supervised it is waited for. */
 static char *add_own(struct json *place)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -119,7 +119,7 @@ int cluster_job_record_save(const char *state_folder, const struct store_record 
 		rc = store->functions->create(store, &kept, &version, err);
 	if (rc == ERR_EXISTS)
 		rc = renew(store, &kept, err);
-	if (rc == ERR_NOT_FOUND) /* it was taken for ended, and goes on */
+	if (rc == ERR_NOT_FOUND) /* its record says that it has finished, and it is active */
 		rc = store->functions->replace(store, record->name, kept.uid, &kept, &version, err);
 	return rc;
 }
@@ -230,7 +230,7 @@ int cluster_job_record_read(const char *state_folder, const char *place, const c
 	return rc < 0 ? rc : record_read_job(&known.record, ret_job, err);
 }
 
-/* Settling. */
+/* Cleaning up. */
 
 static int clean_up_record(struct store *store, const char *state_folder,
 			   const struct store_record *record, const char *reason, const char *why,

@@ -10,7 +10,7 @@
 
 /* Replicas whose logs are read for the cause of a failure. */
 #define MOST_PEERS 256
-#define MOST_OF_EXCEPTION 300 /* bytes of it in a sentence */
+#define MOST_OF_EXCEPTION 300 /* bytes of the exception in a sentence */
 
 void failure_lines_done(struct failure_lines *lines)
 {
@@ -28,7 +28,7 @@ static struct failure *change_failure(struct plan *plan, struct arena *arena)
 	return changed;
 }
 
-/* In place; all stay where nothing else is among them. Gives how many stay. */
+/* In place; if all lines are noise, all stay. Returns how many stay. */
 static size_t leave_out_noise(const char **lines, size_t count)
 {
 	size_t kept = 0, n_noise = 0;
@@ -41,14 +41,14 @@ static size_t leave_out_noise(const char **lines, size_t count)
 	return n_noise < count ? kept : count;
 }
 
-/* What another replica printed, or how it ended, before the one that failed first. */
+/* A replica that printed an error, or exited, before the one that failed first. */
 struct peer {
-	const struct replica_status *replica; /* NULL: none explains anything */
+	const struct replica_status *replica; /* NULL: no replica explains the failure */
 	const char *exception;
 	msec time;
 };
 
-/* A restart that was decided has given the replicas new attempts already. */
+/* A restart that was decided has already given the replicas new attempts. */
 static int attempt_of(const struct failure *failure, const struct replica_status *replica)
 {
 	for (size_t i = 0; i < failure->n_consequences; i++) {
@@ -61,7 +61,7 @@ static int attempt_of(const struct failure *failure, const struct replica_status
 	return replica->attempt;
 }
 
-/* What the replica itself says went wrong. NULL: nothing, or that a peer of it is gone. */
+/* The exception in the replica's own output. NULL: none, or one about a lost peer. */
 static const char *find_own_exception(struct backend *backend, const struct job *job,
 				      const struct replica_status *replica, int attempt,
 				      struct arena *arena, struct printed *printed, msec *ret_time)
@@ -74,7 +74,7 @@ static const char *find_own_exception(struct backend *backend, const struct job 
 	return exception && !exception_blames_peer(exception) ? exception : NULL;
 }
 
-/* The earliest of all. Where its time is not known, it is not known to be earlier. */
+/* Keeps the earliest of all. A replica whose time is unknown is not taken as earlier. */
 static void look_at_peer(struct backend *backend, const struct job *job,
 			 const struct failure *failure, const struct replica_status *replica,
 			 struct arena *arena, struct peer *first)
@@ -114,8 +114,8 @@ static const char *describe_peer(const struct peer *peer, const struct failure *
 	return arena_copy_text(arena, text_of(&text));
 }
 
-/* One that fails because of a peer may be the first to end: a script that has failed in JAX waits
- * for its peers before it exits, and one that returned too early does not fail at all. */
+/* A replica that fails because of a peer may be the first to exit: a script that has failed in JAX
+ * waits for its peers before it exits, and one that returned too early does not fail at all. */
 static void look_at_peers(struct backend *backend, const struct job *job, const struct plan *plan,
 			  struct failure *failure, struct arena *arena)
 {
@@ -144,7 +144,7 @@ static void keep_last_lines(struct failure *failure, const struct printed *print
 	failure->last_lines = printed->lines + count - failure->n_last_lines;
 }
 
-/* In the place of the failure of the plan. */
+/* Replaces the failure of the plan. */
 static void blame(struct backend *backend, const struct job *job, struct plan *plan,
 		  const struct replica_status *replica, struct arena *arena)
 {
@@ -166,8 +166,8 @@ static void blame(struct backend *backend, const struct job *job, struct plan *p
 	keep_last_lines(failure, &printed);
 }
 
-/* A failure on another machine blames a peer, which may be of this one: it has printed why, and was
- * asked to end before it did so by itself. */
+/* A failure on another machine blames a peer, which may be on this machine: it has printed the
+ * cause, and was asked to exit before it did so by itself. */
 static void look_for_blamed(struct backend *backend, const struct job *job, struct plan *plan,
 			    struct arena *arena)
 {
@@ -191,7 +191,7 @@ static void look_for_blamed(struct backend *backend, const struct job *job, stru
 static const char *find_exception(const struct failure *failure, const struct printed *printed,
 				  struct arena *arena)
 {
-	if (failure->signal == SIGKILL) /* which comes without a word */
+	if (failure->signal == SIGKILL) /* which prints nothing */
 		return NULL;
 	const char *last = exception_find(printed, arena);
 	const char *own = last && exception_blames_peer(last)
@@ -244,7 +244,7 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 
 	changed->exception = find_exception(failure, &printed, arena);
 	keep_last_lines(changed, &printed);
-	if (printed.times) /* else only one log can be had at a time */
+	if (printed.times) /* else only one log can be read at a time */
 		look_at_peers(backend, job, plan, changed, arena);
 	add_to_notes(plan, changed, arena);
 }
@@ -263,7 +263,7 @@ static void add_stacks_to_failure(struct failure_lines *lines, struct backend *b
 	lines->awaits_stacks = false;
 	changed->stacks = stacks;
 	changed->n_stacks = count;
-	if (failure->role) /* which has lines of its own */
+	if (failure->role) /* which has its own lines */
 		return;
 	changed->last_lines = lines->said.lines;
 	changed->n_last_lines = lines->said.count;

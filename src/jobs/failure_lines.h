@@ -1,6 +1,6 @@
-/* What a failure shows beyond what was decided: the last lines of what failed and the exception in
- * them, or, where no replica is to blame, where all processes were. Used by the reconciler alone.
- */
+/* Details of a failure in addition to the decision: the last lines of the failed replica and the
+ * exception in them; or, if no replica is to blame, the stacks of all processes. Used by the
+ * reconciler alone. */
 #pragma once
 
 #include "jobs/backend.h"
@@ -18,19 +18,20 @@ struct said {
 
 /* Zero it to begin. */
 struct failure_lines {
-	bool awaits_lines; /* of the failure in the status, which are about to come */
-	bool awaits_stacks; /* of processes that were asked to end and to keep them */
-	struct said said; /* by these before they heard of it */
+	bool awaits_lines; /* lines for the failure in the status are still to come */
+	bool awaits_stacks; /* of processes that were asked to exit with `keeps_stacks` */
+	struct said said; /* last lines of these before they were signaled */
 };
 void failure_lines_done(struct failure_lines *lines);
 
-/* Adds what is there now to the failure of the plan, whose status has changed then, and hands it to
- * the back end. Without it the failure is told all the same; what comes later is added later. */
+/* Adds the available details to the failure of the plan, which changes the plan's status, and hands
+ * the failure to the back end. A failure is reported also without details; later details are added
+ * later. */
 void failure_lines_add(struct failure_lines *lines, struct backend *backend, const struct job *job,
 		       struct plan *plan, struct arena *arena);
-/* What was added last was not written. */
+/* The details added last were not written. */
 void failure_lines_add_again(struct failure_lines *lines);
-/* The actions of the plan were begun; the back end has not signalled anybody yet that is to keep
- * its stacks. */
+/* The actions of the plan were started; the back end has not yet signaled any process whose stacks
+ * are to be kept. */
 void failure_lines_note_actions(struct failure_lines *lines, struct backend *backend,
 				const struct job *job, const struct plan *plan);

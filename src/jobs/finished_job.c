@@ -1,4 +1,4 @@
-/* A record comes over as it was written last, which may be before the last Pods were ended. */
+/* A record is copied in its last written state, which may be from before the last Pods exited. */
 #include "jobs/finished_job.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "jobs/record.h"
 #include "reconcile/status_seen.h"
 
-/* Makes room under the name; ERR_EXISTS where a job that goes on has it. */
+/* Frees the name; ERR_EXISTS if an active job has it. */
 static int remove_finished(struct store *store, const char *state_folder, const char *name,
 			   struct err *err)
 {
@@ -21,15 +21,15 @@ static int remove_finished(struct store *store, const char *state_folder, const 
 	return orphaned_job_remove(store, state_folder, name, old.uid, err);
 }
 
-/* The record of this uid, under whichever of the two names it is, becomes `ended`; one that was
- * not remembered is from now on. One step each: where a kill comes between, it is there. */
+/* The record of this uid, under whichever of the two names, becomes `ended`; without a record, a
+ * new one is created. Each is one step, so that the record survives a kill at any moment. */
 static int put(struct store *store, const char *old_name, const struct store_record *ended,
 	       struct err *err)
 {
 	int64_t version;
 	int rc = store->functions->replace(store, old_name, ended->uid, ended, &version, err);
 
-	if (rc == ERR_NOT_FOUND) /* it was taken for ended before */
+	if (rc == ERR_NOT_FOUND) /* an earlier record says that it had finished */
 		rc = store->functions->replace(store, ended->name, ended->uid, ended, &version,
 					       err);
 	return rc == ERR_NOT_FOUND ? store->functions->create(store, ended, &version, err) : rc;
@@ -55,7 +55,7 @@ int finished_job_save(struct store *store, const char *state_folder, const char 
 	return put(store, record_name, &renamed, err);
 }
 
-/* What cleanPodPolicy left running goes with the objects of the job. */
+/* Pods that cleanPodPolicy left running are deleted with the objects of the job. */
 static void end_replicas(struct status *status)
 {
 	for (size_t i = 0; i < status->n_replicas; i++) {
@@ -79,7 +79,7 @@ static const char *node_of(const struct observed *observed, const struct replica
 	return NULL;
 }
 
-/* Which Pods they were, and on which nodes. */
+/* Records the Pods and their nodes. */
 static void keep_places(const struct job *job, const struct observed *observed, struct arena *arena,
 			struct status *status)
 {

@@ -1,7 +1,7 @@
-/* Tidying up after supervisors that died without a word.
+/* Cleans up after supervisors that were killed.
  *
- * Order: first the processes are ended, then the record says so. A settler that is killed in
- * between leaves a job that the next one settles. */
+ * Order: first the processes are killed, then the record says so. If the cleaning process is killed
+ * in between, the next one cleans up the job. */
 #include "jobs/orphaned_job.h"
 
 #include "base/mem.h"
@@ -23,8 +23,8 @@
 #define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
 #define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
 
-/* How long what is left of a supervisor may take to go. It may be in the middle of a pass, and must
- * not meet the job that the next one resumes. */
+/* How long the remaining processes of a supervisor may take to exit. One may be in the middle of a
+ * reconcile pass, and must not meet the job that the next supervisor resumes. */
 #define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 
 struct killing {
@@ -34,8 +34,8 @@ struct killing {
 	int n_killed;
 };
 
-/* Somebody else may have settled the job, and resumed it: what runs then is not ours to kill. Of a
- * process that was there before the record was looked at this tells for sure. */
+/* Another process may have cleaned up and resumed the job: its new processes must not be killed.
+ * This check is reliable for a process that existed before the record was read. */
 static bool has_new_supervisor(const struct killing *killing)
 {
 	struct store_record now CLEANUP(store_record_done) = {0};
@@ -46,8 +46,8 @@ static bool has_new_supervisor(const struct killing *killing)
 	       !text_equals(now.supervisor, killing->record->supervisor);
 }
 
-/* The mark is looked at again once the process is held by a descriptor: its number may have gone to
- * another process in between, and no foreign process is ever touched. */
+/* The mark is checked again once a pidfd holds the process: its pid may have been reused in
+ * between, and no foreign process is ever killed. */
 static void kill_marked(pid_t pid, void *data)
 {
 	struct killing *killing = data;
@@ -116,9 +116,9 @@ static const char *why_lost(const char *supervisor)
 	return "muster itself was killed while it supervised the job";
 }
 
-/* One try; ERR_CONFLICT when the record changed in between. A job that was finished already only
- * loses its supervisor: that died while it ended what was left of the job. The record is as it
- * ought to be then, also where that could not be written. */
+/* One try; ERR_CONFLICT when the record changed in between. A finished job only loses its
+ * supervisor, which was killed while it stopped remaining processes. The record is then correct in
+ * memory, also if it could not be written. */
 static int clean_up_record(struct store *store, struct store_record *record, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -131,7 +131,7 @@ static int clean_up_record(struct store *store, struct store_record *record, str
 	if (rc < 0)
 		return rc;
 	if (!job_is_orphaned(record->supervisor, status_is_finished(&status)))
-		return 0; /* somebody else was faster */
+		return 0; /* another process was faster */
 	supervisor_wait(record->supervisor, loop_now() + LAST_LOOK_LIMIT);
 	supervisor_end_group(record->supervisor);
 	orphaned_job_kill_processes(store, record);
@@ -151,7 +151,7 @@ int orphaned_job_clean_up(struct store *store, const char *name, const char *uid
 		struct store_record record CLEANUP(store_record_done) = {0};
 		int rc = store->functions->get(store, name, &record, err);
 
-		/* Removed in between: just as well. */
+		/* It was deleted in between, which is fine. */
 		if (rc == ERR_NOT_FOUND || (rc == 0 && !text_equals(record.uid, uid)))
 			return 0;
 		if (rc == 0)
@@ -161,7 +161,7 @@ int orphaned_job_clean_up(struct store *store, const char *name, const char *uid
 	}
 }
 
-/* A client that only looks is told what is true, also where it cannot be written. */
+/* A client that only reads gets the correct status, also if it cannot be written. */
 static bool is_good_enough(int rc)
 {
 	return rc == 0 || rc == ERR_SPACE || rc == ERR_IO;
@@ -191,7 +191,7 @@ int orphaned_job_get(struct store *store, const char *name, struct store_record 
 int orphaned_job_remove(struct store *store, const char *state_folder, const char *name,
 			const char *uid, struct err *err)
 {
-	/* The record goes last: a removal that was cut off can be started again by its name. */
+	/* The record is deleted last: an interrupted deletion can be repeated by its name. */
 	int rc = state_folder_remove_job(state_folder, uid, err);
 
 	return rc < 0 ? rc : store->functions->remove(store, name, uid, err);

@@ -1,5 +1,5 @@
-/* Marks in the environment of every process of a job, which all its descendants inherit: by them
- * the processes of a job are found again, also after their supervisor died. */
+/* Marks in the environment of every process of a job, which all its descendants inherit. The
+ * processes of a job are found by them, also after its supervisor was killed. */
 #pragma once
 
 #define ENVIRONMENT_JOB_MARK "MUSTER_JOB_UID" /* =UID */

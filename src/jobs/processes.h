@@ -1,4 +1,4 @@
-/* The processes of a job on this machine, as their marks tell them (jobs/process_mark.h). */
+/* The processes of a job on this machine, found by their marks (jobs/process_mark.h). */
 #pragma once
 
 #include "base/own.h"
@@ -8,17 +8,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Calls `fn` for each of them with the attempt that it belongs to: "worker-0.2". */
+/* Calls `fn` for each process with its attempt: "worker-0.2". */
 void job_processes_each(const char *uid, void (*fn)(pid_t pid, const char *attempt, void *data),
 			void *data);
-/* How that is written. Caller frees. */
+/* The text of an attempt. Caller frees. */
 char *job_processes_attempt(const char *role, int index, int attempt) MUST_USE;
 
-/* What a replica uses, with all that its process has started. */
+/* The resources used by a replica, with all its descendants. */
 struct replica_usage {
-	size_t n_processes; /* 0: nothing of it runs, and nothing is used */
+	size_t n_processes; /* 0: no process is running, and nothing is used */
 	struct process_usage used;
-	msec printed_at; /* the last change of its log; MSEC_UNSET: none, or not known */
+	msec printed_at; /* the last change of its log; MSEC_UNSET: none, or unknown */
 };
-/* Of each replica of the status, in its order; the caller frees it. */
+/* The usage of each replica of the status, in its order; the caller frees it. */
 struct replica_usage *job_processes_usage(const char *uid, const struct status *status) MUST_USE;

@@ -10,7 +10,7 @@
 
 int64_t progress_file_read(const char *path)
 {
-	/* A FIFO would be waited for. */
+	/* Opening a FIFO would block. */
 	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat status;
 	char number[32];

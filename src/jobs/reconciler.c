@@ -1,10 +1,10 @@
-/* One pass after the other for one job: all effects of a decision, in their order.
+/* Reconcile passes for one job, one after the other: all effects of a decision, in their order.
  *
- * A pass is started by a look, and goes on when its write is answered, if it writes. The reconciler
- * remembers nothing that it could not read or see again. What it keeps (the parsed document, the
- * status that it decided on or read) is kept by text and version, so that a pass in which nothing
- * changed is cheap; a new reconciler goes on where the old one was lost. Where statuses are kept
- * small (store/store.h) it knows more than what is written: what the replicas show. */
+ * A pass starts with an observation, and continues when its write, if any, is answered. The
+ * reconciler knows nothing that it could not read or observe again. It caches the parsed document
+ * and the status that it decided or read, by text and version, so that a pass in which nothing
+ * changed is cheap. A new reconciler continues where a lost one was. If statuses are kept small
+ * (store/store.h), it knows more than is written: what the replicas show. */
 #include "jobs/reconciler.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How soon to try again when the store or the back end says no. */
+/* Pause before the next try after an error of the store or the back end. */
 #define RETRY_AFTER MSEC_PER_SECOND
 
 struct stop_request {
@@ -26,17 +26,17 @@ struct stop_request {
 	msec grace;
 };
 
-/* What is under way between a look and its end. */
+/* The pass in progress, from its observation to its end. */
 struct pass {
-	struct arena *arena; /* of the plan and what it points to */
-	struct store_record record; /* that it was decided on; a stop that is asked for is in it */
+	struct arena *arena; /* of the plan and its texts */
+	struct store_record record; /* that the decision was based on; includes a requested stop */
 	bool is_document_changed;
 	struct stop_request stop; /* that is in the record */
 	struct plan plan; /* may point into the reconciler's job and status */
-	struct store_change change; /* that it leads to, where that was asked; in the arena */
-	bool is_removing; /* the job, whose time to live is over */
-	bool is_decided; /* the plan's status stands, written or not */
-	int64_t written; /* the version of the record with it; 0: none */
+	struct store_change change; /* the result of the plan, if it was computed; in the arena */
+	bool is_removing; /* the job, whose time to live has expired */
+	bool is_decided; /* the plan's status is final, written or not */
+	int64_t written; /* the version of the record that has it; 0: none */
 	msec now;
 	struct reconciler_outcome outcome;
 };
@@ -51,17 +51,17 @@ struct reconciler {
 
 	char *document; /* the text that `job` was read from; NULL: none yet */
 	struct job *job;
-	char *status_uid; /* of which job, */
-	int64_t status_version; /* and of which version, `status` is, */
-	char *status_text; /* and what stands there of it */
-	bool is_ahead; /* that is not all there is to write */
+	char *status_uid; /* `status` is of this job, */
+	int64_t status_version; /* of this version, */
+	char *status_text; /* and was read from this text */
+	bool is_ahead; /* that text is not all of it */
 	msec written_at; /* MSEC_UNSET: before the first pass */
 	msec changed_at; /* when a pass last changed the status */
 	struct arena *status_arena;
 	struct status status;
-	bool has_acted; /* a pass came to its actions */
+	bool has_acted; /* a pass has started its actions */
 	struct failure_lines failure_lines;
-	bool is_status_untold; /* it was to be written, and perhaps it was */
+	bool is_status_untold; /* its write was started, and may have succeeded */
 
 	bool is_passing;
 	struct pass pass;
@@ -122,7 +122,7 @@ void reconciler_free(struct reconciler *reconciler)
 	free(reconciler);
 }
 
-/* What is kept. */
+/* Cached state. */
 
 static bool is_of_job(const struct reconciler *reconciler, const struct store_record *record)
 {
@@ -179,7 +179,7 @@ static int read_driver_status(struct reconciler *reconciler, const struct store_
 	return 0;
 }
 
-/* What we wrote, or did not have to write, need not be read again. */
+/* What this pass wrote, or did not have to write, need not be read again. */
 static void retain_driver_status(struct reconciler *reconciler)
 {
 	struct pass *pass = &reconciler->pass;
@@ -249,7 +249,7 @@ bool reconciler_is_removing(const struct reconciler *reconciler)
 	return reconciler->pass.is_removing;
 }
 
-/* Acting and telling. */
+/* Acting and reporting. */
 
 static void log_action(const struct reconciler *reconciler, const struct action *action)
 {
@@ -257,8 +257,8 @@ static void log_action(const struct reconciler *reconciler, const struct action 
 		 action_type_words[action->type], action->role, action->index, action->attempt);
 }
 
-/* Each action is started, also when one before it was refused: what ends a replica must not wait
- * for what starts another. */
+/* Each action is started, also when one before it was rejected: stopping a replica must not wait
+ * for a start. */
 static int apply_actions(struct reconciler *reconciler, const struct plan *plan, struct err *err)
 {
 	int rc = 0;
@@ -290,7 +290,7 @@ static void tell_status(struct reconciler *reconciler, const struct status *stat
 		reconciler->listener.on_status(reconciler->job, status, reconciler->listener.data);
 }
 
-/* What follows when the status stands as the plan has it. */
+/* The steps after the plan's status is final. */
 static void apply_pass_plan(struct reconciler *reconciler)
 {
 	const struct plan *plan = &reconciler->pass.plan;
@@ -326,12 +326,12 @@ static void on_written(int64_t version, const struct err *err, void *data)
 {
 	struct reconciler *reconciler = data;
 
-	/* A write that failed may have been done all the same, far away. */
+	/* A write that failed may have succeeded in a remote store. */
 	reconciler->is_status_untold = err != NULL;
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
 		log_info("job '%s': deciding again: %s", reconciler->log_name, err->text);
 		reconciler->pass.outcome.wake_at =
-			reconciler->pass.now; /* it was changed or removed */
+			reconciler->pass.now; /* it was changed or deleted */
 		failure_lines_add_again(&reconciler->failure_lines);
 		finish_reconcile_pass(reconciler, NULL);
 	} else if (err) {
@@ -347,8 +347,8 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	}
 }
 
-/* Whether the status is to be written now. What can wait is looked at again when it no longer can.
- */
+/* Whether the status is to be written now. A write that can wait is checked again when it no longer
+ * can. */
 static bool has_to_write(struct reconciler *reconciler)
 {
 	struct pass *pass = &reconciler->pass;
@@ -384,8 +384,7 @@ static void carry_out(struct reconciler *reconciler)
 	struct plan *plan = &pass->plan;
 
 	if (reconciler->written_at == MSEC_UNSET || reconciler->written_at > pass->now)
-		reconciler->written_at =
-			pass->now; /* by whom was before, or the clock was set back */
+		reconciler->written_at = pass->now; /* another writer, or the clock was set back */
 	if (plan->is_status_changed || reconciler->changed_at > pass->now)
 		reconciler->changed_at = pass->now;
 	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", reconciler->log_name,
@@ -401,7 +400,7 @@ static void carry_out(struct reconciler *reconciler)
 		apply_pass_plan(reconciler);
 }
 
-/* Looking. */
+/* Observing. */
 
 static int add_stop(struct reconciler *reconciler, struct err *err)
 {
@@ -415,7 +414,7 @@ static int add_stop(struct reconciler *reconciler, struct err *err)
 				 &pass->is_document_changed, err);
 
 	if (rc == 0 && !pass->is_document_changed)
-		pass->stop.reason = NULL; /* somebody has asked before */
+		pass->stop.reason = NULL; /* a stop was requested before */
 	return rc;
 }
 

@@ -1,9 +1,9 @@
-/* The reconciler: observes, decides, writes the status, acts, tells. One pass at a time, for one
- * job; no loop, no clock.
+/* The reconciler of one job: observes, decides, writes the status, acts, reports. One reconcile
+ * pass at a time; no loop, no clock.
  *
- * Order of effects, part of the contract: write status → act → tell → sleep. A conflict on the
- * write acts on nothing. A write may take its time (store/store.h): nothing waits for it, and the
- * pass goes on when it is answered. */
+ * The order of effects is part of the contract: write status → act → report → sleep. After a
+ * conflict on the write, nothing is done. A write may take time (store/store.h): nothing waits for
+ * it, and the pass continues when it is answered. */
 #pragma once
 
 #include "base/err.h"
@@ -18,32 +18,32 @@
 
 struct reconciler;
 
-/* Gets each note once, after the actions it tells of were started. */
+/* Gets each note once, after the actions that it reports were started. */
 typedef void (*reconciler_note_fn)(const struct job *job, const struct note *note, void *data);
-/* The status as it was just decided, and written where that has to be; borrowed for the call. */
+/* Gets the status as decided, after it was written if necessary; borrowed for the call. */
 typedef void (*reconciler_status_fn)(const struct job *job, const struct status *status,
 				     void *data);
 
 struct reconciler_outcome {
-	msec wake_at; /* pass again then at the latest; `now` when the pass has to be repeated at
-			 once: after a conflict, and until a pass changes nothing */
-	bool is_finished; /* the job has an end state, and no replica is left to end */
+	msec wake_at; /* run a pass then at the latest; `now` when a pass has to follow immediately:
+			 after a conflict, and until a pass changes nothing */
+	bool is_finished; /* the job has an end state, and no replica is left to stop */
 	bool is_gone; /* the job is no longer in the store */
-	bool is_removed; /* this pass removed it, because its time to live was over */
-	int64_t version; /* of the record as the pass found it; 0 when it could not be read */
+	bool is_removed; /* this pass deleted it, because its time to live has expired */
+	int64_t version; /* of the record that the pass read; 0 when it could not be read */
 };
 
-/* How a pass ended, after all else that is told of it. An error (else NULL) means that something
- * outside failed, the store or the back end: nothing is lost, pass again at outcome->wake_at. */
+/* The end of a pass, called after all its other callbacks. An error (else NULL) is a failure of the
+ * store or the back end: nothing is lost, run a pass again at outcome->wake_at. */
 typedef void (*reconciler_passed_fn)(const struct reconciler_outcome *outcome,
 				     const struct err *err, void *data);
 
 struct reconciler_listener {
 	reconciler_note_fn
-		on_note; /* may be NULL; a note is lost with the reconciler, never told twice */
+		on_note; /* may be NULL; a note is lost with the reconciler, never reported twice */
 	reconciler_status_fn on_status; /* may be NULL */
-	/* The document was changed into one that cannot be read: the job goes on as it was. Told
-	 * once for each. NULL: passes fail until it can be read. */
+	/* The document was changed and can no longer be read: the old one stays in effect. Called
+	 * once for each change. NULL: passes fail until it can be read. */
 	void (*on_unread)(const struct job *job, const struct err *err, void *data);
 	void *data;
 };
@@ -52,36 +52,35 @@ struct reconciler_settings {
 	struct store *store;
 	struct backend *backend;
 	const char *job_name;
-	const struct job *job; /* as it was read from `document` of the record, so that it need not
-				  be read again; NULL: it was not */
+	const struct job *job; /* already read from `document` of the record; NULL: it was not */
 	const char *document;
-	const char *log_name; /* in lines of the log: "NAMESPACE/NAME"; NULL: its name */
+	const char *log_name; /* in the log: "NAMESPACE/NAME"; NULL: job_name */
 	struct reconciler_listener listener;
 	reconciler_passed_fn on_passed;
 	void *data; /* of on_passed */
 };
 
 struct reconciler *reconciler_new(const struct reconciler_settings *settings) MUST_USE;
-/* Before its store. A write that is under way may be done all the same. */
+/* Call it before freeing the store. A write in progress may still succeed. */
 void reconciler_free(struct reconciler *reconciler);
 
-/* Begins a pass, unless one is under way, which sees to it that another follows. It has ended
- * before this returns where the store is near. */
+/* Starts a pass. If one is in progress, another will follow it. If the store answers immediately,
+ * the pass has ended when this returns. */
 void reconciler_run_pass(struct reconciler *reconciler, msec now);
-/* The job's time to live is over, and its removal is under way. */
+/* Whether the job's time to live has expired, and its deletion is in progress. */
 bool reconciler_is_removing(const struct reconciler *reconciler);
-/* From the next pass on the job is asked to end in order, as by record_request_stop; what is
- * written then has the request in it. */
+/* From the next pass on the job is asked to stop gracefully, as by record_request_stop; the pass
+ * writes the request with its status. */
 void reconciler_request_stop(struct reconciler *reconciler, enum stop_reason reason, msec grace);
 
-/* The record of a new job, which has its uid (job_set_uid): document, first status (condition
- * Created, replicas' addresses unknown) and summary. `supervisor` is "" when nobody looks after it.
- * `observed` is what its back end would observe at first: the status is that of the first decision
- * then, so that the first pass need not write it. NULL: it is not known. ERR_EXISTS when the name
+/* Creates the record of a new job, which has its uid (job_set_uid): document, first status
+ * (condition Created, replicas' addresses unknown) and summary. `supervisor` is "" for a job
+ * without one. `observed` is the first observation of its back end; the status is then that of the
+ * first decision, so that the first pass need not write it. NULL: unknown. ERR_EXISTS when the name
  * is taken. */
 int reconciler_create_job(struct store *store, const struct job *job, const char *supervisor,
 			  const struct observed *observed, msec now, struct err *err) MUST_USE;
-/* The same in place of the record of that name whose uid is `old_uid`. */
+/* The same; replaces the record of that name with the uid `old_uid`. */
 int reconciler_replace_job(struct store *store, const struct job *job, const char *old_uid,
 			   const char *supervisor, const struct observed *observed, msec now,
 			   struct err *err) MUST_USE;

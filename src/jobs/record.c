@@ -38,7 +38,7 @@ static int read_job_document(const struct store_record *record, struct job **ret
 	return rc < 0 ? rc : read_job_with_faults(root, record->name, JOB_LENIENT, ret_job, err);
 }
 
-/* Names and labels of it, whose it is to act for it, and how long it is kept. */
+/* Names and labels, the job's manager, and its time to live. */
 static struct json *bare_document(const struct json *document)
 {
 	static const char *const members[] = {"apiVersion", "kind", "metadata"};
@@ -118,7 +118,7 @@ void record_add_metadata(struct json *tfjob, const char *uid, msec created, int6
 	json_set_string(metadata, "resourceVersion", version_text);
 }
 
-/* As status_write writes it, in whichever form it is kept. */
+/* As status_write writes it, in whichever form it is stored. */
 static int read_status_json(const struct store_record *record, struct json **ret_status,
 			    struct err *err)
 {
@@ -162,7 +162,7 @@ bool record_is_untouched(const struct store_record *record)
 	return text_equals(record->status, "null");
 }
 
-/* Nobody has written one so far, or the store keeps none. */
+/* False: no summary was written so far, or the store keeps none. */
 static bool has_summary(const struct store_record *record)
 {
 	return record->summary && !text_equals(record->summary, "null");
@@ -188,7 +188,7 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 		return;
 	int rc = read_json(record->summary ? record->summary : "", &json, NULL);
 
-	(void) rc; /* what cannot be read is empty */
+	(void) rc; /* an unreadable one is empty */
 	summary_read(json, arena, ret_summary);
 }
 
@@ -262,8 +262,8 @@ struct store_change record_change(const struct store *store, const struct job *j
 	return (struct store_change){
 		.status = arena_copy_text(arena, status_text),
 		.summary = arena_copy_text(arena, summary_text),
-		/* What ran died with the machine's power in any case; how a job ended is to be
-		 * known afterwards. */
+		/* Processes end with the machine's power in any case; but the end of a job has to
+		 * stay known after a power failure. */
 		.is_lasting = status_is_finished(status),
 	};
 }
@@ -320,7 +320,7 @@ int record_rewrite(struct store *store, const struct store_record *record, int64
 	return store->functions->change(store, record->name, version, &change, &version, err);
 }
 
-/* The caller frees what it became. */
+/* The caller frees the patched job. */
 static int apply_patch(const struct store_record *record, const struct json *patch,
 		       struct job **ret_job, struct err *err)
 {
@@ -374,7 +374,7 @@ int record_patch(struct store *store, const char *name, const struct json *patch
 	}
 }
 
-/* A grace that an earlier request left in the document does not count for this one. */
+/* A grace period of an earlier request in the document does not apply to this one. */
 static struct json *stop_patch_new(const char *reason, msec grace)
 {
 	struct json *patch = json_new_object();

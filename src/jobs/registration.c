@@ -1,4 +1,4 @@
-/* Finding out which job has the name already, and taking it over where that is allowed. */
+/* Finds the job that has the name already, and replaces it if permitted. */
 #include "jobs/registration.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include "jobs/record.h"
 #include "jobs/supervisor_id.h"
 
-/* How long the supervisor of a finished job may take to go. */
+/* How long the supervisor of a finished job may take to exit. */
 #define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 
 static int refuse_running(const char *name, struct err *err)
@@ -34,7 +34,7 @@ static int refuse_taken_name(struct store *store, const char *name, struct err *
 		       name);
 }
 
-/* A name is free again when its job has ended, and nothing of it is left. */
+/* A name is free when its job has finished, and no process of it is left. */
 static int replace_finished(struct store *store, const struct job *job, const char *supervisor,
 			    msec now, char **ret_replaced_uid, struct err *err)
 {

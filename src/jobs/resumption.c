@@ -1,5 +1,5 @@
-/* What is written last decides: the record goes from "ended, nobody looks after it" to "goes on, we
- * do" in one step, by its version. */
+/* The last write decides: the record changes from "finished, no supervisor" to "active, our
+ * supervisor" in one step, by its version. */
 #include "jobs/resumption.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-/* How long the supervisor of an ended job may take to go. */
+/* How long the supervisor of a finished job may take to exit. */
 #define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 
 static int check_job_resumable(const struct store_record *record, const struct status *status,
@@ -38,7 +38,7 @@ static int check_job_resumable(const struct store_record *record, const struct s
 	return 0;
 }
 
-/* Alone it would not be what it was. */
+/* A part of an elastic job cannot be resumed alone. */
 static int refuse_part(const struct job *job, struct err *err)
 {
 	return job->elastic_id
@@ -49,7 +49,7 @@ static int refuse_part(const struct job *job, struct err *err)
 		       : 0;
 }
 
-/* The document without what ended it. */
+/* The document without the reason of its end. */
 static int read_again(const struct job *ended, const char *uid, struct job **ret_job,
 		      struct err *err)
 {

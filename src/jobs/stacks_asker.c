@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A process answers in less than a millisecond, unless it has to wait for a processor. */
+/* A process answers in less than a millisecond, unless it has to wait for a CPU. */
 #define LOOK_EVERY ((msec) 2)
 #define ANSWER_LIMIT MSEC_PER_SECOND
 #define LONGEST_COMMAND 1024
@@ -30,13 +30,13 @@ struct asked {
 	int fd; /* its file, locked; -1: not yet */
 	pid_t *pids;
 	size_t n_pids, capacity;
-	size_t next; /* of its processes */
-	bool is_waiting; /* for the one before that */
-	off_t size; /* of the file before that was asked */
-	msec until; /* its answer, or the lock, is waited for */
-	bool has_answer; /* from one at least */
+	size_t next; /* position in its processes */
+	bool is_waiting; /* for the process before that */
+	off_t size; /* of the file before that request */
+	msec until; /* deadline of the answer, or of the lock */
+	bool has_answer; /* at least one process has answered */
 	bool is_done;
-	char *answer; /* then: what the file holds; NULL: it cannot be read */
+	char *answer; /* then: the contents of the file; NULL: unreadable */
 };
 
 struct stacks_asker {
@@ -74,7 +74,7 @@ void stacks_asker_read(const struct stacks_asker *asker, struct arena *arena, st
 	}
 }
 
-/* The processes. */
+/* Processes. */
 
 static void add_process(struct asked *asked, pid_t pid)
 {
@@ -94,7 +94,7 @@ static void assign_process(pid_t pid, const char *attempt, void *data)
 			add_process(&asker->list[i], pid);
 }
 
-/* Its words, with blanks between them. */
+/* The words of its command line, separated by spaces. */
 static char *process_command_of(pid_t pid)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("/proc/%d/cmdline", (int) pid);
@@ -110,7 +110,7 @@ static char *process_command_of(pid_t pid)
 
 /* One file. */
 
-/* Two who ask at once take turns. */
+/* Two clients that request at the same time take turns. */
 static bool lock_stacks_file(struct asked *asked)
 {
 	int flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
@@ -146,7 +146,7 @@ static off_t stacks_file_size_of(const struct asked *asked)
 	return fstat(asked->fd, &file) == 0 ? file.st_size : 0;
 }
 
-/* Asks the next one that answers; false when there is none. */
+/* Requests from the next process that can answer; false when there is none. */
 static bool ask_next(struct asked *asked, msec now)
 {
 	while (asked->next < asked->n_pids) {
@@ -165,7 +165,7 @@ static bool ask_next(struct asked *asked, msec now)
 	return false;
 }
 
-/* A shell before the script is not worth a word when the script has answered. */
+/* A shell around the script need not be reported when the script has answered. */
 static void finish_stacks_question(struct asked *asked)
 {
 	if (!asked->has_answer && asked->n_pids && asked->fd >= 0)

@@ -1,5 +1,6 @@
-/* Where a job's Python processes write their stacks: ROLE-INDEX.ATTEMPT.stacks in the job's folder,
- * which holds the last answer (status/stacks.h); and the sitecustomize that makes them write it. */
+/* The files into which a job's Python processes write their stacks: ROLE-INDEX.ATTEMPT.stacks in
+ * the job's directory contains the last answer (status/stacks.h). Also the sitecustomize that makes
+ * them write it. */
 #pragma once
 
 #include "base/err.h"
@@ -9,11 +10,11 @@
 
 /* Caller frees. */
 char *stacks_file_path(const char *job_folder, const char *role, int index, int attempt) MUST_USE;
-/* What is in such a file, for the caller to free; NULL where it cannot be read. */
+/* The contents of such a file, for the caller to free; NULL if it cannot be read. */
 char *stacks_file_text(const char *path) MUST_USE;
 
-/* Gives the folder of the sitecustomize, STATE/programs/stacks, for PYTHONPATH; the caller frees
- * it. ERR_IO or ERR_SPACE. */
+/* Writes the sitecustomize, and returns its directory, STATE/programs/stacks, for PYTHONPATH; the
+ * caller frees it. ERR_IO or ERR_SPACE. */
 int stacks_hook_install(const char *state_folder, char **ret_folder, struct err *err) MUST_USE;
 
 extern const char stacks_hook[]; /* python/muster_stacks/sitecustomize.py */

@@ -1,4 +1,4 @@
-/* Paths inside the state folder, and the life of a job's own folder. */
+/* Paths in the state directory, and the life of a job's own directory. */
 #include "jobs/state_folder.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 
 #define START_LINK "start"
 
-/* A few pages of the database, each of which goes into its log whole. */
+/* A few pages of the database; a change writes each of them whole into the write-ahead log. */
 #define RESERVE (128 * 1024)
 
 static const char *home_folder(void)
@@ -67,7 +67,7 @@ char *state_folder_job(const char *state_folder, const char *uid)
 	return mem_format("%s/jobs/%s", state_folder, uid);
 }
 
-/* A whole folder that may only be read, and not some file in it, is what has to be told. */
+/* If the whole state directory is read-only, the error names it, not some file in it. */
 static int name_folder(const char *state_folder, int rc, struct err *err)
 {
 	if (rc < 0 && access(state_folder, W_OK) < 0)
@@ -90,7 +90,7 @@ void state_folder_keep_start(const char *job_folder)
 	char *path CLEANUP(mem_free_text) = mem_format("%s/" START_LINK, job_folder);
 	char start[PATH_MAX];
 
-	/* Without it the job is resumed where its user is then. */
+	/* Without it the job is resumed in the working directory of that command. */
 	if (getcwd(start, sizeof(start)))
 		(void) !symlink(start, path);
 }
@@ -102,7 +102,7 @@ int state_folder_return_to_start(const char *job_folder, const char *job_name, s
 	ssize_t len = readlink(path, start, sizeof(start) - 1);
 
 	if (len < 0)
-		return 0; /* none was kept */
+		return 0; /* none was recorded */
 	start[len] = '\0';
 	return chdir(start) == 0
 		       ? 0

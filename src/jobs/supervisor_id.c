@@ -1,4 +1,4 @@
-/* The identity of a supervisor as JSON, and what became of it. */
+/* The identity of a supervisor as JSON, and the state of its processes. */
 #include "jobs/supervisor_id.h"
 
 #include "base/text.h"
@@ -112,7 +112,7 @@ static bool is_on_cluster(const char *text)
 	       json_get(json, "cluster");
 }
 
-/* In another namespace it has another number here: then its end itself is what is seen. */
+/* A process in another namespace has another pid in ours: then only its exit is checked. */
 static bool looks_after_it(const struct process_identity *identity)
 {
 	struct process_identity seen;
@@ -160,7 +160,7 @@ static void wait_for_supervisor_end(const struct process_identity *identity, mse
 
 	if (fd < 0)
 		return;
-	/* Only now does the number surely belong to the process that we hold. */
+	/* Only now does the pid surely belong to the process of the pidfd. */
 	if (process_is_alive(identity)) {
 		struct pollfd end = {.fd = fd, .events = POLLIN};
 

@@ -1,4 +1,4 @@
-/* The supervisor of a job: the identity of its supervisor's two processes, as kept in the store. */
+/* The identity of a job's supervisor: its two processes, as stored in the record. */
 #pragma once
 
 #include "base/err.h"
@@ -11,44 +11,43 @@
 
 /* The two processes of io/guard.h, and the machine they run on. */
 struct supervisor_id {
-	char host[65]; /* as `uname -n` says */
+	char host[65]; /* as `uname -n` prints it */
 	struct process_identity outer;
 	struct process_identity inner;
 };
 
-/* What became of a supervisor. */
+/* The state of a supervisor. */
 enum supervisor_fate {
 	SUPERVISOR_ALIVE,
-	SUPERVISOR_ELSEWHERE, /* on another machine that shares this state folder: not ours to
-				 judge */
-	SUPERVISOR_UNSEEN, /* without /proc nobody can judge */
-	SUPERVISOR_KILLED, /* one of its processes is gone, or on its way: it looks after nothing
-			      any more */
-	SUPERVISOR_REBOOTED, /* this machine was started anew since */
-	SUPERVISOR_ON_CLUSTER, /* its job runs there, and its Lease names the supervisor
+	SUPERVISOR_ELSEWHERE, /* on another machine that shares this state directory: unknown */
+	SUPERVISOR_UNSEEN, /* unknown without /proc */
+	SUPERVISOR_KILLED, /* one of its processes was killed, or is being killed: it supervises
+			      nothing */
+	SUPERVISOR_REBOOTED, /* this machine was rebooted since */
+	SUPERVISOR_ON_CLUSTER, /* its job runs on a cluster, whose Lease names the supervisor
 				  (jobs/cluster_job_record.h) */
-	SUPERVISOR_NONE, /* the record names nobody */
+	SUPERVISOR_NONE, /* the record has no supervisor */
 };
 
-/* Of the calling process (the inner one) and its parent (the outer one), and their control group.
- * Caller frees the text (JSON). */
+/* The identity of the calling process (the inner one) and its parent (the outer one), and their
+ * control group. Caller frees the text (JSON). */
 int supervisor_id_write_own(char **ret_text, struct err *err) MUST_USE;
 /* Adds to an object the identity of the calling process alone, for supervisor_id_read and
  * supervisor_wait. */
 void supervisor_id_add_own(struct json *object);
-/* False where the text holds no identity. */
+/* False if the text contains no identity. */
 bool supervisor_id_read(const char *text, struct supervisor_id *ret_id);
 
-/* Judges by the text of a record's `supervisor`. */
+/* The fate by the text of a record's `supervisor`. */
 enum supervisor_fate supervisor_fate(const char *text);
 
-/* The processes that the text names live on this machine, also where the job runs elsewhere. */
+/* Whether the named processes are alive on this machine, also if the job runs elsewhere. */
 bool supervisor_is_alive(const char *text);
 
-/* Ends what both processes left in their control group (io/own_group.h), if they had one. They are
- * gone. */
+/* Kills all processes in the control group of both (io/own_group.h), if they had one. Both have
+ * exited. */
 void supervisor_end_group(const char *text);
 
-/* Waits until both processes are gone, and at most until the moment `until`. Returns at once where
- * they do not live on this machine; the caller does not wait for itself. */
+/* Waits until both processes have exited, and until the moment `until` at most. Returns immediately
+ * if they are not alive on this machine; the caller does not wait for itself. */
 void supervisor_wait(const char *text, msec until);

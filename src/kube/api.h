@@ -1,5 +1,5 @@
-/* Calls to one API server as one login: addresses, credentials, retries, and answers as JSON or as
- * errors of ours. The rules of trying again are kube/retry.h's. */
+/* Requests to one API server with one login: addresses, credentials, retries, and answers as JSON
+ * or as our errors. kube/retry.h has the retry rules. */
 #pragma once
 
 #include "base/err.h"
@@ -17,68 +17,70 @@
 #include <stdbool.h>
 
 struct kube_api;
-struct kube_call; /* one call, with all its tries */
+struct kube_call; /* one request, with all its tries */
 
-/* `object` is borrowed, and NULL when the call failed or was a stream; `err` is NULL when it did
- * not. `status` is there in any case: code, reason (kube/status.h). An error of the connection is
- * ERR_UNREACHABLE, or what http/request.h says. The call is gone after it. */
+/* Reports the end of a request. `object` is borrowed; it is NULL when the request failed or was a
+ * stream. `err` is NULL on success. `status` (code, reason; kube/status.h) is never NULL. A
+ * connection error is ERR_UNREACHABLE or a code of http/request.h. The call is freed after the
+ * callback. */
 typedef void (*kube_done_fn)(struct json *object, const struct kube_status *status,
 			     const struct err *err, void *data);
 
-/* The callbacks of a WebSocket, as http/websocket.h has them. */
+/* Callbacks of a WebSocket; see http/websocket.h for their contract. */
 struct kube_socket {
-	const char *const *protocols; /* sub-protocols; they live as long as the call */
-	msec output_idle; /* as of websocket_request; 0: no limit */
+	const char *const *protocols; /* sub-protocols; must live as long as the call */
+	msec output_idle; /* as in websocket_request; 0: no limit */
 	void (*on_open)(const char *protocol, void *data);
 	void (*on_message)(const char *bytes, size_t len, void *data);
 	void (*on_room)(void *data); /* may be NULL */
-	size_t limit; /* as of websocket_request */
+	size_t limit; /* as in websocket_request */
 };
 
-/* Takes the login over, when it succeeds. ERR_UNSUPPORTED as http_client_new. */
+/* Takes the login over on success. Returns ERR_UNSUPPORTED like http_client_new. */
 int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
 		 struct err *err) MUST_USE;
-/* The same with a login that is made now. */
+/* The same with a login that `log_in` creates. */
 int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 		     struct kube_api **ret_api, struct err *err) MUST_USE;
-/* Ends all calls without a callback; not from one. NULL is fine. */
+/* Cancels all requests without calling their callbacks. Do not call it from a callback. NULL is
+ * fine. */
 void kube_api_free(struct kube_api *api);
-/* The wall clock of the server, as far as its answers have told; ours before the first. */
+/* The server's wall clock, estimated from its answers; our clock before the first answer. */
 msec kube_api_server_now(const struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);
-/* What is told of warnings from now on, in the place of the login's. Each is told once. */
+/* Sets the callback for server warnings, which replaces the login's. Each warning is reported
+ * once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 
-/* Asked before each try of a call that may change something, also long after the call was made,
- * and once more when its connection stands and all that is left is to send it: false ends it with
- * ERR_REFUSED, and nothing is sent. So a supervisor that loses the right to act (reconcile/lease.h)
- * has nothing on its way that is started later. Changes of Leases, by which that right is had, are
- * not asked for. NULL: all are made. */
+/* Called before each try of a request that may change something, even long after the request was
+ * made. It is called once more when the connection is open and only the sending is left. If it
+ * returns false, the request ends with ERR_REFUSED and nothing is sent. So a supervisor that loses
+ * its lease (reconcile/lease.h) leaves no change in flight. Changes of Leases are exempt, because
+ * they acquire the lease. NULL: all requests are permitted. */
 typedef bool (*kube_permit_fn)(void *data);
 void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 
-/* Whose slot it is to make a call of those that may come in great numbers: taken before it is made.
- */
+/* The limiter of requests that may be numerous: acquire a slot before such a request. */
 struct request_limiter *kube_api_limiter(struct kube_api *api);
 
-/* Begins a call. The request is needed only until this returns (its resource for as long as the
- * call); the body is kept as a reference. `done` is called from the loop, once. */
+/* Starts a request. `request` is needed only until this returns; its resource must outlive the
+ * call; the body is kept by reference. `done` is called once, from the loop. */
 struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request *request,
 				kube_done_fn done, void *data);
-/* The same for an answer without end: a watch, a followed log. `bytes` gets it as it comes; with
- * silence (of http_request) it counts as lost. Only what failed before the first byte is tried
- * again. */
+/* The same for an endless answer: a watch, a followed log. `bytes` gets the answer piece by piece.
+ * After `output_idle` without bytes (as in http_request) the connection counts as lost. Only
+ * failures before the first byte are retried. */
 struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
 				  msec output_idle, http_bytes_fn bytes, kube_done_fn done,
 				  void *data);
-/* The same for a WebSocket (exec, attach, portforward): what is tried again is only what the server
- * refused before it began, because a command that may have run is not run twice. `done` is called
- * without an error when the server closed it properly. */
+/* The same for a WebSocket (exec, attach, portforward). Only a request that the server rejected
+ * before it began is retried, because a command must not run twice. `done` gets no error when the
+ * server closed the WebSocket properly. */
 struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
 				  const struct kube_socket *socket, kube_done_fn done, void *data);
-/* Of a kube_socket_new, from its on_open to its `done`. */
+/* The WebSocket of a kube_socket_new call, valid from on_open until `done`. */
 struct websocket *kube_call_websocket(const struct kube_call *call);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
-/* What it asks for has been seen to be done: no callback follows either, nothing is tried again,
- * but an answer that is under way is still heard for what the server warns of. NULL is fine. */
+/* For a request whose effect was already observed. No callback follows and nothing is retried. If
+ * an answer is under way, its server warnings are still reported. NULL is fine. */
 void kube_call_let_go(struct kube_call *call);

@@ -27,7 +27,7 @@ void kube_call_leave(const struct kube_call *call)
 		call->next->previous = call->previous;
 }
 
-/* Out of the list; NULL: it is empty. */
+/* Removes the first call from the list; NULL: it is empty. */
 static struct kube_call *take_first(struct call_list *list)
 {
 	struct kube_call *call = list->first;
@@ -224,7 +224,8 @@ void kube_api_free(struct kube_api *api)
 	free(api);
 }
 
-/* Those that waited for the credential go on, or fail with it. What is called may end others. */
+/* Resumes the calls that waited for the credential, or fails them. Their callbacks may end other
+ * calls. */
 static void end_refresh(const struct err *err, void *data)
 {
 	struct kube_api *api = data;

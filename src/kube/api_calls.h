@@ -1,6 +1,6 @@
-/* The client and its calls: what they have in common, those that wait for a new credential, and how
- * a call ends for its caller. Tries are made by kube/call.c and judged by kube/call_end.c; only
- * they include this. */
+/* The client and its calls: their shared state, the calls that wait for a new credential, and how a
+ * call ends. kube/call.c makes the tries and kube/call_end.c evaluates them; only they include
+ * this. */
 #pragma once
 
 #include "kube/api.h"
@@ -17,11 +17,11 @@ struct kube_api {
 	struct http_trust *trust;
 	unsigned n_refreshes;
 	bool is_refreshing;
-	struct call_list calls; /* all but those that wait for a new credential */
+	struct call_list calls; /* all except those that wait for a new credential */
 	struct call_list waiting;
 	struct kube_warnings warnings;
 	struct request_limiter limiter;
-	msec server_ahead; /* its clock, of ours */
+	msec server_ahead; /* server clock minus our clock */
 	kube_permit_fn permit;
 	void *permit_data;
 };
@@ -30,10 +30,10 @@ struct kube_call {
 	struct kube_api *api;
 	struct call_list *list;
 	struct kube_call *previous, *next;
-	/* What is asked, with names of our own; its parameters stand in `url` alone. */
+	/* The request, with copied names; its parameters are only in `url`. */
 	struct kube_request request;
 	char *namespace_name, *name, *subresource;
-	char *url, *look_url; /* look_url: of the object that is made or patched; NULL: none */
+	char *url, *look_url; /* look_url: URL of the object to create or patch; NULL: none */
 	char *body; /* NULL: none */
 	char *pod_secret; /* NULL: none */
 	http_bytes_fn on_bytes; /* NULL: no stream */
@@ -41,34 +41,33 @@ struct kube_call {
 	kube_done_fn done;
 	void *data;
 
-	struct kube_socket socket; /* protocols are NULL: it is no WebSocket */
-	struct http_call *http; /* of the try that is under way; NULL: it waits */
-	struct websocket *websocket; /* the same, of a WebSocket */
+	struct kube_socket socket; /* its protocols are NULL: no WebSocket */
+	struct http_call *http; /* of the current try; NULL: the call waits */
+	struct websocket *websocket; /* of the current try, if it is a WebSocket */
 	struct loop_watch *timer; /* until the next try */
-	unsigned refreshes_seen; /* how often the credential of the try had been renewed */
+	unsigned refreshes_seen; /* n_refreshes of the API when the try began */
 	msec started_at; /* by the monotonic clock */
 	int n_tries, n_failures, n_failed_looks;
-	char *failure; /* what the server said to the try before; NULL: that was lost, or none was
-			*/
-	bool asked_in_time; /* for a new credential, before the old one ended */
-	bool was_refreshed; /* after a 401 */
-	bool is_question; /* a create that keeps nothing */
-	bool was_lost; /* a try, which may have been done */
-	bool was_denied; /* when all that was left was to send it */
-	bool is_let_go; /* nobody waits for its end */
+	char *failure; /* the server's answer to the last failed try; NULL: none */
+	bool asked_in_time; /* asked for a new credential before the old one expired */
+	bool was_refreshed; /* the credential was renewed after a 401 */
+	bool is_question; /* a create that stores nothing */
+	bool was_lost; /* an earlier try got no answer and may have taken effect */
+	bool was_denied; /* the permit was denied when only the sending was left */
+	bool is_let_go; /* no caller waits for its end */
 	bool is_looking, has_started, is_ending;
 };
 
-/* Into a list, in front; and out of the one that it is in. */
+/* `join` puts the call first in the list; `leave` removes it from its list. */
 void kube_call_join(struct call_list *list, struct kube_call *call);
 void kube_call_leave(const struct kube_call *call);
 void kube_call_free(struct kube_call *call);
-/* The call has ended: its caller hears of it, and it is gone. */
+/* Ends the call: calls `done`, then frees the call. */
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err);
 void kube_call_fail(struct kube_call *call, const struct err *err);
-void kube_call_refuse(struct kube_call *call); /* the API's permit said no */
-/* Whatever has come of it, its head says what time it is there. */
+void kube_call_refuse(struct kube_call *call); /* the API's permit was denied */
+/* Reads the server's clock from the head of any answer. */
 void kube_call_note_time(const struct kube_call *call);
-/* The call waits until the credential has been renewed. */
+/* Makes the call wait until the credential has been renewed. */
 void kube_api_refresh(struct kube_call *call, bool was_refused);

@@ -1,5 +1,5 @@
-/* A call is a row of tries. Each try is one request of http/client or one WebSocket; how it
- * ended is kube/call_end.c's. */
+/* A call is a series of tries. Each try is one request of http/client or one WebSocket.
+ * kube/call_end.c handles its end. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/call_end.h"
@@ -12,7 +12,7 @@
 
 static void begin_try(void *data);
 
-/* The address of what a create or a patch is about, without their parameters. */
+/* The URL of the object to create or patch, without parameters. */
 static char *look_url_of(const struct kube_call *call)
 {
 	struct kube_request look = call->request;
@@ -110,8 +110,8 @@ void kube_call_let_go(struct kube_call *call)
 		kube_call_cancel(call);
 }
 
-/* A credential that ends soon is renewed before it is used; once, should the new one end soon as
- * well. */
+/* A credential that expires soon is renewed before use, but only once, in case the new one expires
+ * soon as well. */
 static bool needs_refresh(const struct kube_call *call)
 {
 	const struct kube_login *login = call->api->login;
@@ -129,7 +129,7 @@ static void on_kube_call_bytes(const char *bytes, size_t len, void *data)
 	call->on_bytes(bytes, len, call->data);
 }
 
-/* What is looked for is compared whole. */
+/* An object that is searched is compared as a whole. */
 static const char *accepted_type(const struct kube_call *call)
 {
 	if (call->on_bytes && call->subresource)
@@ -161,7 +161,7 @@ static bool is_permitted(const struct kube_call *call)
 	       call->request.resource == &kube_leases || api->permit(api->permit_data);
 }
 
-/* It may have waited for its turn, or this process stood still. */
+/* The call may have waited for its slot, or the process was paused. */
 static bool may_send(void *data)
 {
 	struct kube_call *call = data;
@@ -185,7 +185,7 @@ static void send_request(struct kube_call *call)
 		.trust = call->api->trust,
 		.proxy = call->api->login->proxy,
 		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
-		.is_urgent = call->request.resource == &kube_leases, /* it runs out */
+		.is_urgent = call->request.resource == &kube_leases, /* a Lease expires */
 		.on_bytes = call->on_bytes ? on_kube_call_bytes : NULL,
 		.on_done = kube_call_end_try,
 		.may_send = may_send,

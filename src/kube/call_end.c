@@ -1,4 +1,4 @@
-/* How a try ended goes into kube/retry.h, and what that says is done here. */
+/* Passes the end of a try to kube/retry.h and executes its decision. */
 #include "kube/call_end.h"
 
 #include "kube/created.h"
@@ -33,7 +33,7 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 	return kube_retry_decide(&outcome, kube_jitter());
 }
 
-/* Tries again, or ends well, as the rules say; false when they say no. */
+/* Retries or finishes the call as the rules decide; returns false if they give up. */
 static bool goes_on(struct kube_call *call, const struct kube_status *status, bool is_lost)
 {
 	const struct kube_status done = {.code = 200, .retry_after = -1};
@@ -72,7 +72,7 @@ static bool is_what_was_sent(const struct kube_call *call, const struct json *fo
 						 : kube_was_patched(sent, found);
 }
 
-/* The object that was looked for is there: as we made it, or as somebody else did. */
+/* The searched object exists: created by us or by another client. */
 static void compare(struct kube_call *call, struct json *found, const struct kube_status *status)
 {
 	bool is_create = call->request.verb == KUBE_CREATE;
@@ -113,8 +113,8 @@ static void take_success(struct kube_call *call, const struct http_answer *answe
 	}
 }
 
-/* What was looked for is not there: it was not created, so it is created now, unless it was lost
- * too often. */
+/* The searched object does not exist, so the create had no effect. It is sent again, unless it was
+ * lost too often. */
 static bool creates_now(struct kube_call *call, const struct kube_status *status)
 {
 	const struct kube_status lost = {.retry_after = -1};
@@ -154,8 +154,8 @@ static void take_refusal(struct kube_call *call, const struct http_answer *answe
 		kube_call_finish(call, NULL, &status, &err);
 }
 
-/* What was lost on the way and is not tried again was not reached, for the caller. After a loss, a
- * server that is not there, perhaps because it starts anew, is asked again what became of it. */
+/* A lost try without a retry becomes "unreachable" for the caller. After a loss, a server that is
+ * down, perhaps because it restarts, is asked again for the outcome. */
 static void handle_kube_try_lost(struct kube_call *call, const struct err *err)
 {
 	const struct kube_status status = {.retry_after = -1};
@@ -171,8 +171,8 @@ static void handle_kube_try_lost(struct kube_call *call, const struct err *err)
 	kube_call_finish(call, NULL, &status, &lost);
 }
 
-/* Whether its code says it all, though the body was lost: API servers close the connection behind a
- * 401, and libcurl may miss what came before. */
+/* Whether the code suffices although the body was lost. API servers close the connection after a
+ * 401, and libcurl may miss the body. */
 static bool is_said_by_code(const struct http_answer *answer)
 {
 	return answer->status == 401 || answer->status == 429;
@@ -206,7 +206,7 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 		take_refusal(call, answer);
 }
 
-/* A refusal is an answer of HTTP like any other; behind 101 there is none. */
+/* A rejection is an ordinary HTTP answer; a 101 has none. */
 void kube_call_end_socket(const struct websocket_end *end, const struct err *err, void *data)
 {
 	struct kube_call *call = data;

@@ -1,8 +1,8 @@
-/* How a try of a call ended, and what follows: another one, or the end of the call. */
+/* Handles the end of a try: starts another try or ends the call. */
 #pragma once
 
 #include "kube/api_calls.h"
 
-/* As of http_request and websocket_request; `data` is the call. */
+/* Callbacks for http_request and websocket_request; `data` is the call. */
 void kube_call_end_try(const struct http_answer *answer, const struct err *err, void *data);
 void kube_call_end_socket(const struct websocket_end *end, const struct err *err, void *data);

@@ -1,10 +1,9 @@
-/* A kubeconfig as kubectl reads it, down to one context: which cluster, which user, which
- * namespace.
+/* A kubeconfig as kubectl reads it, reduced to one context: a cluster, a user and a namespace.
  *
- * Files are looked for, merged and judged by client-go's rules (tools/clientcmd: loader.go,
- * client_config.go, validation.go of 1.36). Only kubeconfigs are opened; files that they name, and
- * programs, are kube/credential.h's. Where no kubeconfig names a server and this is a Pod, its
- * service account is taken. */
+ * Files are found, merged and validated by client-go's rules (tools/clientcmd: loader.go,
+ * client_config.go, validation.go of 1.36). Only kubeconfigs are opened; kube/credential.h handles
+ * the files and programs that they name. If no kubeconfig names a server and this process runs in a
+ * Pod, the Pod's service account is used. */
 #pragma once
 
 #include "base/err.h"
@@ -17,20 +16,19 @@
 
 #define KUBE_CONFIG_FILES_LIMIT 64 /* files that KUBECONFIG may list */
 
-/* Where to look, and what a call says besides. NULL and "" count as not said. */
+/* Where to search, and the options of the command line. NULL and "" count as absent. */
 struct kube_config_search {
-	const char *file; /* --kubeconfig: this one alone, and it has to be there */
-	const char *list; /* $KUBECONFIG: files with ':' between; those that are missing are passed
-			     over */
-	const char *home; /* $HOME, for .kube/config where there is no list */
-	const char *context; /* --context; else the current one of the files */
+	const char *file; /* --kubeconfig: only this file, which must exist */
+	const char *list; /* $KUBECONFIG: files separated by ':'; missing ones are skipped */
+	const char *home; /* $HOME, for .kube/config if there is no list */
+	const char *context; /* --context; default: the current context of the files */
 	const char *namespace_name; /* --namespace */
-	const char *service_host, *service_port; /* $KUBERNETES_SERVICE_HOST, …_PORT: of a Pod */
-	const char *service_account; /* folder of a Pod's token, ca.crt and namespace */
+	const char *service_host, *service_port; /* $KUBERNETES_SERVICE_HOST, …_PORT in a Pod */
+	const char *service_account; /* directory of a Pod's token, ca.crt and namespace */
 	const char *pod_namespace; /* $POD_NAMESPACE */
 };
 
-/* When a plug-in may ask the person at the terminal. */
+/* When a plug-in may prompt the user at the terminal. */
 enum kube_interactive {
 	KUBE_INTERACTIVE_NEVER,
 	KUBE_INTERACTIVE_IF_AVAILABLE,
@@ -43,19 +41,19 @@ struct kube_variable {
 
 /* A program that prints credentials (an "exec credential plug-in"). */
 struct kube_plugin {
-	const char *command; /* absolute where a slash was in it; else looked up in PATH */
+	const char *command; /* absolute if it had a slash; else searched in PATH */
 	const char *const *arguments; /* ends with NULL; without the command */
 	const struct kube_variable *variables;
 	size_t n_variables;
 	const char *api_version; /* "client.authentication.k8s.io/v1" */
-	const char *install_hint; /* NULL: none. May hold anything */
+	const char *install_hint; /* NULL: none. May hold any bytes */
 	enum kube_interactive interactive;
-	bool wants_cluster; /* it is told which cluster */
+	bool wants_cluster; /* the plug-in gets the cluster's data */
 };
 
-/* PEM texts are as the file has them; paths are absolute. NULL: not said. */
+/* PEM texts are unchanged from the file; paths are absolute. NULL: absent. */
 struct kube_cluster {
-	const char *name; /* NULL: of a service account */
+	const char *name; /* NULL: from a service account */
 	const char *server; /* http:// or https://, without a name and password */
 	const char *tls_server_name;
 	const char *authority, *authority_file;
@@ -74,28 +72,29 @@ struct kube_user {
 	const char *as_user, *as_uid;
 	const char *const *as_groups;
 	size_t n_as_groups;
-	const struct kube_variable *as_extras; /* a key with several values stands several times */
+	const struct kube_variable *as_extras; /* a key with several values occurs several times */
 	size_t n_as_extras;
 	const struct kube_plugin *plugin;
 };
 
 struct kube_config {
 	struct arena *arena; /* of all texts */
-	const char *context; /* NULL: a service account's */
+	const char *context; /* NULL: from a service account */
 	const char *namespace_name; /* never NULL */
 	struct kube_cluster cluster;
 	struct kube_user user;
 };
 
-/* This process's environment, and nothing said by a call. Borrows from the environment. */
+/* The search of this process's environment, without command-line options. Borrows from the
+ * environment. */
 struct kube_config_search kube_config_search_here(void);
 
-/* ERR_UNREACHABLE: no kubeconfig says anything, and this is no Pod. ERR_INVALID: a file cannot be
- * read, is malformed or of no use, or the file or context that a call names is not there; the text
- * begins with the first fault, and `faults` (may be NULL) gets each on a line,
+/* Returns ERR_UNREACHABLE if no kubeconfig has content and this is no Pod. Returns ERR_INVALID if a
+ * file is unreadable, malformed or unusable, or if the file or context of an option does not exist.
+ * The text begins with the first fault. `faults` (may be NULL) gets each fault on a line,
  * "FILE:LINE:COLUMN: field: sentence". No text shows a secret. */
 int kube_config_read(const struct kube_config_search *search, struct text *faults,
 		     struct kube_config **ret_config, struct err *err) MUST_USE;
-/* Secrets are overwritten before their memory is given back. NULL is fine. */
+/* Overwrites secrets before it frees their memory. NULL is fine. */
 void kube_config_free(struct kube_config *config);
 void kube_config_cleanup(struct kube_config **config);

@@ -1,4 +1,4 @@
-/* Files of clusters, users and contexts, and how those are found in them. */
+/* Finds clusters, users and contexts in a kubeconfig file. */
 #include "kube/config_file.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Paths, as filepath.Clean and filepath.Join make them of absolute folders. */
+/* Paths, as filepath.Clean and filepath.Join build them from absolute directories. */
 
 static void leave_folder(struct text *path)
 {
@@ -69,7 +69,7 @@ static const struct {
 	[KUBE_CONFIG_CONTEXTS] = {"contexts", "context"},
 };
 
-/* What a reader of YAML or JSON quotes may be a secret: `token: *abc` is an anchor to it. */
+/* A text that the YAML or JSON reader quotes may be a secret: `token: *abc` is an anchor to it. */
 static void hide_quoted(char *sentence)
 {
 	char *first = strchr(sentence, '\'');
@@ -91,7 +91,7 @@ static void refuse_other_word(struct kube_config_file *file, const char *key, co
 		field_refuse(&file->reader, &field, "%s", sentence);
 }
 
-/* What is no kubeconfig at all. */
+/* Adds a fault if the file is no kubeconfig. */
 static void check_root(struct kube_config_file *file)
 {
 	struct field current = field_member(&file->root, "current-context");

@@ -1,4 +1,4 @@
-/* From the files that there are to one context of them, or to a Pod's service account. */
+/* Reduces the kubeconfig files to one of their contexts, or to a Pod's service account. */
 #include "io/file.h"
 #include "kube/config.h"
 #include "kube/config_file.h"
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Which files there are: --kubeconfig, KUBECONFIG, ~/.kube/config (client-go's loader.go). */
+/* The files to read: --kubeconfig, KUBECONFIG, ~/.kube/config (client-go's loader.go). */
 struct kube_config_files {
 	struct kube_config_file *list[KUBE_CONFIG_FILES_LIMIT];
 	size_t count;
-	struct text tried; /* the files that were looked for, for sentences */
+	struct text tried; /* the paths that were tried, for messages */
 };
 
 #define FILE_OF_HOME "/.kube/config"
@@ -47,7 +47,7 @@ static int read_kubeconfig_file(struct kube_config_files *files, const char *pat
 	return 0;
 }
 
-/* A kubeconfig that cannot be read is a wrong file, whatever the reason. */
+/* An unreadable kubeconfig is an invalid file, whatever the reason. */
 static int refuse_unreadable(struct err *err)
 {
 	if (err)
@@ -81,8 +81,8 @@ static int read_kubeconfig_list(struct kube_config_files *files, const char *lis
 	return rc;
 }
 
-/* Finds and reads the files of the search; malformed ones have faults. ERR_INVALID: the file that a
- * call names is not there, one cannot be read, or there are too many. */
+/* Finds and reads the files of the search; malformed ones have faults. Returns ERR_INVALID if the
+ * file of an option does not exist, a file is unreadable, or there are too many. */
 static int kube_config_files_read(const struct kube_config_search *search,
 				  struct kube_config_files *files, struct err *err)
 {
@@ -105,8 +105,8 @@ static void kube_config_files_done(struct kube_config_files *files)
 	text_done(&files->tried);
 }
 
-/* ERR_INVALID when any file has faults: the first is in the sentence, each is added to `faults`
- * (may be NULL). */
+/* Returns ERR_INVALID if any file has faults. The text has the first; `faults` (may be NULL) gets
+ * each. */
 static int kube_config_files_judge(struct kube_config_files *files, struct text *faults,
 				   struct err *err)
 {
@@ -132,7 +132,7 @@ static int kube_config_files_judge(struct kube_config_files *files, struct text 
 		       count - 1, count == 2 ? "" : "s");
 }
 
-/* Of the first file that says one. */
+/* The current context of the first file that sets one. */
 static const char *current_context(const struct kube_config_files *files)
 {
 	const char *text = "";
@@ -154,7 +154,7 @@ static void find_kubeconfig_entry(const struct kube_config_files *files, enum ku
 #define DEFAULT_NAMESPACE "default"
 #define NAMESPACE_SIZE_LIMIT 4096
 
-/* One reading on its way. */
+/* The state of one kube_config_read. */
 struct reading {
 	const struct kube_config_search *search;
 	struct kube_config_files files;
@@ -267,7 +267,7 @@ static void add_names_of_contexts(const struct kube_config_files *files, struct 
 	}
 }
 
-/* No context is chosen, or one that is not there. */
+/* No context is selected, or the selected one does not exist. */
 static int refuse_choice(const struct reading *reading, const char *context, struct err *err)
 {
 	const char *tried =
@@ -317,7 +317,7 @@ static void use_user(struct reading *reading, const struct kube_config_entry *co
 	struct kube_config_entry entry;
 
 	if (!name)
-		return; /* nobody: anonymous */
+		return; /* no user: anonymous */
 	config->user.name = name;
 	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_USERS, name, &entry);
 	if (entry.file)
@@ -326,7 +326,7 @@ static void use_user(struct reading *reading, const struct kube_config_entry *co
 		kube_config_refuse(context, "user", "no kubeconfig defines this user");
 }
 
-/* Without TLS client-go shows no credential to anybody (client_config.go, ClientConfig). */
+/* Without TLS client-go never sends a credential (client_config.go, ClientConfig). */
 static void hide_credentials(struct kube_user *user)
 {
 	struct kube_user kept = {

@@ -1,4 +1,4 @@
-/* The facts of a cluster and of a user. */
+/* Reads the fields of a cluster and of a user. */
 #include "kube/config_resolve.h"
 
 #include "base/base64.h"
@@ -11,7 +11,7 @@
 
 #define PEM_BEGINNING "-----BEGIN "
 
-/* The `exec` of a user, which kube/plugin_call.h runs. */
+/* The `exec` of a user; kube/plugin_call.h runs it. */
 
 #define EXTENSION "client.authentication.k8s.io/exec"
 
@@ -47,7 +47,7 @@ static const char *plugin_api_version_of(const struct kube_config_entry *exec, s
 	return version;
 }
 
-/* v1 demands it; before that there was a default. */
+/* v1 requires the field; earlier versions had a default. */
 static enum kube_interactive interactive_of(const struct kube_config_entry *exec,
 					    struct arena *arena, const char *version)
 {
@@ -126,7 +126,7 @@ static const char *kube_config_resolve_cluster_settings(const struct kube_config
 	return NULL;
 }
 
-/* What may stand twice in an entry: as bytes in the file, and as a file's name. */
+/* A field with two forms in an entry: inline bytes or a file's name. */
 struct twofold {
 	const char *data_field, *path_field;
 	const char *bytes, *path;
@@ -163,7 +163,7 @@ static const char *pem_of(const struct kube_config_entry *entry, struct arena *a
 	return pem;
 }
 
-/* client-go says that data will override, and refuses both all the same. */
+/* client-go documents that inline data wins, but rejects entries with both. */
 static struct twofold twofold_of(const struct kube_config_entry *entry, struct arena *arena,
 				 const char *data_field, const char *path_field)
 {
@@ -203,8 +203,8 @@ static bool has_scheme(const char *url, const char *scheme)
 	       strncasecmp(url, scheme, strlen(scheme)) == 0;
 }
 
-/* What stands without a scheme is http, and has no path (rest.DefaultServerURL). A query and a
- * fragment are dropped. */
+/* A server without a scheme is http without a path (rest.DefaultServerURL). Query and fragment are
+ * dropped. */
 static const char *server_of(const struct kube_config_entry *entry, struct arena *arena)
 {
 	const char *said = kube_config_text(entry, arena, "server"), *text = said ? said : "";
@@ -312,7 +312,7 @@ static void resolve_certificate(const struct kube_config_entry *entry, struct ar
 	struct twofold key = twofold_of(entry, arena, "client-key-data", "client-key");
 
 	if (!has(certificate))
-		return; /* a key alone is passed over */
+		return; /* a key without a certificate is ignored */
 	if (!has(key))
 		kube_config_refuse(
 			entry, certificate.bytes ? certificate.data_field : certificate.path_field,
@@ -323,8 +323,8 @@ static void resolve_certificate(const struct kube_config_entry *entry, struct ar
 	user->key_file = key.path;
 }
 
-/* Kubernetes took these ways to log in out in 1.26; only that for OpenID Connect is left, which
- * plug-ins do as well. */
+/* Kubernetes 1.26 removed these login methods; only OpenID Connect is left, which plug-ins do as
+ * well. */
 static void refuse_provider(const struct kube_config_entry *entry)
 {
 	const struct json *provider = json_get(entry->value.value, "auth-provider");

@@ -1,15 +1,15 @@
-/* Whether an object that is there is what we tried to make of it: when the answer to a create or a
- * change was lost, somebody else may have made another of that name, or changed it first. Pure. */
+/* Whether an existing object is the one that we created or changed. If the answer to a create or
+ * change was lost, another client may have created an object of that name, or changed it first.
+ * Pure. */
 #pragma once
 
 #include "base/json.h"
 
 #include <stdbool.h>
 
-/* Something marks the one that was sent, and all its labels, annotations and owners of the one that
- * was sent are on the one that was found. A server adds to what was sent, and takes nothing away.
- */
+/* True if `sent` has labels, annotations or owners, and all of them are in `found`. A server adds
+ * to what was sent and removes nothing. */
 bool kube_was_created(const struct json *sent, const struct json *found);
-/* All that the merge patch says (RFC 7386) is so, whatever the version that it was made from: then
- * it was applied, or need not be any more. */
+/* True if `found` has all values of the merge patch (RFC 7386), regardless of resourceVersion: the
+ * patch was applied, or is no longer needed. */
 bool kube_was_patched(const struct json *patch, const struct json *found);

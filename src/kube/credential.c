@@ -1,4 +1,4 @@
-/* What a login is renewed from: files that change, or a plug-in. */
+/* The sources for renewing a login: files that change, or a plug-in. */
 #include "kube/credential.h"
 
 #include "io/file.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Secrets that are read are overwritten wherever they are not handed on. */
+/* Secrets that were read are overwritten unless they are passed on. */
 #define FILE_SIZE_LIMIT ((size_t) 1024 * 1024)
 #define PEM_BEGINNING "-----BEGIN "
 
@@ -21,7 +21,7 @@ static int refuse_user_login(const struct kube_config *config, struct err *err)
 	return ERR_INVALID;
 }
 
-/* A header with a line end in it would be two. */
+/* A line end would split the header in two. */
 static int check_token(const char *token, struct err *err)
 {
 	for (const char *at = token; *at; at++)
@@ -51,8 +51,8 @@ static int read_token_file(const char *path, char **ret_token, struct err *err)
 	return 0;
 }
 
-/* The file counts more than the token beside it, which stands in where the file cannot be read
- * (client-go's bearerAuthRoundTripper). */
+/* The file wins over the inline token, which is used only if the file is unreadable (client-go's
+ * bearerAuthRoundTripper). */
 static int read_user_token(const struct kube_user *user, char **ret_token, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = NULL;
@@ -105,8 +105,8 @@ static int read_parts(const struct kube_config *config, struct kube_credential *
 	return rc;
 }
 
-/* Reads what stands in the config and in the files that it names: the credential but for a
- * plug-in's, and the cluster's authority. ERR_INVALID names the user and the file. */
+/* Reads the config and the files that it names: the credential, except a plug-in's, and the
+ * cluster's authority. Returns ERR_INVALID with the user and the file. */
 static int kube_credential_read(const struct kube_config *config,
 				struct kube_credential *ret_credential, char **ret_authority,
 				struct err *err)
@@ -128,14 +128,14 @@ static int kube_credential_read(const struct kube_config *config,
 	return 0;
 }
 
-/* Whether any of it is a file, which may change. */
+/* Whether any part is from a file, which may change. */
 static bool kube_credential_has_files(const struct kube_config *config)
 {
 	return config->user.token_file || config->user.certificate_file || config->user.key_file ||
 	       config->cluster.authority_file;
 }
 
-/* client-go's, for token files: a minute, less a leeway of 10 seconds. */
+/* client-go's interval for token files: a minute, less a leeway of 10 seconds. */
 #define FILES_ARE_GOOD_FOR (50 * MSEC_PER_SECOND)
 #define PLUGIN_PATIENCE (5 * MSEC_PER_SECOND)
 
@@ -143,8 +143,8 @@ struct source {
 	struct kube_config *config;
 	struct loop *loop;
 	struct kube_login *login;
-	struct kube_plugin_call *plugin; /* under way */
-	struct loop_watch *patience; /* with it; NULL: none is under way */
+	struct kube_plugin_call *plugin; /* running; NULL: none */
+	struct loop_watch *patience; /* for the plug-in; NULL: none is running */
 	kube_refreshed_fn done; /* of the caller that waits for it */
 	void *done_data;
 };
@@ -159,7 +159,7 @@ static void free_source(void *data)
 	free(source);
 }
 
-/* client-go runs a plug-in only where nothing else fills the Authorization header. */
+/* client-go runs a plug-in only if nothing else fills the Authorization header. */
 bool kube_user_needs_plugin(const struct kube_user *user)
 {
 	return user->plugin && !user->token && !user->token_file && !user->user_name &&
@@ -181,7 +181,7 @@ static int read_files(struct source *source, struct err *err)
 	return 0;
 }
 
-/* What is there stays good where a file cannot be read just now, unless the server refused it. */
+/* If a file is unreadable now, the old credential stays valid, unless the server rejected it. */
 static void refresh_from_files(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
 			       void *done_data)
 {
@@ -192,7 +192,7 @@ static void refresh_from_files(struct kube_login *login, bool was_refused, kube_
 	done(rc < 0 && was_refused ? &err : NULL, done_data);
 }
 
-/* The plug-in's credential; a certificate that the kubeconfig has stays, as in client-go. */
+/* The plug-in's credential; a certificate of the kubeconfig is kept, as in client-go. */
 static void accept_plugin_credential(struct source *source, struct kube_credential *answer)
 {
 	struct kube_credential *kept = &source->login->credential;
@@ -226,8 +226,7 @@ static void on_plugin_done(struct kube_credential *credential, msec end, const s
 	source->done(err, source->done_data);
 }
 
-/* It may wait for a person, or for a server that nobody sees: a caller that waits for it knows
- * neither. */
+/* The plug-in may wait for the user or for a server, which the waiting caller cannot see. */
 static void tell_slow_plugin(void *data)
 {
 	const struct source *source = data;
@@ -330,7 +329,8 @@ static int refuse_ended(const struct kube_config *config, const char *what, msec
 		config->user.name, what, text_of(&when));
 }
 
-/* What nothing renews. A token's file is written anew all the time, so the server may judge it. */
+/* Checks a credential that is never renewed. A token's file is rewritten regularly, so the server
+ * judges it. */
 static int check_end(const struct kube_config *config, const struct kube_credential *credential,
 		     struct err *err)
 {

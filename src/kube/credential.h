@@ -1,5 +1,5 @@
-/* From a kubeconfig's cluster and user to a login that calls can be made with: files are read,
- * what ends or changes is arranged to be renewed. */
+/* Turns a kubeconfig's cluster and user into a usable login: reads the files and arranges the
+ * renewal of credentials that expire or change. */
 #pragma once
 
 #include "base/err.h"
@@ -8,15 +8,15 @@
 #include "kube/config.h"
 #include "kube/login.h"
 
-/* Whether the plug-in is asked at all. */
+/* Whether the user's credential comes from the plug-in. */
 bool kube_user_needs_plugin(const struct kube_user *user);
 
-/* Reads the files that the config names; a plug-in is run only when the first call asks for its
- * credential. Files are read again when they may have changed: client-go's every minute, 10 seconds
- * early, and at once after the server refused what is there. The loop is for plug-ins, and has to
- * outlive the login; NULL: none will be run. Takes the config over when it succeeds.
+/* Reads the files that the config names. A plug-in runs only when the first request needs its
+ * credential. Files are read again when they may have changed: every 50 s (client-go's minute less
+ * its leeway), and immediately after the server rejected the credential. `loop` runs plug-ins and
+ * must outlive the login; NULL: no plug-in will run. Takes the config over on success.
  *
- * ERR_INVALID: a file cannot be read or is not what it should be. ERR_UNREACHABLE: the
- * certificate, or the token of the kubeconfig itself, has ended by this machine's clock. */
+ * Returns ERR_INVALID if a file is unreadable or has the wrong content. Returns ERR_UNREACHABLE if
+ * the certificate, or the token in the kubeconfig, has expired by this machine's clock. */
 int kube_login_open(struct loop *loop, struct kube_config *take_config,
 		    struct kube_login **ret_login, struct err *err) MUST_USE;

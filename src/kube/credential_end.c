@@ -1,5 +1,5 @@
-/* As much of X.509's DER (RFC 5280, 4.1) and of JSON Web Tokens as leads to the one time in each.
- */
+/* Parses just enough of X.509's DER (RFC 5280, 4.1) and of JSON Web Tokens to find the expiry
+ * time. */
 #include "kube/credential_end.h"
 
 #include "base/base64.h"
@@ -22,7 +22,7 @@ enum der_tag {
 	DER_VERSION = 0xa0,
 };
 
-/* Bytes that are still to be read. */
+/* Bytes still to be read. */
 struct der {
 	const unsigned char *at;
 	size_t len;
@@ -46,7 +46,7 @@ static bool take_length(struct der *der, size_t *ret_len)
 	return true;
 }
 
-/* Takes the next value, whatever it is. */
+/* Takes the next value of any type. */
 static bool parse_der_value(struct der *der, unsigned char *ret_tag, struct der *ret_value)
 {
 	size_t len;
@@ -70,7 +70,7 @@ static bool take_tagged(struct der *der, enum der_tag wanted, struct der *ret_va
 	return parse_der_value(der, &tag, ret_value) && tag == wanted;
 }
 
-/* From the certificate to behind its notBefore. */
+/* Advances from the certificate to the end of its notBefore. */
 static bool find_not_after(struct der certificate, struct der *ret_validity)
 {
 	struct der whole, body, skipped;

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #define VOLUME "muster-fetch-%zu"
-/* What sh and tar need; quotas want it to be said. */
+/* The needs of sh and tar; quotas require the values. */
 #define MEMORY "64Mi"
 #define CPU "50m"
 
-/* Deleting the Pod ends it at once. A shell that waits for a child is not woken by TERM before the
- * child ends, one that waits by `wait` is. */
+/* Deleting the Pod must end the sidecar immediately. A shell in a foreground child gets SIGTERM
+ * only after the child exits; a shell in `wait` gets it immediately. */
 static const char sleep_until_deleted[] =
 	"trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done";
 
-/* Which replicas. */
+/* Selection of the replicas. */
 
 static const struct json *spec_of(const struct role *role)
 {
@@ -111,7 +111,7 @@ static const struct json *mount_folder(struct json *spec, struct json *container
 	return mount ? mount : add_volume(spec, container, path, number);
 }
 
-/* Two folders may lie on one volume. */
+/* Two directories may be on one volume. */
 static void mount_in_keeper(struct json *keeper, const struct json *mount)
 {
 	struct json *mounts = json_array_at(keeper, "volumeMounts");
@@ -133,7 +133,7 @@ static void set_resources(struct json *keeper)
 	json_set_string(json_object_at(resources, "limits"), "memory", MEMORY);
 }
 
-/* Files may be readable for the user alone who wrote them. */
+/* Files may be readable only for the user who wrote them. */
 static void set_user(struct json *keeper, const struct json *container)
 {
 	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
@@ -165,7 +165,7 @@ static struct json *keeper_new(const struct json *container)
 	return keeper;
 }
 
-/* The same script runs in every replica, so every one has the folders. */
+/* The same script runs in every replica, so every replica has the directories. */
 void fetch_sidecar_add(const struct job *job, const struct role *role, int index, struct json *spec,
 		       struct json *container)
 {
@@ -183,7 +183,7 @@ void fetch_sidecar_add(const struct job *job, const struct role *role, int index
 		json_append(json_array_at(spec, "containers"), keeper);
 }
 
-/* Which one to enter. */
+/* Choice of the container to copy from. */
 
 static bool is_running(const struct json *pod, const char *container)
 {

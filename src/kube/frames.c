@@ -18,7 +18,7 @@ static bool is_blank_frame_line(const char *line, size_t len)
 	return true;
 }
 
-/* 0 with *ret_goes_on, or an error. */
+/* Returns 0 and sets *ret_goes_on, or returns an error. */
 static int parse_frame_line(const char *line, size_t len, bool has_writers, kube_event_fn fn,
 			    void *data, bool *ret_goes_on, struct err *err)
 {
@@ -50,7 +50,7 @@ static int parse_frame_line(const char *line, size_t len, bool has_writers, kube
 	return 0;
 }
 
-/* A part of a line joins those that came before; whole lines never do. */
+/* Appends a partial line to its earlier parts; whole lines are never copied. */
 static int keep_part(struct kube_frames *frames, const char *bytes, size_t len, struct err *err)
 {
 	if (len > KUBE_FRAME_LIMIT - frames->line.len)

@@ -1,4 +1,5 @@
-/* The bytes of a watch as events: one JSON object a line, however the bytes are cut. Pure. */
+/* Turns the bytes of a watch into events: one JSON object a line, wherever the bytes are cut.
+ * Pure. */
 #pragma once
 
 #include "base/err.h"
@@ -9,34 +10,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of one event. etcd refuses objects above 1.5 MiB, and each of their bytes may be a JSON escape of
- * six: what everybody may make never ends a watch. */
+/* Largest event. etcd rejects objects above 1.5 MiB, and JSON may escape each of their bytes with
+ * six. So no object that a user can create breaks a watch. */
 #define KUBE_FRAME_LIMIT ((size_t) 12 * 1024 * 1024)
 
 enum kube_event_type {
 	KUBE_ADDED,
 	KUBE_MODIFIED,
 	KUBE_DELETED,
-	KUBE_BOOKMARK, /* nothing happened up to its object's resourceVersion */
-	KUBE_ERROR, /* its object is a Status; the watch is over */
+	KUBE_BOOKMARK, /* no change up to its object's resourceVersion */
+	KUBE_ERROR, /* its object is a Status; the watch has ended */
 };
 
 struct kube_event {
 	enum kube_event_type type;
-	const struct json *object; /* an object; lives as long as the call that hands it over */
+	const struct json *object; /* valid only during the callback */
 };
 
-/* What came of the line that is not complete yet. Zero it to begin. */
+/* The incomplete last line. Zero it to begin. */
 struct kube_frames {
 	struct text line;
-	bool has_writers; /* managedFields are read; else they are left out (kube/writers.h) */
+	bool has_writers; /* managedFields are kept; else they are omitted (kube/writers.h) */
 };
 
-/* False: no more events are wanted; the frames may be gone. */
+/* Returns false to stop the events; the callback may then have freed the frames. */
 typedef bool (*kube_event_fn)(const struct kube_event *event, void *data);
 
-/* Takes bytes and hands on each event that is complete. ERR_INVALID: a line is no event; ERR_LIMIT:
- * it has no end. The stream cannot be read further then. */
+/* Takes bytes and calls `fn` for each complete event. Returns ERR_INVALID if a line is no event,
+ * ERR_LIMIT if a line is too long. After an error the stream cannot be read further. */
 int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, kube_event_fn fn,
 		     void *data, struct err *err) MUST_USE;
 void kube_frames_done(struct kube_frames *frames);

@@ -10,7 +10,7 @@
 
 static void add_kube_header_line(struct kube_headers *headers, char *take_line)
 {
-	/* One more for the NULL at the end; memory that grows is not zeroed. */
+	/* One more for the NULL at the end, because new memory is not zeroed. */
 	mem_grow(&headers->lines, &headers->capacity, headers->n_lines + 1,
 		 sizeof(*headers->lines));
 	headers->lines[headers->n_lines++] = take_line;
@@ -22,7 +22,7 @@ void kube_headers_add(struct kube_headers *headers, const char *name, const char
 	add_kube_header_line(headers, mem_format("%s: %s", name, value));
 }
 
-/* RFC 7617; few servers take it. */
+/* RFC 7617; few servers accept it. */
 static void add_basic(struct kube_headers *headers, const struct kube_credential *credential)
 {
 	char *pair CLEANUP(mem_free_text) = mem_format(
@@ -35,7 +35,7 @@ static void add_basic(struct kube_headers *headers, const struct kube_credential
 	add_kube_header_line(headers, text_take(&line));
 }
 
-/* Keys stand in the header's name: what cannot stand there is escaped, and case is lost (the API
+/* The key is part of the header's name. Invalid characters are escaped, and case is lost (the API
  * server's rule for Impersonate-Extra). */
 static void add_extra(struct kube_headers *headers, const struct kube_extra *extra)
 {

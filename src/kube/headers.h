@@ -1,4 +1,4 @@
-/* The headers by which a login shows itself, and the list that they are sent in. Pure. */
+/* The HTTP headers that carry a login, and the list that they are sent in. Pure. */
 #pragma once
 
 #include "base/own.h"
@@ -6,18 +6,18 @@
 
 #include <stddef.h>
 
-/* "Name: value" each; `lines` ends with NULL, as http/request.h wants it. Zero it to begin. */
+/* Each is "Name: value"; `lines` ends with NULL, as http/request.h wants it. Zero it to begin. */
 struct kube_headers {
 	char **lines;
 	size_t n_lines, capacity;
 };
 
 void kube_headers_add(struct kube_headers *headers, const char *name, const char *value);
-/* The user who calls, and the one whom the server is to take the caller for. */
+/* Adds the credential of the caller, and the impersonated user. */
 void kube_headers_add_login(struct kube_headers *headers, const struct kube_login *login);
-/* Overwrites and frees them. */
+/* Overwrites and frees the headers. */
 void kube_headers_done(struct kube_headers *headers);
 
-/* The text of a `Warning` header (RFC 7234: `299 - "text"`), unquoted; NULL where it is none.
+/* The unquoted text of a `Warning` header (RFC 7234: `299 - "text"`); NULL if it is malformed.
  * Caller frees. */
 char *kube_warning_text(const char *value) MUST_USE;

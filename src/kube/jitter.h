@@ -1,5 +1,5 @@
-/* The random part of waits, so that many clients of one server do not come back together. */
+/* The random part of waits, so that many clients of one server do not retry at the same time. */
 #pragma once
 
-/* A number from 0 to 1 that nobody else has. */
+/* A random number from 0 to 1 from the kernel. */
 double kube_jitter(void);

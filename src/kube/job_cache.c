@@ -1,4 +1,5 @@
-/* A mirror for each kind keeps `struct cached_object`; the table of a job has the same ones. */
+/* A mirror for each kind stores `struct cached_object`; the table of a job has pointers to the same
+ * ones. */
 #include "kube/job_cache.h"
 
 #include "base/mem.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It is there while it has an object or is followed. */
+/* Exists while it has an object or a follower. */
 struct cached_job {
 	char *key;
 	struct mirror_table objects[JOB_CACHE_KIND_COUNT]; /* of struct cached_object, by name */
@@ -30,8 +31,8 @@ struct cached_object {
 struct kind_watch {
 	struct job_cache *cache;
 	enum job_cache_kind kind;
-	struct kube_mirror *mirror; /* NULL: nobody has asked for it */
-	struct cached_job *changed; /* the job whose object changed; until that is told */
+	struct kube_mirror *mirror; /* NULL: no follower asked for it */
+	struct cached_job *changed; /* the job whose object changed, until that is reported */
 };
 
 struct job_cache {
@@ -62,7 +63,7 @@ static const struct kube_resource *const resources[JOB_CACHE_KIND_COUNT] = {
 
 /* Jobs. */
 
-/* Where all objects are of one job, its name tells nothing apart. */
+/* In a cache of one job, the key needs no name. */
 static char *key_of(const struct job_cache *cache, const char *namespace_name, const char *job_name)
 {
 	return cache->job_name ? mem_copy_text("") : mem_format("%s/%s", namespace_name, job_name);
@@ -97,7 +98,7 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 	free(job);
 }
 
-/* A PodGroup has the name of its job, and no labels. */
+/* A PodGroup has the name of its job, but no labels. */
 static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_kind kind,
 					const struct json *object)
 {
@@ -110,7 +111,7 @@ static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_
 				    job_name ? job_name : ""));
 }
 
-/* Telling. */
+/* Reports. */
 
 static void tell_pod(const struct cached_job *job, const struct job_pod *before,
 		     struct job_pod *now)
@@ -189,9 +190,9 @@ static void on_cached_kind_trouble(const struct err *err, void *data)
 			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
 }
 
-/* Events that warn of Pods. */
+/* Warning Events of Pods. */
 
-/* The next one who wants those of this namespace. */
+/* The next follower that wants the Events of this namespace. */
 static struct job_follower *next_warned(const struct job_cache *cache, const char *namespace_name,
 					struct job_follower *follower, size_t *place)
 {
@@ -220,7 +221,7 @@ static void on_warnings(const char *namespace_name, const struct json *const *ev
 		follower->settings.on_warnings(events, count, follower->settings.data);
 }
 
-/* What is kept. */
+/* Stored objects. */
 
 static struct cached_object *make_cached_object(struct kind_watch *watch, const struct json *json)
 {
@@ -300,7 +301,7 @@ static void *project(const struct json *json, void *before, void *data)
 	struct cached_object *object = before;
 	struct job_pod *pod = watch->kind == JOB_CACHE_PODS ? job_pod_read(json) : NULL;
 
-	/* What says of itself nothing that can be is told as gone. */
+	/* An object whose own data is invalid is reported as deleted. */
 	if (watch->kind == JOB_CACHE_PODS && !pod) {
 		if (object)
 			release_cached_object(object, watch);
@@ -344,7 +345,8 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
 }
 
-/* Of one job the objects that have its name are asked for by that: so a right to them suffices. */
+/* In a cache of one job, objects with the job's name are watched by name, which needs fewer
+ * permissions. */
 static bool is_asked_for_by_name(const struct job_cache *cache, enum job_cache_kind kind)
 {
 	return cache->job_name && (kind == JOB_CACHE_OWNERS || kind == JOB_CACHE_LEASES);
@@ -451,7 +453,7 @@ void job_cache_list_again(struct job_cache *cache)
 			kube_mirror_list_again(cache->watches[kind].mirror);
 }
 
-/* Following. */
+/* Followers. */
 
 struct job_follower *job_cache_follow(struct job_cache *cache,
 				      const struct job_follower_settings *settings)

@@ -1,10 +1,9 @@
-/* What a cluster shows of jobs, for all that look at them: one watch for each kind of object,
- * however many jobs there are and however many look, and for each job its own objects, found
- * without going through those of others.
+/* What a cluster shows of jobs, for all followers: one watch for each kind of object, however many
+ * jobs and followers there are. Each job's own objects are found without a scan of the others.
  *
- * Of Pods a struct is kept (kube/job_pod.h), and of the Services of TFJobs whose they are; of the
- * few other objects of a job the object. What changes is told to those that follow the job; they
- * read here how it is now. */
+ * A Pod is stored as a struct (kube/job_pod.h), a Service of a TFJob only as its owner, any other
+ * object as JSON. Changes are reported to the followers of the job, which read the current state
+ * from here. */
 #pragma once
 
 #include "base/err.h"
@@ -18,100 +17,101 @@
 #include <stddef.h>
 
 enum job_cache_kind {
-	JOB_CACHE_OWNERS, /* the ConfigMap that a job is, JOB.job; in a cache of TFJobs of one job
-			     the TFJob, and else none */
-	JOB_CACHE_LEASES, /* of TFJobs there are none */
+	JOB_CACHE_OWNERS, /* JOB.job, the job's ConfigMap; in a cache of one TFJob the TFJob; else
+			     none */
+	JOB_CACHE_LEASES, /* none for TFJobs */
 	JOB_CACHE_PODS,
 	JOB_CACHE_SERVICES,
 	JOB_CACHE_NETWORK_POLICIES,
 	JOB_CACHE_FILES, /* ConfigMaps that Pods read */
-	JOB_CACHE_POD_GROUPS, /* of TFJobs */
+	JOB_CACHE_POD_GROUPS, /* for TFJobs */
 	JOB_CACHE_KIND_COUNT,
 };
 
 struct job_cache;
-struct job_follower; /* of one job */
+struct job_follower; /* follows one job */
 
-/* Of an object that is no Pod. */
+/* An object that is no Pod. */
 struct job_object {
-	char *uid, *owner_uid; /* and of what it goes with; NULL: it has none */
-	bool is_terminating; /* somebody deletes it */
-	struct json *json; /* the object; of a PodGroup its spec and status; of a Service of TFJobs,
-			      of which there is one for each Pod, NULL */
+	char *uid, *owner_uid; /* owner_uid: of its owner; NULL: none */
+	bool is_terminating; /* its deletion has begun */
+	struct json *json; /* the object; of a PodGroup only spec and status; NULL for Services of
+			      TFJobs, of which each Pod has one */
 };
 
 struct job_cache_settings {
 	struct loop *loop;
 	struct kube_api *api;
-	const char *namespace_name; /* NULL: the login's; KUBE_ALL_NAMESPACES */
-	const char *job_name; /* only this one, which takes fewer rights; NULL: all */
-	bool is_of_tfjobs; /* jobs are TFJob objects, else those of `run --on kubernetes` */
-	const struct kube_resource *pod_groups; /* of TFJobs; NULL: there are none */
-	/* In place of the followers', of which there may be many. NULL: each of them is told. */
+	const char *namespace_name; /* NULL: the login's; or KUBE_ALL_NAMESPACES */
+	const char *job_name; /* only this job, which needs fewer permissions; NULL: all */
+	bool is_of_tfjobs; /* jobs are TFJob objects; else jobs of `run --on kubernetes` */
+	const struct kube_resource *pod_groups; /* for TFJobs; NULL: there are none */
+	/* Called instead of the followers' on_trouble, of which there may be many. NULL: each
+	 * follower is told. */
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
 };
 
 struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_USE;
-/* Ends all watches, without telling. Followers go first. NULL is fine. */
+/* Ends all watches without callbacks. Free the followers first. NULL is fine. */
 void job_cache_free(struct job_cache *cache);
 /* The resourceVersion up to which objects of a kind are known; "" before the first list. */
 const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind kind);
 
-/* Lists all that is watched anew (kube/mirror.h). */
+/* Lists all watched kinds again (kube/mirror.h). */
 void job_cache_list_again(struct job_cache *cache);
-/* Begins to watch a kind, which is to be known before anybody follows a job. */
+/* Starts to watch a kind. Call it before the first follower if the kind must be known by then. */
 void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind);
 
-/* Any callback may be NULL. None of them may free the cache or end following. */
+/* Any callback may be NULL. No callback may free the cache or a follower. */
 struct job_follower_settings {
 	const char *namespace_name, *job_name;
-	/* A Pod has come (`before` is NULL), has changed, or is gone (`now` is NULL); both live
-	 * until this returns. Told before on_change. */
+	/* A Pod was added (`before` is NULL), changed, or deleted (`now` is NULL). Both live until
+	 * this returns. Called before on_change. */
 	void (*on_pod)(const struct job_pod *before, struct job_pod *now, void *data);
-	/* An object of this name has come, has changed or is gone. Told also before all have come.
-	 */
+	/* An object of this name was added, changed or deleted. Also called before the kind is
+	 * synced. */
 	void (*on_change)(enum job_cache_kind kind, const char *name, void *data);
-	/* All objects of this kind are there, or are there again. */
+	/* All objects of this kind are known, for the first time or again. */
 	void (*on_synced)(enum job_cache_kind kind, void *data);
-	/* They are known up to a later version (job_cache_version), and none has changed. */
+	/* The objects are known up to a later version (job_cache_version) and none has changed. */
 	void (*on_progress)(enum job_cache_kind kind, void *data);
-	/* Whether Events that warn of Pods are wanted; then those of the job's namespace come, the
-	 * newest first (kube/pod_warnings.h). */
+	/* Whether Warning Events of Pods are wanted. If so, on_warnings gets the Events of the
+	 * job's namespace, the newest first (kube/pod_warnings.h). */
 	bool (*wants_warnings)(void *data);
 	void (*on_warnings)(const struct json *const *events, size_t count, void *data);
-	/* A kind is not up to date for now; its watch goes on trying. */
+	/* A kind is not up to date at present; its watch keeps retrying. */
 	void (*on_trouble)(enum job_cache_kind kind, const struct err *err, void *data);
 	void *data;
 };
 
-/* Follows a job, which need not be there. The texts are copied. */
+/* Follows a job, which need not exist. The texts are copied. */
 struct job_follower *job_cache_follow(struct job_cache *cache,
 				      const struct job_follower_settings *settings) MUST_USE;
 void job_follower_free(struct job_follower *follower); /* NULL is fine */
-/* Begins to watch a kind, in the next turn of the loop, unless it is watched already. */
+/* Starts to watch a kind, in the next turn of the loop, unless it is already watched. */
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind);
 
-/* Asks once for Events that warn of Pods (kube/pod_warnings.h). */
+/* Requests the Warning Events of Pods once (kube/pod_warnings.h). */
 void job_follower_ask_warnings(struct job_follower *follower);
 
-/* All objects of this kind are there, as of the last event. */
+/* Whether all objects of this kind are known, as of the last event. */
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind);
-/* They are as of one moment, or not watched; not while they are listed anew (kube/mirror.h). */
+/* Whether they show one moment, or are not watched; false while they are listed again
+ * (kube/mirror.h). */
 bool job_follower_is_whole(const struct job_follower *follower, enum job_cache_kind kind);
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind);
-/* An object of the job, which is of any kind but Pods; NULL: there is none. Borrowed until the loop
- * runs. */
+/* An object of the job, of any kind but Pods; NULL: none. Borrowed until the loop runs. */
 const struct job_object *job_follower_object(const struct job_follower *follower,
 					     enum job_cache_kind kind, const char *name);
-/* Its json. */
+/* The json of that object. */
 const struct json *job_follower_get(const struct job_follower *follower, enum job_cache_kind kind,
 				    const char *name);
-/* A Pod of the job, the same. */
+/* A Pod of the job; NULL and lifetime as above. */
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name);
 /* Walks the Pods in no order: for (i = 0; (pod = job_follower_next_pod(follower, &i));). */
 struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place);
-/* Walks the objects of another kind, the same; `ret_name` is borrowed as they are. */
+/* Walks the objects of another kind likewise; `ret_name` is borrowed like the object. */
 const struct job_object *job_follower_next_object(const struct job_follower *follower,
 						  enum job_cache_kind kind, size_t *place,
 						  const char **ret_name);

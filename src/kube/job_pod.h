@@ -1,4 +1,4 @@
-/* What is kept of a Pod of a job: which replica it is, how that is, and whose it is. */
+/* The stored part of a Pod of a job: its replica, its state and its owner. */
 #pragma once
 
 #include "base/json.h"
@@ -10,29 +10,28 @@
 #include <stdint.h>
 
 struct job_pod {
-	struct arena *arena; /* of itself and all its texts */
+	struct arena *arena; /* owns the struct and all its texts */
 	const char *name, *uid;
-	const char *job_name; /* as its labels say */
-	const char
-		*owner_uid; /* of what it goes with, the job's ConfigMap or TFJob; NULL: nobody's */
+	const char *job_name; /* from its labels */
+	const char *owner_uid; /* of its owner, the job's ConfigMap or TFJob; NULL: none */
 	const char *ip; /* NULL: none yet */
-	const char *container; /* that trains */
-	int n_restarts; /* how often that was started again in this Pod */
+	const char *container; /* the training container */
+	int n_restarts; /* of that container in this Pod */
 	int64_t version; /* 0: not a number */
 	struct observed_replica seen;
 };
 
-/* NULL for a Pod that is no replica of any job. */
+/* Parses a Pod. Returns NULL if it is no replica of any job. The caller frees it. */
 struct job_pod *job_pod_read(const struct json *object) MUST_USE;
 void job_pod_free(struct job_pod *pod); /* NULL is fine */
 
-/* Whether an object, as a cluster shows it, is a Pod of the job: by its labels, and by its owner,
- * the job's ConfigMap or TFJob, of this uid. NULL: the uid is not known; then the owner's name
- * counts, which the cluster compares with the uid, and a Pod of `run --on kubernetes` that nobody
- * owns is the job's too. A user that may make Pods may make one that is so. */
+/* Whether an observed object is a Pod of the job, by its labels and by its owner, the job's
+ * ConfigMap or TFJob, with this uid. NULL: the uid is unknown. Then the owner's name counts, which
+ * the cluster compares with the uid, and a Pod of `run --on kubernetes` without an owner also
+ * belongs to the job. A user who may create Pods can forge such a Pod. */
 bool job_pod_is_in(const struct json *object, const char *job_name, const char *job_uid);
 
-/* Whether it is of the job whose ConfigMap has this uid, and none left by an earlier job of its
- * name. Of a job that is untouched, which means that nobody has acted for it and it may have been
- * applied as `render` shows it, Pods without any owner are its own too (kube/orphans.h). */
+/* Whether the Pod belongs to the job whose ConfigMap has this uid, not to an earlier job of its
+ * name. A job is untouched if no supervisor has acted for it, so it may have been applied from the
+ * output of `render`. Then Pods without an owner belong to it too (kube/orphans.h). */
 bool job_pod_is_of(const struct job_pod *pod, const char *job_uid, bool is_untouched);

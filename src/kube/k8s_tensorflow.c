@@ -1,4 +1,4 @@
-/* Makes the objects of a cluster of TensorFlow servers. */
+/* Creates the objects of a cluster of TensorFlow servers. */
 #include "kube/k8s_tensorflow.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 
 #define LABEL_OF_PREFIX "name-prefix"
 
-/* Jobs of the cluster. */
+/* The TensorFlow jobs of the cluster. */
 enum kind { KIND_WORKER, KIND_PS, KIND_COUNT };
 
 static const char *const kind_words[KIND_COUNT] = {"worker", "ps"};
@@ -35,7 +35,7 @@ static void add_cluster_spec(const struct k8s_tensorflow *wanted, struct text *t
 		}
 }
 
-/* One task: what its objects have in common. */
+/* One task: the common part of its objects. */
 struct task {
 	const struct k8s_tensorflow *wanted;
 	enum kind kind;
@@ -129,7 +129,7 @@ static struct json *controller_new(const struct task *task, const char *cluster_
 	return controller;
 }
 
-/* Word for word what the old generator wrote, its targetPort for workers alone included. */
+/* Word for word as the old generator wrote it, including targetPort for workers only. */
 static struct json *make_tensorflow_service(const struct task *task)
 {
 	struct json *service = make_tensorflow_object(task, "Service");

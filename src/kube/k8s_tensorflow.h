@@ -1,4 +1,4 @@
-/* The objects that TensorFlow's k8s_tensorflow.py made: a cluster of bare TensorFlow servers.
+/* The objects that TensorFlow's k8s_tensorflow.py created: a cluster of bare TensorFlow servers.
  *
  * Source: tensorflow/tools/dist_test/scripts/k8s_tensorflow.py of TensorFlow 1. The image's entry
  * point gets --cluster_spec, --job_name and --task_id, which `muster server` takes as well. */
@@ -19,12 +19,12 @@ struct k8s_tensorflow {
 	int port;
 	const char *image;
 	const char *prefix; /* of names and addresses, "a-worker0"; NULL: "tf" */
-	const struct env_entry *env; /* of every server */
+	const struct env_entry *env; /* for every server */
 	size_t n_env;
-	bool has_load_balancer; /* workers are reached from outside the cluster */
+	bool has_load_balancer; /* makes workers reachable from outside the cluster */
 };
 
 /* For each task, workers first, a ReplicationController of one Pod and a Service, both called
- * tf-worker0, tf-ps0 and so on. Labels say the kind and the index alone, so that with a prefix they
- * say the prefix too: there may be several clusters in a namespace then. Caller frees. */
+ * tf-worker0, tf-ps0 and so on. Labels have only the kind and the index. With a prefix they have
+ * the prefix too, because a namespace may then hold several clusters. Caller frees. */
 struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted) MUST_USE;

@@ -1,4 +1,4 @@
-/* Reads a Lease and makes the bodies of what is written to it. */
+/* Reads a Lease and builds the bodies of its writes. */
 #include "kube/lease.h"
 
 #include "base/json_patch.h"
@@ -15,7 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Fields are read from the end: a host's name may have any character in it. */
+/* Fields are read from the end, because a host's name may contain any character. */
 
 #define SEPARATOR '_'
 
@@ -37,7 +37,7 @@ int lease_holder_new(char **ret_text, struct err *err)
 	return 0;
 }
 
-/* Cuts the last field off; NULL where there is none. */
+/* Cuts off the last field; NULL: none. */
 static const char *take_last(char *text)
 {
 	char *separator = strrchr(text, SEPARATOR);
@@ -55,7 +55,7 @@ static bool take_last_number(char *text, int64_t high, int64_t *ret_number)
 	return field && text_read_int(field, 0, high, ret_number, NULL) == 0;
 }
 
-/* What is left of `text` is the host. */
+/* The rest of `text` is the host. */
 static bool read_fields(char *text, struct process_identity *ret_identity)
 {
 	int64_t pid, start_time, pid_space;
@@ -99,10 +99,10 @@ char *lease_holder_describe(const char *text)
 	return mem_copy_text(plain.text);
 }
 
-/* A look at a Lease is late by a round trip, and its times may be cut to whole seconds. */
+/* A read Lease is late by a round trip, and its times may be cut to whole seconds. */
 #define SLACK (5 * MSEC_PER_SECOND)
 
-/* The server notes when it took the last change of each writer. */
+/* The server records the time of each writer's last change. */
 static msec written_at(const struct json *metadata)
 {
 	const struct json *writers = json_get(metadata, "managedFields");
@@ -121,7 +121,7 @@ static void copy_uid(char uid[KUBE_UID_SIZE], const struct json *object)
 	snprintf(uid, KUBE_UID_SIZE, "%s", json_as_string(json_get(object, "uid"), ""));
 }
 
-/* As the server has them: from 0 to 2^31 - 1, so that one more is a number still. */
+/* The server's range: 0 to 2^31 - 1, so that adding one does not overflow. */
 static int64_t lease_count_of(const struct json *number)
 {
 	int64_t count = json_as_integer(number, 0);
@@ -153,7 +153,7 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	return 0;
 }
 
-/* Kubernetes' MicroTime wants all six digits. */
+/* Kubernetes' MicroTime requires all six digits. */
 static void set_time(struct json *spec, const char *key, msec time)
 {
 	struct text micro CLEANUP(text_done) = {0};

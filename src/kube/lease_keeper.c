@@ -1,4 +1,4 @@
-/* One call at a time, and one timer: reconcile/lease.h says which and until when. */
+/* Runs one request at a time and one timer; reconcile/lease.h decides which and until when. */
 #include "kube/lease_keeper.h"
 
 #include "base/mem.h"
@@ -12,23 +12,23 @@
 
 struct lease_keeper {
 	struct lease_keeper_settings settings;
-	char *holder; /* us */
+	char *holder; /* this process */
 	char *name; /* of the Lease */
 	struct lease lease;
-	struct kube_lease seen; /* the object as it was read last */
+	struct kube_lease seen; /* the object as last read */
 	enum lease_standing told;
 	struct kube_call *call;
 	struct loop_watch *timer;
 	bool is_missing;
-	bool is_ending; /* nothing but the last call is made */
+	bool is_ending; /* only the last request is still made */
 	bool is_done;
 };
 
 static void on_lease_keeper_timer(void *data);
 
-/* The record as the rules know it. */
+/* The record in the form of reconcile/lease.h. */
 
-/* A holder on this machine shares our wall clock: one that stands still is not alive. */
+/* A holder on this machine shares our wall clock; a paused holder does not count as alive. */
 static void judge_fate(struct kube_lease *seen)
 {
 	struct lease_record *record = &seen->record;
@@ -60,7 +60,7 @@ static void see_missing(struct lease_keeper *keeper)
 	lease_observe(&keeper->lease, &missing, loop_monotonic_now());
 }
 
-/* Calls. */
+/* Requests. */
 
 static struct kube_request lease_request_of(const struct lease_keeper *keeper, enum kube_verb verb)
 {
@@ -133,7 +133,7 @@ static void remove_object(struct lease_keeper *keeper, const char *uid, kube_don
 	send_lease_request(keeper, &request, done);
 }
 
-/* Whatever became of the Lease of an earlier job: the next look shows it. */
+/* Ignores the result for the Lease of an earlier job: the next read shows it. */
 static void on_cleared(struct json *object, const struct kube_status *status, const struct err *err,
 		       void *data)
 {
@@ -166,7 +166,7 @@ static void on_looked(struct json *object, const struct kube_status *status, con
 	} else if (keeper->settings.job &&
 		   !text_equals(seen->owner_uid, keeper->settings.job->uid)) {
 		remove_object(keeper, seen->uid, on_cleared);
-		return; /* of an earlier job of this name: it is about to go by itself */
+		return; /* of an earlier job of this name: the cluster deletes it soon */
 	} else {
 		lease_observe(&keeper->lease, &seen->record, loop_monotonic_now());
 	}
@@ -246,7 +246,7 @@ static void on_lease_keeper_timer(void *data)
 {
 	struct lease_keeper *keeper = data;
 
-	if (keeper->is_ending) { /* the last call has had its time */
+	if (keeper->is_ending) { /* the last request has had its time */
 		kube_call_cancel(TAKE(keeper->call));
 		finish_lease_keeping(keeper);
 		return;
@@ -271,7 +271,7 @@ static void on_lease_given_up(struct json *object, const struct kube_status *sta
 	finish_lease_keeping(keeper);
 }
 
-/* What was under way is given up; what it may have done changes nothing: the last call names the
+/* Cancels the request under way. Its possible effect does not matter: the last request names the
  * holder, or the object. */
 static void begin_ending(struct lease_keeper *keeper)
 {
@@ -304,7 +304,7 @@ bool lease_keeper_is_done(const struct lease_keeper *keeper)
 	return keeper->is_done;
 }
 
-/* Looking. */
+/* Queries. */
 
 bool lease_keeper_has_seen(const struct lease_keeper *keeper)
 {

@@ -1,5 +1,5 @@
-/* Holds the Lease of one job, or of an operator, for this process, or waits until it may: does on a
- * cluster what reconcile/lease.h says. */
+/* Holds the Lease of one job or of an operator for this process, or waits until it may. It executes
+ * on a cluster what reconcile/lease.h decides. */
 #pragma once
 
 #include "base/err.h"
@@ -16,16 +16,17 @@ struct lease_keeper;
 struct lease_keeper_settings {
 	struct loop *loop;
 	struct kube_api *api;
-	const struct job *job; /* with its uid; outlives the keeper; NULL: it is an operator's, */
-	const char *name, *namespace_name; /* of this name, there (NULL: the login's) */
-	msec made_at; /* when we began to make the job, on the monotonic clock, so that nobody else
-			 holds its Lease; MSEC_UNSET: it was there */
-	bool must_exist; /* a Lease that is missing is not made */
-	bool may_be_first; /* one that is missing at the first look is made at once, not after the
-			      time in which a holder would make it again */
-	loop_fn on_change; /* the standing has changed; it was written the first time; a release or
-			      removal is done; or the Lease is missing */
-	/* A call failed, and is tried again: what it was is told anew each time. */
+	const struct job *job; /* with its uid; outlives the keeper; NULL: an operator's Lease, see
+				  the next line */
+	const char *name, *namespace_name; /* of an operator's Lease; namespace NULL: the login's */
+	msec made_at; /* when we began to create the job, by the monotonic clock, so that no other
+			 process holds its Lease; MSEC_UNSET: the job already existed */
+	bool must_exist; /* do not create a missing Lease */
+	bool may_be_first; /* if the first read finds no Lease, create it immediately, without
+			      waiting whether a holder creates it again */
+	loop_fn on_change; /* called when the standing changed, after the first write, when a
+			      release or removal is done, or when the Lease is missing */
+	/* A request failed and is being retried. Called for each failure. */
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
 };
@@ -34,18 +35,19 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 		     struct err *err) MUST_USE;
 void lease_keeper_free(struct lease_keeper *keeper); /* NULL is fine; the Lease stays as it is */
 
-/* As of this moment: right also when the process stood still until now. */
+/* The standing at this moment. It is correct even if the process was paused until now. */
 enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper);
-/* We have made it, or seen it. */
+/* Whether we created or read the Lease. */
 bool lease_keeper_has_seen(const struct lease_keeper *keeper);
-/* It must exist, and does not: nobody made it for as long as somebody may have been about to. */
+/* Whether must_exist is set and the Lease stayed missing for as long as another client may have
+ * been about to create it. */
 bool lease_keeper_is_missing(const struct lease_keeper *keeper);
-/* Another holder, of now or the last one: "muster on laptop (process 4711)"; NULL: none, or we.
+/* Another holder, present or last: "muster on laptop (process 4711)"; NULL: none, or this process.
  * Caller frees. */
 char *lease_keeper_supervisor(const struct lease_keeper *keeper) MUST_USE;
 
-/* Holds it no longer: leaves it to anybody at once, or removes it, because the job is over.
- * on_change tells when that is done, or was tried for long enough. */
+/* Give the Lease up: `release` frees it for any holder immediately; `remove` deletes it, because
+ * the job has finished. on_change is called when that is done or was tried for long enough. */
 void lease_keeper_release(struct lease_keeper *keeper);
 void lease_keeper_remove(struct lease_keeper *keeper);
 bool lease_keeper_is_done(const struct lease_keeper *keeper);

@@ -1,4 +1,4 @@
-/* One question after the other, as in kube/retry.c; the first that is answered with yes decides. */
+/* One question after the other, as in kube/retry.c; the first "yes" decides. */
 #include "kube/log_follow.h"
 
 #define SHORTEST_WAIT ((msec) 250)
@@ -18,8 +18,7 @@ bool log_follow_begin(struct log_follow *follow)
 	return was_previous && !follow->reads_previous;
 }
 
-/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. A node that could not be reached is asked
- * half as often. */
+/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. An unreachable node is asked half as often. */
 static msec compute_log_back_off(int n_vain, enum log_end end, double jitter)
 {
 	msec wait = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
@@ -30,7 +29,7 @@ static msec compute_log_back_off(int n_vain, enum log_end end, double jitter)
 	return wait + (msec) ((double) wait / 2 * jitter);
 }
 
-/* The container before this one has no more to say. */
+/* The previous container has no more log. */
 static void leave_previous(struct log_follow *follow)
 {
 	follow->n_restarts = follow->container.n_restarts;
@@ -43,7 +42,7 @@ static bool is_complete(const struct log_follow *follow, enum log_end end, bool 
 	       !is_catching_up;
 }
 
-/* Of a stream that may be worth another one. */
+/* The next step after a stream that may deserve another one. */
 static struct log_next decide_next_log_stream(const struct log_follow *follow, enum log_end end,
 					      double jitter)
 {
@@ -52,7 +51,8 @@ static struct log_next decide_next_log_stream(const struct log_follow *follow, e
 
 	if (follow->container.has_ended && follow->n_vain >= most)
 		return give_up;
-	/* What has ended since the stream began is looked at once more without delay. */
+	/* If the container has exited since the stream began, its log is read once more without
+	 * delay. */
 	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
 	    follow->n_vain <= 1)
 		return (struct log_next){LOG_STEP_STREAM, 0};
@@ -77,7 +77,7 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 		return (struct log_next){LOG_STEP_STREAM, 0};
 	if (is_complete(follow, end, is_catching_up))
 		return done;
-	/* A kubelet that has just been started does not know its Pods for a moment. */
+	/* A kubelet that has just started does not know its Pods for a moment. */
 	if (end == LOG_END_ABSENT && !follow->container.has_ended)
 		return decide_next_log_stream(follow, end, jitter);
 	if (end == LOG_END_ABSENT || (end == LOG_END_PROPER && follow->container.is_gone))

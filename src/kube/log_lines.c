@@ -1,4 +1,4 @@
-/* A line is its head (up to the space behind the stamp) and its text. What is decided of a line is
+/* A line is its head (up to the space after the stamp) and its text. What to do with a line is
  * decided between the two. */
 #include "kube/log_lines.h"
 
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Two outputs of a container are read by two readers, so a stamp may be older than one before it. A
- * second is far more than that takes. */
+/* Two readers read a container's two outputs, so a stamp may be older than the previous one, but by
+ * far less than a second. */
 #define MARGIN_SECONDS 1
 
 struct target {
@@ -63,7 +63,7 @@ static void forward_new_log_text(struct log_lines *lines, const char *bytes, siz
 		target->fn(bytes + known, len - known, log_stamp_time(lines->stamp), target->data);
 }
 
-/* This line, which is none of those that are known, is where it goes on. */
+/* This unknown line is the place to continue, after a gap. */
 static void go_on_after_gap(struct log_lines *lines, const struct target *target)
 {
 	if (!lines->expects_gap) {
@@ -82,7 +82,7 @@ static void go_on_in_open_line(struct log_lines *lines)
 	lines->is_catching_up = false;
 }
 
-/* The stamp is known, the text follows. */
+/* The stamp is known; the text follows. */
 static void begin_text(struct log_lines *lines, log_stamp stamp, const struct target *target)
 {
 	lines->stamp = stamp;
@@ -109,7 +109,7 @@ static void end_known_line(struct log_lines *lines)
 	}
 }
 
-/* Part of a line's text; `ends`: with the line feed as its last byte. */
+/* Takes part of a line's text; `ends`: its last byte is the line feed. */
 static void take_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
 		      const struct target *target)
 {
@@ -121,7 +121,7 @@ static void take_text(struct log_lines *lines, const char *bytes, size_t len, bo
 		size_t known = lines->known_len < len ? lines->known_len : len;
 
 		if (ends && known == len)
-			lines->known_len = len - 1; /* of its end at least nothing was known */
+			lines->known_len = len - 1; /* at least the line's end is new */
 		forward_new_log_text(lines, bytes, len, target);
 		lines->open_len += len - known;
 		lines->open_stamp = lines->stamp;
@@ -133,7 +133,7 @@ static void take_text(struct log_lines *lines, const char *bytes, size_t len, bo
 	lines->is_in_text = !ends;
 }
 
-/* The head was no stamp: it is text. */
+/* The head was no stamp, so it is text. */
 static void take_head_as_text(struct log_lines *lines, bool ends, const struct target *target)
 {
 	size_t len = lines->head_len;
@@ -160,8 +160,8 @@ static void release_held(struct log_lines *lines, const struct target *target)
 	take_text(lines, lines->held, len, ends, target);
 }
 
-/* Whether a line without a stamp may be the kubelet's. Servers that know no stamps never get one on
- * any line: of theirs only the first is waited for. */
+/* Whether a line without a stamp may be the kubelet's. Servers without stamps never send one on any
+ * line; for their logs only the first line is held. */
 static void leave_head(struct log_lines *lines, bool ends, const struct target *target)
 {
 	if (!lines->has_stamps && !lines->is_first) {
@@ -173,7 +173,7 @@ static void leave_head(struct log_lines *lines, bool ends, const struct target *
 	lines->head_len = 0;
 }
 
-/* More of a held line, or of what follows it. Gives how many bytes were taken. */
+/* Takes more of a held line, or of what follows it. Returns the number of bytes taken. */
 static size_t take_held(struct log_lines *lines, const char *bytes, size_t len,
 			const struct target *target)
 {
@@ -189,8 +189,8 @@ static size_t take_held(struct log_lines *lines, const char *bytes, size_t len,
 	return count;
 }
 
-/* Nothing follows what is held. Of a log without any stamp only a sentence that is known is the
- * kubelet's; it writes none with a line feed. Source: k8s.io/kubernetes,
+/* Nothing follows the held line. In a log without stamps only a known message counts as the
+ * kubelet's; it never ends with a line feed. Source: k8s.io/kubernetes,
  * pkg/kubelet/kuberuntime/kuberuntime_container.go (GetContainerLogs). */
 static bool is_of_kubelet(const struct log_lines *lines)
 {
@@ -202,7 +202,7 @@ static bool is_of_kubelet(const struct log_lines *lines)
 	       memcmp(lines->held, sentence, strlen(sentence)) == 0;
 }
 
-/* The next byte of a head. */
+/* Takes the next byte of a head. */
 static void take_head(struct log_lines *lines, char byte, const struct target *target)
 {
 	log_stamp stamp = LOG_STAMP_NONE;

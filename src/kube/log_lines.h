@@ -1,17 +1,16 @@
-/* The bytes of a Pod's log as they come with `timestamps=true` become its text and the time of each
- * part, and a stream that is taken up again by `sinceTime` gives what is new in it alone. Pure.
+/* Turns the bytes of a Pod's log, requested with `timestamps=true`, into text and the time of each
+ * part. From a stream that was resumed with `sinceTime` it yields only the new part. Pure.
  *
- * Lines may be cut anywhere and be of any length: nothing of a line but its stamp is kept. A log
- * that is sent again from a second on begins with lines that are known; they are passed over up to
- * the place where the last stream broke off, in the middle of a line too. Where that place does not
- * come (a kubelet that rotates a log gives its newest file only), what is later than all that is
- * known goes on after a gap.
+ * Lines may be cut anywhere and be of any length: only the stamp of a line is stored. A log that is
+ * sent again from some second on begins with known lines. They are skipped up to the place where
+ * the last stream broke, even inside a line. If that place does not come (a kubelet that rotates a
+ * log sends its newest file only), everything later than the known lines is passed on after a gap.
  *
- * What comes without a stamp is the rest of a line that began before `sinceTime`, and is kept
- * unless it may be known; or a sentence of the kubelet's own, which it writes behind the last line
- * where the log cannot be read on ("failed to watch file …", "unable to retrieve container logs for
- * …"). So a line without a stamp is held until it is known whether it is the last of its stream: in
- * a log that has stamps no line of the program can be that. */
+ * Bytes without a stamp are either the rest of a line that began before `sinceTime`, or a message
+ * of the kubelet. The rest of a line is passed on unless it may be known. The kubelet writes its
+ * message after the last line when it cannot read on ("failed to watch file …", "unable to retrieve
+ * container logs for …"). So a line without a stamp is held until it is known whether it is the
+ * last of its stream. In a log with stamps the program's own lines always have one. */
 #pragma once
 
 #include "base/own.h"
@@ -21,47 +20,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LOG_WORDS_SIZE 1024 /* of a sentence of the kubelet's; what is longer is text */
+#define LOG_WORDS_SIZE 1024 /* of a kubelet message; longer ones count as text */
 
-/* Of one container's log. Zero it to begin. */
+/* State of one container's log. Zero it to begin. */
 struct log_lines {
-	struct log_seen seen; /* whole lines that were handed on */
-	struct log_seen again; /* those of a stream that began anew, so far */
-	bool is_catching_up; /* what comes is known up to here */
-	bool is_behind_seen; /* all whole lines that are known came; the open one follows */
-	bool is_in_text; /* behind the stamp of a line */
-	bool is_known; /* this line is passed over */
-	char head[LOG_STAMP_SIZE + 1]; /* a line's beginning, until its stamp is complete */
+	struct log_seen seen; /* whole lines that were passed on */
+	struct log_seen again; /* the lines so far of a stream that was resumed */
+	bool is_catching_up; /* the bytes up to here are known */
+	bool is_behind_seen; /* all known whole lines came; the open line follows */
+	bool is_in_text; /* after the stamp of a line */
+	bool is_known; /* this line is skipped */
+	char head[LOG_STAMP_SIZE + 1]; /* the beginning of a line, until its stamp is complete */
 	size_t head_len;
-	bool is_first; /* no line of this stream has started */
+	bool is_first; /* no line of this stream has begun */
 	bool has_stamps; /* a line of this log had one */
-	char held[LOG_WORDS_SIZE]; /* a line without a stamp, so far */
+	char held[LOG_WORDS_SIZE]; /* the line without a stamp, so far */
 	size_t held_len;
 	log_stamp stamp; /* of this line */
 	uint64_t hash; /* of its text */
-	size_t open_len; /* bytes that were handed on of a line without its end */
+	size_t open_len; /* bytes passed on of a line without its end */
 	log_stamp open_stamp;
-	size_t known_len; /* bytes of this line that are still to be passed over */
+	size_t known_len; /* bytes of this line still to skip */
 	bool expects_gap;
-	log_stamp gap_from, gap_to; /* LOG_STAMP_NONE: there is no gap */
+	log_stamp gap_from, gap_to; /* LOG_STAMP_NONE: no gap */
 };
 
-/* `time` is MSEC_UNSET where the line has none. */
+/* Receives text; `time` is MSEC_UNSET if the line has no stamp. */
 typedef void (*log_text_fn)(const char *bytes, size_t len, msec time, void *data);
 
-/* A stream begins, the first one or another. `is_other`: of another container than the last one, so
- * that what is known need not come again. */
+/* A stream begins. `is_other`: it is of another container than the last stream, so known lines need
+ * not come again. */
 void log_lines_begin(struct log_lines *lines, bool is_other);
-/* From when on a stream is to be asked for: `sinceTime`. False: from the beginning. */
+/* Appends the `sinceTime` to request. Returns false if the stream must start from the beginning. */
 bool log_lines_add_since(const struct log_lines *lines, struct text *text);
 void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_text_fn fn,
 		    void *data);
-/* The stream has ended properly: adds the kubelet's own sentence, if there is one. */
+/* For a stream that ended properly: appends the kubelet's message, if any. */
 void log_lines_take_words(struct log_lines *lines, struct text *words);
-/* No more will come: hands on what is text after all. The beginning of a stamp is none. */
+/* No more bytes will come: passes on the held text. An incomplete stamp is dropped. */
 void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data);
 
-/* The stream has not come to the place where the last one broke off. */
+/* Whether the stream has not yet reached the place where the last stream broke. */
 bool log_lines_is_catching_up(const struct log_lines *lines);
-/* Between these times lines are missing, perhaps; each gap is told once. */
+/* Returns true if lines may be missing between these times. Each gap is reported once. */
 bool log_lines_take_gap(struct log_lines *lines, msec *ret_from, msec *ret_to);

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-/* Whole seconds are base/text's to read; the fraction, finer than its milliseconds, is read here.
- */
+/* base/text reads the whole seconds. The fraction is finer than its milliseconds and is read
+ * here. */
 
 #define NSEC_PER_MSEC ((log_stamp) 1000000)
 #define NSEC_PER_SECOND ((log_stamp) 1000000000)
 #define FRACTION_DIGITS 9
 #define LAST_SECOND (INT64_MAX / NSEC_PER_SECOND - 1)
 
-/* Nanoseconds of the digits, of which there are *ret_len; -1 when there are none, or too many. */
+/* The nanoseconds of *ret_len digits; -1: no digits, or too many. */
 static log_stamp read_fraction(const char *digits, size_t *ret_len)
 {
 	log_stamp fraction = 0;
@@ -67,8 +67,7 @@ void log_stamp_add_second(struct text *text, log_stamp stamp, int seconds)
 	text_add_time(text, (stamp / NSEC_PER_SECOND - seconds) * MSEC_PER_SECOND);
 }
 
-/* The run of that stamp, where it is one of the newest; else a new one in the place of the oldest.
- */
+/* The run of that stamp if it is among the newest; else a new run replaces the oldest. */
 static unsigned run_of(struct log_seen *seen, log_stamp stamp)
 {
 	for (unsigned i = 0; i < LOG_SEEN_RUNS; i++)

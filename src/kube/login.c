@@ -1,4 +1,4 @@
-/* Memory of a login, and that no secret stays behind in it. */
+/* Memory of a login; secrets are overwritten before it is freed. */
 #include "kube/login.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_NAMESPACE "default" /* as kubectl's, where a context names none */
+#define DEFAULT_NAMESPACE "default" /* as kubectl's, if a context names none */
 
 struct kube_login *kube_login_new(const char *server)
 {

@@ -1,4 +1,5 @@
-/* Lists, watches and waits as kube/reflection.h says, and keeps what is made of each object. */
+/* Lists, watches and waits as kube/reflection.h decides, and stores the projected part of each
+ * object. */
 #include "kube/mirror.h"
 
 #include "base/mem.h"
@@ -27,14 +28,14 @@ struct kube_mirror {
 	char *namespace_name, *label_selector;
 	char *field_selector; /* NULL: objects of any name */
 	struct loop_watch *timer; /* until the next step */
-	struct kube_call *call; /* the watch of the step that is being done */
+	struct kube_call *call; /* the watch of the current step */
 	struct kube_pages *pages; /* or its list */
 	struct reflection reflection;
 	struct kube_frames frames;
 	struct mirror_table table;
-	uint64_t list_number; /* what is not seen in a list is gone */
-	bool is_partial; /* some objects of a list are there, and others are to come */
-	char *trouble; /* that was told; NULL: there is none */
+	uint64_t list_number; /* objects not seen in a list were deleted */
+	bool is_partial; /* during a list: some objects have come, others have not */
+	char *trouble; /* the last error reported; NULL: none */
 };
 
 struct parameters {
@@ -126,14 +127,14 @@ const char *kube_mirror_version(const struct kube_mirror *mirror)
 	return mirror->reflection.version;
 }
 
-/* What is kept */
+/* Stored parts */
 
 static const char *object_version_of(const struct json *object)
 {
 	return json_as_string(json_get_path(object, "metadata", "resourceVersion", NULL), "");
 }
 
-/* NULL when it has none. Caller frees. */
+/* NULL: no name. Caller frees. */
 static char *mirrored_name_of(const struct kube_mirror *mirror, const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
@@ -193,7 +194,8 @@ static void take_object(struct kube_mirror *mirror, const struct json *object, b
 		store_mirrored_object(mirror, name, object);
 }
 
-/* What the list that just ended did not have. Names first: removing moves entries about. */
+/* Drops the objects missing from the list that just ended. Names are collected first, because
+ * removal moves entries. */
 static void drop_unseen(struct kube_mirror *mirror)
 {
 	char **names CLEANUP(mem_free_any) = NULL;
@@ -223,7 +225,7 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 	mirror->settings.on_synced(mirror->settings.data);
 }
 
-/* How a step ends */
+/* End of a step */
 
 static void end_step(struct kube_mirror *mirror, const struct kube_status *status,
 		     const struct err *err)
@@ -238,7 +240,7 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 	kube_call_cancel(TAKE(mirror->call));
 	kube_frames_done(&mirror->frames);
 	reflection_ended(&mirror->reflection, &end, now, kube_jitter());
-	/* An old version and a list that cannot be streamed are no trouble: what is next is due. */
+	/* An old version or an unsupported streamed list is no error: the next step is due. */
 	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > now &&
 	    text_keep(&mirror->trouble, err->text))
 		mirror->settings.on_trouble(err, mirror->settings.data);
@@ -345,7 +347,8 @@ static void end_watch(struct json *object, const struct kube_status *status, con
 	end_step(mirror, err ? status : NULL, err);
 }
 
-/* After so long the connection counts as lost: servers send a bookmark about once a minute. */
+/* Silence after which the connection counts as lost: servers send a bookmark about once a
+ * minute. */
 static msec output_idle_of(const struct kube_mirror *mirror)
 {
 	msec of_login = kube_api_login(mirror->api)->timeout;

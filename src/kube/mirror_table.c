@@ -1,4 +1,4 @@
-/* Linear probing; what is removed draws those behind it up, so that no search meets a gap. */
+/* Linear probing. A removal moves later entries forward, so that no search meets a gap. */
 #include "kube/mirror_table.h"
 
 #include "base/hash.h"
@@ -9,13 +9,13 @@
 
 #define FEWEST_PLACES 16
 
-/* Names are the cluster's and not an enemy's: a user who may create Pods can do worse. */
+/* Names come from the cluster, not from an attacker: a user who may create Pods can do worse. */
 static size_t mirror_place_of(const struct mirror_table *table, const char *name)
 {
 	return (size_t) (hash_add(HASH_BEGIN, name, strlen(name)) & (table->n_places - 1));
 }
 
-/* Where the name is, or would be. */
+/* The place of the name, or the free place for it. */
 static struct mirror_entry *find_place(const struct mirror_table *table, const char *name)
 {
 	size_t place = mirror_place_of(table, name);
@@ -34,7 +34,7 @@ struct mirror_entry *mirror_table_find(const struct mirror_table *table, const c
 	return entry->name ? entry : NULL;
 }
 
-/* Two thirds at most are taken. */
+/* At most two thirds are in use. */
 static void grow(struct mirror_table *table)
 {
 	struct mirror_table larger = {.n_places = table->n_places ? table->n_places * 2
@@ -74,7 +74,7 @@ void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry)
 	     place = (place + 1) & mask) {
 		size_t home = mirror_place_of(table, table->entries[place].name);
 
-		/* It may move to the gap unless its home lies between the two. */
+		/* An entry may move to the gap unless its home is between the two. */
 		if (((place - home) & mask) < ((place - gap) & mask))
 			continue;
 		table->entries[gap] = table->entries[place];

@@ -1,4 +1,4 @@
-/* Objects by name: what a mirror keeps of each is the caller's, here it is a pointer. */
+/* A hash table of objects by name. The values are pointers that the caller owns. */
 #pragma once
 
 #include "base/own.h"
@@ -10,21 +10,21 @@
 struct mirror_entry {
 	char *name; /* NULL: free */
 	void *kept;
-	uint64_t seen; /* in which list it was seen last */
+	uint64_t seen; /* number of the list in which it was last seen */
 };
 
-/* Zero it to begin. Its memory is mirror_table_done's; what is kept is the caller's. */
+/* Zero it to begin. mirror_table_done frees its memory, but not the values. */
 struct mirror_table {
-	struct mirror_entry *entries; /* open addressing; a power of two of them */
+	struct mirror_entry *entries; /* open addressing; the size is a power of two */
 	size_t n_places, count;
 };
 
-/* NULL when there is none. Pointers to entries live until the next put or remove. */
+/* NULL: none. Pointers to entries live until the next put or remove. */
 struct mirror_entry *mirror_table_find(const struct mirror_table *table, const char *name);
-/* The entry of that name, made when there is none (with `kept` NULL). */
+/* The entry of that name; it is created if missing (with `kept` NULL). */
 struct mirror_entry *mirror_table_put(struct mirror_table *table, const char *name) MUST_USE;
 void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry);
-/* Walks them in no order: for (i = 0; (entry = mirror_table_next(table, &i));). Nothing may be put
- * or removed meanwhile. */
+/* Walks the entries in no order: for (i = 0; (entry = mirror_table_next(table, &i));). Do not put
+ * or remove entries meanwhile. */
 struct mirror_entry *mirror_table_next(const struct mirror_table *table, size_t *place);
 void mirror_table_done(struct mirror_table *table);

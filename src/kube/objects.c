@@ -11,8 +11,8 @@
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
 #define VARIABLE_MAX (128 * 1024) /* MAX_ARG_STRLEN of Linux */
-#define DOCUMENT_MAX (256 * 1024) /* of the 1 MiB of a ConfigMap; the status has the rest */
-#define TF_CONFIG_FRAME 300 /* what is in a TF_CONFIG besides addresses, at most */
+#define DOCUMENT_MAX (256 * 1024) /* of the 1 MiB of a ConfigMap; the status uses the rest */
+#define TF_CONFIG_FRAME 300 /* most bytes of a TF_CONFIG other than addresses */
 
 char *objects_owner_name(const char *job_name)
 {
@@ -39,7 +39,7 @@ bool objects_read_pod_name(const struct job *job, const char *name, const char *
 	const char *dash = is_of_job ? strrchr(role, '-') : NULL;
 	int64_t index;
 
-	/* An index is written in one way: not "01", not "+1". */
+	/* An index has one spelling: not "01", not "+1". */
 	if (!dash || dash == role || strspn(dash + 1, "0123456789") != strlen(dash + 1) ||
 	    (dash[1] == '0' && dash[2]) || text_read_int(dash + 1, 0, INT_MAX, &index, NULL) < 0)
 		return false;
@@ -55,8 +55,8 @@ void objects_add_address(const struct job *job, const struct role *role, int ind
 	tf_cluster_add_kubeflow_address(job, role, index, job->name, NULL, text);
 }
 
-/* The owner is no controller that anybody runs, so blockOwnerDeletion, which would ask for rights
- * on its finalizers, is left out. */
+/* No controller runs for the owner. So blockOwnerDeletion, which needs permissions on its
+ * finalizers, is omitted. */
 struct json *objects_owner_references_new(const char *job_name, const char *owner_uid)
 {
 	struct json *list = json_new_array();
@@ -149,8 +149,8 @@ static bool has_port(const struct json *ports, int number)
 	return false;
 }
 
-/* Each port that a role listens on, once. A headless Service forwards nothing; some name servers
- * know an address only by its ports. */
+/* Each port that a role listens on, once. A headless Service forwards nothing, but some name
+ * servers publish an address only with ports. */
 static struct json *ports_new(const struct job *job)
 {
 	struct json *ports = json_new_array();
@@ -170,7 +170,7 @@ static struct json *ports_new(const struct job *job)
 	return ports;
 }
 
-/* The labels that all Pods of a job have, and no others. */
+/* The labels that all Pods of the job have, and no other Pods. */
 static struct json *selected_new(const struct job *job)
 {
 	struct json *labels = json_new_object();
@@ -279,15 +279,15 @@ static void check_images(const struct role *role, const char *list, struct fault
 		check_image(role, json_at(containers, i), list, i, faults);
 }
 
-/* How many of a role's replicas a TF_CONFIG names: all, but of workers that come and go, and of
- * what is no server of theirs, each knows itself alone. */
+/* How many of a role's replicas a TF_CONFIG lists: all. In a dynamic job each replica other than a
+ * parameter server lists only itself. */
 static int count_named(const struct job *job, const struct role *role)
 {
 	return !job->is_dynamic || role->kind == ROLE_PS || role->replicas == 0 ? role->replicas
 										: 1;
 }
 
-/* A container whose variables are too long cannot start. */
+/* A container with too long variables cannot start. */
 static void check_tf_config(const struct job *job, struct faults *faults)
 {
 	size_t len = TF_CONFIG_FRAME;

@@ -28,7 +28,7 @@ int objects_add_all(const struct job *job, const struct job_file *files, size_t 
 	return 0;
 }
 
-/* Makes ConfigMaps of files. */
+/* Creates ConfigMaps of files. */
 
 static bool is_text(const struct job_file *file)
 {

@@ -1,4 +1,4 @@
-/* The Pod of a replica: the role's template, and what makes it this replica in this attempt. */
+/* The Pod of a replica: the role's template plus the parts specific to the replica and attempt. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
@@ -14,21 +14,21 @@
 #include <string.h>
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
-#define COORDINATOR_PORT 29500 /* torchrun's; rank 0 alone listens on it */
+#define COORDINATOR_PORT 29500 /* torchrun's; only rank 0 listens on it */
 
-/* The taint of a node that does not answer. */
+/* The taint of an unresponsive node. */
 #define UNREACHABLE "node.kubernetes.io/unreachable"
 #define NO_EXECUTE "NoExecute"
 #define SECONDS_UNREACHABLE 30
 
-/* What is longer stands in a ConfigMap: about 100 addresses. */
+/* Longer texts go to a ConfigMap: about 100 addresses. */
 #define CLUSTER_IN_POD_MAX 4096
 #define CLUSTER_KEY "cluster"
 #define CLUSTER_VARIABLE "MUSTER_CLUSTER"
 
 /* Security settings. */
 
-#define USER 1000 /* the first one of a person, and in most images nobody */
+#define USER 1000 /* the usual first human user, unused in most images */
 #define TEMPORARY_FOLDER "/tmp"
 #define TEMPORARY_VOLUME "muster-tmp"
 
@@ -67,7 +67,7 @@ static void set_home(struct json *container)
 	json_append(env, entry);
 }
 
-/* In a minimal image there is none, or one that belongs to root. */
+/* A minimal image has no /tmp, or one that belongs to root. */
 static void add_temporary_folder(struct json *spec, struct json *container)
 {
 	struct json *volume, *mount;
@@ -103,7 +103,7 @@ static void set_seccomp_profile(struct json *security)
 				"RuntimeDefault");
 }
 
-/* Privileged containers are refused with allowPrivilegeEscalation: false. */
+/* Privileged containers are rejected with allowPrivilegeEscalation: false. */
 static void harden_container(struct json *container)
 {
 	struct json *security = json_object_at(container, "securityContext");
@@ -125,15 +125,15 @@ static void harden_containers(const struct json *containers)
 		harden_container(json_at(containers, i));
 }
 
-/* Makes a Pod what Pod Security's level "restricted" lets in, field by field, where the template
- * says nothing itself: user and group 1000 (also as fsGroup, so that volumes can be written), no
- * root, the run-time's seccomp profile, and for each container no new privileges and no
- * capabilities; no token of a service account unless one is named. Where a template says itself
- * which user runs it (runAsUser, runAsGroup or runAsNonRoot of the Pod or of the container that
- * trains), or asks for privileges, it is left to that.
+/* Makes a Pod comply with Pod Security's level "restricted", in each field that the template omits.
+ * The settings are: user and group 1000 (also as fsGroup, so that volumes are writable), no root,
+ * the run-time's seccomp profile, and for each container no new privileges and no capabilities. No
+ * service account token is mounted unless one is named. A template that chooses its user
+ * (runAsUser, runAsGroup or runAsNonRoot of the Pod or of the training container), or requests
+ * privileges, is left unchanged.
  *
- * The user that was chosen gets an empty /tmp, which is HOME too. The root file system stays
- * writable, because images write where they like. Source:
+ * The chosen user gets an empty /tmp, which is also HOME. The root file system stays writable,
+ * because images write where they like. Source:
  * https://kubernetes.io/docs/concepts/security/pod-security-standards/. */
 static void harden(struct json *spec, struct json *container)
 {
@@ -151,8 +151,8 @@ static void harden(struct json *spec, struct json *container)
 struct objects {
 	const struct job *job;
 	struct tf_cluster cluster;
-	const char *shared_cluster; /* what the ConfigMap holds; NULL: there is none */
-	const char *shared_name; /* of that ConfigMap */
+	const char *shared_cluster; /* contents of the ConfigMap; NULL: none */
+	const char *shared_name; /* name of that ConfigMap */
 	struct arena *arena;
 };
 
@@ -178,8 +178,8 @@ static void set_addresses(struct objects *objects)
 	objects->cluster.n_addresses = count;
 }
 
-/* Where rank 0 meets the others: the leader's Pod, else worker 0's. Nobody asks where there is
- * neither. */
+/* The meeting point of rank 0 and the others: the leader's Pod, else worker 0's. No replica needs
+ * it if neither exists. */
 static void set_coordinator(struct objects *objects)
 {
 	const struct job *job = objects->job;
@@ -194,7 +194,7 @@ static void set_coordinator(struct objects *objects)
 		leader->port == COORDINATOR_PORT ? COORDINATOR_PORT + 1 : COORDINATOR_PORT;
 }
 
-/* By what is in it, so that it never has to change. */
+/* Named by its contents, so it never has to change. */
 static const char *name_of_shared(const struct objects *objects)
 {
 	uint8_t digest[SHA1_SIZE];
@@ -256,7 +256,7 @@ struct json *objects_cluster_new(const struct objects *objects, const char *owne
 	return config_map;
 }
 
-/* What the template's own metadata says stays, but for what makes a Pod this one. */
+/* The template's own metadata is kept, except where it conflicts with the replica's. */
 static void add_texts(struct json *metadata, const char *member, const struct role *role)
 {
 	const struct json *texts = json_get_path(role->template, "metadata", member, NULL);
@@ -300,7 +300,7 @@ static struct json *variable_new(const char *name, const char *value)
 	return variable;
 }
 
-/* The kubelet puts its value in where later ones speak of it. */
+/* The kubelet substitutes its value where later variables refer to it. */
 static struct json *shared_variable_new(const struct objects *objects)
 {
 	struct json *variable = json_new_object();
@@ -313,8 +313,8 @@ static struct json *shared_variable_new(const struct objects *objects)
 	return variable;
 }
 
-/* Before the container's own, so that these can speak of ours, $(WORKER_NUMBER), and win over them.
- */
+/* Placed before the container's own variables, so that these can refer to ours, $(WORKER_NUMBER),
+ * and win over them. */
 static void set_environment(const struct objects *objects, const struct role *role, int index,
 			    int attempt, struct json *container)
 {
@@ -360,8 +360,8 @@ static bool tolerates_unreachable(const struct json *toleration)
 	       (!*effect || text_equals(effect, NO_EXECUTE));
 }
 
-/* Its peers wait for a lost replica, or fail soon; the cluster's own 5 minutes would be lost time.
- */
+/* The peers wait for a lost replica or fail soon; the cluster's default of 5 minutes would be lost
+ * time. */
 static void give_up_lost_nodes(struct json *spec)
 {
 	struct json *list = json_array_at(spec, "tolerations");
@@ -378,8 +378,8 @@ static void give_up_lost_nodes(struct json *spec)
 	json_append(list, toleration);
 }
 
-/* What one that fails has said is in the Pod then, where it becomes the reason why the replica did
- * not begin: its log goes with the Pod. */
+/* Puts the last output of a failed container into the Pod, where it becomes the reason why the
+ * replica did not start. Its log is deleted with the Pod. */
 static void keep_last_words(const struct json *init_containers)
 {
 	for (size_t i = 0; i < json_count(init_containers); i++)
@@ -388,7 +388,7 @@ static void keep_last_words(const struct json *init_containers)
 					"FallbackToLogsOnError");
 }
 
-/* Services of the same namespace, hundreds of them sometimes, would each add variables. */
+/* Services of the same namespace, sometimes hundreds, would each add variables. */
 static void set_defaults(const struct job *job, struct json *spec)
 {
 	if (!json_get(spec, "terminationGracePeriodSeconds"))

@@ -1,4 +1,4 @@
-/* One list of each kind, and then one call for each object, all under way together. */
+/* One list of each kind, then one request for each object, all at the same time. */
 #include "kube/orphans.h"
 
 #include "base/json_patch.h"
@@ -12,12 +12,12 @@
 
 #include <stdlib.h>
 
-/* Of one kind. */
+/* The orphans of one kind. */
 struct finding {
 	struct kube_orphans *orphans;
 	const struct kube_resource *resource;
 	const char *owner_name;
-	size_t n_before; /* of the other kinds */
+	size_t n_before; /* found of other kinds */
 };
 
 static void forget_down_to(struct kube_orphans *orphans, size_t count)
@@ -36,7 +36,7 @@ void kube_orphans_done(struct kube_orphans *orphans)
 	*orphans = (struct kube_orphans){0};
 }
 
-/* Finding. */
+/* Find. */
 
 static void forget_kind(void *data)
 {
@@ -108,7 +108,7 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 
 /* The Secret. */
 
-/* Of another job, and of another owner, it is left alone. */
+/* A Secret of another job or with another owner is left unchanged. */
 static struct json *secret_adoption_new(const struct kube_orphans_place *place,
 					const char *owner_uid)
 {
@@ -122,7 +122,7 @@ static struct json *secret_adoption_new(const struct kube_orphans_place *place,
 	return steps;
 }
 
-/* One that is gone or is not ours (422) is nothing to be told. */
+/* A Secret that does not exist or is not ours (422) is no error. */
 static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err)
 {
@@ -147,9 +147,9 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 	return 0;
 }
 
-/* Calling. */
+/* Requests. */
 
-/* One that is gone, or is another one by now, is nothing to be told. */
+/* An object that does not exist, or was replaced, is no error. */
 static void forgive_gone(struct kube_answer *answers, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -197,7 +197,7 @@ static struct json *deletion_new(const struct kube_orphans_place *place,
 	return kube_delete_options_new(orphan->uid);
 }
 
-/* With its uid, so that another one of the name is not changed. */
+/* Includes the uid, so that a replacement of the same name is not changed. */
 static struct json *adoption_new(const struct kube_orphans_place *place,
 				 const struct kube_orphan *orphan, const char *owner_uid)
 {

@@ -1,12 +1,11 @@
-/* The objects of a job that nobody owns.
+/* The objects of a job that have no owner.
  *
- * kubectl apply of what `muster render --as pods` shows makes the objects without owner references,
- * because the uid of the job's ConfigMap is not known before it is made. They are found by the
- * job's labels; what has an owner, ours or another one, is none of them: its owner's end is its
- * end.
+ * `kubectl apply` of the output of `muster render --as pods` creates objects without owner
+ * references, because the uid of the job's ConfigMap is not yet known. They are found by the job's
+ * labels. Objects with an owner, ours or another, are excluded: they are deleted with their owner.
  *
- * Secrets are not looked for, because the right to list them reads all of the namespace: that of
- * the job's variables has a name, and is given its owner by that. */
+ * Secrets are not listed, because that permission would expose all Secrets of the namespace. The
+ * Secret of the job's variables is found by its name. */
 #pragma once
 
 #include "base/err.h"
@@ -22,33 +21,34 @@ struct kube_orphan {
 	char *name, *uid;
 };
 
-/* Zero it to begin, and end it with kube_orphans_done. */
+/* Zero it to begin; free it with kube_orphans_done. */
 struct kube_orphans {
 	struct kube_orphan *list;
 	size_t count, capacity;
-	bool has_secret; /* given: the job's document reads JOB.env */
-	/* Of a kind that may not be listed, or of the Secret; code 0: all were seen. */
+	bool has_secret; /* set by the caller: the job's document reads JOB.env */
+	/* Why a kind could not be listed or the Secret not be reached; code 0: all were found. */
 	struct err refusal;
 };
 
-/* Where the job is; everything is borrowed. All functions run the loop, as kube_wait does. */
+/* The place of the job; everything is borrowed. All functions run the loop, as kube_wait does. */
 struct kube_orphans_place {
 	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name, *job_name;
 };
 
-/* Finds the Pods, Services, ConfigMaps and Leases; the job's own ConfigMap is none. Where
- * a kind may not be listed, the others are found. Errors as kube_pages_wait. */
+/* Finds the Pods, Services, ConfigMaps and Leases, except the job's own ConfigMap. If a kind may
+ * not be listed, the others are still found. Errors as in kube_pages_wait. */
 int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		      struct err *err) MUST_USE;
 void kube_orphans_done(struct kube_orphans *orphans);
 
-/* Deletes those very objects, and none of their names that were made since; one that is gone is no
- * error. The Secret goes with the job's ConfigMap, which has this uid and is deleted next. All are
- * tried, then the first error is told. */
+/* Deletes exactly these objects, not newer ones of the same name. A missing object is no error. The
+ * Secret becomes owned by the job's ConfigMap, which has this uid and is deleted next. All are
+ * tried; then the first error is returned. */
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err) MUST_USE;
-/* Makes the job's ConfigMap the owner of those very objects, and of the Secret. Errors as above. */
+/* Makes the job's ConfigMap the owner of exactly these objects, and of the Secret. Errors as
+ * above. */
 int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		       const char *owner_uid, struct err *err) MUST_USE;

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Objects; a Pod is some 6 kB of text, and fifteen times that as JSON values. Where objects are so
- * large that a page is beyond the limit of an answer, they come one by one. */
+/* Objects per page; a Pod is some 6 kB of text, and fifteen times that as JSON values. If a page
+ * exceeds the limit of an answer, objects are listed one at a time. */
 #define PAGE "100"
 #define SMALLEST_PAGE "1"
 
@@ -15,12 +15,12 @@ struct kube_pages {
 	struct kube_api *api;
 	const struct kube_resource *resource;
 	char *namespace_name;
-	/* Of the caller, then "limit" and "continue", then the NULL name at the end. */
+	/* The caller's, then "limit" and "continue", then the NULL name at the end. */
 	struct kube_parameter *parameters;
 	size_t n_parameters; /* of the caller */
-	char *next; /* the token of the page that follows; NULL: the first */
+	char *next; /* the token of the next page; NULL: the first */
 	bool is_one_by_one;
-	size_t n_pages, n_objects; /* that came */
+	size_t n_pages, n_objects; /* received */
 	struct kube_call *call;
 	kube_item_fn on_item;
 	kube_listed_fn on_listed;
@@ -81,7 +81,7 @@ static void fail_page_listing(struct kube_pages *pages, const struct kube_status
 	kube_pages_cancel(pages);
 }
 
-/* A server that is broken, or means us ill, goes on for ever. */
+/* A broken or hostile server may send pages forever. */
 static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, struct err *err)
 {
 	size_t most_pages = pages->is_one_by_one ? LIMIT_LIST_OBJECTS : LIMIT_LIST_PAGES;
@@ -157,7 +157,7 @@ static void begin_page(struct kube_pages *pages)
 	pages->call = kube_call_new(pages->api, &request, end_page, pages);
 }
 
-/* Waiting. */
+/* Blocking list. */
 
 struct wait {
 	struct loop *loop;
@@ -193,7 +193,7 @@ static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_
 	struct kube_pages *pages = kube_pages_new(api, request, take_awaited, end_wait, wait);
 
 	loop_run(wait->loop);
-	if (wait->is_over) /* and with it the pages */
+	if (wait->is_over) /* and the pages are freed */
 		return wait->err.code;
 	kube_pages_cancel(pages);
 	return err_set(&wait->err, ERR_UNREACHABLE, "canceled a list request to the cluster");

@@ -1,4 +1,5 @@
-/* A list of any length, in pages, one object at a time: a page is all that is ever in memory. */
+/* A list of any length, read in pages and passed on one object at a time: only one page is in
+ * memory. */
 #pragma once
 
 #include "base/err.h"
@@ -9,30 +10,30 @@
 
 struct kube_pages;
 
-/* An object of the list; borrowed. */
+/* Receives an object of the list; borrowed. */
 typedef void (*kube_item_fn)(const struct json *item, void *data);
-/* The end: `version` is the resourceVersion that the whole list is as of. With `err` what came so
- * far is not the whole; ERR_CONFLICT (410) means that the server forgot the list while it was read,
- * and that it can be started anew; ERR_LIMIT that it does not end (LIMIT_LIST_PAGES, _OBJECTS of
- * spec/limits.h). Nothing of the pages is left. */
+/* The end of the list; `version` is the resourceVersion of the whole list. With `err` the objects
+ * so far are incomplete. ERR_CONFLICT (410): the server dropped the list meanwhile, and it can be
+ * started again. ERR_LIMIT: the list is too long (LIMIT_LIST_PAGES, _OBJECTS of spec/limits.h). The
+ * pages are freed after the callback. */
 typedef void (*kube_listed_fn)(const char *version, const struct kube_status *status,
 			       const struct err *err, void *data);
 
-/* Begins a list. Of the request resource (which lives as long as the list), namespace and
- * parameters count; all but the resource is copied. */
+/* Starts a list. It uses the resource (which must outlive the list), namespace and parameters of
+ * the request; all but the resource is copied. */
 struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
 				  kube_item_fn on_item, kube_listed_fn on_listed,
 				  void *data) MUST_USE;
-/* No callback follows; not from one of them. NULL is fine. */
+/* No callback follows. Do not call it from one. NULL is fine. */
 void kube_pages_cancel(struct kube_pages *pages);
 
-/* What came so far of a list that is read anew is to be forgotten. */
+/* Discards the objects so far, because the list starts again. */
 typedef void (*kube_begin_fn)(void *data);
 
-/* The same, waited for: runs the loop, which is the one that the API was made with and is not
- * running, until the list has ended. `on_begin` is called first, and again where the server forgot
- * the list while it was read: LIMIT_LIST_TRIES times at most, after which it is ERR_UNREACHABLE,
- * and so it is when somebody stopped the loop. Other errors as above. */
+/* The same, but waits: runs the API's loop, which must not be running, until the list has ended.
+ * `on_begin` is called first, and again if the server dropped the list meanwhile. After
+ * LIMIT_LIST_TRIES tries the error is ERR_UNREACHABLE, as when a callback stopped the loop. Other
+ * errors as above. */
 int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data,
 		    struct err *err) MUST_USE;

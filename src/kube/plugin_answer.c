@@ -1,4 +1,4 @@
-/* By client-go's plugin/pkg/client/auth/exec/exec.go. */
+/* Follows client-go's plugin/pkg/client/auth/exec/exec.go. */
 #include "kube/plugin_answer.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
-/* What an exec credential plug-in prints: an ExecCredential of client.authentication.k8s.io. */
+/* Parses the output of an exec credential plug-in: an ExecCredential of
+ * client.authentication.k8s.io. */
 #pragma once
 
 #include "base/err.h"
@@ -8,8 +9,8 @@
 
 #include <stddef.h>
 
-/* ERR_INVALID says what is wrong with it and shows none of it. `api_version` is what the plug-in
- * was asked for; *ret_end is when the credential ends, MSEC_NEVER where it does not say. */
+/* Returns ERR_INVALID with the fault, but none of the contents. `api_version` is the version that
+ * the plug-in was asked for. *ret_end is when the credential expires; MSEC_NEVER if absent. */
 int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_version,
 			    struct kube_credential *ret_credential, msec *ret_end,
 			    struct err *err) MUST_USE;

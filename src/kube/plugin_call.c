@@ -1,5 +1,5 @@
-/* The question goes in by KUBERNETES_EXEC_INFO, the answer comes by stdout; what the plug-in has to
- * say to people, it writes to stderr, which is ours. */
+/* The plug-in gets the request in KUBERNETES_EXEC_INFO and answers on stdout. Its messages for the
+ * user go to stderr, which it shares with us. */
 #include "kube/plugin_call.h"
 
 #include "base/base64.h"
@@ -15,7 +15,7 @@
 #define INFO_NAME "KUBERNETES_EXEC_INFO"
 #define ANSWER_LIMIT ((size_t) 1024 * 1024)
 #define TIME_LIMIT (60 * MSEC_PER_SECOND)
-#define TIME_LIMIT_OF_PEOPLE (300 * MSEC_PER_SECOND) /* who have to find their second factor */
+#define TIME_LIMIT_OF_PEOPLE (300 * MSEC_PER_SECOND) /* to find a second factor */
 
 struct kube_plugin_call {
 	const struct kube_config *config;
@@ -30,8 +30,7 @@ static int set_plugin_error(const struct kube_config *config, const char *senten
 		       config->user.plugin->command, sentence);
 }
 
-/* The text on one line, without the escape sequences (ECMA-48) by which it could write over ours.
- */
+/* The text on one line, without the escape sequences (ECMA-48) that could overwrite our output. */
 static void add_plugin_hint(struct text *text, const char *hint)
 {
 	while (*hint) {
@@ -95,7 +94,7 @@ static struct json *cluster_json(const struct kube_cluster *cluster, const char 
 	return object;
 }
 
-/* The ExecCredential that asks. */
+/* The ExecCredential of the request. */
 static char *question_of(const struct kube_config *config, const char *authority,
 			 bool is_interactive)
 {
@@ -129,7 +128,7 @@ static bool is_replaced(const char *entry, const struct kube_plugin *plugin)
 	return is_variable_named(entry, INFO_NAME);
 }
 
-/* Ours, with what the kubeconfig sets and the question. */
+/* Our environment, plus the kubeconfig's variables and the request. */
 static char **environment_for(const struct kube_plugin *plugin, const char *question,
 			      struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* Runs an exec credential plug-in for a credential. */
+/* Runs an exec credential plug-in to get a credential. */
 #pragma once
 
 #include "base/err.h"
@@ -10,20 +10,21 @@
 
 struct kube_plugin_call;
 
-/* Looks whether the plug-in of the config's user is installed, and runs nothing: ERR_UNREACHABLE
- * with its hint. */
+/* Checks whether the plug-in of the config's user is installed, without running it. Returns
+ * ERR_UNREACHABLE with its install hint. */
 int kube_plugin_check(const struct kube_config *config, struct err *err) MUST_USE;
 
-/* `credential` may be taken out of (TAKE); it is NULL when `err` is not. `end` as
- * kube_plugin_answer_read's. */
+/* `credential` may be moved out (TAKE); it is NULL if `err` is set. `end` as in
+ * kube_plugin_answer_read. */
 typedef void (*kube_plugin_done_fn)(struct kube_credential *credential, msec end,
 				    const struct err *err, void *data);
 
-/* `authority` is the PEM text of the cluster's, NULL for none; plug-ins may be told. Everything is
- * needed until the call ends. ERR_UNREACHABLE: it is not installed, cannot be run, or wants a
- * terminal that there is not; else `done` is called from the loop, once, and the call is gone. */
+/* Starts the plug-in. `authority` is the PEM text of the cluster's authority, which plug-ins may
+ * get; NULL: none. All arguments must outlive the call. Returns ERR_UNREACHABLE if the plug-in is
+ * not installed, cannot run, or needs a missing terminal. Otherwise `done` is called once, from the
+ * loop, and the call is freed. */
 int kube_plugin_call_new(struct loop *loop, const struct kube_config *config, const char *authority,
 			 kube_plugin_done_fn done, void *data, struct kube_plugin_call **ret_call,
 			 struct err *err) MUST_USE;
-/* Ends the plug-in without `done`. NULL is fine. */
+/* Stops the plug-in without calling `done`. NULL is fine. */
 void kube_plugin_call_cancel(struct kube_plugin_call *call);

@@ -44,7 +44,7 @@ const struct kube_resource *gang_resource(const struct gang *gang)
 	return NULL;
 }
 
-/* What the job says. */
+/* Settings of the job. */
 
 static const struct json *policy_member(const struct job *job, const char *key)
 {
@@ -64,7 +64,7 @@ static void copy_member(const struct job *job, const char *from, struct json *sp
 		json_set(spec, to, json_new_copy(value));
 }
 
-/* Resources of the Pods that have to be placed: role by role, those that lead first. */
+/* Resources of the Pods to place: role by role, leading roles first. */
 
 static double amount_of(const struct json *value)
 {
@@ -142,7 +142,7 @@ static void set_spec_of_plugins(const struct job *job, struct json *spec)
 	copy_member(job, "scheduleTimeoutSeconds", spec, "scheduleTimeoutSeconds");
 }
 
-/* It takes no less than one. */
+/* Kubernetes requires at least one. */
 static void set_spec_of_kubernetes(const struct job *job, struct json *spec)
 {
 	int64_t count = count_least(job);

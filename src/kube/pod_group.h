@@ -1,12 +1,11 @@
-/* The PodGroup of a TFJob, by which a scheduler places its Pods together or not at all, in the
- * forms of three schedulers:
- *
- * - Volcano, and scheduler-plugins' coscheduling, as training-operator 1.9 makes them (section 2.7
- *   of what was recorded of 1.9.4);
+/* The PodGroup of a TFJob, by which a scheduler places all its Pods or none, in the forms of three
+ * schedulers:
+ * - Volcano, and scheduler-plugins' coscheduling, as training-operator 1.9 creates them (section
+ *   2.7 of what was recorded of 1.9.4);
  * - Kubernetes' own (KEP-4671; scheduling.k8s.io/v1alpha2 of 1.36, behind its gates), whose
- *   PodGroups nobody can change.
+ *   PodGroups are immutable.
  *
- * All of it follows from the job alone, and from what is seen of the PodGroup. */
+ * The result depends only on the job and on the observed PodGroup. */
 #pragma once
 
 #include "base/json.h"
@@ -20,31 +19,30 @@ enum gang_kind {
 	GANG_NONE,
 	GANG_VOLCANO, /* "volcano" */
 	GANG_KUBERNETES, /* "kubernetes" */
-	GANG_SCHEDULER_PLUGINS, /* any other name, which is that of the scheduler */
+	GANG_SCHEDULER_PLUGINS, /* any other name: the scheduler's name */
 };
 
 struct gang {
 	enum gang_kind kind;
-	const char *scheduler; /* of Pods whose template names none; NULL: the cluster's. Borrowed
-				*/
+	const char *scheduler; /* for Pods whose template names none; NULL: the default. Borrowed */
 };
 
-/* Of --gang-scheduler-name, which is borrowed; NULL and "" are none. */
+/* The gang of --gang-scheduler-name, which is borrowed. NULL and "": none. */
 struct gang gang_of(const char *scheduler_name) MUST_USE;
-/* Its PodGroups; NULL: there are none. */
+/* The resource of its PodGroups; NULL: there are none. */
 const struct kube_resource *gang_resource(const struct gang *gang);
 
-/* The PodGroup, of the name of the job. */
+/* The PodGroup with the name of the job. */
 struct json *pod_group_new(const struct gang *gang, const struct job *job,
 			   const char *owner_uid) MUST_USE;
-/* Makes this Pod one of the group. */
+/* Adds this Pod to the group. */
 void pod_group_add_pod(const struct gang *gang, const struct job *job, const struct role *role,
 		       struct json *pod);
-/* A merge patch that makes what is seen of a PodGroup what it is to be; NULL: it is, or cannot be
- * changed. A queue that somebody gave it stays. */
+/* A merge patch that turns the observed PodGroup into the wanted one. NULL: they agree, or it is
+ * immutable. A queue that a user set is kept. */
 struct json *pod_group_patch_new(const struct gang *gang, const struct json *wanted,
 				 const struct json *seen) MUST_USE;
-/* Whether Pods may be made. Volcano is asked first whether there is room in the queue. */
+/* Whether Pods may be created. Volcano first decides whether the queue has room. */
 bool pod_group_is_admitted(const struct gang *gang, const struct json *seen);
-/* A template names another scheduler, which its Pods then have. */
+/* Whether a template names another scheduler, which its Pods then keep. */
 bool pod_group_has_stranger(const struct gang *gang, const struct job *job);

@@ -1,8 +1,8 @@
-/* Which replica of which job the labels of a Pod say that it is.
+/* Reads from the labels of a Pod which replica of which job it is.
  *
- * Jobs of `run --on kubernetes` have labels of ours beside Kubeflow's; those of a TFJob object have
- * Kubeflow's alone, as training-operator 1.9 gives them, and say their attempt in an annotation: a
- * Pod without one is of the first attempt, or was started by that operator. */
+ * Jobs of `run --on kubernetes` have labels of ours in addition to Kubeflow's. Pods of a TFJob
+ * object have only Kubeflow's, as training-operator 1.9 sets them, and the attempt in an
+ * annotation. Without the annotation a Pod is of the first attempt, or that operator started it. */
 #pragma once
 
 #include "base/json.h"
@@ -18,12 +18,12 @@
 #define KUBEFLOW_LABEL_INDEX KUBEFLOW_LABEL("replica-index")
 #define POD_ANNOTATION_ATTEMPT "muster/attempt"
 
-/* As they stand there, borrowed; NULL: not there. */
+/* The labels' values, borrowed; NULL: absent. */
 struct pod_labels {
 	const char *job, *role, *index, *attempt;
 };
 
 bool pod_labels_are_of_tfjob(const struct json *metadata);
 struct pod_labels pod_labels_of(const struct json *metadata);
-/* The name of its job alone, of any kind of object; NULL: none. */
+/* The name of the job of an object of any kind; NULL: none. */
 const char *pod_labels_job(const struct json *metadata);

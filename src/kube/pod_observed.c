@@ -1,5 +1,5 @@
-/* From the general to the particular: what the Pod says of itself, then the container that trains,
- * then what wanted its end. */
+/* From general to particular: the Pod's own status, then the training container, then why the Pod
+ * has to end. */
 #include "kube/pod_observed.h"
 
 #include "base/exit_code.h"
@@ -27,7 +27,7 @@ static const char *pod_text_of(const struct json *object, const char *key)
 	return json_as_string(json_get(object, key), NULL);
 }
 
-/* A program that never began has times at the epoch, which counts as unset too. */
+/* A program that never began has times at the epoch, which also count as unset. */
 static msec time_at(const struct json *object, const char *key)
 {
 	msec time = json_as_time(json_get(object, key));
@@ -45,7 +45,8 @@ static bool parse_label_number(const char *text, int most, int *ret_number)
 	return true;
 }
 
-/* Which replica of its job it is. These name the files of its log, wherever its labels are from. */
+/* Which replica of its job it is. The values name its log files, regardless of the origin of the
+ * labels. */
 static bool read_labels(const struct json *metadata, struct arena *arena,
 			struct observed_replica *replica)
 {
@@ -58,7 +59,7 @@ static bool read_labels(const struct json *metadata, struct arena *arena,
 	       parse_label_number(labels.attempt, LIMIT_RESTARTS - 1, &replica->attempt);
 }
 
-/* A Pod whose phase is Unknown ran when its node was last heard of. */
+/* A Pod with phase Unknown was running when its node last reported. */
 static enum observed_phase phase_of(const struct json *status)
 {
 	const char *phase = pod_text_of(status, "phase");
@@ -71,7 +72,7 @@ static enum observed_phase phase_of(const struct json *status)
 									      : OBSERVED_STARTING;
 }
 
-/* One line, and not too long a one: it is kept for each replica. */
+/* One short line, because it is stored for each replica. */
 static const char *first_line(struct arena *arena, const char *message)
 {
 	size_t len = message ? strcspn(message, "\r\n") : 0;
@@ -107,7 +108,7 @@ static bool is_start_error(const char *reason)
 	return text_equals(reason, "StartError") || text_equals(reason, "ContainerCannotRun");
 }
 
-/* "Completed" and "Error" say nothing that the code does not. */
+/* "Completed" and "Error" add nothing to the code. */
 static void read_reason_of_end(const struct json *terminated, struct arena *arena,
 			       struct observed_replica *replica)
 {
@@ -115,7 +116,7 @@ static void read_reason_of_end(const struct json *terminated, struct arena *aren
 	const char *message = pod_text_of(terminated, "message");
 
 	if (is_start_error(reason)) {
-		replica->exit_code = -1; /* the run-time's, not the program's */
+		replica->exit_code = -1; /* the run-time's code, not the program's */
 		replica->started_at = MSEC_UNSET;
 		set_reason(replica, arena, FAILURE_START_FAILED, message);
 	} else if (reason && !text_equals(reason, "Completed") && !text_equals(reason, "Error")) {
@@ -133,14 +134,14 @@ static void read_terminated(const struct json *terminated, struct arena *arena,
 	read_reason_of_end(terminated, arena, replica);
 }
 
-/* The ordinary steps on the way need no reason. */
+/* The ordinary start steps need no reason. */
 static bool is_on_its_way(const char *reason)
 {
 	return !reason || text_equals(reason, "ContainerCreating") ||
 	       text_equals(reason, "PodInitializing");
 }
 
-/* What the registry says does not always name the image. */
+/* The registry's message does not always name the image. */
 static void name_image(const char *image, struct arena *arena, struct observed_replica *replica)
 {
 	const char *message = replica->message;
@@ -176,7 +177,7 @@ const char *pod_observed_container(const struct json *pod)
 	return json_as_string(json_get(container, "name"), TRAINING_CONTAINER);
 }
 
-/* As long as the Pod has not ended, and is not to, its kubelet starts the container again. */
+/* The kubelet restarts the container as long as the Pod has not ended and is not being deleted. */
 static bool is_started_again(const struct json *pod, const struct json *terminated,
 			     const struct observed_replica *replica)
 {
@@ -190,7 +191,7 @@ static bool is_started_again(const struct json *pod, const struct json *terminat
 		(text_equals(policy, "OnFailure") && !has_succeeded));
 }
 
-/* It has ended once more than it was started again, until that is done. */
+/* Until the restart is done, the container has ended once more than it was restarted. */
 static void read_ends_in_place(const struct json *container, struct arena *arena,
 			       struct observed_replica *replica)
 {
@@ -214,8 +215,8 @@ static void read_ends_in_place(const struct json *container, struct arena *arena
 	};
 }
 
-/* A replica of a TFJob has succeeded when its Pod has, as training-operator has it: what runs
- * beside the container that trains may be its end, an upload. */
+/* A replica of a TFJob has succeeded when its Pod has, as in training-operator: a sidecar may
+ * finish the work, for instance with an upload. */
 static bool is_held_open(const struct json *pod, const struct json *terminated,
 			 const struct observed_replica *replica)
 {
@@ -223,7 +224,7 @@ static bool is_held_open(const struct json *pod, const struct json *terminated,
 	       json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
 }
 
-/* What runs beside the container that trains has failed, and with it the Pod. */
+/* A container other than the training container has failed, and with it the Pod. */
 static void read_failed_sidecar(const struct json *list, struct arena *arena,
 				struct observed_replica *replica)
 {
@@ -279,7 +280,7 @@ static void read_container(const struct json *pod, struct arena *arena,
 		replica->started_at = time_at(json_get(state, "running"), "startedAt");
 }
 
-/* Nobody may look at Secrets, so this is how the loss of the job's own is noticed. The job's
+/* Secrets may not be read, so this is how a missing Secret of the job is noticed. The job's
  * document does not have the values. */
 static void explain_missing_secret(const struct json *metadata, struct arena *arena,
 				   struct observed_replica *replica)
@@ -307,7 +308,7 @@ static const char *behind_line(const char *text)
 	return text + strspn(text, "\r\n");
 }
 
-/* The end of a log, as one line: from the front as many lines go as have to. */
+/* The end of a log, as one line: as many lines as necessary are dropped from the front. */
 static const char *last_words(struct arena *arena, const char *message)
 {
 	const char *rest = message ? message : "";
@@ -321,7 +322,8 @@ static const char *last_words(struct arena *arena, const char *message)
 	return first_line(arena, text_of(&words));
 }
 
-/* A code is the program's own; the run-time has words for one that it could not start. */
+/* An exit code is the program's own; the run-time has messages for a program that it could not
+ * start. */
 static const char *describe_failed_init(const struct json *container, const struct json *terminated,
 					struct arena *arena)
 {
@@ -338,7 +340,7 @@ static const char *describe_failed_init(const struct json *container, const stru
 			    said ? ": " : "", said ? said : "");
 }
 
-/* A container that runs before the one that trains, and does not let it begin. */
+/* An init container that blocks the training container. */
 static void read_init_container(const struct json *container, struct arena *arena,
 				struct observed_replica *replica)
 {
@@ -364,9 +366,9 @@ static void read_init_containers(const struct json *status, struct arena *arena,
 		read_init_container(json_at(list, i), arena, replica);
 }
 
-/* Of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". What the container died of is nearer
- * to the cause; the code of a program that was asked to end by that, and did, is not: 0 of one that
- * has saved is no success. */
+/* The reason of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". The container's cause of
+ * death is more specific. The exit code of a program that was asked to end is not: a 0 after saving
+ * is no success. */
 static void read_reason_of_pod(const struct json *status, struct arena *arena,
 			       struct observed_replica *replica)
 {
@@ -381,7 +383,7 @@ static void read_reason_of_pod(const struct json *status, struct arena *arena,
 	replica->exit_code = -1;
 }
 
-/* What takes the Pod away, or why there is no place for it. */
+/* Why the Pod is being removed, or cannot be scheduled. */
 static void read_condition(const struct json *condition, struct arena *arena,
 			   struct observed_replica *replica)
 {
@@ -391,7 +393,7 @@ static void read_condition(const struct json *condition, struct arena *arena,
 			   !replica->reason;
 	bool is_disrupted = text_equals(type, "DisruptionTarget") && text_equals(value, "True");
 
-	/* Of its own evictions a kubelet says more in the Pod's reason. */
+	/* For its own evictions a kubelet gives more detail in the Pod's reason. */
 	if (is_disrupted && replica->reason &&
 	    text_equals(pod_text_of(condition, "reason"), "TerminationByKubelet"))
 		return;
@@ -424,8 +426,8 @@ static enum observed_stage stage_of(const struct json *status)
 	return condition_is(status, "PodScheduled", "True") ? OBSERVED_SCHEDULED : OBSERVED_MADE;
 }
 
-/* A kubelet that lives tells of both conditions together, with a reason; when it is silent, a
- * controller turns Ready alone (pkg/controller/util/node, MarkPodsNotReady). */
+/* A live kubelet reports both conditions together, with a reason. When it is silent, a controller
+ * changes Ready alone (pkg/controller/util/node, MarkPodsNotReady). */
 static bool is_node_silent(const struct json *status)
 {
 	const struct json *ready =
@@ -440,7 +442,7 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 	const char *node = pod_text_of(json_get(pod, "spec"), "nodeName");
 
 	if (!name_is_dns_subdomain(node))
-		return; /* it would stand in commands that are shown */
+		return; /* it would appear in printed commands */
 	replica->node = arena_copy_text(arena, node);
 	replica->is_node_silent =
 		observed_is_live(replica) && is_node_silent(json_get(pod, "status"));
@@ -454,7 +456,7 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 			     node);
 }
 
-/* deletionTimestamp is the end of the grace time, not its beginning. */
+/* deletionTimestamp is the end of the grace period, not its beginning. */
 static void read_deletion(const struct json *metadata, struct observed_replica *replica)
 {
 	msec grace = msec_of_seconds(
@@ -467,8 +469,8 @@ static void read_deletion(const struct json *metadata, struct observed_replica *
 	replica->is_killed = grace == 0;
 }
 
-/* What the kernel took as the measure. The kill is seen at once, its reason by a second way, which
- * containerd may know too late to tell, or never (containerd's issues 8893 and 12372). */
+/* The limit that the kernel enforced. The kill is visible immediately. Its reason comes separately,
+ * and containerd may learn it late or never (containerd's issues 8893 and 12372). */
 static void read_memory_limit(const struct json *pod, struct arena *arena,
 			      struct observed_replica *replica)
 {

@@ -1,7 +1,7 @@
-/* A replica as its Pod shows it: what a decision wants to know, out of what a cluster says. Pure.
+/* Reads the state of a replica from its Pod. Pure.
  *
- * The container that trains decides, not the Pod: another one beside it that never ends does not
- * hold the job up. Only a TFJob's replica that succeeds waits for them. Reasons are Kubernetes' own
+ * The training container decides, not the Pod: a sidecar that never exits does not delay the job.
+ * Only a succeeding replica of a TFJob waits for its other containers. Reasons are Kubernetes'
  * words ("OOMKilled", "Unschedulable"), messages are sentences. Sources:
  * k8s.io/api/core/v1/types.go (PodStatus, ContainerState, DisruptionTarget),
  * pkg/kubelet/images/types.go and pkg/kubelet/container/sync_result.go (why a container waits). */
@@ -14,13 +14,13 @@
 
 #include <stdbool.h>
 
-/* Reads a Pod; what *ret_replica points to lives in the arena. False for a Pod that is no replica
- * of any job: without our labels. Whose it is says kube/job_pod.h.
+/* Reads a Pod; the texts of *ret_replica are in the arena. Returns false if the Pod lacks the
+ * labels of a replica. kube/job_pod.h checks its owner.
  *
- * A replica that starts has a reason and a message where something stands in its way; it may still
- * go away by itself. One that the shell's convention (128 + n) says died of a signal has the
+ * A starting replica has a reason and a message if something blocks it; the obstacle may be
+ * temporary. An exit code of 128 + n, the shell's convention for death by signal, sets the
  * signal. */
 bool pod_observed_read(const struct json *pod, struct arena *arena,
 		       struct observed_replica *ret_replica) MUST_USE;
-/* The container that trains: the one of that name in the Pod (pod_template_container). Borrowed. */
+/* The name of the Pod's training container (pod_template_container). Borrowed. */
 const char *pod_observed_container(const struct json *pod);

@@ -11,7 +11,7 @@
 #define PAUSE_WITHOUT_RIGHT (300 * MSEC_PER_SECOND)
 #define MOST_EVENTS "1000"
 
-/* Of one namespace. */
+/* The list of one namespace. */
 struct listing {
 	struct pod_warnings *warnings;
 	char *namespace_name;
@@ -36,7 +36,7 @@ struct dated {
 	const struct json *event;
 };
 
-/* What the scheduler said before is over. */
+/* Excludes the scheduler's reasons, which are outdated once the Pod has a node. */
 bool pod_warnings_is_reason(const char *reason)
 {
 	static const char *const reasons[] = {"FailedMount", "FailedAttachVolume",
@@ -54,7 +54,7 @@ static const char *warning_text_of(const struct json *event, const char *key)
 	return json_as_string(json_get(event, key), "");
 }
 
-/* When it was seen last; one that is new has the one time, one that came again the other. */
+/* When it was last seen; a new Event has eventTime, a repeated one lastTimestamp. */
 static msec time_of(const struct json *event)
 {
 	msec last = json_as_time(json_get(event, "lastTimestamp"));

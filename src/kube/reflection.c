@@ -4,8 +4,9 @@
 
 #define FIRST_BACKOFF ((msec) 800)
 #define LONGEST_BACKOFF (30 * MSEC_PER_SECOND)
-#define QUIET_TIME (120 * MSEC_PER_SECOND) /* after which failures are forgotten */
-/* A watch that ends at once without a word is a fault, not an end: it must not make a loop. */
+#define QUIET_TIME (120 * MSEC_PER_SECOND) /* after which failures no longer count */
+/* A watch that ends immediately without an event is a fault, not an end: it must not cause a busy
+ * loop. */
 #define SHORTEST_WATCH MSEC_PER_SECOND
 #define LONGEST_STREAM (60 * MSEC_PER_SECOND) /* until all objects have come */
 #define LONGEST_SILENCE (90 * MSEC_PER_SECOND) /* without a bookmark */
@@ -59,7 +60,7 @@ void reflection_listed(struct reflection *reflection, const char *version, msec 
 void reflection_observe(struct reflection *reflection, const char *version)
 {
 	note_sign(reflection);
-	/* The objects of a stream come in any order: until all are there, no version is ours. */
+	/* The objects of a stream come in any order: until all have come, no version is valid. */
 	if (reflection->is_synced && *version)
 		take_version(reflection, version);
 }
@@ -83,8 +84,8 @@ static msec compute_watch_back_off(struct reflection *reflection, msec now, doub
 	return wait + (msec) ((double) wait * jitter);
 }
 
-/* A watch that is lost after a while is no sign of a server that must be spared. Else a watch on
- * which nothing happens, and which counts as lost for that, would be away longer and longer. */
+/* A watch that is lost after a while does not mean an overloaded server. Otherwise an idle watch,
+ * which counts as lost for its silence, would pause longer and longer. */
 static bool is_lost_late(const struct reflection *reflection, const struct reflection_end *end,
 			 msec now)
 {
@@ -92,14 +93,13 @@ static bool is_lost_late(const struct reflection *reflection, const struct refle
 	       now - reflection->began_at >= wait_after(reflection->n_failures);
 }
 
-/* Where to go on from: a watch whose version is known goes on as a watch. */
+/* The step to resume from: a watch with a known version resumes as a watch. */
 static enum reflection_step again_step(const struct reflection *reflection)
 {
 	return reflection->is_synced ? REFLECTION_WATCH : list_step(reflection);
 }
 
-/* The server judged the stream that begins with all objects, and not the user who asks or how
- * often. */
+/* The server rejected the stream of all objects itself, not the user or the request rate. */
 static bool is_stream_refused(const struct reflection *reflection, const struct reflection_end *end)
 {
 	int code = end->status.code;
@@ -108,8 +108,8 @@ static bool is_stream_refused(const struct reflection *reflection, const struct 
 	       code != 401 && code != 403 && code != 410 && code != 429;
 }
 
-/* Servers older than 1.27 take the stream for a plain watch, which never says that all have come.
- */
+/* Servers older than 1.27 treat the stream as a plain watch, which never reports that all objects
+ * have come. */
 static bool is_stream_unknown(const struct reflection *reflection, msec now)
 {
 	return reflection->step == REFLECTION_STREAM && !reflection->is_synced &&
@@ -124,8 +124,8 @@ void reflection_list_again(struct reflection *reflection, msec at)
 	plan(reflection, list_step(reflection), at);
 }
 
-/* A version that is no longer kept: nothing is wrong with the server, so the list is due at once,
- * unless this happens again and again. */
+/* The version is no longer kept, which is no fault of the server. So the list is due immediately,
+ * unless this happens repeatedly. */
 static void list_anew(struct reflection *reflection, msec now, double jitter)
 {
 	bool is_again =
@@ -136,7 +136,7 @@ static void list_anew(struct reflection *reflection, msec now, double jitter)
 		reflection, now + (is_again ? compute_watch_back_off(reflection, now, jitter) : 0));
 }
 
-/* No longer kept; or, of a server that gives what it does not take, no version at all. */
+/* No longer kept; or, from a server that rejects its own versions, invalid. */
 static bool is_version_refused(const struct reflection *reflection,
 			       const struct reflection_end *end)
 {
@@ -146,7 +146,7 @@ static bool is_version_refused(const struct reflection *reflection,
 	       (reflection->step == REFLECTION_WATCH && (code == 400 || code == 422));
 }
 
-/* Adds up watches, because each may be given up sooner. */
+/* Sums over watches, because each may end sooner. */
 static bool is_silent_too_long(struct reflection *reflection, const struct reflection_end *end,
 			       msec now)
 {

@@ -14,14 +14,14 @@ static bool has_any(const char *message, const char *const *words, size_t n_word
 	return false;
 }
 
-/* The authorizer's words, and nobody else's: a quota and admission are 403 too, and no rule helps.
- */
+/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
+ * there. */
 static bool is_missing_right(const char *message)
 {
 	return strstr(message, " cannot ") && strstr(message, " resource ");
 }
 
-/* Controllers put these into a namespace a moment after it was made. */
+/* Controllers create these in a namespace a moment after its creation. */
 static bool is_about_to_be_there(const char *message)
 {
 	static const char *const words[] = {"error looking up service account",
@@ -46,7 +46,7 @@ enum kube_refusal kube_refusal_of(int http_code, const char *message)
 	case 403:
 		return forbidden(message);
 	case 400:
-	case 404: /* of a creation: its namespace */
+	case 404: /* on a create: the namespace is missing */
 	case 413:
 	case 422:
 		return KUBE_REFUSED_FOR_EVER;

@@ -1,4 +1,4 @@
-/* API conventions: core objects live under /api, those of groups under /apis/GROUP. */
+/* API conventions: core objects are under /api, those of groups under /apis/GROUP. */
 #include "kube/request.h"
 
 #include <ctype.h>
@@ -69,7 +69,8 @@ bool kube_request_is_question(const struct kube_request *request)
 	       !kube_request_name(request) && !json_get(metadata, "generateName");
 }
 
-/* RFC 3986: all but what is unreserved is escaped, so that no name can end its place. */
+/* RFC 3986: everything except unreserved characters is escaped, so that no name can leave its path
+ * segment. */
 static void add_escaped(struct text *text, const char *value)
 {
 	for (const char *byte = value; *byte; byte++)

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "reconcile/fair_share.h"
 
-#define CHANGES_FOR_ANOTHER 8 /* while changes wait */
+#define CHANGES_FOR_ANOTHER 8 /* changes for each other request, while changes wait */
 
 static const struct {
 	size_t most, most_beside_changes;
@@ -110,7 +110,7 @@ static struct request_slot *next_turn(struct request_limiter *limiter)
 	return slot;
 }
 
-/* What gets its slot may end it at once, and so come here again. */
+/* A request that gets its slot may release it immediately, and so call this again. */
 static void give(struct request_limiter *limiter)
 {
 	struct request_slot *slot;

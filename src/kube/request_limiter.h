@@ -1,31 +1,32 @@
-/* Turns of calls: one budget for all jobs of a process. So many are under way at once, and the
- * others wait before anything is made for them: those of one tenant (a namespace) in the order in
- * which they came, and the tenants take their limiter one after another. Pure.
+/* Limits the concurrent requests of all jobs of a process: each request needs a slot. Others wait
+ * before anything is prepared for them. Requests of one tenant (a namespace) are served in their
+ * order of arrival, and tenants take turns. Pure.
  *
- * A tenant whose calls hang (behind a webhook of its own) must not hold all limiter, and leaves
- * some (reconcile/fair_share.h). Tenants are told apart by a hash, as API Priority and Fairness
- * tells flows apart: two may share a queue.
+ * A tenant whose requests hang (behind its own webhook) must not hold all slots, so some are
+ * reserved for the others (reconcile/fair_share.h). Tenants are distinguished by a hash, as API
+ * Priority and Fairness does with flows, so two may share a queue.
  *
- * 16 changes at once keep two cores of a server busy. With more each takes longer, statuses too;
- * with fewer a distant server waits for us (docs/benchmarks.md, "muster operator"). A stream costs
- * the server a look at a node, and an Event is a write that only people wait for: while there are
- * changes, few of either are begun, and while changes of their tenant wait, one for so many. */
+ * Up to 16 changes of a tenant keep two cores of a server busy. With more each takes longer,
+ * statuses too; with fewer a distant server waits for us (docs/benchmarks.md, "muster operator").
+ * Opening a stream makes the server contact a node, and Events are read only by people. So few of
+ * either are started while changes are under way, and only one for every 8 changes while changes of
+ * their tenant wait. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum request_kind {
-	REQUEST_CHANGE, /* a call that makes or ends an object */
+	REQUEST_CHANGE, /* a request that creates or deletes an object */
 	REQUEST_STREAM, /* a stream that is being opened */
 	REQUEST_EVENT, /* an Event that is being sent */
 	REQUEST_KIND_COUNT,
 };
 
-#define REQUEST_QUEUES 64 /* tenants are shared out among so many */
+#define REQUEST_QUEUES 64 /* tenants are distributed over this many queues */
 
 struct request_slot {
-	struct request_limiter *limiter; /* NULL: it is neither taken nor waited for */
+	struct request_limiter *limiter; /* NULL: neither taken nor waiting */
 	enum request_kind kind;
 	unsigned queue;
 	bool is_taken;
@@ -37,20 +38,21 @@ struct request_slot {
 struct request_limiter {
 	struct request_line {
 		struct request_queue {
-			struct request_slot *first, *last; /* that wait */
+			struct request_slot *first, *last; /* that wait for a slot */
 			size_t n_taken;
 		} queues[REQUEST_QUEUES];
-		unsigned next_queue; /* that is asked first */
+		unsigned next_queue; /* served first at the next free slot */
 		size_t n_waiting, n_taken;
-		size_t n_changes_since; /* changes that got their slot since this kind last did */
+		size_t n_changes_since; /* changes served since this kind was last served */
 	} lines[REQUEST_KIND_COUNT];
 	bool is_giving;
 };
 
-/* True: the slot is taken, now or already. False: it waits, and on_slot is called once when it is
- * taken, from the request_slot_release of another. The slot stays where it is until its end. */
+/* Returns true if the slot is taken, now or before. False: the request waits, and on_slot is called
+ * once, from another's request_slot_release, when the slot is taken. Do not move `slot` until it is
+ * released. */
 bool request_slot_acquire(struct request_slot *slot, struct request_limiter *limiter,
 			  enum request_kind kind, const char *tenant, void (*on_slot)(void *data),
 			  void *data);
-/* It is over, or not wanted any more. Nothing happens where it was neither. */
+/* Releases a slot or stops waiting for it. Does nothing if neither applies. */
 void request_slot_release(struct request_slot *slot);

@@ -1,10 +1,10 @@
-/* One question after the other; the first that is answered with yes decides. */
+/* One question after the other; the first "yes" decides. */
 #include "kube/retry.h"
 
 #include "base/text.h"
 
 #define SHORTEST_WAIT ((msec) 200)
-#define LONGEST_WAIT (60 * MSEC_PER_SECOND) /* a server that asks for more is asked earlier */
+#define LONGEST_WAIT (60 * MSEC_PER_SECOND) /* caps the wait that a server asks for */
 #define LONGEST_BACKOFF (10 * MSEC_PER_SECOND)
 
 /* 0.2 s, 0.4 s, 0.8 s …, and up to half as much more. */
@@ -18,7 +18,7 @@ static msec compute_retry_back_off(int n_tries, double jitter)
 	return wait + (msec) ((double) wait / 2 * jitter);
 }
 
-/* Spread a little, so that all clients that were told to wait do not come back together. */
+/* Spread a little, so that clients that got the same wait do not retry at the same time. */
 static msec asked_wait(msec retry_after, double jitter)
 {
 	return msec_min(retry_after, LONGEST_WAIT) + (msec) ((double) SHORTEST_WAIT * jitter);
@@ -34,8 +34,8 @@ static bool is_server_fault(const struct kube_outcome *outcome)
 	return outcome->is_lost || outcome->status.code >= 500;
 }
 
-/* What an earlier try may have done all the same answers for it: its object is gone, is there, or
- * is not what it was any more. */
+/* An earlier try may have caused this answer: its object was deleted, exists already, or has
+ * changed. */
 static bool tells_of_earlier_try(const struct kube_outcome *outcome)
 {
 	const struct kube_status *status = &outcome->status;
@@ -63,7 +63,7 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	if (tells_of_earlier_try(outcome))
 		return (struct kube_retry){
 			outcome->verb == KUBE_DELETE ? KUBE_WAS_DONE : KUBE_LOOK_FIRST, 0};
-	/* 429 is said before anything is done; a create is safe. */
+	/* 429 means that nothing was done, so a create is safe to repeat. */
 	if (kube_asks_to_wait(status) && (status->code == 429 || !is_create)) {
 		if (outcome->n_tries >= KUBE_TRIES)
 			return give_up;
@@ -75,7 +75,7 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	bool is_worn_out = outcome->n_tries >= KUBE_TRIES ||
 			   (!is_create && outcome->n_failures >= KUBE_BLIND_TRIES);
 
-	/* A list of operations may not be done twice. */
+	/* A JSON patch must not be applied twice. */
 	if (!is_server_fault(outcome) || outcome->verb == KUBE_JSON_PATCH || is_worn_out ||
 	    (outcome->is_relayed && status->code) || (is_create && !outcome->has_name))
 		return give_up;

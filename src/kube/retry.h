@@ -1,6 +1,6 @@
-/* Whether a call that failed is made again, and how. Pure; client-go's rules, and one more: what
- * may have been created is looked for before it is created again. A stream that has begun is no
- * call that failed: its caller goes on from where it was. */
+/* Whether and how a failed request is retried. Pure. The rules are client-go's, plus one: an object
+ * that may have been created is searched before it is created again. A stream that has begun does
+ * not count as failed: its caller resumes it. */
 #pragma once
 
 #include "base/msec.h"
@@ -10,16 +10,17 @@
 
 #include <stdbool.h>
 
-#define KUBE_TRIES 10 /* of a call whose server asks to wait; as client-go */
-/* Of a call whose server only fails; a create is looked for once more. */
+#define KUBE_TRIES 10 /* if the server asks to wait; as client-go */
+/* If the server just fails; a create is searched once more. */
 #define KUBE_BLIND_TRIES 3
 
 enum kube_retry_action {
 	KUBE_GIVE_UP,
 	KUBE_TRY_AGAIN, /* after `wait` */
-	KUBE_LOOK_FIRST, /* after `wait`: it may have been done; read the object by its name */
-	KUBE_REFRESH, /* renew the credential, then try again at once */
-	KUBE_WAS_DONE, /* by an earlier try, whose answer was lost: it succeeded */
+	KUBE_LOOK_FIRST, /* after `wait`: read the object by its name; the request may have
+			    succeeded */
+	KUBE_REFRESH, /* renew the credential, then retry immediately */
+	KUBE_WAS_DONE, /* by an earlier try, whose answer was lost: success */
 };
 
 struct kube_retry {
@@ -27,22 +28,21 @@ struct kube_retry {
 	msec wait;
 };
 
-/* How a try ended. */
+/* The end of a try. */
 struct kube_outcome {
 	enum kube_verb verb;
-	bool has_name; /* the object could be read by its name */
-	bool is_question; /* a create that keeps nothing (kube_request_is_question) */
-	bool is_relayed; /* what failed is not the server (kube/request.h) */
-	int n_tries; /* with the one that ended */
-	int n_failures; /* those of them that the server did not ask to wait after; of looks, when
-			   it was one */
+	bool has_name; /* the object can be read by its name */
+	bool is_question; /* a create that stores nothing (kube_request_is_question) */
+	bool is_relayed; /* the failure is not the server's (kube/request.h) */
+	int n_tries; /* including the last one */
+	int n_failures; /* tries without a request to wait; of searches, if this was one */
 	bool was_refreshed, can_refresh;
 	bool is_lost; /* no answer, but the request may have arrived */
-	bool was_lost; /* the same of an earlier try, which may have been done */
+	bool was_lost; /* an earlier try got no answer and may have succeeded */
 	struct kube_status status; /* code 0: no answer */
 };
 
-/* Whether a server that answers so only asks to wait. */
+/* Whether this answer only asks the client to wait. */
 bool kube_asks_to_wait(const struct kube_status *status);
 /* `jitter` is a random number from 0 to 1. */
 struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter);

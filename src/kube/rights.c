@@ -1,4 +1,4 @@
-/* One review for each right, all under way together; what is missing becomes one sentence. */
+/* One review for each permission, all at the same time. The missing ones become one sentence. */
 #include "kube/rights.h"
 
 #include "base/mem.h"
@@ -27,7 +27,8 @@ static struct json *review_new(const char *namespace_name, const struct kube_rig
 	return review;
 }
 
-/* Each of the missing rights' words once: `word` gives one of them, to be freed. */
+/* Adds each distinct word of the missing permissions once. `word` returns one, which is freed
+ * here. */
 static void add_words(struct text *text, const struct kube_right *rights, const bool *is_missing,
 		      size_t n_rights, char *(*word)(const struct kube_right *) )
 {
@@ -65,8 +66,8 @@ static char *verb_word(const struct kube_right *right)
 	return mem_copy_text(kube_verb_word(right->verb));
 }
 
-/* One rule for all that is missing, though it may allow a verb more for one of the kinds: five that
- * are exact would be a page. */
+/* One rule for all missing permissions, although it may allow an extra verb for a kind: five exact
+ * rules would fill a page. */
 static void add_rule(struct text *text, const struct kube_right *rights, const bool *is_missing,
 		     size_t n_rights)
 {
@@ -108,7 +109,7 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 	return err_set(err, ERR_REFUSED, "%s", text_of(&text));
 }
 
-/* A user who may not ask, or asks in vain, finds out by trying. */
+/* A user who may not ask, or gets no answer, finds out with the real request. */
 static bool is_trouble(const struct kube_answer *answer)
 {
 	return answer->err.code && (answer->http_code == 401 || !answer->http_code);

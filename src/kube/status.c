@@ -59,7 +59,7 @@ static void add_what(struct text *text, const struct kube_request *request,
 		text_addf(text, " in namespace '%s'", namespace_name);
 }
 
-/* What the server said; without a message at least its code. */
+/* Adds the server's message; without one at least the code. */
 static void add_why(struct text *text, int http_code, const char *message)
 {
 	if (*message)
@@ -68,7 +68,7 @@ static void add_why(struct text *text, int http_code, const char *message)
 		text_addf(text, "the server responded with %d", http_code);
 }
 
-/* Whatever the call was for: nobody gets so far with this login. */
+/* The cluster rejects this login for any request. */
 static int set_unknown(const char *message, struct err *err)
 {
 	bool says_more = *message && !text_equals(message, "Unauthorized");
@@ -119,7 +119,7 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 	return set_err(request, own_namespace, (int) code, reason, message, err);
 }
 
-/* What is not JSON is a proxy's page, or plain words of a server that is overloaded. */
+/* A body that is not JSON is a proxy's page, or plain text of an overloaded server. */
 static int take_as_text(const struct kube_request *request, const char *own_namespace,
 			int http_code, const char *body, size_t len, struct kube_status *ret_status,
 			struct err *err)

@@ -1,4 +1,4 @@
-/* Makes the objects of TF-Spawner of its templates. */
+/* Builds the objects of TF-Spawner from its templates. */
 #include "kube/tf_spawner.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What its pod.yaml and service.yaml say. */
+/* The contents of its pod.yaml and service.yaml. */
 static const char pod_template[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{},\"spec\":{"
 	"\"containers\":[{\"name\":\"tensorflow\","
@@ -72,7 +72,7 @@ static int add_service(const struct tf_spawner *wanted, const char *name, struct
 	return 0;
 }
 
-/* With the blanks of Python's json.dumps. */
+/* With the spaces of Python's json.dumps. */
 static void add_spawner_tf_config(const struct tf_spawner *wanted, int index, struct text *text)
 {
 	text_add(text, "{\"cluster\": {\"worker\": [");
@@ -81,7 +81,8 @@ static void add_spawner_tf_config(const struct tf_spawner *wanted, int index, st
 	text_addf(text, "]}, \"task\": {\"type\": \"worker\", \"index\": %d}}", index);
 }
 
-/* A later one of the same name replaces the value and keeps the place, as in a Python dict. */
+/* A later variable of the same name replaces the value and keeps the position, as in a Python
+ * dict. */
 static void set_variable(struct json *list, const char *name, const char *value)
 {
 	struct json *entry = pod_template_find(list, "name", name);
@@ -112,8 +113,8 @@ static struct json *env_new(const struct tf_spawner *wanted, int index)
 	return list;
 }
 
-/* TF-Spawner joined the lines with "&&", which broke loops and comments: -e keeps what was meant.
- */
+/* TF-Spawner joined the lines with "&&", which broke loops and comments; -e has the intended
+ * effect. */
 static struct json *command_new(const char *script)
 {
 	static const char *const words[] = {"/bin/bash", "-e", "-c"};

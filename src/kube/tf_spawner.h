@@ -1,4 +1,4 @@
-/* The objects that TF-Spawner made: a ConfigMap `script`, and worker0, worker1 … as Services and
+/* The objects that TF-Spawner created: a ConfigMap `script`, and worker0, worker1 … as Services and
  * Pods.
  *
  * Source: https://github.com/cerndb/tf-spawner, with its names, labels and variables. They have no
@@ -20,21 +20,20 @@ struct tf_spawner {
 	int port;
 	const char *tag; /* value of the label */
 	const char *image;
-	const char *name_space; /* NULL: none is written */
+	const char *name_space; /* NULL: omitted */
 	const char *script; /* the text of the training script */
-	const char
-		*command; /* the text of a shell script that runs it; NULL: the Pod's own command */
-	const struct env_entry *env; /* beside TF_CONFIG, WORKER_NUMBER and TOT_WORKERS */
+	const char *command; /* text of a shell script that runs it; NULL: the Pod's own command */
+	const struct env_entry *env; /* in addition to TF_CONFIG, WORKER_NUMBER and TOT_WORKERS */
 	size_t n_env;
-	const struct json *pod; /* templates; NULL: those that came with TF-Spawner */
+	const struct json *pod; /* templates; NULL: TF-Spawner's own */
 	const struct json *service;
 };
 
-/* All objects, in the order in which they are made: Pods come last, so that the names of their
- * peers are there when they begin.
+/* All objects in their order of creation. Pods come last, so that the names of their peers already
+ * exist.
  *
- * The first container of the template gets the image and the variables, which replace its own; with
- * a command, bash runs that, ending at the first line that fails. ERR_INVALID names what a template
- * lacks. Caller frees. */
+ * The first container of the template gets the image and the variables, which replace its own. With
+ * a command, bash runs it and stops at the first failing line. Returns ERR_INVALID with what the
+ * template lacks. Caller frees. */
 int tf_spawner_objects_new(const struct tf_spawner *wanted, struct json **ret_list,
 			   struct err *err) MUST_USE;

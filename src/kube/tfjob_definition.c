@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-#define OUR_FIELD "replicaGroups" /* stands in every status that muster writes */
+#define OUR_FIELD "replicaGroups" /* in every status that muster writes */
 
 static int refuse_foreign_definition(const char *why, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* What a cluster takes a TFJob to be: the CustomResourceDefinition tfjobs.kubeflow.org. That of
- * training-operator drops of a status what it does not know, and with it what muster needs to know
+/* Checks the cluster's schema of a TFJob: the CustomResourceDefinition tfjobs.kubeflow.org. The
+ * definition of training-operator prunes unknown status fields, including those that muster needs
  * after a restart. Pure. */
 #pragma once
 
@@ -9,7 +9,8 @@
 
 #define TFJOB_DEFINITION "tfjobs.kubeflow.org"
 
-/* ERR_UNSUPPORTED, with what to do, where it drops what muster writes into a status. */
+/* Returns ERR_UNSUPPORTED, with advice, if the definition prunes what muster writes into a
+ * status. */
 int tfjob_definition_check(const struct json *definition, struct err *err) MUST_USE;
-/* The same by the answer to a write of a whole status. */
+/* The same, judged by the answer to a write of a whole status. */
 int tfjob_definition_check_answer(const struct json *tfjob, struct err *err) MUST_USE;

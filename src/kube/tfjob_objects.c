@@ -80,7 +80,7 @@ struct json *tfjob_owner_references_new(const struct job *job, const char *owner
 	return list;
 }
 
-/* Those of Services and their selectors. */
+/* The labels of Services and their selectors. */
 static void add_job_labels(struct json *labels, const struct job *job)
 {
 	json_set_string(labels, KUBEFLOW_LABEL_OPERATOR, KUBEFLOW_OPERATOR);
@@ -126,7 +126,7 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 	return object;
 }
 
-/* A template may have them; its name and namespace do not count. */
+/* A template may have metadata; its name and namespace are ignored. */
 static void take_metadata(struct json *metadata, const struct role *role)
 {
 	static const char *const members[] = {"labels", "annotations", "finalizers"};
@@ -155,7 +155,7 @@ static void add_port(const struct role *role, struct json *container)
 		json_append(ports, port_new(role));
 }
 
-/* Behind those of the template: the kubelet takes the later one of two. */
+/* After the template's variables: the kubelet uses the last of two equal names. */
 static void add_tf_config_variable(const struct tfjob_objects *objects, const struct role *role,
 				   int index, struct json *containers)
 {
@@ -172,7 +172,7 @@ static void add_tf_config_variable(const struct tfjob_objects *objects, const st
 	json_append(json_array_at(container, "env"), variable);
 }
 
-/* A kubelet starts a container again alone, and whatever its exit code is. */
+/* A kubelet can restart only a single container, regardless of its exit code. */
 static const char *restart_policy_of_pod(const struct job *job, const struct role *role)
 {
 	return restart_policy_words[role->restart_policy == RESTART_EXIT_CODE ||
@@ -233,8 +233,8 @@ static bool has_number(const struct json *ports, int64_t number)
 	return false;
 }
 
-/* A Service of several ports has a name and a number of its own for each. What training-operator
- * makes of other ones is refused; they are left out, as nobody finds a replica by them. */
+/* In a Service of several ports, each needs its own name and number. Clusters reject the invalid
+ * ports that training-operator writes. They are omitted, since no replica is found by them. */
 static bool is_of_service(const struct role *role, const struct json *ports,
 			  const struct json *port)
 {

@@ -1,4 +1,4 @@
-/* Begins calls and runs the loop until the last of them is answered. */
+/* Starts requests and runs the loop until all are answered. */
 #include "kube/wait.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ static void on_waiting_call_done(struct json *object, const struct kube_status *
 		loop_stop(waiting->wait->loop);
 }
 
-/* Somebody stopped the loop. */
+/* A callback stopped the loop. */
 static void cancel_waiting_call(const struct waiting *waiting)
 {
 	kube_call_cancel(waiting->call);
@@ -47,7 +47,7 @@ void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_re
 
 	for (size_t i = 0; i < count; i++) {
 		waiting[i] = (struct waiting){.wait = &wait, .answer = &answers[i]};
-		/* It ends in on_done, and the last one stops the loop. */
+		/* Each ends in the callback, and the last one stops the loop. */
 		waiting[i].call =
 			kube_call_new(api, &requests[i], on_waiting_call_done, &waiting[i]);
 	}

@@ -1,4 +1,4 @@
-/* Calls that their caller waits for: for what cannot go on before the answer is there. */
+/* Requests that block the caller until their answer has arrived. */
 #pragma once
 
 #include "base/err.h"
@@ -7,23 +7,23 @@
 #include "io/loop.h"
 #include "kube/api.h"
 
-/* Makes the call and runs the loop, which is the one that the API was made with and is not running,
- * until it has ended. *ret_object, which may be NULL, is the answer: the caller frees it. Errors as
- * kube/api.h; ERR_UNREACHABLE too when somebody stopped the loop before (a signal): then nobody
- * knows what the server did. */
+/* Makes the request and runs the API's loop, which must not be running, until it has ended.
+ * *ret_object, which may be NULL, is the answer; the caller frees it. Errors as in kube/api.h.
+ * ERR_UNREACHABLE also if a callback stopped the loop (a signal): then the request may or may not
+ * have taken effect. */
 int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
 	      struct json **ret_object, struct err *err) MUST_USE;
 
 struct kube_answer {
-	struct json *object; /* NULL: none, as after an error; the caller frees it */
-	struct err err; /* with code 0 when the call succeeded */
-	int http_code; /* 0: there was no answer */
+	struct json *object; /* NULL after an error, or if there is none; the caller frees it */
+	struct err err; /* its code is 0 on success */
+	int http_code; /* 0: no answer */
 };
 
-/* The same for `count` calls that are started all at once; answers[i] is that of requests[i]. */
+/* The same for `count` requests at the same time; answers[i] belongs to requests[i]. */
 void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
 		   size_t count, struct kube_answer *answers);
-/* The first error among them, which it gives with its code; 0 when there is none. */
+/* Copies the first error to `err` and returns its code; 0: no error. */
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err) MUST_USE;
-/* Frees the list and what is in it; NULL is fine. */
+/* Frees the array and its objects. NULL is fine. */
 void kube_answers_free(struct kube_answer *answers, size_t count);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TOLD 100 /* more are not told: a server does not fill our memory */
+#define MOST_TOLD 100 /* limit, so that a server cannot fill our memory */
 
 static bool was_warning_reported(const struct kube_warnings *warnings, const char *sentence)
 {

@@ -1,14 +1,14 @@
-/* Sentences that a server adds to its answers, each told once. */
+/* Reports the warnings that a server adds to its answers, each once. */
 #pragma once
 
 #include "http/client.h"
 
 #include <stddef.h>
 
-/* A sentence that the server added to an answer (a `Warning` header), in its own words. */
+/* Receives a warning of the server (a `Warning` header), in the server's words. */
 typedef void (*kube_warning_fn)(const char *sentence, void *data);
 
-/* Zero it to begin; without `fn` they are only remembered. */
+/* Zero it to begin; without `fn` warnings are only recorded. */
 struct kube_warnings {
 	kube_warning_fn fn;
 	void *data;
@@ -16,6 +16,6 @@ struct kube_warnings {
 	size_t n_told, capacity;
 };
 
-/* Tells those of the answer that were not told before. */
+/* Reports the warnings of the answer that were not reported before. */
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer);
 void kube_warnings_done(struct kube_warnings *warnings);

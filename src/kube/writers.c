@@ -3,11 +3,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Within a string its quotes would have backslashes, and a string that ends with a comma is not
- * followed by letters: so this is a member, and not the first one. */
+/* Inside a string its quotes would be escaped, and a comma before a string's end is not followed by
+ * letters. So this is a member, and not the first one. */
 #define MEMBER ",\"managedFields\":["
 
-/* Behind the bracket that closes the array; NULL: there is none. */
+/* The position after the bracket that closes the array; NULL: none. */
 static const char *end_of_array(const char *at, const char *end)
 {
 	bool is_in_string = false;

@@ -1,12 +1,12 @@
-/* Of objects of a server, as JSON, leaves out who wrote which field (metadata.managedFields):
- * nearly half of a Pod, and of all that is here only the Lease's reader looks at it (kube/lease.h).
- * What is not parsed costs a look at each byte. */
+/* Removes metadata.managedFields from the JSON of a server's objects. It is nearly half of a Pod,
+ * and only the reader of Leases uses it (kube/lease.h). Skipping it unparsed costs one scan of the
+ * bytes. */
 #pragma once
 
 #include "base/text.h"
 
 #include <stddef.h>
 
-/* *bytes and *len are those in `text`, which is empty before, when something was left out; else
- * they stay. Only what is written without white space, as API servers do, is left out. */
+/* If something was removed, *bytes and *len refer to `text`, which must be empty before; otherwise
+ * they are unchanged. Only JSON without white space, as API servers write it, is recognized. */
 void writers_leave_out(const char **bytes, size_t *len, struct text *text);

@@ -1,9 +1,9 @@
-/* The local back end: a replica is a process group, its output a pipe, its end a SIGCHLD.
+/* The local back end: a replica is a process group, its output a pipe, its exit a SIGCHLD.
  *
- * An attempt has ended when nothing of it is left: its process was reaped, its group was killed
- * before that, and so were those of its descendants that had left the group. They are found among
+ * An attempt has ended when no process of it is left: its process was reaped after its group was
+ * killed, and its descendants outside the group were killed and reaped too. They are found among
  * our children (we are a subreaper) by the attempt's mark in their environment. Only then its end
- * is observed, so that two attempts of one replica never live side by side.
+ * is observed, so that two attempts of one replica never run at the same time.
  *
  * One back end serves one job, that of its supervisor. */
 #include "local/backend.h"
@@ -23,26 +23,26 @@
 
 #define FIRST_LOOK_DELAY ((msec) 1)
 #define LAST_LOOK_DELAY MSEC_PER_SECOND
-#define SHORTEST_STEP MSEC_PER_SECOND /* of the clock, that is worth a correction */
+#define SHORTEST_STEP MSEC_PER_SECOND /* a smaller step of the clock is not corrected */
 
 struct local {
-	struct backend backend; /* the first member, so that one is the other */
+	struct backend backend; /* first, so that a pointer to one is a pointer to the other */
 	struct backend_local_settings settings;
 	char *jobs_folder;
-	char *job_name; /* NULL before the first job was seen */
+	char *job_name; /* NULL before the first observation */
 	char *uid;
 	struct local_ports ports;
 	struct local_gpus gpus;
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
-	struct local_stacks stacks; /* of replicas that are asked to end when they are kept */
+	struct local_stacks stacks; /* of replicas that are asked to exit after these are kept */
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	msec look_delay;
 	struct local_replicas replicas;
 	msec clock_offset; /* loop_clock_offset, last seen */
-	msec clock_step; /* how far the clock was set since the last look */
-	double cores; /* that the job's replicas share */
+	msec clock_step; /* how far the clock was set since the last observation */
+	double cores; /* shared by the job's replicas */
 };
 
 static struct local *local_backend_of(struct backend *backend)
@@ -90,8 +90,8 @@ static void learn_job(struct local *local, const struct job *job)
 	local->stacks.uid = local->uid;
 }
 
-/* Before moments are compared with the present. A virtual machine that is resumed sets its clock.
- */
+/* Called before times are compared with the present. A virtual machine that is resumed sets its
+ * clock. */
 static void see_clock(struct local *local)
 {
 	msec step = loop_clock_offset() - local->clock_offset;
@@ -145,7 +145,7 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 	report_local_trouble(local, sentence);
 }
 
-/* Without a log the replica runs all the same; what it prints is lost, and that is told. */
+/* Without a log the replica runs all the same; its output is lost, which is reported. */
 static struct log_writer *open_log(struct local *local, struct local_replica *replica)
 {
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
@@ -209,7 +209,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	local_replicas_add(&local->replicas, replica);
 }
 
-/* Ending. */
+/* Stopping. */
 
 static void arm_kill_timer(struct local *local)
 {
@@ -227,7 +227,7 @@ static void kill_overdue(void *data)
 }
 
 /* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
- * kernel: the waits double. */
+ * kernel: the pauses double. */
 static void look_again_soon(struct local *local)
 {
 	local->look_delay = local->look_delay ? local->look_delay * 2 : FIRST_LOOK_DELAY;
@@ -253,7 +253,7 @@ static void end_those_that_left(struct local *local, bool has_children)
 	notify_local_news(local);
 }
 
-/* Whatever stops a process of ours, its peers in the job fail of it. */
+/* When a process is stopped by a signal, its peers in the job fail because of it. */
 static void hear_of_stops(struct local *local)
 {
 	pid_t pid;
@@ -390,7 +390,7 @@ static int local_apply(struct backend *backend, const struct job *job, const str
 	return err_set(err, ERR_UNSUPPORTED, "this machine has no action %d", (int) action->type);
 }
 
-/* Looking back. */
+/* Output and stacks of earlier attempts. */
 
 static int local_last_lines(struct backend *backend, const struct job *job, const char *role,
 			    int index, int attempt, size_t most, struct arena *arena,
@@ -411,7 +411,7 @@ static int local_last_stacks(struct backend *backend, struct arena *arena, const
 	return local_stacks_summarize(&local->stacks, arena, ret_lines, ret_count, err);
 }
 
-/* Processes are not ended here: its owner has seen to that (backend_local_kill_all). */
+/* Processes are not killed by this function: its owner has done that (backend_local_kill_all). */
 static void local_free(struct backend *backend)
 {
 	struct local *local = local_backend_of(backend);

@@ -15,35 +15,35 @@
 
 struct output_copies; /* logs/output_copies.h */
 
-/* What one replica reads as its standard input, in all its attempts; the others read nothing. */
+/* The standard input of one replica, in all its attempts; the others have none. */
 struct replica_input {
-	struct log_name name; /* its attempt does not count */
-	int fd; /* 0: there is none */
+	struct log_name name; /* its attempt is ignored */
+	int fd; /* 0: none */
 };
 
 struct backend_local_settings {
 	struct loop *loop;
 	struct claims *claims; /* on ports and GPUs */
-	const struct gpus *gpus; /* of this machine; NULL: none, and processes see what we see */
-	const struct private_network *network; /* of the job; NULL: that of everybody */
-	/* Says where the job's processes stand among those of other machines. NULL: there are none.
-	 */
+	const struct gpus *gpus; /* of this machine; NULL: none, and processes see the GPUs that we
+				    see */
+	const struct private_network *network; /* of the job; NULL: the machine's */
+	/* Sets the position of the job's processes among those of other machines. NULL: there are
+	 * none. */
 	void (*join_world)(struct tf_cluster *cluster, struct arena *arena, void *data);
 	void *world_data; /* of join_world */
-	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
-	const char *state_folder; /* with what lets Python processes show their stacks; NULL: they
-				     do not */
+	const char *jobs_folder; /* the logs of a job are in jobs_folder/UID */
+	const char *state_folder; /* with the hook for the stacks of Python processes; NULL: no
+				     stacks */
 	struct unsaved_output
-		*unsaved_output; /* takes output that logs cannot; NULL: nothing does */
+		*unsaved_output; /* takes output that logs cannot; NULL: such output is lost */
 	struct output_copies *copies; /* of output; NULL: none */
 	struct replica_input input;
 	int64_t rotate_at; /* size at which a log file is rotated */
-	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
+	rlim_t descriptor_limit; /* soft limit of open files in replicas; 0: ours */
 	backend_news_fn on_news;
-	/* Output was added to a log of this job: the console reads on. May be NULL. */
+	/* Called when output was added to a log of this job. May be NULL. */
 	void (*on_output)(void *data);
-	/* A sentence about something that needs telling but no decision (disk full …). May be NULL.
-	 */
+	/* Called with a problem to report that needs no decision (disk full …). May be NULL. */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };
@@ -51,10 +51,11 @@ struct backend_local_settings {
 int backend_local_new(const struct backend_local_settings *settings, struct backend **ret_backend,
 		      struct err *err) MUST_USE;
 
-/* Faults that only this back end finds: a role without a command; a program or working folder that
- * does not exist; more GPUs than there are; a private network with others in it. */
+/* Adds faults that only this back end finds: a role without a command; a program or working
+ * directory that does not exist; more GPUs than the machine has; a private network for replicas on
+ * other machines. */
 int backend_local_check(const struct job *job, const struct gpus *gpus,
 			struct faults *faults) MUST_USE;
 
-/* Kills at once every descendant of this process, and waits for the last one. */
+/* Kills every descendant of this process immediately, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);

@@ -1,5 +1,5 @@
-/* What can be seen to go wrong before anything is started: no command, no such program, no such
- * folder, too few GPUs. */
+/* Errors that can be found before anything is started: no command, no such program, no such
+ * directory, too few GPUs. */
 #include "base/text.h"
 #include "local/backend.h"
 #include "local/start.h"
@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* Position of the container that trains, among those of the template. */
+/* Index of the training container among those of the template. */
 static size_t container_position(const struct role *role)
 {
 	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
@@ -44,13 +44,13 @@ static void refuse_working_dir(struct faults *faults, const struct role *role, c
 	fault_add(faults, role->container.working_dir_place, path, "%s", sentence);
 }
 
-/* A name made of variables that only a running job has cannot be looked up. */
+/* A name with variables that only a running job has cannot be looked up. */
 static bool has_unknown_variable(const char *program)
 {
 	return strstr(program, "$(") != NULL;
 }
 
-/* Ports are claimed when the job begins; until then every replica stands at the same one. */
+/* Ports are claimed when the job starts; until then every replica has the same one. */
 static struct tf_cluster imagine_cluster(const struct job *job, struct arena *arena)
 {
 	size_t count = (size_t) job_replica_count(job), n = 0;
@@ -93,8 +93,8 @@ static bool is_loopback_host(const char *address)
 	return text_equals(host, "localhost") || text_equals(host, "::1");
 }
 
-/* The first address of a TF_CONFIG that leads to another machine; NULL where there is none, or
- * where TensorFlow will have more to say of it. */
+/* The first address of a TF_CONFIG that is on another machine; NULL if there is none, or if
+ * TensorFlow itself will report an error in it. */
 static char *find_other_machine(const char *tf_config)
 {
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = NULL;
@@ -109,7 +109,7 @@ static char *find_other_machine(const char *tf_config)
 	return NULL;
 }
 
-/* Of a private network nobody else is part. */
+/* A private network contains no other machine. */
 static void check_own_tf_config(const struct role *role, struct faults *faults)
 {
 	const struct container *container = &role->container;
@@ -147,7 +147,7 @@ static void check_role(const struct job *job, const struct role *role, struct fa
 			       "set one, for example command: [python3, train.py]");
 }
 
-/* The fault stands with the first role that asks for any. */
+/* The fault names the first role that requests any. */
 static void check_gpus(const struct job *job, const struct gpus *gpus, struct faults *faults)
 {
 	struct err err;

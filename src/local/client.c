@@ -33,7 +33,7 @@ static struct client_local *local_client_of(struct client *client)
 	return (struct client_local *) client;
 }
 
-/* A list as it was read, with its summaries understood. */
+/* A list as read, with its parsed summaries. */
 struct listing {
 	struct store_list list;
 	struct summary *summaries;
@@ -63,8 +63,8 @@ static int read_listing(struct client_local *client, struct listing *ret_listing
 	return 0;
 }
 
-/* Kept as long as it wanted to be (ttlSecondsAfterFinished). Nobody sleeps until then: the next
- * client that looks removes it. */
+/* Whether its time to live (ttlSecondsAfterFinished) has expired. No process sleeps until then: the
+ * next client that reads the list deletes the job. */
 static bool is_expired(const struct store_record *record, const struct summary *summary)
 {
 	enum supervisor_fate fate = supervisor_fate(record->supervisor);
@@ -80,8 +80,8 @@ static int remove_job(struct client_local *client, const struct store_record *re
 				   err);
 }
 
-/* The row of a job that nobody looks after any more, as it is after settling. One that cannot be
- * settled (a record of a newer muster) must not hide the others: it is shown as unknown. */
+/* The row of a job without a living supervisor, after cleaning up. One that cannot be cleaned up (a
+ * record of a newer muster) must not hide the others: it is shown as unknown. */
 static void clean_up_row(struct client_local *client, struct listing *listing, size_t i)
 {
 	struct store_record *record = &listing->list.records[i];
@@ -98,7 +98,7 @@ static void clean_up_row(struct client_local *client, struct listing *listing, s
 	}
 }
 
-/* Settles every job of the list that needs it; true when one was removed, and the list is to be
+/* Cleans up every job of the list that needs it; true when one was deleted, and the list has to be
  * read again. */
 static bool clean_up_listed(struct client_local *client, struct listing *listing)
 {
@@ -116,14 +116,14 @@ static bool clean_up_listed(struct client_local *client, struct listing *listing
 	return has_changed;
 }
 
-/* How a job on a cluster is now, its cluster knows. */
+/* Only its cluster knows the present state of a job on a cluster. */
 static bool goes_on_elsewhere(const struct store_record *record, const struct summary *summary)
 {
 	return !summary->is_finished &&
 	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
 }
 
-/* One that ended on a cluster stays under its place where a job of this machine has its name. */
+/* A job that finished on a cluster stays under its place if a local job has its name. */
 static struct client_row local_job_row_of(const struct store_record *record,
 					  const struct summary *summary)
 {
@@ -168,7 +168,7 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 
 /* One job. */
 
-/* The record as it is after settling; ERR_NOT_FOUND of one that had expired. */
+/* The record after cleaning up; ERR_NOT_FOUND if the job has expired. */
 static int get_record(struct client_local *client, const char *name,
 		      struct store_record *ret_record, struct err *err)
 {
@@ -195,7 +195,7 @@ static int local_get(struct client *base, const char *name, struct json **ret_jo
 	return rc < 0 ? rc : record_read_tfjob(&record, ret_job, err);
 }
 
-/* A supervisor that does not answer is dead or about to end: then there is nobody to wake. */
+/* A supervisor that does not respond was killed or is exiting: then there is none to wake. */
 static void wake(const struct client_local *client, const char *uid)
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, uid);
@@ -204,7 +204,7 @@ static void wake(const struct client_local *client, const char *uid)
 	(void) rc;
 }
 
-/* A supervisor that cannot be reached from here. */
+/* A supervisor that cannot be reached from this machine. */
 static int refuse_elsewhere(const struct store_record *record, struct err *err)
 {
 	enum supervisor_fate fate = supervisor_fate(record->supervisor);
@@ -235,7 +235,7 @@ static int read_patched(const struct store_record *record, const struct json *pa
 	return record_read_job(&changed, ret_job, err);
 }
 
-/* More replicas, or the end of a suspension. */
+/* Whether the patch adds replicas, or ends a suspension. */
 static bool needs_gpus(const struct json *patch)
 {
 	const struct json *suspend = json_get_path(patch, "spec", "runPolicy", "suspend", NULL);
@@ -243,8 +243,8 @@ static bool needs_gpus(const struct json *patch)
 	return json_get_path(patch, "spec", "tfReplicaSpecs", NULL) || !json_as_bool(suspend, true);
 }
 
-/* The job would wait for them, and a synchronous one that is scaled would have ended its processes
- * before that. */
+/* The job would wait for them, after a synchronous one has already stopped its processes to be
+ * scaled. */
 static int refuse_without_gpus(const struct client_local *client, const struct store_record *record,
 			       const struct json *patch, struct err *err)
 {
@@ -256,11 +256,11 @@ static int refuse_without_gpus(const struct client_local *client, const struct s
 	if (needs_gpus(patch))
 		machine_gpus_find(NULL, arena, &gpus);
 	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
-		return 0; /* a change tells what is wrong with the job */
+		return 0; /* the change itself reports the error in the job */
 	return machine_gpus_check(&gpus, job, client->store, &told, err);
 }
 
-/* Its processes are those that other machines were told of. */
+/* Other machines know its processes. */
 static int refuse_part(const struct store_record *record, const struct json *patch, struct err *err)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -320,9 +320,9 @@ static int local_stop(struct client *base, const char *name, const char *reason,
 
 #define LOOK_AGAIN_AFTER ((msec) 100)
 
-/* Waits until the supervisor has news of a version above the record's, has ended, or the time is
- * over. A supervisor without a socket is about to let the record go, and then perhaps waits for its
- * terminal for long: the record is to be looked at again soon. */
+/* Waits until the supervisor reports a later version than the record's, has exited, or the time is
+ * over. A supervisor without a socket is about to finish the record, and then may wait for its
+ * terminal for long: the record has to be read again soon. */
 static void wait_for_news(const struct client_local *client, const struct store_record *record,
 			  msec until)
 {
@@ -343,8 +343,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
 	struct client_local *client = local_client_of(base);
-	/* Its supervisor may write its end behind our look, and be gone: then there is one
-	 * more. */
+	/* Its supervisor may write the end and exit after our read: then read once more. */
 	bool is_last_look = false;
 
 	for (;;) {
@@ -376,7 +375,7 @@ static bool goes_on_on_cluster(const struct store_record *record)
 	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
 }
 
-/* Only what is remembered of it goes; a process that watches it would write that anew. */
+/* Only this machine's record is deleted; a process that supervises the job would write it again. */
 static int refuse_supervised(const struct store_record *record, struct err *err)
 {
 	struct supervisor_id id;
@@ -390,8 +389,8 @@ static int refuse_supervised(const struct store_record *record, struct err *err)
 		record->name, (int) id.inner.pid);
 }
 
-/* A job whose supervisor died is not settled first: that needs room on the disk, and removing makes
- * it. */
+/* A job whose supervisor was killed is not cleaned up first: that needs disk space, and a deletion
+ * frees it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_local *client = local_client_of(base);

@@ -1,7 +1,7 @@
 /* Both ends of a supervisor's socket.
  *
- * The path in a socket's address holds 107 bytes only; a home can be deeper. So both ends open the
- * folder and name the socket through /proc/self/fd. */
+ * The path in a socket's address has at most 107 bytes; a home directory can be deeper. So both
+ * ends open the directory and name the socket through /proc/self/fd. */
 #include "local/control.h"
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ struct control {
 	int64_t version;
 };
 
-/* The socket's address seen through its open folder. */
+/* The socket's address in its open directory. */
 static struct sockaddr_un address_in(int folder_fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -71,7 +71,7 @@ static void connection_free(struct connection *connection)
 		loop_watch_enable(control->watch, true);
 }
 
-/* False when it could not be sent whole at once: the reader is gone or does not read. */
+/* False when it could not be sent whole immediately: the reader has exited or does not read. */
 static bool send_version(const struct connection *connection)
 {
 	char line[LINE_SIZE];
@@ -87,7 +87,7 @@ static bool obey(struct connection *connection, const char *line)
 	struct control *control = connection->control;
 
 	if (strcmp(line, "wake") == 0) {
-		/* Not from here: it may tell versions, and so end this connection. */
+		/* Deferred, because on_wake may send versions, and so close this connection. */
 		loop_defer(control->loop, control->on_wake, control->data);
 		return true;
 	}
@@ -98,7 +98,7 @@ static bool obey(struct connection *connection, const char *line)
 	return false;
 }
 
-/* Obeys all whole lines that came; false when the connection is to be closed. */
+/* Obeys all complete lines that arrived; false when the connection is to be closed. */
 static bool obey_lines(struct connection *connection)
 {
 	char *end;
@@ -147,7 +147,7 @@ static void on_control_connection(void *data)
 	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0) {
-		/* No descriptor left: the next one waits until a connection has ended. */
+		/* No descriptor left: the next client waits until a connection was closed. */
 		if (errno == EMFILE || errno == ENFILE)
 			loop_watch_enable(control->watch, false);
 		return;

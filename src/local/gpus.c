@@ -8,7 +8,7 @@ static bool are_there(const struct local_gpus *gpus)
 	return gpus->gpus && gpus->gpus->count > 0;
 }
 
-/* The store remembers what is in all hands together. */
+/* The store records all shares together. */
 static int save_gpu_claims(const struct local_gpus *gpus, const struct gpu_assignment *deal,
 			   const char *uid, struct err *err)
 {

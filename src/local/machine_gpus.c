@@ -27,7 +27,7 @@ static gpu_set position_of(const struct gpus *gpus, int number)
 	return 0;
 }
 
-/* GPUs of the owner of claim `first`; none where he came before. */
+/* GPUs of the owner of claim `first`; none if an earlier claim had the same owner. */
 static gpu_set held_by_owner(const struct gpus *gpus, const struct claim_list *claims, size_t first)
 {
 	const char *owner = claims->list[first].owner_uid;
@@ -82,7 +82,7 @@ int machine_gpus_assign(const struct gpus *gpus, const struct job *job, struct c
 	return rc;
 }
 
-/* One that cannot be settled keeps its GPUs, and is named. A job that is gone has none. */
+/* A job that cannot be cleaned up keeps its GPUs, and is named. A deleted job has none. */
 static void clean_up_gpu_holders(struct store *store, const struct claim_list *claims)
 {
 	for (size_t i = 0; i < claims->count; i++) {

@@ -7,7 +7,7 @@
 
 #define HOST "127.0.0.1"
 
-/* From here nothing is seen of a private network, in which nobody else is to take one. */
+/* Ports of a private network cannot be tested from outside; no other program takes one there. */
 static bool claim_local_port(int number, void *data)
 {
 	struct local_ports *ports = data;

@@ -1,4 +1,4 @@
-/* Addresses of one job on this machine: ports that the store remembers as taken. */
+/* Addresses of one job on this machine: ports that are claimed in the store. */
 #pragma once
 
 #include "base/err.h"
@@ -24,30 +24,30 @@ struct local_address {
 
 struct local_ports {
 	struct claims *claims; /* borrowed */
-	bool are_private; /* of a network that nobody else is in */
-	struct port_reservations reserved; /* among all musters of this machine */
+	bool are_private; /* in a private network */
+	struct port_reservations reserved; /* against all other muster processes of this machine */
 	struct local_address *addresses;
 	size_t n_addresses;
 	size_t capacity;
 	int coordinator_port; /* 0: nothing is claimed */
 };
 
-/* Gives the replica its address. The first call claims ports for every replica of the job that has
- * none, and one where rank 0 meets the others, all or none. They stay over restarts. */
+/* Gives the replica its address. The first call claims a port for every replica of the job that has
+ * none, and one where rank 0 meets the others; all or none. They stay over restarts. */
 int local_ports_publish(struct local_ports *ports, const struct job *job, const char *role,
 			int index, struct err *err) MUST_USE;
-/* Takes it back; with the last one all ports are given back to the store. */
+/* Withdraws it; with the last address all ports are released in the store. */
 int local_ports_unpublish(struct local_ports *ports, const char *uid, const char *role, int index,
 			  struct err *err) MUST_USE;
-/* Gives everything back; nothing may listen there any more. */
+/* Releases all ports; no process may listen on them any longer. */
 int local_ports_release(struct local_ports *ports, const char *uid, struct err *err);
 void local_ports_done(struct local_ports *ports);
 
-/* Looks at the port of a replica that is about to start again: it is kept whatever happens, but a
- * program that has taken it meanwhile is worth a word. The port, or 0 when all is well. */
+/* Tests the port of a replica that is about to restart. The replica keeps its port anyway, but a
+ * program that has bound it meanwhile is reported. Returns the port, or 0 when it is free. */
 int local_ports_find_taken(struct local_ports *ports, const char *role, int index);
 void local_ports_observe(const struct local_ports *ports, struct arena *arena,
 			 struct observed *observed);
-/* The addresses of all, for the environment of the job's processes; lives in the arena. */
+/* The addresses of all replicas, for the environment of the job's processes; lives in the arena. */
 struct tf_cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
 				      struct arena *arena);

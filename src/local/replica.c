@@ -75,7 +75,7 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 	local_replica_end(replica);
 }
 
-/* One that is ending already is not signalled any more, but that it was asked is a fact. */
+/* An attempt that is exiting gets no more signals, but the request is recorded. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number)
 {
 	if (replica->stage == LOCAL_ENDED || replica->stop_asked_at != MSEC_UNSET)
@@ -149,7 +149,7 @@ static enum observed_phase phase_of(const struct local_replica *replica)
 	return replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
 }
 
-/* Why it runs and does nothing. */
+/* Why it is running and does nothing. */
 static void observe_stop(const struct local_replica *replica, struct arena *arena,
 			 struct observed_replica *observed)
 {

@@ -15,8 +15,8 @@
 
 enum local_stage {
 	LOCAL_RUNNING,
-	LOCAL_LEFT, /* the process has ended; descendants of it may still be dying */
-	LOCAL_ENDED, /* nothing of it is left */
+	LOCAL_LEFT, /* the process has exited; descendants of it may still be dying */
+	LOCAL_ENDED, /* no process of it is left */
 };
 
 struct local_replica {
@@ -33,42 +33,43 @@ struct local_replica {
 	msec ended_at;
 	msec stop_asked_at;
 	msec kill_at;
-	int held_signal; /* that is to be sent when its stacks are kept; 0: none */
-	bool is_asked; /* for these */
+	int held_signal; /* to be sent when its stacks are kept; 0: none */
+	bool is_asked; /* for its stacks */
 	bool is_killed;
-	char *stop_file; /* is created when it is asked to end */
-	int stopped_by; /* the signal that holds its process still (SIGSTOP); 0: it goes on */
-	bool has_escapees; /* set by the last look at our children */
+	char *stop_file; /* is created when it is asked to exit */
+	int stopped_by; /* the signal that has stopped its process (SIGSTOP); 0: it is running */
+	bool has_escapees; /* set by the last check of our children */
 	char *log; /* path, or NULL */
-	char *gpus; /* "0,1", "none"; NULL: none are dealt to it */
-	struct replica_output *output; /* NULL once it has ended */
+	char *gpus; /* "0,1", "none"; NULL: none are assigned to it */
+	struct replica_output *output; /* NULL once it has exited */
 };
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
 					msec now) MUST_USE;
-/* Closes what is open and forgets it; the process, if there is one, is the caller's. */
+/* Closes its descriptors and frees it; the process, if there is one, is the caller's. */
 void local_replica_free(struct local_replica *replica);
 
 /* Starts its process, whose output goes into the log (taken over; may be NULL). */
 int local_replica_start(struct local_replica *replica, struct child_start *start,
 			struct output_reader *reader, struct log_writer *take_log,
 			struct err *err) MUST_USE;
-/* It could not be started: it has ended as a shell would tell it, 127 or 126. */
+/* It could not be started: its exit code is that of a shell, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
-/* Asks it to end, with a signal that is held back at first; then creates its stop file and sends
- * the signal. A process that was stopped is woken, or it would never hear of it. */
+/* local_replica_stop asks it to exit, without sending the signal yet. local_replica_send_held then
+ * creates its stop file and sends the signal. A stopped process is continued, so that it gets the
+ * signal. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
 void local_replica_send_held(struct local_replica *replica);
 void local_replica_kill(struct local_replica *replica, msec now);
-/* It was asked to end, and runs still. */
+/* Whether it was asked to exit, and is still running. */
 bool local_replica_awaits_kill(const struct local_replica *replica);
-/* Its process has ended, and was reaped. */
+/* Its process has exited, and was reaped. */
 void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
 			 msec now);
-/* Nothing of it is left: what it printed last is taken, and its log is closed. */
+/* No process of it is left: reads its last output, and closes its log. */
 void local_replica_end(struct local_replica *replica);
 
-/* The wall clock was set, and its moments are on that. */
+/* The wall clock was set by `step`: its times move with it. */
 void local_replica_move_times(struct local_replica *replica, msec step);
 
 void local_replica_observe(const struct local_replica *replica, struct arena *arena,

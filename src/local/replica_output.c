@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One read. Larger ones were no faster, and cost memory. */
+/* Size of one read. Larger ones were no faster, and cost memory. */
 #define CHUNK_SIZE (64 * 1024)
-/* A pipe that gives less than half of what it holds is left alone for a moment, so that more can
- * collect, for this long, which no eye sees. */
+/* A pipe that gives less than half of its size is not read for this long, so that more can collect;
+ * a user does not notice the delay. */
 #define REST ((msec) 10)
-/* A pipe that is full after its rest may hold its replica up: it does not rest again while so many
- * times its size comes in so much time, however small the pieces are. */
+/* A pipe that is full after its rest may block its replica. It does not rest again while so many
+ * times its size arrives in so much time, however small the pieces are. */
 #define FAST_PIPES ((size_t) 8)
 #define FAST_TIME ((msec) 100)
-/* Output after a longer silence is taken at once, and alone. */
+/* Output after a longer silence is read immediately, and alone. */
 #define SILENCE ((msec) 20)
-/* A pipe of 64 KiB is full after a tenth of a rest when a program prints as fast as it can, and
- * then it waits for us. So pipes are made larger: up to a megabyte, which is what the kernel lets a
- * user have, and in all a quarter of what it lets the pipes of one user have. Beyond that, it would
- * give new pipes of that user, of any program, a single page. */
+/* When a program prints as fast as it can, a pipe of 64 KiB is full after a tenth of a rest, and
+ * the program waits for us. So pipes are enlarged: up to a megabyte, the kernel's limit for a
+ * user's pipe, and in all to a quarter of the kernel's limit for all pipes of a user. Beyond that
+ * limit, new pipes of that user, in any program, would get a single page. */
 #define LARGEST_PIPE ((size_t) 1024 * 1024)
 #define USUAL_PIPE ((size_t) 64 * 1024)
 #define PIPES_OF_USER "/proc/sys/fs/pipe-user-pages-soft"
@@ -33,9 +33,9 @@ struct output_reader {
 	struct loop *loop;
 	struct output_listener listener;
 	struct loop_watch *rest_timer;
-	struct replica_output *resting; /* list of those that are left alone for a moment */
+	struct replica_output *resting; /* list of those that are not read for a moment */
 	char *chunk;
-	bool has_told_trouble; /* once for all logs, which lie on one disk */
+	bool has_told_trouble; /* once for all logs, which are on one disk */
 	size_t room; /* for all pipes */
 	size_t pipe_size; /* of the next pipe */
 };
@@ -55,7 +55,7 @@ struct replica_output {
 
 static void read_rested(void *data);
 
-/* What all our pipes together may hold. */
+/* The size that all our pipes together may have. */
 static size_t read_room(void)
 {
 	char *text CLEANUP(mem_free_text) = NULL;
@@ -118,7 +118,7 @@ static void close_pipe(struct replica_output *output)
 	file_close(&output->fd);
 }
 
-/* Takes one chunk into the log, whatever is there; 0 when there is nothing now. */
+/* Copies one chunk into the log; 0 when the pipe is empty now. */
 static size_t take_chunk(struct replica_output *output)
 {
 	ssize_t len = read(output->fd, output->reader->chunk, CHUNK_SIZE);
@@ -138,7 +138,7 @@ static bool is_replica_output_held(const struct replica_output *output)
 	return output->log && !log_writer_has_room(output->log);
 }
 
-/* Takes what the pipe holds, and not what comes meanwhile. */
+/* Reads what the pipe contains now, and not what arrives meanwhile. */
 static size_t read_replica_output(struct replica_output *output)
 {
 	size_t taken = 0, len;
@@ -173,7 +173,7 @@ static void begin_fast(struct replica_output *output)
 	output->fast_size = 0;
 }
 
-/* Whether a pipe that gave `len` bytes more is still too fast to rest. */
+/* Whether a pipe that gave another `len` bytes is still too fast to rest. */
 static bool is_fast(struct replica_output *output, size_t len)
 {
 	if (output->fast_since == MSEC_UNSET)
@@ -203,8 +203,8 @@ static void read_ready(void *data)
 		rest(output);
 }
 
-/* The pipe decides again whether it is read: silent ones wait for the kernel's word, and those that
- * flow fast are read as fast as the loop turns. */
+/* Chooses again how to read the pipe: silent ones wait for the kernel's event, fast ones are read
+ * in every iteration of the loop. */
 static void read_rested(void *data)
 {
 	struct output_reader *reader = data;
@@ -226,7 +226,7 @@ static void read_rested(void *data)
 	}
 }
 
-/* The kernel refuses a user whose pipes hold much already: then it stays as it is. */
+/* The kernel rejects it if the user's pipes are large already: then the size stays. */
 static size_t widen_output_pipe(int fd, size_t size)
 {
 	if (size > USUAL_PIPE)

@@ -1,8 +1,8 @@
-/* The output of replicas on its way from their pipes into their logs.
+/* Copies the output of replicas from their pipes into their logs.
  *
- * Pipes are read as long as there is something in them, whether the logs are read or not, so that
- * no replica ever waits for a reader. A replica that prints much in little pieces is read a few
- * hundred times a second instead of once for each piece; one that is silent costs nothing. */
+ * Pipes are read whenever they contain output, whether the logs are read or not, so that no replica
+ * ever waits for a reader. A replica that prints much in little pieces is read a few hundred times
+ * a second instead of once for each piece; a silent one costs nothing. */
 #pragma once
 
 #include "base/msec.h"
@@ -10,31 +10,32 @@
 #include "io/loop.h"
 #include "logs/writer.h"
 
-struct output_reader; /* what all replicas share: a buffer and a timer */
+struct output_reader; /* shared by all replicas: a buffer and a timer */
 struct replica_output; /* one attempt's pipe and log */
 
-/* What is called may not free an output. */
+/* A callback may not free an output. */
 struct output_listener {
-	void (*on_output)(void *data); /* something was added to a log */
-	void (*on_trouble)(const char *sentence, void *data); /* a log cannot be written (again) */
+	void (*on_output)(void *data); /* output was added to a log */
+	void (*on_trouble)(const char *sentence, void *data); /* a log cannot be written, or can
+								 again */
 	void *data;
 };
 
 struct output_reader *output_reader_new(struct loop *loop,
 					const struct output_listener *listener) MUST_USE;
-/* So many pipes will be read at once: the fewer they are, the larger they are made. */
+/* The number of pipes that will be read at the same time: the fewer, the larger each is made. */
 void output_reader_expect(struct output_reader *reader, size_t n_pipes);
-/* All outputs must have been freed before. NULL is fine. */
+/* Free all outputs before. NULL is fine. */
 void output_reader_free(struct output_reader *reader);
 
 /* Reads from the pipe until it ends or replica_output_finish is called. Takes over the descriptor
- * (the read end) and the log, which may be NULL: what comes is dropped then. */
+ * (the read end) and the log, which may be NULL: then the output is dropped. */
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
 					  struct log_writer *take_log) MUST_USE;
-/* When something came last; MSEC_UNSET: nothing has. */
+/* When output last arrived; MSEC_UNSET: never. */
 msec replica_output_last(const struct replica_output *output);
-/* The replica has ended: takes what is still in the pipe, waits for nothing, and closes both.
- * NULL is fine. */
+/* The replica has exited: reads what is still in the pipe, without waiting, and closes both. NULL
+ * is fine. */
 void replica_output_finish(struct replica_output *output);
 /* Closes both without reading; NULL is fine. */
 void replica_output_free(struct replica_output *output);

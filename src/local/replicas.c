@@ -73,7 +73,7 @@ struct local_replica *local_replicas_find_process(const struct local_replicas *r
 	return NULL;
 }
 
-/* A SIGKILL that we did not send was the kernel's when its count of such kills has gone up. */
+/* A SIGKILL that we did not send was the kernel's if its count of OOM kills has increased. */
 static const char *reason_of_exit(struct local_replicas *replicas,
 				  const struct local_replica *replica,
 				  const struct child_exit *child_exit)
@@ -131,8 +131,8 @@ static bool has_mark_of(const struct local_replica *replica, const char *attempt
 	return text_equals(strchr(replica->mark, '=') + 1, attempt_mark);
 }
 
-/* A child that we did not start fell to us when its parent died. What belongs to an attempt that is
- * over has to end; what belongs to one that runs is left to it. */
+/* We adopted a child that we did not start when its parent exited. If its attempt is over, it is
+ * killed; if its attempt is running, it is left alone. */
 static void end_if_left_over(pid_t pid, void *data)
 {
 	struct local_replicas *replicas = data;
@@ -169,8 +169,9 @@ static void look_at_children(struct local_replicas *replicas, bool has_children)
 		process_each_child(getpid(), end_if_left_over, replicas);
 }
 
-/* When an escapee dies, its own children fall to us, and its end has us look again. One that is
- * between two programs, or dies at this moment, may belong to anybody, and so may its children. */
+/* When an escapee exits, we adopt its own children, and its exit triggers another check. A process
+ * that is executing a program, or exiting at this moment, may belong to any attempt, and so may its
+ * children. */
 enum local_look local_replicas_end_left(struct local_replicas *replicas, bool has_children)
 {
 	if (!has_any_left(replicas))

@@ -1,4 +1,4 @@
-/* All attempts of a job's replicas that this machine knows, from their start until they are
+/* All known attempts of a job's replicas on this machine, from their start until they are
  * removed. */
 #pragma once
 
@@ -16,40 +16,41 @@ struct local_replicas {
 	struct local_replica **list;
 	size_t count;
 	size_t capacity;
-	bool is_unclear; /* set by the last look at our children */
-	int64_t oom_kills; /* of those that the kernel did, how many are accounted for */
+	bool is_unclear; /* set by the last check of our children */
+	int64_t oom_kills; /* how many OOM kills of the kernel's count are already attributed */
 };
 
 void local_replicas_init(struct local_replicas *replicas);
 void local_replicas_done(struct local_replicas *replicas);
 void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica);
-/* Forgets one that has ended; one that has not stays. */
+/* Removes an attempt that has exited; others stay. */
 void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica);
 
 /* NULL when there is none. */
 struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
 					  int index, int attempt);
-/* The one whose process this is, as long as it runs; NULL when it is nobody's. */
+/* The running attempt with this process; NULL if it belongs to none. */
 struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid);
 
-/* A child has ended, `data` are all replicas: its replica leaves, if it is of one. */
+/* A child has exited, `data` are all replicas: its replica, if any, leaves. */
 void local_replicas_handle_exit(const struct child_exit *child_exit, void *data);
 
-/* When the next stop becomes a kill; MSEC_NEVER when none does. */
+/* When the next grace period ends; MSEC_NEVER when none does. */
 msec local_replicas_next_kill(const struct local_replicas *replicas);
 void local_replicas_kill_overdue(struct local_replicas *replicas, msec now);
 void local_replicas_kill_all(struct local_replicas *replicas, msec now);
 
-/* What a look at those whose process has left found. */
+/* The result of checking attempts whose process has exited. */
 enum local_look {
 	LOCAL_LOOK_NOBODY, /* there are none */
-	LOCAL_LOOK_DONE, /* some ended; of others something still dies, and we shall be told */
-	LOCAL_LOOK_UNCLEAR, /* a process cannot be assigned at this moment: look again soon */
+	LOCAL_LOOK_DONE, /* some ended; of others a process is still dying, and its exit will be
+			    reported */
+	LOCAL_LOOK_UNCLEAR, /* a process cannot be assigned at this moment: check again soon */
 };
 
-/* Ends the attempts whose process has left and of which nothing else lives. What still lives of
- * them is killed; call this again when a child has ended. `has_children`: this process has children
- * left, whosoever. */
+/* Ends the attempts whose process has exited and that have no other living process. Living ones are
+ * killed; call this again when a child has exited. `has_children`: this process has any children
+ * left. */
 enum local_look local_replicas_end_left(struct local_replicas *replicas,
 					bool has_children) MUST_USE;
 

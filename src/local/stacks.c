@@ -10,7 +10,7 @@
 
 static void start_stacks_asker(void *data);
 
-/* Without it the job trains all the same. */
+/* Without the hook the job trains all the same. */
 static char *make_hook(const char *state_folder)
 {
 	char *folder = NULL;
@@ -46,7 +46,7 @@ static bool is_signal_held_back(const struct local_replica *replica)
 	return replica->held_signal && replica->stage == LOCAL_RUNNING;
 }
 
-/* Those that were held back meanwhile are asked, and get their signal, after these. */
+/* Replicas that were held back meanwhile are asked, and signaled, after these. */
 static void on_stacks_answered(void *data)
 {
 	struct local_stacks *stacks = data;

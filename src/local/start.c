@@ -39,9 +39,9 @@ static void add_marks(struct environment *declared, const char *uid, const char 
 	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
 }
 
-/* gRPC, and TensorFlow with it, sends even what goes to this machine through the proxy of
- * http_proxy, which knows nothing of tasks: everything hangs. So our own addresses are named as
- * exceptions. Source: grpc/doc/environment_variables.md. */
+/* gRPC, and so TensorFlow, sends even local connections through the proxy of http_proxy, which does
+ * not know the tasks: everything hangs. So our own addresses are named as exceptions. Source:
+ * grpc/doc/environment_variables.md. */
 static void go_past_proxies(struct environment *declared)
 {
 	const char *exceptions = getenv("no_proxy");
@@ -56,14 +56,14 @@ static void go_past_proxies(struct environment *declared)
 	environment_set(declared, "no_grpc_proxy", value);
 }
 
-/* What a shell says of the machine's interfaces is not true in there. */
+/* In a private network, a shell's variables about the machine's interfaces are wrong. */
 static void name_interface(struct environment *declared)
 {
 	environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
 	environment_set(declared, "GLOO_SOCKET_IFNAME", "lo");
 }
 
-/* A user who has set it means every replica. */
+/* A variable that the user has set applies to every replica. */
 static void limit_threads(const struct tf_cluster *cluster, const struct role *role, int index,
 			  double cores, struct environment *declared)
 {
@@ -78,7 +78,7 @@ static void limit_threads(const struct tf_cluster *cluster, const struct role *r
 		 role->name, index, threads, cores);
 }
 
-/* Before the user's own folders, so that ours is found first; it gives way to the next one. */
+/* Before the user's own directories, so that ours is found first; it then runs the next one. */
 static void hook_python(const char *hook, const char *job_folder, const struct role *role,
 			int index, int attempt, struct environment *declared)
 {
@@ -102,8 +102,8 @@ static void name_stop_file(const struct tf_cluster *cluster, const struct role *
 	environment_set(declared, "MUSTER_STOP_FILE", file);
 }
 
-/* All that the job's process is told beyond what muster itself was started with. The marks come
- * last: they are how its descendants are found. */
+/* All variables in addition to muster's own environment. The marks come last: descendants are found
+ * by them. */
 static void declare(const struct tf_cluster *cluster, const struct role *role, int index,
 		    int attempt, const struct local_machine *machine, struct environment *declared)
 {
@@ -175,7 +175,7 @@ static size_t expand_into(char **expanded, const char *const *texts,
 	return count;
 }
 
-/* As torchrun has it in the arguments of its scripts. */
+/* As torchrun does in the arguments of its scripts. */
 static char *put_local_rank(const char *argument, int local_rank, struct arena *arena)
 {
 	static const char variable[] = "${local_rank}";
@@ -206,7 +206,8 @@ static char *const *make_arguments(const struct tf_cluster *cluster, const struc
 	return arguments;
 }
 
-/* A job that says `muster` means the one that runs it, not whichever PATH has, if it has any. */
+/* A command `muster` in a job means the program that runs it, not the one in PATH, if there is
+ * any. */
 static const char *program_of(const char *name, struct arena *arena)
 {
 	if (!text_equals(name, "muster"))

@@ -1,5 +1,5 @@
-/* One job seen through by the process that is the parent of its workers: what a supervision has of
- * this machine, and what clients learn by the control socket. */
+/* Supervises one job in the process that is the parent of its workers: the parts of a supervision
+ * that belong to this machine, and the versions for clients of the control socket. */
 #include "local/supervision.h"
 
 #include "base/exit_code.h"
@@ -25,10 +25,10 @@
 #include <unistd.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
-/* A pipe, and a log with its index and a copy, that is written and, at times, shown. */
+/* A pipe, and a log with its index and a copy, which is written and at times read. */
 #define DESCRIPTORS_PER_REPLICA 6
 #define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
-/* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
+/* One SIGINT may arrive twice: timeout(1) sends it to its child and to the child's group. */
 #define SAME_KEY_PRESS ((msec) 200)
 
 struct local_supervision {
@@ -37,14 +37,14 @@ struct local_supervision {
 	char *folder; /* of this job */
 	struct private_network network;
 	struct backend *processes; /* the local back end, of the supervision or of its agent */
-	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
+	rlim_t descriptor_limit; /* ours, and that of replicas */
 	struct control *control;
-	struct unsaved_output *unsaved_output; /* lines that reach the terminal alone */
+	struct unsaved_output *unsaved_output; /* lines that were only printed on the terminal */
 	struct loop_watch *outer_gone;
 
-	char *replaced_uid; /* the job whose name we took; its folder is still there */
-	msec interrupted_at; /* of the monotonic clock; 0: not yet */
-	bool is_gone; /* nobody remembers the job any more: its logs go, too */
+	char *replaced_uid; /* the replaced job of this name; its directory still exists */
+	msec interrupted_at; /* monotonic; 0: not yet */
+	bool is_gone; /* the job's record was deleted: delete its logs, too */
 };
 
 static void on_store_trouble(const char *sentence, void *data)
@@ -57,9 +57,9 @@ static void on_store_trouble(const char *sentence, void *data)
 	reporter_print_message(&base->reporter, told);
 }
 
-/* Passes. */
+/* Reconcile passes. */
 
-/* Once the first replicas were started: what was no hurry before. */
+/* Less urgent steps, after the first replicas were started. */
 static void on_first_start(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
@@ -72,7 +72,7 @@ static void on_first_start(struct local_supervision *supervision)
 		reporter_print_message(&base->reporter, err.text);
 }
 
-/* The job is over, and so is our work for it: nobody looks after it from here on. */
+/* The job has finished, and so has our work for it: removes its supervisor from the record. */
 static void finish_local_supervision(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
@@ -81,9 +81,9 @@ static void finish_local_supervision(struct local_supervision *supervision)
 
 	on_first_start(supervision);
 	state_folder_give_back(supervision->folder);
-	supervision_end_exporter(base); /* a command that waits for the end finds it gone */
-	/* From the moment when the record says so the job may be resumed, and its folder is not
-	 * ours. All clients that listen are let go behind that: they find what is true then. */
+	supervision_end_exporter(base); /* a command that waits for the end finds it closed */
+	/* Once the record says so, the job may be resumed, and its directory is no longer ours. All
+	 * clients are disconnected after that: they then read the final status. */
 	control_close(supervision->control);
 	int rc = record_end_supervision(base->store, base->job->name, base->job->uid, &err);
 	control_free(TAKE(supervision->control));
@@ -96,7 +96,7 @@ static void finish_local_supervision(struct local_supervision *supervision)
 	supervision_close(base);
 }
 
-/* Somebody took the record away under a job that runs. */
+/* The record was deleted while the job was running. */
 static void abandon_deleted_job(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
@@ -127,7 +127,7 @@ static void finish_local_pass(const struct reconciler_outcome *outcome, void *da
 	loop_timer_arm(base->timer, wake_at);
 }
 
-/* Being asked to end. */
+/* Stop requests. */
 
 static void hurry(void *data)
 {
@@ -150,7 +150,7 @@ static bool take_signal(int number, void *data)
 	return false;
 }
 
-/* The outer process was killed: nobody would end our workers if we were killed next. */
+/* The outer process was killed: if we were killed next, no process would kill our workers. */
 static void on_outer_gone(void *data)
 {
 	struct local_supervision *supervision = data;
@@ -242,7 +242,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 	return rc;
 }
 
-/* As far up as it goes, and not only for the replicas of now: the job may be scaled up. */
+/* To the maximum, and not only for the present replicas: the job may be scaled up. */
 static int raise_descriptor_limit(struct local_supervision *supervision, struct err *err)
 {
 	const struct job *job = supervision->request->job;
@@ -265,7 +265,7 @@ static int open_store(struct local_supervision *supervision, struct err *err)
 	return rc;
 }
 
-/* The folder, where the job was started: relative paths of its command mean something there. */
+/* The directory, where the job was started: relative paths of its command depend on it. */
 static int make_local_job_folder(struct local_supervision *supervision, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
@@ -285,7 +285,7 @@ static int make_control(struct local_supervision *supervision, struct err *err)
 			   &supervision->base, &supervision->control, err);
 }
 
-/* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */
+/* For a resumed job the record comes first: two processes may try, and there is only one socket. */
 static int make_control_and_record(struct local_supervision *supervision, struct err *err)
 {
 	bool is_resumed = supervision->request->is_resumed;
@@ -298,8 +298,8 @@ static int make_control_and_record(struct local_supervision *supervision, struct
 	return rc;
 }
 
-/* Everything that can fail, in the order in which it can be undone; the record comes last, so that
- * a job that is to be seen has a supervisor that can be reached. */
+/* Everything that can fail, in an order that can be undone. The record comes last, so that a
+ * visible job has a supervisor that can be reached. */
 static int set_up_local_supervision(struct local_supervision *supervision,
 				    const struct guard *guard, struct err *err)
 {
@@ -310,7 +310,8 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 		rc = loop_new(&base->loop, err);
 	if (rc < 0)
 		return rc;
-	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
+	/* First, so that a Ctrl-C from now on stops the job gracefully and does not kill this
+	 * process. */
 	supervision_watch_signals(base);
 	supervision->outer_gone =
 		loop_watch_readable(base->loop, guard->outer_gone_fd, on_outer_gone, supervision);
@@ -348,7 +349,7 @@ static void free_local_supervision(struct local_supervision *supervision)
 	free(supervision->folder);
 }
 
-/* What cannot be removed stays; telling it would help nobody. */
+/* A directory that cannot be removed stays; a report would not help. */
 static void remove_folder(const struct supervisor_request *request)
 {
 	int ignored = state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);

@@ -1,10 +1,10 @@
-/* The outer side of a supervisor: what forks, what waits and what tells the person.
+/* The outer side of a supervisor: it forks, waits and reports to the user.
  *
- * Attached: guard_fork splits the process in two. Both come back to the caller, the inner one with
- * the job's end, the outer one, once nothing is left, with the same exit code.
+ * Attached: guard_fork splits the process in two. Both return to the caller: the inner one when the
+ * job has finished, the outer one once no process is left, with the same exit code.
  *
- * Detached: a daemon is forked first (supervise/background.h), which does just that without a
- * terminal. Its parent waits until the first replicas were started. */
+ * Detached: first forks a daemon (supervise/background.h), which does the same without a terminal.
+ * Its parent waits until the first replicas were started. */
 #include "local/supervisor.h"
 
 #include "base/exit_code.h"
@@ -28,8 +28,8 @@ static int settle(const struct supervisor_request *request, struct err *err)
 		      : orphaned_job_clean_up(store, request->job->name, request->job->uid, err);
 }
 
-/* The inner process was killed or crashed. Its descendants are gone already; what is left to do is
- * to say so, here and in the record. */
+/* The inner process was killed or crashed. Its descendants were killed already; the rest is to
+ * report it, on the terminal and in the record. */
 static int report_supervisor_lost(const struct supervisor_request *request, int signal_number,
 				  struct err *err)
 {
@@ -43,7 +43,7 @@ static int report_supervisor_lost(const struct supervisor_request *request, int 
 		       signal_number, sigabbrev_np(signal_number), name);
 }
 
-/* NULL where there can be none. */
+/* NULL if there can be none. */
 static char *make_group(void)
 {
 	char *group = NULL;
@@ -75,7 +75,8 @@ static int supervise_local_job(background_started_fn started, void *background, 
 	}
 	if (guard.was_lost)
 		return report_supervisor_lost(request, guard.exit_code - EXIT_BY_SIGNAL, err);
-	if (guard.exit_code == EXIT_BUG) /* it has told why; a job may end with this code, too */
+	if (guard.exit_code == EXIT_BUG) /* it has printed why; a job may also exit with this
+					    code */
 		rc = settle(request, err);
 	*ret_exit_code = guard.exit_code;
 	return rc;

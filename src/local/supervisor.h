@@ -1,15 +1,15 @@
-/* One job seen through on this machine: guard, loop, store, reconciler, local back end, console and
- * control socket put together. */
+/* Supervises one job on this machine: connects guard, loop, store, reconciler, local back end,
+ * console and control socket. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "local/supervision.h"
 
-/* Attached: comes back in two processes (io/guard.h), in the outer one last and with the same exit
- * code; the caller returns from main in both, and says nothing more when there is no error. It
- * returns when the job has ended and nothing is left of it; *ret_exit_code is the job's
- * own. Detached: returns when the job is recorded and its first replicas were started (or could not
- * be). An error is muster's own fault (or a name that is taken): nothing was started. */
+/* Attached: returns in two processes (io/guard.h), in the outer one last and with the same exit
+ * code; the caller returns from main in both, and prints nothing more if there is no error. It
+ * returns when the job has finished and no process of it is left; *ret_exit_code is the job's own.
+ * Detached: returns when the job is recorded and its first replicas were started (or could not be).
+ * An error is an internal error (or a name that is taken): nothing was started. */
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
 		   struct err *err) MUST_USE;

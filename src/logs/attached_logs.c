@@ -21,7 +21,7 @@ int attached_logs_create(const char *job_folder, char **ret_folder, struct err *
 	return 0;
 }
 
-/* What cannot be moved stays as it was: the logs that were there are as good as before. */
+/* A file that cannot be moved stays where it is: the earlier logs are as good. */
 static void move_files(int job_fd, int fd)
 {
 	DIR *list = fdopendir(dup(fd));

@@ -1,9 +1,9 @@
-/* The logs of a job that somebody attaches to.
+/* The logs of a job that a user attaches to.
  *
- * The cluster gives the log of each Pod from its beginning, while a folder of the job may be here
- * already, with the same lines, and with another process that still writes there. So an attached
- * muster keeps logs in a folder of its own inside, and only when it has supervised the job they
- * take the place of those that were there. Logs of Pods that are gone stay as they are. */
+ * The cluster sends the log of each Pod from its beginning. The job's directory on this machine may
+ * already contain the same lines, and another process may still write into it. So an attached
+ * muster process stores logs in its own subdirectory; they replace the earlier ones only if it has
+ * supervised the job. Logs of deleted Pods stay. */
 #pragma once
 
 #include "base/err.h"
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Makes the folder inside that of the job. Caller frees the path. */
+/* Creates the subdirectory in that of the job. Caller frees the path. */
 int attached_logs_create(const char *job_folder, char **ret_folder, struct err *err) MUST_USE;
-/* The folder goes; `is_kept`: its files take the place of those of the same names. */
+/* Deletes the subdirectory; `is_kept`: its files first replace those of the same names. */
 void attached_logs_end(const char *job_folder, const char *folder, bool is_kept);

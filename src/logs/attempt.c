@@ -12,17 +12,17 @@
 /* A file of the log and its index. */
 struct part {
 	int fd; /* -1: there is none */
-	int index_fd; /* -1: without times */
+	int index_fd; /* -1: no times */
 	ino_t inode;
 	int64_t base; /* offset at which it begins */
 };
 
 struct log_attempt {
 	char *paths[LOG_FILE_COUNT];
-	struct part old; /* what was rotated */
+	struct part old; /* the rotated file */
 	struct part current;
-	struct log_cursor cursor; /* in the index of the part that has `cursor_fd` */
-	int64_t cursor_offset; /* the last one asked for */
+	struct log_cursor cursor; /* in the index of the part of `cursor_fd` */
+	int64_t cursor_offset; /* the last requested one */
 };
 
 static const struct part no_part = {.fd = -1, .index_fd = -1};
@@ -45,8 +45,8 @@ static int64_t part_end(const struct part *part)
 	return part->base + part_size(part);
 }
 
-/* Opens a file and its index. Where the index does not say at which offset the file begins, it
- * begins at `otherwise`. False where there is no such file. */
+/* Opens a file and its index. If the index does not give the offset where the file begins, it is
+ * `otherwise`. False if there is no such file. */
 static bool open_part(const char *path, const char *index_path, int64_t otherwise,
 		      struct part *ret_part)
 {
@@ -123,7 +123,7 @@ int64_t log_attempt_end(const struct log_attempt *attempt)
 	return attempt->current.fd >= 0 ? part_end(&attempt->current) : part_end(&attempt->old);
 }
 
-/* True when the file was rotated: what was current is the old part now. */
+/* True when the file was rotated: the former current file is the old part now. */
 static bool follow_rotation(struct log_attempt *attempt)
 {
 	struct stat found;
@@ -147,8 +147,8 @@ static bool follow_rotation(struct log_attempt *attempt)
 	return true;
 }
 
-/* Two rotations behind: opens the part between the one that was read to its end and the
- * current one, or moves the offset over what is gone. */
+/* Two rotations behind: opens the part between the one that was read to its end and the current
+ * one, or moves the offset over the deleted bytes. */
 static void close_gap(struct log_attempt *attempt, int64_t *offset)
 {
 	close_part(&attempt->old);
@@ -182,7 +182,7 @@ size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *byte
 	}
 }
 
-/* The index that speaks of an offset, -1 where there is none. */
+/* The index for an offset, -1 if there is none. */
 static int index_of(const struct log_attempt *attempt, int64_t offset)
 {
 	if (attempt->current.fd >= 0 && offset >= attempt->current.base)
@@ -203,7 +203,7 @@ msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_
 	return log_cursor_time(&attempt->cursor, offset, ret_until);
 }
 
-/* The index that is written now. */
+/* The index that is being written. */
 static int newest_index(const struct log_attempt *attempt)
 {
 	return attempt->current.fd >= 0 ? attempt->current.index_fd : attempt->old.index_fd;
@@ -221,8 +221,8 @@ msec log_attempt_last_time(const struct log_attempt *attempt)
 	return MSEC_UNSET;
 }
 
-/* Offset of the first byte of a part that came at `since` or later; the part's end where none did.
- */
+/* Offset of the first byte of a part written at `since` or later; the part's end if there is
+ * none. */
 static int64_t find_time(const struct part *part, msec since)
 {
 	struct log_record record;

@@ -1,5 +1,5 @@
-/* The kept output of one attempt of a replica, read by offset while it may still grow: rotation is
- * followed, and each byte has its time. */
+/* The stored output of one attempt of a replica, read by offset while it may still grow. Follows
+ * rotation, and knows the time of each byte. */
 #pragma once
 
 #include "base/err.h"
@@ -13,25 +13,26 @@
 
 struct log_attempt;
 
-/* ERR_NOT_FOUND where the attempt has no log. */
+/* ERR_NOT_FOUND if the attempt has no log. */
 int log_attempt_open(const char *folder, const struct log_name *name,
 		     struct log_attempt **ret_attempt, struct err *err) MUST_USE;
 void log_attempt_close(struct log_attempt *attempt); /* NULL is fine */
 
-/* Offset of the oldest byte that was not rotated away, and the offset behind the newest one. */
+/* Offset of the oldest byte that was not rotated away, and the offset after the newest one. */
 int64_t log_attempt_begin(const struct log_attempt *attempt);
 int64_t log_attempt_end(const struct log_attempt *attempt);
 
-/* Reads at most `len` bytes; 0 when there are no more for now. Where the bytes at *offset were
- * rotated away, *offset is moved to the next ones that are there. */
+/* Reads at most `len` bytes; 0 when there are no more for now. If the bytes at *offset were rotated
+ * away, *offset advances to the next existing one. */
 size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *bytes, size_t len);
 
-/* When the byte at `offset` came; *ret_until as in log_cursor_time. Cheap when offsets go up. */
+/* When the byte at `offset` was written; *ret_until as in log_cursor_time. Cheap when offsets
+ * increase. */
 msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until);
-/* When its newest bytes came, within a few milliseconds; MSEC_UNSET before the first. */
+/* When its newest bytes were written, within a few milliseconds; MSEC_UNSET before the first. */
 msec log_attempt_last_time(const struct log_attempt *attempt);
-/* Offset of the first byte that came at `since` or later (as well as the index knows). */
+/* Offset of the first byte written at `since` or later (as precisely as the index knows). */
 int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since);
 
-/* The writer closed the log, and nothing comes behind `offset`. */
+/* The writer closed the log, and nothing follows `offset`. */
 bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset);

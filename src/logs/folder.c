@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Time stamps of files have the grain of the kernel's tick, 1 to 10 ms. A folder read within this
- * time of its last change may change again and keep its stamp (what git calls racy). They come from
- * the coarse clock, which stands still for longer where a virtual machine has to wait. */
+/* Time stamps of files have the resolution of the kernel's tick, 1 to 10 ms. A directory that is
+ * read within this time of its last change may change again and keep its stamp (what git calls
+ * racy). They come from the coarse clock, which stops for longer when a virtual machine has to
+ * wait. */
 #define GRAIN_NSEC 20000000
 
 void log_folder_init(struct log_folder *folder, const char *path)
@@ -119,7 +120,7 @@ const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
 	return is_found ? &folder->names[low] : NULL;
 }
 
-/* The last name of a row of indexes without gaps in one role that begins at `first`. */
+/* The last name of a sequence of indexes without gaps in one role that starts at `first`. */
 static size_t end_of_row(const struct log_folder *folder, size_t first)
 {
 	size_t last = first;

@@ -1,4 +1,4 @@
-/* Which attempts have logs in a job's log folder. */
+/* Lists the attempts that have logs in a job's log directory. */
 #pragma once
 
 #include "base/err.h"
@@ -16,15 +16,15 @@ struct log_folder {
 	struct log_name *names;
 	size_t count;
 	size_t capacity;
-	struct timespec changed; /* of the folder when it was read last */
-	bool is_stable; /* a change since then shows in the folder's time */
+	struct timespec changed; /* of the directory at the last read */
+	bool is_stable; /* a later change shows in the directory's time */
 };
 
 /* Does not read yet. */
 void log_folder_init(struct log_folder *folder, const char *path);
 void log_folder_done(struct log_folder *folder);
 
-/* Reads the names again where the folder may have changed: *ret_is_changed. ERR_NOT_FOUND,
+/* Reads the names again if the directory may have changed: *ret_is_changed. ERR_NOT_FOUND,
  * ERR_IO. */
 int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err *err) MUST_USE;
 
@@ -32,5 +32,5 @@ int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err 
 const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
 					       const struct log_name *name);
 
-/* The replicas in words: "worker-0..3, ps-0"; nothing where there are none. */
+/* Adds the replicas as text: "worker-0..3, ps-0"; nothing without replicas. */
 void log_folder_describe_replicas(const struct log_folder *folder, struct text *text);

@@ -19,11 +19,11 @@ int log_index_add(int fd, const struct log_record *record)
 	int failure = file_write_all(fd, &bytes, sizeof(bytes), &written);
 
 	if (failure && written > 0 && ftruncate(fd, log_index_count(fd) * LOG_RECORD_SIZE) != 0)
-		return failure; /* readers pass over half a record at the end */
+		return failure; /* readers ignore an incomplete record at the end */
 	return failure;
 }
 
-/* Reads up to `most` records; how many there are. */
+/* Reads up to `most` records; returns their number. */
 static size_t read_records(int fd, int64_t position, struct log_record *records, size_t most)
 {
 	size_t count =
@@ -93,7 +93,7 @@ void log_cursor_begin(struct log_cursor *cursor, int fd, int64_t offset)
 	cursor->at = 0;
 }
 
-/* Makes sure that the record behind the current one is in memory, where the file has one. */
+/* Makes sure that the record after the current one is in memory, if the file has one. */
 static bool has_next(struct log_cursor *cursor)
 {
 	if (cursor->at + 1 < cursor->count)

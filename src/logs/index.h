@@ -1,10 +1,10 @@
-/* The index beside a log file: when which byte came. Times make it possible to merge the logs of
- * replicas and to answer `--since`, while the log itself keeps every byte as it was written.
+/* The index of a log file: the times of its bytes. With times, the logs of replicas can be merged
+ * and `--since` can be answered, while the log itself keeps every byte as it was written.
  *
- * A record says "from this offset on, the bytes came at this time or later". Offsets count the
- * whole output of the attempt, over rotations; the first record of a file tells where it begins.
- * Records are written before the bytes that they speak of, so a reader that sees a byte can see its
- * time. Within an attempt neither offsets nor times go back. */
+ * A record says "from this offset on, the bytes were written at this time or later". Offsets count
+ * the whole output of the attempt, over rotations; the first record of a file gives the offset
+ * where it begins. A record is written before its bytes, so a reader that sees a byte can find its
+ * time. Within an attempt neither offsets nor times decrease. */
 #pragma once
 
 #include "base/msec.h"
@@ -21,31 +21,31 @@ struct log_record {
 
 #define LOG_TIME_CLOSED ((msec) -1)
 #define LOG_CURSOR_RECORDS 64
-#define LOG_RECORD_SIZE 16 /* of a record in the file: two numbers, least byte first */
+#define LOG_RECORD_SIZE 16 /* of a record in the file: two numbers, little-endian */
 
-/* Appends one record; 0 or errno. A record that could not be written whole is taken back. */
+/* Appends one record; 0 or errno. An incomplete record is removed again. */
 int log_index_add(int fd, const struct log_record *record);
 
 /* Reads record `position` (from 0) of an index file; false when there is none (yet). */
 bool log_index_read(int fd, int64_t position, struct log_record *ret_record);
-/* How many whole records the file has. */
+/* The number of complete records in the file. */
 int64_t log_index_count(int fd);
 
 /* Position of the last record whose time is at most `time`; -1 when all are later. A binary
  * search. */
 int64_t log_index_find_time(int fd, msec time);
 
-/* Goes through an index file from front to back, a few dozen records at a time. */
+/* Reads an index file sequentially, a few dozen records at a time. */
 struct log_cursor {
 	int fd; /* borrowed */
-	int64_t position; /* of the first record behind those in `records` */
+	int64_t position; /* of the first record after those in `records` */
 	struct log_record records[LOG_CURSOR_RECORDS];
 	size_t count;
-	size_t at; /* the record that speaks of the last offset asked for */
+	size_t at; /* the record of the last requested offset */
 };
 
-/* Begins where the file speaks of `offset`. */
+/* Starts at the record for `offset`. */
 void log_cursor_begin(struct log_cursor *cursor, int fd, int64_t offset);
-/* When the byte at `offset` came, which is not below the last one asked for; MSEC_UNSET where no
- * record tells. *ret_until: bytes below this offset came at the same time, as far as is known. */
+/* When the byte at `offset` was written; `offset` must not decrease. MSEC_UNSET if no record tells.
+ * *ret_until: bytes below this offset have the same time, as far as known. */
 msec log_cursor_time(struct log_cursor *cursor, int64_t offset, int64_t *ret_until);

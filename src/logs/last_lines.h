@@ -1,4 +1,4 @@
-/* The last lines of one attempt's log, for the block that says why a job failed. */
+/* The last lines of one attempt's log, for the report of a failed job. */
 #pragma once
 
 #include "base/err.h"
@@ -9,6 +9,6 @@
 #include <stddef.h>
 
 /* Oldest first, at most `most` and each cut to LIMIT_LAST_LINE_LENGTH bytes; they live in the
- * arena. A line that was not ended counts. */
+ * arena. A line without an end counts. */
 int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
 		   struct arena *arena, struct printed *ret_printed, struct err *err) MUST_USE;

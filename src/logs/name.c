@@ -18,8 +18,8 @@ char *log_name_path(const char *folder, const struct log_name *name, enum log_fi
 			  endings[file]);
 }
 
-/* Reads the digits that begin at `text`; what stands behind them, or NULL where there are none or
- * too many for any number of ours. */
+/* Reads the digits at `text`; returns the text after them, or NULL if there are none or too many
+ * for any number of ours. */
 static const char *read_digits(const char *text, int *ret_number)
 {
 	int number = 0;

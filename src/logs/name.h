@@ -1,5 +1,5 @@
-/* Names of log files: ROLE-INDEX.ATTEMPT.log for one attempt of a replica, its index beside it, and
- * ….log.1 for the older part of a log that was rotated. */
+/* Names of log files: ROLE-INDEX.ATTEMPT.log for one attempt of a replica, ….index for its index,
+ * and ….log.1 for the older part of a rotated log. */
 #pragma once
 
 #include "base/own.h"
@@ -28,13 +28,13 @@ enum log_file {
 /* The path of such a file; the caller frees it. */
 char *log_name_path(const char *folder, const struct log_name *name, enum log_file file) MUST_USE;
 
-/* Reads the name of a file in a log folder; false where it is not the text of an attempt (current
+/* Reads the name of a file in a log directory; false if it is not the text of an attempt (current
  * or old). */
 bool log_name_read(const char *file_name, struct log_name *ret_name);
 
-/* By role as it is spelled, then index, then attempt: below, at or above 0. */
+/* Order by the role's spelling, then index, then attempt: below, at or above 0. */
 int log_name_compare(const struct log_name *a, const struct log_name *b);
 /* The same role and index; the attempt may differ. */
 bool log_name_same_replica(const struct log_name *a, const struct log_name *b);
-/* The replica is one of the list, whose attempts do not count. An empty list has all. */
+/* Whether the replica is one of the list, whose attempts are ignored. An empty list has all. */
 bool log_name_is_listed(const struct log_name *list, size_t count, const struct log_name *name);

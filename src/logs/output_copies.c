@@ -23,7 +23,7 @@ struct output_copies {
 struct output_copy {
 	struct output_copies *copies;
 	char *path;
-	int fd; /* -1: it has ended */
+	int fd; /* -1: it was ended */
 };
 
 int output_copies_check(const char *pattern, const struct job *job, struct err *err)
@@ -56,8 +56,8 @@ void output_copies_free(struct output_copies *copies)
 	mem_free_any(&copies);
 }
 
-/* Attempts of an elastic job are generations: the first one of a machine may be any, and all of
- * them are this process's. */
+/* Attempts of an elastic job are generations: the first one of a machine may have any number, and
+ * all of them are this process's. */
 static bool is_first(struct output_copies *copies, const struct log_name *name)
 {
 	if (output_path_names_attempt(copies->settings.pattern))
@@ -77,7 +77,7 @@ static void report_copy_trouble(struct output_copies *copies, const struct err *
 	copies->has_told_trouble = true;
 }
 
-/* Both streams of a process are in the one file, in the order in which they came. */
+/* Both streams of a process are in one file, in the order of arrival. */
 static void link_stderr(struct output_copies *copies, const char *path)
 {
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
@@ -91,7 +91,7 @@ static void link_stderr(struct output_copies *copies, const char *path)
 	report_copy_trouble(copies, &err);
 }
 
-/* A FIFO that nobody reads does not hold us up. */
+/* A FIFO without a reader does not block us. */
 static int open_output_copy(const char *path, bool is_new, int *ret_fd, struct err *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

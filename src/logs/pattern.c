@@ -1,5 +1,5 @@
-/* TRE: the regular expressions of musl, with functions that take lengths. Its header is not needed,
- * and so not asked for: these are the functions of libtre.so.5. */
+/* TRE: the regular expressions of musl, with functions that take lengths. Its header is not needed
+ * at build time: these are the functions of libtre.so.5. */
 #include "logs/pattern.h"
 
 #include "base/mem.h"

@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/* A replica's logs, of which one attempt at a time is open. */
+/* A replica's logs; one attempt at a time is open. */
 struct replica {
-	struct log_name name; /* of the attempt that is read, or was the last one */
-	struct log_stream *stream; /* NULL: that attempt is not open (any more) */
-	bool is_last_wanted; /* attempts that come later are not wanted */
-	bool is_dry; /* nothing to read until someone looks again */
+	struct log_name name; /* of the present or last attempt */
+	struct log_stream *stream; /* NULL: that attempt is not open (any longer) */
+	bool is_last_wanted; /* later attempts are not selected */
+	bool is_dry; /* nothing to read until the next poll */
 	bool has_line;
 	struct log_line line;
 	bool is_restarted; /* no line of this attempt was given, but some of an earlier one */
@@ -23,18 +23,18 @@ struct log_reader {
 	struct log_folder folder;
 	struct log_selection selection;
 	struct log_pattern *pattern;
-	struct unsaved_output *unsaved_output; /* NULL: what the files have is all */
+	struct unsaved_output *unsaved_output; /* NULL: only the files are read */
 	struct replica **replicas; /* by role and index */
 	size_t n_replicas;
 	size_t capacity;
-	bool is_started; /* the logs that were there at the beginning are known */
+	bool is_started; /* the logs that existed at the start are known */
 	bool is_ended;
 	struct replica *current; /* whose lines are given now … */
-	msec current_until; /* … until their time passes this one: the next replica's */
+	msec current_until; /* … up to this time: that of the next replica */
 	msec held_later_than;
 };
 
-/* Where the lines of a replica that are wanted begin. */
+/* The start of a replica's selected lines. */
 struct start {
 	struct log_name name;
 	struct log_attempt *attempt;
@@ -110,7 +110,7 @@ void log_reader_free(struct log_reader *reader)
 	mem_free_any(&reader);
 }
 
-/* The attempts of one replica in the folder's list: from `first` up to, but without, the result. */
+/* The attempts of one replica in the directory's list: from `first` to before the result. */
 static size_t end_of_replica(const struct log_folder *folder, size_t first)
 {
 	size_t end = first + 1;
@@ -121,8 +121,8 @@ static size_t end_of_replica(const struct log_folder *folder, size_t first)
 	return end;
 }
 
-/* Where the wanted lines of one attempt begin. `*n_lines` is how many are wanted from here on
- * (-1: all), and lowered by those found. True when no earlier attempt is wanted. */
+/* The start of the selected lines of one attempt. `*n_lines` is the number of lines still to find
+ * (-1: all), and is decreased by those found. True when no earlier attempt is needed. */
 static bool find_start(struct log_reader *reader, struct log_attempt *attempt, int64_t *n_lines,
 		       int64_t *ret_offset)
 {
@@ -139,8 +139,8 @@ static bool find_start(struct log_reader *reader, struct log_attempt *attempt, i
 	return floor > begin || *n_lines == 0;
 }
 
-/* Goes from the last wanted attempt of a replica back to the one where the wanted lines begin.
- * False where none can be read. */
+/* Searches from the last selected attempt of a replica backwards for the one where the selected
+ * lines begin. False if none can be read. */
 static bool find_replica_start(struct log_reader *reader, size_t first, size_t end,
 			       struct start *ret_start)
 {
@@ -198,8 +198,8 @@ static void insert_replica(struct log_reader *reader, size_t place, struct repli
 	reader->n_replicas++;
 }
 
-/* Begins with a replica whose logs are names[first] to names[end - 1]. What is there when reading
- * begins is cut by --since and --tail; what comes up later is new as a whole. */
+/* Adds a replica whose logs are names[first] to names[end - 1]. --since and --tail apply to what
+ * exists when reading starts; later attempts are read whole. */
 static void add_replica(struct log_reader *reader, size_t place, size_t first, size_t end)
 {
 	const struct log_selection *selection = &reader->selection;
@@ -245,7 +245,7 @@ void log_reader_poll(struct log_reader *reader)
 	for (size_t i = 0; i < reader->n_replicas; i++)
 		reader->replicas[i]->is_dry = false;
 	reader->current = NULL;
-	/* A folder that is gone (the job was deleted) leaves what is open to be read. */
+	/* If the directory was deleted (with the job), open logs can still be read. */
 	if (log_folder_read(&reader->folder, &is_changed, NULL) == 0 &&
 	    (is_changed || !reader->is_started))
 		add_new_replicas(reader);
@@ -264,7 +264,7 @@ static const struct log_name *next_attempt(const struct log_reader *reader,
 				       : log_folder_next_attempt(&reader->folder, &replica->name);
 }
 
-/* Goes over to the next attempt that can be read; false when there is none so far. */
+/* Opens the next readable attempt; false when there is none so far. */
 static bool open_next_attempt(struct log_reader *reader, struct replica *replica)
 {
 	const struct log_name *name;
@@ -285,7 +285,7 @@ static bool open_next_attempt(struct log_reader *reader, struct replica *replica
 	return false;
 }
 
-/* The next line of the attempt that is open; a line without an end is one when no more can come. */
+/* The next line of the open attempt; an unfinished line counts when no more can follow. */
 static bool next_of_attempt(const struct log_reader *reader, struct replica *replica)
 {
 	if (!replica->stream)
@@ -298,7 +298,7 @@ static bool next_of_attempt(const struct log_reader *reader, struct replica *rep
 	return is_over && log_stream_take_open(replica->stream, &replica->line);
 }
 
-/* Sees to it that the replica's next line is known, where there is one. */
+/* Makes sure that the replica's next line is known, if there is one. */
 static bool fetch(struct log_reader *reader, struct replica *replica)
 {
 	while (!replica->has_line && !replica->is_dry) {
@@ -311,7 +311,7 @@ static bool fetch(struct log_reader *reader, struct replica *replica)
 	return replica->has_line;
 }
 
-/* Chooses the replica with the earliest line, and notes until when it stays the earliest. */
+/* Chooses the replica with the earliest line, and until when it stays the earliest. */
 static void choose_current(struct log_reader *reader)
 {
 	reader->current = NULL;

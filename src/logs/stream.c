@@ -5,25 +5,25 @@
 
 #include <string.h>
 
-/* Most replicas print little: a buffer begins small and grows with what there is to read. */
+/* Most replicas print little: a buffer starts small and grows with the output. */
 #define FIRST_CAPACITY 4096
 
 struct log_stream {
 	struct log_attempt *attempt;
-	const struct unsaved_output *unsaved_output; /* NULL: what the files have is all */
-	struct log_name name; /* by which it is found there */
+	const struct unsaved_output *unsaved_output; /* NULL: only the files are read */
+	struct log_name name; /* its key in unsaved_output */
 	int64_t offset; /* of the next byte to read */
 	size_t line_limit;
-	char *buffer; /* NULL while nothing is held */
+	char *buffer; /* NULL while it is empty */
 	size_t capacity;
-	size_t begin; /* of the line that is not given yet */
-	size_t end; /* of what was read */
-	size_t searched; /* below this no line feed stands behind `begin` */
-	bool is_continuation; /* a piece of this line was given already */
-	bool was_filled; /* the last read took all the room there was: more at a time is worth it */
+	size_t begin; /* of the line that was not given yet */
+	size_t end; /* of the bytes read */
+	size_t searched; /* up to here there is no line feed after `begin` */
+	bool is_continuation; /* a piece of this line was already given */
+	bool was_filled; /* the last read filled the buffer: a larger one is useful */
 	msec time; /* of the bytes below `time_until` */
 	int64_t time_until;
-	int64_t looked_at; /* offset behind the open line when it was looked at last */
+	int64_t looked_at; /* offset after the unfinished line at the last poll */
 };
 
 struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offset,
@@ -54,13 +54,14 @@ void log_stream_free(struct log_stream *stream)
 	mem_free_any(&stream);
 }
 
-/* Offset in the whole output of a place in the buffer. */
+/* Offset in the whole output for a position in the buffer. */
 static int64_t offset_of(const struct log_stream *stream, size_t place)
 {
 	return stream->offset - (int64_t) (stream->end - place);
 }
 
-/* Times only go up and change rarely, so they are looked up when a line passes the last one's. */
+/* Times only increase and change rarely, so they are looked up when a line exceeds the last one's
+ * range. */
 static msec time_of(struct log_stream *stream, size_t place)
 {
 	int64_t offset = offset_of(stream, place);
@@ -78,8 +79,8 @@ static void release_buffer(struct log_stream *stream)
 	stream->begin = stream->end = stream->searched = 0;
 }
 
-/* Moves what is not given yet to the front, and sees to some room behind it. False when the buffer
- * holds as much of one line as it may. */
+/* Moves what was not given yet to the front, and makes some room after it. False when one line
+ * fills the largest buffer. */
 static bool make_stream_room(struct log_stream *stream)
 {
 	if (stream->begin > 0) {
@@ -133,8 +134,8 @@ static void set_line(struct log_stream *stream, size_t end, struct log_line *ret
 	};
 }
 
-/* Gives the line that ends at the line feed `end`. False where that is only the end of a line whose
- * pieces were given. */
+/* Gives the line that ends at the line feed `end`. False if that only ends a line whose pieces were
+ * given. */
 static bool extract_log_line(struct log_stream *stream, size_t end, struct log_line *ret_line)
 {
 	set_line(stream, end, ret_line);
@@ -145,8 +146,8 @@ static bool extract_log_line(struct log_stream *stream, size_t end, struct log_l
 	return ret_line->len > 0 || !ret_line->is_continuation;
 }
 
-/* The buffer is full of one line: what was overwritten in it is dropped, else it is given as a
- * piece. False when dropping made room. */
+/* One line fills the buffer: overwritten text in it is dropped, else it is given as a piece. False
+ * when dropping made room. */
 static bool take_piece(struct log_stream *stream, struct log_line *ret_line)
 {
 	size_t len = stream->end - stream->begin;

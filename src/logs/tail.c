@@ -15,7 +15,7 @@ struct window {
 	char bytes[WINDOW_SIZE];
 };
 
-/* Loads the part that ends at `end`; not below `floor`. */
+/* Loads the part that ends at `end`, but nothing below `floor`. */
 static void load_before(struct window *window, int64_t floor, int64_t end)
 {
 	int64_t begin = end - WINDOW_SIZE > floor ? end - WINDOW_SIZE : floor;
@@ -34,7 +34,7 @@ static void load_before(struct window *window, int64_t floor, int64_t end)
 	}
 }
 
-/* Offset behind the last line feed that stands below `end`; `floor` where there is none. */
+/* Offset after the last line feed below `end`; `floor` if there is none. */
 static int64_t find_line_begin(struct window *window, int64_t floor, int64_t end)
 {
 	while (end > floor) {
@@ -54,7 +54,7 @@ static int64_t find_line_begin(struct window *window, int64_t floor, int64_t end
 	return floor;
 }
 
-/* Whether a line's text, or as much of it as is searched, has the pattern. */
+/* Whether the searched part of a line's text contains the pattern. */
 static bool line_matches(struct log_attempt *attempt, const struct log_pattern *pattern,
 			 int64_t begin, int64_t end, char *text, size_t most)
 {
@@ -77,7 +77,7 @@ static bool line_matches(struct log_attempt *attempt, const struct log_pattern *
 	return log_pattern_matches(pattern, state, len);
 }
 
-/* The end of the last line: its line feed, or the log's end where it has none. */
+/* The end of the last line: its line feed, or the log's end if it has none. */
 static int64_t last_line_end(struct window *window, int64_t floor)
 {
 	int64_t end = log_attempt_end(window->attempt);

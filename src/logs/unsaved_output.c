@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Beyond this a program waits. */
+/* With more than this, a program waits. */
 #define ENOUGH ((size_t) 128 * 1024)
 
 struct unsaved_attempt_output {
@@ -80,7 +80,7 @@ struct unsaved_attempt_output *unsaved_output_create(struct unsaved_output *unsa
 	return output;
 }
 
-/* What was taken does not lie about until all is, which a slow terminal may never come to. */
+/* Taken bytes are removed from memory, even if a slow terminal never takes all of them. */
 void unsaved_output_add(struct unsaved_attempt_output *output, const char *bytes, size_t len)
 {
 	if (output->n_taken >= ENOUGH) {

@@ -17,19 +17,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Milliseconds that one index record stands for at least. A replica that prints without pause
- * costs 200 small writes a second, and lines of two replicas merge as they came. */
+/* The least time in milliseconds between two index records. A replica that prints without pause
+ * costs 200 small writes a second, and lines of two replicas merge in their order. */
 #define RECORD_SPACING ((msec) 5)
-/* A disk that is full is asked again so often, and not for each write. */
+/* How often writing to a full disk is tried again. */
 #define RETRY_SPACING MSEC_PER_SECOND
-/* A line that is longer does not wait for its end. */
+/* A longer line does not wait for its end. */
 #define LONGEST_LINE ((size_t) 64 * 1024)
 
 struct log_writer {
 	struct log_name name;
-	struct unsaved_output *unsaved_output; /* NULL: nobody shows what cannot be kept */
-	struct output_copy *copy; /* NULL: nobody wants one */
-	struct text line; /* started while writing failed: goes where its end goes */
+	struct unsaved_output *unsaved_output; /* NULL: unsaved output is not shown */
+	struct output_copy *copy; /* NULL: no copy */
+	struct text line; /* started while writing failed: goes to the same place as its end */
 	bool is_failing;
 	char *paths[LOG_FILE_COUNT];
 	int fd; /* -1: could not be opened (again) so far */
@@ -39,8 +39,8 @@ struct log_writer {
 	int64_t size; /* of the file */
 	char last_byte;
 	msec last_time; /* of the newest index record */
-	uint64_t lost; /* bytes that could not be kept since it began to fail */
-	int failure; /* errno that began it */
+	uint64_t lost; /* bytes lost since the failure began */
+	int failure; /* errno of the first failure */
 	msec retry_at;
 };
 
@@ -150,8 +150,8 @@ const char *log_writer_path(const struct log_writer *writer)
 	return writer->paths[LOG_FILE_TEXT];
 }
 
-/* Renames the full file and its index, and begins new ones; 0 or errno. Where the new ones cannot
- * be made, the next try makes them; a file that cannot be renamed grows on. */
+/* Renames the full file and its index, and creates new ones; 0 or errno. If the new ones cannot be
+ * created, the next call tries again; a file that cannot be renamed keeps growing. */
 static int rotate(struct log_writer *writer)
 {
 	const char *const *paths = (const char *const *) writer->paths;
@@ -161,15 +161,15 @@ static int rotate(struct log_writer *writer)
 		return 0;
 	}
 	if (rename(paths[LOG_FILE_INDEX], paths[LOG_FILE_OLD_INDEX]) != 0)
-		unlink(paths[LOG_FILE_INDEX]); /* it does not speak of the new file */
+		unlink(paths[LOG_FILE_INDEX]); /* it is not about the new file */
 	close_files(writer);
 	writer->base += writer->size;
 	writer->size = 0;
 	return open_files(writer);
 }
 
-/* Writes the time of the bytes that come next where that is due. An index that cannot be written
- * costs precision of time, not output. */
+/* Writes the time of the following bytes if one is due. If the index cannot be written, times get
+ * less precise, but no output is lost. */
 static void write_log_time(struct log_writer *writer, msec now)
 {
 	bool is_first = writer->size == 0;
@@ -185,7 +185,7 @@ static void write_log_time(struct log_writer *writer, msec now)
 		writer->last_time = record.time;
 }
 
-/* Appends to the file; 0 or errno, and how much of it is kept. */
+/* Appends to the file; 0 or errno, and how many bytes were written. */
 static int append_to_log_file(struct log_writer *writer, const char *bytes, size_t len,
 			      size_t *ret_written)
 {
@@ -197,7 +197,7 @@ static int append_to_log_file(struct log_writer *writer, const char *bytes, size
 	return failure;
 }
 
-/* Says in the log what is missing at this place. Whole or not at all: 0 or errno. */
+/* Writes into the log what is missing at this place. Complete or not at all: 0 or errno. */
 static int append_note_of_loss(struct log_writer *writer)
 {
 	char note[200];
@@ -220,10 +220,10 @@ static int append_note_of_loss(struct log_writer *writer)
 	return failure;
 }
 
-/* Output that the file does not take. Lines stay whole: one that was started
- * waits for its end, which the file may take. */
+/* Output that the file does not take. Lines stay complete: a started line waits for its end, which
+ * the file may take. */
 
-/* NULL: nobody shows it. */
+/* NULL: it is not shown. */
 static struct unsaved_attempt_output *shown_output(const struct log_writer *writer)
 {
 	return writer->unsaved_output && unsaved_output_is_shown(writer->unsaved_output)
@@ -231,7 +231,7 @@ static struct unsaved_attempt_output *shown_output(const struct log_writer *writ
 		       : NULL;
 }
 
-/* How much of the started text is whole lines, or has to be taken for such. */
+/* How much of the started text is complete lines, or has to be taken as such. */
 static size_t whole_lines(const struct text *text)
 {
 	const char *end = text->len ? memrchr(text->bytes, '\n', text->len) : NULL;
@@ -241,8 +241,7 @@ static size_t whole_lines(const struct text *text)
 	return text->len >= LONGEST_LINE ? text->len : 0;
 }
 
-/* Gives the first bytes of what was started to the terminal; the log misses
- * them. */
+/* Moves the first bytes of the started text to the terminal; the log will miss them. */
 static void give_away(struct log_writer *writer, size_t len)
 {
 	struct unsaved_attempt_output *output = shown_output(writer);
@@ -267,14 +266,14 @@ bool log_writer_has_room(const struct log_writer *writer)
 	return !output || unsaved_output_has_room(output);
 }
 
-/* What the file takes next comes behind all that it did not take: that has to
- * be shown before. */
+/* The next bytes of the file follow all bytes that it did not take: those have to be shown
+ * first. */
 static bool may_go_on(const struct log_writer *writer, msec now)
 {
 	return now >= writer->retry_at && unsaved_output_is_empty(shown_output(writer));
 }
 
-/* Does all that stands between `bytes` and the disk; 0 or errno, and how much of it is kept. */
+/* All steps from `bytes` to the disk; 0 or errno, and how many bytes were written. */
 static int write_log_output(struct log_writer *writer, const char *bytes, size_t len, msec now,
 			    size_t *ret_written)
 {

@@ -11,7 +11,7 @@ static const char *manifest_kind_of(const struct json *object)
 	return json_as_string(json_get(object, "kind"), "");
 }
 
-/* What is of no namespace cannot be given by a Role. */
+/* A Role cannot grant permissions on cluster-wide kinds. */
 static struct json *rules_of_namespace(const struct json *rules)
 {
 	struct json *kept = json_new_array();
@@ -25,7 +25,7 @@ static struct json *rules_of_namespace(const struct json *rules)
 	return kept;
 }
 
-/* Of a ClusterRole, or of its binding. */
+/* Converts a ClusterRole or its binding. */
 static struct json *in_namespace(const struct json *object, const char *name_space)
 {
 	struct json *made = json_new_copy(object);

@@ -1,4 +1,4 @@
-/* A job that has ended, and of which nothing is left to do, keeps its record alone. */
+/* A finished job with nothing left to do keeps only its record. */
 #include "base/mem.h"
 #include "cluster/store.h"
 #include "cluster/tfjob_record.h"
@@ -131,15 +131,15 @@ static void make_parts(struct managed_job *job, const char *document)
 	make_starter(job);
 }
 
-/* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.
- */
+/* It has finished, and neither its Pods nor the clock require anything more: most jobs of a
+ * cluster. */
 static bool is_settled(const struct managed_job *job)
 {
 	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
 	       operator_is_finished(job);
 }
 
-/* False where there is nothing to be done for it. */
+/* Returns false if there is nothing to do for it. */
 static bool begin_work(struct managed_job *job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -159,7 +159,7 @@ static bool begin_work(struct managed_job *job)
 	return true;
 }
 
-/* The pass ends in on_passed; where there is none, it has ended. */
+/* A pass ends in on_passed; if there is no work, it has ended on return. */
 void managed_job_reconcile(struct managed_job *job)
 {
 	struct controller *controller = job->controller;
@@ -176,7 +176,7 @@ void managed_job_reconcile(struct managed_job *job)
 	if (!has_work)
 		managed_job_end_work(job);
 	queue_done(controller->queue, job->key, false, loop_now());
-	/* The Lease is overdue, and may be held again before anybody is told. */
+	/* The Lease is overdue, and may be held again before that is reported. */
 	if (has_work && !may_act && controller->told == LEASE_HELD)
 		operator_enqueue(job, loop_now() + OPERATOR_FIRST_PAUSE);
 }

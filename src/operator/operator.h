@@ -1,5 +1,5 @@
-/* Serves TFJob objects: for each of them the reconciler that `run` has, with Pods and Services as
- * back end and the API server as store. */
+/* Manages TFJob objects: runs the reconciler of `run` for each, with Pods and Services as back end
+ * and the API server as store. */
 #pragma once
 
 #include "base/err.h"
@@ -9,9 +9,9 @@
 #include "kube/pod_group.h"
 #include "kube/tfjob_objects.h"
 
-struct controller; /* an operator that runs */
+struct controller; /* a running operator */
 
-/* What a front shares with the operator. */
+/* What the operator shares with another server in the process. */
 struct operator_host {
 	struct loop *loop;
 	struct kube_api *api;
@@ -21,28 +21,29 @@ struct operator_host {
 struct operator_settings {
 	kube_log_in_fn log_in;
 	void *log_in_data;
-	const char *const *namespaces; /* of which TFJobs are served, one mirror and one cache for
-					  each; ends with NULL, and is empty where all are */
-	struct tfjob_manner manner; /* of all jobs */
-	const struct gang *gang; /* which places their Pods together; NULL: none does */
-	const struct listening *metrics; /* where /metrics is served; NULL: nowhere */
-	const struct listening *health; /* and /healthz and /readyz, besides; NULL: nowhere */
-	const char *lease_name; /* in the login's namespace, of which the holder alone acts; NULL:
-				   nobody else does */
-	/* Something else in the same process, before the loop runs; its end follows where it began.
-	 * NULL: nothing. */
+	const char *const *namespaces; /* whose TFJobs are managed, with a mirror and a cache for
+					  each; ends with NULL; empty: all */
+	struct tfjob_manner manner; /* for all jobs */
+	const struct gang *gang; /* scheduler that places a job's Pods together; NULL: none */
+	const struct listening *metrics; /* where to serve /metrics; NULL: nowhere */
+	const struct listening *health; /* where to serve /healthz and /readyz; NULL: nowhere */
+	const char *lease_name; /* in the login's namespace; only its holder acts; NULL: no other
+				   operator exists */
+	/* Starts another server in the same process before the loop runs; end_front ends it. NULL:
+	 * none. */
 	int (*start_http_server)(const struct operator_host *host, void *data, struct err *err);
 	void (*end_front)(void *data);
 	void *http_server_data;
-	/* What people should know: a sentence. */
+	/* Receives a sentence for the user. */
 	void (*say)(const char *sentence, void *data);
 	void *data;
 };
 
-/* Until a signal asks for the end. Jobs go on. ERR_INVALID where the cluster's definition of TFJobs
- * is another one, which drops what is written into a status (kube/tfjob_definition.h). */
+/* Runs until a signal stops it. Jobs keep running. Returns ERR_INVALID if the cluster's definition
+ * of TFJobs is another one, which prunes what is written into a status
+ * (kube/tfjob_definition.h). */
 int operator_run(const struct operator_settings *settings, struct err *err) MUST_USE;
 
-/* All TFJobs were listed, and no other operator is the leader. */
+/* Whether all TFJobs were listed, and no other operator is the leader. */
 bool operator_is_leading(const struct controller *controller);
 void operator_write_metrics(const struct controller *controller, struct text *text);

@@ -1,5 +1,5 @@
-/* Each Pod is taken through the steps below, one call at a time. What fails is tried again from the
- * first step on, after longer and longer pauses: the server says how far it is. */
+/* Each Pod goes through the steps below, one request at a time. After a failure it restarts from
+ * the first step, after growing pauses: the server reports its progress. */
 #include "operator/pod_starter.h"
 
 #include "base/base64.h"
@@ -20,11 +20,11 @@
 #define TURN_TIME MSEC_PER_SECOND
 #define FIRST_PAUSE 100
 #define LONGEST_PAUSE (10 * MSEC_PER_SECOND)
-#define MARK "muster/pod-server-ran" /* annotation of a Pod with an old server */
+#define MARK "muster/pod-server-ran" /* annotation for a Pod with an old server */
 
 enum step {
 	STEP_READ, /* the Pod: its TF_CONFIG, and whether it is marked */
-	STEP_ASK, /* the server how far it is */
+	STEP_ASK, /* ask the server for its progress */
 	STEP_CONFIGURE,
 	STEP_MARK,
 	STEP_RUN,
@@ -35,15 +35,15 @@ struct pod_start {
 	struct pod_starter *starter;
 	char *name, *uid;
 	int attempt;
-	int n_restarts; /* of the container, each with a server that knows nothing */
+	int n_restarts; /* of the container, each with a server without state */
 	enum step step;
 	bool is_old; /* its server has no /status */
 	bool is_marked;
 	struct json *tf_config; /* NULL: the Pod has none */
 	struct kube_call *call;
 	struct text answer;
-	struct request_slot slot; /* to be started: of many Pods, a few at a time … */
-	msec turn_until; /* … for so long; a Pod that does not answer keeps no other waiting */
+	struct request_slot slot; /* for its start: only a few Pods at a time … */
+	msec turn_until; /* … and until then, so that an unresponsive Pod does not delay others */
 	int n_failures;
 	msec again_at;
 };
@@ -52,7 +52,7 @@ struct pod_starter {
 	struct pod_starter_settings settings;
 	struct job_follower *seen;
 	struct loop_watch *timer;
-	const char *secret_name; /* NULL: none is asked for */
+	const char *secret_name; /* NULL: no secret is needed */
 	char *secret; /* NULL: not known yet */
 	struct kube_call *secret_call;
 	int n_secret_failures;
@@ -85,7 +85,7 @@ static void secret_failed(struct pod_starter *starter, const struct err *err)
 {
 	starter->secret_again_at =
 		loop_now() + compute_pod_start_pause(++starter->n_secret_failures);
-	loop_timer_arm(starter->timer, loop_now()); /* which sees what is due first */
+	loop_timer_arm(starter->timer, loop_now()); /* checks what is due first */
 	report_pod_start_trouble(starter, err);
 }
 
@@ -103,7 +103,7 @@ static struct json *secret_new(const struct pod_starter *starter, const char *te
 	return object;
 }
 
-/* It may have been made by another meanwhile: then that one counts. */
+/* Another client may have created it meanwhile: then that one is used. */
 static void on_secret_made(struct json *object, const struct kube_status *status,
 			   const struct err *err, void *data)
 {
@@ -201,7 +201,7 @@ static void start_failed(struct pod_start *start, const struct err *err)
 	start->step = STEP_READ;
 	start->again_at = loop_now() + compute_pod_start_pause(++start->n_failures);
 	loop_timer_arm(start->starter->timer, loop_now());
-	/* At first it does not listen yet. */
+	/* At first it is not listening yet. */
 	if (start->n_failures > 3) {
 		err_prefix(&told, "Pod '%s' cannot be told to start its training", start->name);
 		report_pod_start_trouble(start->starter, &told);
@@ -214,7 +214,7 @@ static void read_pod(struct pod_start *start, const struct json *pod)
 	const struct json *annotations = json_get_path(pod, "metadata", "annotations", NULL);
 	const char *text = NULL;
 
-	/* The later one of two counts. */
+	/* The last of two equal names counts. */
 	for (size_t i = 0; i < json_count(environment); i++)
 		if (text_equals(json_as_string(json_get(json_at(environment, i), "name"), ""),
 				"TF_CONFIG"))
@@ -270,7 +270,7 @@ static void on_pod_start_answer(struct json *object, const struct kube_status *s
 	start->call = NULL;
 	if (err)
 		fault = *err;
-	/* The API server was reached, and it is the Pod that was not. */
+	/* The API server was reached, but the Pod was not. */
 	if (err && status->code)
 		fault.code = ERR_IO;
 	if (err && start->step == STEP_ASK && err->code == ERR_NOT_FOUND) {
@@ -314,7 +314,7 @@ static void ask_pod(struct pod_start *start, enum kube_verb verb, const char *pa
 				      on_pod_start_answer, start);
 }
 
-/* A Pod that is its whole job has none, as TFJobs have it; exec.py reads one in any case. */
+/* A single-Pod TFJob has no TF_CONFIG, but exec.py always reads one. */
 static struct json *config_of_one(const struct job *job)
 {
 	struct json *config = json_new_object();
@@ -362,8 +362,7 @@ static void on_marked(struct json *object, const struct kube_status *status, con
 		go_to(start, STEP_RUN);
 }
 
-/* Begins with one that is there: the Pod of this name may be another by now, which the uid tells.
- */
+/* Adds the mark. The uid in the patch makes it fail if the name is another Pod's by now. */
 static void mark(struct pod_start *start)
 {
 	const struct pod_starter_settings *settings = &start->starter->settings;
@@ -443,7 +442,7 @@ static void add_pod_start(struct pod_starter *starter, const struct job_pod *pod
 	starter->starts[starter->n_starts++] = start;
 }
 
-/* What has this name by now may be another Pod, or none, or it has ended. */
+/* The name may now be another Pod's, or no Pod's, or the Pod has ended. */
 static void see_pod(struct pod_starter *starter, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(starter->seen, name);
@@ -467,8 +466,8 @@ static void on_slot(void *data)
 	loop_timer_arm(start->starter->timer, loop_now());
 }
 
-/* Takes its first step when it is due and has its slot. When to look again; MSEC_NEVER: when
- * something comes. */
+/* Takes its first step when it is due and has its slot. Returns when to look again; MSEC_NEVER:
+ * after an event. */
 static msec attend(struct pod_start *start, msec now)
 {
 	const struct pod_starter_settings *settings = &start->starter->settings;
@@ -491,7 +490,7 @@ static msec attend(struct pod_start *start, msec now)
 	return start->turn_until;
 }
 
-/* What is due; and arms the timer for the next. */
+/* Runs what is due and arms the timer for the next. */
 static void on_pod_starter_timer(void *data)
 {
 	struct pod_starter *starter = data;
@@ -507,7 +506,7 @@ static void on_pod_starter_timer(void *data)
 	loop_timer_arm(starter->timer, wake_at);
 }
 
-/* Many come together. */
+/* Many changes come at the same time. */
 static void on_starting_pod_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct pod_starter *starter = data;

@@ -1,14 +1,15 @@
-/* Starts the training in Pods whose server waits to be told who they are (serve/pod_server.h, and
- * that of ElasticDL's images): as soon as a Pod runs, its configuration and the order to run.
+/* Starts the training in Pods whose server waits for its configuration (serve/pod_server.h, and
+ * that of ElasticDL's images). As soon as a Pod is running, it gets its configuration and the order
+ * to run.
  *
- * Both sides know the Secret that the Pods name (spec/elasticdl.h). The starter makes it, and the
+ * Both sides know the Secret that the Pods name (spec/elasticdl.h). The starter creates it, and the
  * TFJob owns it.
  *
- * It asks through the API server (pods/proxy), which reaches Pods from outside of the cluster too.
- * The configuration is what the Pod's own TF_CONFIG says: its addresses are names, which stay when
- * a replica is started again. What came of an earlier process is asked of the server in the Pod, so
- * that nothing is started twice. An old server does not know: a Pod is marked before it is asked to
- * run. */
+ * Requests go through the API server (pods/proxy), which reaches Pods from outside of the cluster
+ * too. The configuration comes from the Pod's own TF_CONFIG: its addresses are names, which stay
+ * when a replica restarts. The state of an earlier process is read from the server in the Pod, so
+ * that nothing is started twice. An old server cannot report it: so a Pod is marked before it is
+ * asked to run. */
 #pragma once
 
 #include "base/err.h"
@@ -22,9 +23,9 @@ struct pod_starter;
 struct pod_starter_settings {
 	struct loop *loop;
 	struct kube_api *api;
-	struct job_cache *cache; /* of TFJobs */
-	const struct job *job; /* with a pod_server_port and its uid; both outlive the starter */
-	/* Why a Pod does not begin, again for each try; it goes on trying. */
+	struct job_cache *cache; /* for TFJobs */
+	const struct job *job; /* with pod_server_port and uid; both must outlive the starter */
+	/* Why a Pod does not start, called for each try; it keeps retrying. */
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
 };

@@ -1,5 +1,5 @@
-/* For all namespaces, or for each that is served, one mirror of the TFJobs and one cache of their
- * Pods and Services; and a queue of the jobs that are to be looked at. */
+/* Has one mirror of the TFJobs and one cache of their Pods and Services, for all namespaces or for
+ * each managed one, and a queue of the jobs to reconcile. */
 #include "base/mem.h"
 #include "cluster/store.h"
 #include "cluster/tfjob_record.h"
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define LOOKS_IN_ONE_TURN 32 /* then others have theirs: answers, signals */
+#define LOOKS_IN_ONE_TURN 32 /* then answers and signals are handled */
 
 static bool is_in(const struct scope *scope, const char *key)
 {
@@ -20,7 +20,7 @@ static bool is_in(const struct scope *scope, const char *key)
 	return len == 0 || (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/');
 }
 
-/* In a mirror of one namespace objects are known by their names alone. */
+/* A mirror of one namespace names objects without the namespace. */
 static struct managed_job *find_served_job(const struct controller *controller, const char *key)
 {
 	for (size_t i = 0; i < controller->n_scopes; i++) {
@@ -37,7 +37,7 @@ struct walk {
 	size_t scope, place;
 };
 
-/* Begin with zeros; NULL behind the last one. */
+/* Zero the walk to begin; NULL at the end. */
 static struct managed_job *next_job(const struct controller *controller, struct walk *walk)
 {
 	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = 0) {
@@ -87,9 +87,9 @@ static void look_at_all(struct controller *controller)
 		operator_enqueue(job, loop_now());
 }
 
-/* The TFJobs, as the cluster shows them. */
+/* The TFJobs, as observed on the cluster. */
 
-/* Of several operators the one that acts counts. */
+/* Of several operators only the leader counts. */
 static void count_job(const struct managed_job *job, enum metrics_job_event event)
 {
 	struct controller *controller = job->controller;
@@ -98,7 +98,7 @@ static void count_job(const struct managed_job *job, enum metrics_job_event even
 		metrics_count_job(&controller->counts, job->name_space, event);
 }
 
-/* It came after the first list, or no operator has written anything of it yet. */
+/* It was created after the first list, or no operator has written to it yet. */
 static bool is_created(const struct scope *scope, const struct json *object)
 {
 	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
@@ -111,7 +111,7 @@ static void see_manager(struct managed_job *job, const struct json *object)
 	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
 }
 
-/* Whatever comes of it, nothing is decided from it any more. */
+/* Whatever its result, nothing more is decided from it. */
 static void drop_pass(struct managed_job *job)
 {
 	if (!job->is_passing)
@@ -130,7 +130,7 @@ static void release_served_job(void *kept, void *data)
 	count_job(job, METRICS_JOB_DELETED);
 	managed_job_report_removed(job);
 	drop_pass(job);
-	managed_job_end_work(job); /* which may ask for another look */
+	managed_job_end_work(job); /* which may request another pass */
 	queue_remove(controller->queue, job->key);
 	managed_job_free(job);
 }
@@ -160,7 +160,7 @@ static void *project(const struct json *object, void *before, void *data)
 	if (!before && is_created(scope, object))
 		count_job(job, METRICS_JOB_CREATED);
 	store_kube_observe(job->store, object);
-	job->is_over = false; /* of how it was */
+	job->is_over = false; /* of the previous work */
 	job->is_terminating = json_get_path(object, "metadata", "deletionTimestamp", NULL);
 	operator_enqueue(job, loop_now());
 	return job;
@@ -173,7 +173,7 @@ static void on_tfjob_watch_progress(void *data)
 	operator_clear_outage(scope->controller);
 }
 
-/* The rest project has seen to. */
+/* `project` has handled the rest of the change. */
 static void on_tfjob_change(const char *name, void *data)
 {
 	(void) name;
@@ -188,7 +188,7 @@ static void on_tfjobs_synced(void *data)
 	operator_clear_outage(scope->controller);
 	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
-	look_at_all(scope->controller); /* which had to wait for this */
+	look_at_all(scope->controller); /* which had to wait for this list */
 }
 
 static void on_watch_trouble(const struct err *err, void *data)
@@ -224,7 +224,7 @@ static void watch_scope(struct scope *scope)
 	};
 
 	scope->cache = job_cache_new(&cache);
-	/* The first job does not wait for their lists. */
+	/* Watched now, so that the first job does not wait for the lists. */
 	job_cache_watch(scope->cache, JOB_CACHE_PODS);
 	job_cache_watch(scope->cache, JOB_CACHE_SERVICES);
 	scope->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
@@ -253,7 +253,7 @@ static bool may_operator_change(void *data)
 	return operator_may_act(data);
 }
 
-/* Another may have acted since: what is kept of a job's work is of no use any more. */
+/* Another operator may have acted since, so the state of each job's work is stale. */
 static void end_all_work(struct controller *controller)
 {
 	struct managed_job *job;
@@ -281,8 +281,8 @@ static void tell_standing(struct controller *controller, enum lease_standing sta
 	operator_report(controller, sentence);
 }
 
-/* A watch may have been silent while this process stood still or was cut off, and another acted:
- * after a loss nothing is decided on what was seen before. */
+/* While this process was paused or disconnected, a watch may have been silent while another
+ * operator acted. After a loss of the Lease nothing is decided on earlier observations. */
 static void begin_all_work(struct controller *controller)
 {
 	for (size_t i = 0; i < controller->n_scopes && controller->has_held; i++) {
@@ -341,7 +341,7 @@ static int watch_lease(struct controller *controller, struct err *err)
 	return rc;
 }
 
-/* The kind of PodGroups has to be there: without it no job would ever start. */
+/* The kind PodGroup must exist: without it no job would ever start. */
 
 static void on_pod_groups(struct json *object, const struct kube_status *status,
 			  const struct err *err, void *data)
@@ -387,7 +387,8 @@ static int check_gang(struct controller *controller, struct err *err)
 				    : 0;
 }
 
-/* The definition of TFJobs. Where it may not be read, the first write of a status shows it. */
+/* The definition of TFJobs. If it may not be read, the first write of a status shows the
+ * problem. */
 
 static void on_definition(struct json *object, const struct kube_status *status,
 			  const struct err *err, void *data)
@@ -418,7 +419,7 @@ static void ask_for_definition(struct controller *controller)
 
 /* The process. */
 
-/* The Lease is left to others first. */
+/* Releases the Lease first. */
 static void stop_operator(struct controller *controller)
 {
 	if (!controller->lease || controller->is_ending) {
@@ -447,7 +448,7 @@ void operator_write_metrics(const struct controller *controller, struct text *te
 	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
 }
 
-/* Passes are those of all jobs, of which many are under way at once, and not the exporter's. */
+/* The passes are those of all jobs, many of them concurrent, not the exporter's. */
 static void write_metrics(const struct metrics_passes *of_exporter, struct text *text, void *data)
 {
 	(void) of_exporter;

@@ -18,12 +18,12 @@ static char *fault_of(const struct job *job)
 	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
 }
 
-/* While it is written, and its Events are sent once it is; or while the job is deleted. */
+/* Exists while the status is written and its Events are sent; or while the job is deleted. */
 struct refusal {
 	struct arena *arena;
 	struct job *job;
 	struct plan plan;
-	bool is_removal; /* it was written, and the job's time to live is over */
+	bool is_removal; /* it was written, and the job's time to live has passed */
 };
 
 void operator_refusal_free(struct refusal *refusal)
@@ -40,7 +40,7 @@ const struct job *operator_refusal_removes(const struct refusal *refusal)
 	return refusal && refusal->is_removal ? refusal->job : NULL;
 }
 
-/* Twice as long each time in a row. */
+/* Doubles with each failure in a row. */
 static msec update_refusal_pause(struct managed_job *job, const struct err *err)
 {
 	msec pause = job->refusal_pause ? job->refusal_pause : OPERATOR_FIRST_PAUSE;
@@ -66,7 +66,8 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 	if (err && err->code != ERR_CONFLICT)
 		operator_failed(job, refusal->job, err);
 	operator_refusal_free(refusal);
-	/* What came meanwhile was passed over; after a conflict it is known by now. */
+	/* Changes that arrived meanwhile were ignored; after a conflict the new state is known by
+	 * now. */
 	if (!is_removed)
 		operator_enqueue(job, loop_now() + update_refusal_pause(job, err));
 }
@@ -107,7 +108,7 @@ static void tell_unread(struct managed_job *job, const struct err *fault)
 		operator_report_job_error(job, fault);
 }
 
-/* Once it is written, the job's time to live counts. */
+/* Once it is written, the job's time to live applies. */
 static void begin_refusal(struct managed_job *job, const struct store_record *record,
 			  const char *fault)
 {
@@ -153,7 +154,7 @@ bool operator_refuse(struct managed_job *job)
 	return true;
 }
 
-/* Where nobody could write a status it is told here. */
+/* If no status could be written, it is only reported in the log. */
 void operator_refuse_unread(struct managed_job *job, const struct err *fault)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};

@@ -13,7 +13,7 @@
 #define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
 #define HTTP_CREATED 201
 
-/* One setting up. */
+/* Begin and end. */
 
 int operator_setup_begin(struct operator_setup *setup,
 			 const struct operator_setup_settings *settings, struct err *err)
@@ -228,7 +228,7 @@ static int remove_object(struct operator_setup *setup, const struct kube_resourc
 	return operator_setup_change(setup, &request, "deleted", err);
 }
 
-/* Rights that an earlier install gave, and that are not among the wanted ones. */
+/* Deletes permissions of an earlier install that are not wanted now. */
 static int remove_rights(struct operator_setup *setup, const struct json *wanted, struct err *err)
 {
 	static const struct kube_resource *const kinds[] = {
@@ -333,7 +333,7 @@ static int wait_for_its_end(struct operator_setup *setup, struct err *err)
 		       "the Pods are deleted");
 }
 
-/* The last first, so that what acts goes before its rights, and may let its Lease go. */
+/* The last object first: the operator ends before its permissions, and can release its Lease. */
 static int remove_objects(struct operator_setup *setup, const struct json *objects, struct err *err)
 {
 	bool takes_definition = setup->settings->takes_definition;

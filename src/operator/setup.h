@@ -1,5 +1,5 @@
-/* `muster operator install` and `uninstall`: what deploy/ has, applied to a cluster and taken away
- * again. A step at a time, and each is told. Jobs are never touched. */
+/* `muster operator install` and `uninstall`: applies deploy/ to a cluster and removes it again.
+ * Each step is reported. Jobs are never touched. */
 #pragma once
 
 #include "base/err.h"
@@ -13,25 +13,26 @@ struct operator_setup_settings {
 	kube_log_in_fn log_in;
 	void *log_in_data;
 	struct deployment_choice choice;
-	bool is_dry_run; /* what would be done is told, and nothing changed */
-	bool is_waiting; /* until the Deployment is there, or its Pods are gone */
-	bool takes_definition; /* uninstall: the definition of TFJobs goes too, if there is none */
-	bool leaves_other_kinds; /* upgrade: objects of the old operator's other kinds may be left
-				    without one */
-	void (*tell)(const char *sentence, void *data); /* of each step */
+	bool is_dry_run; /* report what would be done, and change nothing */
+	bool is_waiting; /* until the Deployment is available, or its Pods are deleted */
+	bool takes_definition; /* uninstall: delete the definition of TFJobs too, if unused */
+	bool leaves_other_kinds; /* upgrade: objects of the old operator's other kinds may lose
+				    their operator */
+	void (*tell)(const char *sentence, void *data); /* reports each step */
 	void (*warn)(const char *sentence, void *data);
 	void *data;
 };
 
-/* Errors as kube/api.h; ERR_UNREACHABLE also where the Deployment is not there after minutes. */
+/* Errors as in kube/api.h; ERR_UNREACHABLE also if the Deployment is not available after
+ * minutes. */
 int operator_install(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
-/* ERR_REFUSED where the definition of TFJobs should go, and there are TFJobs. */
+/* Returns ERR_REFUSED if the definition of TFJobs should be deleted, but TFJobs exist. */
 int operator_uninstall(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
-/* The old operator's Deployment, if it is there, is scaled to none, what its webhook says of TFJobs
- * is taken away, and ours is installed. ERR_REFUSED where it serves objects of other kinds. */
+/* Scales the old operator's Deployment to 0, if it exists, removes TFJobs from its webhook, and
+ * installs ours. Returns ERR_REFUSED if it manages objects of other kinds. */
 int operator_upgrade(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 
-/* One setting up, for the files that do it. */
+/* State of one install, uninstall or upgrade, shared by their files. */
 struct operator_setup {
 	const struct operator_setup_settings *settings;
 	struct loop *loop;
@@ -47,19 +48,20 @@ void operator_setup_report(const struct operator_setup *setup, const char *forma
 	PRINTF_LIKE(2, 3);
 /* "deployments 'NAME' of namespace N". Caller frees. */
 char *operator_setup_shown(const struct kube_request *request) MUST_USE;
-/* Makes a call that changes something, and tells what was done ("scaled to 0"); of a dry run the
- * telling alone. What is to be deleted may be gone. */
+/* Makes a request that changes something, and reports the result ("scaled to 0"); a dry run only
+ * reports. An object to delete may be missing. */
 int operator_setup_change(struct operator_setup *setup, const struct kube_request *request,
 			  const char *done, struct err *err) MUST_USE;
-/* The objects of a kind, of all namespaces; the caller frees the answer. A kind that the cluster
- * does not know has none. */
+/* Lists the objects of a kind in all namespaces; the caller frees the answer. A kind that the
+ * cluster does not know has none. */
 int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
 			const char *label_selector, struct json **ret_list,
 			struct err *err) MUST_USE;
-/* Until what a mirror shows is enough; false after minutes. */
+/* Waits until `is_enough` accepts the mirror; false after minutes. */
 bool operator_setup_wait(struct operator_setup *setup, const struct kube_resource *resource,
 			 const char *namespace_name, const char *name, const char *label_selector,
 			 bool (*is_enough)(const struct kube_mirror *mirror));
-/* Until there are no such Pods; false after minutes. In a dry run they stay, and true is given. */
+/* Waits until there are no such Pods; false after minutes. In a dry run they stay, and it returns
+ * true. */
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
 				 const char *label_selector);

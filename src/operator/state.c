@@ -4,14 +4,14 @@
 #include "io/log.h"
 #include "io/loop.h"
 
-/* What is due. */
+/* Due passes. */
 
 void operator_arm(struct controller *controller)
 {
 	loop_timer_arm(controller->timer, queue_wake_at(controller->queue));
 }
 
-/* What changes of jobs that have begun is seen, however many wait to begin. */
+/* Changes of running jobs take precedence, however many jobs wait to begin. */
 void operator_enqueue(struct managed_job *job, msec due)
 {
 	if (due != MSEC_NEVER)
@@ -26,7 +26,7 @@ bool operator_may_act(const struct controller *controller)
 	       (!controller->lease || lease_keeper_standing(controller->lease) == LEASE_HELD);
 }
 
-/* What is said, sent and counted. */
+/* Messages, Events and counts. */
 
 void operator_report(struct controller *controller, const char *sentence)
 {
@@ -34,7 +34,7 @@ void operator_report(struct controller *controller, const char *sentence)
 		controller->settings->say(sentence, controller->settings->data);
 }
 
-/* A server that is not reached is told of once, whatever was asked of it for whom. */
+/* An unreachable server is reported once, whatever the request. */
 static bool is_worth_telling(struct controller *controller, const struct err *err)
 {
 	bool was_away = controller->is_away;
@@ -74,11 +74,11 @@ void operator_stop_for(struct controller *controller, const struct err *fault)
 	if (controller->fault.code)
 		return;
 	controller->fault = *fault;
-	controller->fault.code = ERR_INVALID; /* of what people set up */
+	controller->fault.code = ERR_INVALID; /* an error of the set-up */
 	controller->end(controller);
 }
 
-/* The definition of TFJobs that the cluster has may be another one. */
+/* The cluster may have another definition of TFJobs. */
 void operator_failed(struct managed_job *job, const struct job *own, const struct err *err)
 {
 	const struct note note = {
@@ -104,7 +104,7 @@ void operator_report_removed(const struct managed_job *job, const struct job *ow
 	tfjob_events_send(job->controller->events, own, &note);
 }
 
-/* An end has two notes under the policy ExitCode. */
+/* Under the policy ExitCode an end has two notes. */
 static void count_note(struct managed_job *job, const struct note *note)
 {
 	static const struct {
@@ -132,6 +132,6 @@ void operator_send_event(const struct job *own, const struct note *note, void *d
 	struct managed_job *job = data;
 
 	count_note(job, note);
-	if (!text_equals(note->reason, "ReplicaWaits")) /* its Pods' own Events say so */
+	if (!text_equals(note->reason, "ReplicaWaits")) /* its Pods' own Events report this */
 		tfjob_events_send(job->controller->events, own, note);
 }

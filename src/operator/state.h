@@ -1,9 +1,9 @@
-/* What an operator knows of itself and of the TFJobs that it serves. The lowest of its files:
+/* The state of an operator and of the TFJobs that it manages. The lowest layer of its files:
  *
  *     process.c  what is watched, the Lease, the end
  *     job.c      work on one TFJob
- *     refusal.c  a TFJob that nothing can be made of
- *     state.c    this: what is due, what is said and counted
+ *     refusal.c  a TFJob that cannot be run
+ *     state.c    this: due passes, messages and counts
  *
  * Only they include it. */
 #pragma once
@@ -26,12 +26,12 @@
 #include <string.h>
 
 #define OPERATOR_MANAGER "kubeflow.org/training-operator"
-#define OPERATOR_REFUSED "FailedValidation" /* as training-operator names it, and never uses it */
-#define OPERATOR_FIRST_PAUSE MSEC_PER_SECOND /* after what fails; then twice as long */
-#define OPERATOR_PASSES 18 /* at once: each waits for a server to take its status */
+#define OPERATOR_REFUSED "FailedValidation" /* training-operator's word, which it never uses */
+#define OPERATOR_FIRST_PAUSE MSEC_PER_SECOND /* after a failure; doubles each time */
+#define OPERATOR_PASSES 18 /* concurrent passes: each waits for the server to store its status */
 #define OPERATOR_LONGEST_PAUSE (60 * MSEC_PER_SECOND)
 
-/* What is watched as one: a namespace, or all of them. */
+/* What is watched together: a namespace, or all. */
 struct scope {
 	struct controller *controller;
 	const char *namespace_name; /* KUBE_ALL_NAMESPACES: all */
@@ -50,44 +50,42 @@ struct controller {
 	struct loop_watch *timer;
 	struct end_signals signals;
 	struct tfjob_events *events;
-	struct lease_keeper *lease; /* NULL: nobody else acts */
-	enum lease_standing told; /* of which was spoken last */
-	bool has_held; /* the Lease, before */
+	struct lease_keeper *lease; /* NULL: no other operator exists */
+	enum lease_standing told; /* the standing reported last */
+	bool has_held; /* held the Lease before */
 	struct exporter *metrics, *health;
 	struct metrics_jobs counts;
 	struct metrics_passes passes;
 	int64_t n_errors; /* passes that failed */
-	bool is_away; /* the server was not reached, which was told, and no pass has ended well
-			 since */
+	bool is_away; /* the outage of the server was reported, and no pass has succeeded since */
 	bool is_ending;
-	struct err fault; /* what it ends with; code 0: it was asked to */
+	struct err fault; /* why it ends; code 0: it was asked to */
 	char *last_trouble;
-	struct err err; /* with which it cannot begin */
-	void (*end)(struct controller *controller); /* leaves the Lease to others first */
+	struct err err; /* why it cannot begin */
+	void (*end)(struct controller *controller); /* releases the Lease first */
 };
 
 struct managed_job {
 	struct controller *controller;
 	struct scope *scope;
 	char *key; /* NAMESPACE/NAME */
-	char *name_space; /* its turn is that of its namespace */
+	char *name_space; /* the tenant whose turn it takes */
 	char *uid;
 	struct store *store;
-	struct job *job; /* as it was when work on it began; NULL: nothing is at work */
+	struct job *job; /* as it was when work on it began; NULL: no work */
 	struct backend *backend;
 	struct reconciler *reconciler;
 	struct pod_starter *starter; /* NULL: its Pods start by themselves */
-	struct refusal *refusal; /* that is being written; NULL: none is */
-	msec refusal_pause; /* after the next try of that which fails */
-	char *trouble; /* that was told of it last; NULL: none was */
-	int restarts; /* of its status, as far as they were counted; -1: none was seen */
+	struct refusal *refusal; /* being written; NULL: none */
+	msec refusal_pause; /* after its next failure */
+	char *trouble; /* the last error reported for it; NULL: none */
+	int restarts; /* of its status, as counted so far; -1: no status seen */
 	int64_t pass_start; /* in microseconds */
-	bool is_passing; /* its reconciler is at work, and the queue waits for it */
-	bool is_of_others; /* another manager serves it */
+	bool is_passing; /* its reconciler is running, and the queue waits for it */
+	bool is_of_others; /* another manager owns it */
 	bool is_end_counted;
-	bool is_over; /* what is at work may go */
-	bool is_terminating; /* somebody deletes it: what is its own goes with it, and nothing is
-				made */
+	bool is_over; /* the objects of its work may be freed */
+	bool is_terminating; /* it is being deleted, with all its objects: nothing is created */
 };
 
 static inline const char *managed_job_name(const struct managed_job *job)
@@ -95,7 +93,7 @@ static inline const char *managed_job_name(const struct managed_job *job)
 	return strchr(job->key, '/') + 1;
 }
 
-static inline bool operator_is_manager(const char *managed_by) /* NULL: nobody is named */
+static inline bool operator_is_manager(const char *managed_by) /* NULL: no manager is named */
 {
 	return !managed_by || text_equals(managed_by, OPERATOR_MANAGER);
 }
@@ -105,44 +103,44 @@ static inline bool operator_manages(const struct job *job)
 	return operator_is_manager(job->managed_by);
 }
 
-/* What is due. */
+/* Due passes. */
 void operator_arm(struct controller *controller);
-/* Not later than `due`. */
+/* Reconciles the job at `due` or earlier. */
 void operator_enqueue(struct managed_job *job, msec due);
-/* What is being given back is not held any more, whatever its time. */
+/* Whether we hold the Lease. A Lease that is being released does not count, whatever its time. */
 bool operator_may_act(const struct controller *controller);
 
-/* What is said: the same once, and of a server that is not reached one sentence for all. */
+/* Messages: repeats are dropped, and an unreachable server is reported once for all jobs. */
 void operator_report(struct controller *controller, const char *sentence);
 void operator_report_error(struct controller *controller, const struct err *err);
 void operator_report_job_error(const struct managed_job *job, const struct err *err);
-/* It answers. */
+/* The server responds again. */
 void operator_clear_outage(struct controller *controller);
-/* Nothing that is done would be right. */
+/* Ends the operator because of a permanent fault. */
 void operator_stop_for(struct controller *controller, const struct err *fault);
-/* A reconcile pass has failed. Said once, and on the job itself, where its owner looks. */
+/* A reconcile pass failed. Reported once, and on the job itself, for its owner. */
 void operator_failed(struct managed_job *job, const struct job *own, const struct err *err);
-/* Its time to live was over. */
+/* Its time to live has passed. */
 void operator_report_removed(const struct managed_job *job, const struct job *own);
-/* A reconciler_note_fn of a served job: counts the note and sends its Event. */
+/* A reconciler_note_fn for managed jobs: counts the note and sends its Event. */
 void operator_send_event(const struct job *own, const struct note *note, void *data);
 
-/* A TFJob that nothing can be made of is Failed, and says why: it never waits in silence. False:
- * there is nothing against the job, or it has ended, and is cleaned up as any other. */
+/* Marks a TFJob that cannot be run as Failed, with the reason: it never waits silently. Returns
+ * false if the job is valid, or has finished and is cleaned up as any other. */
 bool operator_refuse(struct managed_job *job);
-/* What cannot be read has no roles for us. */
+/* The same for a TFJob that cannot be parsed. */
 void operator_refuse_unread(struct managed_job *job, const struct err *fault);
 void operator_refusal_free(struct refusal *refusal); /* NULL is fine */
-/* The job that is being removed; NULL: none is. */
+/* The job that is being deleted; NULL: none. */
 const struct job *operator_refusal_removes(const struct refusal *refusal);
 bool operator_is_finished(const struct managed_job *job);
 
-/* A TFJob, as the cluster shows it. */
+/* From a TFJob, as observed on the cluster. */
 struct managed_job *managed_job_new(struct scope *scope, const struct json *object) MUST_USE;
 void managed_job_free(struct managed_job *job);
-/* Begins a reconcile pass, where there is something to be done. */
+/* Begins a reconcile pass, if there is something to do. */
 void managed_job_reconcile(struct managed_job *job);
-/* It is gone, which may be seen before its removal is answered. */
+/* The TFJob was deleted, which may be seen before the deletion is answered. */
 void managed_job_report_removed(const struct managed_job *job);
-/* What is at work for it goes: the next look begins anew. */
+/* Frees the objects of its work: the next pass starts from scratch. */
 void managed_job_end_work(struct managed_job *job);

@@ -1,5 +1,6 @@
-/* From training-operator 1.9 (its manifests): what it is known by, and what of it has to go. Its
- * Deployment, rights and the entries of other kinds stay, so that the way back is short. */
+/* Replaces training-operator 1.9 (its manifests): how it is recognized, and which parts must be
+ * removed. Its Deployment, permissions and the webhook entries of other kinds stay, so that going
+ * back is easy. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -99,7 +100,7 @@ static int end_old_operator(struct operator_setup *setup, struct err *err)
 	int rc = operator_setup_list(setup, &kube_deployments, OLD_SELECTOR, &list, err);
 	const struct json *items = json_get(list, "items");
 
-	if (rc == 0 && json_count(items) == 0) /* its webhook may have been left */
+	if (rc == 0 && json_count(items) == 0) /* its webhook may have been left over */
 		setup->settings->warn("no Deployment on this cluster has the label " OLD_SELECTOR
 				      ": training-operator is not installed, or is already deleted",
 				      setup->settings->data);
@@ -108,7 +109,7 @@ static int end_old_operator(struct operator_setup *setup, struct err *err)
 	return rc;
 }
 
-/* Its webhook, without which no TFJob could be made any more. */
+/* Its webhook, which would reject every new TFJob without its server. */
 
 static const char *name_of_entry(const struct json *configuration, size_t place)
 {
@@ -127,7 +128,7 @@ static void add_step(struct json *steps, const char *operation, const char *path
 	json_append(steps, step);
 }
 
-/* Somebody may have changed the list since: then nothing is done. */
+/* If another client has changed the list since, nothing is done. */
 static int remove_entry(struct operator_setup *setup, const struct json *configuration,
 			size_t place, struct err *err)
 {

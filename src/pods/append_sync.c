@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILES_LIMIT 100000 /* of a log folder; more are none */
+#define FILES_LIMIT 100000 /* of a log directory; more are an error */
 #define BLOCK_SIZE 4096 /* of usual file systems */
 
 struct append_sync_file {
 	char *path;
-	uint64_t size; /* that is here */
+	uint64_t size; /* of the local copy */
 };
 
 struct kube_append_sync {
@@ -26,16 +26,16 @@ struct kube_append_sync {
 	struct append_sync_folder *folder;
 	struct kube_script *script;
 	struct append_sync_frames frames;
-	struct append_sync_file *file; /* of the piece that comes; NULL: none yet */
+	struct append_sync_file *file; /* of the present piece; NULL: none yet */
 	int fd; /* open at its end; -1: none */
 	bool has_answered;
-	bool is_asked; /* for a round, as soon as there is room to say so */
+	bool is_asked; /* a round, as soon as there is room to request it */
 };
 
-/* Each round begins with the files that are here, "./PATH//SIZE", since no path has two slashes,
- * and a "." behind them. A file may become shorter, or go, while its bytes are sent: zeros take
- * their place, because their number was promised, and the next round sees that the file is shorter.
- * A file whose name has a line feed is two that are not there. */
+/* Each round begins with a list of the local files, "./PATH//SIZE", since no path contains two
+ * slashes, and a "." after them. A file may become shorter, or be deleted, while its bytes are
+ * sent: zeros replace the missing bytes, because their number was announced, and the next round
+ * sees that the file is shorter. A file whose name has a line feed looks like two missing files. */
 static const char script_text[] =
 	"path=$1\n"
 	"nl='\n'\n"
@@ -74,7 +74,7 @@ static const char script_text[] =
 	"	(look) || echo missing\n"
 	"done\n";
 
-/* The folder here. */
+/* The local directory. */
 
 void append_sync_folder_done(struct append_sync_folder *folder)
 {
@@ -112,7 +112,7 @@ static int make_parent(const char *path, struct err *err)
 	return folder_create(parent, err);
 }
 
-/* A file that begins anew is another file: a reader that has the old one open reads that to its
+/* A file that starts again becomes a new file: a reader that has the old one open reads that to its
  * end. */
 static int open_anew(struct kube_append_sync *sync, const char *path, struct err *err)
 {
@@ -133,10 +133,10 @@ static int open_at_end(struct kube_append_sync *sync, const char *path, struct e
 	return sync->fd < 0 ? err_set_errno(err, errno, "cannot write into '%s'", path) : 0;
 }
 
-/* What comes. */
+/* Receiving. */
 
-/* What a file that begins anew takes besides its bytes, with the folders above it, which alone
- * could fill the disk. One that it replaces still counts: a reader may have it open. */
+/* The disk space of a new file in addition to its bytes, with its parent directories, which alone
+ * could fill the disk. A replaced file still counts: a reader may have it open. */
 static uint64_t cost_of_names(const char *path)
 {
 	uint64_t n_names = 1;
@@ -250,7 +250,7 @@ static void on_growth_answer(const char *line, const char *bytes, size_t len, vo
 {
 	struct kube_append_sync *sync = data;
 
-	(void) line; /* it is there: no other is sent */
+	(void) line; /* the directory exists: no other answer is sent */
 	sync->has_answered = true;
 	send_known_files(sync);
 	on_growth_bytes(bytes, len, data);

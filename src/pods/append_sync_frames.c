@@ -13,7 +13,7 @@ void append_sync_frames_done(struct append_sync_frames *frames)
 	text_done(&frames->line);
 }
 
-/* Cuts the word off that stands before a space, and reads it as a number. */
+/* Cuts off the word before a space, and reads it as a number. */
 static int take_number(char **rest, uint64_t *ret_number, struct err *err)
 {
 	char *word = *rest, *space = strchr(word, ' ');
@@ -59,7 +59,7 @@ static int parse_growth_line(struct append_sync_frames *frames,
 	return 0;
 }
 
-/* Of a line, with its end; gives how many bytes those were. */
+/* Takes bytes of a line, and its end; returns their number. */
 static int take_of_line(struct append_sync_frames *frames, const char *bytes, size_t len,
 			const struct append_sync_reader *reader, size_t *ret_used, struct err *err)
 {

@@ -10,8 +10,8 @@ bool kube_channels_choose(struct kube_channels *channels, const char *protocol)
 	return channels->can_close || text_equals(protocol, KUBE_CHANNELS_V4);
 }
 
-/* Nothing promises that the Status comes in one piece: the API server copies it from another
- * connection. It may also begin with an empty message, as a greeting. */
+/* The Status may arrive in several pieces: the API server copies it from another connection. It may
+ * also start with an empty message, as a greeting. */
 static int store_exec_status(struct kube_channels *channels, const char *bytes, size_t len,
 			     struct err *err)
 {
@@ -64,7 +64,7 @@ int kube_channels_take(struct kube_channels *channels, const char *message, size
 	}
 }
 
-/* The exit code stands as text among the causes of the failure. */
+/* The exit code is text among the causes of the failure. */
 static int read_exit_code(const struct json *status, int *ret_exit_code, struct err *err)
 {
 	const struct json *causes = json_get_path(status, "details", "causes", NULL);
@@ -136,7 +136,7 @@ void kube_channels_add_input(struct text *message, const char *bytes, size_t len
 	text_add_bytes(message, bytes, len);
 }
 
-/* TerminalSize of remotecommand.go, whose members have no names of their own in JSON. */
+/* TerminalSize of remotecommand.go; its members keep their Go names in JSON. */
 void kube_channels_add_size(struct text *message, int columns, int rows)
 {
 	add_channel(message, KUBE_CHANNEL_RESIZE);

@@ -1,5 +1,5 @@
-/* What an exec or attach says over its WebSocket: each message is a channel's number in one byte,
- * and bytes of that channel. Bytes to events and back; pure.
+/* The messages of an exec or attach over its WebSocket: a channel's number in one byte, then bytes
+ * of that channel. Converts bytes to events and back; pure.
  *
  * Source of the rules: Kubernetes' k8s.io/apimachinery/pkg/util/remotecommand/constants.go and
  * k8s.io/client-go/tools/remotecommand/v4.go. */
@@ -12,58 +12,58 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sub-protocols, the better one first. The older one cannot close standard input. */
+/* Sub-protocols, the preferred one first. The older one cannot close standard input. */
 #define KUBE_CHANNELS_V5 "v5.channel.k8s.io"
 #define KUBE_CHANNELS_V4 "v4.channel.k8s.io"
 
-/* Of the Status with which a command ends. */
+/* Of the Status that ends a command. */
 #define KUBE_CHANNELS_STATUS_LIMIT ((size_t) 64 * 1024)
 
 enum kube_channel {
 	KUBE_CHANNEL_INPUT = 0,
 	KUBE_CHANNEL_OUTPUT = 1,
 	KUBE_CHANNEL_ERROR_OUTPUT = 2,
-	KUBE_CHANNEL_STATUS = 3, /* how the command ended, as a Status object */
+	KUBE_CHANNEL_STATUS = 3, /* how the command exited, as a Status object */
 	KUBE_CHANNEL_RESIZE = 4,
-	KUBE_CHANNEL_CLOSE = 255, /* its one byte is the channel that gets nothing more */
+	KUBE_CHANNEL_CLOSE = 255, /* its one byte is the channel that is closed */
 };
 
-/* What has come of one connection. Zero it to begin. */
+/* The state of one connection. Zero it to begin. */
 struct kube_channels {
 	bool can_close; /* the server chose KUBE_CHANNELS_V5 */
-	struct text status; /* the Status object, as far as it has come */
+	struct text status; /* the Status object, as far as it has arrived */
 };
 
 enum kube_channel_event_type {
-	KUBE_CHANNEL_NOTHING, /* for nobody but us: a greeting, a piece of the Status */
+	KUBE_CHANNEL_NOTHING, /* nothing for the caller: a greeting, a piece of the Status */
 	KUBE_CHANNEL_BYTES, /* of one of the two outputs */
-	KUBE_CHANNEL_CLOSED, /* the channel brings nothing more */
+	KUBE_CHANNEL_CLOSED, /* the channel is closed */
 };
 
 struct kube_channel_event {
 	enum kube_channel_event_type type;
-	enum kube_channel channel; /* that it is about */
-	const char *bytes; /* they lie in the message */
+	enum kube_channel channel; /* of the event */
+	const char *bytes; /* borrowed from the message */
 	size_t len; /* never 0 */
 };
 
-/* Notes the sub-protocol that the server chose (NULL: none). False: it is neither of ours. */
+/* Records the sub-protocol that the server chose (NULL: none). False: it is neither of ours. */
 bool kube_channels_choose(struct kube_channels *channels, const char *protocol);
-/* Reads one message. Channels that nobody knows are passed over, as kubectl does. ERR_INVALID: an
- * empty message, or a close without a channel; ERR_LIMIT: the Status has no end. */
+/* Reads one message. Unknown channels are ignored, as kubectl does. ERR_INVALID: an empty message,
+ * or a close without a channel; ERR_LIMIT: the Status is too long. */
 int kube_channels_take(struct kube_channels *channels, const char *message, size_t len,
 		       struct kube_channel_event *ret_event, struct err *err) MUST_USE;
-/* When the connection is closed, and not before, because outputs may come behind the Status: how
- * the command ended. 0 with its exit code; ERR_REFUSED: it did not run, and why;
- * ERR_UNREACHABLE: the connection was lost before it ended; ERR_INVALID: the Status is none. */
+/* How the command exited. Call it only after the connection was closed, because output may follow
+ * the Status. 0 with its exit code; ERR_REFUSED: it did not run, with the reason; ERR_UNREACHABLE:
+ * the connection was lost before it exited; ERR_INVALID: an invalid Status. */
 int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code,
 		      struct err *err) MUST_USE;
 void kube_channels_done(struct kube_channels *channels);
 
 /* Messages to the server, added to the text. */
 void kube_channels_add_input(struct text *message, const char *bytes, size_t len);
-/* How large the terminal is; where the command has none, nobody minds. */
+/* The size of the terminal; ignored by a command without one. */
 void kube_channels_add_size(struct text *message, int columns, int rows);
-/* Ends standard input. ERR_UNSUPPORTED: the server's sub-protocol cannot say that. */
+/* Ends standard input. ERR_UNSUPPORTED: the server's sub-protocol has no message for it. */
 int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
 				   struct err *err) MUST_USE;

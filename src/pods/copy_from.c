@@ -1,5 +1,5 @@
-/* Two ends are waited for, in any order: of the script that packs there, and of the process that
- * unpacks here. */
+/* Two ends are waited for, in any order: of the packing script in the container, and of the
+ * unpacking process on this machine. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -15,9 +15,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* The answer says what it is. GNU tar ends with 1 when a file changed while it was read, and has
- * said so on stderr; other tars mean a failure by it. What cannot be read is no reason to lose the
- * rest, where a tar can go on. */
+/* The answer names the kind of the source. GNU tar exits with 1 when a file changed while it was
+ * read, and says so on stderr; for other tars that code is a failure. An unreadable file does not
+ * lose the rest, if tar can continue. */
 static const char script_text[] =
 	"path=$1\n"
 	"fail() { echo \"$2\" >&2; exit \"$1\"; }\n"
@@ -41,9 +41,9 @@ static const char script_text[] =
 	"[ \"$gnu$code\" = yes1 ] && code=0\n"
 	"exit $code\n";
 
-/* Putting what came in its place. */
+/* Moving the copy to its destination. */
 
-/* The only thing in the stage, which the container was to send as a file. Caller frees. */
+/* The only entry of the stage, which the container was to send as a file. Caller frees. */
 static char *find_file(const char *stage, struct err *err)
 {
 	DIR *folder = opendir(stage);
@@ -90,7 +90,7 @@ static int install(struct kube_copy *copy, struct err *err)
 	return file ? folder_move(file, copy->target, err) : err->code;
 }
 
-/* The news of two sides. */
+/* Callbacks of both sides. */
 
 static void end_if_both_ended(struct kube_copy *copy)
 {
@@ -104,7 +104,7 @@ static void end_if_both_ended(struct kube_copy *copy)
 	copy_free(copy);
 }
 
-/* The first error is the cause: one side follows the other. */
+/* The first error is the cause: the other side fails because of it. */
 static void note(struct kube_copy *copy, const struct err *err)
 {
 	if (err && !copy->err.code)
@@ -137,7 +137,7 @@ static void on_script_end(const char *warnings, const struct err *err, void *dat
 
 	copy->script = NULL;
 	copy_add_warning(copy, warnings);
-	if (err) { /* what came is not whole */
+	if (err) { /* the copy is incomplete */
 		note(copy, err);
 		unpacker_cancel(TAKE(copy->unpacker));
 	} else if (copy->unpacker) {
@@ -166,7 +166,7 @@ static void on_unpacker_end(const struct archive_left_out *left_out, const struc
 	end_if_both_ended(copy);
 }
 
-/* Beginning. */
+/* Starting. */
 
 static void choose_target(struct kube_copy *copy, const struct kube_copy_request *request)
 {
@@ -174,7 +174,7 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 	char *own CLEANUP(mem_free_text) = copy_base(request->here);
 	char *here = mem_copy_text(request->here);
 
-	/* "." and the like have no parent by their text. */
+	/* "." and similar paths have no parent in their text. */
 	if (!own && is_existing_folder(here)) {
 		free(here);
 		here = realpath(request->here, NULL);
@@ -189,7 +189,8 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 
 static int make_stage(struct kube_copy *copy, struct archive_limits *ret_limits, struct err *err)
 {
-	/* A folder that is there may lie in one that nobody may write to, or be a file system. */
+	/* The parent of an existing directory may not be writable, and the directory may be a file
+	 * system of its own. */
 	char *parent CLEANUP(mem_free_text) = is_existing_folder(copy->target)
 						      ? mem_copy_text(copy->target)
 						      : file_folder_of(copy->target);

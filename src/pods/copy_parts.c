@@ -53,7 +53,7 @@ const char *copy_warnings(const struct kube_copy *copy)
 void copy_free(struct kube_copy *copy)
 {
 	if (copy->stage && folder_remove(AT_FDCWD, copy->stage, NULL) < 0)
-		copy->err.code = ERR_IO; /* nobody asks any more */
+		copy->err.code = ERR_IO; /* the error is no longer used */
 	archive_pack_free(copy->pack);
 	free(copy->target);
 	free(copy->stage);

@@ -1,5 +1,5 @@
-/* The script there says which tar it has, gets the stream, and puts it in its place when the last
- * file of the stream has come. */
+/* The script in the container reports which tar it has, unpacks the stream, and moves the copy to
+ * its destination when the last file of the stream has arrived. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "pods/copy_parts.h"
@@ -11,12 +11,12 @@
 #define CONTENT "content" /* names in the stream */
 #define WHOLE "whole"
 
-/* -o: files belong to the user that unpacks them. An end of input is no proof of a whole stream: it
- * also comes when the connection is lost.
+/* -o: files belong to the user that unpacks them. An end of input does not prove that the stream is
+ * complete: it also happens when the connection is lost.
  *
- * A folder that is there gets entries, and nothing of itself is changed: it may be root's, or a
- * volume, whose parent may be too. So the stage lies in it then, and what came is moved, some names
- * at a time, because one program for each of thousands takes long. */
+ * An existing directory gets entries, and its attributes stay: it may be root's, or a volume, and
+ * so may its parent. So the stage is in that directory then, and the entries are moved in batches,
+ * because one program for each of thousands takes long. */
 static const char script_text[] =
 	"place=$1 name=$2 kind=$3\nfail() { echo \"$2\" >&2; exit \"$1\"; }\ncommand -v tar "
 	">/dev/null || fail 69 'the container has no tar, which copying needs'\ncase $place in /*) "
@@ -61,7 +61,7 @@ static void finish_copy_to_pod(struct kube_copy *copy, const char *warnings, con
 	copy_free(copy);
 }
 
-/* Its end of input means nothing there: the file that says so has not come. */
+/* The script ignores the end of input: the last file of the stream has not arrived. */
 static void abandon_copy_to_pod(struct kube_copy *copy)
 {
 	struct err err = copy->err;

@@ -12,7 +12,7 @@ struct kube_exec {
 	struct kube_exec_request request; /* the callbacks */
 	struct kube_call *call;
 	struct kube_channels channels;
-	struct err err; /* what the server sent is not to be understood */
+	struct err err; /* the server sent an invalid message */
 };
 
 static const char *const protocols[] = {KUBE_CHANNELS_V5, KUBE_CHANNELS_V4, NULL};
@@ -87,7 +87,7 @@ static void forward_channel_output(struct kube_exec *exec, const struct kube_cha
 					exec->request.data);
 		return;
 	case KUBE_CHANNEL_NOTHING:
-	case KUBE_CHANNEL_CLOSED: /* the connection ends as well, soon */
+	case KUBE_CHANNEL_CLOSED: /* the connection will be closed soon, too */
 		return;
 	}
 }
@@ -100,7 +100,7 @@ static void on_exec_message(const char *bytes, size_t len, void *data)
 	if (exec->err.code)
 		return;
 	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) == 0)
-		forward_channel_output(exec, &event); /* which may cancel */
+		forward_channel_output(exec, &event); /* the callback may cancel */
 	else
 		websocket_close(websocket_of(exec));
 }
@@ -113,7 +113,7 @@ static void on_exec_websocket_room(void *data)
 		exec->request.on_room(exec->request.data);
 }
 
-/* A Status that came whole counts, however the connection ended. */
+/* A complete Status counts, however the connection ended. */
 static int judge_end(const struct kube_exec *exec, const struct err *lost, int *ret_exit_code,
 		     struct err *err)
 {

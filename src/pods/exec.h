@@ -1,5 +1,5 @@
-/* A command in a container of a Pod (exec), or the one that runs there already (attach): its input
- * and outputs, and how it ended. Speaks v5.channel.k8s.io, or v4 where the server is older. */
+/* A command in a container of a Pod (exec), or the container's own command (attach): its input,
+ * outputs and exit code. Uses v5.channel.k8s.io, or v4 with an older server. */
 #pragma once
 
 #include "base/err.h"
@@ -20,36 +20,37 @@ struct kube_container {
 
 struct kube_exec_request {
 	struct kube_container container;
-	const char *const *command; /* with its arguments; ends with NULL; NULL: attach */
+	const char *const *command; /* with its arguments; ends with NULL; NULL itself: attach */
 	bool has_input;
-	bool is_terminal; /* both outputs are one then */
+	bool is_terminal; /* then both outputs are one */
 
-	/* Of KUBE_CHANNEL_OUTPUT or KUBE_CHANNEL_ERROR_OUTPUT. May pause or cancel. */
+	/* Output of KUBE_CHANNEL_OUTPUT or KUBE_CHANNEL_ERROR_OUTPUT. May pause or cancel. */
 	void (*on_output)(enum kube_channel channel, const char *bytes, size_t len, void *data);
-	/* There is room for input: when it begins, and whenever there was none. NULL: no input. */
+	/* There is room for input: called at the start, and whenever there is room again. NULL: no
+	 * input. */
 	void (*on_room)(void *data);
-	/* The last call, once. `err` is NULL when the command ran to its end, with `exit_code`;
-	 * ERR_REFUSED: it could not run; ERR_UNREACHABLE: nobody knows how it went on; else as of
-	 * kube/status.h: no such Pod, no right to do that. */
+	/* The last call, once. `err` is NULL when the command exited, with `exit_code`;
+	 * ERR_REFUSED: it could not run; ERR_UNREACHABLE: its fate is unknown; else as in
+	 * kube/status.h: no such Pod, no permission. */
 	void (*on_end)(int exit_code, const struct err *err, void *data);
 	void *data;
 };
 
-/* The request is needed only until this returns. Freed by its end or by kube_exec_cancel, one of
- * which comes before kube_api_free. */
+/* The request is needed only until this returns. It is freed after on_end or by kube_exec_cancel;
+ * either must come before kube_api_free. */
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request);
-/* Ends the connection without a callback; what it started may go on in the Pod. Not from `on_end`.
+/* Closes the connection without a callback; the command may continue in the Pod. Not from `on_end`.
  * NULL is fine. */
 void kube_exec_cancel(struct kube_exec *exec);
 
 /* False before the first on_room. */
 bool kube_exec_has_room(const struct kube_exec *exec);
-/* Takes the bytes always; a caller that sends much asks for room before. Not before the first
+/* Always takes the bytes; a caller that sends much checks for room before. Not before the first
  * on_room. */
 void kube_exec_send(struct kube_exec *exec, const char *bytes, size_t len);
-/* Behind what was sent. ERR_UNSUPPORTED: the server is too old to be told. */
+/* Ends the input after what was sent. ERR_UNSUPPORTED: the server is too old for that. */
 int kube_exec_end_input(struct kube_exec *exec, struct err *err) MUST_USE;
-/* Of the terminal. Not before the first on_room. */
+/* The size of the terminal. Not before the first on_room. */
 void kube_exec_resize(struct kube_exec *exec, int columns, int rows);
 /* As websocket_pause; from the first output on. */
 void kube_exec_pause(struct kube_exec *exec);

@@ -11,13 +11,13 @@
 
 struct kube_fetching {
 	struct kube_api *api;
-	struct kube_fetching_request request; /* its texts are those below */
+	struct kube_fetching_request request; /* its texts are the members below */
 	char *namespace_name, *job_name, *job_uid, *pod, *there, *here;
 	struct kube_call *call;
 	struct kube_copy *copy;
 	struct loop_watch *timer;
 	uint64_t bytes; /* when the timer was armed */
-	struct err why; /* the copy failed */
+	struct err why; /* why the copy failed */
 };
 
 static void free_fetching(struct kube_fetching *fetching)
@@ -62,7 +62,7 @@ static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
 
 /* The copy. */
 
-/* A Pod that is deleted ends its keeper too: there is nothing in it that could be had later. */
+/* Deleting a Pod stops its sidecar too: a later try would fail. */
 static void on_pod_of_failure(struct json *pod, const struct kube_status *status,
 			      const struct err *err, void *data)
 {
@@ -110,7 +110,7 @@ static void on_silence(void *data)
 	finish_pod_fetching(fetching, NULL, &err);
 }
 
-/* Begins to copy. */
+/* Starts the copy. */
 static int start_fetching_copy(struct kube_fetching *fetching, const struct json *pod,
 			       const char *who, struct err *err)
 {

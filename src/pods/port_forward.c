@@ -1,5 +1,5 @@
-/* The client's socket is read into the WebSocket while that has room, and the WebSocket into a sink
- * for the socket, which pauses it while the client is slow. */
+/* The client's socket is read into the WebSocket while that has room. The WebSocket is read into a
+ * sink for the socket, which pauses the WebSocket while the client is slow. */
 #include "pods/port_forward.h"
 
 #include "base/mem.h"
@@ -14,22 +14,22 @@
 
 #define READ_SIZE ((size_t) 32 * 1024) /* as kubectl */
 #define MESSAGE_LIMIT ((size_t) 1024 * 1024) /* servers send 32 KiB */
-/* Pings at half of it keep what lies between from closing a quiet connection. While a Pod does not
- * read what was sent to it, nobody there reads pings either (seen with containerd 1.6), and that is
- * no reason to end it soon. */
+/* Pings at half of this time keep proxies from closing a quiet connection. While a Pod does not
+ * read its data, its server does not read pings either (seen with containerd 1.6), which is no
+ * reason to close it soon. */
 #define SILENCE (240 * MSEC_PER_SECOND)
 
 struct kube_port_forward {
 	struct kube_port_forward_request request; /* its callback */
 	char *pod;
-	struct kube_call *call; /* NULL: the Pod's side has ended */
+	struct kube_call *call; /* NULL: the Pod's side is closed */
 	struct kube_port_frames frames;
 	struct sink *sink; /* to the client */
 	struct loop_watch *readable; /* the client's socket */
-	struct loop_watch *timer; /* armed when one side has ended */
+	struct loop_watch *timer; /* armed when one side was closed */
 	bool is_open; /* the WebSocket */
-	bool is_closing; /* we asked for that */
-	bool has_client_ended; /* it sends no more */
+	bool is_closing; /* we requested that */
+	bool has_client_ended; /* it has stopped sending */
 	struct err err;
 };
 
@@ -40,7 +40,7 @@ static struct websocket *websocket_of(const struct kube_port_forward *forward)
 	return kube_call_websocket(forward->call);
 }
 
-/* Its end. */
+/* Closing. */
 
 static void free_forward(struct kube_port_forward *forward)
 {
@@ -54,7 +54,7 @@ static void free_forward(struct kube_port_forward *forward)
 	free(forward);
 }
 
-/* What was cut off must not look whole: the client's next read fails. */
+/* Incomplete data must not look complete: the client's next read fails. */
 static void cut(const struct kube_port_forward *forward)
 {
 	const struct linger at_once = {.l_onoff = 1};
@@ -73,14 +73,14 @@ static void finish_port_forward(struct kube_port_forward *forward)
 	request.on_end(err.code ? &err : NULL, request.data);
 }
 
-/* The client went away: what the Pod says of it concerns nobody. */
+/* The client has closed its connection: the Pod's error about it is not reported. */
 static void finish_silently(struct kube_port_forward *forward)
 {
 	forward->err = (struct err){0};
 	finish_port_forward(forward);
 }
 
-/* A complaint counts however the connection ended. */
+/* An error of the server counts, however the connection ended. */
 static void judge_end(struct kube_port_forward *forward, const struct err *lost)
 {
 	if (forward->err.code ||
@@ -102,7 +102,7 @@ static void on_port_forward_timer(void *data)
 	struct kube_port_forward *forward = data;
 
 	if (sink_is_waiting(forward->sink)) {
-		arm_timer(forward); /* it is the client that is slow */
+		arm_timer(forward); /* only the client is slow */
 		return;
 	}
 	judge_end(forward, NULL);
@@ -155,8 +155,8 @@ static void on_port_forward_room(void *data)
 
 /* From the Pod to the client. */
 
-/* Reads on until the client has closed too: a socket that is closed with bytes unread would cut
- * off what the client has not got yet. */
+/* Reads until the client has closed too: closing a socket with unread bytes would drop data that
+ * the client has not received yet. */
 static void end_toward_client(struct kube_port_forward *forward)
 {
 	if (forward->err.code || forward->has_client_ended) {
@@ -194,7 +194,7 @@ static void give_to_client(struct kube_port_forward *forward, const char *bytes,
 		arm_timer(forward);
 }
 
-/* What is wrong is known; the server has a while to close. */
+/* The error is known; the server has a while to close. */
 static void close_websocket(struct kube_port_forward *forward)
 {
 	if (forward->is_closing)
@@ -231,7 +231,7 @@ static void on_port_forward_message(const char *message, size_t len, void *data)
 	if (rc < 0 || forward->frames.complaint.len)
 		close_websocket(forward);
 	if (rc == 0 && len)
-		give_to_client(forward, bytes, len); /* which may end it */
+		give_to_client(forward, bytes, len); /* this may free it */
 }
 
 static void end_websocket(struct json *object, const struct kube_status *status,
@@ -248,7 +248,7 @@ static void end_websocket(struct json *object, const struct kube_status *status,
 		end_toward_client(forward);
 }
 
-/* Beginning. */
+/* Starting. */
 
 static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward *forward)
 {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#define COMPLAINT_LIMIT ((size_t) 4096) /* an error keeps less */
+#define COMPLAINT_LIMIT ((size_t) 4096) /* an error's sentence is shorter */
 #define PORT_LEN ((size_t) 2)
 
-/* The port stands in little-endian order, and may come cut in two. */
+/* The port is in little-endian order, and may arrive in two parts. */
 static int take_port(struct kube_port_frames *frames, size_t *n_taken, const char **bytes,
 		     size_t *len, struct err *err)
 {
@@ -57,7 +57,8 @@ int kube_port_frames_take(struct kube_port_frames *frames, const char *message, 
 	return 0;
 }
 
-/* Container runtimes write a page around these two words, with sandboxes and network namespaces. */
+/* Container runtimes write a long message around these two words, with sandboxes and network
+ * namespaces. */
 static bool is_refused(const char *complaint)
 {
 	return strstr(complaint, "onnection refused");

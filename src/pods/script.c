@@ -6,12 +6,12 @@
 #include <string.h>
 
 #define ANSWER_LIMIT 64
-#define COMPLAINTS_LIMIT 2048 /* of which an error's sentence shows the beginning */
+#define COMPLAINTS_LIMIT 2048 /* an error's sentence shows its beginning */
 
 struct kube_script {
 	struct kube_script_request request; /* the callbacks */
 	struct kube_exec *exec;
-	struct text answer; /* as far as it has come */
+	struct text answer; /* as far as it has arrived */
 	struct text complaints;
 	bool has_answered;
 };
@@ -23,7 +23,7 @@ static void free_script(struct kube_script *script)
 	free(script);
 }
 
-/* What goes on as it may is no script of ours: without an end the line is cut. */
+/* A long line is no answer of our scripts: it is cut. */
 static void parse_script_answer(struct kube_script *script, const char *bytes, size_t len)
 {
 	const char *end = memchr(bytes, '\n', len);

@@ -1,6 +1,5 @@
-/* A shell script in a container. The first line that it prints is its answer, which says how it
- * goes on; what follows are bytes. What it writes to stderr is why it failed, or what it warns of.
- */
+/* Runs a shell script in a container. The first line of its output is its answer; bytes follow. Its
+ * stderr gives the reason of a failure, or warnings. */
 #pragma once
 
 #include "base/err.h"
@@ -12,8 +11,8 @@
 
 struct kube_script;
 
-/* What these exit codes of a script mean (their numbers are those of sysexits.h); any other but 0
- * is an ERR_IO. */
+/* The meanings of these exit codes of a script (the numbers are those of sysexits.h); any other
+ * code except 0 is an ERR_IO. */
 #define KUBE_SCRIPT_NOT_FOUND 66
 #define KUBE_SCRIPT_UNSUPPORTED 69
 #define KUBE_SCRIPT_EXISTS 73
@@ -24,22 +23,22 @@ struct kube_script_request {
 	const char *const *arguments; /* $1 …; ends with NULL */
 	bool has_input;
 
-	/* The line, without its line feed, and what came with it of the bytes. May cancel. */
+	/* The line, without its line feed, and the bytes that arrived with it. May cancel. */
 	void (*on_answer)(const char *line, const char *bytes, size_t len, void *data);
-	/* May cancel; NULL: they are dropped. */
+	/* More bytes. May cancel; NULL: they are dropped. */
 	void (*on_bytes)(const char *bytes, size_t len, void *data);
-	/* There is room for input, and there was an answer. May cancel. NULL: no input. */
+	/* There is room for input, after the answer. May cancel. NULL: no input. */
 	void (*on_room)(void *data);
-	/* The last call, once. `warnings` are the lines on stderr of a script that ended well, ""
-	 * if there were none; `err` is NULL then. */
+	/* The last call, once. After success, `err` is NULL and `warnings` are the lines on stderr,
+	 * "" if none. */
 	void (*on_end)(const char *warnings, const struct err *err, void *data);
 	void *data;
 };
 
-/* The request, but for its callbacks, is needed only until this returns. */
+/* The request, except its callbacks, is needed only until this returns. */
 struct kube_script *kube_script_new(struct kube_api *api,
 				    const struct kube_script_request *request);
-/* Ends it without a callback; not from `on_end`. NULL is fine. */
+/* Cancels it without a callback; not from `on_end`. NULL is fine. */
 void kube_script_cancel(struct kube_script *script);
-/* For input, and to hold back the output. */
+/* To send input, and to pause the output. */
 struct kube_exec *kube_script_exec(const struct kube_script *script);

@@ -1,5 +1,5 @@
-/* Structs are folded into columns by the tables of status/fields.h; columns are unfolded into
- * the JSON of status/json.c, which says what each member may be. */
+/* Writing turns structs into columns by the tables of status/fields.h. Reading turns columns into
+ * the JSON of status/json.c, which defines the valid members. */
 #include "reconcile/compact_status.h"
 
 #include "base/text.h"
@@ -15,9 +15,9 @@
 #define FAILURE "failure"
 #define SINCE "since"
 #define STARTED "Started" /* STARTING or RUNNING */
-#define CUT "failed" /* of what cannot be left out */
+#define CUT "failed" /* replaces a text that must not be omitted */
 
-/* A list of elements: their fields begin with a role and an index; each other one is a column. */
+/* A list of elements: their fields begin with a role and an index; each other field is a column. */
 struct table {
 	size_t size;
 	const struct status_field *fields;
@@ -33,7 +33,7 @@ static const struct table consequence_table = {sizeof(struct consequence),
 
 /* Writing. */
 
-/* Without what is seen by who looks at the replica. */
+/* Drops what the Pod itself shows. */
 static struct replica_status without_what_shows(const struct replica_status *replica)
 {
 	bool has_ended = replica_state_is_end(replica->state);
@@ -62,13 +62,13 @@ static struct replica_status without_what_shows(const struct replica_status *rep
 	return kept;
 }
 
-/* Elements first to end - 1 of a list. */
+/* Elements `first` to `end` - 1 of a list. */
 struct group {
 	const struct table *table;
 	const char *elements;
 	size_t first, end;
 	msec since; /* MSEC_UNSET: no time is set */
-	size_t room; /* for the texts of one column */
+	size_t room; /* left for the texts of one column */
 };
 
 static const void *field_at(const struct group *group, const struct status_field *field,
@@ -97,7 +97,7 @@ static size_t end_of_run(const struct group *group, const struct status_field *f
 	return end;
 }
 
-/* What says how a replica ended in one word is never left out. */
+/* A one-word reason of a replica's end is never omitted. */
 static const char *text_with_room(struct group *group, const struct status_field *field,
 				  const char *text)
 {
@@ -111,7 +111,7 @@ static const char *text_with_room(struct group *group, const struct status_field
 	return text;
 }
 
-/* NULL where it is not set. */
+/* NULL if it is not set. */
 static struct json *write_value(struct group *group, const struct status_field *field, size_t place)
 {
 	const void *at = field_at(group, field, place);
@@ -164,7 +164,7 @@ static void write_column(struct group *group, const struct status_field *field, 
 	size_t end = end_of_run(group, field, group->first);
 	struct json *value = write_value(group, field, group->first);
 
-	if (end == group->end) { /* all have this one */
+	if (end == group->end) { /* all have this value */
 		if (is_unset(field, value))
 			json_free(value);
 		else
@@ -283,8 +283,8 @@ struct json *compact_status_write(const struct status *status)
 /* Reading. */
 
 struct reader {
-	const char *list; /* what is unfolded, for sentences */
-	size_t place; /* which group of it */
+	const char *list; /* the list being expanded, for messages */
+	size_t place; /* index of the group */
 	struct err *err;
 	int rc;
 };
@@ -322,7 +322,7 @@ static bool read_range(const char **at, int *ret_first, int *ret_last)
 	return **at == '\0';
 }
 
-/* An object for each index, with the role; NULL for what are no indices. */
+/* An object with the role for each index; NULL if the indices are invalid. */
 static struct json *begin_elements(const struct json *group)
 {
 	const char *at = json_as_string(json_get(group, "indices"), "");
@@ -351,7 +351,7 @@ static struct json *begin_elements(const struct json *group)
 struct cursor {
 	const struct json *column;
 	size_t place;
-	int64_t left; /* of the run at `place`, once it was started */
+	int64_t left; /* in the run at `place`, once begun */
 };
 
 static const struct json *next_value(struct cursor *cursor)
@@ -432,7 +432,7 @@ static void unfold_group(struct reader *reader, const struct table *table, const
 		json_append(list, json_ref(json_at(elements, i)));
 }
 
-/* The groups of an object become the list that they stand for. */
+/* Expands the groups of an object into the list that they represent. */
 static int unfold(struct json *object, const char *groups_key, const char *key,
 		  const struct table *table, struct err *err)
 {

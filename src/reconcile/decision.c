@@ -1,4 +1,4 @@
-/* Puts job, last status and observation side by side, and knows how conditions change. */
+/* Combines job, last status and observation, and implements how conditions change. */
 #include "reconcile/decision.h"
 
 #include "base/text.h"
@@ -8,16 +8,16 @@
 #include <assert.h>
 #include <string.h>
 
-/* Whether a remembered replica has a place among those of its role. The limit guards against a
- * status that was written by hand. */
+/* Whether a recorded replica has a place among those of its role. The limit guards against a status
+ * that a user wrote. */
 static bool has_place(const struct role *role, const struct replica_status *remembered)
 {
 	return role && text_equals(role->name, remembered->role) && remembered->index >= 0 &&
 	       remembered->index < LIMIT_REPLICAS;
 }
 
-/* How many replicas of a role there are to look at: those wanted, and those remembered from before
- * a scale-down. */
+/* Number of replicas of a role to consider: those wanted, and those recorded from before a
+ * scale-down. */
 static int count_of_role(const struct role *role, const struct status *last)
 {
 	int count = role->replicas;
@@ -40,7 +40,7 @@ static size_t count_of_removed_roles(const struct job *job, const struct status 
 static struct replica *add_replica(struct decision *decision, const struct role *role,
 				   const struct replica_status *status)
 {
-	assert(decision->replicas); /* laid out, with room for all */
+	assert(decision->replicas); /* set up, with room for all */
 	struct replica *replica = &decision->replicas[decision->n_replicas];
 
 	replica->role = role;
@@ -58,7 +58,7 @@ static void add_role_replicas(struct decision *decision, const struct role *role
 				    .role = role->name, .index = index, .exit_code = -1});
 }
 
-/* What is remembered takes the place of the empty entries; replicas without a place stand last. */
+/* Recorded replicas replace the empty entries; replicas without a place come last. */
 static void add_remembered(struct decision *decision, const struct status *last)
 {
 	for (size_t i = 0; i < last->n_replicas; i++) {
@@ -103,8 +103,8 @@ static void lay_out(struct decision *decision, const struct status *last)
 	}
 }
 
-/* Where nothing is remembered of replicas, since another operator wrote the status, what is there
- * says which attempt it is: nobody is to be started again for that. */
+/* If no replicas are recorded, because another operator wrote the status, the existing objects
+ * define the attempt. No replica restarts for that reason. */
 static void take_attempts(struct decision *decision)
 {
 	const struct observed *observed = decision->observed;
@@ -152,16 +152,16 @@ static void attach_addresses(struct decision *decision)
 	}
 }
 
-/* Whether an end that was asked for was not asked for by us: the state Stopping is written before
- * the stop is sent. */
+/* Whether an end was requested by another client: muster writes the state Stopping before it sends
+ * the stop. */
 static bool is_end_foreign(const struct decision *decision, const struct replica *replica)
 {
 	return replica->is_wanted && !decision_is_at_rest(decision) &&
 	       replica->last_state != REPLICA_STOPPING && replica->last_state != REPLICA_STOPPED;
 }
 
-/* That a replica starts is written when it was asked for, which may never have come: one that
- * starts alone is started then, in the same attempt, and that is no restart. */
+/* The state Starting is written when the start is requested, which may never have happened. A
+ * replica that restarts alone is then started in the same attempt; this is no restart. */
 static bool may_never_have_been(const struct decision *decision, const struct replica *replica)
 {
 	return decision->observed->traits.repeats_attempts && decision->observed->is_first_look &&
@@ -170,7 +170,7 @@ static bool may_never_have_been(const struct decision *decision, const struct re
 	       !job_restarts_whole(decision->job, replica->role);
 }
 
-/* A replica whose object is gone. One that waits to be started has none yet. */
+/* The state of a replica without an object. A replica that waits for its start has none yet. */
 static enum replica_state state_without_object(const struct decision *decision,
 					       struct replica *replica)
 {
@@ -189,7 +189,7 @@ static enum replica_state state_of_live(const struct decision *decision, struct 
 	const struct observed_replica *object = replica->object;
 
 	if (replica->last_state == REPLICA_FAILED)
-		return REPLICA_FAILED; /* deleted by somebody else; that was answered already */
+		return REPLICA_FAILED; /* deleted by another client; that was already handled */
 	if (!observed_was_asked_to_end(object))
 		return object->phase == OBSERVED_RUNNING ? REPLICA_RUNNING : REPLICA_STARTING;
 	replica->is_disrupted = is_end_foreign(decision, replica);

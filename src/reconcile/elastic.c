@@ -12,7 +12,7 @@ static bool is_of_world(const struct decision *decision, const struct replica *r
 	return replica->status->attempt == decision->observed->world->generation;
 }
 
-/* So many worlds are told of. */
+/* Number of worlds that are reported. */
 #define MOST_WORLDS 20
 
 static void note_size(struct decision *decision)
@@ -29,7 +29,7 @@ static void note_size(struct decision *decision)
 				  : arena_format(decision->arena, "%d", size);
 }
 
-/* Processes of another world are leftovers from now on. */
+/* Processes of another world become leftovers. */
 static void follow_world(struct decision *decision)
 {
 	bool has_changed = false;
@@ -67,7 +67,8 @@ static const struct replica *find_new_failure(const struct decision *decision)
 	return first;
 }
 
-/* Whether it ends the job is the server's to say; the first one of a world is what it is about. */
+/* The server decides whether the failure ends the job; the first failure of a world is its
+ * cause. */
 static void report_member_failure(struct decision *decision)
 {
 	const struct replica *replica = find_new_failure(decision);
@@ -87,7 +88,7 @@ static void report_member_failure(struct decision *decision)
 		decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
 }
 
-/* What is known of this machine's processes is known better here. */
+/* A failure of this machine's process is known better on this machine. */
 static bool is_known_better(const struct failure *known, const struct failure *failure)
 {
 	if (!known || !known->role || known->attempt < failure->attempt)
@@ -95,7 +96,7 @@ static bool is_known_better(const struct failure *known, const struct failure *f
 	return known->attempt > failure->attempt || (!known->machine && !failure->machine);
 }
 
-/* The peer that failed may have waited for a process of this machine. */
+/* The failed peer may have waited for a process of this machine. */
 static struct failure *find_cause(const struct decision *decision, const struct failure *failure)
 {
 	struct failure *own =

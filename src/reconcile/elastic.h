@@ -1,9 +1,10 @@
-/* What one machine of an elastic job does with its processes. Which of them are to run is not
- * decided here but by the job's server (rendezvous/rendezvous.h), as observed->world says: attempts
- * are generations, a failure is told and not answered, and success is that of all machines. */
+/* Decides about the processes of one machine of an elastic job. Which of them should run is decided
+ * by the job's server (rendezvous/rendezvous.h) and given in observed->world. Attempts are
+ * generations. A failure is reported, not answered by a restart. Success is that of all
+ * machines. */
 #pragma once
 
 #include "reconcile/decision.h"
 
-/* In the place of what reconcile_decide decides for a job that is all on this machine. */
+/* Replaces the steps of reconcile_decide for a job that runs on this machine only. */
 void elastic_decide(struct decision *decision);

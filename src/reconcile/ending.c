@@ -1,4 +1,4 @@
-/* Stops, kills, removals, and addresses that are taken back. */
+/* Stops, kills, removals, and unpublished addresses. */
 #include "reconcile/ending.h"
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 #include "reconcile/output_idle.h"
 #include "status/failure_words.h"
 
-/* Peers wait for one another for at least as long before they give up. */
+/* Peers wait for one another for at least this long before they give up. */
 #define OUTPUT_IDLE_BEFORE_FAILURE (5 * MSEC_PER_SECOND)
 
 static void act_on_object(struct decision *decision, enum action_type type,
@@ -15,7 +15,7 @@ static void act_on_object(struct decision *decision, enum action_type type,
 	decision_act(decision, type, object->role, object->index, object->attempt, grace);
 }
 
-/* A stop that is overdue becomes a kill, where the back end does not see to that itself. */
+/* An overdue stop becomes a kill, unless the back end does that itself. */
 static void kill_if_overdue(struct decision *decision, const struct observed_replica *object,
 			    msec kill_at)
 {
@@ -35,21 +35,21 @@ static void ask_to_end(struct decision *decision, const struct observed_replica 
 	act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
 }
 
-/* Its process has ended, and others of its Pod run. */
+/* Its process has ended, but other containers of its Pod are running. */
 static bool is_open(const struct observed_replica *object)
 {
 	return !observed_is_live(object) && object->is_object_running;
 }
 
-/* They have their time too. */
+/* They get their grace period too. */
 static void end_open(struct decision *decision, const struct observed_replica *object, msec grace)
 {
 	if (!observed_was_asked_to_end(object))
 		ask_to_end(decision, object, grace);
 }
 
-/* What belongs to no wanted attempt: told to end, then removed. What was told before keeps the
- * grace that it was given. */
+/* Stops and then removes an object of no wanted attempt. If it was already asked to stop, its grace
+ * period stays. */
 static void end_leftover(struct decision *decision, const struct observed_replica *object,
 			 msec grace)
 {
@@ -63,9 +63,9 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 		ask_to_end(decision, object, grace);
 }
 
-/* Whose turn it is to be asked. Under parameter servers a chief saves when it is asked to end,
- * which needs the tasks that hold the variables, and those that carry its steps out; workers may
- * save too. */
+/* The turn in which a replica is asked to stop. A chief under parameter servers saves on request,
+ * which needs the tasks that hold the variables and those that run its steps. Workers may save
+ * too. */
 static int turn_of(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct role *role = job_role(decision->job, object->role);
@@ -86,11 +86,11 @@ static bool is_any_before(const struct decision *decision, int turn)
 	return false;
 }
 
-/* Somebody whose turn was before runs still, and has its time alone. */
+/* A replica of an earlier turn is still running and has its time alone. */
 static bool has_to_wait(const struct decision *decision, const struct observed_replica *object,
 			const struct ending *ending)
 {
-	static const int quarters_alone[] = {0, 2, 3}; /* of the grace, before each turn */
+	static const int quarters_alone[] = {0, 2, 3}; /* of the grace period, before each turn */
 	int turn = turn_of(decision, object);
 	msec until = decision->status->ending_since + ending->grace * quarters_alone[turn] / 4;
 
@@ -100,9 +100,8 @@ static bool has_to_wait(const struct decision *decision, const struct observed_r
 	return true;
 }
 
-/* What is left of it; but a replica that is asked very late, since no muster watched the job, is
- * not just killed.
- */
+/* The rest of the grace period. A replica that is asked very late, because no supervisor was
+ * running, still gets some time. */
 static msec grace_of_turn(const struct decision *decision, const struct ending *ending)
 {
 	msec left = decision->status->ending_since + ending->grace - decision->now;
@@ -122,8 +121,8 @@ static bool was_silent(const struct decision *decision, const struct observed_re
 	return last != MSEC_UNSET && decision->now - last >= duration;
 }
 
-/* Nobody knows what it was doing: the job took too long, or is stopped after a silence, or a peer
- * has failed that may have waited for it. */
+/* The replica's activity is unknown: the job took too long, or is stopped after a silence, or a
+ * peer has failed that may have waited for it. */
 static bool keeps_stacks(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct failure *failure = decision->status->failure;
@@ -146,15 +145,15 @@ static void ask_at_rest(struct decision *decision, const struct observed_replica
 	action->keeps_stacks = action->type == ACTION_STOP && keeps_stacks(decision, object);
 }
 
-/* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
- * in any case. A grace that was made shorter since counts. */
+/* A job at rest ends its own replicas as its `ending` says. Those that we stopped are removed in
+ * any case. A grace period that was shortened since counts. */
 static void end_at_rest(struct decision *decision, const struct observed_replica *object,
 			const struct ending *ending)
 {
 	bool was_asked = observed_was_asked_to_end(object);
 	msec kill_at = object->stop_asked_at + ending->grace;
 
-	if (object->is_unmade) { /* whatever stays: nothing more comes */
+	if (object->is_unmade) { /* remove it even if others stay: it will never exist */
 		ask_to_end(decision, object, 0);
 	} else if (is_open(object)) {
 		if (ending->ends_live)
@@ -203,7 +202,7 @@ static bool is_unmade(const struct replica *replica)
 	return replica->object && replica->object->is_unmade;
 }
 
-/* What is scaled away is over, however it ended: wanted again, it starts anew. */
+/* A replica that was scaled away has finished, however it ended. If wanted again, it restarts. */
 static bool is_unwanted_replica_over(const struct replica *replica)
 {
 	enum replica_state state = replica->status->state;
@@ -223,7 +222,7 @@ static void mark_turns(struct decision *decision, const struct ending *ending)
 		*since = decision->now;
 }
 
-/* Written before anything is asked to end: an end that comes now is ours. */
+/* Written before any replica is asked to stop, so that an end after this is ours. */
 static void mark_ending(struct decision *decision)
 {
 	bool is_at_rest = decision_is_at_rest(decision);
@@ -245,8 +244,8 @@ static void mark_ending(struct decision *decision)
 	}
 }
 
-/* An address is taken back when nothing is left that could answer there. Those of a member are in
- * what it offers to other machines, for as long as it is one. */
+/* An address is unpublished when nothing is left that could answer there. A member offers its
+ * addresses to other machines, so they stay published as long as it is a member. */
 static void unpublish(struct decision *decision)
 {
 	const struct observed_world *world = decision->observed->world;

@@ -1,13 +1,13 @@
-/* What has to end: leftovers of old attempts, replicas that are no longer wanted, and those of a
- * job at rest. */
+/* Plans what has to end: leftovers of old attempts, replicas that are no longer wanted, and those
+ * of a job at rest. */
 #pragma once
 
 #include "reconcile/decision.h"
 
-/* A job that is ended in turns has one grace for all of them. Whose turn is later is asked when
- * those before it have ended, and at the latest after a half (workers) or three quarters (parameter
- * servers) of the grace. The status has since when (ending_since).
+/* Marks in the status what is going to end. Plans the stops, the kills of overdue stops, the
+ * removals, and the addresses to unpublish.
  *
- * Marks in the status what is going to end, and plans the stops, the kills of overdue stops, the
- * removals, and the addresses to take back. */
+ * A job that ends in turns has one grace period for all turns. Replicas of a later turn are asked
+ * when the earlier ones have ended, but at the latest after a half (workers) or three quarters
+ * (parameter servers) of the grace period. The status has its beginning (ending_since). */
 void ending_plan(struct decision *decision);

@@ -5,6 +5,7 @@
 #include "spec/job.h"
 #include "status/status.h"
 
-/* The moment; MSEC_NEVER for a job that is kept, that has not finished, or that is suspended:
- * training-operator skips the time to live while a job is, which is how its users keep one. */
+/* The time of deletion; MSEC_NEVER if the job is kept, is not finished, or is suspended.
+ * training-operator ignores the time to live of a suspended job, so its users keep jobs that
+ * way. */
 msec expiry_of_job(const struct job *job, const struct status *status);

@@ -19,7 +19,7 @@ static const char *describe_signal(const struct decision *decision, int signal)
 		    : arena_format(decision->arena, "signal %d", signal);
 }
 
-/* A word that says how it ended; one that is left from before its end says nothing of it. */
+/* The reason of its end; a reason from before its end does not describe it. */
 static const char *reason_of(const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
@@ -57,7 +57,7 @@ static const char *describe_end(const struct decision *decision, const struct re
 	return reason ? arena_format(decision->arena, "%s (%s)", phrase, reason) : phrase;
 }
 
-/* What the back end says of it, as the end of that sentence; its full stop is ours to make. */
+/* The back end's message, as the end of that sentence, without its full stop. */
 static void add_message(const struct replica *replica, struct text *sentence)
 {
 	const char *message = replica->status->message;
@@ -114,7 +114,7 @@ static const char *failure_sentence_of(const struct decision *decision,
 	return arena_copy_text(decision->arena, text_of(&sentence));
 }
 
-/* One that neither ran nor ended when another one failed: stopped by a signal. */
+/* A replica that neither ran nor ended when another one failed: paused by a signal. */
 static const struct replica *find_stopped(const struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
@@ -127,8 +127,8 @@ static const struct replica *find_stopped(const struct decision *decision)
 	return NULL;
 }
 
-/* Peers that wait for one that is stopped fail, each in its own way; what was killed, or had a
- * reason of its own, did not fail of that. */
+/* Peers of a paused replica fail, each in its own way. A replica that was killed, or had its own
+ * reason, did not fail because of it. */
 static const char *describe_cause(const struct decision *decision, const struct replica *failed)
 {
 	const struct replica_status *status = failed->status;
@@ -232,7 +232,7 @@ void failure_add_consequences(const struct decision *decision, const struct repl
 	}
 }
 
-/* A cluster's times are whole seconds; within one the way it ended tells. */
+/* A cluster's times are whole seconds; within one second the kind of end decides. */
 static bool ended_by_itself(const struct decision *decision, const struct observed_replica *object)
 {
 	if (observed_is_live(object) || object->signal == SIGKILL ||
@@ -268,7 +268,7 @@ static struct failure *copy_failure(const struct decision *decision)
 	return copy;
 }
 
-/* The place of a replica among those that count as ended by us; n_consequences: it has none. */
+/* The index of the replica among those counted as ended by us; n_consequences: not found. */
 static size_t find_ended_by_us(const struct failure *failure, const struct observed_replica *object)
 {
 	size_t i = 0;
@@ -297,7 +297,7 @@ void failure_revise_consequences(struct decision *decision)
 
 		if (place == decision->status->failure->n_consequences)
 			continue;
-		if (!revised) /* the one that there is belongs to the last status */
+		if (!revised) /* the present one belongs to the last status */
 			decision->status->failure = revised = copy_failure(decision);
 		revised->consequences[place].what = describe_object(decision, object);
 	}

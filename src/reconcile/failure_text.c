@@ -13,9 +13,9 @@
 	"another process has the port, perhaps another replica of this job: let the script use a " \
 	"different port in each replica; a script that starts its own processes needs -w 1"
 
-/* Each was seen with TensorFlow 2.21, JAX 0.10 or Python 3.11, and what is advised helped. */
+/* Each was seen with TensorFlow 2.21, JAX 0.10 or Python 3.11, and the advice helped. */
 static const struct known_cause {
-	const char *words; /* in one of the last lines */
+	const char *words; /* in one of the last output lines */
 	const char *advice;
 } known_causes[] = {
 	{"distribute.values.PerReplica'>) to a Tensor",
@@ -78,7 +78,7 @@ static const char *advice_for(const char *line)
 	return NULL;
 }
 
-/* A sentence for what is recognised in the exception or the last lines; NULL where nothing is. */
+/* Advice for a cause recognized in the exception or the last lines; NULL: none. */
 static const char *known_cause_advice(const struct failure *failure)
 {
 	if (text_equals(failure->reason, "OOMKilled"))
@@ -91,11 +91,11 @@ static const char *known_cause_advice(const struct failure *failure)
 	return advice;
 }
 
-/* Heads of rows are as wide as the longest one and two blanks. */
+/* Row heads are as wide as the longest one plus two spaces. */
 #define ROW "  %-14s"
 #define FURTHER_ROW "                "
 
-/* What a program printed may be meant for a terminal, and do more there than show. */
+/* A program's output may contain terminal escape sequences. */
 static void add_failure_row(struct text *text, const char *head, const char *content)
 {
 	if (!content)
@@ -128,8 +128,8 @@ static void add_failure_rows(const char *head, const char *before, const char *c
 	}
 }
 
-/* How many consequences from the first on are replicas next to each other that ended alike: all of
- * sixty-four workers are one row, not sixty-four. */
+/* How many consequences from the first on are adjacent replicas that ended alike: sixty-four
+ * workers are one row, not sixty-four. */
 static size_t count_alike(const struct consequence *first, size_t n_rest)
 {
 	size_t n = 1;
@@ -170,7 +170,7 @@ static void add_consequences(const struct failure *failure, struct text *text)
 	}
 }
 
-/* The log of the attempt that failed, where the status still speaks of that one. */
+/* The log of the failed attempt, if the status still has that attempt. */
 static const char *log_of_failure(const struct status *status)
 {
 	const struct failure *failure = status->failure;
@@ -180,7 +180,7 @@ static const char *log_of_failure(const struct status *status)
 	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
 }
 
-/* What has not started has written nothing. */
+/* A replica that has not started has no output. */
 static bool has_started(const struct failure *failure)
 {
 	return !text_equals(failure->reason, FAILURE_REFUSED) &&
@@ -203,7 +203,7 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 	add_failure_row(text, "full log", text_of(&line));
 }
 
-/* Where the processes were before they were asked to end, when that was kept. */
+/* The stacks of the processes before they were asked to stop, if recorded. */
 static void add_failure_stacks(const struct failure *failure, struct text *text)
 {
 	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
@@ -217,7 +217,7 @@ static void add_all_stacks(const struct failure *failure, const char *job_words,
 		add_failure_row(text, "all stacks", stacks);
 }
 
-/* Of a job that nothing of it has ended. */
+/* For a job that was not ended by a replica. */
 static void add_whereabouts(const struct failure *failure, const char *job_words, struct text *text)
 {
 	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);

@@ -1,4 +1,4 @@
-/* The block that tells people why a job failed, the same wherever it is shown. */
+/* The block that tells the user why a job failed, identical wherever it is shown. */
 #pragma once
 
 #include "base/text.h"
@@ -7,17 +7,17 @@
 #include <stdbool.h>
 
 struct failure_style {
-	int offset; /* minutes that the reader's clocks are ahead of UTC */
+	int offset; /* minutes that the reader's time zone is ahead of UTC */
 	bool skips_last_lines; /* the reader has just seen them */
 };
 
-/* Adds what failed first, and how (status->failure, which is set): a sentence, and for a replica's
- * failure the rows that explain it; the command line names the job by `job_words`
+/* Appends what failed first, and how (status->failure, which is set): a sentence, and for a
+ * replica's failure the rows that explain it. Its commands name the job by `job_words`
  * (spec/job_words.h).
  *
  *     worker-1 exited with code 1 after 12s (attempt 0)
  *       error         ValueError: shapes do not match
- *       advice        … where a known cause has some
+ *       advice        … if the cause is a known one
  *       at            2026-11-21T16:02:11Z
  *       last output   | Traceback (most recent call last):
  *                     | ValueError: shapes do not match

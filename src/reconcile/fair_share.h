@@ -1,7 +1,7 @@
-/* How many places of a limited number one tenant (a namespace) may have, so that one whose work
- * hangs leaves some to the others, and what ends of several that hang goes to others first: nobody
- * takes one who has 8 times as many as are free. Of 18 places one tenant has 16, and two have 17.
- * Pure.
+/* How many places of a limited number one tenant (a namespace) may have. A tenant whose work hangs
+ * must leave some to the others, and with several such tenants, freed places go to others first. So
+ * a tenant gets no place while it has 8 times as many as are free. Of 18 places one tenant gets 16,
+ * and two get 17. Pure.
  *
  * Source: A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory
  * Packet Switches", 1998. */
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FAIR_SHARE 8 /* times what is free */
+#define FAIR_SHARE 8 /* times the free places */
 
-/* Whether one who has `n_taken` may take one of `n_free`. */
+/* Whether a tenant with `n_taken` places may take one of `n_free`. */
 static inline bool fair_share_allows(size_t n_taken, size_t n_free)
 {
 	return n_taken < FAIR_SHARE * n_free;

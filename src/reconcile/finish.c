@@ -30,8 +30,7 @@ static int count_in_state(const struct decision *decision, const struct role *ro
 	return count;
 }
 
-/* Under the policy Always an end with code 0 is no success: the replica is started again, as
- * kubelet does. */
+/* Under the policy Always, exit code 0 is no success: the replica is restarted, as kubelet does. */
 static int count_succeeded(const struct decision *decision, const struct role *role)
 {
 	return role->restart_policy == RESTART_ALWAYS
@@ -69,7 +68,7 @@ static bool has_succeeded(const struct decision *decision)
 	return true;
 }
 
-/* `told` is the Event's message, where it is not the condition's. */
+/* `told` is the Event's message, if it differs from the condition's. */
 static void finish_and_tell(struct decision *decision, enum condition_type type, const char *reason,
 			    const char *message, const char *told, int exit_code)
 {
@@ -128,7 +127,7 @@ static bool is_any_live(const struct decision *decision)
 	return false;
 }
 
-/* " (interrupted)"; nothing where the word would only say "stopped" again. */
+/* " (interrupted)"; nothing if the word would only repeat "stopped". */
 static const char *describe_stop(const struct decision *decision)
 {
 	const char *reason = decision->job->stop_reason;
@@ -164,7 +163,7 @@ void finish_as_lost(struct decision *decision, const char *reason, const char *w
 			 failure_of_job(decision, reason, why), EXIT_INTERNAL);
 }
 
-/* How the job of all machines ended, where it is not the machine's own end. */
+/* How the job ended on all machines, if this machine did not end it. */
 struct end_of_all {
 	const char *reason, *why;
 	int exit_code;
@@ -185,7 +184,7 @@ static const struct end_of_all ends_of_all[RENDEZVOUS_VERDICT_COUNT] = {
 static const struct end_of_all drained = {FAILURE_STOPPED, "this machine was drained",
 					  EXIT_BY_SIGNAL + SIGTERM};
 
-/* The last one of those that came too often. */
+/* The last of the failures that came too often. */
 static struct failure *without_progress(const struct decision *decision,
 					const struct failure *failure)
 {
@@ -198,7 +197,7 @@ static struct failure *without_progress(const struct decision *decision,
 	return last;
 }
 
-/* A process of ours that failed is why, or the nearest to it that is known here. */
+/* A failed process of this machine is the cause, or the nearest to it that this machine knows. */
 static void fail_with_all(struct decision *decision, const struct observed_world *world)
 {
 	bool is_drained = world->verdict == RENDEZVOUS_OPEN && !world->why;
@@ -342,7 +341,7 @@ void finish_if_nobody_is_left(struct decision *decision)
 		finish_on_failure(decision, first);
 }
 
-/* Whether what is ended has nothing left to save. */
+/* Whether the replicas being stopped have nothing left to save. */
 static bool is_after_failure(const struct decision *decision)
 {
 	const struct observed_world *world = decision->observed->world;
@@ -366,8 +365,8 @@ static bool is_planned(const struct status *status)
 	return !status_is_finished(status) || (status->failure && !status->failure->role);
 }
 
-/* A finished leader leaves servers that have nothing to save; five seconds are for workers that
- * still write a last line. */
+/* After the leader has finished, servers have nothing to save; five seconds let workers print a
+ * last line. */
 static msec grace_of_ending(const struct decision *decision)
 {
 	msec grace = decision->job->grace;

@@ -1,5 +1,5 @@
-/* The end of a job: when it has succeeded, failed, run too long or been stopped, and what of it is
- * cleaned away then. */
+/* The end of a job: when it has succeeded, failed, exceeded its deadline or been stopped, and what
+ * is removed then. */
 #pragma once
 
 #include "reconcile/decision.h"
@@ -8,37 +8,37 @@
 
 /* Each sets the end state with TFJob's condition, exit code, note and completion time. */
 
-/* By the success policy. True when the job has succeeded now. */
+/* By the success policy. True if the job has succeeded now. */
 bool finish_if_succeeded(struct decision *decision);
-/* Somebody asked for the end, and no replica lives any more. */
+/* A user asked the job to stop, and no replica is live. */
 void finish_if_stopped(struct decision *decision);
-/* Past activeDeadlineSeconds. True when the job has failed now. */
+/* Past activeDeadlineSeconds. True if the job has failed now. */
 bool finish_if_too_late(struct decision *decision);
-/* Workers that come and go have all gone, and none of them brought success. */
+/* All workers of a dynamic job have ended, and none brought success. */
 void finish_if_nobody_is_left(struct decision *decision);
 /* A replica failed and its policy allows no restart. */
 void finish_on_failure(struct decision *decision, const struct replica *failed);
-/* A replica failed like that, and there were restarts enough. */
+/* A replica failed that may restart, but the limit of restarts is reached. */
 void finish_on_backoff_limit(struct decision *decision, const struct replica *failed,
 			     struct failure *failure);
 
-/* Of a member that has left its elastic job, in which all is over for this machine. */
+/* Ends the job of a member by the elastic job's verdict, after the member has left it. */
 void finish_as_member(struct decision *decision, const struct observed_world *world);
 
-/* Nobody looks after it, and nothing of it runs any more. */
+/* No supervisor is left, and none of its replicas is running. */
 void finish_as_lost(struct decision *decision, const char *reason, const char *why);
 
-/* What a job at rest does with its own replicas. */
+/* How a job at rest treats its own replicas. */
 struct ending {
-	bool ends_live; /* those that live are asked to end */
-	bool removes_all; /* ended ones are removed as well, not only those that we ended */
-	bool is_in_turns; /* a chief is asked first, parameter servers last */
-	msec grace; /* between the signal and KILL */
+	bool ends_live; /* live replicas are asked to stop */
+	bool removes_all; /* remove ended replicas too, not only those that we stopped */
+	bool is_in_turns; /* the chief is stopped first, parameter servers last */
+	msec grace; /* between the signal and SIGKILL */
 };
 
 /* For a job that decision_is_at_rest. */
 struct ending finish_ending(const struct decision *decision);
 
-/* Time between TERM and KILL for what an attempt that is over left behind: that of a planned end,
- * but replicas that survived a failure have nothing left to save. */
+/* Time between SIGTERM and SIGKILL for leftovers of an old attempt. It is that of a planned end,
+ * but shorter for survivors of a failure, which have nothing left to save. */
 msec finish_grace_of_leftover(const struct decision *decision);

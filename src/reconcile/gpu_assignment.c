@@ -2,7 +2,7 @@
 
 #define HANDS_TOLD 8
 
-/* Takes the first `count` of a set out of it. */
+/* Removes the lowest `count` members from a set. */
 static gpu_set remove_lowest_gpus(gpu_set *set, size_t count)
 {
 	gpu_set taken = 0;
@@ -16,9 +16,9 @@ static gpu_set remove_lowest_gpus(gpu_set *set, size_t count)
 	return taken;
 }
 
-/* What a job asks for. */
+/* Requests of a job. */
 
-/* Its own variables say what it sees. */
+/* Its own variables choose the GPUs. */
 static bool has_own(const struct role *role)
 {
 	const struct container *container = &role->container;
@@ -40,7 +40,7 @@ static bool shares(const struct role *role)
 	       (is_trainer(role) || role->kind == ROLE_EVALUATOR) && !has_own(role);
 }
 
-/* How many replicas share what the others leave. */
+/* Number of replicas that share the rest. */
 static size_t count_sharers(const struct job *job, bool only_trainers)
 {
 	size_t count = 0;
@@ -60,7 +60,7 @@ static bool asks_for_all(const struct job *job)
 	return false;
 }
 
-/* GPUs that are asked for by number, of replicas that have no hand yet. */
+/* Sum of the requested GPUs of replicas that have no share yet. */
 static size_t count_asked(const struct job *job, const struct gpu_assignment *last)
 {
 	size_t count = 0;
@@ -115,9 +115,9 @@ int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct 
 	return check_mig(job, gpus, err);
 }
 
-/* Dealing. */
+/* Assignment. */
 
-/* Equal parts for those that share; one MIG device is all that a process sees of many. */
+/* Equal parts for the sharing replicas; a process can use only one MIG device of several. */
 static size_t find_share(const struct job *job, const struct gpus *gpus, size_t n_left)
 {
 	size_t n_sharers = count_sharers(job, false), n_trainers = count_sharers(job, true);
@@ -220,7 +220,7 @@ bool gpu_assignment_is_disjoint(const struct gpu_assignment *deal)
 	return seen != 0;
 }
 
-/* What is said of it. */
+/* Description. */
 
 static void describe_shortage(const struct job *job, const struct gpus *gpus, gpu_set free,
 			      const char *holders, struct text *text)
@@ -240,7 +240,7 @@ static void describe_shortage(const struct job *job, const struct gpus *gpus, gp
 			  n_trainers, free == gpus_all(gpus) ? " (--gpu all: they share all)" : "");
 }
 
-/* Those that were to get some; the others (a ps, `--gpu none`) are no news. */
+/* Replicas that should get some; the others (a ps, `--gpu none`) are not mentioned. */
 static void describe_hands(const struct job *job, const struct gpus *gpus,
 			   const struct gpu_assignment *deal, struct text *text)
 {

@@ -1,5 +1,5 @@
-/* Which replica of a job gets which GPUs of this machine. TensorFlow takes all memory of every GPU
- * that it sees, so each process is shown its own. docs/design/0024-gpus.md has the reasons. */
+/* Assigns the GPUs of this machine to the replicas of a job. TensorFlow takes all memory of every
+ * GPU that it sees, so each process sees only its own. docs/design/0024-gpus.md has the reasons. */
 #pragma once
 
 #include "base/err.h"
@@ -12,45 +12,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What one replica gets. */
+/* The GPUs of one replica. */
 struct gpu_share {
 	const char *role;
 	int index;
 	gpu_set set;
-	bool is_own; /* the job's own variables say what it sees: nothing is dealt to it */
+	bool is_own; /* the job's own variables choose its GPUs: none are assigned */
 };
 
 struct gpu_assignment {
 	struct gpu_share *hands; /* one for each replica */
 	size_t count;
-	size_t share; /* GPUs of each replica that says nothing of them */
+	size_t share; /* GPUs of each replica that requests no number */
 };
 
-/* Checks what the job asks for by number against what there is at most. ERR_LIMIT names both, and
- * what to do. */
+/* Checks the requested numbers against the GPUs of the machine. Returns ERR_LIMIT with both, and
+ * advice. */
 int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct err *err) MUST_USE;
 
-/* Deals `free` out. Replicas that have a hand in `last` keep it (it is not part of `free`); those
- * that ask for a number get it; the others share the rest in equal parts, because
+/* Assigns the GPUs of `free`. Replicas with a share in `last` keep it; it is not part of `free`.
+ * Replicas that request a number get it. The others get equal parts of the rest, because
  * MultiWorkerMirroredStrategy needs as many on each worker: chief and workers, then the evaluator,
- * which is left out where there are only enough for the others. A parameter server gets none. Where
- * there are too few for a part each, none of those gets any. `last` may be NULL. The deal lives in
- * the arena. ERR_LIMIT when there are too few for those that ask: it
- * names `holders`, as "job 'x' holds 0,1" ("" when nobody holds any). */
+ * which is omitted if the GPUs suffice only for the others. A parameter server gets none. If there
+ * are too few for a part each, none of these gets any. `last` may be NULL. The result is in the
+ * arena. Returns ERR_LIMIT if the requested numbers exceed `free`; the text has `holders`, as "job
+ * 'x' holds 0,1" ("": no holder). */
 int gpu_assignment_create(const struct job *job, const struct gpus *gpus, gpu_set free,
 			  const struct gpu_assignment *last, const char *holders,
 			  struct arena *arena, struct gpu_assignment *ret_deal,
 			  struct err *err) MUST_USE;
 
-/* The hand of a replica; NULL: there is none yet. */
+/* The share of a replica; NULL: none yet. */
 const struct gpu_share *gpu_assignment_find(const struct gpu_assignment *deal, const char *role,
 					    int index);
-/* All that were dealt. */
+/* All assigned GPUs. */
 gpu_set gpu_assignment_all(const struct gpu_assignment *deal);
-/* True when any replica sees GPUs that no other one sees, and none sees those of another. */
+/* True if a replica has GPUs of its own, and no two replicas share any. */
 bool gpu_assignment_is_disjoint(const struct gpu_assignment *deal);
-/* One sentence for the person: which replica got which, or why none got any; `free` as it was dealt
- * from, and `holders`. */
+/* Appends one sentence for the user: which replica got which GPUs, or why none got any; `free` as
+ * before the assignment, and `holders`. */
 void gpu_assignment_describe(const struct job *job, const struct gpus *gpus,
 			     const struct gpu_assignment *deal, gpu_set free, const char *holders,
 			     struct text *text);

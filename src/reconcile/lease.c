@@ -1,5 +1,5 @@
-/* A claimant is a reader until it may write, and a holder from its first write that succeeded to
- * the first look that shows somebody else. */
+/* A claimant only reads until it may write. It is a holder from its first successful write until a
+ * read shows another holder. */
 #include "reconcile/lease.h"
 
 #include "base/text.h"
@@ -11,7 +11,7 @@ void lease_begin(struct lease *lease, const char *self, msec made_at, msec now)
 	bool is_maker = made_at != MSEC_UNSET;
 
 	*lease = (struct lease){
-		.has_seen = is_maker, /* that there is none */
+		.has_seen = is_maker, /* the record is known to be missing */
 		.must_look = !is_maker,
 		.is_held = is_maker,
 		.renewed_at = is_maker ? made_at : 0,
@@ -31,7 +31,7 @@ static bool is_others(const struct lease *lease)
 	return lease->seen.is_there && lease->seen.holder[0] && !is_lease_ours(lease);
 }
 
-/* From when on the record, as it was seen, may be taken. */
+/* When the record, as it was seen, may be taken. */
 static msec free_at(const struct lease *lease)
 {
 	const struct lease_record *seen = &lease->seen;
@@ -84,7 +84,7 @@ void lease_observe(struct lease *lease, const struct lease_record *record, msec 
 	observe_lease_record(lease, record, now);
 	if (is_others(lease))
 		lease->is_held = false;
-	/* What is free is taken at once; what is not is looked at again. */
+	/* A free lease is taken immediately; otherwise the record is read again. */
 	msec at = free_at(lease);
 
 	lease->next_at = at <= now ? now : msec_min(at, now + LEASE_SPACING);
@@ -100,7 +100,7 @@ void lease_wrote(struct lease *lease, const struct lease_record *record, msec no
 	lease->next_at = lease->call_began + LEASE_RENEWAL;
 }
 
-/* Whether it was somebody else, or a write of our own whose answer was lost, a look will show. */
+/* A read will show whether another process wrote it, or we did and lost the answer. */
 void lease_conflicted(struct lease *lease, msec now)
 {
 	lease->is_calling = false;

@@ -1,4 +1,4 @@
-/* Words for what a back end sees, and the two questions that every decision asks of it. */
+/* Words for the observed phases, and two questions common to all decisions. */
 #include "reconcile/observed.h"
 
 const char *const observed_phase_words[OBSERVED_PHASE_COUNT] = {

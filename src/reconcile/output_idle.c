@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Replicas that fall silent nearly together are told of together. */
+/* Replicas that fall silent at almost the same time are reported together. */
 #define TOGETHER MSEC_PER_SECOND
 
 static msec patience_of(const struct output_idle *output_idle)
@@ -65,7 +65,7 @@ msec output_idle_report_start(const struct output_idle *list, size_t count, msec
 	return now + MSEC_PER_SECOND - age % MSEC_PER_SECOND;
 }
 
-/* When a replica will have been silent for too long; MSEC_NEVER where that is not asked. */
+/* When a replica will have been silent for too long; MSEC_NEVER if it is not watched. */
 static msec due_at(const struct output_idle *output_idle)
 {
 	return output_idle->is_watched && !output_idle->is_told &&
@@ -83,7 +83,7 @@ msec output_idle_wake_at(const struct output_idle *list, size_t count)
 	return wake_at;
 }
 
-/* Silent ones, in order. */
+/* Silent replicas, in order. */
 struct silent {
 	const struct output_idle *first, *last;
 	size_t count;
@@ -121,7 +121,7 @@ bool output_idle_report(struct output_idle *list, size_t count, msec now, struct
 		list[i].is_told = true;
 		add_silent(&silent, &list[i]);
 	}
-	assert(silent.first); /* the one that output_idle_wake_at found due */
+	assert(silent.first); /* the replica that output_idle_wake_at found due */
 	add_silence_sentence(&silent, patience_of(silent.first), text);
 	return true;
 }
@@ -129,7 +129,7 @@ bool output_idle_report(struct output_idle *list, size_t count, msec now, struct
 void output_idle_add_lasting(const struct output_idle *list, size_t count, struct text *text)
 {
 	struct silent silent = {0};
-	msec age = MSEC_NEVER; /* all of them have been silent for so long */
+	msec age = MSEC_NEVER; /* all of them have been silent for at least this long */
 
 	for (size_t i = 0; i < count; i++) {
 		if (!list[i].is_watched || !list[i].is_told)

@@ -1,4 +1,4 @@
-/* Building a plan: actions, notes and the moment of the next decision. */
+/* Builds a plan: actions, notes and the time of the next decision. */
 #include "reconcile/plan.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ const char *const action_type_words[ACTION_TYPE_COUNT] = {
 	[ACTION_KILL] = "kill",       [ACTION_REMOVE] = "remove", [ACTION_UNPUBLISH] = "unpublish",
 };
 
-/* Room for one more element: an array in an arena has doubled whenever its count is a power of
+/* Returns an array with room for one more element: it doubles whenever its count is a power of
  * two. */
 static void *array_with_room(struct arena *arena, void *array, size_t count, size_t size)
 {

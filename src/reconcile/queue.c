@@ -1,5 +1,5 @@
-/* Keys in order, to find one; for each tenant those that wait, by due time and then by the order in
- * which they came; and whose turn it is. */
+/* The sorted keys; for each tenant its waiting keys, by due time and then by order of arrival; and
+ * the next tenant. */
 #include "reconcile/queue.h"
 
 #include "base/mem.h"
@@ -13,23 +13,23 @@
 struct entry {
 	char *key;
 	struct tenant *tenant;
-	msec due; /* MSEC_NEVER: it does not wait */
-	int64_t number; /* of the add; the lower one goes first of two that are due together */
+	msec due; /* MSEC_NEVER: not waiting */
+	int64_t number; /* of the add; the lower number goes first of two with the same due time */
 	int n_failures;
 	bool is_behind;
-	bool is_in_flight; /* it does not wait then, even if it is due */
+	bool is_in_flight; /* then it does not wait, even if it is due */
 	bool is_removed; /* while it was in flight */
 };
 
 struct waiting {
-	struct entry **list; /* whose turn is next is the last */
+	struct entry **list; /* sorted so that the last one is next */
 	size_t count;
 	size_t capacity;
 };
 
 struct tenant {
 	char *name;
-	size_t n_entries; /* in flight too */
+	size_t n_entries; /* including those in flight */
 	size_t n_in_flight;
 	size_t n_taken;
 	struct waiting ahead, behind;
@@ -44,7 +44,7 @@ struct queue {
 	struct tenant **tenants;
 	size_t n_tenants;
 	size_t tenants_capacity;
-	size_t turn; /* the tenant that is asked first */
+	size_t turn; /* index of the tenant that is served first */
 	int64_t n_adds;
 };
 
@@ -86,7 +86,7 @@ void queue_free(struct queue *queue)
 	free(queue);
 }
 
-/* A sorted list: what is moved to keep it so are a few bytes for each key. */
+/* A sorted list; keeping it sorted moves only a few bytes per key. */
 static void insert(void *list, size_t *count, size_t place, void *element)
 {
 	void **elements = list;
@@ -104,7 +104,7 @@ static void take_out(void *list, size_t *count, size_t place)
 	memmove(elements + place, elements + place + 1, (*count - place) * sizeof(*elements));
 }
 
-/* Waiting. */
+/* Waiting keys. */
 
 static bool is_before(const struct entry *a, const struct entry *b)
 {
@@ -116,7 +116,7 @@ static struct waiting *list_of(const struct entry *entry)
 	return entry->is_behind ? &entry->tenant->behind : &entry->tenant->ahead;
 }
 
-/* Where it waits, or would have to. */
+/* Its position in the list, or the position to insert it at. */
 static size_t waiting_place_of(const struct entry *entry)
 {
 	const struct waiting *waiting = list_of(entry);
@@ -150,7 +150,7 @@ static void end_to_wait(struct entry *entry)
 
 /* Keys and tenants. */
 
-/* Where the key is, or would have to be. */
+/* The position of the key, or the position to insert it at. */
 static size_t find_queue_entry(const struct queue *queue, const char *key, bool *ret_is_there)
 {
 	size_t low = 0, high = queue->n_entries;
@@ -262,7 +262,7 @@ void queue_add_behind(struct queue *queue, const char *tenant, const char *key, 
 	add_key(queue, tenant, key, due, true);
 }
 
-/* Nobody has more in flight than `most`: the difference is never negative. */
+/* No more than `most` are ever in flight, so the difference is not negative. */
 static bool may_take(const struct queue *queue, const struct tenant *tenant)
 {
 	return fair_share_allows(tenant->n_in_flight, queue->most - queue->n_in_flight);
@@ -273,7 +273,7 @@ static msec due_of(const struct waiting *waiting)
 	return waiting->count ? waiting->list[waiting->count - 1]->due : MSEC_NEVER;
 }
 
-/* Of which list the next one is taken; NULL: none is due. */
+/* The list to take the next key from; NULL: none is due. */
 static struct waiting *next_of(struct tenant *tenant, msec now)
 {
 	bool is_behind_due = due_of(&tenant->behind) <= now;
@@ -313,7 +313,7 @@ const char *queue_take(struct queue *queue, msec now)
 	return NULL;
 }
 
-/* Doubled as often as it has failed before. */
+/* Doubles with each earlier failure. */
 static msec compute_queue_pause(const struct queue *queue, int n_failures)
 {
 	msec pause = queue->first_pause;
@@ -330,7 +330,7 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 
 	assert(is_there && queue->entries[place]->is_in_flight);
 	struct entry *entry = queue->entries[place];
-	msec due = entry->due; /* as it was added meanwhile */
+	msec due = entry->due; /* if it was added meanwhile */
 
 	count_flight(queue, entry, false);
 	entry->due = MSEC_NEVER;

@@ -1,10 +1,10 @@
-/* Which job is looked at next: keys with due times, one pass at a time for each, equal turns for
- * tenants, and longer and longer pauses after what fails. Pure; the time is handed in.
+/* Which job is reconciled next: keys with due times, one pass at a time per key, turns for tenants,
+ * and growing pauses after failures. Pure; the time is a parameter.
  *
- * The model is client-go's workqueue, and for what waits behind controller-runtime's priority
- * queue. An event only says "look at this key": what comes for a key that waits already changes
- * nothing, and what comes while it is in flight is kept until that is done, so that no event is
- * lost and no key is worked on twice at once. */
+ * The model is client-go's workqueue; low priority follows controller-runtime's priority queue. An
+ * event only means "reconcile this key". An event for a waiting key changes nothing. One that
+ * arrives during the key's pass is kept until the pass is done. So no event is lost and no key has
+ * two passes at the same time. */
 #pragma once
 
 #include "base/msec.h"
@@ -13,36 +13,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define QUEUE_TURNS 4 /* of so many turns of a tenant one is of a key that waits behind */
+#define QUEUE_TURNS 4 /* of this many turns of a tenant, one goes to a low-priority key */
 
 struct queue;
 
-/* A key that fails is due again after `first_pause`, and each time in a row after twice as long, up
- * to `longest_pause`. Both are more than 0.
+/* A failing key is due again after `first_pause`, which doubles with each failure in a row, up to
+ * `longest_pause`. Both are more than 0.
  *
- * At most `most` are in flight: what waits is worked on as it is when its turn comes, and once for
- * all that came by then. A tenant whose flights do not end leaves some to the others
- * (reconcile/fair_share.h). */
+ * At most `most` keys are in flight. The others wait, and one pass then handles all their events. A
+ * tenant whose passes do not end leaves room for the others (reconcile/fair_share.h). */
 struct queue *queue_new(msec first_pause, msec longest_pause, size_t most) MUST_USE;
 void queue_free(struct queue *queue); /* NULL is fine */
 
-/* The key is due at `due`, or earlier if it was to be: also one that pauses after a failure, since
- * something has changed. It belongs to the tenant of its first add for as long as it is known. */
+/* Makes the key due at `due`, or at its present due time if that is earlier. This also ends a pause
+ * after a failure, since something has changed. The key belongs to the tenant of its first add for
+ * as long as it is known. */
 void queue_add(struct queue *queue, const char *tenant, const char *key, msec due);
-/* The same of a key that can wait while others of its tenant are due: they go first, but of
- * QUEUE_TURNS turns one. It waits behind no more when it is added as others are. */
+/* The same with low priority: other due keys of the tenant go first, except in one of QUEUE_TURNS
+ * turns. A later queue_add ends the low priority. */
 void queue_add_behind(struct queue *queue, const char *tenant, const char *key, msec due);
-/* Takes a key that is due: of the tenant whose turn it is, the one that is due for longest of those
- * that do not wait behind, if it has any. NULL: none is due, or none may be in flight beside those
- * that are. The key is in flight, and the text is borrowed, until queue_done. */
+/* Takes a due key of the tenant whose turn it is: the one due for longest, low-priority keys last.
+ * NULL: none is due, or too many are in flight. The key is in flight, and the text is borrowed,
+ * until queue_done. */
 const char *queue_take(struct queue *queue, msec now);
-/* Ends the flight. A key that succeeded and was not added meanwhile is not known any more. */
+/* Ends the pass. A key that succeeded and was not added meanwhile is dropped. */
 void queue_done(struct queue *queue, const char *key, bool has_failed, msec now);
-/* The key is not wanted any more, whatever is due; a flight of it has to be ended all the same. */
+/* Drops the key and its due time; a pass in flight must still be ended. */
 void queue_remove(struct queue *queue, const char *key);
 
-/* When queue_take gives something at the earliest, if none is added or done before; MSEC_NEVER. */
+/* The earliest time at which queue_take can return a key, without further adds or dones;
+ * MSEC_NEVER. */
 msec queue_wake_at(const struct queue *queue);
-/* Keys that are due, and those in flight: how far the work is behind. */
+/* Number of keys due or in flight: the backlog. */
 size_t queue_depth(const struct queue *queue, msec now);
-size_t queue_count(const struct queue *queue); /* keys that are known: waiting or in flight */
+size_t queue_count(const struct queue *queue); /* known keys: waiting or in flight */

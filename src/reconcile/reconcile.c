@@ -1,9 +1,9 @@
-/* The decision as a recipe: each step looks at what the ones before it left, and changes the new
- * status or adds to the plan.
+/* The decision as a recipe: each step works on the result of the steps before it, and changes the
+ * new status or adds to the plan.
  *
- * Success is looked at before failure: a job that reached its goal has succeeded, whatever else
- * fell in the same moment (TFJob could show both ends at once). Nothing here asks a clock or
- * remembers anything between two decisions. */
+ * Success is checked before failure: a job that reached its goal has succeeded, whatever failed at
+ * the same moment (TFJob could show both ends at the same time). No step reads a clock or keeps
+ * state between two decisions. */
 #include "reconcile/reconcile.h"
 
 #include "reconcile/decision.h"
@@ -24,7 +24,7 @@ static void set_created(struct decision *decision)
 		arena_format(decision->arena, "TFJob %s is created.", decision->job->name));
 }
 
-/* Running turns to False with the reason of the suspension; a delay before a restart is over. */
+/* Running turns to False with the reason of the suspension; the restart delay is cleared. */
 static void suspend(struct decision *decision)
 {
 	struct status *status = decision->status;
@@ -41,8 +41,8 @@ static void suspend(struct decision *decision)
 	decision_forget_delays(decision);
 }
 
-/* Everything starts anew, and nobody is charged for it. What is still ending is a leftover, so
- * that resuming at once fails nothing. */
+/* Everything restarts without being charged. Replicas that are still ending are leftovers, so
+ * resuming immediately fails nothing. */
 static void resume_if_suspended(struct decision *decision)
 {
 	const char *message;
@@ -57,7 +57,7 @@ static void resume_if_suspended(struct decision *decision)
 		decision_begin_all_attempts(decision);
 }
 
-/* We ended it (scale-down, a stop that was taken back), and it is wanted again. */
+/* We stopped the replica (scale-down, a withdrawn stop), and it is wanted again. */
 static void want_stopped_again(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
@@ -69,8 +69,8 @@ static void want_stopped_again(struct decision *decision)
 	}
 }
 
-/* "Running" says that the role which decides the job's success is at work: chief or master, else
- * the workers, else anybody. */
+/* "Running" means that the role which decides the job's success is running: chief or master, else
+ * the workers, else any role. */
 static bool is_leading(const struct job *job, const struct role *role)
 {
 	const struct role *deciding = job_deciding_role(job);
@@ -95,7 +95,7 @@ static void set_running(struct decision *decision)
 	}
 }
 
-/* A job that may go on. */
+/* A job that may continue. */
 static void continue_unfinished_job(struct decision *decision)
 {
 	resume_if_suspended(decision);
@@ -149,7 +149,8 @@ static enum replica_state counted_state(const struct replica *replica, bool has_
 	return state == REPLICA_STARTING ? REPLICA_RUNNING : state;
 }
 
-/* As TFJob counts: what still ran when the job succeeded counts as succeeded from then on. */
+/* As TFJob counts: replicas still running when the job succeeded count as succeeded from then
+ * on. */
 static void count_roles(struct decision *decision, bool was_finished)
 {
 	const struct job *job = decision->job;
@@ -186,7 +187,7 @@ static bool has_action_or_ending(const struct decision *decision)
 	return false;
 }
 
-/* The job itself goes when its time has come and nothing of it is left to end. */
+/* Deletes the job itself when its time to live has passed and nothing of it is left to end. */
 static void expire(struct decision *decision)
 {
 	msec expires_at = expiry_of_job(decision->job, decision->status);
@@ -258,8 +259,8 @@ void reconcile_resume(const struct job *job, const struct status *last_status, m
 	*ret_status = plan.status;
 }
 
-/* What ran did not fail by itself: it was ended with its supervisor, or after it. What waited to be
- * started waits no more. */
+/* Running replicas did not fail by themselves: they ended with their supervisor or after it.
+ * Waiting replicas no longer wait. */
 static void mark_lost_as_stopped(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {

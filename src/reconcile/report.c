@@ -72,14 +72,14 @@ void report_outcome(const struct job *job, const struct status *status, const ch
 		text_addf(text, "muster: job %s has ended\n", job->name);
 }
 
-/* How many replicas are in which state, and the first one that is waited for. */
+/* Number of replicas by state, and the first one that the job waits for. */
 struct counts {
 	size_t n_running;
 	size_t n_stopping;
-	size_t n_stopped; /* of a job that goes on: those that it was scaled down by */
+	size_t n_stopped; /* of an unfinished job: removed by scaling down */
 	size_t n_awaited;
 	const struct replica_status *awaited;
-	msec next_start; /* MSEC_NEVER: nobody waits for a delay to pass */
+	msec next_start; /* MSEC_NEVER: no replica waits for a delay */
 };
 
 static struct counts count_states(const struct status *status, msec now)

@@ -1,10 +1,10 @@
-/* A synchronous job in another size is another job to its processes: each was told of all others
- * when it started, and TensorFlow answers a task that it does not know with the end of everybody
- * ("Unexpected task registered").
+/* For its processes, a synchronous job of another size is another job. Each got the list of all
+ * others at its start, and TensorFlow answers an unknown task by ending all tasks ("Unexpected task
+ * registered").
  *
- * The size that runs is the one remembered: replicas that are wanted and were not remembered, or
- * were ended since, have come; replicas that are remembered at work and not wanted have gone. Both
- * are seen once, because the new status remembers them as they are now. */
+ * The running size is the recorded one. A wanted replica that was not recorded, or was stopped
+ * since, was added. A recorded replica at work that is not wanted was removed. Each change is seen
+ * once, because the new status records the present replicas. */
 #include "reconcile/resize.h"
 
 #include "base/text.h"
@@ -27,7 +27,7 @@ static bool has_come_or_gone(const struct replica *replica)
 				  : was_at_work(replica);
 }
 
-/* The world of a replica whose role the job no longer has went with that role. */
+/* If the job no longer has a replica's role, the role's world is gone too. */
 static bool changes_size(const struct decision *decision, const struct replica *replica)
 {
 	return has_come_or_gone(replica) &&
@@ -46,7 +46,7 @@ static bool has_size_changed(const struct decision *decision)
 	return has_changed && !is_first_look;
 }
 
-/* Those that have not been started yet will be told of the new size. */
+/* Replicas that have not started yet will get the new size. */
 static bool is_any_at_work(const struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
@@ -80,7 +80,7 @@ void resize_if_scaled(struct decision *decision)
 {
 	if (!has_size_changed(decision) || !is_any_at_work(decision))
 		return;
-	/* It says why the job was restarted last, and no failure was why. */
+	/* the field tells why the job last restarted, which was no failure */
 	decision->status->failure = NULL;
 	decision->plan->is_failure_new = false;
 	decision_forget_delays(decision);

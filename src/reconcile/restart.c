@@ -1,9 +1,9 @@
 /* Restart policies (Kubeflow's), restartScope (ours), backoffLimit and the delay between restarts.
  *
- * A restart is nothing but a higher attempt number in the status: what ran before becomes a
- * leftover, which the rest of the decision ends and removes. The delay is the replica's own when it
- * starts again alone, as that of kubelet's CrashLoopBackOff is a container's: one that falls again
- * and again holds nobody else up. */
+ * A restart is only a higher attempt number in the status: the old attempt becomes a leftover,
+ * which the rest of the decision ends and removes. A replica that restarts alone has its own delay,
+ * like a container in kubelet's CrashLoopBackOff, so a replica that fails repeatedly delays no
+ * other. */
 #include "reconcile/restart.h"
 
 #include "base/text.h"
@@ -14,8 +14,8 @@
 
 #define FIRST_RETRYABLE_CODE 128 /* training-operator pkg/util/train/train_util.go */
 
-/* The moment before which this replica may not be started; `now` or earlier when it need not wait.
- * A clock that was set back since does not hold a restart up. */
+/* The time before which this replica may not be started; `now` or earlier if it need not wait. A
+ * clock that was set back since does not delay a restart. */
 static msec restart_waits_until(const struct decision *decision, const struct replica *replica)
 {
 	msec restart_at = replica->status->restart_at;
@@ -23,7 +23,8 @@ static msec restart_waits_until(const struct decision *decision, const struct re
 	return restart_at - decision->now > RESTART_LONGEST_DELAY ? decision->now : restart_at;
 }
 
-/* enableDynamicWorker: workers come and go, and one that failed under Never is not missed. */
+/* enableDynamicWorker: workers may be added and removed, so one that failed under Never is not
+ * missed. */
 static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
 {
 	return decision->job->is_dynamic && replica->role->kind == ROLE_WORKER &&
@@ -40,8 +41,8 @@ static bool needs_answer(const struct decision *decision, const struct replica *
 	       replica->role->restart_policy == RESTART_ALWAYS;
 }
 
-/* ExitCode: 1 to 127 are the program's own mistakes, from 128 on the world's. Without a code
- * nothing is known against the program, unless it could not even be started. */
+/* ExitCode: 1 to 127 are the program's own errors, from 128 on the environment's. Without a code
+ * the program is not blamed, unless it could not even be started. */
 static bool is_code_retryable(const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
@@ -69,18 +70,17 @@ static bool is_restartable(const struct replica *replica)
 	return false;
 }
 
-/* What one pass found to answer. */
+/* The ended replicas found by one pass. */
 struct answer {
-	struct replica *first; /* ended before the others, in the order of roles and index where
-				  they ended together */
-	struct replica *fatal; /* the first one that may not be restarted; NULL: all may */
-	struct replica *whole; /* the first one with which the whole job starts again; NULL: none */
-	struct replica
-		*counted; /* the first one that counts towards the backoffLimit; NULL: none */
-	int n_counted; /* restarts that do */
+	struct replica *first; /* ended first; among equal times the first by role and index */
+	struct replica *fatal; /* the first that may not restart; NULL: all may */
+	struct replica *whole; /* the first that restarts the whole job; NULL: none */
+	struct replica *counted; /* the first that counts toward the backoffLimit; NULL: none */
+	int n_counted; /* number of restarts that count */
 };
 
-/* A Pod that others deleted counts as ended from then on: its peers fall because of that. */
+/* A Pod that another client deleted counts as ended from then on: its peers fail because of
+ * that. */
 static msec replica_end_time_of(const struct decision *decision, const struct replica *replica)
 {
 	if (replica->is_disrupted && replica->object &&
@@ -95,15 +95,15 @@ static bool ended_before(const struct decision *decision, const struct replica *
 	return replica_end_time_of(decision, a) < replica_end_time_of(decision, b);
 }
 
-/* The one of both that ended first; `known` may be NULL. */
+/* The one that ended first; `known` may be NULL. */
 static struct replica *earlier(const struct decision *decision, struct replica *replica,
 			       struct replica *known)
 {
 	return !known || ended_before(decision, replica, known) ? replica : known;
 }
 
-/* Where Pods come and go, a TFJob is not to fail because others delete them: a node that is drained
- * says nothing against the program. */
+/* On a cluster, a TFJob must not fail because others delete its Pods: draining a node is not the
+ * program's fault. */
 static bool is_counted(const struct decision *decision, const struct replica *replica)
 {
 	return !decision->observed->traits.repeats_attempts || !replica->is_disrupted;
@@ -130,8 +130,8 @@ static struct answer find_answer(const struct decision *decision)
 	for (size_t i = 0; i < decision->n_replicas; i++)
 		if (needs_answer(decision, &decision->replicas[i]))
 			add_to_answer(decision, &decision->replicas[i], &answer);
-	/* Peers fall with the one whose loss restarts the job; how they fell says nothing, whether
-	 * it is seen together or only after the restart began. */
+	/* Peers fail with the replica whose loss restarts the job. How they failed does not matter,
+	 * whether seen in the same pass or after the restart began. */
 	if (answer.first && job_restarts_whole(decision->job, answer.first->role) &&
 	    is_restartable(answer.first))
 		answer.fatal = NULL;
@@ -142,7 +142,7 @@ static struct answer find_answer(const struct decision *decision)
 	return answer;
 }
 
-/* When to start again after an attempt that lived so long. */
+/* The time of the next start after an attempt that lived this long. */
 static msec schedule(const struct decision *decision, msec lived, int *recent)
 {
 	if (lived >= RESTART_LONG_LIFE)
@@ -178,7 +178,7 @@ static void report_replica_restart(struct decision *decision, const char *what_f
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }
 
-/* Everybody at the same moment, those included that waited for a delay of their own. */
+/* All replicas restart at the same moment, even those that waited for their own delay. */
 static void restart_whole_job(struct decision *decision, const struct failure *failure,
 			      bool is_one_counted)
 {
@@ -190,7 +190,7 @@ static void restart_whole_job(struct decision *decision, const struct failure *f
 
 		if (!replica->is_wanted)
 			continue;
-		/* One that has not been started yet needs no new attempt. */
+		/* A replica that has not started needs no new attempt. */
 		if (replica->status->state != REPLICA_PENDING) {
 			replica->status->restarts++;
 			replica_begin_attempt(replica);
@@ -202,7 +202,7 @@ static void restart_whole_job(struct decision *decision, const struct failure *f
 			       is_one_counted);
 }
 
-/* The next attempt of one replica, after one that lived so long. */
+/* Begins the next attempt of one replica, after one that lived this long. */
 static void begin_again(const struct decision *decision, struct replica *replica, msec lived)
 {
 	struct replica_status *status = replica->status;
@@ -259,10 +259,10 @@ static bool has_never_run(const struct replica *replica)
 	       replica->status->start_time == MSEC_UNSET;
 }
 
-/* One of a TFJob that others deleted before it ran: nothing was lost. And a worker whose failure is
- * tolerated, once its Pod has been deleted. They are made again under every policy, alone, which is
- * no restart; each time a little later. Jobs of `run` have an end also where each of their Pods is
- * lost. */
+/* True for a replica of a TFJob that another client deleted before it ran: nothing was lost. Also
+ * for a worker whose failure is tolerated, once its Pod has been deleted. They are created again
+ * under every policy, alone, each time a little later, and this is no restart. Jobs of `run` still
+ * end if every attempt loses its Pod. */
 static bool is_made_again(const struct decision *decision, const struct replica *replica)
 {
 	if (!decision->observed->traits.repeats_attempts || !replica->is_wanted ||
@@ -299,10 +299,10 @@ static bool is_over_limit(const struct decision *decision, int n_more)
 	return limit >= 0 && decision->status->restarts + n_more > limit;
 }
 
-/* Restarts that a node has made, or is about to: a kubelet starts the container of a TFJob's Pod
- * again in its place. They are counted as ours are. */
+/* Restarts made by a node: a kubelet restarts the container of a TFJob's Pod in place. They are
+ * counted like ours. */
 
-/* As if its last process were all that it had. */
+/* As if its last process were its only one. */
 static struct replica as_ended(const struct decision *decision, const struct replica *replica)
 {
 	const struct observed_end *end = &replica->object->last_end;
@@ -333,12 +333,12 @@ static void count_in_place(struct decision *decision, struct replica *replica)
 	int room = LIMIT_RESTARTS - decision->status->restarts;
 
 	status->ends_in_place += n_new;
-	n_new = n_new < room ? n_new : room; /* the node says how many */
+	n_new = n_new < room ? n_new : room; /* the number comes from the node */
 	status->restarts += n_new;
 	decision->status->restarts += n_new;
 }
 
-/* Whether that was one too often, which ends the job. */
+/* Whether that was one restart too many, which ends the job. */
 static bool answer_in_place(struct decision *decision, struct replica *replica)
 {
 	struct replica ended = as_ended(decision, replica);
@@ -401,8 +401,7 @@ static bool publish_missing(struct decision *decision)
 	return is_complete;
 }
 
-/* A new replica must not meet a peer of an attempt that is over, unless peers come and go by
- * themselves. */
+/* A new replica must not meet a peer of an old attempt, unless the job is dynamic. */
 static bool is_old_peer_live(const struct decision *decision)
 {
 	if (decision->job->restart_scope == RESTART_SCOPE_REPLICA)
@@ -448,7 +447,7 @@ static void start_missing(struct decision *decision)
 	}
 }
 
-/* Addresses first: every process is told those of all others when it starts. */
+/* Addresses first: every process gets the addresses of all others at its start. */
 void missing_plan(struct decision *decision)
 {
 	if (!decision_is_at_rest(decision) && publish_missing(decision) &&

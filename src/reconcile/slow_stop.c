@@ -1,4 +1,4 @@
-/* Stops that have no effect. */
+/* Stops without effect. */
 #include "reconcile/slow_stop.h"
 
 #include "base/text.h"
@@ -10,7 +10,7 @@
 
 #define PATIENCE (5 * MSEC_PER_SECOND)
 
-/* A grace that was made shorter since counts. */
+/* A grace period that was shortened since counts. */
 static msec kill_at_of(const struct decision *decision, const struct observed_replica *object)
 {
 	msec grace = finish_ending(decision).grace;
@@ -20,7 +20,8 @@ static msec kill_at_of(const struct decision *decision, const struct observed_re
 		       : object->kill_at;
 }
 
-/* And will not be killed before it can be told of. */
+/* Whether the replica was asked to stop, still runs, and is killed only after that can be
+ * reported. */
 static bool awaits_kill(const struct decision *decision, const struct observed_replica *object)
 {
 	if (!observed_is_live(object) || !observed_was_asked_to_end(object) || object->is_killed)
@@ -30,7 +31,7 @@ static bool awaits_kill(const struct decision *decision, const struct observed_r
 	return kill_at > decision->now && kill_at > object->stop_asked_at + PATIENCE;
 }
 
-/* All that were asked together are told of together: when the last of them had its time. */
+/* Replicas that were asked together are reported together, when the last of them had its time. */
 static msec late_at(const struct decision *decision)
 {
 	msec asked_at = MSEC_UNSET;
@@ -44,7 +45,7 @@ static msec late_at(const struct decision *decision)
 	return asked_at == MSEC_UNSET ? MSEC_NEVER : asked_at + PATIENCE;
 }
 
-/* Of a stop alone: a user who scales down does not want the job to end. */
+/* Only for a stop: a user who scales down does not want the job to end. */
 static void add_stop_now_hint(const struct job *job, struct text *message)
 {
 	bool was_key = text_equals(job->stop_reason, stop_reason_words[STOP_INTERRUPTED]);
@@ -54,7 +55,7 @@ static void add_stop_now_hint(const struct job *job, struct text *message)
 			  was_key ? ", or Ctrl-C again" : "");
 }
 
-/* True at any later moment, so that it is written, and told, once. */
+/* True at any later moment, so that it is written and reported once. */
 static const char *describe_late_stop(const struct decision *decision,
 				      const struct observed_replica *object)
 {
@@ -76,7 +77,7 @@ static const char *describe_late_stop(const struct decision *decision,
 	return arena_copy_text(decision->arena, text_of(&message));
 }
 
-/* What was told of stays told of, when others are asked to end after it. */
+/* A reported replica stays reported when others are asked to stop after it. */
 static bool is_late(const struct decision *decision, const struct replica *replica, msec at)
 {
 	return decision->now >= at || text_equals(replica->last_reason, FAILURE_STILL_RUNS);

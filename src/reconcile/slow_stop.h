@@ -1,9 +1,9 @@
-/* What still runs a while after the signal that asks it to end: a trouble like others
- * (reconcile/waiting_reason.h), told once for all that it concerns. */
+/* Replicas that are still running a while after their stop signal. They are reported once, all
+ * together, as a waiting reason (reconcile/waiting_reason.h). */
 #pragma once
 
 #include "reconcile/decision.h"
 
-/* Says of each replica that the signal had no effect so far, what follows, and what ends it sooner.
- * After waiting_reasons_find, and only where the back end sends the signal. */
+/* Sets for each such replica that the signal had no effect so far, what follows, and how to end it
+ * sooner. Call it after waiting_reasons_find, and only if the back end sends the signal. */
 void slow_stops_find(struct decision *decision);

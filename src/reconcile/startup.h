@@ -1,6 +1,6 @@
-/* How far the start of a job's Pods has come: made, placed on a node, set up there (volumes,
- * network and whatever else the container needs but its image), running. A cluster does not say of
- * a Pod that its image is there: one that is set up and does not run mostly waits for that. */
+/* How far the start of a job's Pods has come: created, scheduled on a node, set up on it (volumes,
+ * network and all else that the container needs except its image), running. A cluster does not
+ * report that an image was pulled: a Pod that is set up but not running mostly waits for that. */
 #pragma once
 
 #include "base/text.h"
@@ -15,11 +15,11 @@ struct startup {
 	int n_running; /* or ended after it had started */
 };
 
-/* Counts one more, or with a `change` of -1 one less; what is set up was placed as well. */
+/* Adds `change` (1 or -1) to the counts of the replica's stages; set up includes scheduled. */
 void startup_add(struct startup *startup, const struct observed_replica *replica, int change);
 
-/* Adds "4 Pods: 4 scheduled, 3 set up, 1 running". */
+/* Appends "4 Pods: 4 scheduled, 3 set up, 1 running". */
 void startup_describe(const struct startup *startup, struct text *text);
 
-/* All Pods that there are to be run. */
+/* Whether all replicas have a Pod that runs or has run. */
 bool startup_is_over(const struct startup *startup, int n_replicas);

@@ -27,7 +27,7 @@ void replica_see(struct replica_status *replica, const struct observed_replica *
 		replica->message = seen->message;
 	}
 	if (replica_state_is_end(replica->state))
-		return; /* what was made of it is known already */
+		return; /* the end was already evaluated */
 	replica->state = observed_state_of(seen);
 	replica->exit_code = seen->exit_code;
 	replica->signal = seen->signal;
@@ -60,7 +60,7 @@ struct replica_status *replica_find(const struct replica_places *places, const c
 	return status_replica_near(places->status, first + (size_t) index, role_name, index);
 }
 
-/* As the decision does. Those of a job that has succeeded stay as they were then. */
+/* Counts as the decision does. The counts of a succeeded job do not change. */
 static void count_roles(const struct job *job, struct arena *arena, struct status *status)
 {
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))

@@ -1,5 +1,5 @@
-/* A status with what is seen of its replicas laid over it, for those who look and do not decide: a
- * status that was kept small (reconcile/compact_status.h) becomes whole. */
+/* Merges the observed state of the replicas into a status, for readers that do not decide: a
+ * compact status (reconcile/compact_status.h) becomes complete. */
 #pragma once
 
 #include "base/mem.h"
@@ -7,12 +7,12 @@
 #include "spec/job.h"
 #include "status/status.h"
 
-/* What is seen of this replica's attempt: what stands in its way, and, unless its end was written
- * already, its state. Texts are borrowed. */
+/* Takes over what is observed of this replica's attempt: what holds it up and, unless its end was
+ * already written, its state. Texts are borrowed. */
 void replica_see(struct replica_status *replica, const struct observed_replica *seen);
 
-/* Where the replicas of a status stand: by role, and in each by index, so that one is near where it
- * is looked for first. */
+/* Index of a status by role and, in each role, by replica index, so that a replica is near the
+ * first place searched. */
 struct replica_places {
 	const struct job *job;
 	const struct status *status;
@@ -24,7 +24,7 @@ struct replica_places replica_places(const struct job *job, const struct status 
 struct replica_status *replica_find(const struct replica_places *places, const char *role_name,
 				    int index);
 
-/* All that is seen of a job, addresses too, and how many replicas of each role are in which state.
- * Texts of `observed` are borrowed. */
+/* Merges all that is observed of a job, including addresses and the counts of replicas by role and
+ * state. Texts of `observed` are borrowed. */
 void status_see(const struct job *job, const struct observed *observed, struct arena *arena,
 		struct status *status);

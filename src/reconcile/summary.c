@@ -5,8 +5,7 @@
 #include "reconcile/expiry.h"
 #include "status/failure_words.h"
 
-/* A job that was asked to end is no failure to a reader, whatever its condition has to be called.
- */
+/* A stopped job is no failure to the reader, whatever its condition is called. */
 static const char *summary_state_of(const struct status *status)
 {
 	if (status_is_finished(status) && status->failure &&
@@ -35,7 +34,7 @@ static int count_running(const struct status *status)
 	return count;
 }
 
-/* The first replica that holds a start up, and how many more there are. */
+/* The first replica that holds up the start, and the number of others. */
 static const char *describe_waiting(const struct status *status, struct arena *arena)
 {
 	const struct replica_status *first = NULL;

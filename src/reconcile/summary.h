@@ -1,4 +1,4 @@
-/* What a list of jobs shows of one: a small JSON text kept beside the job, so that `ps` reads
+/* What a list of jobs shows of one job: a small JSON text stored with the job, so that `ps` reads
  * little. */
 #pragma once
 
@@ -14,11 +14,11 @@
 
 struct summary {
 	const char *state; /* newest true condition: "Running", "Succeeded" …, "Pending" before the
-			      first; "Stopped" where it was asked to end */
-	const char *roles; /* "worker=2 ps=1", in the order of the job */
-	const char *message; /* one line: why it failed, what it waits for; "" when all is well */
-	int running; /* replicas that run */
-	int wanted; /* replicas that the job asks for */
+			      first; "Stopped" if it was asked to stop */
+	const char *roles; /* "worker=2 ps=1", in the job's order */
+	const char *message; /* one line: why it failed or what it waits for; "" if neither */
+	int running; /* running replicas */
+	int wanted; /* requested replicas */
 	int restarts; /* charged ones, see struct status */
 	int exit_code; /* -1 until finished */
 	bool is_finished;
@@ -27,10 +27,10 @@ struct summary {
 	msec expires_at; /* when the job itself is to be deleted (ttlSecondsAfterFinished) */
 };
 
-/* The summary of a job and its status; its texts live in the arena or in `status`. */
+/* Creates the summary of a job and its status; its texts are in the arena or in `status`. */
 void summary_create(const struct job *job, const struct status *status, struct arena *arena,
 		    struct summary *ret_summary);
 
-/* As JSON and back. Reading takes what it finds: an absent member is empty, -1 or not set. */
+/* As JSON and back. Reading tolerates absent members: they become empty, -1 or unset. */
 struct json *summary_write(const struct summary *summary) MUST_USE;
 void summary_read(const struct json *value, struct arena *arena, struct summary *ret_summary);

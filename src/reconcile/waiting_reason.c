@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define PATIENCE (15 * MSEC_PER_SECOND) /* with a node that was to have ended a replica */
+#define PATIENCE (15 * MSEC_PER_SECOND) /* with a node that should have ended a replica */
 
-/* One that is told to end is held up by what does not let it end alone. */
+/* A stopping replica is held up only by a reason that prevents its end. */
 static bool is_of_end(const char *reason)
 {
 	return text_equals(reason, FAILURE_NODE_SILENT) ||
@@ -29,7 +29,7 @@ static bool is_same_obstacle(const struct replica_status *a, const struct replic
 	       text_equals(a->message, b->message);
 }
 
-/* The trouble is told of the first replica that it holds. */
+/* The sentence names the first replica that it concerns. */
 static void add_obstacle_sentence(const struct replica_status *first, size_t n_more,
 				  struct text *text)
 {
@@ -78,7 +78,7 @@ void waiting_reason_add_first(const struct status *status, const char *before, s
 	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
 }
 
-/* What does not end, and nobody will say that it has. */
+/* A replica that does not end, and whose node will not report its end. */
 static bool is_stuck(const struct decision *decision, const struct observed_replica *object)
 {
 	if (!object->node || !observed_is_live(object) || !observed_was_asked_to_end(object))
@@ -110,7 +110,7 @@ static void set_stuck_replica_reason(const struct decision *decision, const stru
 		decision->job->name, status->role, status->index);
 }
 
-/* A new attempt waits for its name, which an older one has. */
+/* A new attempt waits for its object's name, which an older attempt still has. */
 static void mark_replica_if_stuck(const struct decision *decision,
 				  const struct observed_replica *object)
 {
@@ -136,7 +136,7 @@ void waiting_reasons_find(struct decision *decision)
 		mark_replica_if_stuck(decision, &decision->observed->replicas[i]);
 }
 
-/* What is not to run any more is of interest only when it does not end. */
+/* A replica that should not run is of interest only if it does not end. */
 static bool is_of_interest(const struct decision *decision, const struct replica *replica)
 {
 	return replica->status->state == REPLICA_STOPPING ||

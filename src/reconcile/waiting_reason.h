@@ -1,8 +1,7 @@
-/* What stands in the way of replicas: each trouble is one sentence, with all replicas that it holds
- * up.
+/* What holds up replicas: each reason is one sentence, with all replicas that it concerns.
  *
- * A replica that begins, or runs, and has a reason is held up or threatened by what the reason
- * says. It may still go away by itself: nobody fails because of it. */
+ * A starting or running replica with a reason is held up or threatened by it. The reason may be
+ * temporary: no replica fails because of it. */
 #pragma once
 
 #include "base/text.h"
@@ -11,18 +10,18 @@
 
 #include <stdbool.h>
 
-/* Adds a line for each trouble: "worker-1 and 3 more: cannot be scheduled (Unschedulable): 0/4
+/* Appends a line for each reason: "worker-1 and 3 more: cannot be scheduled (Unschedulable): 0/4
  * nodes are available"; each begins with `indent`. */
 void waiting_reasons_describe(const struct status *status, const char *indent, struct text *text);
 
-/* Adds the first of them alone, behind `before`: "; worker-3 cannot be scheduled (Unschedulable):
+/* Appends only the first reason, after `before`: "; worker-3 cannot be scheduled (Unschedulable):
  * …". */
 void waiting_reason_add_first(const struct status *status, const char *before, struct text *text);
 
-/* Says of each replica that is to start or to end whether an attempt that does not end holds it up.
- * After all that begins and ends attempts. */
+/* Sets for each replica that has to start or end whether an unfinished attempt holds it up. Call it
+ * after all steps that begin and end attempts. */
 void waiting_reasons_find(struct decision *decision);
 
-/* Notes of the decision for what is new: one that was there before is not told again when its words
- * change a little. */
+/* Adds notes to the decision for new reasons. A reason whose wording changed slightly is not
+ * reported again. */
 void waiting_reasons_report(struct decision *decision);

@@ -1,6 +1,6 @@
 #include "rendezvous/member.h"
 
-#define FIRST_PAUSE (MSEC_PER_SECOND / 10) /* after the second call in a row that was lost */
+#define FIRST_PAUSE (MSEC_PER_SECOND / 10) /* after the second lost call in a row */
 #define LONGEST_PAUSE MSEC_PER_SECOND
 
 void member_begin(struct member *member, const struct member_settings *settings, msec now)
@@ -18,7 +18,7 @@ static bool has_news(const struct member *member)
 	return !member->has_told || !member_report_equals(&member->report, &member->told);
 }
 
-/* Told to go, and nothing is left here: one last call, and it ends. */
+/* The member was ordered to go and has no workers left: it sends its last call and ends. */
 static void leave_when_idle(struct member *member, msec now)
 {
 	if (member->report.known.order != RENDEZVOUS_GO || member->has_workers ||
@@ -45,7 +45,7 @@ bool member_may_save(const struct member *member)
 
 	if (member->report.activity == MEMBER_HAS_FAILED)
 		return false;
-	/* It leaves, and its server does not know yet. */
+	/* The member is leaving, and its server does not know yet. */
 	if (order->order == RENDEZVOUS_RUN && order->generation == member->report.generation)
 		return true;
 	if (order->order == RENDEZVOUS_GO)
@@ -62,7 +62,7 @@ void member_started(struct member *member, int64_t generation, msec now)
 	member->next_at = msec_min(member->next_at, now);
 }
 
-/* Of workers that were asked to end it says nothing how they did. */
+/* Workers that were asked to stop report no result. */
 static void conclude(struct member *member, enum member_activity activity)
 {
 	bool is_wanted = member_wants(member) == member->report.generation;
@@ -101,7 +101,7 @@ void member_ended(struct member *member, bool have_succeeded, msec now)
 {
 	conclude(member, have_succeeded ? MEMBER_HAS_SUCCEEDED : MEMBER_HAS_FAILED);
 	member->has_workers = false;
-	member->heard_at = now; /* patience begins: it may not have been answered for long */
+	member->heard_at = now; /* patience begins now: the last answer may be long ago */
 	leave_when_idle(member, now);
 }
 
@@ -128,8 +128,8 @@ void member_called(struct member *member, msec now)
 	member->call_ends = now + member->settings.hold + member->settings.answer_time;
 }
 
-/* A server that orders a world whose end it has told already has lost what came since, and waits
- * for workers that are no more. */
+/* If a server orders a world whose end was already reported, it has lost the later reports, and
+ * waits for workers that no longer exist. */
 static void tell_lost_world(struct member *member)
 {
 	struct member_report *report = &member->report;
@@ -150,7 +150,7 @@ static void obey(struct member *member, const struct member_order *order, msec n
 	leave_when_idle(member, now);
 }
 
-/* An answer that brings nothing new ought to have been kept for longer. */
+/* An answer without news should have been held for longer. */
 static bool was_hasty(const struct member *member, const struct member_order *order, msec now)
 {
 	msec kept_until = member->call_ends - member->settings.answer_time;
@@ -168,11 +168,11 @@ void member_answered(struct member *member, const struct member_order *order, ms
 	if (member->told.has_left)
 		member->end = MEMBER_ENDED;
 	else if (member->report.known.order != RENDEZVOUS_GO || order->order == RENDEZVOUS_GO)
-		obey(member, order, now); /* to go is for ever, but why may become known */
+		obey(member, order, now); /* GO is final, but its reason may become known later */
 }
 
-/* At once, then after longer and longer pauses: a server that was started anew waits for its
- * members no longer than for a lease. */
+/* Immediately, then after growing pauses: a restarted server waits for its members only for one
+ * lease. */
 static msec compute_member_pause(int n_lost)
 {
 	if (n_lost <= 1)
@@ -185,7 +185,7 @@ void member_lost_call(struct member *member, msec now)
 	member->is_calling = false;
 	member->n_lost++;
 	member->next_at = now + compute_member_pause(member->n_lost);
-	if (member->told.has_left) /* the server will miss it by itself */
+	if (member->told.has_left) /* the server will notice by itself */
 		member->end = MEMBER_ENDED;
 }
 
@@ -220,7 +220,7 @@ void member_time(struct member *member, msec now)
 	if (now < gives_up_at(member))
 		return;
 	if (member->has_workers)
-		member_failed(member); /* should the server find it in the same world again */
+		member_failed(member); /* in case the server puts it into the same world again */
 	else
 		member->end = MEMBER_GAVE_UP;
 }

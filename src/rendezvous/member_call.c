@@ -35,7 +35,7 @@ static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_ev
 	return rendezvous_step(rendezvous, &event, now, NULL);
 }
 
-/* What is told of a world that is over is refused by the rendezvous, and was not worth an error. */
+/* The rendezvous rejects reports about an ended world, which is no error. */
 static void tell_all(struct rendezvous *rendezvous, const char *id,
 		     const struct member_report *report, msec now)
 {

@@ -1,5 +1,5 @@
-/* Fields of the JSON of elastic jobs, each checked as it is read. All: ERR_INVALID names the field
- * and says what was expected. */
+/* Reads and checks JSON fields of elastic jobs. All functions return ERR_INVALID with the field and
+ * the expected value. */
 #pragma once
 
 #include "base/err.h"
@@ -16,7 +16,7 @@ int member_field_fault(struct err *err, const char *key, const char *wanted);
 
 int member_field_number(const struct json *object, const char *key, int64_t low, int64_t high,
 			int64_t *ret_number, struct err *err) MUST_USE;
-/* One that earlier versions do not have: 0 where it is missing. */
+/* A field that earlier versions lack: 0 if absent. */
 int member_field_newer(const struct json *object, const char *key, int64_t high,
 		       int64_t *ret_number, struct err *err) MUST_USE;
 int member_field_int(const struct json *object, const char *key, int low, int high, int *ret_number,
@@ -25,9 +25,9 @@ int member_field_flag(const struct json *object, const char *key, bool *ret_flag
 		      struct err *err) MUST_USE;
 int member_field_word(const struct json *object, const char *key, const char *const *words,
 		      size_t count, int *ret_index, struct err *err) MUST_USE;
-/* "uid": a UUID or empty. Lives in the arena. */
+/* "uid": a UUID or empty. In the arena. */
 int member_field_uid(const struct json *object, struct arena *arena, const char **ret_uid,
 		     struct err *err) MUST_USE;
-/* An object of LIMIT_OFFER bytes at most, as compact JSON in the arena. */
+/* An object of at most LIMIT_OFFER bytes, as compact JSON in the arena. */
 int member_field_offer(const struct json *offer, struct arena *arena, const char **ret_offer,
 		       struct err *err) MUST_USE;

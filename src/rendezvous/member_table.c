@@ -20,7 +20,7 @@ void member_table_done(struct member_table *table)
 	*table = (struct member_table){0};
 }
 
-/* Where it is, or would be. */
+/* The position of the id, or the position to insert it at. */
 static size_t member_place_of(const struct member_table *table, const char *id)
 {
 	size_t low = 0, high = table->count;

@@ -1,5 +1,4 @@
-/* The members of a rendezvous, as they are known: found by id, and in the order in which they came.
- */
+/* The members of a rendezvous: found by id, and in order of arrival. */
 #pragma once
 
 #include "base/msec.h"
@@ -12,20 +11,20 @@
 struct member_entry {
 	char *id;
 	char *offer;
-	int node_rank; /* before the order in which they came */
-	int64_t number; /* that order */
+	int node_rank; /* sorts before the order of arrival */
+	int64_t number; /* order of arrival */
 	msec heard_at;
-	msec expires_at; /* lost, unless it is heard of before */
-	msec acknowledge_by; /* the same, unless it is known to have its order before */
-	int rank; /* in the world that goes on; -1: it is not in it */
-	bool is_done; /* its workers in that world have succeeded */
+	msec expires_at; /* lost then, unless it calls before */
+	msec acknowledge_by; /* lost then, unless it acknowledges its order before */
+	int rank; /* in the current world; -1: not in it */
+	bool is_done; /* its workers in that world succeeded */
 	bool was_blamed; /* it was in the world whose failure was charged last */
-	bool is_leaving; /* it takes no part in another world */
-	int n_failures; /* of its processes, which came first in their worlds */
-	msec failures_since; /* the first of these */
-	int64_t failed_in; /* generation of the last one */
-	bool is_awaited; /* known by what a server kept alone */
-	bool is_excluded; /* they were too many: it takes part only where others are too few */
+	bool is_leaving; /* it will be in no other world */
+	int n_failures; /* number of worlds in which its process failed first */
+	msec failures_since; /* time of the first of these */
+	int64_t failed_in; /* generation of the last of these */
+	bool is_awaited; /* restored from the record, not yet heard of */
+	bool is_excluded; /* it failed too often: it takes part only if the others are too few */
 };
 
 struct member_table {
@@ -36,14 +35,14 @@ struct member_table {
 };
 
 void member_table_done(struct member_table *table);
-/* NULL: there is none. Valid until it is removed. */
+/* NULL: none. Valid until it is removed. */
 struct member_entry *member_table_find(const struct member_table *table, const char *id);
-/* One that is not there yet, the last to come. */
+/* Adds a member that must be new; it is the last to arrive. */
 struct member_entry *member_table_add(struct member_table *table, const char *id);
 void member_table_remove(struct member_table *table, struct member_entry *member);
-/* The members that may be in another world, in the order in which they came; those that were set
- * aside stand last. Caller frees. */
+/* The members that may be in another world, in order of arrival; excluded ones come last. Caller
+ * frees. */
 struct member_entry **member_table_candidates(const struct member_table *table,
 					      size_t *ret_count) MUST_USE;
-/* Those of them that were not set aside. */
+/* The number of those that are not excluded. */
 size_t member_table_count_preferred(const struct member_table *table);

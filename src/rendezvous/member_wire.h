@@ -3,16 +3,16 @@
  * Request: {"uid": "…", "min": 1, "max": 4, "unit": 1, "joinTime": 600000, "lastCall": 1000,
  * "maxRestarts": 3, "offer": {…}, "nodeRank": 0, "generation": 2, "activity": "at-work", "drains":
  * false, "hasLeft": false, "known": ORDER, "world": 2, "failure": FAILURE, "knownFailure": 1}.
- * Times are in milliseconds. "world" is the newest generation whose members it knows, 0 for none;
- * "failure" is that of its own processes, in the generation that has failed.
+ * Times are in milliseconds. "world" is the newest generation whose members it knows, 0 for none.
+ * "failure" is the failure of its own processes, in the failed generation.
  *
  * Answer: {"uid": "…", "restarts": 0, "failureNumber": 2, "order": ORDER, "members": [["ID",
- * OFFER], …], "failure": FAILURE}, with the members of the world, by rank, where its order is to
- * run one that it does not know, and with the first failure of all machines, where the number of
- * the known one is another.
+ * OFFER], …], "failure": FAILURE}, with the members of the world, by rank, if the order is to run
+ * an unknown world, and with the first failure of all machines, if its number differs from the
+ * known one.
  *
  * ORDER: {"order": "run", "generation": 2, "reason": "grew", "verdict": "open"}. FAILURE: as in a
- * status (status/status.h), its attempt is the generation. */
+ * status (status/status.h); its attempt is the generation. */
 #pragma once
 
 #include "base/err.h"
@@ -23,60 +23,60 @@
 #include "rendezvous/member_call.h"
 #include "status/status.h"
 
-#define MEMBER_HOLD MSEC_PER_SECOND /* how long a call is kept that has no news */
-#define ELASTIC_SHORTEST_LEASE (2 * MEMBER_HOLD) /* in which a member calls once at least */
+#define MEMBER_HOLD MSEC_PER_SECOND /* how long a call without news is held */
+#define ELASTIC_SHORTEST_LEASE (2 * MEMBER_HOLD) /* a member calls at least once in it */
 #define ELASTIC_LEASE (5 * MSEC_PER_SECOND)
-#define MEMBER_PORT 29400 /* where members meet unless told otherwise; torchrun's */
+#define MEMBER_PORT 29400 /* default meeting port; torchrun's */
 
-/* What those that begin a job agree upon. */
+/* The terms that all members of a job must agree on. */
 struct member_terms {
-	int min, max, unit; /* as in struct rendezvous_settings; so are the others */
+	int min, max, unit; /* as in struct rendezvous_settings, like the others */
 	msec join_time, last_call;
 	struct restart_terms restarts;
 };
 
 struct member_request {
-	const char *uid; /* of the job, as the server made it; "" before the first answer */
+	const char *uid; /* of the job, created by the server; "" before the first answer */
 	struct member_terms terms;
 	const char *offer; /* compact JSON */
 	struct member_report report;
 	int64_t world;
 	const struct failure *failure; /* of its own processes (world_failure_report); NULL: none */
-	int64_t known_failure; /* number of the newest one that it was answered; 0: none */
+	int64_t known_failure; /* number of the newest one received; 0: none */
 };
 
 struct member_answer {
 	const char *uid;
 	int restarts;
 	struct member_order order;
-	int n_joined; /* of WAIT: members that a world may be formed of; 0: not told */
+	int n_joined; /* for WAIT: members available for a world; 0: not reported */
 	bool has_members;
 	struct world_member *members; /* borrowed texts, by rank */
 	size_t n_members;
-	const struct failure *failure; /* of all machines; NULL: none that is new */
+	const struct failure *failure; /* of all machines; NULL: no new one */
 	int64_t failure_number; /* 0: no process has failed */
 };
 
-/* Why members with these terms cannot be of one job: a sentence that begins with the first thing
- * that differs, made in the arena; NULL: they can. */
+/* Why members with these terms cannot be in one job: a sentence in the arena that begins with the
+ * first difference. NULL: they can. */
 const char *member_terms_differ(const struct member_terms *of_job, const struct member_terms *given,
 				struct arena *arena);
-/* NULL, or what is wrong with them. */
+/* NULL, or the fault of the terms. */
 const char *member_terms_fault(const struct member_terms *terms);
 
-/* The fields of a request that are its terms. ERR_INVALID. */
+/* Write and read the terms in a request. Reading returns ERR_INVALID. */
 void member_terms_set(struct json *object, const struct member_terms *terms);
 int member_terms_read(const struct json *object, struct member_terms *terms,
 		      struct err *err) MUST_USE;
 
 void member_request_add(const struct member_request *request, struct text *body);
-/* What is read lives in the arena. ERR_INVALID. */
+/* The result is in the arena. Returns ERR_INVALID. */
 int member_request_read(const struct json *body, struct arena *arena,
 			struct member_request *ret_request, struct err *err) MUST_USE;
 
-/* `members`: as member_answer_add_members made it; NULL: none are told. */
+/* `members`: from member_answer_add_members; NULL: omitted. */
 void member_answer_add(const struct member_answer *answer, const char *members, struct text *body);
-/* Once for each world, since all its members are told the same. */
+/* Call it once for each world, because all its members get the same text. */
 void member_answer_add_members(const struct world *world, struct text *members);
 int member_answer_read(const struct json *body, struct arena *arena,
 		       struct member_answer *ret_answer, struct err *err) MUST_USE;

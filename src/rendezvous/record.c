@@ -18,19 +18,19 @@ static struct json *member_new(const struct world_member *member)
 	return entry;
 }
 
-static void set_members(struct json *object, const struct rendezvous_snapshot *past)
+static void set_members(struct json *object, const struct rendezvous_snapshot *snapshot)
 {
 	struct json *members = json_array_at(object, "members");
-	struct json *aside = json_array_at(object, "setAside");
+	struct json *excluded = json_array_at(object, "setAside");
 
-	for (size_t i = 0; i < past->world.n_members; i++) {
-		struct json *entry = member_new(&past->world.members[i]);
+	for (size_t i = 0; i < snapshot->world.n_members; i++) {
+		struct json *entry = member_new(&snapshot->world.members[i]);
 
-		json_append(entry, json_new_bool(past->are_there[i]));
+		json_append(entry, json_new_bool(snapshot->are_there[i]));
 		json_append(members, entry);
 	}
-	for (size_t i = 0; i < past->n_excluded; i++)
-		json_append(aside, member_new(&past->aside[i]));
+	for (size_t i = 0; i < snapshot->n_excluded; i++)
+		json_append(excluded, member_new(&snapshot->excluded[i]));
 }
 
 static void set_budget(struct json *object, const struct restart_budget_snapshot *budget)
@@ -44,16 +44,16 @@ static void set_budget(struct json *object, const struct restart_budget_snapshot
 		json_append(json_array_at(object, "ages"), json_new_integer(budget->ages[i]));
 }
 
-void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *past)
+void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *snapshot)
 {
-	json_set_integer(object, "generation", past->world.generation);
-	json_set_string(object, "worldReason", world_reason_words[past->world.reason]);
-	json_set_bool(object, "goesOn", past->goes_on);
-	json_set_integer(object, "restarts", past->n_restarts);
-	json_set_string(object, "reason", world_reason_words[past->reason]);
-	json_set_string(object, "verdict", rendezvous_verdict_words[past->verdict]);
-	set_members(object, past);
-	set_budget(json_object_at(object, "budget"), &past->budget);
+	json_set_integer(object, "generation", snapshot->world.generation);
+	json_set_string(object, "worldReason", world_reason_words[snapshot->world.reason]);
+	json_set_bool(object, "goesOn", snapshot->goes_on);
+	json_set_integer(object, "restarts", snapshot->n_restarts);
+	json_set_string(object, "reason", world_reason_words[snapshot->reason]);
+	json_set_string(object, "verdict", rendezvous_verdict_words[snapshot->verdict]);
+	set_members(object, snapshot);
+	set_budget(json_object_at(object, "budget"), &snapshot->budget);
 }
 
 static int read_member(const struct json *entry, struct arena *arena, struct world_member *member,
@@ -91,15 +91,15 @@ static int read_members(const struct json *object, const char *key, struct arena
 }
 
 static int read_presence(const struct json *list, struct arena *arena,
-			 struct rendezvous_snapshot *past, struct err *err)
+			 struct rendezvous_snapshot *snapshot, struct err *err)
 {
-	past->are_there = arena_take_array(arena, past->world.n_members, sizeof(bool));
-	for (size_t i = 0; i < past->world.n_members; i++) {
+	snapshot->are_there = arena_take_array(arena, snapshot->world.n_members, sizeof(bool));
+	for (size_t i = 0; i < snapshot->world.n_members; i++) {
 		const struct json *is_there = json_at(json_at(list, i), 2);
 
 		if (!json_is(is_there, JSON_BOOL))
 			return member_field_fault(err, "members", "with true or false");
-		past->are_there[i] = json_as_bool(is_there, false);
+		snapshot->are_there[i] = json_as_bool(is_there, false);
 	}
 	return 0;
 }
@@ -125,7 +125,7 @@ static int read_budget(const struct json *object, struct arena *arena,
 	int end = 0;
 
 	if (!object)
-		return 0; /* of an earlier version */
+		return 0; /* from an earlier version */
 	int rc = member_field_word(object, "end", restart_budget_end_words, RESTARTS_END_COUNT,
 				   &end, err);
 
@@ -156,35 +156,36 @@ static int read_reason(const struct json *object, const char *key, enum world_re
 }
 
 int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
-			     struct rendezvous_snapshot *past, struct err *err)
+			     struct rendezvous_snapshot *snapshot, struct err *err)
 {
 	int verdict = 0;
 
-	*past = (struct rendezvous_snapshot){0};
+	*snapshot = (struct rendezvous_snapshot){0};
 	int rc = member_field_number(object, "generation", 0, LIMIT_RESTARTS,
-				     &past->world.generation, err);
+				     &snapshot->world.generation, err);
 
 	if (rc == 0)
-		rc = read_reason(object, "worldReason", &past->world.reason, err);
+		rc = read_reason(object, "worldReason", &snapshot->world.reason, err);
 	if (rc == 0)
-		rc = member_field_flag(object, "goesOn", &past->goes_on, err);
+		rc = member_field_flag(object, "goesOn", &snapshot->goes_on, err);
 	if (rc == 0)
-		rc = member_field_int(object, "restarts", 0, LIMIT_RESTARTS, &past->n_restarts,
+		rc = member_field_int(object, "restarts", 0, LIMIT_RESTARTS, &snapshot->n_restarts,
 				      err);
 	if (rc == 0)
-		rc = read_reason(object, "reason", &past->reason, err);
+		rc = read_reason(object, "reason", &snapshot->reason, err);
 	if (rc == 0)
 		rc = member_field_word(object, "verdict", rendezvous_verdict_words,
 				       RENDEZVOUS_VERDICT_COUNT, &verdict, err);
-	past->verdict = (enum rendezvous_verdict) verdict;
+	snapshot->verdict = (enum rendezvous_verdict) verdict;
 	if (rc == 0)
-		rc = read_members(object, "members", arena, &past->world.members,
-				  &past->world.n_members, err);
+		rc = read_members(object, "members", arena, &snapshot->world.members,
+				  &snapshot->world.n_members, err);
 	if (rc == 0)
-		rc = read_presence(json_get(object, "members"), arena, past, err);
+		rc = read_presence(json_get(object, "members"), arena, snapshot, err);
 	if (rc == 0 && json_get(object, "setAside"))
-		rc = read_members(object, "setAside", arena, &past->aside, &past->n_excluded, err);
+		rc = read_members(object, "setAside", arena, &snapshot->excluded,
+				  &snapshot->n_excluded, err);
 	if (rc == 0)
-		rc = read_budget(json_get(object, "budget"), arena, &past->budget, err);
+		rc = read_budget(json_get(object, "budget"), arena, &snapshot->budget, err);
 	return rc;
 }

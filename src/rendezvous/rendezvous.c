@@ -1,5 +1,5 @@
-/* A step takes an event, which changes what is known of the members; then what follows for the
- * world is decided anew from what is known, whatever the event was. */
+/* A step applies an event to the members. Then the world's next state is derived from the members,
+ * whatever the event was. */
 #include "rendezvous/rendezvous.h"
 
 #include "base/mem.h"
@@ -33,29 +33,29 @@ const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
 struct rendezvous {
 	struct rendezvous_settings settings;
 	struct member_table members;
-	msec next_expiry; /* no member is lost before */
+	msec next_expiry; /* no member's lease ends before */
 	struct world world;
-	bool goes_on; /* the world does */
-	bool awaits_last_call; /* members come together: the next world has a last call before it */
-	bool is_unsettled; /* something has changed that a world may follow from */
+	bool goes_on; /* the world continues */
+	bool awaits_last_call; /* several members join: a last call precedes the next world */
+	bool is_unsettled; /* a change may require a new world */
 	enum world_reason reason; /* of the next one */
 	enum rendezvous_phase phase;
 	enum rendezvous_verdict verdict;
-	msec phase_ends; /* MSEC_NEVER: by an event alone */
+	msec phase_ends; /* MSEC_NEVER: only by an event */
 	msec restart_at;
-	int n_restarts, n_recent; /* in all; in a row, of worlds that did not live for long */
-	msec charged_at; /* the last of them; MSEC_UNSET: none, or it was given back */
+	int n_restarts, n_recent; /* total; and in a row, of short-lived worlds */
+	msec charged_at; /* time of the last restart; MSEC_UNSET: none, or given back */
 	struct restart_budget budget;
-	int64_t failed_world; /* generation of the last one that ended with a failure */
-	int64_t newest; /* generation that a member knows; higher than the world's after what was
-			   kept got lost */
+	int64_t failed_world; /* generation of the last failed world */
+	int64_t newest; /* newest generation known to a member; higher than the world's after the
+			   record was lost */
 	int64_t version;
 };
 
-/* Without a life that was long between them, so many are not charged. */
+/* Number of restarts without a long-lived world that are not charged. */
 #define FREE_RESTARTS 3
 
-/* Members of a world of so many candidates; 0: they are too few. */
+/* Size of a world for this many candidates; 0: too few. */
 static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
 {
 	size_t most = n_candidates < (size_t) settings->max ? n_candidates : (size_t) settings->max;
@@ -164,7 +164,7 @@ static bool is_at_work(const struct member_entry *member)
 	return member->rank >= 0 && !member->is_done;
 }
 
-/* The member whose workers were the first to fail in that world; NULL: none is known. */
+/* The member whose workers failed first in that world; NULL: unknown. */
 static struct member_entry *find_blamed(const struct rendezvous *rendezvous)
 {
 	const struct member_table *table = &rendezvous->members;
@@ -197,7 +197,7 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 	bool is_missed = is_at_work(member);
 
 	if (member->rank >= 0)
-		rendezvous->version++; /* what is kept of the world is another thing */
+		rendezvous->version++; /* the record of the world has changed */
 	member_table_remove(&rendezvous->members, member);
 	rendezvous->is_unsettled = true;
 	if (is_missed)
@@ -209,7 +209,7 @@ static msec lost_at(const struct member_entry *member)
 	return msec_min(member->expires_at, member->acknowledge_by);
 }
 
-/* Workers whose peer has gone fail sooner than its loss is known. That is no failure of theirs. */
+/* Workers whose peer disappeared fail before its loss is known. That is not their failure. */
 static void give_back_charge(struct rendezvous *rendezvous, const struct member_entry *lost,
 			     msec now)
 {
@@ -268,8 +268,8 @@ static void hear(struct rendezvous *rendezvous, struct member_entry *member,
 	expect(rendezvous, member, now + rendezvous->settings.lease);
 }
 
-/* A world that this server does not know cannot go on: who is in it, the members do not agree upon.
- */
+/* A world that this server does not know cannot continue, because its members do not agree on who
+ * is in it. */
 static void learn_newest(struct rendezvous *rendezvous, int64_t generation)
 {
 	if (generation < next_generation(rendezvous))
@@ -313,8 +313,8 @@ static int check_generation(const struct rendezvous *rendezvous,
 	return err_set(err, ERR_CONFLICT, "generation %" PRId64 " has ended", event->generation);
 }
 
-/* Delays are those of a job's restarts. The job is not lost before it is known that no lost member
- * was the cause. */
+/* The delays are those of a job's restarts. The job fails only after it is known that no lost
+ * member was the cause. */
 static void fail_current_world(struct rendezvous *rendezvous, msec now)
 {
 	const struct rendezvous_settings *settings = &rendezvous->settings;
@@ -336,7 +336,7 @@ static void fail_current_world(struct rendezvous *rendezvous, msec now)
 	rendezvous->restart_at = now + delay;
 }
 
-/* Of a world without those that were set aside; 0: the others are too few. */
+/* Size of a world without the excluded members; 0: too few. */
 static size_t size_without_aside(const struct rendezvous *rendezvous)
 {
 	return world_size_of(&rendezvous->settings,
@@ -350,7 +350,7 @@ static void set_aside(struct rendezvous *rendezvous, struct member_entry *member
 		end_world(rendezvous, WORLD_WORKER_FAILED);
 }
 
-/* Also when its world is over, and another one has begun: what ended that may have been a
+/* Also if its world has ended and another has begun: the failure that ended it may have been a
  * consequence. */
 static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		  const struct rendezvous_event *event, msec now)
@@ -367,7 +367,7 @@ static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		set_aside(rendezvous, member);
 }
 
-/* A script that asks for it at each start makes no progress: that is a failure. */
+/* A script that asks for a restart at each start makes no progress: that is a failure. */
 static void restart(struct rendezvous *rendezvous, msec now)
 {
 	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
@@ -457,7 +457,7 @@ static int handle_rendezvous_event(struct rendezvous *rendezvous,
 	return 0;
 }
 
-/* What follows. */
+/* The world's next state. */
 
 static bool awaits_any(const struct rendezvous *rendezvous)
 {
@@ -467,7 +467,7 @@ static bool awaits_any(const struct rendezvous *rendezvous)
 	return false;
 }
 
-/* A member that has left after its workers succeeded is no member any more, and was not missed. */
+/* A member that left after its workers succeeded is no longer a member, but is not missed. */
 static size_t count_at_work(const struct rendezvous *rendezvous)
 {
 	size_t count = 0;
@@ -520,7 +520,7 @@ static void settle_without_world(struct rendezvous *rendezvous,
 		form_world(rendezvous, candidates, size, now);
 }
 
-/* In a new world, those that were set aside are the last to have come from now on. */
+/* In a new world, excluded members become the last in order of arrival. */
 static void leave_aside(struct rendezvous *rendezvous, struct member_entry *const *members,
 			size_t count)
 {
@@ -564,7 +564,7 @@ static void settle(struct rendezvous *rendezvous, msec now)
 		leave_aside(rendezvous, candidates, n_candidates);
 }
 
-/* One that speaks and does not hear would be in every world, and hold it up. */
+/* A member whose heartbeats arrive but which never acknowledges would block every world. */
 static void expect_obedience(struct rendezvous *rendezvous, msec now)
 {
 	msec acknowledge_by = now + rendezvous->settings.lease;
@@ -582,7 +582,7 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 {
 	int64_t version = rendezvous->version;
 	int rc = handle_rendezvous_event(rendezvous, event, now,
-					 err); /* one that speaks is not silent */
+					 err); /* a member that calls is not silent */
 
 	remove_silent(rendezvous, now);
 	settle(rendezvous, now);
@@ -591,29 +591,29 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 	return rc;
 }
 
-/* What is kept, and what is made of it. */
+/* Snapshots. */
 
-static void remember_aside(const struct rendezvous *rendezvous, struct arena *arena,
-			   struct rendezvous_snapshot *past)
+static void snapshot_excluded(const struct rendezvous *rendezvous, struct arena *arena,
+			      struct rendezvous_snapshot *snapshot)
 {
 	const struct member_table *table = &rendezvous->members;
 
-	past->aside = arena_take_array(arena, table->count, sizeof(*past->aside));
+	snapshot->excluded = arena_take_array(arena, table->count, sizeof(*snapshot->excluded));
 	for (size_t i = 0; i < table->count; i++) {
 		struct member_entry *member = table->members[i];
 
 		if (member->is_excluded && !member->is_leaving)
-			past->aside[past->n_excluded++] =
+			snapshot->excluded[snapshot->n_excluded++] =
 				(struct world_member){member->id, member->offer};
 	}
 }
 
 void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, struct arena *arena,
-			      struct rendezvous_snapshot *past)
+			      struct rendezvous_snapshot *snapshot)
 {
 	size_t count = rendezvous->world.n_members;
 
-	*past = (struct rendezvous_snapshot){
+	*snapshot = (struct rendezvous_snapshot){
 		.world = rendezvous->world,
 		.are_there = arena_take_array(arena, count, sizeof(bool)),
 		.goes_on = rendezvous->goes_on,
@@ -623,12 +623,12 @@ void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, str
 	};
 	for (size_t i = 0; i < count; i++) {
 		const struct member_entry *member =
-			member_table_find(&rendezvous->members, past->world.members[i].id);
+			member_table_find(&rendezvous->members, snapshot->world.members[i].id);
 
-		past->are_there[i] = member && !member->is_leaving;
+		snapshot->are_there[i] = member && !member->is_leaving;
 	}
-	restart_budget_take_snapshot(&rendezvous->budget, now, arena, &past->budget);
-	remember_aside(rendezvous, arena, past);
+	restart_budget_take_snapshot(&rendezvous->budget, now, arena, &snapshot->budget);
+	snapshot_excluded(rendezvous, arena, snapshot);
 }
 
 static struct member_entry *restore_member(struct rendezvous *rendezvous,
@@ -645,8 +645,9 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 	return member;
 }
 
-/* It may be of the last world as well. */
-static void restore_aside(struct rendezvous *rendezvous, const struct world_member *known, msec now)
+/* An excluded member may also be in the last world. */
+static void restore_excluded(struct rendezvous *rendezvous, const struct world_member *known,
+			     msec now)
 {
 	struct member_entry *member = member_table_find(&rendezvous->members, known->id);
 
@@ -656,29 +657,30 @@ static void restore_aside(struct rendezvous *rendezvous, const struct world_memb
 }
 
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_snapshot *past, msec now)
+				      const struct rendezvous_snapshot *snapshot, msec now)
 {
 	struct rendezvous *rendezvous = rendezvous_new(settings, now);
 
-	rendezvous->world = world_copy(&past->world);
+	rendezvous->world = world_copy(&snapshot->world);
 	rendezvous->world.formed_at = now;
-	rendezvous->goes_on = past->goes_on;
-	rendezvous->awaits_last_call = !past->goes_on;
-	rendezvous->n_restarts = past->n_restarts;
-	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
-	rendezvous->reason = past->reason;
-	rendezvous->verdict = past->verdict;
+	rendezvous->goes_on = snapshot->goes_on;
+	rendezvous->awaits_last_call = !snapshot->goes_on;
+	rendezvous->n_restarts = snapshot->n_restarts;
+	rendezvous->budget = restart_budget_restore(&settings->restarts, &snapshot->budget, now);
+	rendezvous->reason = snapshot->reason;
+	rendezvous->verdict = snapshot->verdict;
 	rendezvous->is_unsettled = true;
-	if (past->verdict != RENDEZVOUS_OPEN) {
+	if (snapshot->verdict != RENDEZVOUS_OPEN) {
 		enter(rendezvous, RENDEZVOUS_CLOSED, MSEC_NEVER);
 		return rendezvous;
 	}
-	for (size_t i = 0; i < past->world.n_members; i++)
-		if (past->are_there[i])
-			(void) restore_member(rendezvous, &past->world.members[i], (int) i, now);
-	for (size_t i = 0; i < past->n_excluded; i++)
-		restore_aside(rendezvous, &past->aside[i], now);
-	if (past->goes_on)
+	for (size_t i = 0; i < snapshot->world.n_members; i++)
+		if (snapshot->are_there[i])
+			(void) restore_member(rendezvous, &snapshot->world.members[i], (int) i,
+					      now);
+	for (size_t i = 0; i < snapshot->n_excluded; i++)
+		restore_excluded(rendezvous, &snapshot->excluded[i], now);
+	if (snapshot->goes_on)
 		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
 	return rendezvous;
 }

@@ -1,27 +1,27 @@
-/* Which agents make up the world of an elastic job: the server's half of a rendezvous. Pure; the
- * time is handed in, of a clock that never jumps.
+/* The server's half of a rendezvous: which agents form the world of an elastic job. Pure; time is a
+ * parameter, by the monotonic clock.
  *
- * Agents (members) come and go at any time. The server alone agrees upon a world: as soon as MIN
- * members are there, it waits for a last call, or for MAX, and forms it. A member that comes later
- * is taken in by the next world, after a last call during which the present one goes on. When a
- * member of the world is lost, leaves, or reports that a worker has failed, the next world is
- * formed at once of those that are there; with fewer than MIN nothing trains, and after `join_time`
- * the job is closed. Members beyond MAX are spares: they step in.
+ * Agents (members) may join and leave at any time. The server alone decides on a world. As soon as
+ * MIN members have joined, it waits for a last call, or for MAX, and forms it. A later member is
+ * taken into the next world, after a last call during which the present world continues. When a
+ * member of the world is lost, leaves, or reports a failed worker, the next world is formed
+ * immediately of the remaining members. With fewer than MIN nothing trains, and after `join_time`
+ * the job is closed. Members beyond MAX are spares.
  *
- * A member whose workers were the first to fail in too many worlds is set aside: it takes part only
- * where the others are fewer than MIN.
+ * A member whose workers failed first in too many worlds is excluded: it takes part only if the
+ * others are fewer than MIN.
  *
- * Ranks are in the order in which members came, unless a person gave each its place. They are
- * dense, a member that stays keeps its rank or gets a lower one, and rank 0, which writes the
- * checkpoints, is the one that is there for longest.
+ * Ranks follow the order of arrival, unless a user assigned them. They are dense. A remaining
+ * member keeps its rank or gets a lower one, and rank 0, which writes the checkpoints, is the
+ * oldest member.
  *
- * Each world has a generation, which fences all that is late: what is reported of another one
- * changes nothing. What a member has to do is a matter of state and not of messages
- * (rendezvous_view), so nothing is lost when an answer is.
+ * Each world has a generation, which rejects late reports: a report about another generation
+ * changes nothing. A member's order is state, not a message (rendezvous_view), so a lost answer
+ * loses nothing.
  *
- * The habits are those of torchrun's dynamic rendezvous (torch/distributed/elastic/rendezvous) but
- * for what users asked to be mended there: a death is answered by a new world, spares step in, an
- * early finisher is not taken for a failure, and the last call costs no training. */
+ * The behavior is that of torchrun's dynamic rendezvous (torch/distributed/elastic/rendezvous),
+ * except for fixes that its users requested: a death leads to a new world, spares step in, an early
+ * finisher is no failure, and the last call costs no training. */
 #pragma once
 
 #include "base/err.h"
@@ -37,20 +37,21 @@
 
 struct rendezvous_settings {
 	int min, max; /* members of a world; 1 <= min <= max <= LIMIT_MEMBERS */
-	int unit; /* a world has a multiple of so many; at least 1 */
-	msec join_time; /* how long fewer than MIN are waited for */
-	msec last_call; /* how long more are waited for once MIN are there */
-	msec lease; /* a member is lost that is silent for so long, or does not hear its order */
-	msec reconnect_time; /* the same for one whose connection has ended; less than the lease */
-	struct restart_terms restarts; /* after workers that failed, of all members together */
+	int unit; /* a world has a multiple of this size; at least 1 */
+	msec join_time; /* how long to wait with fewer than MIN members */
+	msec last_call; /* how long to wait for more once MIN have joined */
+	msec lease; /* a member that is silent, or does not acknowledge its order, for this long is
+		       lost */
+	msec reconnect_time; /* the same if its connection has ended; less than the lease */
+	struct restart_terms restarts; /* after failed workers, for all members together */
 };
 
 enum rendezvous_phase {
-	RENDEZVOUS_WAITING, /* for MIN: nothing trains */
-	RENDEZVOUS_GATHERING, /* the last call: no world yet, or the present one goes on */
+	RENDEZVOUS_WAITING, /* for MIN members: nothing trains */
+	RENDEZVOUS_GATHERING, /* the last call: before the first world, or while one continues */
 	RENDEZVOUS_PAUSING, /* a restart waits for its delay */
 	RENDEZVOUS_RUNNING,
-	RENDEZVOUS_CLOSED, /* for ever */
+	RENDEZVOUS_CLOSED, /* forever */
 	RENDEZVOUS_PHASE_COUNT,
 };
 extern const char *const rendezvous_phase_words[RENDEZVOUS_PHASE_COUNT];
@@ -59,60 +60,58 @@ enum rendezvous_verdict {
 	RENDEZVOUS_OPEN,
 	RENDEZVOUS_SUCCEEDED,
 	RENDEZVOUS_FAILED, /* no restart was left */
-	RENDEZVOUS_NO_PROGRESS, /* it failed too often without progress in between */
-	RENDEZVOUS_TIMED_OUT, /* fewer than MIN were there for too long */
-	RENDEZVOUS_STOPPED, /* somebody asked for it, or the last member has left */
+	RENDEZVOUS_NO_PROGRESS, /* it failed too often without progress between the failures */
+	RENDEZVOUS_TIMED_OUT, /* fewer than MIN members for too long */
+	RENDEZVOUS_STOPPED, /* a user stopped it, or the last member left */
 	RENDEZVOUS_VERDICT_COUNT,
 };
 extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
 
 enum rendezvous_event_type {
-	RENDEZVOUS_JOIN, /* a member comes, or comes back; its offer counts from the next world on
-			  */
-	RENDEZVOUS_BEAT, /* a sign of life */
+	RENDEZVOUS_JOIN, /* a member joins, or rejoins; its offer counts from the next world on */
+	RENDEZVOUS_BEAT, /* a heartbeat */
 	RENDEZVOUS_CUT, /* its connection has ended */
-	RENDEZVOUS_FAIL, /* of `generation`: one of its workers has failed */
-	RENDEZVOUS_DONE, /* of `generation`: all its workers have succeeded */
+	RENDEZVOUS_FAIL, /* of `generation`: one of its workers failed */
+	RENDEZVOUS_DONE, /* of `generation`: all its workers succeeded */
 	RENDEZVOUS_RESTART, /* of `generation`: one of its workers asks for it, and has saved. Not
-			       charged, unless such restarts come one after the other */
-	RENDEZVOUS_DRAIN, /* it is going to leave: the others go on without it */
+			       charged, unless such restarts follow one another */
+	RENDEZVOUS_DRAIN, /* it will leave: the others continue without it */
 	RENDEZVOUS_LEAVE, /* it has left */
-	RENDEZVOUS_STOP, /* the job is to end; no member */
-	RENDEZVOUS_TIME, /* it is rendezvous_wake_at; no member */
+	RENDEZVOUS_STOP, /* the job should end; no member */
+	RENDEZVOUS_TIME, /* rendezvous_wake_at has come; no member */
 };
 
 struct rendezvous_event {
 	enum rendezvous_event_type type;
-	const char *id; /* of the member: made by its agent, never used again */
-	int64_t generation; /* of FAIL, DONE and RESTART */
-	bool is_cause; /* of FAIL: no failure on another machine explains it */
-	const char *offer; /* of JOIN */
-	int64_t progress; /* of JOIN: the highest step that its workers have reached */
-	int64_t newest; /* of JOIN: generation of the worlds that it has heard of; 0: none */
-	int node_rank; /* of JOIN: where a person wants it; the same of all: they come as they come
-			*/
-	bool has_acknowledged; /* of JOIN and BEAT: what rendezvous_view says of it */
+	const char *id; /* of the member: created by its agent, never reused */
+	int64_t generation; /* for FAIL, DONE and RESTART */
+	bool is_cause; /* for FAIL: no failure on another machine explains it */
+	const char *offer; /* for JOIN */
+	int64_t progress; /* for JOIN: the highest step that its workers reached */
+	int64_t newest; /* for JOIN: generation of the newest world that it knows; 0: none */
+	int node_rank; /* for JOIN: the wanted rank; equal for all members: order of arrival */
+	bool has_acknowledged; /* for JOIN and BEAT: it has the order of its rendezvous_view */
 };
 
-/* What a member has to do. */
+/* The order for a member. */
 enum rendezvous_order {
-	RENDEZVOUS_WAIT, /* end the workers that it has, and wait */
-	RENDEZVOUS_RUN, /* run the workers of this world, and no others */
-	RENDEZVOUS_GO, /* end the workers that it has, and go: the job is closed, or it drains */
+	RENDEZVOUS_WAIT, /* stop its workers and wait */
+	RENDEZVOUS_RUN, /* run the workers of this world only */
+	RENDEZVOUS_GO, /* stop its workers and leave: the job is closed, or the member drains */
 	RENDEZVOUS_ORDER_COUNT,
 };
 extern const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT]; /* "wait" … */
 
 struct rendezvous_view {
 	enum rendezvous_order order;
-	const struct world *world; /* of RUN; borrowed until the next step */
-	int rank; /* of RUN; -1 otherwise */
-	bool is_excluded; /* of WAIT: the others train without it */
-	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
-	bool is_last; /* of WAIT: no restart is left, and the job ends unless a lost member was the
-			 cause of the failure */
-	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains */
-	const char *offer; /* of the member, for the next world; borrowed as well */
+	const struct world *world; /* for RUN; borrowed until the next step */
+	int rank; /* for RUN; else -1 */
+	bool is_excluded; /* for WAIT: the others train without it */
+	enum world_reason reason; /* for RUN and WAIT: why the previous world ended */
+	bool is_last; /* for WAIT: no restart is left; the job ends unless a lost member was the
+			 cause */
+	enum rendezvous_verdict verdict; /* for GO; OPEN for a draining member */
+	const char *offer; /* of the member, for the next world; borrowed likewise */
 };
 
 struct rendezvous;
@@ -120,21 +119,21 @@ struct rendezvous;
 struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, msec now) MUST_USE;
 void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
 
-/* Takes an event; afterwards what any member has to do may be another thing. ERR_NOT_FOUND: no such
- * member, which has to join; ERR_CONFLICT: of another generation, and passed over; ERR_REFUSED: a
- * member comes after the end; ERR_LIMIT: there are LIMIT_MEMBERS. */
+/* Handles an event; afterward the order of any member may differ. Returns ERR_NOT_FOUND if the
+ * member has to join first; ERR_CONFLICT if the event is of another generation and was ignored;
+ * ERR_REFUSED if a member joins after the end; ERR_LIMIT if there are LIMIT_MEMBERS. */
 int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
 		    struct err *err);
 
-/* What has to outlive the server: what a member is told of a world has to be kept before. Members
- * that are in no world are not among it, since they come again by themselves. */
+/* The state that must outlive the server: store it before a member gets an order of a world.
+ * Members in no world are omitted, since they rejoin by themselves. */
 struct rendezvous_snapshot {
-	struct world world; /* the last one; generation 0: there was none */
-	bool *are_there; /* by rank: it is a member still */
-	bool goes_on; /* the world does */
+	struct world world; /* the last one; generation 0: none */
+	bool *are_there; /* by rank: whether it is still a member */
+	bool goes_on; /* the world continues */
 	struct restart_budget_snapshot budget;
 	int n_restarts;
-	struct world_member *aside; /* members that were set aside */
+	struct world_member *excluded; /* excluded members */
 	size_t n_excluded;
 	enum world_reason reason; /* of the next world */
 	enum rendezvous_verdict verdict;
@@ -142,34 +141,32 @@ struct rendezvous_snapshot {
 /* The members are borrowed until the next step. */
 void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, struct arena *arena,
 			      struct rendezvous_snapshot *ret_snapshot);
-/* Each member of the world that is there has a lease from now on; one that is closed has none. No
- * world is formed before each was heard of or is lost: what is handed in may be older than what
- * they know, after a write that failed or of a backup. Then the next world's generation is above
- * theirs.
- */
+/* Each remaining member of the world gets a new lease; a closed world has none. No world is formed
+ * before each was heard of or is lost, because `past` may be older than what they know, after a
+ * failed write or from a backup. In that case the next world's generation is above theirs. */
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_snapshot *past, msec now) MUST_USE;
+				      const struct rendezvous_snapshot *snapshot,
+				      msec now) MUST_USE;
 
 /* When RENDEZVOUS_TIME is due; MSEC_NEVER. */
 msec rendezvous_wake_at(const struct rendezvous *rendezvous);
 
-/* ERR_NOT_FOUND for one that is no member (any more). */
+/* Returns ERR_NOT_FOUND if the id is not or no longer a member. */
 int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 		    struct rendezvous_view *ret_view, struct err *err);
-/* Goes up with each change of what any member has to do. */
+/* Increases with each change of any member's order. */
 int64_t rendezvous_version(const struct rendezvous *rendezvous);
 
 enum rendezvous_phase rendezvous_phase(const struct rendezvous *rendezvous);
 enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous);
-/* The last world that was agreed upon, also when it is over. */
+/* The last world that was formed, even if it has ended. */
 const struct world *rendezvous_world(const struct rendezvous *rendezvous);
-size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, spares too */
-/* Those that a next world may be formed of. */
+size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, including spares */
+/* The number of members available for the next world. */
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous);
 int rendezvous_restarts(const struct rendezvous *rendezvous);
 int64_t rendezvous_progress(const struct rendezvous *rendezvous); /* 0: no step was reported */
 
-/* A member is set aside whose workers were the first to fail in so many worlds, within this time.
- */
+/* A member is excluded if its workers failed first in this many worlds within this time. */
 #define RENDEZVOUS_MACHINE_FAILURES 3
 #define RENDEZVOUS_MACHINE_WINDOW (3600LL * MSEC_PER_SECOND)

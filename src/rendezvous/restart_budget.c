@@ -19,9 +19,9 @@ void restart_budget_done(struct restart_budget *budget)
 }
 
 void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
-				  struct arena *arena, struct restart_budget_snapshot *past)
+				  struct arena *arena, struct restart_budget_snapshot *snapshot)
 {
-	*past = (struct restart_budget_snapshot){
+	*snapshot = (struct restart_budget_snapshot){
 		.progress = budget->progress,
 		.failed_at = budget->failed_at,
 		.n_no_progress = budget->n_no_progress,
@@ -30,9 +30,9 @@ void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
 	};
 	if (!budget->charged_at)
 		return;
-	past->ages = arena_take_array(arena, (size_t) budget->n_charged, sizeof(msec));
+	snapshot->ages = arena_take_array(arena, (size_t) budget->n_charged, sizeof(msec));
 	for (int i = 0; i < budget->n_charged; i++)
-		past->ages[i] = now - budget->charged_at[i];
+		snapshot->ages[i] = now - budget->charged_at[i];
 }
 
 static bool has_times(const struct restart_terms *terms)
@@ -48,23 +48,24 @@ static void take_times(struct restart_budget *budget)
 }
 
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
-					     const struct restart_budget_snapshot *past, msec now)
+					     const struct restart_budget_snapshot *snapshot,
+					     msec now)
 {
 	struct restart_budget budget = {
 		.terms = *terms,
-		.progress = past->progress,
-		.failed_at = past->failed_at,
-		.n_no_progress = past->n_no_progress,
-		.n_charged = past->n_charged,
-		.end = past->end,
+		.progress = snapshot->progress,
+		.failed_at = snapshot->failed_at,
+		.n_no_progress = snapshot->n_no_progress,
+		.n_charged = snapshot->n_charged,
+		.end = snapshot->end,
 	};
 
 	if (!has_times(terms))
 		return budget;
 	take_times(&budget);
-	budget.n_charged = past->n_charged < terms->most ? past->n_charged : terms->most;
+	budget.n_charged = snapshot->n_charged < terms->most ? snapshot->n_charged : terms->most;
 	for (int i = 0; i < budget.n_charged; i++)
-		budget.charged_at[i] = now - (past->ages ? past->ages[i] : 0);
+		budget.charged_at[i] = now - (snapshot->ages ? snapshot->ages[i] : 0);
 	return budget;
 }
 

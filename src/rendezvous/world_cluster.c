@@ -35,7 +35,7 @@ static bool are_ports(const struct json *list)
 	       json_count(list) <= offer_port_count(LIMIT_PROCESSES);
 }
 
-/* A host that makes an address without a fault. */
+/* Whether the host yields a valid address. */
 static bool is_host(const char *host)
 {
 	char *address CLEANUP(mem_free_text) =
@@ -71,7 +71,7 @@ int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, s
 	return 0;
 }
 
-/* That of a process, or behind those of all processes the one of rank 0's store. */
+/* The port of a process; after those of all processes comes the port of rank 0's store. */
 static int port_of(const struct offer *offer, int64_t generation, int nth)
 {
 	int turn = (int) (generation % OFFER_TURNS);

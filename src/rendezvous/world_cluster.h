@@ -1,8 +1,8 @@
-/* The offers of a world's members, and the cluster that they make up: which process of which
- * machine has which rank, and where it listens.
+/* Reads the offers of a world's members, and builds the cluster: which process of which machine has
+ * which rank and address.
  *
- * An offer never changes: it has ports for some generations, which take turns, so that a process
- * never meets what is left of one before it on its port. */
+ * An offer never changes. It has ports for several generations in turn, so that a process never
+ * finds its port still used by a predecessor. */
 #pragma once
 
 #include "base/err.h"
@@ -15,12 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OFFER_TURNS 4 /* generations until a port is used again */
+#define OFFER_TURNS 4 /* generations until a port is reused */
 
 struct offer {
-	const char *host; /* as the other members reach it */
+	const char *host; /* as other members reach it */
 	int n_processes;
-	const int *ports; /* OFFER_TURNS times one for each process, and one for rank 0's store */
+	const int *ports; /* OFFER_TURNS times one for each process and one for rank 0's store */
 };
 size_t offer_port_count(int n_processes);
 /* "HOST:PORT" of a process in a generation. */
@@ -28,16 +28,16 @@ const char *offer_address(const struct offer *offer, int64_t generation, int nth
 			  struct arena *arena);
 
 void offer_add(const struct offer *offer, struct text *text); /* as compact JSON */
-/* What is read lives in the arena. ERR_INVALID. */
+/* The result is in the arena. Returns ERR_INVALID. */
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer,
 	       struct err *err) MUST_USE;
 
-/* Where one member stands, in the arena but for `job_id`, `restarts` and `max_restarts`, which are
- * left as they were. ERR_INVALID: an offer cannot be read, or there are too many processes;
- * ERR_NOT_FOUND: it is no member. */
+/* The place of one member, in the arena, except `job_id`, `restarts` and `max_restarts`, which are
+ * left unchanged. Returns ERR_INVALID if an offer is malformed, or there are too many processes;
+ * ERR_NOT_FOUND if it is no member. */
 struct world_cluster {
 	struct tf_cluster_world world;
-	const char *dense_cluster; /* of TF_CONFIG */
+	const char *dense_cluster; /* for TF_CONFIG */
 	const char *coordinator_host;
 	int coordinator_port;
 };

@@ -10,8 +10,8 @@
 #define MOST_CONSEQUENCES 32
 #define MOST_OF_CONSEQUENCE 200 /* bytes */
 #define MOST_OF_TEXT 1000 /* bytes of each other text of a report */
-#define MOST_OF_LINES 8000 /* bytes of its last lines, all together */
-#define MOST_OF_EXCEPTION 300 /* bytes of it in a sentence */
+#define MOST_OF_LINES 8000 /* bytes of its last lines in total */
+#define MOST_OF_EXCEPTION 300 /* bytes of the exception in a sentence */
 
 void world_failure_done(struct world_failure *failure)
 {
@@ -36,13 +36,13 @@ static const char *clip(const char *given, size_t most, struct arena *arena)
 	return arena_copy_text(arena, text_of(&text));
 }
 
-/* "worker-0", with which the message of its failure begins. */
+/* "worker-0", at the beginning of its failure's message. */
 static const char *failed_replica_name_of(const struct failure *failure, struct arena *arena)
 {
 	return arena_format(arena, "%s-%d ", failure->role, failure->index);
 }
 
-/* What follows the name in the message; all of it, where it does not begin with that. */
+/* The message after that name; the whole message if it does not begin with the name. */
 static const char *predicate_of(const struct failure *failure, const char *name)
 {
 	const char *message = failure->message ? failure->message : failure->reason;
@@ -56,7 +56,7 @@ static const char *on_machine(const char *name, const char *machine, struct aren
 	return arena_format(arena, "%son %s ", name, machine);
 }
 
-/* The last ones that fit. */
+/* Keeps the last lines that fit. */
 static void keep_lines(struct failure *report, struct arena *arena)
 {
 	const char **lines = arena_take_array(arena, report->n_last_lines, sizeof(*lines));
@@ -142,7 +142,7 @@ static struct consequence consequence_of(const struct failure *failure, struct a
 	};
 }
 
-/* The consequences of both, with the other one first. */
+/* The consequences of both, and the other failure first. */
 static void add_consequence(struct failure *first, const struct failure *other, struct arena *arena)
 {
 	struct consequence *all = arena_take_array(

@@ -1,9 +1,9 @@
-/* Why a world of an elastic job ended: the failure that came first on all its machines. Pure.
+/* Why a world of an elastic job ended: the first failure on all its machines. Pure.
  *
  * Each machine reports the first failure of its own processes, and the server merges the reports.
- * The first one that arrives is the cause, unless it says that another process did not respond or
- * is gone: such a failure is the consequence of one that is reported later. Clocks of machines
- * differ, so the order of arrival counts and not the time of the failure. */
+ * The first report to arrive is the cause, unless it says that another process did not respond or
+ * has exited: such a failure is a consequence of a failure that is reported later. Clocks of
+ * machines differ, so the order of arrival counts, not the time of the failure. */
 #pragma once
 
 #include "base/mem.h"
@@ -17,25 +17,24 @@
 /* Zero it to begin. */
 struct world_failure {
 	struct arena *arena;
-	struct failure *first; /* NULL: no process has failed; its attempt is the generation */
-	int64_t number; /* each change of `first` increases it */
+	struct failure *first; /* NULL: no process failed; its attempt is the generation */
+	int64_t number; /* increased by each change of `first` */
 };
 void world_failure_done(struct world_failure *failure);
 
-/* The failure as the other machines are to know it, in the arena: with the name of its machine, and
- * of the job on that machine, without control characters, and so short that a call has room for it
- * (LIMIT_MEMBER_CALL). */
+/* The failure in the form for other machines, in the arena: with the name of its machine and of the
+ * job there, without control characters, and short enough for a call (LIMIT_MEMBER_CALL). */
 struct failure *world_failure_report(const struct failure *failure, const char *machine,
 				     const char *machine_job, struct arena *arena) MUST_USE;
 
-/* It says that a process on another machine did not respond or has gone, or it was aborted without
- * a word: that one may know more. */
+/* Whether the failure says that a process on another machine did not respond or has exited, or its
+ * process was aborted silently: the other process may know more. */
 bool world_failure_is_consequence(const struct failure *failure);
 
-/* Merges a report. False: it changes nothing, because it is known, is of an earlier world, or has
- * no machine. */
+/* Merges a report. Returns false if it changes nothing, because it is known, is of an earlier
+ * world, or has no machine. */
 bool world_failure_take(struct world_failure *failure, const struct failure *report);
-/* Goes on with what a server has kept. */
+/* Restores what a server has stored. */
 void world_failure_restore(struct world_failure *failure, const struct failure *kept,
 			   int64_t number);
 

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_LINE 16384 /* bytes; what is longer becomes several lines */
-#define MOST_WAITING ((size_t) 1024 * 1024) /* bytes that the caller has not taken */
+#define LONGEST_LINE 16384 /* bytes; a longer line is split into several */
+#define MOST_WAITING ((size_t) 1024 * 1024) /* bytes that the client has not taken */
 #define MOST_LINES 1000000000
 
-/* The line of a replica that has not come to its end. */
+/* The unfinished line of a replica. */
 struct open_line {
 	char *role;
 	int index, attempt;
-	msec time; /* of its beginning */
+	msec time; /* of its first bytes */
 	struct text text;
 };
 
@@ -26,7 +26,7 @@ struct job_log {
 	struct client_logs *logs;
 	struct open_line *lines;
 	size_t n_lines, capacity;
-	struct text out; /* what is sent with the next piece */
+	struct text out; /* to send with the next piece */
 	bool is_paused;
 };
 
@@ -112,7 +112,7 @@ void job_log_request_done(struct job_log_request *request)
 	free(request->role);
 }
 
-/* What is sent. */
+/* Sending. */
 
 static void send(void *data)
 {
@@ -201,7 +201,7 @@ static void on_job_log_trouble(const char *sentence, void *data)
 	send(log);
 }
 
-/* Its end. */
+/* Ending. */
 
 static void on_over(void *data)
 {

@@ -1,5 +1,5 @@
-/* The output of a job's Pods as the answer of a request, while it comes: each line once, with the
- * name of its replica. A caller that takes it slowly gets it slowly: nothing piles up here. */
+/* The output of a job's Pods as the answer of a request, while it is printed: each line once, with
+ * the name of its replica. A slow client slows down the reading: nothing accumulates in memory. */
 #pragma once
 
 #include "base/err.h"
@@ -12,11 +12,11 @@
 
 struct job_log;
 
-/* Parameters of the request, as those of `muster logs`:
+/* Parameters of the request, like those of `muster logs`:
  *
- *     follow=true        until the job has ended; else what is there now
- *     role=, index=      of these replicas alone
- *     tail=N             of what is there now the last so many lines of each
+ *     follow=true        until the job has finished; else the present output
+ *     role=, index=      only of these replicas
+ *     tail=N             only the last N lines of the present output of each
  *     since=TIME         lines of this second or later (RFC 3339)
  *     timestamps=true    each line begins with its time */
 struct job_log_request {
@@ -27,7 +27,7 @@ struct job_log_request {
 	bool follows, has_times;
 };
 
-/* `query` as http_call_query gives it. ERR_INVALID: a sentence for the caller. */
+/* `query` is from http_call_query. ERR_INVALID: a sentence for the client. */
 int job_log_request_read(const char *query, struct job_log_request *ret_request,
 			 struct err *err) MUST_USE;
 void job_log_request_done(struct job_log_request *request);
@@ -37,9 +37,10 @@ struct job_log_settings {
 	struct kube_api *api;
 	struct job *take_job; /* of a TFJob object, with its uid */
 	struct job_log_request take_request;
-	struct http_call *http; /* that is held */
-	void (*on_end)(struct job_log *log, void *data); /* it was answered, or its caller is gone:
-							    to be freed, and nothing else */
+	struct http_call *http; /* the held request */
+	void (*on_end)(struct job_log *log, void *data); /* it was answered, or its client has
+							    disconnected: free the log, and do
+							    nothing else */
 	void *data;
 };
 

@@ -1,5 +1,5 @@
-/* Each request that needs the cluster is one call to it: the caller waits until that is answered.
- * One that hangs up meanwhile ends nothing: what it asked for is done. */
+/* Each request that needs the cluster is one call to it, and its client waits for the answer. A
+ * client that disconnects meanwhile cancels nothing: its request is carried out. */
 #include "serve/master.h"
 
 #include "base/mem.h"
@@ -21,31 +21,31 @@
 #define MOST_CONNECTIONS 256
 #define MOST_PARAMETERS 16
 #define MOST_LOGS 64
-#define MOST_CREATIONS 200 /* jobs at once, and … */
+#define MOST_CREATIONS 200 /* jobs at the same time, and … */
 #define CREATION_TIME ((msec) 50) /* … another one after each of these times */
 
 struct master {
 	struct master_settings settings;
 	struct http_server *server;
-	struct asked *first; /* calls under way */
-	int n_creations; /* that are allowed now … */
+	struct asked *first; /* calls in progress */
+	int n_creations; /* permitted now … */
 	msec counted_at; /* … as of this moment, on the monotonic clock */
-	struct job_log *logs[MOST_LOGS]; /* that are being sent; NULL: room for one */
+	struct job_log *logs[MOST_LOGS]; /* being sent; NULL: a free entry */
 };
 
-/* Answers what was asked for with what the cluster said. */
+/* Answers a request with the result from the cluster. */
 typedef void (*answer_fn)(struct master *master, struct http_call *http, struct json *object);
 
-/* A request to us that waits for an answer of the cluster. */
+/* A client's request that waits for an answer of the cluster. */
 struct asked {
 	struct master *master;
 	struct asked *previous, *next;
-	struct http_call *http; /* NULL: its caller is gone */
+	struct http_call *http; /* NULL: its client has disconnected */
 	struct kube_call *kube;
 	answer_fn answer;
 };
 
-/* Asking the cluster. */
+/* Calls to the cluster. */
 
 static void asked_free(struct asked *asked)
 {
@@ -232,7 +232,8 @@ static void add_parameter(const char *name, const char *value, void *data)
 		parameters->list[parameters->count++] = (struct elasticdl_parameter){name, value};
 }
 
-/* A client that creates jobs in a loop by mistake fills its namespace, and not the API server. */
+/* A client that creates jobs in a loop by mistake fills its namespace, but does not overload the
+ * API server. */
 static bool may_create(struct master *master)
 {
 	msec now = loop_monotonic_now();
@@ -249,8 +250,8 @@ static bool may_create(struct master *master)
 	return true;
 }
 
-/* Another one for each job: a kubelet may give the Pods of a job the Secret of this name that an
- * earlier job had (docs/design/0015). Caller frees. */
+/* A new one for each job: a kubelet may give the Pods of a job an earlier job's Secret of the same
+ * name (docs/design/0015). Caller frees. */
 static int secret_name_new(const char *task, char **ret_name, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = NULL;
@@ -310,7 +311,7 @@ static void list(struct http_call *http, const char *name, void *data)
 	start_master_request(data, http, (struct kube_request){.verb = KUBE_LIST}, answer_list);
 }
 
-/* A name that is none is not asked for. */
+/* An invalid name is not requested from the cluster. */
 static bool check_requested_name(struct http_call *http, const char *name)
 {
 	if (name_is_dns1035_label(name))
@@ -417,7 +418,7 @@ void master_free(struct master *master)
 {
 	if (!master)
 		return;
-	http_server_free(master->server); /* which tells each that its caller is gone: logs end */
+	http_server_free(master->server); /* disconnects each client, which ends its log */
 	for (struct asked *asked = master->first, *next; asked; asked = next) {
 		next = asked->next;
 		kube_call_cancel(asked->kube);

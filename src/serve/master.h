@@ -1,6 +1,6 @@
-/* The HTTP side of `muster serve`: jobs of ElasticDL's launcher for TensorFlow are made, looked at
- * and deleted. What becomes of them the operator of the same process decides; nothing is kept here,
- * so that a master that was killed goes on with what the cluster shows.
+/* The HTTP side of `muster serve`: creates, reads and deletes jobs of ElasticDL's launcher for
+ * TensorFlow. The operator in the same process manages them. This module keeps no state, so that a
+ * restarted master continues with what the cluster shows.
  *
  *     GET /create?…       spec/elasticdl.h: 200 "OK", 400, 409 (the name is taken), 429 or 500
  *                         with a sentence
@@ -9,7 +9,7 @@
  *     GET /jobs/NAME/log  its output, as it comes (serve/job_log.h)
  *     DELETE /jobs/NAME   and all that it owns
  *     GET /metrics        of the operator
- *     GET /healthz        for any caller, and
+ *     GET /healthz        for any client, and
  *     GET /readyz         503 until all jobs are known and this process is the leader */
 #pragma once
 
@@ -27,12 +27,12 @@ struct master_settings {
 	const struct listening *listening;
 	const struct http_tls *tls; /* NULL: none */
 	const char *namespace_name; /* of its jobs */
-	const struct token_hash *token; /* what callers have to give; NULL: nothing */
-	const char *program_image, *program_path; /* as of spec/elasticdl.h */
+	const struct token_hash *token; /* that clients have to send; NULL: no token needed */
+	const char *program_image, *program_path; /* as in spec/elasticdl.h */
 	const struct json *template; /* the same; NULL: none */
 };
 
-/* What the settings point to lives as long as the master. */
+/* All that the settings point to must outlive the master. */
 int master_new(const struct master_settings *settings, struct master **ret_master,
 	       struct err *err) MUST_USE;
-void master_free(struct master *master); /* NULL is fine; before its API */
+void master_free(struct master *master); /* NULL is fine; call it before freeing its API */

@@ -26,7 +26,7 @@ enum pod_state {
 	POD_WAITING, /* for /config */
 	POD_CONFIGURED,
 	POD_RUNNING,
-	POD_ENDED, /* what it printed is still on its way */
+	POD_ENDED, /* its output is still being written */
 };
 static const char *const state_words[] = {"Waiting", "Configured", "Running", "Ended"};
 
@@ -36,12 +36,12 @@ struct pod_server {
 	struct http_server *server;
 	struct pod_config config;
 	enum pod_state state;
-	pid_t pid; /* of the training; 0: it does not run */
+	pid_t pid; /* of the training; 0: it is not running */
 	int exit_code;
-	bool has_last_answer; /* one is on its way that says how we end */
+	bool has_last_answer; /* an answer is being sent that reports our exit */
 
 	/* Its output. */
-	int pipe_fd; /* -1: at its end, or not begun */
+	int pipe_fd; /* -1: at its end, or not started */
 	struct loop_watch *output;
 	struct sink *sink; /* of our stdout */
 	int log_fd; /* -1: it cannot be written */
@@ -85,7 +85,7 @@ static void end_if_all_is_written(void *data)
 		loop_stop(server->loop);
 }
 
-/* Without the file the Pod's own log still has all of it. */
+/* Without the file, the Pod's own log still has all of it. */
 static void write_log(struct pod_server *server, const char *bytes, size_t len)
 {
 	int failure = server->log_fd >= 0 ? file_write_all(server->log_fd, bytes, len, NULL) : 0;
@@ -135,7 +135,7 @@ static void end_training(struct pod_server *server, int exit_code)
 	server->pid = 0;
 	server->exit_code = exit_code;
 	server->state = POD_ENDED;
-	child_kill_all(NULL, NULL); /* so that the pipe comes to its end */
+	child_kill_all(NULL, NULL); /* so that the pipe ends */
 	end_if_all_is_written(server);
 }
 
@@ -224,7 +224,7 @@ static void on_end_signal(int number, void *data)
 
 /* Requests. */
 
-/* Its connection ends when it is sent, or given up. */
+/* Its connection ends when the answer was sent, or given up. */
 static void answer_last(struct pod_server *server, struct http_call *call, int status,
 			const char *text)
 {
@@ -267,7 +267,7 @@ static void answer_config(struct http_call *call, const char *name, void *data)
 	http_answer_text(call, 200, "OK");
 }
 
-/* What cannot be started now cannot be later: the Pod ends, with the codes of shells. */
+/* A start that fails now would fail later, too: the Pod exits, with the exit codes of shells. */
 static void answer_run(struct http_call *call, const char *name, void *data)
 {
 	struct pod_server *server = data;
@@ -366,14 +366,15 @@ int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_cod
 	struct pod_server server CLEANUP(pod_server_done) = {
 		.settings = settings, .pipe_fd = -1, .log_fd = -1};
 
-	/* What the training leaves behind falls to us, and nothing that it runs gains rights. */
+	/* We adopt processes that the training leaves behind, and nothing that it runs gains
+	 * permissions. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	int rc = start_pod_server(&server, err);
 
 	if (rc < 0)
 		return rc;
-	/* Our environment has the secret, and the training's processes are of the same user. */
+	/* Our environment has the secret, and the training's processes run as the same user. */
 	prctl(PR_SET_DUMPABLE, 0);
 	loop_run(server.loop);
 	*ret_exit_code = server.exit_code;

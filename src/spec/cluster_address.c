@@ -13,13 +13,13 @@ static bool is_host_character(char c)
 	return isalnum((unsigned char) c) || c == '-' || c == '.' || c == '_';
 }
 
-/* Digits of an IPv6 address, an IPv4 address at its end, and a zone (RFC 6874) behind '%'. */
+/* Digits of an IPv6 address, an IPv4 address at its end, and a zone (RFC 6874) after '%'. */
 static bool is_ipv6_character(char c)
 {
 	return isalnum((unsigned char) c) || (c && strchr(":.%-_", c));
 }
 
-/* The bytes of the host at the front, brackets included. */
+/* The length of the host at the start, with brackets. */
 static size_t host_length(const char *address)
 {
 	size_t len = 0;

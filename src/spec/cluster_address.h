@@ -1,15 +1,13 @@
-/* HOST:PORT, as the tasks of a cluster spec have it; an IPv6 host stands in brackets. */
+/* HOST:PORT, the address of a task in a cluster spec; an IPv6 host is in brackets. */
 #pragma once
 
 #include "base/own.h"
 
 #include <stddef.h>
 
-/* What is wrong with an address, as a sentence; NULL: nothing. *ret_offset is the byte at which it
- * goes wrong. */
+/* The fault of an address, as a sentence; NULL: none. *ret_offset is the byte of the fault. */
 const char *address_fault(const char *address, size_t *ret_offset);
 
-/* The host (without brackets) and the port of an address that has no fault; the caller frees the
- * host. */
+/* The host (without brackets) and the port of a valid address; the caller frees the host. */
 char *address_host(const char *address) MUST_USE;
 int address_port(const char *address);

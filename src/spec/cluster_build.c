@@ -93,7 +93,7 @@ void cluster_build_add_task(struct cluster_build *build, int index, const char *
 	};
 }
 
-/* By address; those of one address in the order in which they were found. */
+/* By address; those of one address in the order of the text. */
 static int compare_addresses(const void *a, const void *b)
 {
 	const struct found_task *one = *(const struct found_task *const *) a;
@@ -111,7 +111,7 @@ static void tell_shared_address(struct cluster_build *build, const struct found_
 		  shown(build->jobs[first->job]), build->jobs[first->job], first->index);
 }
 
-/* Two servers cannot listen at one address. */
+/* Two servers cannot listen on one address. */
 static void check_addresses(struct cluster_build *build)
 {
 	const struct found_task **sorted CLEANUP(mem_free_any) =
@@ -135,7 +135,7 @@ static int compare_indices(const void *a, const void *b)
 	return (one->index > other->index) - (one->index < other->index);
 }
 
-/* The tasks of a job follow each other; a map may have them in any order. */
+/* The tasks of a job are adjacent; a map may have them in any order. */
 static void fill_jobs(const struct cluster_build *build, struct cluster_spec *spec)
 {
 	struct spec_task *tasks = arena_take_array(spec->arena, build->n_tasks + 1, sizeof(*tasks));

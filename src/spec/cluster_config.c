@@ -1,6 +1,6 @@
-/* The cluster and the task out of a TF_CONFIG document, as TFConfigClusterResolver and
- * tf.train.ClusterSpec read it: a list of addresses for each job, or a sparse map of index to
- * address; a job that is null or empty has no tasks. What else is in there is not looked at. */
+/* Reads the cluster and the task from a TF_CONFIG document, as TFConfigClusterResolver and
+ * tf.train.ClusterSpec do: a list of addresses for each job, or a sparse map of index to address; a
+ * job that is null or empty has no tasks. Other members are ignored. */
 #include "spec/cluster_spec.h"
 
 #include "base/json.h"
@@ -13,7 +13,7 @@
 
 #define NOWHERE ((struct place){0})
 
-/* As TensorFlow's device names have it (DeviceNameUtils::IsJobName). */
+/* As in TensorFlow's device names (DeviceNameUtils::IsJobName). */
 static bool is_job_name(const char *name)
 {
 	if (!isalpha((unsigned char) name[0]))
@@ -44,7 +44,7 @@ static void read_address_list(struct cluster_build *build, const struct json *li
 			     arena_format(build->arena, "%s[%zu]", path, i));
 }
 
-/* TensorFlow takes int(key); two spellings of one number would be two tasks of one index. */
+/* TensorFlow calls int(key); two spellings of one number would be two tasks of one index. */
 static bool is_plain_index(const char *key, int64_t *ret_index)
 {
 	return isdigit((unsigned char) key[0]) && (key[0] != '0' || !key[1]) &&
@@ -104,7 +104,7 @@ static void read_cluster(struct cluster_build *build, const struct json *cluster
 		fault_add(build->faults, NOWHERE, "cluster", "no job has a task");
 }
 
-/* A number, or its digits as a text, which TensorFlow's int() takes too. */
+/* A number, or its digits as a text, which TensorFlow's int() also accepts. */
 static bool read_index(const struct json *value, int64_t *ret_index)
 {
 	if (json_is(value, JSON_STRING))

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A part of the spec: `len` bytes that begin at character number `column`. */
+/* A part of the spec: `len` bytes, starting at character number `column`. */
 struct part {
 	const char *bytes;
 	size_t len;
@@ -37,8 +37,8 @@ static struct part part_of(struct part whole, size_t begin, size_t end)
 	};
 }
 
-/* Cuts off what stands before the next `separator`, and the separator. False when nothing is left,
- * which is behind the last piece; an empty text is one empty piece. */
+/* Cuts off the text before the next `separator`, and the separator. False after the last piece; an
+ * empty text is one empty piece. */
 static bool next_piece(struct part *rest, char separator, struct part *ret_piece)
 {
 	if (!rest->bytes)

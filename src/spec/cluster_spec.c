@@ -1,5 +1,4 @@
-/* Looks things up in a cluster spec. It is read in spec/cluster_grammar.c and
- * spec/cluster_config.c. */
+/* Finds tasks in a cluster spec. spec/cluster_grammar.c and spec/cluster_config.c read it. */
 #include "spec/cluster_spec.h"
 
 #include "base/mem.h"
@@ -48,7 +47,7 @@ static int complain_of_job(const struct cluster_spec *spec, const char *name, st
 		       text_of(&names));
 }
 
-/* The indices have gaps in a sparse TF_CONFIG only. */
+/* Only in a sparse TF_CONFIG do the indices have gaps. */
 static int complain_of_index(const struct spec_job *job, int index, struct err *err)
 {
 	struct text indices CLEANUP(text_done) = {0};

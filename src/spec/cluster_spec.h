@@ -1,12 +1,12 @@
-/* A cluster spec: which jobs a TensorFlow cluster has, at which addresses their tasks listen, and
- * which task is ours. Read from the old command line's grammar or from TF_CONFIG.
+/* A cluster spec: the jobs of a TensorFlow cluster, the addresses of their tasks, and which task is
+ * ours. Read from the old command line's grammar or from TF_CONFIG.
  *
  *     SPEC = JOB(,JOB)*    JOB = NAME|HOST:PORT(;HOST:PORT)*    NAME = [a-z][0-9a-z]*
  *
  * Sources: the grammar of TensorFlow's grpc_tensorflow_server
  * (tensorflow/core/distributed_runtime/rpc/grpc_tensorflow_server.cc); for TF_CONFIG,
- * TFConfigClusterResolver and tf.train.ClusterSpec, which take a list of addresses or a sparse map
- * of index to address (tensorflow/python/training/server_lib.py). */
+ * TFConfigClusterResolver and tf.train.ClusterSpec, which accept a list of addresses or a sparse
+ * map of index to address (tensorflow/python/training/server_lib.py). */
 #pragma once
 
 #include "base/err.h"
@@ -17,7 +17,7 @@
 
 struct spec_task {
 	int index;
-	const char *address; /* HOST:PORT; an IPv6 host stands in brackets */
+	const char *address; /* HOST:PORT; an IPv6 host is in brackets */
 };
 
 struct spec_job {
@@ -26,38 +26,38 @@ struct spec_job {
 	size_t n_tasks;
 };
 
-/* Everything in it lives as long as it does. */
+/* All parts live as long as it does. */
 struct cluster_spec {
-	struct spec_job *jobs; /* in the order in which they were written; never none */
+	struct spec_job *jobs; /* in the order of the text; never none */
 	size_t n_jobs;
-	const char *own_job; /* NULL while nobody has said which task we are */
+	const char *own_job; /* NULL while our task is unknown */
 	int own_index;
 	struct arena *arena;
 };
 
-/* Reads the grammar above. All faults at once, each with its column (line 1, columns of characters
+/* Reads the grammar above. Collects all faults, each with its column (line 1, columns of characters
  * from 1) and what was expected there; ERR_INVALID when there is one. Two jobs of one name and two
  * tasks of one address are faults too. */
 int cluster_spec_read(const char *text, struct faults *faults,
 		      struct cluster_spec **ret_spec) MUST_USE;
 
-/* Reads the cluster and the task out of a TF_CONFIG document. Faults name the field
- * ("cluster.worker[1]"). A task that the cluster does not have, like the evaluator, is one. */
+/* Reads the cluster and the task from a TF_CONFIG document. Faults name the field
+ * ("cluster.worker[1]"). A task that the cluster does not have, like the evaluator, is accepted. */
 int cluster_spec_read_tf_config(const char *text, struct faults *faults,
 				struct cluster_spec **ret_spec) MUST_USE;
 
 void cluster_spec_free(struct cluster_spec *spec); /* NULL is fine */
 void cluster_spec_cleanup(struct cluster_spec **spec);
 
-/* Says which task is ours. ERR_NOT_FOUND when the cluster has no such task: the sentence lists the
- * jobs, or the indices, that there are. */
+/* Sets our task. ERR_NOT_FOUND when the cluster has no such task: the sentence lists the existing
+ * jobs, or indices. */
 int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int index,
 			 struct err *err) MUST_USE;
 
 /* NULL: the cluster has none. */
 const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const char *job_name,
 					  int index);
-/* The address at which we serve; NULL while nobody has said which task we are. */
+/* The address at which we serve; NULL while our task is unknown. */
 const char *cluster_spec_own_address(const struct cluster_spec *spec);
-/* How many tasks all jobs have together. */
+/* The number of tasks of all jobs. */
 size_t cluster_spec_count(const struct cluster_spec *spec);

@@ -73,7 +73,7 @@ static int read_count(enum word word, const char *text, int least, int *ret_coun
 	return 0;
 }
 
-/* Of AllReduce there are none, and the old client says 0. */
+/* AllReduce has none, and the old client sends 0. */
 static int read_ps(const char *text, struct elasticdl_request *request, struct err *err)
 {
 	bool are_used = request->strategy == ELASTICDL_PARAMETER_SERVER;
@@ -89,8 +89,7 @@ static int read_ps(const char *text, struct elasticdl_request *request, struct e
 	return 0;
 }
 
-/* What a reference of an image may have in it (distribution/reference); its shape is for those who
- * pull it. */
+/* The characters of an image reference (distribution/reference); the kubelet checks its form. */
 static int read_image(const char *text, struct elasticdl_request *request, struct err *err)
 {
 	static const char letters[] =
@@ -144,8 +143,8 @@ int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 
 /* The TFJob. */
 
-/* One without a registry, as of `docker build -t train .`, is on the nodes or nowhere: a kubelet
- * would try to pull it because it has no tag. */
+/* An image without a registry, as of `docker build -t train .`, is on the nodes or nowhere: a
+ * kubelet would try to pull it because it has no tag. */
 static void set_image(struct json *container, const char *image)
 {
 	json_set_string(container, "image", image);
@@ -182,7 +181,7 @@ static void add_mount(struct json *container)
 	json_append(json_array_at(container, "volumeMounts"), mount);
 }
 
-/* The program comes by a container that runs before the one that trains, through a volume. */
+/* An init container copies the program into a volume of the training container. */
 static void bring_server(struct json *spec, struct json *container,
 			 const struct elasticdl_manner *manner)
 {

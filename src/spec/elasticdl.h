@@ -1,9 +1,9 @@
-/* What clients of ElasticDL's launcher for TensorFlow ask its master for, and the TFJob that it is.
- * Pure.
+/* Requests of clients of ElasticDL's launcher for TensorFlow to its master, and the TFJob of such a
+ * request. Pure.
  *
  *     GET /create?strategy=AllReduce|ParameterServer&n_worker=4&n_ps=0&img=IMAGE&name=TASK
  *
- * A client of muster adds server=muster: its image has no server for Pods, so one is brought in.
+ * A client of muster adds server=muster: its image has no server for Pods, so one is copied in.
  * Objects have the names, labels and ports of the old master: Pods are TASK-worker-INDEX and
  * TASK-ps-INDEX, with the labels `type` and `app`; servers in Pods listen on 7896, TensorFlow on
  * 1234. */
@@ -19,7 +19,7 @@
 
 #define ELASTICDL_POD_SERVER_PORT 7896
 #define ELASTICDL_TENSORFLOW_PORT 1234
-#define ELASTICDL_SECRET_KEY "secret" /* in the Secret of a job */
+#define ELASTICDL_SECRET_KEY "secret" /* key in the Secret of a job */
 
 enum elasticdl_strategy {
 	ELASTICDL_ALL_REDUCE,
@@ -39,23 +39,24 @@ struct elasticdl_request {
 	bool needs_server;
 };
 
-/* ERR_INVALID says in one sentence what was expected: a parameter that is missing, wrong, unknown
- * or there twice. */
+/* ERR_INVALID says in one sentence what was expected: a parameter is missing, invalid, unknown or
+ * given twice. */
 int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 		   struct elasticdl_request *ret_request, struct err *err) MUST_USE;
 
-/* How a master makes its jobs. Texts are borrowed. */
+/* The master's settings for its jobs. Texts are borrowed. */
 struct elasticdl_manner {
-	const char *program_image; /* that brings the server for Pods, at program_path */
+	const char *program_image; /* image with the server for Pods, at program_path */
 	const char *program_path;
 	const char *secret_name; /* the Secret of the job */
-	const struct json *template; /* a Pod template that lies under those of jobs; NULL: none */
+	const struct json *template; /* a Pod template with defaults for those of jobs; NULL:
+					none */
 };
 
 /* The TFJob. Caller frees. */
 struct json *elasticdl_document_new(const struct elasticdl_request *request,
 				    const struct elasticdl_manner *manner) MUST_USE;
 
-/* The name of the Secret that the Pods of a job read; NULL: they read none, as those of old images.
+/* The name of the Secret that the Pods of a job read; NULL: none, as for Pods of old images.
  * Borrowed. */
 const char *elasticdl_secret_of(const struct job *job);

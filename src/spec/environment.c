@@ -1,4 +1,4 @@
-/* The variables of one process. A few hundred at most: they are looked up one after the other. */
+/* The variables of one process. They are a few hundred at most, so a linear search is enough. */
 #include "spec/environment.h"
 
 #include "base/mem.h"
@@ -15,7 +15,8 @@ void environment_done(struct environment *environment)
 	*environment = (struct environment){0};
 }
 
-/* Where the entry of this name is kept, or would be; name_len bytes of `name` count. */
+/* The index of the entry of this name, existing or not; the first name_len bytes of `name` are
+ * used. */
 static size_t find_variable_index(const struct environment *environment, const char *name,
 				  size_t name_len)
 {
@@ -61,7 +62,7 @@ const char *environment_get(const struct environment *environment, const char *n
 	return get_variable_value(environment, name, strlen(name));
 }
 
-/* Adds what the expression at `dollar` stands for, and gives the first character behind it. */
+/* Adds the value of the expression at `dollar`, and returns the first character after it. */
 static const char *add_expression(const struct environment *environment, const char *dollar,
 				  struct text *text)
 {

@@ -1,4 +1,4 @@
-/* One pass over the text, with a stack of the groups that are open. */
+/* One pass over the text, with a stack of the open groups. */
 #include "spec/expression.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 struct group {
 	long size; /* characters that it stands for so far */
-	long last; /* those of its last part, which a repeat is about */
+	long last; /* those of its last part, to which a repeat applies */
 };
 
 struct scan {
@@ -36,7 +36,8 @@ static int add_part(struct scan *scan, long size, struct err *err)
 	return group->size > EXPRESSION_LIMIT ? fail_for_size(scan, err) : 0;
 }
 
-/* Behind the end of "[…]", in which "]" may stand first, and inside of [:class:] and its like. */
+/* The position after the end of "[…]", in which "]" may be first, and [:class:] and similar may
+ * occur. */
 static const char *skip_bracket(const char *at)
 {
 	at += at[1] == '^' ? 2 : 1;
@@ -53,7 +54,7 @@ static const char *skip_bracket(const char *at)
 	return *at ? at + 1 : at;
 }
 
-/* "{n}", "{n,}" or "{n,m}"; the library knows more kinds, which are searched for in other ways. */
+/* "{n}", "{n,}" or "{n,m}"; the library has more kinds, which it searches for in other ways. */
 static int read_repeat(struct scan *scan, struct err *err)
 {
 	struct group *group = &scan->groups[scan->depth];

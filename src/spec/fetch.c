@@ -9,7 +9,7 @@
 #define CONTENTS "/."
 #define LONGEST_PATH 4096 /* PATH_MAX of Linux */
 
-/* "worker-0", up to the colon. A role names a folder here. */
+/* "worker-0", up to the colon. The role becomes part of a directory name. */
 static bool read_replica(const char *text, size_t len, struct arena *arena, struct fetch *fetch)
 {
 	char *name CLEANUP(mem_free_text) = mem_copy_bytes(text, len);

@@ -1,8 +1,9 @@
-/* Folders of Pods that are to be fetched when their job ends: `run --fetch`.
+/* Directories of Pods to be fetched when their job ends: `run --fetch`.
  *
- * The job's document names them in an annotation, so that the muster that sees the job's end
- * fetches them; where they go is said by that one alone, because a user who may write the document
- * is not to choose where files land on another's machine. */
+ * The job's document names them in an annotation, so that any muster process that supervises the
+ * end of the job can fetch them. Their destinations are chosen only by the process that fetches. A
+ * user who may write the document must not choose where files are written on another user's
+ * machine. */
 #pragma once
 
 #include "base/err.h"
@@ -19,20 +20,20 @@
 struct fetch {
 	const char *role;
 	int index;
-	const char *path; /* absolute, and no slash at its end; "/models/." for its contents */
+	const char *path; /* absolute, without a slash at its end; "/models/." for its contents */
 };
 
 /* Reads "worker-0:/models". ERR_INVALID: another form, or a path that is not absolute, is "/", or
- * has a ".." in it. The texts live in the arena. */
+ * contains "..". The texts live in the arena. */
 int fetch_read(const char *text, struct arena *arena, struct fetch *ret_fetch,
 	       struct err *err) MUST_USE;
 /* "worker-0:/models". Caller frees. */
 char *fetch_text(const struct fetch *fetch) MUST_USE;
-/* The folder that is meant: the path without a "/." at its end. Caller frees. */
+/* The directory: the path without a "/." at its end. Caller frees. */
 char *fetch_folder(const struct fetch *fetch) MUST_USE;
 
-/* Reads the annotation's value; NULL: there is none. ERR_INVALID for the first that is wrong. */
+/* Reads the annotation's value; NULL: there is none. ERR_INVALID for the first invalid one. */
 int fetch_read_all(const char *annotation, struct arena *arena, const struct fetch **ret_list,
 		   size_t *ret_count, struct err *err) MUST_USE;
-/* Adds one to those that a document names. */
+/* Adds one to those of a document. */
 void fetch_add(struct json *document, const struct fetch *fetch);

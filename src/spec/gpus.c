@@ -5,9 +5,9 @@
 
 #define ID_SIZE 128
 #define DIGITS "0123456789"
-#define NUMBER_OF_WORD (1 << 30) /* the first one of a GPU that is known by a word alone */
+#define NUMBER_OF_WORD (1 << 30) /* the first number of GPUs that are known by a word alone */
 
-/* The list of the machine. */
+/* The machine's list. */
 
 static bool is_mig(const struct gpu *gpu)
 {
@@ -43,7 +43,7 @@ static void read_gpu(const char *line, struct arena *arena, struct gpus *gpus)
 	add_gpu(gpus, number, id, model, arena);
 }
 
-/* "  MIG 3g.20gb     Device  1: (UUID: MIG-…)": the first one takes the place of its GPU. */
+/* "  MIG 3g.20gb     Device  1: (UUID: MIG-…)": the first one replaces its GPU. */
 static void read_mig_device(const char *line, struct gpu *parent, struct arena *arena,
 			    struct gpus *gpus)
 {
@@ -81,7 +81,7 @@ void gpus_read(const char *text, struct arena *arena, struct gpus *ret_gpus)
 	*ret_gpus = gpus;
 }
 
-/* What CUDA_VISIBLE_DEVICES shows of it. */
+/* Limiting it to CUDA_VISIBLE_DEVICES. */
 
 static bool is_number(const char *word)
 {
@@ -93,7 +93,7 @@ static bool is_uuid(const char *word)
 	return text_starts_with(word, "GPU-") || text_starts_with(word, "MIG-");
 }
 
-/* FNV-1a. Two shells that see different GPUs must not take them for the same one. */
+/* FNV-1a. Two shells that see different GPUs must not get the same number for them. */
 static int number_of_word(const char *word)
 {
 	uint32_t hash = 2166136261u;
@@ -103,7 +103,7 @@ static int number_of_word(const char *word)
 	return (int) (NUMBER_OF_WORD | (hash & (NUMBER_OF_WORD - 1)));
 }
 
-/* One that no list has. */
+/* A GPU for a word when there is no list. */
 static bool imagine_gpu(const char *word, struct gpu *ret_gpu)
 {
 	int64_t number = 0;
@@ -116,7 +116,7 @@ static bool imagine_gpu(const char *word, struct gpu *ret_gpu)
 	return true;
 }
 
-/* The one GPU that a word names; a uuid may be cut off where it is clear. */
+/* The one GPU that a word names; a uuid may be abbreviated if it is unique. */
 static bool find_gpu(const struct gpus *gpus, const char *word, struct gpu *ret_gpu)
 {
 	int n_found = 0;

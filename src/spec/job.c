@@ -1,4 +1,4 @@
-/* What can be asked of a job that was read, and its words. Reading stands in spec/job_read.c. */
+/* Properties of a job that was read, and its words. Reading is in spec/job_read.c. */
 #include "spec/job.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ const char *const stop_reason_words[STOP_REASON_COUNT] = {
 	[STOP_REQUESTED] = "stopped",
 };
 
-/* 128 + the signal that would have ended a shell's command in the same way. */
+/* 128 + the signal that would have killed a shell's command in the same way. */
 int stop_reason_exit_code(const char *word)
 {
 	static const int codes[STOP_REASON_COUNT] = {
@@ -52,7 +52,8 @@ int stop_reason_exit_code(const char *word)
 
 struct job *job_ref(const struct job *job)
 {
-	struct job *shared = (struct job *) job; /* which is ours, whoever borrows it */
+	struct job *shared = (struct job *) job; /* the job is always ours, whatever the pointer's
+						    const says */
 
 	shared->n_references++;
 	return shared;
@@ -63,7 +64,7 @@ void job_free(struct job *job)
 	if (!job || --job->n_references > 0)
 		return;
 	json_free(job->document);
-	arena_free(job->arena); /* the job itself lies in it */
+	arena_free(job->arena); /* the job itself is in it */
 }
 
 void job_cleanup(struct job **job)

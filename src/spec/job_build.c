@@ -1,4 +1,4 @@
-/* From flags to a TFJob document. */
+/* Makes a TFJob document from options. */
 #include "spec/job_build.h"
 
 #include "base/text.h"
@@ -36,7 +36,7 @@ static struct json *run_policy_new(const struct job_build *build)
 	return policy;
 }
 
-/* One TensorFlow server, which takes cluster and task from TF_CONFIG. */
+/* One TensorFlow server, which reads cluster and task from TF_CONFIG. */
 static const char *const server_command[] = {"muster", "server", NULL};
 
 static struct json *command_new(const char *const *words)

@@ -1,7 +1,7 @@
 /* The Pod template of a role: the training container, and the values that are read from it.
  *
- * No other value of a Pod is checked here: Kubernetes knows its Pods better, and gets new fields
- * with each release. Names that look like misspelled ones are refused (spec/pod_fields.h). */
+ * No other value of a Pod is checked: Kubernetes knows its Pods better, and adds fields with each
+ * release. Names that look misspelled are rejected (spec/pod_fields.h). */
 #include "base/names.h"
 #include "base/text.h"
 #include "spec/job_field.h"
@@ -102,7 +102,7 @@ static int read_port(struct field_reader *reader, const struct field *container)
 	return DEFAULT_PORT;
 }
 
-/* A whole number, which Kubernetes takes as text, too. */
+/* A whole number, which Kubernetes also accepts as text. */
 static int read_number_of_gpus(struct field_reader *reader, const struct field *field)
 {
 	const char *text = json_as_string(field->value, NULL);
@@ -140,8 +140,7 @@ static int read_gpus(struct field_reader *reader, const struct field *template,
 	return read_number_of_gpus(reader, &limit);
 }
 
-/* Of resources.limits or .requests; 0 where it has none. What is no quantity is Kubernetes' to
- * refuse. */
+/* Of resources.limits or .requests; 0 if it has none. Kubernetes rejects invalid quantities. */
 static double read_processors(const struct field *container, const char *kind)
 {
 	const struct json *value = json_get_path(container->value, "resources", kind, "cpu", NULL);
@@ -179,7 +178,7 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	role->port = read_port(reader, field);
 }
 
-/* Number of the first container of this name; `count` when there is none below it. */
+/* Number of the first container of this name below `count`; `count` when there is none. */
 static size_t find_container(const struct field *containers, size_t count, const char *name)
 {
 	size_t i = 0;
@@ -191,7 +190,7 @@ static size_t find_container(const struct field *containers, size_t count, const
 	return i;
 }
 
-/* What is asked of every container, also of those that do not train. */
+/* Checks that apply to every container, also to those that do not train. */
 static void check_container(struct field_reader *reader, const struct field *containers,
 			    size_t index)
 {
@@ -211,8 +210,8 @@ static void check_container(struct field_reader *reader, const struct field *con
 		field_refuse(reader, &name, "Duplicate value: \"%s\"", name_text);
 }
 
-/* The webhook tells a Pod without containers twice, and so does this. Gives the number of them that
- * are read. */
+/* The webhook reports a Pod without containers twice, and so does this. Returns the number of those
+ * that are read. */
 static size_t check_containers(struct field_reader *reader, const struct field *containers)
 {
 	size_t count = field_count(reader, containers);
@@ -235,7 +234,7 @@ static size_t check_containers(struct field_reader *reader, const struct field *
 	return count;
 }
 
-/* Of a value and all below it; how deep they go is limited where JSON is read. */
+/* The number of values in it, itself included; the depth is limited where JSON is read. */
 static size_t count_values(const struct json *value)
 {
 	size_t count = 1;

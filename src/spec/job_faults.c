@@ -1,4 +1,4 @@
-/* What is wrong with a document: a list of faults, and how it is told. */
+/* The errors in a document: a list of faults, and their text. */
 #include "spec/job.h"
 
 #include "base/mem.h"
@@ -71,8 +71,8 @@ void faults_sort(struct faults *faults, size_t first)
 	}
 }
 
-/* Bytes of the control character at the front: those of ASCII, and those of ISO 6429 (U+0080 to
- * U+009F), which many terminals obey as well; 0 where there is none. */
+/* Length of a control character at the start: those of ASCII, and those of ISO 6429 (U+0080 to
+ * U+009F), which many terminals obey as well; 0 if there is none. */
 static size_t control_size(const unsigned char *at)
 {
 	if (at[0] < ' ' || at[0] == 0x7f)
@@ -80,7 +80,7 @@ static size_t control_size(const unsigned char *at)
 	return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f ? 2 : 0;
 }
 
-/* A key of the user's may hold anything; a fault stays on its line and moves no cursor. */
+/* A user's key may contain any byte; a fault must stay on its line and move no cursor. */
 static void add_printable(struct text *text, const char *string)
 {
 	while (*string) {

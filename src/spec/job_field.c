@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of a wrong value that a fault shows. */
+/* Bytes of an invalid value that a fault shows. */
 #define SHOWN_VALUE_LENGTH 60
-/* The longest time that a job file can ask for: 100 years. */
+/* The longest time in a job file: 100 years. */
 #define SECONDS_MAX ((int64_t) 100 * 366 * 24 * 3600)
 
 bool reader_is_strict(const struct field_reader *reader)
@@ -57,7 +57,7 @@ static void add_path(const struct field *field, struct text *text)
 		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
 }
 
-/* The same way in the spelling of document_place. */
+/* The same path in the spelling of document_place. */
 static void add_document_path(const struct field *field, struct text *text)
 {
 	if (!field->parent)
@@ -71,7 +71,7 @@ static void add_document_path(const struct field *field, struct text *text)
 		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
 }
 
-/* Older versions of TFJob have in spec what v1 has in spec.runPolicy. */
+/* Older versions of TFJob have the members of v1's spec.runPolicy in spec. */
 static struct place place_in_older(const struct document *document, const char *path)
 {
 	static const char beginning[] = "spec.runPolicy.";
@@ -96,8 +96,8 @@ struct place field_place(const struct field_reader *reader, const struct field *
 	return place;
 }
 
-/* A place is looked for from the beginning of the document, so none is where it would not be told.
- */
+/* A place is searched from the beginning of the document, so this is skipped if the fault is only
+ * counted. */
 static void refuse_job_field(struct field_reader *reader, const struct field *field,
 			     const char *sentence)
 {
@@ -153,7 +153,7 @@ static void add_shown_value(struct text *text, const struct json *value)
 		text_add(text, "…");
 }
 
-/* What is left of a template that nothing has filled in. */
+/* A remaining parameter of a template that was not processed. */
 static const char *template_hint(const struct json *value)
 {
 	const char *text = json_as_string(value, "");
@@ -221,7 +221,8 @@ void field_check_members(struct field_reader *reader, const struct field *object
 		}
 }
 
-/* Kubernetes never turns a number into text. Most who meet that fault wrote YAML without quotes. */
+/* Kubernetes never converts a number to text. Most users who get that fault wrote YAML without
+ * quotes. */
 static void refuse_as_text(struct field_reader *reader, const struct field *field)
 {
 	bool is_scalar = !json_is(field->value, JSON_OBJECT) && !json_is(field->value, JSON_ARRAY);
@@ -246,7 +247,7 @@ bool field_bool(struct field_reader *reader, const struct field *field, bool oth
 	return json_as_bool(field->value, otherwise);
 }
 
-/* The nearer end of the range for a number outside of it. */
+/* The nearer limit for a number outside the range. */
 static int64_t move_into_range(struct field_reader *reader, const struct field *field, int64_t low,
 			       int64_t high)
 {

@@ -1,4 +1,4 @@
-/* Spreads files over ConfigMaps, and mounts those in a job's Pods. */
+/* Distributes files over ConfigMaps, and mounts those in a job's Pods. */
 #include "spec/job_files.h"
 
 #include "base/hash.h"
@@ -76,7 +76,7 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 	return 0;
 }
 
-/* Parts are put together in the order of their names. */
+/* Parts are joined in the order of their names. */
 char *job_files_packed_name(size_t part)
 {
 	return mem_format(PACKED_NAME "%04zu", part);
@@ -94,7 +94,7 @@ static struct json *item_new(const struct job_file *file, size_t index)
 	return item;
 }
 
-/* One folder of all parts: what a projected volume is for. */
+/* One directory of all parts, by a projected volume. */
 static struct json *files_volume_new(const char *job_name, const struct job_file *files,
 				     size_t n_files, const size_t *parts)
 {

@@ -1,7 +1,7 @@
-/* What a job file says that means nothing to processes on this machine.
+/* The fields of a job file that have no effect for processes on this machine.
  *
- * Everything that is not honoured is named, and not a list of known fields: Kubernetes gets new
- * ones with each release. */
+ * Everything that is not used is named, instead of a list of known fields, because Kubernetes adds
+ * fields with each release. */
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names told at most; the rest is "and others". */
+/* Names reported at most; the rest is "and others". */
 #define TOLD_MAX 24
 
 static const char *const honoured_pod_words[] = {"containers", "terminationGracePeriodSeconds"};
@@ -29,7 +29,7 @@ static void told_done(struct told *told)
 		free(told->names[i]);
 }
 
-/* Takes the name over; the same one is told once for all roles. */
+/* Takes the name over; one name is reported once for all roles. */
 static void add_ignored_field(struct told *told, char *take_name)
 {
 	char *name CLEANUP(mem_free_text) = take_name;
@@ -42,7 +42,7 @@ static void add_ignored_field(struct told *told, char *take_name)
 		told->names[told->count++] = TAKE(name);
 }
 
-/* A name that is no field of Kubernetes is probably a mistake. */
+/* A name that is no field of Kubernetes is probably an error. */
 static void tell_members(struct told *told, const struct json *object,
 			 const char *const *honoured_words, size_t n_words,
 			 bool (*is_known)(const char *name))
@@ -57,8 +57,8 @@ static void tell_members(struct told *told, const struct json *object,
 				mem_format("%s%s", key, is_known(key) ? "" : " (unknown field)"));
 }
 
-/* Of what a container may use, GPUs are dealt out here, and processors make its number of threads.
- */
+/* Of a container's resources, GPUs are assigned on this machine, and CPUs become its number of
+ * threads. */
 static void tell_resources(struct told *told, const struct json *resources)
 {
 	const char *kind = NULL;

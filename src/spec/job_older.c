@@ -1,9 +1,9 @@
-/* Older forms of TFJob, and what became of their fields in kubeflow.org/v1.
+/* Converts older forms of TFJob to the fields of kubeflow.org/v1.
  *
- * Facts: tf-operator, pkg/apis/tensorflow/v1alpha1 to v1beta2; before it was Kubeflow's, its group
- * was tensorflow.org and its kind TfJob. v1alpha1 had a list of roles, whose
- * Pod templates said when they restart; v1alpha2 to v1beta2 had the fields of runPolicy in spec.
- * All of them ended what still ran when a job was over, where v1 lets it run (cleanPodPolicy). */
+ * Facts: tf-operator, pkg/apis/tensorflow/v1alpha1 to v1beta2. Before it was Kubeflow's, its group
+ * was tensorflow.org and its kind TfJob. v1alpha1 had a list of roles, whose Pod templates set the
+ * restart policy; v1alpha2 to v1beta2 had the fields of runPolicy in spec. All of them stopped the
+ * remaining Pods when a job finished, where v1 lets them run (cleanPodPolicy). */
 #include "spec/job_field.h"
 
 #include "base/names.h"
@@ -14,8 +14,8 @@ static const char *const older_versions[] = {
 	"kubeflow.org/v1beta1", "kubeflow.org/v1beta2",
 };
 
-/* What v1 has no place for, and nothing is lost without: a name that the operator chose, the image
- * of parameter servers without a template, a delay, the one protocol there is. */
+/* Fields that v1 lacks and that can be dropped without loss: a name that the operator chose, the
+ * image of parameter servers without a template, a delay, the only protocol. */
 static const char *const words_without_meaning[] = {
 	"RuntimeId", "runtimeId", "tfImage", "cleanPodDelay", "tfRpcLayer",
 };
@@ -27,7 +27,7 @@ bool job_is_older(const struct json *root)
 	return name_find_word(older_versions, ARRAY_LEN(older_versions), version) >= 0;
 }
 
-/* A member moves to another object, where it has the same name. False: there is none to move. */
+/* Moves a member to another object, under the same name. False: it does not exist. */
 static bool move(struct json *from, struct json *to, const char *word)
 {
 	struct json *value = json_get(from, word);
@@ -64,7 +64,7 @@ static void remove_words_without_meaning(struct json *spec, struct text *changes
 	}
 }
 
-/* v1alpha1 ran a TensorFlow server of its own in parameter servers without a template. */
+/* v1alpha1 ran its own TensorFlow server in parameter servers without a template. */
 static void add_server_templates(struct json *spec, struct text *changes)
 {
 	struct json *list = json_get(spec, "replicaSpecs");
@@ -103,7 +103,7 @@ static bool has_leader(const struct json *roles)
 	return false;
 }
 
-/* A job ends with its chief or master, else with worker 0: any other end cannot be said in v1. */
+/* A job ends with its chief or master, else with worker 0: v1 cannot express any other end. */
 static void convert_termination(struct field_reader *reader, const struct field *spec,
 				struct text *changes)
 {

@@ -1,5 +1,5 @@
-/* Reads a TFJob document into a job: its kind, its metadata, its policies. Roles and containers are
- * read by spec/job_roles.c and spec/job_container.c. */
+/* Reads a TFJob document into a job: its kind, its metadata, its policies. spec/job_roles.c and
+ * spec/job_container.c read roles and containers. */
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -40,7 +40,7 @@ static const char *const metadata_words[] = {
 	"selfLink",
 };
 
-/* What a server adds to an object: it belongs to that one object, and to no copy of it. */
+/* Members that a server adds to an object: they belong to that object, and to no copy of it. */
 static const char *const metadata_words_of_server[] = {
 	"uid",
 	"resourceVersion",
@@ -79,7 +79,7 @@ static const char *const managed_by_words[] = {
 	"kueue.x-k8s.io/multikueue",
 };
 
-/* Other kinds of Kubeflow whose jobs a TFJob can express. */
+/* Kubeflow's other kinds, whose jobs a TFJob can express. */
 static bool refuse_other_kind(struct field_reader *reader, const struct field *kind)
 {
 	static const char *const others[][2] = {
@@ -107,8 +107,8 @@ static bool is_oldest(const struct field *root)
 			   JOB_OLDEST_VERSION);
 }
 
-/* The API server knows what it hands to the operator; a file may be anything. False when the rest
- * is not worth reading, because it is of another kind. */
+/* The API server checks the kind of what it sends to the operator; a file may have any. False when
+ * the rest is not worth reading, because it is of another kind. */
 static bool read_kind(struct field_reader *reader, const struct field *root)
 {
 	static const char *const kinds[] = {KIND, JOB_OLDEST_KIND};
@@ -132,7 +132,8 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 	return true;
 }
 
-/* The letters of a DNS-1035 label, whatever its length: two faults of a name are told as two. */
+/* The letters of a DNS-1035 label, whatever its length: two faults of a name are reported as
+ * two. */
 static bool has_letters_of_label(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
@@ -181,7 +182,7 @@ static void read_fetches(struct field_reader *reader, const struct field *annota
 		field_refuse(reader, &field, "Invalid value: %s", err.text);
 }
 
-/* What cannot be understood of them keeps others away. */
+/* An invalid value isolates the job, as the default does. */
 static void read_networks(struct field_reader *reader, const struct field *annotations,
 			  struct job *job)
 {
@@ -262,7 +263,7 @@ static void check_scheduling_policy(struct field_reader *reader, const struct fi
 				    ARRAY_LEN(scheduling_policy_words));
 }
 
-/* The webhook compares exactly, and refuses the empty text too. */
+/* The webhook compares exactly, and rejects the empty text too. */
 static const char *read_managed_by(struct field_reader *reader, const struct field *run_policy)
 {
 	struct field field = field_member(run_policy, "managedBy");
@@ -286,7 +287,7 @@ static void read_restarts(struct field_reader *reader, const struct field *run_p
 		RESTART_SCOPE_REPLICA, RESTART_SCOPE_REPLICA);
 }
 
-/* A number too, as in an image's STOPSIGNAL. */
+/* Also accepts a number, as in an image's STOPSIGNAL. */
 static void read_stop_signal(struct field_reader *reader, const struct field *run_policy,
 			     struct job *job)
 {
@@ -323,7 +324,7 @@ static void read_run_policy(struct field_reader *reader, const struct field *spe
 	check_scheduling_policy(reader, &run_policy);
 }
 
-/* Fields of older versions of TFJob stood one level higher, and are still written there. */
+/* Fields of older versions of TFJob were one level higher, and users still write them there. */
 static void check_spec_members(struct field_reader *reader, const struct field *spec)
 {
 	const char *key = NULL;
@@ -361,13 +362,13 @@ static void read_spec(struct field_reader *reader, const struct field *root, str
 							       ARRAY_LEN(success_words),
 							       SUCCESS_DEFAULT, SUCCESS_DEFAULT);
 	job->is_dynamic = field_bool(reader, &dynamic, false);
-	(void) field_is_object(reader, &elastic); /* its meaning comes with elastic jobs */
+	(void) field_is_object(reader, &elastic); /* elastic jobs will use it */
 	read_run_policy(reader, &spec, job);
 	job_read_roles(reader, &spec, job);
 }
 
-/* What a Pod gets on Kubernetes, where the job says nothing itself: the longest grace that one of
- * its templates asks for. */
+/* The Pods' grace period on Kubernetes, if the job sets none itself: the longest of its
+ * templates. */
 static void set_default_grace(struct job *job)
 {
 	if (job->grace >= 0)
@@ -379,7 +380,7 @@ static void set_default_grace(struct job *job)
 		job->grace = DEFAULT_GRACE_SECONDS * MSEC_PER_SECOND;
 }
 
-/* A stop that was asked for with a grace of its own. */
+/* A stop that was requested with its own grace period. */
 static void set_grace_of_stop(struct job *job)
 {
 	const char *word = json_as_string(json_get_path(job->document, "metadata", "annotations",
@@ -391,8 +392,8 @@ static void set_grace_of_stop(struct job *job)
 		job->grace = seconds * MSEC_PER_SECOND;
 }
 
-/* The document that stays with the job: this version, without what belonged to another object. The
- * roles were normalised when they were read. */
+/* The document that stays with the job: in this version, without members that belonged to another
+ * object. The roles were normalized when they were read. */
 static void normalise(const struct job *job)
 {
 	struct json *document = job->document;
@@ -409,7 +410,7 @@ static void normalise(const struct job *job)
 				stop_signal);
 }
 
-/* The first two characters of the changes part one from the one before. */
+/* The first two characters of the changes are a separator. */
 static void convert_older(struct field_reader *reader, const struct field *root, struct job *job)
 {
 	struct text changes CLEANUP(text_done) = {0};

@@ -1,8 +1,8 @@
-/* The roles of a job: keys in any case and the older list turned into tfReplicaSpecs, and each
- * replica spec read.
+/* The roles of a job: converts keys in any case and the older list to tfReplicaSpecs, and reads
+ * each replica spec.
  *
- * A role is read where the user wrote it, under the user's spelling, so that faults name what
- * stands in the file. Rules of the keys: setTypeNamesToCamelCase in training-operator v1.9,
+ * A role is read where the user wrote it, under the user's spelling, so that faults name the text
+ * of the file. Rules of the keys: setTypeNamesToCamelCase in training-operator v1.9,
  * pkg/apis/kubeflow.org/v1/tensorflow_defaults.go. */
 #include "base/names.h"
 #include "base/text.h"
@@ -11,14 +11,14 @@
 
 #include <ctype.h>
 
-/* As tfReplicaSpecs spells them; by enum role_kind. */
+/* The spelling in tfReplicaSpecs; by enum role_kind. */
 static const char *const role_titles[ROLE_OTHER] = {
 	[ROLE_CHIEF] = "Chief", [ROLE_EVALUATOR] = "Evaluator", [ROLE_MASTER] = "Master",
 	[ROLE_PS] = "PS",       [ROLE_WORKER] = "Worker",
 };
 
 static const char *const replica_spec_words[] = {"replicas", "restartPolicy", "template"};
-/* Of an element of the older list. */
+/* Members of an element of the older list. */
 static const char *const list_spec_words[] = {
 	"replicas",
 	"restartPolicy",
@@ -26,7 +26,7 @@ static const char *const list_spec_words[] = {
 	"tfReplicaType",
 };
 
-/* One role as the file has it. */
+/* One role of the file. */
 struct entry {
 	struct field spec;
 	const char *written; /* "WORKER" */
@@ -62,8 +62,8 @@ static struct entry *find_same_role(struct entries *entries, const struct entry 
 	return NULL;
 }
 
-/* One role written twice is a fault of a file. The old operator let the spelling that is not the
- * canonical one win. */
+/* One role written twice is a fault in a file. In the old operator the spelling that is not the
+ * canonical one won. */
 static void merge_duplicate_role(struct field_reader *reader, struct entry *there,
 				 const struct entry *entry)
 {
@@ -125,7 +125,7 @@ static void collect_from_list(struct field_reader *reader, struct entries *entri
 	}
 }
 
-/* An object called replicaSpecs is a slip of the pen; its roles are read too. */
+/* An object called replicaSpecs is a probable typing error; its roles are read too. */
 static void collect(struct field_reader *reader, const struct field *spec, struct entries *entries)
 {
 	struct field map = field_member(spec, "tfReplicaSpecs");
@@ -147,8 +147,8 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 		collect_from_map(reader, entries);
 }
 
-/* A number that was refused stands for one replica: a job is not told besides that it has nobody.
- */
+/* A rejected number counts as one replica, so that the job does not also get the fault that it has
+ * no replicas. */
 static int read_replicas(struct field_reader *reader, const struct field *replicas)
 {
 	size_t n_refused = reader->n_refused;
@@ -157,7 +157,7 @@ static int read_replicas(struct field_reader *reader, const struct field *replic
 	return reader->n_refused > n_refused ? 1 : (int) count;
 }
 
-/* Training code knows one chief; TensorFlow refuses a cluster with two. */
+/* Training code knows one chief; TensorFlow rejects a cluster with two. */
 static void check_leader_is_one(struct field_reader *reader, const struct field *replicas,
 				const struct role *role)
 {
@@ -166,7 +166,8 @@ static void check_leader_is_one(struct field_reader *reader, const struct field 
 		field_refuse_value(reader, replicas, "a job has one %s", role->name);
 }
 
-/* It names Pods and files. What is strict knows all roles; the old webhook took any. */
+/* It is part of the names of Pods and files. When strict, only known roles are accepted; the old
+ * webhook accepted any. */
 static void check_role_name(struct field_reader *reader, const struct entry *entry,
 			    const struct role *role)
 {
@@ -176,8 +177,8 @@ static void check_role_name(struct field_reader *reader, const struct entry *ent
 			     entry->written);
 }
 
-/* Of no other policy would a server take a Pod: such a job waits in silence for ever under
- * training-operator, and would train without restarts here. */
+/* A server would reject a Pod with any other policy: such a job waits silently for ever under
+ * training-operator, and would train without restarts on this machine. */
 static enum restart_policy read_policy(struct field_reader *reader, const struct field *policy)
 {
 	int found = field_word(reader, policy, restart_policy_words,
@@ -228,8 +229,8 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	job_read_template(reader, &template, arena, role);
 }
 
-/* Success and failure are judged in the order of enum role_kind; what a file has first stays first
- * among equals. */
+/* Success and failure are evaluated in the order of enum role_kind; equal kinds keep the order of
+ * the file. */
 static void sort_by_kind(struct entries *entries)
 {
 	for (size_t i = 1; i < entries->count; i++) {
@@ -242,8 +243,8 @@ static void sort_by_kind(struct entries *entries)
 	}
 }
 
-/* The webhook compares the keys as they are written; what can never run is refused however it is
- * written. */
+/* The webhook compares the keys as written; a job that can never run is rejected in any
+ * spelling. */
 static void check_leaders(struct field_reader *reader, const struct entries *entries)
 {
 	int n_leaders = 0;
@@ -278,7 +279,7 @@ static void check_replicas(struct field_reader *reader, const struct entries *en
 			     "Required value: at least one role must have one replica or more");
 }
 
-/* Puts the roles back as tfReplicaSpecs under their canonical keys. */
+/* Writes the roles back as tfReplicaSpecs under their canonical keys. */
 static void normalise(struct json *spec, const struct entries *entries, const struct job *job)
 {
 	struct json *map = json_new_object();

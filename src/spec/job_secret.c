@@ -1,4 +1,4 @@
-/* Variables that a document names and does not have. */
+/* Variables that a document names without their values. */
 #include "spec/job_secret.h"
 
 #include "base/mem.h"

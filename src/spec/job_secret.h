@@ -1,9 +1,7 @@
-/* Variables that travel with a job in a Secret of Kubernetes: those of a command line, which may be
- * tokens and passwords.
+/* Variables of a command line, which may be tokens and passwords, in a Secret of Kubernetes.
  *
- * The job's document, which every user who may look at jobs can read, has the name of the Secret
- * and the names of the variables. Their values are in the Secret alone (kube/objects.h makes it).
- */
+ * The job's document, which every user who may read jobs can read, has the name of the Secret and
+ * the names of the variables. Their values are only in the Secret (kube/objects.h makes it). */
 #pragma once
 
 #include "base/json.h"
@@ -15,7 +13,7 @@
 /* Zero it to begin. */
 struct job_secret {
 	char *name; /* NULL: there is none */
-	struct json *values; /* an object: of each variable its value, as it is */
+	struct json *values; /* an object: the literal value of each variable */
 };
 
 /* JOB.env: no job's name has a dot. Caller frees. */
@@ -24,12 +22,12 @@ char *job_secret_name(const char *job_name) MUST_USE;
 /* Whether a container of the job reads a variable from that Secret. */
 bool job_secret_is_named(const struct job *job);
 
-/* Of two variables of one name the later one counts. */
+/* Of two variables of one name the later one is used. */
 void job_secret_init(struct job_secret *secret, const char *name, const struct env_entry *env,
 		     size_t n_env);
 void job_secret_done(struct job_secret *secret);
 
-/* Lets the container that trains of each role of a document have these variables, behind its own.
- * Others may speak of them, $(TOKEN); in their own values nothing is expanded. Nothing changes when
- * there is no Secret. */
+/* Adds these variables to the training container of each role of a document, after its own. Other
+ * variables may refer to them, $(TOKEN); their own values are not expanded. Does nothing when there
+ * is no Secret. */
 void job_document_add_secret(struct json *document, const struct job_secret *secret);

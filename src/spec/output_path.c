@@ -8,7 +8,7 @@
 
 #define LETTERS "jxt%"
 
-/* Also finds whether the last part names the replica. */
+/* Also returns whether the last part names the replica. */
 static int check_output_path(const char *path, bool *ret_names_replica, struct err *err)
 {
 	bool names_replica = false;

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #define FIELDS_TOLD 8
-#define KEY_TOLD 63 /* bytes; a longer one is no field's */
+#define KEY_TOLD 63 /* bytes; no field has a longer one */
 
 struct pinned_job {
 	struct json *document;
-	/* A status is written far more often than a document: what came last, and what became of
-	 * it. NULL before the first one. */
+	/* A status is written far more often than a document: the last text, and the result for it.
+	 * NULL before the first one. */
 	char *seen, *made;
 };
 
@@ -35,9 +35,9 @@ void pinned_job_free(struct pinned_job *pin)
 	free(pin);
 }
 
-/* What is taken. */
+/* Accepted changes. */
 
-/* A member of an object, which is made only where there is something to put into it. */
+/* A member of an object, which is created only if there is a value for it. */
 static void take_member(struct json *parent, const char *object, const char *key,
 			const struct json *parent_from)
 {
@@ -75,7 +75,7 @@ static void take_what_counts(struct json *document, const struct json *from)
 	take_member(metadata, "annotations", JOB_ANNOTATION_STOP_GRACE, metadata_from);
 }
 
-/* What is not. */
+/* Rejected changes. */
 
 struct differences {
 	struct text *fields;
@@ -89,7 +89,7 @@ static void add_field_difference(const char *path, struct differences *differenc
 	differences->count++;
 }
 
-/* "spec.tfReplicaSpecs[Worker]": a word that is the user's own stands in brackets. */
+/* "spec.tfReplicaSpecs[Worker]": the user's own keys are in brackets. */
 static char *path_of_member(const char *path, const char *key)
 {
 	bool is_field = islower((unsigned char) key[0]);
@@ -141,7 +141,7 @@ static bool is_object_or_absent(const struct json *value)
 	return json_is(value, JSON_OBJECT) || json_is(value, JSON_NULL);
 }
 
-/* An absent object is as good as an empty one. */
+/* An absent object equals an empty one. */
 static void compare(const char *path, const struct json *before, const struct json *after,
 		    struct differences *differences)
 {
@@ -168,7 +168,7 @@ static void tell_differences(const struct json *before, const struct json *after
 
 /* Applying. */
 
-/* Any spelling that a job may have is compared in one. NULL: no job. */
+/* All valid spellings are normalized before the comparison. NULL: no job. */
 static struct job *read_lenient_job(const char *text)
 {
 	struct json *root CLEANUP(json_cleanup) = NULL;

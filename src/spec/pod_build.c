@@ -1,4 +1,4 @@
-/* Writes what flags say of Pods into the templates of a document. */
+/* Writes the options for Pods into the templates of a document. */
 #include "spec/pod_build.h"
 
 #include "base/names.h"
@@ -50,7 +50,7 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 	return 0;
 }
 
-/* What belongs to the one Pod that a file may have been taken from. */
+/* Drops members of the one Pod that a file may have been copied from. */
 static struct json *under_new(const struct json *template)
 {
 	static const char *const members[] = {"metadata", "spec"};

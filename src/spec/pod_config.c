@@ -16,7 +16,7 @@ void pod_config_done(struct pod_config *config)
 	mem_free_text(&config->tf_config);
 }
 
-/* A text, or a number as it is written; NULL for anything else. Caller frees. */
+/* A text, or a number as written; NULL for anything else. Caller frees. */
 static char *config_word_of(const struct json *value)
 {
 	if (json_is(value, JSON_INTEGER))
@@ -24,8 +24,8 @@ static char *config_word_of(const struct json *value)
 	return json_is(value, JSON_STRING) ? mem_copy_text(json_as_string(value, "")) : NULL;
 }
 
-/* A value, or the one that a text is of: what a client made of a variable of its own. Caller frees;
- * NULL where there is none. */
+/* A value, or the JSON in a text: a client may send the text of its own variable. Caller frees;
+ * NULL if there is none. */
 static struct json *config_value_of(const struct json *body, const char *key)
 {
 	struct json *value = json_get(body, key);

@@ -1,5 +1,5 @@
-/* What the master of ElasticDL's launcher for TensorFlow tells a Pod: who it is. The body of its
- * POST /config, {"MASTER": …, "SET_ID": …, "NUM_WORKERS": …, "TF_CONFIG": {…}}. Pure. */
+/* The role of a Pod, as the master of ElasticDL's launcher for TensorFlow sends it in the body of
+ * POST /config: {"MASTER": …, "SET_ID": …, "NUM_WORKERS": …, "TF_CONFIG": {…}}. Pure. */
 #pragma once
 
 #include "base/err.h"
@@ -7,23 +7,23 @@
 
 #include <stddef.h>
 
-/* The kernel's longest variable of a program (MAX_ARG_STRLEN, execve(2)), with its name. */
+/* The kernel's limit for a variable of a program (MAX_ARG_STRLEN, execve(2)), with its name. */
 #define POD_CONFIG_VARIABLE_LIMIT 131072
 
-/* The header of the secret that a master and the Pods of a job share, where Authorization is for a
- * server on the way: that of Kubernetes keeps it for itself (pods/proxy). */
+/* The header with the secret that a master and the Pods of a job share. Authorization cannot be
+ * used: the API server keeps it when it forwards a request (pods/proxy). */
 #define POD_SECRET_HEADER "Muster-Secret"
-#define POD_SECRET_VARIABLE "MUSTER_POD_SECRET" /* by which the server in a Pod gets it */
+#define POD_SECRET_VARIABLE "MUSTER_POD_SECRET" /* for the server in a Pod */
 
 struct pod_config {
-	char *master, *set_id; /* as it names them; NULL: it does not */
+	char *master, *set_id; /* as the master names them; NULL: not given */
 	char *num_workers; /* for NUM_WORKERS: "4" */
 	char *tf_config; /* for TF_CONFIG: JSON on one line */
 };
 void pod_config_done(struct pod_config *config);
 
-/* NUM_WORKERS is a number or a text of one, TF_CONFIG an object or the text of one; others may be
- * left out, and what is not named here is passed over. Each may be given once. ERR_INVALID, or
- * ERR_LIMIT where no program could be given it, with one sentence. */
+/* NUM_WORKERS is a number or a text with one, TF_CONFIG an object or the text of one; the others
+ * are optional, and unknown members are ignored. Each may be given once. ERR_INVALID, or ERR_LIMIT
+ * if a value is too long for a program, with one sentence. */
 int pod_config_read(const char *body, size_t len, struct pod_config *ret_config,
 		    struct err *err) MUST_USE;

@@ -3,7 +3,7 @@
 #include "base/names.h"
 #include "base/text.h"
 
-/* A name that docker, Compose or a shell has for a field. */
+/* A name that docker, Compose or a shell uses for a field. */
 struct synonym {
 	const char *name;
 	const char *meant;
@@ -206,7 +206,7 @@ static void check_names(struct field_reader *reader, const struct field *object,
 	}
 }
 
-/* Values of another type are refused where they are read. */
+/* Values of another type are rejected where they are read. */
 static void check_object(struct field_reader *reader, const struct field *object,
 			 const struct shape *shape)
 {

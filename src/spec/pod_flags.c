@@ -1,4 +1,4 @@
-/* Reads the flags that shape Pods, one by one. */
+/* Reads the options for Pods, one by one. */
 #include "spec/pod_flags.h"
 
 #include "base/mem.h"
@@ -24,8 +24,8 @@ void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec
 	}
 }
 
-/* Sets it as `requests`, and as `limits` where the container has one, or for memory, whose amount
- * is a hard one. The flag is called as the resource. */
+/* Sets `requests`; and `limits` if the container has one, or for memory, which is always limited.
+ * The option has the resource's name. */
 static void add_quantity(const char *resource, const char *quantity, bool is_memory,
 			 struct json *container, struct text *faults)
 {
@@ -61,7 +61,7 @@ static void set_gpu_limit(struct json *container, const char *resource, const ch
 			quantity);
 }
 
-/* Devices are whole, and their limit is their request. */
+/* Devices are whole numbers, and their limit is their request. */
 void pod_flags_add_gpu(const char *gpu, struct json *template, struct json *container,
 		       struct text *faults)
 {
@@ -119,7 +119,7 @@ void pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *sp
 	}
 }
 
-/* KEY[=VALUE][:EFFECT], cut apart in place. False when it is none. */
+/* Splits KEY[=VALUE][:EFFECT] in place. False when it has another form. */
 static bool split_toleration(char *text, char **ret_value, char **ret_effect)
 {
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
@@ -171,7 +171,7 @@ void pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec,
 	}
 }
 
-/* The volume of a claim, made where the Pod has none yet; its name is borrowed from the spec. */
+/* The volume of a claim, created if the Pod has none yet; its name is borrowed from the spec. */
 static const char *volume_of_claim(struct json *spec, const char *claim)
 {
 	struct json *volumes = json_array_at(spec, "volumes");
@@ -194,7 +194,7 @@ static const char *volume_of_claim(struct json *spec, const char *claim)
 	return json_as_string(json_get(volume, "name"), "");
 }
 
-/* CLAIM:/PATH[:ro], cut apart in place. False when it is none. */
+/* Splits CLAIM:/PATH[:ro] in place. False when it has another form. */
 static bool split_volume(char *text, char **ret_path, bool *ret_is_read_only)
 {
 	char *path = strchr(text, ':');

@@ -17,7 +17,7 @@ static void add_at(const struct pod_file *file, const char *template, const char
 			  place.column);
 }
 
-/* Of each role, which may all have the same mistake. */
+/* Adds the place in each role, since all may have the same error. */
 static void add_in_job(const struct pod_file *file, const struct json *spec, const char *path,
 		       struct text *places)
 {
@@ -52,7 +52,7 @@ static void add_in_file(const struct pod_file *file, const char *path, struct te
 		add_at(file, json_get(root, "template") ? "template." : "", path, places);
 }
 
-/* The length of the path of a field of a Pod that begins here; 0: none does. */
+/* The length of the path of a Pod's field that starts here; 0: none does. */
 static size_t path_here(const char *sentence, const char *at)
 {
 	size_t len = strspn(at, LETTERS);
@@ -66,7 +66,7 @@ static size_t path_here(const char *sentence, const char *at)
 	return memchr(at, '.', len) ? len : 0;
 }
 
-/* The whole of it, and of a quoted one the quote. Returns what follows. */
+/* Adds the whole path, with the quote of a quoted one. Returns the text after it. */
 static const char *add_path(const struct pod_file *files, size_t n_files, const char *at,
 			    size_t len, struct text *text)
 {

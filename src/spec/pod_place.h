@@ -1,5 +1,5 @@
-/* Where in a person's files stands what a cluster says of the Pods that are made of them: it names
- * a field ("unknown field \"spec.containers[0].imagePullPolcy\""), and knows of no file. */
+/* Adds places in a user's files to a cluster's messages about Pods made from them. The messages
+ * name fields ("unknown field \"spec.containers[0].imagePullPolcy\""), but no file. */
 #pragma once
 
 #include "base/text.h"
@@ -7,13 +7,13 @@
 
 #include <stddef.h>
 
-/* A TFJob, or what spec/pod_build.h takes for a Pod template. */
+/* A TFJob, or a file with a Pod template by spec/pod_build.h. */
 struct pod_file {
-	const char *name; /* as faults name it */
+	const char *name; /* for faults */
 	const struct document *document;
 };
 
-/* Adds the sentence, or lines of them, with the places behind each field of a Pod that it names and
- * that one of the files has: `unknown field "spec.x" (job.yaml:12:9)`. */
+/* Adds the sentence, or its lines, with the places after each field of a Pod that one of the files
+ * has: `unknown field "spec.x" (job.yaml:12:9)`. */
 void pod_place_add(const struct pod_file *files, size_t n_files, const char *sentence,
 		   struct text *text);

@@ -7,9 +7,9 @@
 #include "spec/job_secret.h"
 
 #define APPARMOR_ANNOTATION "container.apparmor.security.beta.kubernetes.io/"
-#define NAME_TOLD "%.63s" /* of a name that anybody may have written */
+#define NAME_TOLD "%.63s" /* of a name that any user may have written */
 
-/* Where it is collected, and which Secret is the job's own. */
+/* Where privileges are collected, and which Secret is the job's own. */
 struct reach {
 	struct text *lines;
 	char *own_secret;
@@ -39,7 +39,7 @@ static void add_flags(struct reach *reach, const struct json *object, const char
 			text_add_line_once(reach->lines, "%s", flags[i]);
 }
 
-/* What is named neither as harmless nor as looked into counts: Kubernetes goes on adding fields. */
+/* A member that is neither harmless nor checked counts: Kubernetes keeps adding fields. */
 static void add_others(struct reach *reach, const struct json *object, const char *const *known,
 		       size_t n_known)
 {
@@ -96,7 +96,7 @@ static void add_context(struct reach *reach, const struct json *context)
 	static const char *const flags[] = {"privileged"};
 	static const char *const windows_flags[] = {"hostProcess"};
 	static const char *const known[] = {
-		/* looked into */
+		/* checked */
 		"privileged", "windowsOptions", "seccompProfile", "appArmorProfile",
 		"seLinuxOptions", "capabilities", "procMount", "sysctls",
 		/* harmless */
@@ -143,7 +143,7 @@ static void add_variables(struct reach *reach, const struct json *container)
 				   pod_string_of(json_get(json_at(from, i), "secretRef"), "name"));
 }
 
-/* kubelet, which asks, reaches what Pods do not. */
+/* kubelet, which sends the probes, reaches hosts that Pods do not. */
 static void add_host(struct reach *reach, const struct json *probe)
 {
 	static const char *const kinds[] = {"httpGet", "tcpSocket"};
@@ -167,7 +167,7 @@ static void add_probes(struct reach *reach, const struct json *container)
 static void add_container(struct reach *reach, const struct json *container)
 {
 	static const char *const known[] = {
-		/* looked into */
+		/* checked */
 		"securityContext", "ports", "env", "envFrom", "livenessProbe", "readinessProbe",
 		"startupProbe", "lifecycle",
 		/* harmless */
@@ -203,7 +203,7 @@ static void add_sources(struct reach *reach, const struct json *sources)
 	}
 }
 
-/* One that is none of these may be a disk of others, with a Secret for it, or the copy of one. */
+/* Any other kind may be another user's disk, with a Secret for it, or a copy of one. */
 static void add_volume(struct reach *reach, const struct json *volume)
 {
 	static const char *const harmless[] = {"name", "configMap", "downwardAPI", "emptyDir"};
@@ -251,7 +251,7 @@ static void add_template(struct reach *reach, const struct json *template)
 	static const char *const flags[] = {"hostNetwork", "hostPID", "hostIPC",
 					    "automountServiceAccountToken"};
 	static const char *const known[] = {
-		/* looked into */
+		/* checked */
 		"hostNetwork", "hostPID", "hostIPC", "automountServiceAccountToken",
 		"serviceAccountName", "serviceAccount", "nodeName", "securityContext", "containers",
 		"initContainers", "ephemeralContainers", "volumes",

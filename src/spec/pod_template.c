@@ -1,4 +1,4 @@
-/* Lays one Pod template over another. */
+/* Merges two Pod templates. */
 #include "spec/pod_template.h"
 
 #include "base/text.h"
@@ -26,7 +26,7 @@ struct json *pod_template_container(const struct json *template)
 	return named ? named : json_at(containers, 0);
 }
 
-/* By what the elements of a list are told apart: patchMergeKey of Kubernetes' types. */
+/* The keys of list elements: patchMergeKey of Kubernetes' types. */
 static const struct merge_key {
 	const char *list;
 	const char *key;
@@ -55,8 +55,7 @@ static const struct merge_key *find_merge_key(const char *list)
 
 static struct json *merged(const struct json *under, const struct json *over, const char *name);
 
-/* The last element with the same key, as the last one of an env counts; NULL where there is none.
- */
+/* The last element with the same key, as the last one of an env is used; NULL if there is none. */
 static struct json *find_same(const struct json *list, const char *key, const struct json *element)
 {
 	const struct json *wanted = json_get(element, key);

@@ -11,15 +11,15 @@
 #define DIGITS "0123456789"
 
 #define LEAST_MEMORY 0x1p20
-#define MOST_IN_THOUSANDTHS 9e15 /* that an int64_t takes */
-/* A number without a suffix that is smaller counts GiB in a person's mind, a larger one MiB. */
+#define MOST_IN_THOUSANDTHS 9e15 /* fits an int64_t */
+/* A user who forgets the suffix of a smaller number means GiB, of a larger one MiB. */
 #define MOST_GIBIBYTES 128
 
-/* Binary, then decimal ones; "" is one. */
+/* Binary, then decimal ones; "" multiplies by one. */
 static const char *const suffixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "",  "n",
 				       "u",  "m",  "k",  "M",  "G",  "T",  "P", "E"};
 
-/* Length of the number that `text` begins with, 0 where there is none: "1", "1.5", ".5", "1.". */
+/* Length of the number at the start of `text`, 0 if there is none: "1", "1.5", ".5", "1.". */
 static size_t number_length(const char *text)
 {
 	size_t whole = strspn(text, DIGITS);
@@ -30,7 +30,7 @@ static size_t number_length(const char *text)
 	return whole + fraction + (text[whole] == '.');
 }
 
-/* "e3", "E-2": a power of ten in the place of a suffix. */
+/* "e3", "E-2": a power of ten instead of a suffix. */
 static bool is_exponent(const char *suffix)
 {
 	size_t sign = suffix[0] ? strspn(suffix + 1, "+-") : 0;
@@ -41,11 +41,11 @@ static bool is_exponent(const char *suffix)
 	       !suffix[1 + sign + strspn(suffix + 1 + sign, DIGITS)];
 }
 
-/* What each suffix multiplies by; in the order of `suffixes`. */
+/* The factor of each suffix; in the order of `suffixes`. */
 static const double factors[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40, 0x1p50, 0x1p60, 1,    1e-9,
 				 1e-6,   1e-3,   1e3,    1e6,    1e9,    1e12,   1e15, 1e18};
 
-/* What people write for a suffix: "GB", "gi", "g", with a blank before it. NULL: no idea. */
+/* Usual misspellings of a suffix: "GB", "gi", "g", with a blank before it. NULL: unknown. */
 static const char *suffix_meant(const char *written)
 {
 	static const char *const others[][2] = {
@@ -102,7 +102,7 @@ int quantity_check(const char *text, struct err *err)
 	return rc;
 }
 
-/* Of a text that check has found right. */
+/* Of a text that quantity_check has accepted. */
 static double quantity_value_of(const char *text, const char **ret_suffix)
 {
 	size_t len = (size_t) (text[0] == '+') + number_length(text + (text[0] == '+'));

@@ -5,14 +5,14 @@
 #include "base/own.h"
 #include "base/text.h"
 
-/* Whether a text is an amount of something as k8s.io/apimachinery/pkg/api/resource.ParseQuantity
- * reads it, and more than nothing. ERR_INVALID says what one looks like, and which one may have
- * been meant ("4GB", "4 Gi" and "4gi" are none). */
+/* Checks that a text is a quantity greater than zero, by the rules of
+ * k8s.io/apimachinery/pkg/api/resource.ParseQuantity. ERR_INVALID shows a valid one, and a similar
+ * one ("4GB", "4 Gi" and "4gi" are invalid). */
 int quantity_check(const char *text, struct err *err) MUST_USE;
-/* What it counts, in its unit; nothing too. ERR_INVALID where it is none. */
+/* Its value, in its unit; zero is accepted. ERR_INVALID if it is no quantity. */
 int quantity_read(const char *text, double *ret_value, struct err *err) MUST_USE;
-/* Appends an amount, in whole units or in thousandths. */
+/* Adds a quantity, in whole units or in thousandths. */
 void quantity_add(double value, struct text *text);
-/* The same for an amount of memory. Less than 1 MiB is refused: "4", which is 4 bytes, and docker's
- * "512m", which is half a byte here. */
+/* The same check for an amount of memory. Less than 1 MiB is rejected: "4", which is 4 bytes, and
+ * docker's "512m", which is half a byte in Kubernetes. */
 int quantity_check_memory(const char *text, struct err *err) MUST_USE;

@@ -12,15 +12,15 @@
 
 #define N_CHARACTERS_MAX 255
 
-/* "[SET]{N}" at the front of a text. */
+/* "[SET]{N}" at the start of a text. */
 struct piece {
 	const char *set;
 	size_t set_len;
 	const char *count; /* digits */
-	size_t len; /* of all of it */
+	size_t len; /* of the whole piece */
 };
 
-/* What a set allows, each character once. */
+/* The characters of a set, each once. */
 struct choice {
 	char characters[128];
 	size_t count;
@@ -54,7 +54,7 @@ static void allow_all(struct choice *choice, const char *characters)
 	allow(choice, characters, strlen(characters));
 }
 
-/* \d and its like. */
+/* \d and similar. */
 static bool allow_class(struct choice *choice, char letter)
 {
 	switch (letter) {
@@ -108,7 +108,7 @@ static int read_set(const struct piece *piece, struct choice *choice, struct err
 	return 0;
 }
 
-/* Each character as likely as any other: bytes beyond the last whole round are drawn again. */
+/* Each character has the same probability: bytes above the last whole multiple are drawn again. */
 static char draw_random_character(const struct choice *choice, random_bytes_fn random)
 {
 	assert(choice->count > 0);

@@ -1,4 +1,4 @@
-/* Names of signals are those of the C library. */
+/* Names of signals are the C library's. */
 #include "spec/stop_signal.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Templates: parameters are read first, and objects made where these had no fault. */
+/* Templates: parameters are read first; objects are made only if they had no fault. */
 #include "spec/template.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ static const char *const template_words[] = {
 struct maker {
 	struct field_reader reader;
 	struct parameters parameters;
-	size_t size_left; /* bytes that may still be put in */
+	size_t size_left; /* bytes that may still be inserted */
 	bool is_too_large;
 	struct faults *notes;
 };
@@ -27,10 +27,10 @@ bool template_is(const struct json *root)
 
 /* References. */
 
-/* A reference at the front of a text: "${NAME}" or "${{NAME}}". */
+/* A reference at the start of a text: "${NAME}" or "${{NAME}}". */
 struct reference {
 	char *name;
-	size_t len; /* of all of it */
+	size_t len; /* of the whole reference */
 	bool is_typed;
 };
 
@@ -69,7 +69,7 @@ static bool take_size(struct maker *maker, size_t size)
 	return false;
 }
 
-/* Once for each name, where it is first. */
+/* Once for each name, at its first place. */
 static void note_unknown(struct maker *maker, const struct field *field, const char *name)
 {
 	struct faults *notes = maker->notes;
@@ -88,7 +88,7 @@ static void note_unknown(struct maker *maker, const struct field *field, const c
 	field_refuse(&reader, field, "%s", text_of(&sentence));
 }
 
-/* Nothing but a template has ${{…}}, so that one which cannot be put in is a mistake. */
+/* Only templates have ${{…}}, so one that cannot be replaced is an error. */
 static void refuse_typed(struct maker *maker, const struct field *field, const char *name)
 {
 	struct text sentence CLEANUP(text_done) = {0};
@@ -102,7 +102,7 @@ static void refuse_typed(struct maker *maker, const struct field *field, const c
 	field_refuse(&maker->reader, field, "%s", text_of(&sentence));
 }
 
-/* Adds what a reference stands for. */
+/* Adds the value of a reference. */
 static void put_in(struct maker *maker, const struct field *field, const char *at,
 		   const struct reference *reference, struct text *made)
 {
@@ -221,7 +221,7 @@ static struct json *make_value(struct maker *maker, const struct field *field)
 	return json_new_copy(field->value);
 }
 
-/* A template is for any namespace: one that has no reference in it was that of its author. */
+/* A template is for any namespace: a namespace without a reference was its author's. */
 static void leave_out_namespace(struct maker *maker, const struct json *written, struct json *made)
 {
 	const char *name_space =

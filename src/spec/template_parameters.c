@@ -1,4 +1,4 @@
-/* Parameters of a template: as they are written, and with the values of a call. */
+/* Parameters of a template: as written, and with the values of a command line. */
 #include "spec/template_parameters.h"
 
 #include "base/mem.h"
@@ -81,7 +81,7 @@ void parameters_read(struct parameters *parameters, const struct field *root)
 	}
 }
 
-/* Values of this call. */
+/* Values of this command line. */
 
 static const char *given_value(const struct parameters *parameters, const char *name)
 {
@@ -113,7 +113,7 @@ static void refuse_missing(struct parameters *parameters, const struct field *fi
 		     written->name, description[0] ? ": " : "", description);
 }
 
-/* What is given wins, also an empty text, which keeps a value from being generated. */
+/* A given value wins, also an empty text, which prevents a generated one. */
 static void set_value(struct parameters *parameters, const struct field *field,
 		      struct parameter *parameter)
 {
@@ -146,7 +146,7 @@ void parameters_add_unknown(const struct parameters *parameters, const char *nam
 	parameters_add_nearest(parameters, name, sentence);
 }
 
-/* They stand nowhere in the document. */
+/* They have no place in the document. */
 static void refuse_unknown_values(struct parameters *parameters)
 {
 	for (size_t i = 0; i < parameters->call->n_values; i++) {

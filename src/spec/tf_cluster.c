@@ -1,4 +1,4 @@
-/* TF_CONFIG in its two dialects, and the variables beside it. */
+/* TF_CONFIG in its two dialects, and the other variables. */
 #include "spec/tf_cluster.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The addresses of one role by index, in one pass over all of them. */
+/* The addresses of one role by index, in one pass over all addresses. */
 static const char **addresses_of(const struct tf_cluster *cluster, const struct role *role)
 {
 	const char **by_index =
@@ -29,7 +29,7 @@ static struct json *address_list_new(const struct tf_cluster *cluster, const str
 	struct json *list = json_new_array();
 
 	for (int i = 0; i < role->replicas; i++) {
-		assert(by_index[i]); /* a hole would give the replicas behind it other numbers */
+		assert(by_index[i]); /* a gap would change the numbers of the replicas after it */
 		json_append(list, json_new_string(by_index[i]));
 	}
 	return list;
@@ -44,7 +44,7 @@ static const char *address_of(const struct tf_cluster *cluster, const char *role
 	return NULL;
 }
 
-/* TensorFlow's multi-worker helpers refuse `master`, the name of the old Estimator. */
+/* TensorFlow's multi-worker helpers reject `master`, the name of the old Estimator. */
 static const char *dense_name(const struct job *job, const struct role *role)
 {
 	return role == job_leader_role(job) ? "chief" : role->name;
@@ -72,8 +72,8 @@ static void sort_roles(const struct job *job, const struct role *roles[LIMIT_ROL
 	}
 }
 
-/* The evaluator is a world of its own and is not counted by TensorFlow; a role without replicas has
- * no place in a cluster. */
+/* The evaluator is its own world and TensorFlow does not count it; a role without replicas is not
+ * in a cluster. */
 static struct json *dense_cluster_new(const struct tf_cluster *cluster)
 {
 	const struct job *job = cluster->job;
@@ -82,7 +82,7 @@ static struct json *dense_cluster_new(const struct tf_cluster *cluster)
 	struct json *object = json_new_object();
 
 	sort_roles(job, roles);
-	/* A master is written as chief, and so stands first. */
+	/* A master is written as chief, and so comes first. */
 	if (leader && leader->replicas > 0)
 		json_set(object, "chief", address_list_new(cluster, leader));
 	for (size_t i = 0; i < job->n_roles; i++)
@@ -99,7 +99,7 @@ void tf_cluster_add_dense_cluster(const struct tf_cluster *cluster, struct text 
 	json_add_compact(text, object);
 }
 
-/* Its number among all of its role. */
+/* Its number among all tasks of its role. */
 static int task_index(const struct tf_cluster *cluster, int index)
 {
 	return cluster->world ? cluster->world->first_rank + index : index;
@@ -150,7 +150,7 @@ static struct json *sparse_workers_new(const struct tf_cluster *cluster, const s
 	return workers;
 }
 
-/* A worker sees every ps (null where the job has no such role), a ps itself, all others none. */
+/* A worker gets every ps (null if the job has no such role), a ps only itself, all others none. */
 static struct json *sparse_ps_new(const struct tf_cluster *cluster, const struct role *role,
 				  int index)
 {
@@ -166,7 +166,7 @@ static struct json *sparse_ps_new(const struct tf_cluster *cluster, const struct
 	return list;
 }
 
-/* What enableDynamicWorker makes of it: a worker that comes or goes changes no other's
+/* The form for enableDynamicWorker: a worker that comes or leaves changes no other worker's
  * configuration. */
 static struct json *sparse_new(const struct tf_cluster *cluster, const struct role *role, int index)
 {
@@ -268,7 +268,7 @@ static struct position position_in_job(bool has_own_machines, int rank, int worl
 	};
 }
 
-/* PyTorch's env:// rendezvous, and what torchrun adds to it. */
+/* PyTorch's env:// rendezvous, and torchrun's additional variables. */
 static void set_torch(const struct tf_cluster *cluster, const struct position *position,
 		      struct environment *environment)
 {
@@ -278,15 +278,15 @@ static void set_torch(const struct tf_cluster *cluster, const struct position *p
 	set_number(environment, "LOCAL_WORLD_SIZE", position->local_world_size);
 	set_number(environment, "GROUP_RANK", position->group);
 	set_number(environment, "GROUP_WORLD_SIZE", position->n_groups);
-	/* A collective that fails ends its process; without it, it may wait for ever. */
+	/* A failed collective kills its process; without this, the process may wait for ever. */
 	environment_set(environment, NCCL_ERRORS_VARIABLE, "1");
 	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
 	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
 }
 
-/* What torchrun's agent says of the job as a whole: torch/distributed/elastic/agent/server/
- * local_elastic_agent.py. A world has one number of restarts; elsewhere each replica has its own.
- */
+/* The variables of torchrun's agent about the job as a whole:
+ * torch/distributed/elastic/agent/server/local_elastic_agent.py. A world has one number of
+ * restarts; elsewhere each replica has its own. */
 struct elastic_part {
 	const char *run_id, *role_name;
 	int role_rank, role_world_size;
@@ -331,7 +331,7 @@ char *tf_cluster_progress_file(const char *report_folder, const char *role, int 
 	return mem_format("%s/%s-%d.%d.progress", report_folder, role, index, attempt);
 }
 
-/* Of an elastic job: its server gives restarts back for progress. */
+/* For an elastic job: its server restores the restart budget after progress. */
 static void set_progress_file(const char *folder, const struct role *role, int index, int attempt,
 			      struct environment *environment)
 {
@@ -341,7 +341,7 @@ static void set_progress_file(const char *folder, const struct role *role, int i
 	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
 }
 
-/* We have no store: rank 0 makes it. */
+/* We have no store: rank 0 creates it. */
 static void set_torchelastic(const struct tf_cluster *cluster, const struct role *role, int index,
 			     int attempt, struct environment *environment)
 {
@@ -373,7 +373,7 @@ static void set_jax(const struct tf_cluster *cluster, int rank, int world_size,
 	set_number(environment, "JAX_NUM_PROCESSES", world_size);
 }
 
-/* The world is the leader, then the workers; ps and evaluator stand outside. */
+/* The world is the leader, then the workers; ps and evaluator are not in it. */
 static void set_world(const struct tf_cluster *cluster, const struct role *role, int index,
 		      int attempt, struct environment *environment)
 {
@@ -410,9 +410,9 @@ void tf_cluster_add_environment(const struct tf_cluster *cluster, const char *ro
 	struct text config CLEANUP(text_done) = {0};
 
 	assert(role);
-	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
+	/* Lines have to arrive as they are printed, not when a buffer of 8 KiB is full. */
 	environment_set(environment, "PYTHONUNBUFFERED", "1");
-	/* What a signal such as SIGSEGV ends leaves a stack. */
+	/* A process that is killed by a signal such as SIGSEGV prints a stack. */
 	environment_set(environment, "PYTHONFAULTHANDLER", "1");
 	tf_cluster_add_tf_config(cluster, TF_CONFIG_DENSE, role_name, index, &config);
 	environment_set(environment, "TF_CONFIG", text_of(&config));

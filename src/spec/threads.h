@@ -1,13 +1,13 @@
-/* How many threads each replica of a job computes with, where all replicas share one machine. Pure.
+/* How many threads each replica of a job computes with, if all replicas share one machine. Pure.
  *
  * A numerical library starts a thread for each core of the machine, in each process: four workers
- * on two cores have eight, which wait for each other most of the time. What OpenMP reads (5.2,
- * section 21.2) is read by MKL, OpenBLAS and PyTorch too; torchrun sets it to 1. */
+ * on two cores have eight, which wait for each other most of the time. MKL, OpenBLAS and PyTorch
+ * too read the variable of OpenMP (5.2, section 21.2); torchrun sets it to 1. */
 #pragma once
 
 #define THREADS_VARIABLE "OMP_NUM_THREADS"
-#define THREADS_MAX 1024 /* whatever a file asks for */
+#define THREADS_MAX 1024 /* whatever a file requests */
 
-/* From 1 to THREADS_MAX: so many as the replica's own `processors`, or its equal part of the usable
- * `cores` where that is 0. */
+/* From 1 to THREADS_MAX: the replica's own `processors`, or if that is 0, its equal share of the
+ * usable `cores`. */
 int threads_of_replica(double processors, double cores, int n_replicas);

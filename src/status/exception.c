@@ -1,5 +1,5 @@
-/* Reads the output line by line, as a small state machine: outside of a traceback, or inside of one
- * until its exception comes, which is the first line that is not indented. */
+/* Reads the output line by line as a small state machine: outside of a traceback, or inside one
+ * until its exception comes, which is the first unindented line. */
 #include "status/exception.h"
 
 #include "base/line_text.h"
@@ -14,32 +14,32 @@
 #define DIGITS "0123456789"
 #define WHAT "what():  " /* of C++ */
 #define IN_USER_CODE "in user code:"
-/* What is printed sooner after an exception may be its own further lines. */
+/* Output that comes sooner after an exception may be its continuation. */
 #define GOING_ON MSEC_PER_SECOND
 #define LOG_MESSAGE_TIME (MSEC_PER_SECOND / 10)
 
-/* What kind of line was found: a weaker one does not replace a stronger one. */
+/* The kind of line found: a weaker one does not replace a stronger one. */
 enum strength {
 	NONE,
-	REPORT, /* a program's own sentence, which another may follow */
+	REPORT, /* a program's own message, which another may follow */
 	EXCEPTION, /* of a traceback */
-	FATAL_SIGNAL, /* faulthandler's, which says no more than the signal */
+	FATAL_SIGNAL, /* of faulthandler, which says no more than the signal */
 	FATAL, /* of C++, just before it aborts */
 };
 
 struct search {
-	bool ends_with_blame; /* of a peer */
-	struct text line; /* the one that is read, plain */
+	bool ends_with_blame; /* the exception blames a peer */
+	struct text line; /* the current line, plain */
 	msec time; /* of that line */
 	struct text found;
-	enum strength strength; /* of what was found */
+	enum strength strength; /* of the line found */
 	msec found_at;
-	bool is_left_behind; /* the program went on since */
+	bool is_left_behind; /* the program continued after it */
 	msec logged_at; /* the last line of a library's log */
-	bool is_in_user_code; /* of AutoGraph, whose last exception, indented, is the one */
-	bool is_continued; /* the line behind it was added to it */
+	bool is_in_user_code; /* of AutoGraph, whose last indented exception is the real one */
+	bool is_continued; /* the next line was appended to it */
 	bool is_in_traceback;
-	bool is_inner; /* an exception of a group was found: those after it do not count */
+	bool is_inner; /* an exception of a group was found: later ones do not count */
 };
 
 static void search_done(struct search *search)
@@ -59,7 +59,7 @@ static void store_exception_line(struct search *search, const char *line, enum s
 	text_add(&search->found, text_starts_with(line, WHAT) ? line + strlen(WHAT) : line);
 }
 
-/* "[rank1]: ", "[default1]:", and both; what is behind. */
+/* Skips "[rank1]: ", "[default1]:", or both. */
 static const char *skip_prefixes(const char *line)
 {
 	while (line[0] == '[') {
@@ -74,7 +74,7 @@ static const char *skip_prefixes(const char *line)
 	return line;
 }
 
-/* An exception group has a margin, "  | "; NULL for the lines that divide its parts. */
+/* Skips the margin of an exception group, "  | "; NULL for a separator line. */
 static const char *skip_margin(const char *line)
 {
 	const char *mark = line + strspn(line, " ");
@@ -86,15 +86,15 @@ static const char *skip_margin(const char *line)
 	return mark + 1 + (mark[1] == ' ');
 }
 
-/* By blanks, or by a frame that is drawn around it: U+2500 to U+257F. */
+/* By spaces, or by a frame drawn around it: U+2500 to U+257F. */
 static bool is_indented(const char *line)
 {
 	return line[0] == ' ' || line[0] == '\t' || text_starts_with(line, "\xe2\x94") ||
 	       text_starts_with(line, "\xe2\x95");
 }
 
-/* A frame, by which a traceback is known whose head is not among the lines. Those of faulthandler,
- * "File "train.py", line 3 in fit", lead to no exception. */
+/* A stack frame, which identifies a traceback whose head is not among the lines. Frames of
+ * faulthandler, "File "train.py", line 3 in fit", lead to no exception. */
 static bool is_frame(const char *line)
 {
 	const char *frame = line + strspn(line, " ");
@@ -134,7 +134,7 @@ static void read_traceback(struct search *search, const char *line)
 	}
 }
 
-/* "errors_impl.UnavailableError: …", whose traceback may lie beyond the lines. */
+/* "errors_impl.UnavailableError: …", whose traceback may not be among the lines. */
 static bool names_exception(const char *line)
 {
 	static const char *const endings[] = {"Error", "Exception"};
@@ -150,7 +150,7 @@ static bool names_exception(const char *line)
 	return false;
 }
 
-/* "train.py: error: …", as argparse and compilers write it. */
+/* "train.py: error: …", as from argparse and compilers. */
 static bool is_usage_error(const char *line)
 {
 	size_t word = strcspn(line, " ");
@@ -158,7 +158,7 @@ static bool is_usage_error(const char *line)
 	return word > 1 && line[word - 1] == ':' && text_starts_with(line + word, " error: ");
 }
 
-/* "F0000 00:00:1763740931.5 …] Check failed: …" of Abseil, and with a date before the F. */
+/* "F0000 00:00:1763740931.5 …] Check failed: …" of Abseil, possibly with a date before the F. */
 static bool is_fatal_log(const char *line)
 {
 	size_t date = strspn(line, DIGITS "-:. ");
@@ -194,7 +194,7 @@ static bool is_in_user_code(const struct search *search)
 	return search->found.len > 0 && text_ends_with(text_of(&search->found), IN_USER_CODE);
 }
 
-/* A line that ends with a colon says little without the one behind it. */
+/* A line that ends with a colon needs the next line. */
 static void continue_found(struct search *search, const char *words)
 {
 	if (search->is_continued || search->found.len == 0 || !words[0] ||
@@ -205,8 +205,9 @@ static void continue_found(struct search *search, const char *words)
 	search->is_continued = true;
 }
 
-/* Of a library's own log, "W1128 02:44:00.123456 …" and "[W1128 …": it goes on by itself, in a
- * process whose script has failed and waits for its peers. Its messages may have more lines. */
+/* A line of a library's log, "W1128 02:44:00.123456 …" and "[W1128 …". The log continues by itself,
+ * in a process whose script has failed and waits for its peers. Its messages may have more
+ * lines. */
 static bool is_log_line(struct search *search, const char *line)
 {
 	const char *level = line + (line[0] == '[');
@@ -219,7 +220,7 @@ static bool is_log_line(struct search *search, const char *line)
 		search->time < search->logged_at + LOG_MESSAGE_TIME);
 }
 
-/* A script that goes on has caught what it printed; an abort is nothing to catch. */
+/* A script that continues has caught the exception that it printed; an abort cannot be caught. */
 static void note_going_on(struct search *search, const char *line)
 {
 	bool is_late = search->found_at != MSEC_UNSET && search->time != MSEC_UNSET &&
@@ -256,7 +257,7 @@ bool exception_blames_peer(const char *exception)
 	return false;
 }
 
-/* False when the rest does not count. */
+/* Returns false if the remaining lines do not count. */
 static bool read_printed_line(struct search *search, const char *bytes)
 {
 	text_clear(&search->line);

@@ -28,7 +28,7 @@ static const struct word ends[] = {
 	{"UnexpectedAdmissionError", "was rejected by its node"},
 	{FAILURE_SIDECAR_FAILED, "failed together with another container of its Pod"},
 	{FAILURE_INIT_FAILED, "did not start"},
-	/* What took it away: the condition DisruptionTarget. */
+	/* The reason of its removal: the condition DisruptionTarget. */
 	{"PreemptionByScheduler", "was preempted by a Pod of higher priority"},
 	{"DeletionByTaintManager", "was evicted from its node (tainted, or gone)"},
 	{"DeletionByPodGC", "was lost with its node"},

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SIGNAL_MAX 127 /* what a wait status has room for */
+#define SIGNAL_MAX 127 /* the range of a wait status */
 
 const struct status_field status_condition_fields[] = {
 	{"type", STATUS_WORD, offsetof(struct condition, type), 0, CONDITION_COUNT,
@@ -103,7 +103,7 @@ const struct status_field status_fields[] = {
 	{0},
 };
 
-/* Comparing field by field and not as JSON: it is done in every pass of the reconciler. */
+/* Compares field by field, not as JSON, because every reconcile pass does it. */
 
 bool status_field_is_equal(const struct status_field *field, const void *a, const void *b)
 {
@@ -188,7 +188,7 @@ bool status_equals(const struct status *a, const struct status *b)
 			       sizeof(*a->replicas));
 }
 
-/* Copying: structs are copied whole, and then their texts one by one. */
+/* Copies structs whole, and then their texts one by one. */
 
 static void *copy_array(struct arena *arena, const void *array, size_t count, size_t size)
 {

@@ -1,5 +1,5 @@
-/* A job's status as JSON and back, by one table for each struct. What is not set is not written, as
- * Kubernetes' `omitempty`. */
+/* A job's status as JSON and back, by one table for each struct. Unset fields are not written, as
+ * with Kubernetes' `omitempty`. */
 #include "status/status.h"
 
 #include "base/names.h"
@@ -126,13 +126,13 @@ struct json *status_write(const struct status *status)
 	return object;
 }
 
-/* Reading. The first thing that is wrong is kept in `rc` and the rest is read all the same, so
- * that no reading function has to be asked whether it went well. */
+/* Reading. `rc` keeps the first error and the rest is still read, so that no reading function needs
+ * to be checked. */
 struct reader {
 	struct arena *arena;
 	struct err *err;
 	int rc;
-	const char *list; /* where we are: "replicas", or NULL at the top */
+	const char *list; /* the current list: "replicas", or NULL at the top */
 	size_t index; /* in that list */
 };
 
@@ -148,7 +148,7 @@ static void refuse_status_member(struct reader *reader, const char *key, const c
 			err_set(reader->err, ERR_INVALID, "status.%s: expected %s", key, expected);
 }
 
-/* The member when it is there and of this type; NULL otherwise. */
+/* The member if it exists with this type; else NULL. */
 static struct json *get_typed_member(struct reader *reader, const struct json *object,
 				     const char *key, enum json_type type, const char *expected)
 {
@@ -162,7 +162,7 @@ static struct json *get_typed_member(struct reader *reader, const struct json *o
 	return NULL;
 }
 
-/* NULL after refusing it, as where there is none. */
+/* NULL if invalid (with an error) or absent. */
 static const char *read_text_member(struct reader *reader, const struct json *object,
 				    const struct status_field *field)
 {
@@ -213,7 +213,7 @@ static msec read_time(struct reader *reader, const struct json *object, const ch
 	return time;
 }
 
-/* Index of a word in its table; 0 after refusing what is none. */
+/* Index of a word in its table; 0 if invalid, with an error. */
 static int read_word(struct reader *reader, const struct json *object,
 		     const struct status_field *field)
 {
@@ -275,7 +275,7 @@ static const struct json *find_list(struct reader *reader, const struct json *ob
 	return NULL;
 }
 
-/* Gives the elements, each of `size` bytes; `path` names the list in sentences. */
+/* Returns the elements, each of `size` bytes; `path` names the list in messages. */
 static void *read_struct_list(struct reader *reader, const struct json *list, const char *path,
 			      const struct status_field *fields, size_t size, size_t *ret_count)
 {
@@ -345,7 +345,7 @@ static bool is_foreign(const struct json *condition)
 	return type && name_find_word(condition_type_words, CONDITION_COUNT, type) < 0;
 }
 
-/* A controller beside ours may have conditions of its own in the status. */
+/* Another controller may have its own conditions in the status. */
 static void read_conditions(struct reader *reader, const struct json *root, struct status *status)
 {
 	const struct json *list =

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A line fits when each character does: 0 is a digit, any other one itself. */
+/* Compares character by character: 0 matches a digit, any other character itself. */
 static bool begins_like(const char *line, const char *pattern)
 {
 	for (; *pattern; pattern++, line++)

@@ -1,5 +1,5 @@
-/* Names and roles of jobs are words of lower-case letters, digits and '-' or '.' (spec/job.h), so
- * that no label has anything to escape. */
+/* Names and roles of jobs consist of lower-case letters, digits and '-' or '.' (spec/job.h), so no
+ * label needs escaping. */
 #include "status/metrics.h"
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ static void add_metric_header(struct text *text, const char *name, const char *t
 	text_addf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A name, and the labels that name the job, open for more. */
+/* Appends a name and the job's labels, open for more. */
 static void add_metric_name(struct text *text, const char *name, const struct job *job)
 {
 	text_addf(text, "%s{namespace=\"%s\",job=\"%s\"", name, job->name_space, job->name);
@@ -72,7 +72,7 @@ static void write_restarts(const struct job *job, const struct status *status, s
 	text_addf(text, "} %d\n", status->restarts);
 }
 
-/* `labels` are those of one job, "namespace=…,job=…", or none. */
+/* `labels` are a job's, "namespace=…,job=…", or empty. */
 static void write_passes(const char *labels, const struct metrics_passes *passes, struct text *text)
 {
 	const char *comma = *labels ? "," : "";
@@ -101,7 +101,7 @@ void metrics_write(const struct job *job, const struct status *status,
 	write_passes(labels, passes, text);
 }
 
-/* Of an operator. */
+/* For an operator. */
 
 static const struct {
 	const char *name, *help;

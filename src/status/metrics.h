@@ -1,4 +1,4 @@
-/* What is told of a job to a program that watches over many: numbers in Prometheus' text format
+/* Metrics of a job for monitoring, in Prometheus' text format
  * (https://prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4). */
 #pragma once
 
@@ -11,20 +11,20 @@
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_BUCKETS 5
 
-/* Passes of the reconciler, by how long they took. Zero it to begin. */
+/* Reconcile passes, by duration. Zero it to begin. */
 struct metrics_passes {
-	int64_t n_below[METRICS_BUCKETS]; /* 1 ms, 10 ms, 100 ms, 1 s, 10 s; each counts all below
-					   */
+	int64_t n_below[METRICS_BUCKETS]; /* 1 ms, 10 ms, 100 ms, 1 s, 10 s; cumulative */
 	int64_t count;
-	int64_t microseconds; /* of all together */
+	int64_t microseconds; /* total duration */
 };
 
 void metrics_add_pass(struct metrics_passes *passes, int64_t microseconds);
-/* The whole text. Each role has a line for each state, zeros too, so that a query finds it. */
+/* Appends the whole text. Each role has a line for each state, including zeros, so that queries
+ * find it. */
 void metrics_write(const struct job *job, const struct status *status,
 		   const struct metrics_passes *passes, struct text *text);
 
-/* Of an operator, by the names of training-operator 1.9, each event counted once. */
+/* Events of an operator, under the names of training-operator 1.9, each counted once. */
 enum metrics_job_event {
 	METRICS_JOB_CREATED,
 	METRICS_JOB_DELETED,
@@ -39,7 +39,7 @@ struct metrics_namespace {
 	int64_t counts[METRICS_JOB_EVENTS];
 };
 
-/* Restarts after failures of one reason. */
+/* Restarts after failures with one reason. */
 struct metrics_reason {
 	char *word;
 	int64_t count;
@@ -54,16 +54,16 @@ struct metrics_jobs {
 };
 void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
 		       enum metrics_job_event event);
-/* So many restarts for a reason in one word, as clusters give it ("OOMKilled"). Those after the
- * first METRICS_REASONS reasons, and what is no word of letters and digits, count as "Other". */
+/* Counts restarts by a one-word reason of the cluster ("OOMKilled"). Reasons after the first
+ * METRICS_REASONS, and texts other than letters and digits, count as "Other". */
 #define METRICS_REASONS 32
 void metrics_count_restarts(struct metrics_jobs *jobs, const char *reason, int64_t count);
 void metrics_jobs_done(struct metrics_jobs *jobs);
 
-/* How it is now. */
+/* The current state of an operator. */
 struct metrics_operator {
 	size_t n_jobs, n_queued;
-	int64_t n_errors; /* passes that failed, so far */
+	int64_t n_errors; /* failed passes so far */
 };
 void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
 			const struct metrics_passes *passes, struct text *text);

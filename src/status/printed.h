@@ -7,6 +7,6 @@
 
 struct printed {
 	const char **lines;
-	msec *times; /* of each; NULL: nobody knows */
+	msec *times; /* of each line; NULL: unknown */
 	size_t count;
 };

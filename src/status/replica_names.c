@@ -31,7 +31,7 @@ void replica_names_add(struct text *text, const struct status *status,
 		while (i + 1 < status->n_replicas && is_next(last, last + 1) && is_named(last + 1))
 			last = &status->replicas[++i];
 		if (last == first + 1)
-			last = &status->replicas[--i]; /* two are no range */
+			last = &status->replicas[--i]; /* two replicas are no range */
 		text_add(text, n_ranges++ ? ", " : "");
 		replica_names_add_range(text, first->role, first->index, last->index);
 	}

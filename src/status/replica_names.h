@@ -1,4 +1,4 @@
-/* Replicas in a sentence, those next to each other as one range. */
+/* Lists replicas in a sentence, adjacent ones as one range. */
 #pragma once
 
 #include "base/own.h"
@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/* Adds "worker-3", or "worker-3 to worker-9" where they are several. */
+/* Appends "worker-3", or "worker-3 to worker-9" if first and last differ. */
 void replica_names_add_range(struct text *text, const char *role, int first, int last);
 
-/* Adds those that `is_named` is true of: "ps-0, ps-1, worker-0 to worker-1999", and behind a few
- * ranges "and 12 more". Nothing where there are none. */
+/* Appends the replicas for which `is_named` is true: "ps-0, ps-1, worker-0 to worker-1999", and
+ * after a few ranges "and 12 more". Appends nothing if there are none. */
 void replica_names_add(struct text *text, const struct status *status,
 		       bool (*is_named)(const struct replica_status *replica));

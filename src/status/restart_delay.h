@@ -1,12 +1,11 @@
-/* How soon what has failed starts again: a replica, a job, a world of an elastic job. */
+/* The delay before a failed replica, job or world of an elastic job restarts. */
 #pragma once
 
 #include "base/msec.h"
 
-/* The wait before a restart when `recent` ones came before it without an attempt that lived long:
- * 0, 1, 2, 4 … 60 s. */
+/* The delay after `recent` restarts without a long-lived attempt: 0, 1, 2, 4 … 60 s. */
 msec restart_delay(int recent);
 
 #define RESTART_LONGEST_DELAY (60 * MSEC_PER_SECOND)
-/* An attempt that lived this long starts afresh. */
+/* After an attempt that lived this long the delays begin from 0 again. */
 #define RESTART_LONG_LIFE (10 * MSEC_PER_SECOND)

@@ -20,7 +20,7 @@ static void add_safely(struct text *text, const char *words)
 	line_text_add_sentence(text, words, strlen(words));
 }
 
-/* Linux gives the main thread the number of its process; musl's libc has no numbers of threads. */
+/* On Linux the main thread's id is the process id; with musl's libc threads have no ids. */
 static bool is_main(const struct json *thread)
 {
 	int64_t id = json_as_integer(json_get(thread, "os_thread_id"), 0);

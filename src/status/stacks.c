@@ -10,7 +10,7 @@
 #define PROCESS_MARK "# process "
 #define WAITING_REASON_MARK "# "
 #define THREAD_MARK "Thread "
-#define MAIN_MARK "Current thread " /* the one that was asked, which is the main thread */
+#define MAIN_MARK "Current thread " /* the thread that was asked, which is the main thread */
 #define FRAME_MARK "  "
 #define MOST_FRAMES 128 /* faulthandler writes 100 of a thread */
 
@@ -43,7 +43,7 @@ static struct stack *add_stack(struct stacks *stacks, const struct stack *stack)
 	return &stacks->list[stacks->count++];
 }
 
-/* Names of files are others' words. */
+/* File names are untrusted text. */
 static const char *copy_safely(const char *bytes, size_t len, struct arena *arena)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -59,7 +59,7 @@ static const char *rest_of(const char *line, const char *mark, struct arena *are
 	return copy_safely(rest, strlen(rest), arena);
 }
 
-/* "Thread 0x00007f0d [name] (most recent call first):" without its ends. */
+/* The name in "Thread 0x00007f0d [name] (most recent call first):". */
 static const char *name_of_thread(const char *line, struct arena *arena)
 {
 	const char *name = line + strlen(THREAD_MARK);
@@ -77,12 +77,12 @@ static void add_frame(struct stack *stack, const char *line, struct arena *arena
 	stack->frames[stack->n_frames++] = rest_of(line, FRAME_MARK, arena);
 }
 
-/* What the lines read so far lead to. */
+/* The result of the lines read so far. */
 struct reading {
 	struct stacks *stacks;
 	struct arena *arena;
-	struct stack process; /* of which the next thread is one */
-	struct stack *stack; /* of which the next frame is one; NULL: none */
+	struct stack process; /* the process of the next thread */
+	struct stack *stack; /* the stack of the next frame; NULL: none */
 };
 
 static void read_stack_line(struct reading *reading, const char *line)
@@ -141,9 +141,9 @@ static bool is_of_replica(const struct stack *stack, const char *role, int index
 	return text_equals(stack->role, role) && stack->index == index;
 }
 
-/* One or more that are shown as one. */
+/* One or more stacks shown as one. */
 struct group {
-	const struct stack **members; /* in the order of the list */
+	const struct stack **members; /* in list order */
 	size_t count;
 };
 
@@ -159,7 +159,7 @@ static void add_range(const struct stack *first, int last, struct text *text)
 		text_addf(text, ", %s-%d", first->role, last);
 }
 
-/* Adds the replicas, each once: "worker-0, worker-2 to worker-5". */
+/* Appends the replicas, each once: "worker-0, worker-2 to worker-5". */
 static void add_stack_replicas(const struct group *group, struct text *text)
 {
 	const struct stack *first = group->members[0];
@@ -181,7 +181,7 @@ static void add_stack_replicas(const struct group *group, struct text *text)
 	add_range(first, last, text);
 }
 
-/* Whose they are, where a replica has several. */
+/* Names the processes if a replica has several. */
 static void add_stack_count(const struct group *group, struct text *text)
 {
 	const char *what = group->members[0]->thread ? "threads" : "processes";
@@ -197,7 +197,7 @@ static void add_stack_count(const struct group *group, struct text *text)
 		text_addf(text, ", thread %s", group->members[0]->thread);
 }
 
-/* Calls `fn` for each group of those that are alike. */
+/* Calls `fn` for each group of equal stacks. */
 static void each_group(const struct stacks *stacks, bool has_all_threads,
 		       void (*fn)(const struct group *group, void *data), void *data)
 {
@@ -266,13 +266,13 @@ struct json *stacks_to_json(const struct stacks *stacks, bool has_all_threads)
 	return array;
 }
 
-/* A frame's parts, which point into it. */
+/* The parts of a frame, which point into it. */
 struct place {
 	const char *file; /* its last component */
 	size_t file_len;
 	int line;
 	const char *function;
-	bool is_library; /* of Python or of what was installed for it */
+	bool is_library; /* of Python or an installed package */
 };
 
 static bool is_in_library(const char *path, size_t len)
@@ -307,7 +307,7 @@ static bool read_frame(const char *frame, struct place *ret_place)
 	return true;
 }
 
-/* The innermost frame, and from where in the user's own files that was called. */
+/* The innermost frame, and the frame in the user's own files that led to it. */
 static void add_place(const struct stack *stack, struct text *text)
 {
 	struct place place, own;

@@ -1,5 +1,5 @@
-/* Word tables and look-ups of a job's status. Its JSON stands in status/json.c, comparison and
- * copies in status/fields.c. */
+/* Word tables and look-ups of a job's status. status/json.c has its JSON, status/fields.c
+ * comparison and copies. */
 #include "status/status.h"
 
 #include "base/text.h"

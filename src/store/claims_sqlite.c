@@ -25,7 +25,7 @@ int claims_sqlite_delete(struct database *database, const char *kind, const char
 	return statement_run(statement, err);
 }
 
-/* Marks the numbers of low..high that are claimed already. */
+/* Marks the numbers of low..high that are already claimed. */
 static int read_claimed(struct database *database, const struct claim_request *request,
 			bool *is_claimed, struct err *err)
 {
@@ -61,8 +61,8 @@ static int insert_claim(struct database *database, const char *kind, const char 
 		       : rc;
 }
 
-/* Where the search for free numbers begins: a place that depends on the owner (FNV-1a). Users of
- * one machine have stores of their own; they would all try the same first ports otherwise. */
+/* Where the search for free numbers starts: a place that depends on the owner (FNV-1a). Users of
+ * one machine have separate stores; otherwise they would all try the same first ports. */
 static int first_offset(const char *owner_uid, int range)
 {
 	uint32_t hash = 2166136261u;

@@ -1,4 +1,4 @@
-/* Claims in the file of store/sqlite.c, whose statements (store/statements.h) they share. */
+/* Claims in the file of store/sqlite.c, which shares the statements (store/statements.h). */
 #pragma once
 
 #include "store/claims.h"

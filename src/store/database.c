@@ -1,12 +1,12 @@
-/* The only file that knows SQLite.
+/* The only file that uses SQLite.
  *
- * On a local disk a write-ahead log is used: readers never wait for writers. What does not have to
- * be on disk at once goes there with the next flush; the log stays whole without. On a network file
- * system a rollback journal is used, and every transaction is flushed.
+ * On a local disk a write-ahead log is used: readers never wait for writers. A change that need not
+ * be on disk immediately is written with the next flush; the log stays consistent without it. On a
+ * network file system a rollback journal is used, and every transaction is flushed.
  *
- * The log is not folded back when the last process closes the file: that would cost each short
- * `muster ps` two flushes and the next one a new log. It is folded back every CHECKPOINT_PAGES,
- * which also bounds what the first reader after a pause has to go through. */
+ * The log is not checkpointed when the last process closes the file: that would cost each short
+ * `muster ps` two flushes and the next one a new log. It is checkpointed every CHECKPOINT_PAGES,
+ * which also limits what the first reader after a pause has to read. */
 #include "store/database.h"
 
 #include "base/mem.h"
@@ -28,8 +28,8 @@
 #define CACHE_KIB 256
 #define HOW_TO_MOVE "set MUSTER_STATE_DIR to a writable directory"
 #define HOW_TO_BEGIN "move it away, with its -wal and -shm files, to start with an empty job list"
-/* "must", by which a file is told from those of other programs with SQLite; files of the first
- * musters have none. */
+/* "must", the application id that distinguishes a file from those of other programs; files of the
+ * first versions of muster have none. */
 #define APPLICATION 0x6d757374
 #define STRING_OF(number) STRING_OF_TOKEN(number)
 #define STRING_OF_TOKEN(token) #token
@@ -54,7 +54,7 @@ struct database {
 	sqlite3 *connection;
 	char *path;
 	bool may_flush_later; /* the journal is a write-ahead log */
-	enum durability durability; /* of the transactions to come */
+	enum durability durability; /* of the following transactions */
 	sqlite3_stmt *begin, *commit, *rollback;
 	struct statement *statements; /* by their number in the design */
 };
@@ -130,7 +130,7 @@ int database_statement(struct database *database, size_t which, struct statement
 	return prepare(database, database->design->statements[which], &statement->prepared, err);
 }
 
-/* Binding fails by our own mistakes and for want of memory only: the run tells of those. */
+/* Binding fails only by internal errors and for lack of memory: the run reports those. */
 void statement_bind_text(struct statement *statement, int position, const char *text)
 {
 	sqlite3_bind_text(statement->prepared, position, text, -1, SQLITE_STATIC);
@@ -240,7 +240,7 @@ static struct database *new_database(const struct database_design *design, char 
 	*database = (struct database){
 		.design = design,
 		.path = take_path,
-		.durability = AT_ONCE, /* as `settings` say */
+		.durability = AT_ONCE, /* as in `settings` */
 		.statements = mem_new_array(design->n_statements, sizeof(struct statement)),
 	};
 	return database;
@@ -267,8 +267,8 @@ static void database_cleanup(struct database **database)
 }
 
 /* File systems whose memory maps are not shared between machines: the write-ahead log needs such a
- * map (sqlite.org/wal.html), a rollback journal does not. Numbers from Linux' magic.h and the
- * file systems' own sources. */
+ * map (sqlite.org/wal.html), a rollback journal does not. Numbers from Linux' magic.h and the file
+ * systems' own sources. */
 static bool is_on_network(const char *folder)
 {
 	static const unsigned int network_types[] = {
@@ -295,7 +295,7 @@ static bool is_on_network(const char *folder)
 	return false;
 }
 
-/* A path in a URI (RFC 3986), for what only that can say. */
+/* A path in a URI (RFC 3986), for options that only a URI can have. */
 static char *uri_of(const char *path, const char *question)
 {
 	struct text uri = {0};
@@ -311,8 +311,8 @@ static char *uri_of(const char *path, const char *question)
 	return text_take(&uri);
 }
 
-/* A file that somebody brought here does nothing that muster's statements do not say: none of its
- * own triggers and views count, and what it calls functions cannot have effects. */
+/* A foreign file can only do what muster's statements say: its own triggers and views are disabled,
+ * and it cannot call functions with side effects. */
 static void distrust(sqlite3 *connection)
 {
 	sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -333,7 +333,7 @@ static int open_connection(struct database *database, const char *name, int flag
 	return execute(database, settings, err);
 }
 
-/* SQLite falls back to reading by itself where it may not write. */
+/* SQLite itself falls back to reading if it may not write. */
 static int open_database_file(struct database *database, struct err *err)
 {
 	return open_connection(database, database->path, SQLITE_OPEN_READWRITE, err);
@@ -344,7 +344,7 @@ static bool is_read_only(const struct database *database)
 	return sqlite3_db_readonly(database->connection, "main") == 1;
 }
 
-/* Bytes of a file beside the database, 0 where there is none. */
+/* Size of a file with the database's name and this ending, 0 if there is none. */
 static int64_t size_beside(const struct database *database, const char *ending)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s%s", database->path, ending);
@@ -353,8 +353,8 @@ static int64_t size_beside(const struct database *database, const char *ending)
 	return stat(path, &found) == 0 ? found.st_size : 0;
 }
 
-/* Reads the file alone and makes nothing beside it. That is right only where nobody writes, and
- * where the write-ahead log holds nothing that the file does not have. */
+/* Reads the file alone and creates nothing next to it. That is correct only if no process writes,
+ * and if the write-ahead log contains nothing that the file lacks. */
 static int open_as_it_lies(struct database *database, struct err *err)
 {
 	char *uri CLEANUP(mem_free_text) = uri_of(database->path, "immutable=1");
@@ -368,7 +368,7 @@ static int open_as_it_lies(struct database *database, struct err *err)
 	return open_connection(database, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
-/* The kind of journal is kept in the file; asking for what it has already costs nothing. */
+/* The kind of journal is stored in the file; setting the present one again costs nothing. */
 static int choose_journal(struct database *database, const char *folder, struct err *err)
 {
 	database->may_flush_later = !is_on_network(folder);
@@ -378,7 +378,7 @@ static int choose_journal(struct database *database, const char *folder, struct 
 		       err);
 }
 
-/* Fills an empty file and closes it. Nothing of it is flushed: nobody knows it yet. */
+/* Fills an empty file and closes it. Nothing is flushed: no other process knows it yet. */
 static int write_schema(const char *folder, const char *path, const struct database_design *design,
 			struct err *err)
 {
@@ -398,9 +398,9 @@ static int write_schema(const char *folder, const char *path, const struct datab
 	return rc;
 }
 
-/* Several processes may find no file in the same instant, and each may be killed at any point. So
- * each makes a whole file under a name of its own and links it to the real one: the first wins, and
- * nobody ever sees a file without its tables. */
+/* Several processes may find no file at the same moment, and each may be killed at any point. So
+ * each creates a complete file under its own name and links it to the real one: the first wins, and
+ * no process ever sees a file without its tables. */
 static int make_file(const char *folder, const char *path, const struct database_design *design,
 		     struct err *err)
 {
@@ -455,8 +455,8 @@ static int check_format(struct database *database, struct err *err)
 	return 0;
 }
 
-/* What a program that was cut off, or a full disk, leaves where a file was copied to. SQLite would
- * take it for a new database. */
+/* An interrupted program or a full disk may leave an empty file where a file was copied. SQLite
+ * would take it for a new database. */
 static int check_database_not_empty(const struct database *database, struct err *err)
 {
 	struct stat found;
@@ -469,8 +469,8 @@ static int check_database_not_empty(const struct database *database, struct err 
 		       database->path);
 }
 
-/* A write-ahead log needs memory that is shared through a file. Where that cannot be made, because
- * the folder is read-only or the disk is full, the database may still be read. */
+/* A write-ahead log needs memory that is shared through a file. If that cannot be created, because
+ * the directory is read-only or the disk is full, the database may still be read. */
 static bool may_be_read_otherwise(const struct database *database)
 {
 	switch (sqlite3_errcode(database->connection) & 0xff) {

@@ -1,8 +1,9 @@
-/* One SQLite file: made whole or not at all, and spoken to in prepared statements and short
- * transactions. database.c is the only file that knows SQLite.
+/* One SQLite file: created completely or not at all, and used with prepared statements and short
+ * transactions. database.c is the only file that uses SQLite.
  *
- * Many processes use one file at once. So every transaction takes the write lock at its beginning
- * (an upgrade from reading to writing fails under others' writes, without waiting). */
+ * Many processes use one file at the same time. So every transaction takes the write lock at its
+ * beginning (an upgrade from reading to writing fails without waiting when another process has
+ * written). */
 #pragma once
 
 #include "base/err.h"
@@ -12,61 +13,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a file is: its name, its tables, and what is said to it. */
+/* The design of a file: its name, its tables, and its statements. */
 struct database_design {
 	const char *file_name;
-	int format; /* of the tables; a file with a higher one is left alone */
-	const char *schema; /* statements that make the tables of a new file */
+	int format; /* of the tables; a file with a higher one is rejected */
+	const char *schema; /* statements that create the tables of a new file */
 	const char *const *statements; /* texts, by the number that database_statement gets */
 	size_t n_statements;
 };
 
 struct database;
 
-/* Opens folder/file_name, for this user alone; makes both when they are not there. Where nothing
- * can be written, a file that is there is opened for reading, and changes end with ERR_IO. Errors
- * name the file and say what to do: ERR_IO (no rights, damaged), ERR_SPACE, ERR_UNSUPPORTED (of a
- * newer muster). `design` must outlive the database. */
+/* Opens folder/file_name, for this user alone; creates both if missing. If it cannot be written, an
+ * existing file is opened for reading, and changes fail with ERR_IO. Errors name the file and say
+ * what to do: ERR_IO (no permission, damaged), ERR_SPACE, ERR_UNSUPPORTED (of a newer muster).
+ * `design` must outlive the database. */
 int database_open(const char *folder, const struct database_design *design,
 		  struct database **ret_database, struct err *err) MUST_USE;
 void database_free(struct database *database); /* NULL is fine */
 
-/* Reads the whole file, where there is one, and changes nothing: an error is what is wrong with it,
- * as database_open or a later call would tell it, or that it cannot be written. */
+/* Reads the whole file, if it exists, and changes nothing. Returns the error of database_open or a
+ * later call, or that the file cannot be written. */
 int database_check(const char *folder, const struct database_design *design,
 		   struct err *err) MUST_USE;
 
 /* When a transaction is on disk. */
 enum durability {
-	LATER, /* with the next one that is flushed; a failure of power before that undoes it */
+	LATER, /* with the next flushed one; a power failure before that undoes it */
 	AT_ONCE,
 };
 
 int database_begin(struct database *database, enum durability durability, struct err *err) MUST_USE;
-/* Ends the transaction: with its changes when rc is 0, without them otherwise. Gives rc, or the
- * error of the commit. */
+/* Ends the transaction: commits if rc is 0, else rolls back. Returns rc, or the error of the
+ * commit. */
 int database_end(struct database *database, int rc, struct err *err) MUST_USE;
 
-/* A statement of the design, prepared on its first use. It is to be finished after each run. */
+/* A statement of the design, prepared on its first use. Finish it after each run. */
 struct statement;
 int database_statement(struct database *database, size_t which, struct statement **ret_statement,
 		       struct err *err) MUST_USE;
 
-/* Values for its parameters, counted from 1. The text is borrowed until the end of the run; NULL is
- * null. */
+/* Values for its parameters, counted from 1. The text is borrowed until the run is finished; NULL
+ * is null. */
 void statement_bind_text(struct statement *statement, int position, const char *text);
 void statement_bind_integer(struct statement *statement, int position, int64_t number);
 
-/* Goes to the next row: 1 there is one, 0 there is none any more, ERR_EXISTS a UNIQUE stands
- * against it (without a sentence), or another error. A change is done only when this has given
+/* Advances to the next row: 1: there is one, 0: there is none left, ERR_EXISTS: a UNIQUE constraint
+ * rejects it (without a sentence), or another error. A change is done only when this has returned
  * 0. */
 int statement_next(struct statement *statement, struct err *err) MUST_USE;
 /* Columns of the row, counted from 0. The text is borrowed until the next call. */
 const char *statement_text(struct statement *statement, int column);
 int64_t statement_integer(struct statement *statement, int column);
 
-/* Ends the run, so that it holds no lock and no borrowed text. */
+/* Finishes the run, so that it holds no lock and no borrowed text. */
 void statement_finish(struct statement *statement);
 
-/* Runs a statement that gives no rows, from its bound parameters to its finish. */
+/* Runs a statement that returns no rows, with its bound parameters, and finishes it. */
 int statement_run(struct statement *statement, struct err *err) MUST_USE;

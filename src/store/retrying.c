@@ -1,8 +1,7 @@
-/* The record as it was last read is kept, and over it the parts that could not be written.
+/* Keeps the record as it was last read, and the parts that could not be written.
  *
- * While something waits, versions are counted from a number that no store reaches, so that a caller
- * that remembers a record by its version never takes a written record for one that only was here.
- */
+ * While changes wait, versions are counted from a number that no store reaches. So a caller that
+ * knows a record by its version never takes a written record for one that was only in memory. */
 #include "store/retrying.h"
 
 #include "base/mem.h"
@@ -18,8 +17,8 @@ struct retrying_store {
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 	struct store_record last; /* as it was last read or created */
-	struct store_record waiting; /* parts that could not be written; NULL: nothing waits */
-	int64_t versions_ahead; /* changes since writing began to fail; 0: all is written */
+	struct store_record waiting; /* parts that could not be written; NULL: none */
+	int64_t versions_ahead; /* changes since writing started to fail; 0: all is written */
 };
 
 static const struct store_functions retrying_functions;
@@ -76,7 +75,7 @@ static struct store_change waiting_change(const struct retrying_store *store)
 		.status = store->waiting.status,
 		.summary = store->waiting.summary,
 		.supervisor = store->waiting.supervisor,
-		.is_lasting = true, /* one of those that it stands for may have been */
+		.is_lasting = true, /* one of the changes that it combines may have been */
 	};
 }
 
@@ -88,7 +87,7 @@ static void keep_waiting(struct retrying_store *store, const struct store_change
 	apply_store_change(&store->waiting, change);
 }
 
-/* Writes what waits over the record as it is now. */
+/* Writes the waiting changes over the present record. */
 static int catch_up(struct retrying_store *store, const struct store_record *record,
 		    struct err *err)
 {
@@ -136,7 +135,7 @@ static int retrying_replace(struct store *base, const char *old_name, const char
 	return rc;
 }
 
-/* What is remembered, with what waits over it. */
+/* The last read record, with the waiting changes over it. */
 static int get_remembered(struct retrying_store *store, struct store_record *ret_record)
 {
 	const struct store_change change = waiting_change(store);

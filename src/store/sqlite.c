@@ -1,11 +1,11 @@
 /* The store in one SQLite file, muster.db.
  *
- * What a list shows (jobs) lies apart from the documents (bodies): `ps` over a thousand jobs reads
- * half a megabyte and not ten.
+ * The columns of a list (jobs) are separate from the documents (bodies): `ps` over a thousand jobs
+ * reads half a megabyte and not ten.
  *
- * A change that has to last is flushed to the disk; all others go there with the next flush. What
- * is lost with the machine's power is lost with every process it spoke of, and a job that did not
- * end before that is settled by the next reader, whatever its status was. */
+ * A change that has to last is flushed to the disk; all others are written with the next flush. If
+ * a power failure undoes a change, the processes that it was about are lost, too. A job that had
+ * not finished before is cleaned up by the next reader, whatever its status was. */
 #include "store/store.h"
 
 #include "base/mem.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record's first version is higher than any version that an earlier record had: a change meant
- * for a job that was removed can never hit a later one of the same name. */
+/* A record's first version is higher than any version of an earlier record: a change meant for a
+ * deleted job can never hit a later one of the same name. */
 static const char schema[] =
 	"CREATE TABLE jobs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
 	" uid TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, created INTEGER NOT NULL,"
@@ -28,7 +28,7 @@ static const char schema[] =
 	"CREATE TABLE removed (last_version INTEGER NOT NULL);"
 	"INSERT INTO removed VALUES (0)";
 
-/* Columns of every statement that reads jobs, in the order of read_job. */
+/* Columns of every statement that reads jobs, in the order of read_job_row. */
 #define JOB_COLUMNS "name, uid, version, created, summary, supervisor"
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
@@ -88,8 +88,8 @@ static void read_job_row(struct statement *row, struct store_record *record)
 	record->supervisor = mem_copy_text(statement_text(row, 5));
 }
 
-/* Runs a change that gives back (id, version) of the one row it hits; ERR_NOT_FOUND without a
- * sentence when it hits none. */
+/* Runs a change that returns (id, version) of the one row it hits; ERR_NOT_FOUND without a sentence
+ * when it hits none. */
 static int run_for_version(struct statement *statement, int64_t *ret_id, int64_t *ret_version,
 			   struct err *err)
 {
@@ -182,7 +182,7 @@ static int sqlite_get(struct store *store, const char *name, struct store_record
 	return rc == 0 ? fail_not_found(name, err) : rc == 1 ? 0 : rc;
 }
 
-/* No row had this name and version: which of the two was it? */
+/* No row had this name and version: finds which of the two was wrong. */
 static int fail_not_changed(struct database *database, const char *name, struct err *err)
 {
 	struct statement *row;
@@ -313,7 +313,7 @@ static int sqlite_replace(struct store *store, const char *old_name, const char 
 	return rc;
 }
 
-/* Appends the row that was read; the parts that were not asked for stay NULL. */
+/* Appends the row that was read; the parts that were not requested stay NULL. */
 static void append_record_row(struct statement *row, enum store_parts parts,
 			      struct store_list *list, size_t *capacity)
 {

@@ -1,4 +1,4 @@
-/* What is said to muster.db, by number; the texts stand in store/sqlite.c. */
+/* The statements for muster.db, by number; the texts are in store/sqlite.c. */
 #pragma once
 
 enum statement_number {

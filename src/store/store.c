@@ -1,5 +1,4 @@
-/* What all stores share: changes in nearby and far ones, copying and releasing what they give out.
- */
+/* Shared by all stores: changes in local and remote ones, copying and freeing of records. */
 #include "store/store.h"
 
 #include "base/mem.h"

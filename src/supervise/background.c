@@ -1,5 +1,5 @@
-/* The answer to the waiting parent is one letter: ANSWER_STARTED, or ANSWER_ERROR and a struct err
- * behind it. */
+/* The answer to the waiting parent is one letter: ANSWER_STARTED, or ANSWER_ERROR followed by a
+ * struct err. */
 #include "supervise/background.h"
 
 #include "base/exit_code.h"

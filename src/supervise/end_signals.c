@@ -1,4 +1,4 @@
-/* A watch for each. Only one loop of a process can watch signals. */
+/* One watch per signal. Only one loop of a process can watch signals. */
 #include "supervise/end_signals.h"
 
 #include "base/own.h"

@@ -1,4 +1,4 @@
-/* The signals that ask a supervisor to end: INT, TERM, HUP and QUIT. */
+/* The signals that ask a supervisor to end: SIGINT, SIGTERM, SIGHUP and SIGQUIT. */
 #pragma once
 
 #include "io/loop.h"
@@ -11,10 +11,10 @@ struct end_signals {
 	struct loop_watch *watches[END_SIGNALS_COUNT];
 };
 
-/* Watches them on this loop from now on, and no longer on another; none is lost between the two. A
- * signal that was ignored when we began (nohup, `&` in a script) stays ignored. */
+/* Watches the signals on this loop, and no longer on another; none is lost in between. A signal
+ * that was ignored at our start (nohup, `&` in a script) stays ignored. */
 void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_signal_fn fn,
 		       void *data);
-/* Takes those that have come, while the loop does not run. */
+/* Handles the signals that have arrived, while the loop is not running. */
 void end_signals_take(const struct end_signals *signals);
 void end_signals_done(struct end_signals *signals);

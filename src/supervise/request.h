@@ -1,4 +1,4 @@
-/* How a person wants a job to be seen through, wherever it runs. */
+/* How the user wants a job to be supervised, on any back end. */
 #pragma once
 
 #include "console/console_style.h"
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 
 struct supervision_request {
-	const char *job_words; /* how command lines name it: spec/job_words.h */
+	const char *job_words; /* how command lines name the job: spec/job_words.h */
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
-	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
+	const struct listening *metrics; /* where to serve the job's metrics; NULL: nowhere */
 	struct console_style style;
 	const char *copy_pattern; /* spec/output_path.h; NULL: no copies of output */
-	bool is_detached; /* leave a supervisor behind that outlives the terminal */
-	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
+	bool is_detached; /* leave a supervisor running that outlives the terminal */
+	bool prints_json; /* print the TFJob on stdout at the end; output goes to stderr */
 };

@@ -94,7 +94,7 @@ static void on_passed(const struct reconciler_outcome *outcome, const struct err
 	supervision->parts->end_pass(outcome, supervision->data);
 }
 
-/* Being asked to end. */
+/* Stop requests. */
 
 void supervision_request_stop(struct supervision *supervision, enum stop_reason reason, msec grace)
 {
@@ -118,7 +118,7 @@ static void on_supervision_signal(int number, void *data)
 	struct supervision *supervision = data;
 
 	if (supervision->phase == SUPERVISION_CLOSING) {
-		/* Only the terminal is waited for now, and a user that asks to stop does not want
+		/* Only the terminal is still waited for, and a user who asks to stop does not want
 		 * to see it. */
 		loop_stop(supervision->loop);
 	} else if (supervision->parts->take_signal(number, supervision->data)) {
@@ -140,7 +140,7 @@ void supervision_watch_signals(struct supervision *supervision)
 			  supervision);
 }
 
-/* From the beginning to the end. */
+/* Life cycle. */
 
 void supervision_run(struct supervision *supervision)
 {

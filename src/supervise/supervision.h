@@ -1,10 +1,10 @@
-/* One job seen through by this process, wherever it runs: loop, console, metrics, reconciler, the
+/* Supervises one job in this process, on any back end: loop, console, metrics, reconciler, the
  * timer of its passes, signals, and the end.
  *
- * It only translates: news, a signal or a timer ask for a pass of the reconciler, and what the
- * reconciler says goes to the console, the job's own log and its metrics. What is not the same for
- * processes of this machine (local/supervision.c) and for a cluster (cluster/supervision_set_up.c)
- * they hand in: store, back end, and the functions of supervision_parts. */
+ * It only translates. Events of back ends, a signal or a timer request a reconcile pass, and its
+ * outcome goes to the console, the job's own log and its metrics. Processes of this machine
+ * (local/supervision.c) and clusters (cluster/supervision_set_up.c) provide what differs: store,
+ * back end, and the functions of supervision_parts. */
 #pragma once
 
 #include "console/exporter.h"
@@ -14,81 +14,81 @@
 #include "supervise/end_signals.h"
 #include "supervise/request.h"
 
-/* How far it has come. Each leads to a later one only. */
+/* The phase, which only advances. */
 enum supervision_phase {
 	SUPERVISION_RUNNING,
-	SUPERVISION_FINISHED, /* the job is; what is left of it is waited for */
-	SUPERVISION_LEAVING, /* over here as soon as the job is let go; it goes on */
-	SUPERVISION_CLOSING, /* over, but for the terminal */
+	SUPERVISION_FINISHED, /* the job has finished; its remains are waited for */
+	SUPERVISION_LEAVING, /* ends as soon as the lease is released; the job continues */
+	SUPERVISION_CLOSING, /* only the terminal is waited for */
 };
 
 struct supervision_parts {
-	const char *replicas; /* what they are called: "processes", "Pods" */
-	/* Before a pass: false when the reconciler is not to look now. NULL: it always looks. */
+	const char *replicas; /* the name of replicas: "processes", "Pods" */
+	/* Called before a pass; false: skip it. NULL: never skip. */
 	bool (*begin_pass)(void *data);
-	/* After a pass of a running supervision; says when the next one is due, on its timer. */
+	/* Called after a pass of a running supervision; it arms the timer for the next pass
+	 * (outcome->wake_at) or ends. */
 	void (*end_pass)(const struct reconciler_outcome *outcome, void *data);
-	/* True: the signal means something else, and that was done. */
+	/* Returns true if it handled the signal in another way. */
 	bool (*take_signal)(int number, void *data);
-	/* The job was asked to stop, and gets no time for it: a second interrupt, or SIGQUIT. */
+	/* The job must stop without a grace period: a second interrupt, or SIGQUIT. */
 	void (*hurry)(void *data);
 };
 
-/* Zero it to begin, but for what stands first. */
+/* Zero it to begin, except for the first members. */
 struct supervision {
 	const struct supervision_request *request;
 	const struct supervision_parts *parts;
-	void *data; /* of the parts */
+	void *data; /* for the parts */
 	struct job *job; /* borrowed */
 	msec created;
-	background_started_fn started; /* NULL: nobody waits for it, or it was told */
+	background_started_fn started; /* NULL: no caller waits, or it was already notified */
 	void *background;
 
 	struct loop *loop;
 	struct store *store;
 	struct backend *backend;
-	struct reconciler *reconciler; /* NULL: nothing was started, or nothing is any more */
+	struct reconciler *reconciler; /* NULL: not started, or already ended */
 	struct loop_watch *timer;
 	struct end_signals signals;
 	struct reporter reporter;
-	struct exporter *exporter; /* NULL: nobody asked for it */
+	struct exporter *exporter; /* NULL: not requested */
 
 	enum supervision_phase phase;
 	int n_interrupts;
-	int64_t version; /* of the record that was told last */
+	int64_t version; /* of the last reported record */
 };
 
-/* Setting up. */
+/* Set-up. */
 
-/* From now on signals end the job in order, and not this process. */
+/* From now on signals stop the job gracefully instead of ending this process. */
 void supervision_watch_signals(struct supervision *supervision);
-/* Not without a terminal. `unkept` may be NULL. */
+/* Without a terminal there is none. `unsaved_output` may be NULL. */
 int supervision_create_console(struct supervision *supervision, const char *log_folder,
 			       struct unsaved_output *unsaved_output, struct err *err) MUST_USE;
-/* Where somebody asked for it. */
+/* Only if metrics were requested. */
 int supervision_create_exporter(struct supervision *supervision, struct err *err) MUST_USE;
 
-/* Its metrics are there no more, and neither is their socket. */
+/* Closes the metrics and their socket. */
 void supervision_end_exporter(struct supervision *supervision);
 
 /* Begins with a pass; returns when the loop was stopped. */
 void supervision_run(struct supervision *supervision);
-/* Nothing more is started for the job. What is there of the store, the signals and the reporter
- * goes on. */
+/* Starts nothing more for the job. Store, signals and reporter stay. */
 void supervision_end_work(struct supervision *supervision);
-/* The job's own exit code, after it was printed, where that was asked for. */
+/* Returns the job's own exit code, after printing the job if requested. */
 int supervision_finish(struct supervision *supervision);
 void supervision_done(struct supervision *supervision); /* ends the work first */
 
-/* While it runs. */
+/* During supervision_run. */
 
-void supervision_request_pass(void *data); /* the supervision; soon; as news of back ends do */
+void supervision_request_pass(void *data); /* runs a pass soon; data is the supervision */
 void supervision_request_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
-/* To the command that waits for the job to be supervised in the background, once. */
+/* Notifies the command that waits for the job to be supervised in the background, once. */
 void supervision_report_started(struct supervision *supervision);
-/* Over: returns from supervision_run when the terminal has all lines. */
+/* Ends the supervision: returns from supervision_run when the terminal has all output. */
 void supervision_close(struct supervision *supervision);
 
-/* For back ends; data is the supervision. */
+/* Callbacks for back ends; data is the supervision. */
 void supervision_on_output(void *data);
 void supervision_on_trouble(const char *sentence, void *data);

@@ -1,4 +1,4 @@
-/* Full names have every part, in this order; the library gives no others. */
+/* Full names have every part, in this order; the library returns no other names. */
 #include "tensorflow/device_name.h"
 
 #include "base/text.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names come from servers, and are shown on terminals. */
+/* Names come from servers and are shown on terminals. */
 static bool is_graphic_device_text(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -16,7 +16,7 @@ static bool is_graphic_device_text(const char *text, size_t len)
 	return true;
 }
 
-/* Copies what stands between `beginning` and the next '/' (or the end), and moves on behind it. */
+/* Copies the text between `beginning` and the next '/' (or the end), and advances past it. */
 static bool take_part(const char **text, const char *beginning, char part[DEVICE_NAME_SIZE])
 {
 	if (!text_starts_with(*text, beginning))

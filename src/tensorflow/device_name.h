@@ -1,4 +1,4 @@
-/* The full name of a TensorFlow device, taken apart: "/job:ps/replica:0/task:1/device:CPU:0".
+/* Parses the full name of a TensorFlow device: "/job:ps/replica:0/task:1/device:CPU:0".
  *
  * Source: DeviceNameUtils (tensorflow/core/util/device_name_utils.h). */
 #pragma once
@@ -15,5 +15,5 @@ struct device_name {
 	char kind[DEVICE_NAME_SIZE]; /* "CPU" */
 };
 
-/* ERR_INVALID: it has another form, or a part that is too long. */
+/* Returns ERR_INVALID if the name has another form or a part is too long. */
 int device_name_read(const char *text, struct device_name *ret_name, struct err *err) MUST_USE;

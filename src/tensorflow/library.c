@@ -18,7 +18,7 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-/* It tells whose library it is. */
+/* It identifies the library. */
 static const struct library_function version_function = {"TF_Version",
 							 offsetof(struct library, version)};
 static const struct library_function own_functions[] = {
@@ -31,7 +31,7 @@ static const struct library_function own_functions[] = {
 	{"TF_ServerTarget", offsetof(struct library, server_target)},
 };
 
-/* The loader says "invalid ELF header" and its like, which tells nobody what to do. */
+/* The loader's "invalid ELF header" and similar messages do not say what to do. */
 static int check_header(const char *path, const Elf64_Ehdr *header, struct err *err)
 {
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
@@ -116,7 +116,7 @@ int library_open(const char *path, struct library **ret_library, struct err *err
 	err = err ? err : &own;
 	if (library_check_file(path, err))
 		return err->code;
-	/* Lazy: binding all of it at once takes as long as the rest of the start. Global: what
+	/* Lazy: binding everything now takes as long as the rest of the start. Global: what
 	 * TensorFlow itself opens later (device plugins) uses its symbols. */
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 

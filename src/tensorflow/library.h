@@ -1,8 +1,8 @@
-/* TensorFlow's C library, opened at run time: the functions that muster calls, and what is wrong
- * with a file that does not have them.
+/* TensorFlow's C library, opened at run time: the functions that muster calls, and diagnosis of
+ * unusable files.
  *
  * Source: tensorflow/c/c_api.h and c_api_experimental.h of TensorFlow 2.12 and later. The library
- * cannot be unloaded: its threads go on until the process ends, with _exit. */
+ * cannot be unloaded: its threads run until the process ends, with _exit. */
 #pragma once
 
 #include "base/err.h"
@@ -10,11 +10,11 @@
 
 #include <stddef.h>
 
-/* TensorFlow's own types; only pointers to them are ever held. */
+/* TensorFlow's own types; muster only holds pointers to them. */
 struct TF_Status;
 struct TF_Server;
 
-/* Those that are looked at; tensorflow/c/tf_status.h. */
+/* The codes that muster checks; tensorflow/c/tf_status.h. */
 enum tf_code {
 	TF_CODE_OK = 0,
 	TF_CODE_INVALID_ARGUMENT = 3,
@@ -40,23 +40,23 @@ struct library {
 	const char *(*server_target)(struct TF_Server *server);
 };
 
-/* Refuses what cannot be a library of this machine, by its first bytes; opens nothing.
- * ERR_NOT_FOUND, ERR_UNSUPPORTED. */
+/* Rejects a file that cannot be a library for this machine, by its first bytes, without opening the
+ * library. Returns ERR_NOT_FOUND or ERR_UNSUPPORTED. */
 int library_check_file(const char *path, struct err *err) MUST_USE;
-/* Opens the file. ERR_UNSUPPORTED, each with its own sentence: no library at all, one for another
- * kind of machine, not TensorFlow's, older than 2.12, without a function that we need. ERR_IO: the
- * loader's own words. TensorFlow may print, start threads, and end the process. */
+/* Opens the file. Returns ERR_UNSUPPORTED, each with its own sentence: no library, one for another
+ * kind of machine, not TensorFlow's, older than 2.12, without a required function. ERR_IO: the
+ * loader's message. TensorFlow may print, start threads, and end the process. */
 int library_open(const char *path, struct library **ret_library, struct err *err) MUST_USE;
 void library_free(struct library *library); /* NULL is fine; the library stays loaded */
 void library_cleanup(struct library **library);
 
-/* A function of the library, and where its address goes. */
+/* A function of the library, and where to store its address. */
 struct library_function {
 	const char *name;
 	size_t offset; /* in a struct of function pointers */
 };
 
-/* Puts the addresses of these functions into a struct. ERR_UNSUPPORTED names all that are missing.
- */
+/* Stores the addresses of these functions in a struct. Returns ERR_UNSUPPORTED with all missing
+ * names. */
 int library_find_functions(const struct library *library, const struct library_function *functions,
 			   size_t count, void *ret_struct, struct err *err) MUST_USE;

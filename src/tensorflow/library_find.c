@@ -17,15 +17,15 @@ const char *const library_origin_words[5] = {
 	"--libtensorflow", LIBRARY_VARIABLE, "virtual environment", "python3", "system",
 };
 
-/* The wheel's first: it has what the C package has, and the gRPC server surely. */
+/* The wheel's file first: it contains the C package's functions, and surely the gRPC server. */
 static const char *const library_names[] = {WHEEL_LIBRARY, PACKAGE_LIBRARY};
 
-/* One search under way. */
+/* State of one search. */
 struct finding {
 	const struct library_search *search;
-	struct library_place *place; /* what was found */
+	struct library_place *place; /* the result */
 	struct text looked_at;
-	struct err unfit; /* a TensorFlow that is there and has no library; code 0: none was met */
+	struct err unfit; /* an installed TensorFlow without a library; code 0: none found */
 };
 
 static void finding_done(struct finding *finding)
@@ -64,7 +64,7 @@ static bool is_library_folder(const char *path)
 	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* What pip noted about the TensorFlow of a folder of packages; NULL twice when it noted nothing. */
+/* Reads pip's record of TensorFlow in a package directory; both NULL if there is none. */
 static void find_version(const char *packages, char **ret_package, char **ret_version)
 {
 	if (!package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
@@ -81,7 +81,8 @@ static struct library_place *place_new(const char *path, enum library_origin ori
 	return place;
 }
 
-/* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2"; NULL: no wheel's. */
+/* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2"; NULL: not in a
+ * wheel. */
 static char *packages_of(const char *path)
 {
 	static const char ending[] = "/tensorflow/" WHEEL_LIBRARY;
@@ -102,7 +103,7 @@ static void take_file(struct finding *finding, const char *path, enum library_or
 	finding->place = place;
 }
 
-/* A file of the library in the folder itself. */
+/* Looks for the library's file in the directory itself. */
 static bool take_from_folder(struct finding *finding, const char *folder,
 			     enum library_origin origin)
 {
@@ -117,7 +118,7 @@ static bool take_from_folder(struct finding *finding, const char *folder,
 	return false;
 }
 
-/* Notes a TensorFlow that was installed and does not have the library. */
+/* Records an installed TensorFlow that lacks the library. */
 static void note_unfit(struct finding *finding, const char *packages)
 {
 	char *package CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
@@ -134,7 +135,7 @@ static void note_unfit(struct finding *finding, const char *packages)
 			  : LIBRARY_LEAST_VERSION " or later is needed");
 }
 
-/* The wheel's file in one folder of packages. */
+/* Looks for the wheel's file in one package directory. */
 static bool take_from_packages(struct finding *finding, const char *packages,
 			       enum library_origin origin)
 {
@@ -164,7 +165,7 @@ static void look_at_python(struct finding *finding, const struct python_place *p
 	text_add(&finding->looked_at, python->n_packages ? "\n" : "any folder\n");
 }
 
-/* The active virtual environment, then python3, where that is another one. */
+/* The active virtual environment, then python3, if it is another one. */
 static void look_at_pythons(struct finding *finding)
 {
 	struct python_place *active CLEANUP(python_place_cleanup) = NULL;
@@ -221,8 +222,8 @@ static void look_at_system(struct finding *finding)
 					      " in LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
 }
 
-/* A folder that somebody named: the library's own, one with `lib` in it (the C package unpacked),
- * one of packages, or a virtual environment. */
+/* A directory that the user named: the library's own, one with `lib` in it (the unpacked C
+ * package), a package directory, or a virtual environment. */
 static void look_in_named_folder(struct finding *finding, const char *folder,
 				 enum library_origin origin)
 {
@@ -236,7 +237,7 @@ static void look_in_named_folder(struct finding *finding, const char *folder,
 	look_at_python(finding, python, origin);
 }
 
-/* What was named is taken or refused. */
+/* A named place is accepted or rejected. */
 static int look_where_named(struct finding *finding, const char *named, enum library_origin origin,
 			    struct err *err)
 {

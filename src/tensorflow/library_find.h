@@ -1,8 +1,8 @@
-/* Finds TensorFlow's C library in the file system; opens and starts nothing.
+/* Finds TensorFlow's C library in the file system, without opening or starting anything.
  *
- * In this order: the file or folder that was asked for (--libtensorflow), MUSTER_LIBTENSORFLOW, the
- * active virtual environment, the packages of python3, the system's library folders. A wheel brings
- * libtensorflow_cc.so.2 since TensorFlow 2.12; the C package brings libtensorflow.so.2. */
+ * Search order: the file or directory of --libtensorflow, MUSTER_LIBTENSORFLOW, the active virtual
+ * environment, the packages of python3, the system's library directories. A wheel has
+ * libtensorflow_cc.so.2 since TensorFlow 2.12; the C package has libtensorflow.so.2. */
 #pragma once
 
 #include "base/err.h"
@@ -16,14 +16,14 @@
 #define LIBRARY_VARIABLE "MUSTER_LIBTENSORFLOW"
 
 struct library_search {
-	const char *asked; /* --libtensorflow: a file, or a folder with it somewhere; NULL: none */
+	const char *asked; /* --libtensorflow: a file, or a directory with it; NULL: none */
 	const char *variable; /* MUSTER_LIBTENSORFLOW, likewise */
 	const char *library_path; /* LD_LIBRARY_PATH */
-	const char *system_root; /* "" but in tests: what stands before /usr/lib */
+	const char *system_root; /* prefix of /usr/lib; "" except in tests */
 	struct python_search python;
 };
 
-/* What this process would look for; `asked` may be NULL. */
+/* The search of this process; `asked` may be NULL. */
 struct library_search library_search_here(const char *asked);
 
 enum library_origin {
@@ -39,17 +39,16 @@ extern const char *const library_origin_words[5];
 struct library_place {
 	char *path; /* of the file to open */
 	enum library_origin origin;
-	char *folder; /* of packages, for a wheel: "/…/site-packages"; NULL: not of a wheel */
-	char *version; /* of the wheel, from its dist-info: "2.21.0"; NULL: not known before opening
-			*/
-	char *package; /* its name as pip knows it: "tensorflow-cpu"; NULL likewise */
+	char *folder; /* its package directory, "/…/site-packages"; NULL: not of a wheel */
+	char *version; /* of the wheel, from its dist-info: "2.21.0"; NULL: not yet known */
+	char *package; /* its name in pip: "tensorflow-cpu"; NULL likewise */
 };
 
-/* Finds the library. ERR_NOT_FOUND: there is none, the sentence says what to install. `looked_at`
- * (may be NULL) gets a line for each place that was looked at and what was there, whether one is
- * found or not. ERR_UNSUPPORTED: TensorFlow is there and too old, or without the library.
+/* Finds the library. Returns ERR_NOT_FOUND if there is none; the text says what to install. Returns
+ * ERR_UNSUPPORTED if TensorFlow is too old, or has no library. `looked_at` (may be NULL) gets a
+ * line for each searched place with the result, whether a library is found or not.
  *
- * What was asked for by name is taken or refused; no other place is looked at then. */
+ * A place that the user named is accepted or rejected; no other place is searched then. */
 int library_find(const struct library_search *search, struct library_place **ret_place,
 		 struct text *looked_at, struct err *err) MUST_USE;
 void library_place_free(struct library_place *place); /* NULL is fine */
@@ -57,5 +56,5 @@ void library_place_cleanup(struct library_place **place);
 
 #define LIBRARY_LEAST_VERSION "2.12"
 
-/* "2.21.0", "2.12.0rc1" …; false also for what is no version. */
+/* For "2.21.0", "2.12.0rc1" …; false also if the text is no version. */
 bool library_version_suffices(const char *version);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The inner process writes it, the outer one reads it when the inner is gone. */
+/* Written by the inner process, read by the outer one after the inner has ended. */
 struct library_page {
 	bool is_loading;
 	char doing[120];
@@ -44,15 +44,15 @@ void library_guard_note(struct library_guard *guard, const char *doing)
 	snprintf(guard->page->doing, sizeof(guard->page->doing), "%s", doing);
 }
 
-/* A user that has set the level knows what to expect. 2: errors, and what ends the process. */
+/* A user who has set the level wants that level. 2: errors, and what ends the process. */
 static void quieten_log(void)
 {
 	setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
 	setenv("GRPC_VERBOSITY", "ERROR", 0);
 }
 
-/* gRPC sends even what goes to this machine through the proxy of http_proxy, which knows nothing of
- * tasks: everything hangs. An empty grpc_proxy means none at all; a user who sets it wants one.
+/* gRPC sends even local traffic through the proxy of http_proxy, which cannot reach tasks:
+ * everything hangs. An empty grpc_proxy disables it; a user who sets grpc_proxy wants a proxy.
  * Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
 static void go_past_proxies(void)
 {

@@ -1,7 +1,7 @@
-/* One small state for each connection: the frame that is coming in, or the bytes behind it.
+/* A small state for each connection: the incoming frame, or the bytes after it.
  *
- * A frame says whose it is, and nothing proves it: tasks share no secret. So a name counts only
- * from an address that the peer's host has, whichever of the two is known first. */
+ * A frame claims a name without proof: tasks share no secret. So a name counts only from an address
+ * of the peer's host, whichever of the two is known first. */
 #include "tensorflow/network_answer.h"
 
 #include "base/mem.h"
@@ -18,25 +18,25 @@
 #include <sys/socket.h>
 
 #define BACKLOG 1024
-#define MORE_CONNECTIONS 16 /* than two for each peer: strangers */
+#define MORE_CONNECTIONS 16 /* than two for each peer: other clients */
 
-/* What is known of a peer. */
+/* State of a peer. */
 struct asker {
 	bool has_asked;
-	struct network_addresses seen; /* where somebody asked in its name */
-	struct network_addresses own; /* what its host resolves to; none: not known yet */
+	struct network_addresses seen; /* addresses of clients that used its name */
+	struct network_addresses own; /* addresses of its host; none: not known yet */
 };
 
 struct connection {
 	struct network_answerer *answerer;
-	struct loop_watch *watch; /* NULL: this place is free */
+	struct loop_watch *watch; /* NULL: unused */
 	int fd;
 	struct in6_addr from;
-	int asker; /* whose name it gave; -1: nobody's */
-	struct network_frame frame; /* the last one, as far as it has come */
+	int asker; /* index of the name it gave; -1: none */
+	struct network_frame frame; /* the last one, or its beginning */
 	size_t frame_len;
-	uint64_t n_behind; /* bytes that are still to come behind it */
-	uint64_t received; /* when it had come */
+	uint64_t n_behind; /* bytes still to come after it */
+	uint64_t received; /* when it was complete */
 };
 
 struct network_answerer {
@@ -48,7 +48,7 @@ struct network_answerer {
 	size_t own;
 	struct asker *askers; /* one for each peer */
 	struct connection *connections;
-	size_t n_places; /* for them */
+	size_t n_places; /* for connections */
 	loop_fn on_change;
 	void *data;
 };
@@ -67,7 +67,7 @@ static int find_peer(const struct network_answerer *answerer, const struct netwo
 	return -1;
 }
 
-/* False when the connection is of no use any more. */
+/* Returns false if the connection is no longer useful. */
 static bool send_network_answer(struct connection *connection)
 {
 	const struct network_answerer *answerer = connection->answerer;
@@ -77,11 +77,11 @@ static bool send_network_answer(struct connection *connection)
 	frame.received = htobe64(connection->received);
 	frame.sent = htobe64(network_wall_clock());
 	connection->frame_len = 0;
-	/* A peer that asks one thing at a time leaves room for the answer. */
+	/* A peer asks one question at a time, so there is room for the answer. */
 	return send(connection->fd, &frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
 }
 
-/* A whole frame has come. */
+/* A whole frame has arrived. */
 static bool take_frame(struct connection *connection)
 {
 	if (!network_frame_is_ours(&connection->frame))
@@ -114,8 +114,8 @@ static ssize_t read_some(struct connection *connection)
 		    n_behind < sizeof(dropped) ? n_behind : sizeof(dropped), 0);
 }
 
-/* On one machine a process has all of its addresses to choose from: a task whose name stands for
- * 127.0.1.1 calls from 127.0.0.1. */
+/* A process may use any address of its machine: a task whose name resolves to 127.0.1.1 connects
+ * from 127.0.0.1. */
 static bool is_own_address(const struct asker *asker, const struct in6_addr *from)
 {
 	if (network_addresses_have(&asker->own, from))
@@ -135,7 +135,7 @@ static void take_asker(struct asker *asker, const struct in6_addr *from)
 		asker->has_asked = true;
 }
 
-/* The asker closes when it knows all that it wanted. */
+/* The asker closes when it has all answers. */
 static void on_asker_readable(void *data)
 {
 	struct connection *connection = data;
@@ -172,7 +172,7 @@ static void on_asker_connection(void *data)
 
 	if (fd < 0)
 		return;
-	/* A peer tries again when there was no place. */
+	/* If there was no place, a peer tries again. */
 	if (!connection || !network_address_read((const struct sockaddr *) &from, &address)) {
 		network_break(fd);
 		return;

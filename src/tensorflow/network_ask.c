@@ -1,4 +1,4 @@
-/* One question, by calls that block: it has a process of its own. */
+/* One question, with blocking calls, in its own process. */
 #include "tensorflow/network_ask.h"
 
 #include "base/own.h"
@@ -18,19 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One exchange after the other over a conversation, each with its own limit.
+/* Exchanges over one connection, each with its own limit.
  *
- * The clock is compared as NTP does it (RFC 5905, section 8): the peer's times of receiving and
- * sending lie between ours of sending and receiving, and the exchange that took least says most. */
+ * The clock is compared as in NTP (RFC 5905, section 8): the peer's times of receiving and sending
+ * are between ours of sending and receiving, and the shortest exchange is the most precise. */
 
-/* A peer that listens may be busy; what it is sent then must arrive sooner. */
+/* A listening peer may be busy at first; later messages must arrive sooner. */
 #define LEAST_MEASURE ((msec) 2000)
 #define PATIENCE ((msec) 2000)
 
 #define ECHOES 15
 #define ECHOES_TIME_LIMIT 0.5
 
-/* Blocks grow until one takes long enough to be measured, or is the largest. */
+/* Blocks grow until one takes long enough to measure, or is the largest. */
 #define SMALLEST_BLOCK 16384
 #define BLOCK_GROWTH 4
 #define LONG_ENOUGH 0.1
@@ -38,8 +38,8 @@
 const char *const network_stage_words[4] = {"resolve", "connect", "answer", "done"};
 
 struct exchange {
-	double seconds; /* there and back */
-	double clock; /* how far the peer's clock is ahead */
+	double seconds; /* round trip */
+	double clock; /* peer's clock minus ours */
 };
 
 void network_finding_fail(struct network_finding *finding, enum network_stage stage,
@@ -58,7 +58,7 @@ static void fail_errno(struct network_finding *finding, enum network_stage stage
 	network_finding_fail(finding, stage, is_late ? "timed out" : strerror(failure));
 }
 
-/* Of the clock that never jumps. */
+/* By the monotonic clock. */
 static double seconds_now(void)
 {
 	struct timespec now;
@@ -67,7 +67,7 @@ static double seconds_now(void)
 	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
-/* How long each call may take that connects, sends or receives: EINPROGRESS or EAGAIN then. */
+/* Limits each connect, send and receive; they fail with EINPROGRESS or EAGAIN. */
 static void set_patience(int fd, msec patience)
 {
 	const struct timeval limit = {
@@ -79,8 +79,8 @@ static void set_patience(int fd, msec patience)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
-/* What the first bytes of a server that is no muster say. gRPC greets with an HTTP/2 frame of kind
- * SETTINGS on stream 0 (RFC 9113, sections 4.1 and 6.5). */
+/* Identifies a server that is no muster by its first bytes. gRPC begins with an HTTP/2 frame of
+ * kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and 6.5). */
 static const char *stranger_of(const struct network_frame *frame, size_t len)
 {
 	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
@@ -91,8 +91,8 @@ static const char *stranger_of(const struct network_frame *frame, size_t len)
 	return "another program than muster responds";
 }
 
-/* 0 or errno: ENODATA when the other side has closed, EPROTO when the finding says what answered
- * instead. */
+/* Returns 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what
+ * answered instead. */
 static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
 			  struct network_finding *finding)
 {
@@ -116,8 +116,8 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 	return 0;
 }
 
-/* At once, so that there is one limit of time for all of it. `length` is in whole smallest blocks.
- */
+/* One call, so that one time limit covers all of it. `length` is a multiple of the smallest
+ * block. */
 static int send_message(int fd, const char *own_name, size_t length)
 {
 	static char zeros[SMALLEST_BLOCK];
@@ -135,13 +135,13 @@ static int send_message(int fd, const char *own_name, size_t length)
 	return (size_t) n_sent < sizeof(frame) + length ? ETIMEDOUT : 0;
 }
 
-/* Nanoseconds from one moment to another. */
+/* Nanoseconds between two times. */
 static double between(uint64_t from, uint64_t to)
 {
 	return (double) (int64_t) (to - from);
 }
 
-/* 0 or errno: EAGAIN or ETIMEDOUT when it took too long. */
+/* Returns 0 or errno: EAGAIN or ETIMEDOUT if it took too long. */
 static int do_exchange(int fd, const struct network_question *question, size_t length,
 		       struct exchange *ret_exchange, struct network_finding *finding)
 {
@@ -171,7 +171,7 @@ static void take_least(struct network_finding *finding, const struct exchange *e
 	finding->clock = exchange->clock;
 }
 
-/* The first one waits as long as the peer may need to come up. */
+/* The first exchange waits as long as the peer may need to come up. */
 static int greet(int fd, const struct network_question *question, struct network_finding *finding)
 {
 	msec left = question->until - loop_monotonic_now();
@@ -193,7 +193,7 @@ static int greet(int fd, const struct network_question *question, struct network
 	return failure;
 }
 
-/* What fails from here on leaves what is known already. */
+/* A later failure keeps the results so far. */
 static void measure_round_trip(int fd, const struct network_question *question,
 			       struct network_finding *finding)
 {
@@ -207,7 +207,7 @@ static void measure_round_trip(int fd, const struct network_question *question,
 	}
 }
 
-/* A way that lets small messages pass and loses large ones is the classic of wrong MTUs: everything
+/* A link that passes small messages and drops large ones is typical of a wrong MTU: everything
  * connects, and the first real tensor hangs. */
 static void measure_bandwidth(int fd, const struct network_question *question,
 			      struct network_finding *finding)
@@ -237,13 +237,13 @@ static bool take_turn(const struct network_question *question)
 	while ((left = question->until - loop_monotonic_now()) > 0)
 		if (poll(&turn, 1, (int) msec_min(left, MSEC_PER_SECOND)) > 0 &&
 		    read(question->turn[0], &byte, 1) == 1)
-			return true; /* else another one was quicker */
+			return true; /* else another process took it */
 	return false;
 }
 
-/* Sets the stage of the finding (NETWORK_DONE, or NETWORK_ANSWER with the error), and what was
- * measured. False when another try may do better: the connection was closed before anything was
- * said, as by a server that is just going. */
+/* Sets the stage of the finding (NETWORK_DONE, or NETWORK_ANSWER with the error) and the
+ * measurements. Returns false if a retry may succeed: the connection was closed before the first
+ * byte, as by a server that is shutting down. */
 static bool measure_network_peer(int fd, const struct network_question *question,
 				 struct network_finding *finding)
 {
@@ -258,17 +258,17 @@ static bool measure_network_peer(int fd, const struct network_question *question
 	measure_round_trip(fd, question, finding);
 	if (finding->stage == NETWORK_DONE)
 		measure_bandwidth(fd, question, finding);
-	/* There is room in a pipe for a byte that has just been taken out. */
+	/* The pipe has room for the byte that was just taken out. */
 	return write(question->turn[1], "", 1) == 1;
 }
 
 /* Between two tries. Short, because peers that are started together differ by little. */
 #define PAUSE ((msec) 50)
-/* For one address, however late it is: a try that ends with the time must not say "timed out" of a
- * port that refuses. */
+/* Minimum for one address, even at the end of the time: a last try must not report "timed out" for
+ * a port that refuses. */
 #define LEAST_PATIENCE ((msec) 1000)
 
-/* NULL when there is none: the finding says why. */
+/* NULL on failure: the finding says why. */
 static struct addrinfo *resolve(const struct network_peer *peer, struct network_finding *finding)
 {
 	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
@@ -298,7 +298,7 @@ static void keep_addresses(const struct addrinfo *found, struct network_addresse
 			network_addresses_add(addresses, &address);
 }
 
-/* A connected socket, or -1 and errno. */
+/* Returns a connected socket, or -1 and errno. */
 static int connect_to(const struct addrinfo *address, msec patience)
 {
 	const int yes = 1;
@@ -325,15 +325,15 @@ static size_t count_peer_addresses(const struct addrinfo *address)
 	return count;
 }
 
-/* A name with addresses of both kinds fails as far as its best address comes: that this machine
- * has no IPv6 is no news about the peer. */
+/* If a name has IPv4 and IPv6 addresses, the best failure counts. That this machine has no IPv6
+ * says nothing about the peer. */
 static bool says_nothing_of_peer(int failure)
 {
 	return failure == 0 || failure == ENETUNREACH || failure == EAFNOSUPPORT ||
 	       failure == EADDRNOTAVAIL;
 }
 
-/* Tries the addresses one after the other, each for its part of the time that is left. */
+/* Tries the addresses in turn, each for its part of the remaining time. */
 static int connect_to_any(const struct addrinfo *addresses, msec until,
 			  struct network_finding *finding)
 {
@@ -360,7 +360,7 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 	return -1;
 }
 
-/* False when another try may do better. */
+/* Returns false if a retry may succeed. */
 static bool try_once(const struct network_question *question, struct network_finding *ret_finding)
 {
 	struct network_finding finding = {0};
@@ -375,7 +375,7 @@ static bool try_once(const struct network_question *question, struct network_fin
 		is_final = measure_network_peer(fd, question, &finding);
 	else if (fd >= 0)
 		finding.stage = NETWORK_DONE;
-	/* What a failed measure has left unsent would hold back the news that we are gone. */
+	/* Unsent bytes of a failed measurement would delay the end of the connection. */
 	if (finding.stage == NETWORK_DONE)
 		close(fd);
 	else if (fd >= 0)

@@ -11,7 +11,7 @@ static const char magic[8] = "muster2";
 
 _Static_assert(sizeof(struct network_frame) == 96, "the frame has no gaps");
 
-/* What may be shown on a terminal as it came. */
+/* Safe to print on a terminal. */
 static bool is_graphic_byte(char byte)
 {
 	return byte > ' ' && byte <= '~';

@@ -1,4 +1,4 @@
-/* Tasks become peers, findings become events and sentences. */
+/* Turns tasks into peers, and findings into events and sentences. */
 #include "tensorflow/network_matrix.h"
 
 #include "base/mem.h"
@@ -11,10 +11,10 @@
 
 struct matrix {
 	struct network_peer *peers; /* of all tasks */
-	const char **addresses; /* as the cluster spec has them */
+	const char **addresses; /* as in the cluster spec */
 	size_t n_peers;
 	size_t own;
-	struct arena *arena; /* of names and hosts */
+	struct arena *arena; /* for names and hosts */
 	network_matrix_fn tell;
 	void *data;
 };
@@ -102,7 +102,7 @@ static void add_clock(struct text *text, double clock)
 		text_addf(text, ", clock %.3f s %s", fabs(clock), direction);
 }
 
-/* Where host and task have one name, it is said once: "ps-1 cannot reach worker-0:2222". */
+/* If host and task have the same name, it is printed once: "ps-1 cannot reach worker-0:2222". */
 static void add_finding_sentence(struct text *text, const struct matrix *matrix, size_t peer,
 				 const struct network_finding *finding)
 {

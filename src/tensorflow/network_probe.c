@@ -1,4 +1,4 @@
-/* The parent of the questions: answers others meanwhile, collects what the questions found. */
+/* The parent of the question processes: answers other tasks meanwhile and collects the findings. */
 #include "tensorflow/network_probe.h"
 
 #include "base/mem.h"
@@ -12,33 +12,33 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a question may take behind the timeout, when it has just found its peer then: a few
- * exchanges with their own limits. What takes longer hangs in the name service. */
+/* Time that a question may take after the timeout if it has just found its peer: a few exchanges
+ * with their own limits. A longer one hangs in the name service. */
 #define LAST_WORDS ((msec) 5000)
 
-/* What a question's process writes into the pipe: few enough bytes to stay together (pipe(7)). */
+/* What a question's process writes into the pipe; small enough to be atomic (pipe(7)). */
 struct report {
 	size_t peer;
 	struct network_finding finding;
 };
 
 struct question {
-	pid_t pid; /* 0: none was started */
-	bool is_final; /* it was told */
+	pid_t pid; /* 0: not started */
+	bool is_final; /* it was reported */
 };
 
 struct network_probe {
 	struct network_probe_settings settings;
 	struct loop *loop;
-	msec until; /* of loop_monotonic_now */
+	msec until; /* by loop_monotonic_now */
 	struct question *questions; /* one for each peer */
-	size_t n_open; /* questions that are not final */
+	size_t n_open; /* number of questions that are not final */
 	int reports[2];
 	int turn[2];
 	struct loop_watch *watch; /* of the reports */
-	struct loop_watch *late, *last; /* when the timeout is over, and when the last words are */
-	struct network_answerer *answerer; /* NULL: nobody is to be answered */
-	bool is_late; /* the timeout is over */
+	struct loop_watch *late, *last; /* at the timeout, and after the last answers */
+	struct network_answerer *answerer; /* NULL: no peer needs answers */
+	bool is_late; /* the timeout has passed */
 };
 
 static bool is_task(const struct network_probe *probe)
@@ -71,7 +71,7 @@ static void finish_question(struct network_probe *probe, size_t peer,
 	probe->n_open--;
 	if (probe->answerer)
 		network_answerer_know(probe->answerer, peer, &finding->addresses);
-	/* As when we are restarted alone, and all others serve already. */
+	/* As when only this task restarts and all others already serve. */
 	if (finding->is_stranger && probe->answerer)
 		network_answerer_expect_nothing(probe->answerer, peer);
 	probe->settings.tell(peer, finding, probe->settings.data);
@@ -92,7 +92,7 @@ static void start_question(struct network_probe *probe, size_t peer)
 	finish_question(probe, peer, &finding);
 }
 
-/* In the order of the ring: the one behind us is asked first. */
+/* In ring order: our successor is asked first. */
 static void start_questions(struct network_probe *probe)
 {
 	size_t n_peers = probe->settings.n_peers;
@@ -114,7 +114,7 @@ static bool is_network_probe_over(const struct network_probe *probe)
 	return probe->is_late && !network_answerer_is_busy(probe->answerer);
 }
 
-/* Somebody asked in the name of a peer, and the peer itself did not. */
+/* Another client used the name of a peer, and the peer itself did not ask. */
 static void tell_of_others(const struct network_probe *probe)
 {
 	const struct network_probe_settings *settings = &probe->settings;
@@ -166,7 +166,7 @@ static void on_timeout(void *data)
 	on_answerer_change(probe);
 }
 
-/* A process that has not reported by now never will: getaddrinfo alone knows no limit. */
+/* A process that has not reported yet never will: only getaddrinfo has no limit. */
 static void on_last_word(void *data)
 {
 	struct network_probe *probe = data;
@@ -212,7 +212,7 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	probe->watch = loop_watch_readable(loop, probe->reports[0], on_report, probe);
 	probe->late = loop_new_timer(loop, on_timeout, probe);
 	probe->last = loop_new_timer(loop, on_last_word, probe);
-	/* Without a question it is done at once. */
+	/* Without questions it is done immediately. */
 	loop_timer_arm(probe->late,
 		       loop_now() + (is_network_probe_over(probe) ? 0 : settings->timeout));
 	loop_timer_arm(probe->last, loop_now() + settings->timeout + LAST_WORDS);

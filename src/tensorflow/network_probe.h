@@ -1,16 +1,16 @@
-/* Tries the network between the tasks of a cluster, each from where it stands: does the name
- * resolve, does the port open, how long is the way, how wide, and do the clocks agree.
+/* Tests the network between the tasks of a cluster, from each task: whether the name resolves and
+ * the port opens, the latency, the bandwidth, and whether the clocks agree.
  *
  * Every task begins at about the same time, before its server takes the port. It answers on that
- * port and asks all others, with a small protocol of its own (network_frame.h). Where others serve
- * already, a process that is none of them looks how far one comes from here. Knows no job: only
- * names, hosts and ports.
+ * port and asks all others, with its own small protocol (network_frame.h). If other servers already
+ * run, a process outside the cluster tests how far a connection gets. The probe knows only names,
+ * hosts and ports, no jobs.
  *
- * Each question is a process of its own, forked and gone when all is over. So a name service that
- * hangs (getaddrinfo knows no time limit) or a machine that swallows packets holds nobody else up,
- * and the code of a question reads from top to bottom. Only the last part of a question, the one
- * with many bytes, is asked by one process at a time; the tasks begin with their successor in the
- * list, so that they do not all measure at the same victim. */
+ * Each question runs in its own forked process. So a hanging name service (getaddrinfo has no time
+ * limit) or a machine that drops packets delays no other question, and the code of a question is
+ * sequential. Only the last part of a question, the bandwidth measurement, runs in one process at a
+ * time. Each task begins with its successor in the list, so that they do not all measure the same
+ * peer. */
 #pragma once
 
 #include "base/err.h"
@@ -21,37 +21,37 @@
 
 #include <stddef.h>
 
-/* How long to wait for peers that are not there yet, unless told otherwise. */
+/* Default time to wait for peers that are not up yet. */
 #define NETWORK_TIMEOUT (10 * MSEC_PER_SECOND)
 
 struct network_probe_settings {
-	const struct network_peer *peers; /* all tasks; they outlive the probe */
+	const struct network_peer *peers; /* all tasks; must outlive the probe */
 	size_t n_peers;
-	/* Which of them we are; its port is the one that is answered on. n_peers: none; each peer
-	 * is tried once then, and the findings end with NETWORK_DONE after the connection. */
+	/* Our index; we answer on its port. n_peers: we are none of them. Then each peer is tried
+	 * once, and the findings end with NETWORK_DONE after the connection. */
 	size_t own;
-	/* A peer that cannot be resolved or reached is tried until it is over, since tasks do not
-	 * begin at one moment. */
+	/* A peer that cannot be resolved or reached is retried for this long, since tasks do not
+	 * begin at the same moment. */
 	msec timeout;
-	/* Hears of each other peer (its place in the list) once, when its finding is final. */
+	/* Called for each other peer (its index) once, when its finding is final. */
 	void (*tell)(size_t peer, const struct network_finding *finding, void *data);
-	/* Hears at the end of each peer that was waited for in vain, while somebody asked in its
-	 * name from `address`, which its host does not have: a stranger, or a peer behind a
-	 * translation of addresses. Needed where `own` is a peer. */
+	/* Called at the end for each peer that never asked, if another client used its name from
+	 * `address`, which its host does not have. That is an impostor, or a peer behind address
+	 * translation. Required if `own` is a peer. */
 	void (*tell_of_other)(size_t peer, const char *address, void *data);
-	/* All were told, and every peer has asked us or the timeout is over: a few seconds after it
-	 * at the latest. May free the probe. NULL: the loop is stopped. */
+	/* All findings were reported, and every peer has asked us or the timeout has passed, at
+	 * most a few seconds ago. May free the probe. NULL: the loop is stopped. */
 	void (*on_end)(void *data);
 	void *data;
 };
 
 struct network_probe;
 
-/* What is wrong with peers is no error of this function. ERR_REFUSED: our own port is taken. */
+/* Faults of peers are no error of this function. Returns ERR_REFUSED if our own port is taken. */
 int network_probe_start(struct loop *loop, const struct network_probe_settings *settings,
 			struct network_probe **ret_probe, struct err *err) MUST_USE;
-/* No process and no socket is left, and the port can be bound at once. NULL is fine. */
+/* Ends all processes and sockets; the port can be bound immediately. NULL is fine. */
 void network_probe_free(struct network_probe *probe);
 
-/* The same from the beginning to the end, in a loop of its own, without `on_end`. */
+/* Runs a whole probe in its own loop, without `on_end`. */
 int network_probe_run(const struct network_probe_settings *settings, struct err *err) MUST_USE;

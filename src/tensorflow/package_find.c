@@ -38,7 +38,7 @@ static bool is_package_name(const char *written, size_t len, const char *name)
 	return at == len && !name[at];
 }
 
-/* "tensorflow_cpu-2.21.0.dist-info": a dash stands in neither name nor version. */
+/* "tensorflow_cpu-2.21.0.dist-info": neither name nor version contains a dash. */
 static bool read_entry(const char *entry, const char *const *names, size_t n_names, char **ret_name,
 		       char **ret_version)
 {

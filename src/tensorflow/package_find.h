@@ -1,5 +1,5 @@
-/* Finds what pip noted about a package (packaging.python.org, "Recording installed projects"): a
- * folder NAME-VERSION.dist-info beside the package's own. */
+/* Finds what pip recorded about a package (packaging.python.org, "Recording installed projects"): a
+ * directory NAME-VERSION.dist-info next to the package's own. */
 #pragma once
 
 #include "base/own.h"
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first of the packages of these names that a folder of packages has. Case, and '-', '_' and
- * '.', are the same in names. *ret_name (may be NULL) is as pip writes it ("tensorflow-cpu"); the
- * caller frees both. False when there is none. */
+/* Finds the first of these packages in a package directory. Names ignore case and treat '-', '_'
+ * and '.' alike. *ret_name (may be NULL) is in pip's spelling ("tensorflow-cpu"); the caller frees
+ * both. Returns false if there is none. */
 bool package_find(const char *folder, const char *const *names, size_t n_names, char **ret_name,
 		  char **ret_version) MUST_USE;
 
-/* Packages whose folder of modules is `tensorflow`. */
+/* Packages whose module directory is `tensorflow`. */
 extern const char *const tensorflow_package_names[];
 extern const size_t n_tensorflow_package_names;

@@ -41,8 +41,8 @@ static bool is_listed(const struct python_place *place, const struct stat *statu
 	return false;
 }
 
-/* Takes the path. Folders that are not there, or are there under another name (lib64), are left
- * out. */
+/* Takes the path over. Directories that do not exist, or are known by another name (lib64), are
+ * skipped. */
 static void add_packages(struct python_place *place, char *take_path)
 {
 	char *path CLEANUP(mem_free_text) = take_path;
@@ -81,7 +81,7 @@ static void add_site_packages(struct python_place *place, const char *prefix)
 	add_packages(place, mem_format("%s/lib64/python%s/site-packages", prefix, place->version));
 }
 
-/* Debian keeps its own packages apart from those of pip; Fedora does it under /usr/local too. */
+/* Debian keeps its own packages apart from pip's; Fedora does so under /usr/local too. */
 static void add_system_packages(struct python_place *place, const char *prefix)
 {
 	char *local CLEANUP(mem_free_text) = mem_format("%s/local", prefix);
@@ -93,7 +93,7 @@ static void add_system_packages(struct python_place *place, const char *prefix)
 	add_site_packages(place, prefix);
 }
 
-/* "3.11" of "python3.11"; NULL where that is not what stands there. */
+/* "3.11" of "python3.11"; NULL: not of that form. */
 static const char *version_in_name(const char *name)
 {
 	int major, minor, end = 0;
@@ -141,7 +141,7 @@ static char *find_version(const char *interpreter, const char *prefix)
 	return version ? mem_copy_text(version) : version_in_folder(prefix);
 }
 
-/* The value of "KEY = VALUE" in a pyvenv.cfg; NULL: not there. Caller frees. */
+/* The value of "KEY = VALUE" in a pyvenv.cfg; NULL: absent. Caller frees. */
 static char *setting_of(const char *settings, const char *key)
 {
 	char *copy CLEANUP(mem_free_text) = mem_copy_text(settings);
@@ -162,7 +162,7 @@ static char *setting_of(const char *settings, const char *key)
 	return NULL;
 }
 
-/* Python looks for pyvenv.cfg beside itself and one folder up, links not followed. */
+/* Python looks for pyvenv.cfg in its own directory and the parent, without following links. */
 static char *read_venv_settings(const char *prefix)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/pyvenv.cfg", prefix);
@@ -170,7 +170,7 @@ static char *read_venv_settings(const char *prefix)
 	return file_read_text(path);
 }
 
-/* A virtual environment's own packages, and the base's where it says so. */
+/* A virtual environment's own packages, and the base's if configured. */
 static void add_venv_packages(struct python_place *place, const char *prefix, const char *settings,
 			      const struct python_search *search)
 {
@@ -187,7 +187,7 @@ static void add_venv_packages(struct python_place *place, const char *prefix, co
 	add_system_packages(place, base);
 }
 
-/* The folder above the one that holds the program itself, links followed. */
+/* The parent of the program's directory, with links followed. */
 static char *real_prefix_of(const char *interpreter)
 {
 	char *real CLEANUP(mem_free_text) = realpath(interpreter, NULL);
@@ -220,8 +220,9 @@ static struct python_place *place_new(const char *interpreter, const struct pyth
 	return place;
 }
 
-/* pyenv puts a shell script before every Python, which asks its settings (github.com/pyenv/pyenv,
- * "Understanding shims"). NULL when the version it would take is not there, or is the system's. */
+/* pyenv puts a shell script before every Python, which reads pyenv's settings
+ * (github.com/pyenv/pyenv, "Understanding shims"). NULL if the version it would choose does not
+ * exist or is the system's. */
 static char *behind_shim(const char *shims, const char *name, const struct python_search *search)
 {
 	char *root CLEANUP(mem_free_text) = file_folder_of(shims);

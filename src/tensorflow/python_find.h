@@ -1,9 +1,9 @@
-/* Finds the Python that a person would get, and the folders of its packages, without starting it:
- * Python takes 20 ms to say hello, TensorFlow's 2 s.
+/* Finds the user's Python and its package directories without starting it: Python takes 20 ms to
+ * start, TensorFlow 2 s.
  *
  * Follows Python's own rules (docs.python.org: "site", "venv"; Modules/getpath.py) and Debian's
- * (dist-packages). Not followed: .pth files, `python3` that is a wrapper of its own (pyenv's is
- * known). */
+ * (dist-packages). Not supported: .pth files, a `python3` that is a custom wrapper (pyenv's is
+ * supported). */
 #pragma once
 
 #include "base/err.h"
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What of the surroundings decides. Texts are borrowed; NULL or "": not set. */
+/* The relevant environment. Texts are borrowed; NULL or "": not set. */
 struct python_search {
 	const char *virtual_env; /* VIRTUAL_ENV: the active virtual environment */
 	const char *path; /* PATH */
@@ -22,21 +22,22 @@ struct python_search {
 	const char *pyenv_version; /* PYENV_VERSION */
 };
 
-/* The surroundings of this process. */
+/* The environment of this process. */
 struct python_search python_search_here(void);
 
 struct python_place {
 	char *interpreter; /* "/home/me/.venv/bin/python3" */
-	char *version; /* "3.11"; NULL when its folders do not tell */
-	char **packages; /* folders of packages that exist, in the order in which Python looks */
+	char *version; /* "3.11"; NULL: not visible from its directories */
+	char **packages; /* existing package directories, in Python's search order */
 	size_t n_packages;
-	bool is_virtual_env; /* it is that of VIRTUAL_ENV */
+	bool is_virtual_env; /* it is the one of VIRTUAL_ENV */
 };
 
-/* The Python of VIRTUAL_ENV, else the first python3 (python) in PATH. ERR_NOT_FOUND. */
+/* The Python of VIRTUAL_ENV, else the first python3 (python) in PATH. Returns ERR_NOT_FOUND if
+ * there is none. */
 int python_find(const struct python_search *search, struct python_place **ret_place,
 		struct err *err) MUST_USE;
-/* The first python3 (python) in PATH, whatever VIRTUAL_ENV says. */
+/* The first python3 (python) in PATH, regardless of VIRTUAL_ENV. */
 int python_find_in_path(const struct python_search *search, struct python_place **ret_place,
 			struct err *err) MUST_USE;
 void python_place_free(struct python_place *place); /* NULL is fine */

@@ -7,8 +7,8 @@
 static int report_server_error(const struct library *library, const struct TF_Status *status,
 			       const char *protocol, struct err *err)
 {
-	/* ServerFactory::GetFactory looks through what is linked into the library; its words hold
-	 * the whole cluster. */
+	/* ServerFactory::GetFactory searches the factories linked into the library; its message
+	 * contains the whole cluster. */
 	if (library->get_code(status) == TF_CODE_NOT_FOUND)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "TensorFlow %s in '%s' has no server for protocol '%s'",
@@ -41,7 +41,7 @@ int server_start(const struct library *library, const struct text *server_def, c
 	return rc;
 }
 
-/* Numbers of fields. */
+/* Field numbers. */
 enum {
 	SERVER_CLUSTER = 1,
 	SERVER_JOB_NAME = 2,
@@ -58,7 +58,7 @@ enum {
 	GPU_MEMORY_FRACTION = 1,
 };
 
-/* An entry of a map has both its fields, whatever they are. */
+/* A map entry has both its fields, even with default values. */
 static void add_job_def_task(const struct spec_task *task, struct text *job_def)
 {
 	struct text entry CLEANUP(text_done) = {0};
@@ -68,8 +68,8 @@ static void add_job_def_task(const struct spec_task *task, struct text *job_def)
 	protobuf_add_message(job_def, JOB_TASKS, &entry);
 }
 
-/* The order of a map's entries means nothing to their readers. Python's protobuf (upb) writes the
- * last one first, because it fills its buffer from the end. */
+/* Readers ignore the order of map entries. Python's protobuf (upb) writes the last one first,
+ * because it fills its buffer from the end. */
 static void add_job(const struct spec_job *job, struct text *cluster_def)
 {
 	struct text job_def CLEANUP(text_done) = {0};

@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sends "READY=1", "STATUS=…" and their like, lines separated by line feeds. Nothing happens when
- * nobody asked, or does not listen. Safe in a signal handler and beside other threads. */
+/* Sends "READY=1", "STATUS=…" and similar lines, separated by line feeds. Does nothing if no
+ * process asked or listens. Safe in a signal handler and with other threads running. */
 static void notify_send(const char *state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -44,9 +44,9 @@ static void notify_send(const char *state)
 		       (socklen_t) (offsetof(struct sockaddr_un, sun_path) + len));
 }
 
-/* The one thread of muster besides the first. TensorFlow catches TERM for its preemption notifier
- * (tsl/platform/.../preemption_notifier.cc) and then does nothing with it; a signal that is blocked
- * in every thread, and read from a descriptor, never gets that far. */
+/* The only thread of muster other than the main one. TensorFlow catches SIGTERM for its preemption
+ * notifier (tsl/platform/.../preemption_notifier.cc) and then ignores it. A signal that is blocked
+ * in every thread, and read from a descriptor, never reaches that handler. */
 /* What the thread listens to; it lives as long as the process. */
 struct watch {
 	struct pollfd signals, outer_gone;
@@ -69,7 +69,7 @@ static void choose_signals(sigset_t *ret_signals)
 			sigaddset(ret_signals, ends[i]);
 }
 
-/* _exit: what TensorFlow would do at exit fails while its threads go on. */
+/* _exit: TensorFlow's exit handlers fail while its threads run. */
 static void *exit_when_stopped(void *data)
 {
 	const struct watch *watch = data;
@@ -94,10 +94,10 @@ static int start_thread(struct watch *take_watch, struct err *err)
 	return failure ? err_set_errno(err, failure, "cannot start a thread") : 0;
 }
 
-/* Starts a thread that ends the process with code 0 when TERM, INT or HUP comes, and with 1 when
- * `outer_gone_fd` (io/guard) says that nobody looks after us any more. Call it before TensorFlow is
- * loaded: its threads inherit our signal mask, and its calls, which may take seconds or for ever,
- * cannot be interrupted. Signals that are ignored stay so (nohup). */
+/* Starts a thread that ends the process with code 0 on SIGTERM, SIGINT or SIGHUP, and with 1 when
+ * `outer_gone_fd` (io/guard) shows that the outer process has exited. Call it before TensorFlow is
+ * loaded: its threads inherit our signal mask, and its calls, which may take seconds or forever,
+ * cannot be interrupted. Ignored signals stay ignored (nohup). */
 static int serving_end_watch(int outer_gone_fd, struct err *err)
 {
 	sigset_t signals;
@@ -137,9 +137,9 @@ static double seconds_since(const struct timespec *begin)
 	       (double) (now.tv_nsec - begin->tv_nsec) / (double) NANOSECONDS;
 }
 
-/* gRPC shares a port with any other that has it (SO_REUSEPORT), and half of the clients would reach
- * the other one. That may be our own predecessor: it was killed, and until the kernel has taken its
- * memory away its port is not free. Nobody tells when it is, so it is tried again for a while. */
+/* gRPC shares a port with any other server on it (SO_REUSEPORT), and half of the clients would
+ * reach the other one. That may be our killed predecessor, whose port is not free until the kernel
+ * has released its memory. No event reports that, so the port is retried for a while. */
 static bool becomes_free(int port)
 {
 	const struct timespec pause = {.tv_nsec = PORT_PAUSE * (NANOSECONDS / 1000)};
@@ -169,7 +169,7 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 		       port, spec->own_job, spec->own_index, port);
 }
 
-/* It takes our port, and gives it back for the server. */
+/* The test uses our port and then releases it for the server. */
 static int try_network(const struct serving_request *request, struct library_guard *guard,
 		       struct err *err)
 {
@@ -196,7 +196,7 @@ static int load_and_start(const struct serving_request *request, struct library_
 			    err);
 }
 
-/* We end with _exit alone, so it is TensorFlow that called exit. */
+/* We only use _exit, so it was TensorFlow that called exit. */
 static void tell_exit(int code, void *data)
 {
 	const struct serving_request *request = data;
@@ -240,7 +240,7 @@ int serving_run(const struct serving_request *request, int *ret_exit_code, struc
 		return err->code;
 	if (guard.guard.is_inner)
 		serve(request, &guard, &begin);
-	/* A signal may come before the inner process listens. */
+	/* A signal may arrive before the inner process listens for it. */
 	bool was_asked = library_guard_was_asked_to_end(&guard);
 
 	if (guard.guard.was_lost && !was_asked)

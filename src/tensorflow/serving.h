@@ -1,6 +1,6 @@
-/* Sees a TensorFlow server through, in two processes: the inner one loads TensorFlow and serves,
- * the outer one only waits, and explains what TensorFlow does not: when it aborts, or dies of a
- * memory fault, the process it was in cannot say anything any more. */
+/* Runs a TensorFlow server in two processes. The inner one loads TensorFlow and serves. The outer
+ * one waits, and explains an abort or memory fault, after which the inner process cannot print
+ * anything. */
 #pragma once
 
 #include "base/err.h"
@@ -19,29 +19,29 @@ typedef void (*serving_fn)(const struct serving *serving, void *data);
 typedef void (*serving_failure_fn)(const struct err *err, void *data);
 
 struct serving_request {
-	const struct cluster_spec *spec; /* with its own task */
+	const struct cluster_spec *spec; /* including its own task */
 	struct server_settings settings;
 	const struct library_place *library;
-	bool shows_log; /* TensorFlow's own log goes to stderr; else what it calls errors alone */
-	/* NULL: the server serves at once. Else the network to all other tasks is tried before
-	 * (tensorflow/network_matrix), and this hears of each; what cannot be reached ends nothing.
-	 */
+	bool shows_log; /* TensorFlow's whole log goes to stderr; else only its errors */
+	/* NULL: the server starts immediately. Else the network to all other tasks is tested first
+	 * (tensorflow/network_matrix), and this is called for each. An unreachable task is no
+	 * failure. */
 	network_matrix_fn on_network;
 	msec network_timeout;
 	serving_fn on_serving;
-	serving_failure_fn on_failure; /* then the process ends with 1 */
+	serving_failure_fn on_failure; /* called before the process exits with 1 */
 	void *data;
 };
 
-/* A server that answers. */
+/* A running server. */
 struct serving {
-	const char *target; /* where clients find it: "grpc://localhost:2222" */
-	const char *version; /* of TensorFlow, as the library itself says: "2.21.0" */
+	const char *target; /* its address for clients: "grpc://localhost:2222" */
+	const char *version; /* of TensorFlow, from the library itself: "2.21.0" */
 	double seconds; /* since serving_run was called */
 };
 
-/* Forks (call it with nothing else going on) and comes back in the outer process alone, when the
- * server has ended: *ret_exit_code is 0 after TERM, INT or HUP. ERR_IO when TensorFlow crashed: the
- * sentence says while doing what. */
+/* Forks (call it when nothing else is running) and returns only in the outer process, when the
+ * server has ended: *ret_exit_code is 0 after SIGTERM, SIGINT or SIGHUP. Returns ERR_IO if
+ * TensorFlow crashed, with the interrupted activity. */
 int serving_run(const struct serving_request *request, int *ret_exit_code,
 		struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* The client half of TensorFlow's C API, as far as it is needed to try a cluster. */
+/* The client half of TensorFlow's C API, as far as needed to test a cluster. */
 #include "tensorflow/session.h"
 
 #include "base/mem.h"
@@ -48,7 +48,7 @@ struct session {
 	msec timeout;
 	struct session_device *devices;
 	size_t n_devices;
-	size_t n_operations; /* gives each a name of its own */
+	size_t n_operations; /* to give each a unique name */
 };
 
 static int session_code_of(const struct session *session)
@@ -63,11 +63,11 @@ const char *session_code(const struct session *session)
 	return code >= 0 && (size_t) code < ARRAY_LEN(code_words) ? code_words[code] : "UNKNOWN";
 }
 
-/* What the last call says, as an error: 0 when it went well. */
+/* The error of the last call; 0: success. */
 static int check_session_status(const struct session *session, struct err *err)
 {
 	const char *message = session->library->message(session->status);
-	int first_line = (int) strcspn(message, "\n"); /* what follows are names of nodes */
+	int first_line = (int) strcspn(message, "\n"); /* the rest are names of nodes */
 	struct text duration CLEANUP(text_done) = {0};
 	int code = session_code_of(session);
 
@@ -83,7 +83,7 @@ static int check_session_status(const struct session *session, struct err *err)
 		       first_line, message);
 }
 
-/* A filter that fits no task leaves the master's own, which is always there. */
+/* A filter that matches no task leaves only the master's own, which is always included. */
 static void add_filter(struct text *config, const struct session_target *target)
 {
 	struct text filter CLEANUP(text_done) = {0};
@@ -153,7 +153,7 @@ static void forget_devices(struct session *session)
 	session->n_devices = 0;
 }
 
-/* A task that did not answer is not asked again: a server forgets a session that nobody uses. */
+/* A task that did not answer is not contacted again: a server drops an unused session. */
 static void close_session(struct session *session)
 {
 	if (session_code_of(session) != TF_CODE_DEADLINE_EXCEEDED)
@@ -217,8 +217,8 @@ int session_list_devices(struct session *session, const struct session_device **
 	return 0;
 }
 
-/* Matrices of SIDE by SIDE floats: the left one has row + 1 everywhere in a row, the right one
- * column + 1 everywhere in a column. */
+/* Matrices of SIDE by SIDE floats. In the left one each element is its row + 1, in the right one
+ * its column + 1. */
 #define SIDE 8
 
 static float left_value(int row, int column)
@@ -262,7 +262,7 @@ static bool is_product(const struct session *session, const struct TF_Tensor *ma
 	return true;
 }
 
-/* An operation of the graph, placed on the device. `inputs` may be NULL. */
+/* Adds an operation to the graph, placed on the device. `inputs` may be NULL. */
 static struct TF_Operation *add_operation(struct session *session, const char *kind,
 					  const char *type_attribute, const char *device,
 					  struct TF_Operation *const inputs[2])
@@ -279,8 +279,8 @@ static struct TF_Operation *add_operation(struct session *session, const char *k
 	return functions->finish_operation(description, session->status);
 }
 
-/* The matrices are fed and not constants, which would be multiplied wherever the graph is
- * simplified, and not on the device. */
+/* The matrices are fed. Constants would be multiplied wherever the graph is simplified, not on the
+ * device. */
 static int run_product(struct session *session, struct TF_Operation *const inputs[2],
 		       struct TF_Operation *product, struct TF_Tensor **ret_product,
 		       struct err *err)

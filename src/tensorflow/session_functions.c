@@ -1,4 +1,4 @@
-/* A name and a place for each. */
+/* The name and position of each function. */
 #include "tensorflow/session_functions.h"
 
 static const struct library_function rows[] = {

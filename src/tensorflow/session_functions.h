@@ -1,4 +1,4 @@
-/* The functions of TensorFlow's C API that a client's session needs.
+/* The functions of TensorFlow's C API for a client's session.
  *
  * Source: tensorflow/c/c_api.h, tf_buffer.h and tf_tensor.h, the same since TensorFlow 2.12. */
 #pragma once
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* TensorFlow's own types; only pointers to them are held, but for what is passed as a whole. */
+/* TensorFlow's own types; muster only holds pointers to them, except those passed by value. */
 struct TF_SessionOptions;
 struct TF_Session;
 struct TF_Graph;
@@ -70,6 +70,6 @@ struct session_functions {
 	size_t (*tensor_size)(const struct TF_Tensor *tensor);
 };
 
-/* ERR_UNSUPPORTED names what the library lacks. */
+/* Returns ERR_UNSUPPORTED with the functions that the library lacks. */
 int session_functions_find(const struct library *library, struct session_functions *ret_functions,
 			   struct err *err) MUST_USE;

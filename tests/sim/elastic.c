@@ -158,13 +158,13 @@ static void answer_held(struct play *play)
 static void check_aside(struct play *play, const struct world *world)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot past;
+	struct rendezvous_snapshot snapshot;
 	size_t n_excluded = 0, n_others;
 
-	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &past);
-	for (size_t i = 0; i < past.n_excluded; i++) {
-		n_excluded += world_rank(world, past.aside[i].id) >= 0;
-		if (strcmp(past.aside[i].id, play->first) == 0)
+	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &snapshot);
+	for (size_t i = 0; i < snapshot.n_excluded; i++) {
+		n_excluded += world_rank(world, snapshot.excluded[i].id) >= 0;
+		if (strcmp(snapshot.excluded[i].id, play->first) == 0)
 			*play->first = '\0';
 	}
 	n_others = world->n_members - n_excluded;
@@ -271,10 +271,10 @@ static struct json *kept_by_server(const struct play *play)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *kept = json_new_object();
-	struct rendezvous_snapshot past;
+	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &past);
-	rendezvous_snapshot_set(kept, &past);
+	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &snapshot);
+	rendezvous_snapshot_set(kept, &snapshot);
 	return kept;
 }
 
@@ -288,11 +288,12 @@ static void back_up(struct play *play)
 static void restore_server(struct play *play, const struct json *kept)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot past = {0};
+	struct rendezvous_snapshot snapshot = {0};
 
-	hold(play, rendezvous_snapshot_read(kept, arena, &past, NULL) == 0, "what is kept is read");
+	hold(play, rendezvous_snapshot_read(kept, arena, &snapshot, NULL) == 0,
+	     "what is kept is read");
 	rendezvous_free(play->rendezvous);
-	play->rendezvous = rendezvous_restore(&play->settings, &past, play->server_back_at);
+	play->rendezvous = rendezvous_restore(&play->settings, &snapshot, play->server_back_at);
 }
 
 static void restore_newest(struct play *play)

@@ -507,13 +507,13 @@ static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
 	struct rendezvous *rendezvous = three_of(2);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct rendezvous_settings settings = two_to_four;
-	struct rendezvous_snapshot past;
+	struct rendezvous_snapshot snapshot;
 	msec now = START + 60000;
 
 	(void) state;
 	fail_often(rendezvous, "a", 3, &now);
-	rendezvous_take_snapshot(rendezvous, now, arena, &past);
-	struct rendezvous *other = rendezvous_restore(&settings, &past, now);
+	rendezvous_take_snapshot(rendezvous, now, arena, &snapshot);
+	struct rendezvous *other = rendezvous_restore(&settings, &snapshot, now);
 
 	take(other, RENDEZVOUS_JOIN, "a", now + 10);
 	take(other, RENDEZVOUS_JOIN, "b", now + 10);
@@ -530,11 +530,11 @@ static void a_server_that_is_started_again_holds_no_last_call(void **state)
 {
 	struct rendezvous *rendezvous = three();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot past;
+	struct rendezvous_snapshot snapshot;
 
 	(void) state;
-	rendezvous_take_snapshot(rendezvous, NOW, arena, &past);
-	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
+	rendezvous_take_snapshot(rendezvous, NOW, arena, &snapshot);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, NOW);
 
 	assert_world(other, "1: a b c");
 	take(other, RENDEZVOUS_JOIN, "b", NOW + 10);
@@ -552,7 +552,7 @@ static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void 
 {
 	struct rendezvous *rendezvous = three();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot past;
+	struct rendezvous_snapshot snapshot;
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN,
 					.id = "a",
 					.offer = "a",
@@ -560,8 +560,8 @@ static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void 
 					.has_acknowledged = true};
 
 	(void) state;
-	rendezvous_take_snapshot(rendezvous, NOW, arena, &past);
-	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
+	rendezvous_take_snapshot(rendezvous, NOW, arena, &snapshot);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, NOW);
 
 	take(other, RENDEZVOUS_JOIN, "d", NOW + 10);
 	take(other, RENDEZVOUS_JOIN, "c", NOW + 10);

@@ -112,14 +112,14 @@ static void another_process_goes_on_with_it(void **state)
 {
 	struct restart_budget budget = budget_of(2, 10 * MINUTE, 9);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct restart_budget_snapshot past;
+	struct restart_budget_snapshot snapshot;
 
 	(void) state;
 	restart_budget_progress(&budget, 5);
 	assert_granted(&budget, START);
 	assert_granted(&budget, START + 4 * MINUTE);
-	restart_budget_take_snapshot(&budget, START + 5 * MINUTE, arena, &past);
-	struct restart_budget other = restart_budget_restore(&budget.terms, &past, 0);
+	restart_budget_take_snapshot(&budget, START + 5 * MINUTE, arena, &snapshot);
+	struct restart_budget other = restart_budget_restore(&budget.terms, &snapshot, 0);
 
 	assert_ended(&other, 4 * MINUTE, RESTARTS_SPENT);
 	assert_granted(&other, 5 * MINUTE);
