@@ -38,7 +38,8 @@ static void free_entry(struct archive_entry **entry)
 	archive_entry_free(*entry);
 }
 
-static la_ssize_t keep_bytes(struct archive *writer, void *data, const void *bytes, size_t len)
+static la_ssize_t append_packed_bytes(struct archive *writer, void *data, const void *bytes,
+				      size_t len)
 {
 	struct archive_pack *pack = data;
 
@@ -64,7 +65,8 @@ static int open_writer(struct archive_pack *pack, enum archive_format format, st
 	pack->writer = archive_or_end(archive_write_new());
 	if (set_format(pack->writer, format) < ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(pack->writer, 0) < ARCHIVE_OK ||
-	    archive_write_open2(pack->writer, pack, NULL, keep_bytes, NULL, NULL) < ARCHIVE_OK)
+	    archive_write_open2(pack->writer, pack, NULL, append_packed_bytes, NULL, NULL) <
+		    ARCHIVE_OK)
 		return archive_set_err(err, pack->writer, "pack", pack->name);
 	return 0;
 }

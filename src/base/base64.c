@@ -42,21 +42,21 @@ void base64_add(struct text *text, const void *bytes, size_t len)
 		add_group(text, (const unsigned char *) bytes + i, len - i);
 }
 
-static bool take_padding(struct reading *reading)
+static bool accept_base64_padding(struct reading *reading)
 {
 	reading->n_padding++;
 	return reading->is_padded && reading->n_padding <= 2 &&
 	       reading->n_characters % 4 + reading->n_padding <= 4 && reading->n_characters % 4 > 1;
 }
 
-static bool take_character(struct reading *reading, char character)
+static bool decode_base64_character(struct reading *reading, char character)
 {
 	const char *found = character ? strchr(reading->alphabet, character) : NULL;
 
 	if (reading->is_padded && (character == '\n' || character == '\r'))
 		return true;
 	if (character == '=')
-		return take_padding(reading);
+		return accept_base64_padding(reading);
 	if (!found || reading->n_padding)
 		return false;
 	reading->bits = reading->bits << 6 | (uint32_t) (found - reading->alphabet);
@@ -79,7 +79,7 @@ static int decode_base64_text(struct reading *reading, const char *text, size_t 
 			      struct err *err)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!take_character(reading, text[i]))
+		if (!decode_base64_character(reading, text[i]))
 			return err_set(err, ERR_INVALID,
 				       "not valid base64: unexpected character at position %zu",
 				       i + 1);

@@ -36,7 +36,7 @@ static struct json *ours(json_t *value)
 }
 
 /* Jansson returns NULL for valid input only if memory is lacking. */
-static struct json *made(json_t *value)
+static struct json *require_json_memory(json_t *value)
 {
 	if (!value)
 		mem_abort();
@@ -100,7 +100,7 @@ int json_read(const char *bytes, size_t len, struct json **ret_value, struct err
 	return 0;
 }
 
-/* The replacements of json_read_mended for what json_read rejects. */
+/* The replacements of json_read_repaired for what json_read rejects. */
 
 static size_t string_length(const char *bytes, size_t len)
 {
@@ -171,7 +171,7 @@ static void add_mended(struct text *text, const char *bytes, size_t len)
 	}
 }
 
-int json_read_mended(const char *bytes, size_t len, struct json **ret_value, struct err *err)
+int json_read_repaired(const char *bytes, size_t len, struct json **ret_value, struct err *err)
 {
 	struct text mended CLEANUP(text_done) = {0};
 	int rc = json_read(bytes, len, ret_value, err);
@@ -335,14 +335,14 @@ struct json *json_new_bool(bool value)
 
 struct json *json_new_integer(int64_t value)
 {
-	return made(json_integer(value));
+	return require_json_memory(json_integer(value));
 }
 
 struct json *json_new_real(double value)
 {
 	bool is_finite = value - value == 0;
 
-	return is_finite ? made(json_real(value)) : json_new_null();
+	return is_finite ? require_json_memory(json_real(value)) : json_new_null();
 }
 
 struct json *json_new_string(const char *value)
@@ -350,26 +350,26 @@ struct json *json_new_string(const char *value)
 	if (!value)
 		return json_new_null();
 	if (text_is_utf8(value, strlen(value)))
-		return made(json_string(value));
+		return require_json_memory(json_string(value));
 	struct text valid CLEANUP(text_done) = {0};
 
 	text_add_as_utf8(&valid, value, strlen(value));
-	return made(json_string(text_of(&valid)));
+	return require_json_memory(json_string(text_of(&valid)));
 }
 
 struct json *json_new_array(void)
 {
-	return made(json_array());
+	return require_json_memory(json_array());
 }
 
 struct json *json_new_object(void)
 {
-	return made(json_object());
+	return require_json_memory(json_object());
 }
 
 struct json *json_new_copy(const struct json *value)
 {
-	return value ? made(json_deep_copy(theirs(value))) : json_new_null();
+	return value ? require_json_memory(json_deep_copy(theirs(value))) : json_new_null();
 }
 
 struct json *json_ref(struct json *value)

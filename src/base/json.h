@@ -39,8 +39,8 @@ int json_read(const char *bytes, size_t len, struct json **ret_value, struct err
  * unreadable. What json_read rejects is replaced: U+0000 by U+FFFD, a value that is nested too
  * deeply by null, an integer beyond 64 bits by a real, and of duplicate keys the last value
  * counts. */
-int json_read_mended(const char *bytes, size_t len, struct json **ret_value,
-		     struct err *err) MUST_USE;
+int json_read_repaired(const char *bytes, size_t len, struct json **ret_value,
+		       struct err *err) MUST_USE;
 /* Append on one line; or indented by two spaces, with a final line feed. */
 void json_add_compact(struct text *text, const struct json *value);
 void json_add_pretty(struct text *text, const struct json *value);

@@ -38,7 +38,7 @@ static uint32_t mix(size_t i, uint32_t b, uint32_t c, uint32_t d)
 	return (b ^ c ^ d) + 0xca62c1d6;
 }
 
-static void take_block(uint32_t state[5], const uint8_t *block)
+static void hash_sha1_block(uint32_t state[5], const uint8_t *block)
 {
 	uint32_t words[ROUNDS];
 	uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
@@ -61,7 +61,7 @@ static void take_block(uint32_t state[5], const uint8_t *block)
 }
 
 /* The remaining bytes, a bit, zeros, and the length in bits: one block or two. */
-static void take_end(uint32_t state[5], const uint8_t *bytes, size_t left, size_t len)
+static void hash_sha1_tail(uint32_t state[5], const uint8_t *bytes, size_t left, size_t len)
 {
 	uint8_t end[2 * BLOCK_SIZE] = {0};
 	size_t size = left + 1 + LENGTH_SIZE > BLOCK_SIZE ? 2 * BLOCK_SIZE : BLOCK_SIZE;
@@ -70,7 +70,7 @@ static void take_end(uint32_t state[5], const uint8_t *bytes, size_t left, size_
 	end[left] = 0x80;
 	store_big_endian(end + size - LENGTH_SIZE, (uint64_t) len * 8, LENGTH_SIZE);
 	for (size_t at = 0; at < size; at += BLOCK_SIZE)
-		take_block(state, end + at);
+		hash_sha1_block(state, end + at);
 }
 
 void sha1(const void *bytes, size_t len, uint8_t ret_digest[SHA1_SIZE])
@@ -80,8 +80,8 @@ void sha1(const void *bytes, size_t len, uint8_t ret_digest[SHA1_SIZE])
 	size_t left = len;
 
 	for (; left >= BLOCK_SIZE; block += BLOCK_SIZE, left -= BLOCK_SIZE)
-		take_block(state, block);
-	take_end(state, block, left, len);
+		hash_sha1_block(state, block);
+	hash_sha1_tail(state, block, left, len);
 	for (size_t i = 0; i < 5; i++)
 		store_big_endian(ret_digest + 4 * i, state[i], 4);
 }

@@ -221,7 +221,7 @@ static const char *copy_text(struct reader *reader, const yaml_char_t *text)
 	return arena_copy_text(reader->arena, (const char *) text);
 }
 
-static int remember_anchor(struct reader *reader, const yaml_char_t *name, struct node *node)
+static int store_yaml_anchor(struct reader *reader, const yaml_char_t *name, struct node *node)
 {
 	if (!name)
 		return 0;
@@ -260,7 +260,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
 	node->text = copy_text(reader, event->data.scalar.value);
 	node->tag = copy_text(reader, event->data.scalar.tag);
 	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	return remember_anchor(reader, event->data.scalar.anchor, node);
+	return store_yaml_anchor(reader, event->data.scalar.anchor, node);
 }
 
 static int read_node(struct reader *reader, const yaml_event_t *event, int depth,
@@ -298,7 +298,7 @@ static int read_entries(struct reader *reader, int depth, struct node *node)
 static int read_collection(struct reader *reader, const yaml_char_t *anchor, int depth,
 			   struct node *node)
 {
-	int rc = remember_anchor(reader, anchor, node);
+	int rc = store_yaml_anchor(reader, anchor, node);
 
 	if (rc < 0)
 		return rc;

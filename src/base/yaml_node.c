@@ -22,8 +22,8 @@ struct valuer {
 	struct err *err;
 };
 
-static int take_value(struct valuer *valuer, const struct node *node, int depth,
-		      struct json **ret_value);
+static int build_yaml_value(struct valuer *valuer, const struct node *node, int depth,
+			    struct json **ret_value);
 
 int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
 {
@@ -136,7 +136,8 @@ static bool is_in_typographic_quotes(const struct node *node)
 				    TYPOGRAPHIC_QUOTE_SIZE);
 }
 
-static int take_scalar(struct valuer *valuer, const struct node *node, struct json **ret_value)
+static int build_yaml_scalar(struct valuer *valuer, const struct node *node,
+			     struct json **ret_value)
 {
 	struct yaml_scalar scalar;
 	int rc = resolve(valuer, node, &scalar);
@@ -162,14 +163,14 @@ static int take_scalar(struct valuer *valuer, const struct node *node, struct js
 	return 0;
 }
 
-static int take_list(struct valuer *valuer, const struct node *node, int depth,
-		     struct json **ret_value)
+static int build_yaml_list(struct valuer *valuer, const struct node *node, int depth,
+			   struct json **ret_value)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
 
 	for (const struct node_entry *entry = node->first; entry; entry = entry->next) {
 		struct json *item = NULL;
-		int rc = take_value(valuer, entry->value, depth, &item);
+		int rc = build_yaml_value(valuer, entry->value, depth, &item);
 
 		if (rc < 0)
 			return rc;
@@ -239,8 +240,8 @@ static int duplicate_key(struct valuer *valuer, const struct node *map,
 			  first->key->place.column);
 }
 
-static int take_members(struct valuer *valuer, const struct node *map, int depth,
-			struct json *object)
+static int build_yaml_members(struct valuer *valuer, const struct node *map, int depth,
+			      struct json *object)
 {
 	for (struct node_entry *entry = map->first; entry; entry = entry->next) {
 		if (is_merge(entry))
@@ -253,7 +254,7 @@ static int take_members(struct valuer *valuer, const struct node *map, int depth
 			return duplicate_key(valuer, map, entry);
 		struct json *value = NULL;
 
-		rc = take_value(valuer, entry->value, depth, &value);
+		rc = build_yaml_value(valuer, entry->value, depth, &value);
 		if (rc < 0)
 			return rc;
 		json_set(object, entry->name, value);
@@ -271,7 +272,7 @@ static int merge_map(struct valuer *valuer, const struct node *node, int depth, 
 	if (resolve_yaml_alias(node)->kind != NODE_MAP)
 		return yaml_fault(valuer->err, ERR_INVALID, node->place,
 				  "'<<' needs a map or a list of maps");
-	int rc = take_value(valuer, node, depth, &merged);
+	int rc = build_yaml_value(valuer, node, depth, &merged);
 
 	if (rc < 0)
 		return rc;
@@ -296,11 +297,11 @@ static int merge_yaml_value(struct valuer *valuer, const struct node *node, int 
 	return 0;
 }
 
-static int take_map(struct valuer *valuer, const struct node *map, int depth,
-		    struct json **ret_value)
+static int build_yaml_map(struct valuer *valuer, const struct node *map, int depth,
+			  struct json **ret_value)
 {
 	struct json *object CLEANUP(json_cleanup) = json_new_object();
-	int rc = take_members(valuer, map, depth, object);
+	int rc = build_yaml_members(valuer, map, depth, object);
 	bool has_merged = false;
 
 	for (const struct node_entry *entry = map->first; entry && rc == 0; entry = entry->next) {
@@ -327,8 +328,8 @@ static int pay(struct valuer *valuer, const struct node *node)
 	return 0;
 }
 
-static int take_value(struct valuer *valuer, const struct node *node, int depth,
-		      struct json **ret_value)
+static int build_yaml_value(struct valuer *valuer, const struct node *node, int depth,
+			    struct json **ret_value)
 {
 	const struct node *target = resolve_yaml_alias(node);
 	int rc = pay(valuer, target);
@@ -336,13 +337,13 @@ static int take_value(struct valuer *valuer, const struct node *node, int depth,
 	if (rc < 0)
 		return rc;
 	if (target->kind == NODE_SCALAR)
-		return take_scalar(valuer, target, ret_value);
+		return build_yaml_scalar(valuer, target, ret_value);
 	if (depth == YAML_DEPTH_LIMIT)
 		return yaml_fault(valuer->err, ERR_LIMIT, node->place,
 				  "nested more than %d levels deep", YAML_DEPTH_LIMIT);
 	if (target->kind == NODE_LIST)
-		return take_list(valuer, target, depth + 1, ret_value);
-	return take_map(valuer, target, depth + 1, ret_value);
+		return build_yaml_list(valuer, target, depth + 1, ret_value);
+	return build_yaml_map(valuer, target, depth + 1, ret_value);
 }
 
 int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_value,
@@ -354,7 +355,7 @@ int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_va
 		.err = err,
 	};
 
-	return take_value(&valuer, root, 0, ret_value);
+	return build_yaml_value(&valuer, root, 0, ret_value);
 }
 
 /* One step of a path: `name` and `len`, or an index where `name` is NULL. */

@@ -17,7 +17,7 @@ static void skip(struct check *check, enum check_step step)
 	check->steps[step].state = CHECK_SKIPPED;
 }
 
-static void skip_what_nobody_asked_for(struct check *check)
+static void skip_unrequested_steps(struct check *check)
 {
 	const struct check_request *request = &check->request;
 
@@ -67,7 +67,7 @@ void check_init(struct check *check, const struct check_request *request, msec n
 		add_own_tasks(check, "worker", request->workers);
 		add_own_tasks(check, "ps", request->ps);
 	}
-	skip_what_nobody_asked_for(check);
+	skip_unrequested_steps(check);
 	if (request->is_on_kubernetes)
 		skip(check, CHECK_LIBRARY);
 	else

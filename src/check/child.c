@@ -65,7 +65,7 @@ static void close_pipe(struct check_child *child)
 }
 
 /* Takes one chunk; 0: nothing available now. */
-static size_t take_chunk(struct check_child *child)
+static size_t read_check_child_chunk(struct check_child *child)
 {
 	char chunk[CHUNK_SIZE];
 	ssize_t len = read(child->fd, chunk, sizeof(chunk));
@@ -81,7 +81,7 @@ static size_t take_chunk(struct check_child *child)
 
 static void on_check_child_readable(void *data)
 {
-	take_chunk(data);
+	read_check_child_chunk(data);
 }
 
 static struct check_child *new_child(const struct check_child_settings *settings, pid_t pid, int fd)
@@ -149,7 +149,7 @@ void check_child_finish(struct check_child *child)
 	if (!child)
 		return;
 	while (child->watch && len > 0 && taken < LEFT_IN_PIPE) {
-		len = take_chunk(child);
+		len = read_check_child_chunk(child);
 		taken += len;
 	}
 	forward_child_line(child);

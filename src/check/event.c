@@ -64,7 +64,7 @@ static const char *string_of(const struct json *event, const char *key)
 
 /* Events of servers. */
 
-static bool take_serving(struct check *check, const char *from, const struct json *event)
+static bool apply_serving_event(struct check *check, const char *from, const struct json *event)
 {
 	struct check_task *task = check_find_task(check, string_of(event, "task"));
 
@@ -77,7 +77,7 @@ static bool take_serving(struct check *check, const char *from, const struct jso
 	return true;
 }
 
-static bool take_network(struct check *check, const char *from, const struct json *event)
+static bool apply_network_event(struct check *check, const char *from, const struct json *event)
 {
 	(void) from;
 	return check_network_add(&check->network, event);
@@ -96,7 +96,7 @@ static struct check_task *task_of(struct check *check, const struct json *event)
 					: check_find_task(check, name);
 }
 
-static bool take_devices(struct check *check, const char *from, const struct json *event)
+static bool apply_devices_event(struct check *check, const char *from, const struct json *event)
 {
 	const struct json *list = json_get(event, "devices");
 	struct check_task *task = task_of(check, event);
@@ -117,7 +117,7 @@ static bool take_devices(struct check *check, const char *from, const struct jso
 	return true;
 }
 
-static bool take_ran(struct check *check, const char *from, const struct json *event)
+static bool apply_task_ran_event(struct check *check, const char *from, const struct json *event)
 {
 	struct check_task *task = task_of(check, event);
 
@@ -127,7 +127,7 @@ static bool take_ran(struct check *check, const char *from, const struct json *e
 	return task != NULL;
 }
 
-static bool take_probe_error(struct check *check, const char *from, const struct json *event)
+static bool apply_probe_error_event(struct check *check, const char *from, const struct json *event)
 {
 	const char *code = string_of(event, "code");
 	const char *message = string_of(event, "message");
@@ -156,7 +156,7 @@ static bool accept_answer_event(struct check *check, const char *from, const str
 
 /* Events of models. */
 
-static bool take_data(struct check *check, const char *from, const struct json *event)
+static bool apply_dataset_event(struct check *check, const char *from, const struct json *event)
 {
 	(void) from;
 	check->data_name = check_copy_words(check, string_of(event, "name"));
@@ -165,7 +165,7 @@ static bool take_data(struct check *check, const char *from, const struct json *
 	return true;
 }
 
-static bool take_trainer_error(struct check *check, const char *from, const struct json *event)
+static bool apply_trainer_error(struct check *check, const char *from, const struct json *event)
 {
 	struct check_trainer *trainer = check_find_trainer(check, from);
 	const char *message = string_of(event, "message");
@@ -177,7 +177,7 @@ static bool take_trainer_error(struct check *check, const char *from, const stru
 	return true;
 }
 
-static bool take_training_begins(struct check *check, const char *from, const struct json *event)
+static bool apply_training_start(struct check *check, const char *from, const struct json *event)
 {
 	struct check_trainer *trainer = check_find_trainer(check, from);
 
@@ -187,7 +187,7 @@ static bool take_training_begins(struct check *check, const char *from, const st
 	return trainer != NULL;
 }
 
-static bool take_training_ends(struct check *check, const char *from, const struct json *event)
+static bool apply_training_end(struct check *check, const char *from, const struct json *event)
 {
 	struct check_trainer *trainer = check_find_trainer(check, from);
 
@@ -214,7 +214,7 @@ static bool accept_step_event(struct check *check, const char *from, const struc
 	return true;
 }
 
-static bool take_result(struct check *check, const char *from, const struct json *event)
+static bool apply_result_event(struct check *check, const char *from, const struct json *event)
 {
 	(void) from;
 	json_free(check->figures);
@@ -233,18 +233,18 @@ static const struct kind {
 	enum check_job job;
 	take_fn take;
 } kinds[] = {
-	{"serving", CHECK_SERVERS_JOB, take_serving},
-	{"network", CHECK_SERVERS_JOB, take_network},
-	{"devices", CHECK_PROBE_JOB, take_devices},
-	{"ran", CHECK_PROBE_JOB, take_ran},
-	{"error", CHECK_PROBE_JOB, take_probe_error},
+	{"serving", CHECK_SERVERS_JOB, apply_serving_event},
+	{"network", CHECK_SERVERS_JOB, apply_network_event},
+	{"devices", CHECK_PROBE_JOB, apply_devices_event},
+	{"ran", CHECK_PROBE_JOB, apply_task_ran_event},
+	{"error", CHECK_PROBE_JOB, apply_probe_error_event},
 	{"ran", CHECK_ROLL_CALL_JOB, accept_answer_event},
-	{"data", CHECK_MODEL_JOB, take_data},
-	{"training-begins", CHECK_MODEL_JOB, take_training_begins},
-	{"training-ends", CHECK_MODEL_JOB, take_training_ends},
+	{"data", CHECK_MODEL_JOB, apply_dataset_event},
+	{"training-begins", CHECK_MODEL_JOB, apply_training_start},
+	{"training-ends", CHECK_MODEL_JOB, apply_training_end},
 	{"step", CHECK_MODEL_JOB, accept_step_event},
-	{"result", CHECK_MODEL_JOB, take_result},
-	{"error", CHECK_MODEL_JOB, take_trainer_error},
+	{"result", CHECK_MODEL_JOB, apply_result_event},
+	{"error", CHECK_MODEL_JOB, apply_trainer_error},
 };
 
 bool check_accept_event(struct check *check, enum check_job job, const char *from,
@@ -283,7 +283,8 @@ static bool split_line(const char *line, size_t len, struct text *from, const ch
 /* "muster: …" is a message of muster about a job. On this machine the first one is the reason and
  * the others are consequences. On a cluster it says what Pods wait for, and the last one is
  * current. */
-static bool keep_own_words(struct check *check, enum check_job job, const char *line, size_t len)
+static bool store_muster_message(struct check *check, enum check_job job, const char *line,
+				 size_t len)
 {
 	static const char beginning[] = "muster: ";
 	size_t skipped = sizeof(beginning) - 1;
@@ -305,7 +306,7 @@ bool check_accept_line(struct check *check, enum check_job job, const char *line
 	const char *rest;
 
 	if (!split_line(line, len, &from, &rest)) {
-		keep_own_words(check, job, line, len);
+		store_muster_message(check, job, line, len);
 		return false;
 	}
 	size_t rest_len = len - (size_t) (rest - line);
@@ -355,8 +356,8 @@ static bool has_role(const struct failure *failure)
 	return failure->role && failure->role[0];
 }
 
-static void keep_failure(struct check *check, struct check_job_record *record,
-			 const struct failure *failure)
+static void store_check_failure(struct check *check, struct check_job_record *record,
+				const struct failure *failure)
 {
 	record->failure =
 		check_copy_words(check, failure->message ? failure->message : failure->reason);
@@ -369,8 +370,8 @@ static void keep_failure(struct check *check, struct check_job_record *record,
 }
 
 /* A server that another process stopped exits with code 0, which the job counts as no failure. */
-static void keep_early_end(struct check *check, struct check_job_record *record,
-			   const struct status *status)
+static void store_early_replica_exit(struct check *check, struct check_job_record *record,
+				     const struct status *status)
 {
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
@@ -391,7 +392,7 @@ void check_record_failure(struct check *check, enum check_job job, const struct 
 	const struct failure *failure = status->failure;
 
 	if (failure && (has_role(failure) || was_wanted))
-		keep_failure(check, record, failure);
+		store_check_failure(check, record, failure);
 	else if (job == CHECK_SERVERS_JOB)
-		keep_early_end(check, record, status);
+		store_early_replica_exit(check, record, status);
 }

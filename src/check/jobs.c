@@ -77,7 +77,7 @@ static void on_line(const char *line, size_t len, void *data)
 	notify_check_news(child->jobs);
 }
 
-static void tell_failure_to_start(struct job_child *child, const struct err *err)
+static void report_check_start_failed(struct job_child *child, const struct err *err)
 {
 	struct check_jobs *jobs = child->jobs;
 	char *line CLEANUP(mem_free_text) = mem_format("muster: %s", err->text);
@@ -106,7 +106,7 @@ static void start_check_job_child(struct job_child *child, char *const *argument
 	};
 
 	if (check_child_start(&settings, &child->child, &err) < 0)
-		tell_failure_to_start(child, &err);
+		report_check_start_failed(child, &err);
 }
 
 /* The models are written to disk when the first job needs them. */
@@ -120,7 +120,7 @@ static void start_job(struct job_child *child)
 	check_job_started(check, child->job, loop_now());
 	if (child->job == CHECK_MODEL_JOB &&
 	    check_models_install(jobs->settings.state_folder, &models, &err) < 0) {
-		tell_failure_to_start(child, &err);
+		report_check_start_failed(child, &err);
 		return;
 	}
 	jobs->programs.model = models;

@@ -10,7 +10,7 @@ static bool all_are(const struct check *check, check_task_fn is_so)
 	return check->n_tasks > 0 && check_count_tasks(check, is_so) == check->n_tasks;
 }
 
-static enum check_state look_at_servers(struct check *check, msec now)
+static enum check_state evaluate_server_step(struct check *check, msec now)
 {
 	(void) now;
 	return all_are(check, check_task_serves) ? CHECK_PASSED : CHECK_RUNNING;
@@ -24,7 +24,7 @@ static size_t count_ways(const struct check *check)
 	return check->n_tasks * (check->n_tasks - 1);
 }
 
-static enum check_state look_at_network(struct check *check, msec now)
+static enum check_state evaluate_network_step(struct check *check, msec now)
 {
 	if (check->network.count < count_ways(check))
 		return CHECK_RUNNING;
@@ -37,7 +37,7 @@ static bool has_device_error(const struct check *check)
 }
 
 /* The number of a remote cluster's tasks is known once the list is complete. */
-static enum check_state look_at_devices(struct check *check, msec now)
+static enum check_state evaluate_device_step(struct check *check, msec now)
 {
 	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
 	bool any_has_run = check_count_tasks(check, check_task_has_run) > 0;
@@ -51,7 +51,7 @@ static enum check_state look_at_devices(struct check *check, msec now)
 	return CHECK_FAILED;
 }
 
-static enum check_state look_at_session(struct check *check, msec now)
+static enum check_state evaluate_session_step(struct check *check, msec now)
 {
 	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
 
@@ -71,7 +71,7 @@ static bool all_have_trained(const struct check *check)
 	return true;
 }
 
-static enum check_state look_at_training(struct check *check, msec now)
+static enum check_state evaluate_training_step(struct check *check, msec now)
 {
 	if (all_have_trained(check))
 		return CHECK_PASSED;
@@ -81,7 +81,7 @@ static enum check_state look_at_training(struct check *check, msec now)
 	return CHECK_FAILED;
 }
 
-static enum check_state look_at_result(struct check *check, msec now)
+static enum check_state evaluate_result_step(struct check *check, msec now)
 {
 	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
 		return CHECK_RUNNING;
@@ -91,21 +91,21 @@ static enum check_state look_at_result(struct check *check, msec now)
 }
 
 /* Library and data are recorded, not evaluated. */
-static enum check_state look_at_step(struct check *check, enum check_step step, msec now)
+static enum check_state evaluate_check_step(struct check *check, enum check_step step, msec now)
 {
 	switch (step) {
 	case CHECK_SERVERS:
-		return look_at_servers(check, now);
+		return evaluate_server_step(check, now);
 	case CHECK_NETWORK:
-		return look_at_network(check, now);
+		return evaluate_network_step(check, now);
 	case CHECK_DEVICES:
-		return look_at_devices(check, now);
+		return evaluate_device_step(check, now);
 	case CHECK_SESSION:
-		return look_at_session(check, now);
+		return evaluate_session_step(check, now);
 	case CHECK_TRAINING:
-		return look_at_training(check, now);
+		return evaluate_training_step(check, now);
 	case CHECK_RESULT:
-		return look_at_result(check, now);
+		return evaluate_result_step(check, now);
 	case CHECK_LIBRARY:
 	case CHECK_DATA:
 	case CHECK_STEP_COUNT:
@@ -145,7 +145,7 @@ static enum check_state time_out_check_step(struct check *check, enum check_step
 }
 
 /* The model is stopped meanwhile, so its end has no meaning. */
-static enum check_state hear_roll_call(struct check *check, enum check_step step, msec now)
+static enum check_state evaluate_roll_call(struct check *check, enum check_step step, msec now)
 {
 	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended || now >= check_wake_at(check))
 		return time_out_check_step(check, step, now);
@@ -159,8 +159,8 @@ enum check_state check_judge(struct check *check, enum check_step step, msec now
 		return CHECK_FAILED;
 	}
 	if (check->roll_called != MSEC_UNSET)
-		return hear_roll_call(check, step, now);
-	enum check_state state = look_at_step(check, step, now);
+		return evaluate_roll_call(check, step, now);
+	enum check_state state = evaluate_check_step(check, step, now);
 
 	if (state != CHECK_RUNNING || now < check_wake_at(check))
 		return state;

@@ -65,8 +65,8 @@ static bool runs_operations(const struct device_name *name)
 	return text_equals(name->kind, "CPU") || text_equals(name->kind, "GPU");
 }
 
-static void keep_devices(struct probe *probe, struct trial *trial,
-			 const struct session_device *devices, size_t count)
+static void store_trial_devices(struct probe *probe, struct trial *trial,
+				const struct session_device *devices, size_t count)
 {
 	struct arena *arena = probe->arena;
 
@@ -109,7 +109,7 @@ static void list_devices(struct probe *probe, struct trial *trial)
 		report_probe_failure(probe, PROBE_DEVICES, trial, session, &err);
 		return;
 	}
-	keep_devices(probe, trial, devices, count);
+	store_trial_devices(probe, trial, devices, count);
 	probe_report_devices(probe->request, "devices", trial->task->name, trial->devices,
 			     trial->n_devices, seconds_since(start));
 	trial->session = TAKE(session);
@@ -147,7 +147,7 @@ static void try_tasks(struct probe *probe)
 }
 
 /* Reported last, after the tasks that are missing by name. */
-static void tell_lost_servers(struct probe *probe)
+static void report_lost_servers(struct probe *probe)
 {
 	for (size_t i = 0; i < probe->servers.count; i++) {
 		const struct probe_server *server = &probe->servers.servers[i];
@@ -198,7 +198,7 @@ int probe_run(const struct probe_request *request, struct err *err)
 		failure = try_cluster(&probe, err);
 	if (failure)
 		return failure;
-	tell_lost_servers(&probe);
+	report_lost_servers(&probe);
 	if (probe.n_failures > 0)
 		return err_set(err, ERR_UNREACHABLE, "some servers could not be reached");
 	return 0;

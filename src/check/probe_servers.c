@@ -24,7 +24,7 @@ void probe_servers_done(struct probe_servers *servers)
 	free(servers->servers);
 }
 
-static void take_finding(size_t peer, const struct network_finding *finding, void *data)
+static void on_probe_server_finding(size_t peer, const struct network_finding *finding, void *data)
 {
 	struct probe_server *server = &((struct probe_servers *) data)->servers[peer];
 
@@ -50,7 +50,7 @@ int probe_servers_reach(struct probe_servers *servers, msec timeout, struct err 
 		.n_peers = servers->count,
 		.own = servers->count,
 		.timeout = timeout,
-		.tell = take_finding,
+		.tell = on_probe_server_finding,
 		.data = servers,
 	};
 

@@ -91,8 +91,8 @@ static enum answer query_session_tasks(struct search *search, enum session_reach
 }
 
 /* `who` is used if no task is known by name. */
-static void tell_silence(struct search *search, const char *task, const char *server,
-			 const char *who)
+static void report_silent_task(struct search *search, const char *task, const char *server,
+			       const char *who)
 {
 	const char *name = task ? task : who;
 	char *message CLEANUP(mem_free_text) = mem_format(
@@ -103,7 +103,7 @@ static void tell_silence(struct search *search, const char *task, const char *se
 }
 
 /* The silence may be the master's own, and would repeat for every name. */
-static void take_silence(struct search *search, const char *job, int index)
+static void handle_task_silence(struct search *search, const char *job, int index)
 {
 	char *task CLEANUP(mem_free_text) = mem_format("%s-%d", job, index);
 	const char *given = search->master->at->url;
@@ -113,12 +113,12 @@ static void take_silence(struct search *search, const char *job, int index)
 	search->is_lost = query_session_tasks(search, SESSION_MASTER, NULL, 0,
 					      search->request->timeout) == ANSWER_SILENCE;
 	if (search->is_lost) {
-		tell_silence(search, NULL, given, given);
+		report_silent_task(search, NULL, given, given);
 		return;
 	}
 	search->err = err;
 	search->code = code;
-	tell_silence(search, task, NULL, NULL);
+	report_silent_task(search, task, NULL, NULL);
 }
 
 static void find_job_tasks(struct search *search, const char *job)
@@ -130,7 +130,7 @@ static void find_job_tasks(struct search *search, const char *job)
 		if (answer == ANSWER_NO)
 			return;
 		if (answer == ANSWER_SILENCE)
-			take_silence(search, job, index);
+			handle_task_silence(search, job, index);
 	}
 }
 
@@ -191,7 +191,7 @@ static int find_all(struct search *search)
 	find_all_job_tasks(search);
 	if (search->n_silent == 0 &&
 	    query_session_tasks(search, SESSION_ALL, NULL, 0, request->timeout) == ANSWER_SILENCE)
-		tell_silence(search, NULL, NULL, "a task of a job with a name of its own");
+		report_silent_task(search, NULL, NULL, "a task of a job with a name of its own");
 	return search->n_silent ? ERR_UNREACHABLE : 0;
 }
 

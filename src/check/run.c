@@ -65,7 +65,7 @@ static void report(struct check_supervision *supervision)
 }
 
 /* Before a step is given up, paused processes are recorded: they cannot answer. */
-static void look_at_clock(struct check_supervision *supervision, msec now)
+static void check_step_deadline(struct check_supervision *supervision, msec now)
 {
 	struct check *check = &supervision->check;
 	bool is_over = now >= check_wake_at(check);
@@ -83,7 +83,7 @@ static void on_check_timer(void *data)
 	msec now = loop_now();
 
 	supervision->has_news = false;
-	look_at_clock(supervision, now);
+	check_step_deadline(supervision, now);
 	check_jobs_serve(supervision->jobs);
 	msec kill_at = check_jobs_escalate_signal(supervision->jobs, now);
 
@@ -120,7 +120,7 @@ static void on_check_signal(int number, void *data)
 }
 
 /* The outer process was killed: if we were killed next, no process would end our jobs. */
-static void on_outer_gone(void *data)
+static void on_check_outer_killed(void *data)
 {
 	struct check_supervision *supervision = data;
 
@@ -167,7 +167,7 @@ static int set_up_check_run(struct check_supervision *supervision, int outer_gon
 	supervision->timer = loop_new_timer(supervision->loop, on_check_timer, supervision);
 	if (outer_gone_fd >= 0)
 		supervision->outer_gone = loop_watch_readable(supervision->loop, outer_gone_fd,
-							      on_outer_gone, supervision);
+							      on_check_outer_killed, supervision);
 	const struct check_console_settings console = {
 		.loop = supervision->loop,
 		.format = settings->format,
@@ -203,7 +203,7 @@ static void tear_down_check_run(struct check_supervision *supervision)
 
 /* The steps that muster performs itself. */
 
-static bool look_at_library(struct check_supervision *supervision)
+static bool run_library_step(struct check_supervision *supervision)
 {
 	struct text what CLEANUP(text_done) = {0};
 	struct err err = {0};
@@ -216,7 +216,7 @@ static bool look_at_library(struct check_supervision *supervision)
 	return rc == 0;
 }
 
-static bool look_at_data(struct check_supervision *supervision)
+static bool run_dataset_step(struct check_supervision *supervision)
 {
 	struct text what CLEANUP(text_done) = {0};
 	struct err err = {0};
@@ -240,7 +240,7 @@ static void on_way(const struct json *event, void *data)
 	on_check_news(supervision);
 }
 
-static int take_own_steps(struct check_supervision *supervision, struct err *err)
+static int run_own_steps(struct check_supervision *supervision, struct err *err)
 {
 	const struct check_request *request = supervision->settings->request;
 
@@ -249,7 +249,7 @@ static int take_own_steps(struct check_supervision *supervision, struct err *err
 		check_look(&supervision->check, loop_now());
 		return 0;
 	}
-	if (!look_at_library(supervision) || !look_at_data(supervision) || !request->is_remote)
+	if (!run_library_step(supervision) || !run_dataset_step(supervision) || !request->is_remote)
 		return 0;
 	return check_reach_start(supervision->loop, request, on_way, supervision,
 				 &supervision->reach, err);
@@ -266,7 +266,7 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 
 	check_init(&supervision.check, settings->request, loop_now());
 	if (set_up_check_run(&supervision, outer_gone_fd, err) < 0 ||
-	    take_own_steps(&supervision, err) < 0)
+	    run_own_steps(&supervision, err) < 0)
 		return err->code;
 	on_check_news(&supervision);
 	loop_run(supervision.loop);

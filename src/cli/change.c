@@ -4,7 +4,7 @@
 #include "cli/lookup.h"
 #include "status/status.h"
 
-static int check_goes_on(const struct json *job, const char *name, struct err *err)
+static int check_job_unfinished(const struct json *job, const char *name, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -22,7 +22,7 @@ int change_job(const struct found_job *found, const struct json *patch, struct e
 	struct json *job CLEANUP(json_cleanup) = NULL;
 
 	if (client->functions->get(client, found->name, &job, err) ||
-	    check_goes_on(job, found->name, err))
+	    check_job_unfinished(job, found->name, err))
 		return err->code;
 	return client->functions->patch(client, found->name, patch, err);
 }

@@ -3,12 +3,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/console_options.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/run_on_cluster.h"
 #include "cli/watch.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "console/console.h"
@@ -57,7 +57,8 @@ static void attachment_done(struct attachment *attachment)
 
 /* Takes the job's present state. */
 
-static int take_status(struct attachment *attachment, const struct json *object, struct err *err)
+static int store_attached_status(struct attachment *attachment, const struct json *object,
+				 struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -79,7 +80,7 @@ static int read_attached_job(struct attachment *attachment, struct err *err)
 	int rc = found->client->functions->get(found->client, found->name, &object, err);
 
 	if (rc == 0)
-		rc = take_status(attachment, object, err);
+		rc = store_attached_status(attachment, object, err);
 	if (rc < 0 || attachment->job)
 		return rc;
 	rc = client_read_job(object, &attachment->job, err);
@@ -98,7 +99,7 @@ static void on_drained(void *data)
 }
 
 /* Its record was deleted, or cannot be read: the last known status is out of date. */
-static void handle_record_lost(struct attachment *attachment, int rc)
+static void handle_job_record_lost(struct attachment *attachment, int rc)
 {
 	bool is_deleted = rc == ERR_NOT_FOUND;
 	struct status last = attachment->status;
@@ -115,7 +116,7 @@ static void handle_record_lost(struct attachment *attachment, int rc)
 
 static void finish_attachment(struct attachment *attachment)
 {
-	handle_record_lost(attachment, read_attached_job(attachment, NULL));
+	handle_job_record_lost(attachment, read_attached_job(attachment, NULL));
 	attachment->is_ending = true;
 	attachment->exit_code = attachment->status.exit_code;
 	console_finish(attachment->console, &attachment->status, on_drained, attachment);
@@ -195,7 +196,7 @@ static int set_up_attachment(struct attachment *attachment, struct err *err)
 	return rc < 0 ? rc : read_attached_job(attachment, err);
 }
 
-static int look_on(struct attachment *attachment, struct err *err)
+static int run_attachment(struct attachment *attachment, struct err *err)
 {
 	int rc = set_up_attachment(attachment, err);
 
@@ -208,7 +209,7 @@ static int look_on(struct attachment *attachment, struct err *err)
 	return 0;
 }
 
-static int tell_end(const struct attachment *attachment)
+static int print_attached_outcome(const struct attachment *attachment)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -233,13 +234,13 @@ static int attach_here(const struct options *options, const struct found_job *fo
 	    console_options_read(options, attachment.job, &attachment.console_options, &err) < 0)
 		return attach_fail(&err);
 	if (attachment.is_over)
-		return tell_end(&attachment);
+		return print_attached_outcome(&attachment);
 	if (option_flag(options, "detach")) {
 		output_print_message("job '%s' runs on this machine and already has a supervisor",
 				     found->name);
 		return EXIT_REFUSED;
 	}
-	return look_on(&attachment, &err) < 0 ? attach_fail(&err) : attachment.exit_code;
+	return run_attachment(&attachment, &err) < 0 ? attach_fail(&err) : attachment.exit_code;
 }
 
 int attach_fail(const struct err *err)

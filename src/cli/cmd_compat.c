@@ -1,6 +1,7 @@
 /* muster compat: the command line of an older program. */
 #include "base/mem.h"
 #include "base/names.h"
+#include "cli/commands.h"
 #include "command/call.h"
 #include "command/compat.h"
 #include "command/options.h"

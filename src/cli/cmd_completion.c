@@ -1,7 +1,7 @@
 /* muster completion: the script that completes command lines of muster in a shell, and the words
  * that the script requests. */
+#include "cli/commands.h"
 #include "cli/completion.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 

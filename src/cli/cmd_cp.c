@@ -1,11 +1,11 @@
 /* muster cp: copies files and directories into and out of a job's Pods. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/copy_call.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "status/status.h"

@@ -1,8 +1,8 @@
 /* muster delete: stops running jobs, and deletes their records and logs. */
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "spec/job.h"
@@ -62,7 +62,7 @@ static int delete_named(const struct options *options, struct lookup *lookup)
 }
 
 /* The cluster is not contacted. */
-static int forget_named(const struct options *options, struct lookup *lookup)
+static int delete_named_records(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
 	int exit_code = EXIT_DONE;
@@ -143,7 +143,7 @@ static int delete_run(const struct options *options)
 		return EXIT_USAGE;
 	}
 	if (option_flag(options, "forget"))
-		return forget_named(options, lookup);
+		return delete_named_records(options, lookup);
 	return is_all_finished ? delete_finished(options, lookup) : delete_named(options, lookup);
 }
 

@@ -1,7 +1,7 @@
 /* muster doctor: what this machine has for training jobs, what is missing, and how to fix it. */
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "doctor/collect.h"
@@ -33,7 +33,7 @@ static void print_json(const struct doctor_report *report)
 	output_add_object(object, "json");
 }
 
-static void say_conclusion(const struct doctor_report *report)
+static void print_doctor_conclusion(const struct doctor_report *report)
 {
 	size_t n_missing = doctor_count(report, DOCTOR_MISSING);
 	size_t n_warnings = doctor_count(report, DOCTOR_WARNING);
@@ -66,7 +66,7 @@ static int doctor_run(const struct options *options)
 	else
 		print_rows(&report);
 	output_flush();
-	say_conclusion(&report);
+	print_doctor_conclusion(&report);
 	return doctor_count(&report, DOCTOR_MISSING) ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "cli/commands.h"
 #include "cli/rendezvous_asker.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 
@@ -97,7 +97,7 @@ static bool is_among(const struct json *members, const struct json *member)
 	return false;
 }
 
-static void tell_those_that_left(struct drain *drain, const struct json *members)
+static void print_left_members(struct drain *drain, const struct json *members)
 {
 	struct json *left CLEANUP(json_cleanup) = drain->leaving;
 
@@ -122,11 +122,11 @@ static void on_drain_answer(int status, const struct json *answer, void *data)
 	struct json *members = json_get(answer, "members");
 
 	if (status == 404 && drain->leaving) /* the job has ended, and was deleted */
-		tell_those_that_left(drain, NULL);
+		print_left_members(drain, NULL);
 	else if (status != 200 || !json_is(members, JSON_ARRAY))
 		rendezvous_asker_refuse(&drain->asker, status, answer);
 	else if (drain->leaving)
-		tell_those_that_left(drain, members);
+		print_left_members(drain, members);
 	else
 		begin_waiting(drain, members);
 }

@@ -4,10 +4,10 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "io/private_network.h"
@@ -72,7 +72,7 @@ static bool is_running(const char *job_uid, const struct replica_status *replica
 }
 
 /* The program is searched in PATH, which is the replica's. */
-static int go_on_as(char **environment, const char *const *command, struct err *err)
+static int replace_process_image(char **environment, const char *const *command, struct err *err)
 {
 	char **own = environ;
 
@@ -108,7 +108,7 @@ static int exec_here(const char *job_uid, const struct replica_status *replica,
 		return rc;
 	char **environment CLEANUP(mem_free_any) = list_entries(&text);
 
-	return go_on_as(environment, command, err);
+	return replace_process_image(environment, command, err);
 }
 
 /* The selected replica; zero it to begin. */
@@ -195,7 +195,7 @@ static const struct replica_status *find_status(const struct target *target, str
 	return NULL;
 }
 
-static void give_no_input(void)
+static void redirect_stdin_to_null(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -217,7 +217,7 @@ static int run_here(const struct options *options, const struct target *target,
 		return EXIT_INTERNAL;
 	}
 	if (option_is_given(options, "stdin") && !option_flag(options, "stdin"))
-		give_no_input();
+		redirect_stdin_to_null();
 	assert(target->job);
 	const struct json *uid = json_get_path(target->tfjob, "metadata", "uid", NULL);
 	int rc = exec_here(json_as_string(uid, ""), replica, target->job->has_private_network,

@@ -1,10 +1,10 @@
 /* muster fetch: copies the directories that a job's --fetch names, now. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/copy_call.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "io/folder.h"

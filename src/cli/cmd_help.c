@@ -1,4 +1,5 @@
 /* muster help [COMMAND]: the list of commands, or the usage of one. */
+#include "cli/commands.h"
 #include "command/call.h"
 #include "command/help.h"
 #include "command/options.h"

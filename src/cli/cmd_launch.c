@@ -1,6 +1,7 @@
 /* muster launch: an agent of an elastic job; replaces torchrun. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
@@ -8,7 +9,6 @@
 #include "cli/lookup.h"
 #include "cli/program.h"
 #include "cli/run_here.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "elastic/agent.h"

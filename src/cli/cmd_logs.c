@@ -1,11 +1,11 @@
 /* muster logs: the stored output of a job's replicas, and new output as they print it. */
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/fetched_logs.h"
 #include "cli/kube_cluster.h"
 #include "cli/log_selection.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "console/line_format.h"
@@ -93,7 +93,7 @@ static void end_following(struct logs *logs)
 
 /* Lines that are printed while they are fetched come in the order of their times, as from a
  * directory with all of them. */
-static void hold_back(struct logs *logs)
+static void hold_incomplete_lines(struct logs *logs)
 {
 	if (logs->comes_bit_by_bit && !wants_to_follow(logs))
 		log_reader_hold(log_view_reader(logs->view),
@@ -107,7 +107,7 @@ static void on_known(void *data)
 
 	if (!logs->view || logs->is_ending)
 		return;
-	hold_back(logs);
+	hold_incomplete_lines(logs);
 	log_view_on_news(logs->view);
 }
 
@@ -304,7 +304,7 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 
 	if (logs->is_ending)
 		return;
-	hold_back(logs);
+	hold_incomplete_lines(logs);
 	switch (news) {
 	case FOLDER_CHANGED:
 		log_view_on_news(logs->view);
@@ -371,8 +371,8 @@ static int exit_code_of(const struct logs *logs)
 }
 
 /* If the job's cluster cannot be reached, the lines on this machine are printed all the same. */
-static int look_up(struct logs *logs, struct found_job *ret_found, bool *ret_is_cut_off,
-		   struct err *err)
+static int find_job_for_logs(struct logs *logs, struct found_job *ret_found, bool *ret_is_cut_off,
+			     struct err *err)
 {
 	int rc = lookup_job(logs->lookup, logs->argument, ret_found, err);
 
@@ -391,7 +391,7 @@ static int find_logged_job(struct logs *logs, struct err *err)
 	bool is_cut_off;
 
 	logs->lookup = lookup_new(logs->options);
-	if (look_up(logs, &found, &is_cut_off, err))
+	if (find_job_for_logs(logs, &found, &is_cut_off, err))
 		return err->code;
 	logs->name = found.name;
 	logs->client = found.client;
@@ -403,7 +403,7 @@ static int find_logged_job(struct logs *logs, struct err *err)
 
 /* The words after a job that are its replicas; returns their number. A single one is like --role
  * and --index, so that only its log is fetched from a cluster. */
-static size_t take_replicas(struct logs *logs, const char *const *words, size_t count)
+static size_t parse_log_replicas(struct logs *logs, const char *const *words, size_t count)
 {
 	struct log_selection *selection = &logs->selection;
 	size_t n_replicas = 0;
@@ -453,7 +453,7 @@ static size_t show_next(const struct options *options, const char *const *words,
 		*ret_exit_code = output_fail(&err);
 		return count;
 	}
-	n_used += take_replicas(&logs, words + n_used, count - n_used);
+	n_used += parse_log_replicas(&logs, words + n_used, count - n_used);
 	*ret_exit_code = show_logs(&logs);
 	return n_used;
 }

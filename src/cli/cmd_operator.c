@@ -1,8 +1,8 @@
 /* muster operator: manages the TFJob objects of a cluster. */
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
-#include "command/command.h"
 #include "command/options.h"
 
 static int operator_run_command(const struct options *options)

@@ -1,8 +1,8 @@
 /* muster orchestrator: the rendezvous server of the agents of elastic jobs. */
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/orchestrator_call.h"
-#include "command/command.h"
 #include "command/output.h"
 #include "rendezvous/member_wire.h"
 

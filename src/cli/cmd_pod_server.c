@@ -1,7 +1,7 @@
 /* muster pod-server: starts the training of a Pod when a master has sent the Pod's role. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "command/command.h"
+#include "cli/commands.h"
 #include "command/input.h"
 #include "command/options.h"
 #include "command/output.h"

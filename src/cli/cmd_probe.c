@@ -2,7 +2,7 @@
  * run. */
 #include "base/mem.h"
 #include "check/probe.h"
-#include "command/command.h"
+#include "cli/commands.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "command/table.h"
@@ -39,7 +39,7 @@ static void probe_call_done(struct probe_call *call)
 	arena_free(call->arena);
 }
 
-static void keep_event(struct json *events, const struct json *event)
+static void store_probe_task_event(struct json *events, const struct json *event)
 {
 	json_set(events, json_as_string(json_get(event, "task"), ""), json_new_copy(event));
 }
@@ -55,7 +55,8 @@ static void on_probe_event(const struct json *event, void *data)
 	if (text_equals(kind, "error"))
 		output_print_message("%s", json_as_string(json_get(event, "message"), ""));
 	else
-		keep_event(text_equals(kind, "ran") ? call->ran : call->answered, event);
+		store_probe_task_event(text_equals(kind, "ran") ? call->ran : call->answered,
+				       event);
 }
 
 static char *join_devices(const struct json *devices)
@@ -116,7 +117,7 @@ static int open_library(struct library **ret_library, void *data, struct err *er
 
 /* Every call of TensorFlow has its own limit. A call that exceeds it twice, once for the request
  * and once for closing the session, hangs; the signal leaves the rest to the outer process. */
-static void take_begin(const char *doing, void *data)
+static void on_session_call_begin(const char *doing, void *data)
 {
 	struct probe_call *call = data;
 	msec limit = 2 * timeout_of(call) + HANG_LIMIT;
@@ -134,7 +135,7 @@ static NORETURN void probe(struct probe_call *call)
 		.n_servers = call->n_servers,
 		.timeout = timeout_of(call),
 		.open_library = open_library,
-		.on_begin = take_begin,
+		.on_begin = on_session_call_begin,
 		.tell = on_probe_event,
 		.data = call,
 	};

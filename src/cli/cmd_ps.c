@@ -1,10 +1,10 @@
 /* muster ps: lists this user's jobs on this machine, and those on a cluster. */
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "command/table.h"

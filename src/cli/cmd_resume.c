@@ -1,9 +1,9 @@
 /* muster resume: resumes suspended jobs, and restarts jobs that were stopped or have failed. */
 #include "base/mem.h"
 #include "cli/change.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "jobs/resumption.h"

@@ -2,13 +2,13 @@
  * on a cluster. */
 #include "base/mem.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/pod_options.h"
 #include "cli/run_here.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "kube/objects.h"
@@ -111,7 +111,7 @@ static void warn_of_own_identity(const struct job *job)
 }
 
 /* "would start worker-0 to worker-3: python3 -u train.py" for each role. */
-static void tell_what_would_start(const struct job *job)
+static void print_planned_starts(const struct job *job)
 {
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
@@ -137,7 +137,7 @@ static int show_plan(const struct options *options, const struct job *job)
 
 	output_add_object(job->document, format ? format : "yaml");
 	output_flush();
-	tell_what_would_start(job);
+	print_planned_starts(job);
 	return EXIT_DONE;
 }
 

@@ -1,9 +1,9 @@
 /* muster scale: changes the number of a role's replicas. */
 #include "base/mem.h"
 #include "cli/change.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "spec/job.h"
@@ -101,7 +101,7 @@ static bool restarts_whole(const struct job *job, const struct json *specs)
 	return false;
 }
 
-static void tell_of_restart(const struct job *job)
+static void print_restart_notice(const struct job *job)
 {
 	struct text grace CLEANUP(text_done) = {0};
 
@@ -126,7 +126,7 @@ static int scale(const struct found_job *found, const char *const *counts, size_
 	if (add_counts(reading.job, counts, n_counts, specs, err))
 		return err->code;
 	if (is_any_at_work(&reading) && restarts_whole(reading.job, specs))
-		tell_of_restart(reading.job);
+		print_restart_notice(reading.job);
 	return change_job(found, patch, err);
 }
 

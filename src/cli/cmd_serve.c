@@ -1,9 +1,9 @@
 /* muster serve: creates jobs that clients request over HTTP, and runs them on a cluster. */
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
 #include "cli/server_access.h"
-#include "command/command.h"
 #include "command/options.h"
 
 static int serve_run(const struct options *options)

@@ -1,7 +1,7 @@
 /* muster server: a TensorFlow server in this process. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "command/command.h"
+#include "cli/commands.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "io/cores.h"
@@ -103,7 +103,7 @@ static bool read_settings(const struct options *options, struct server_settings 
 	return false;
 }
 
-static void tell_library(const struct library_place *place)
+static void print_library_place(const struct library_place *place)
 {
 	output_print_message("library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
 			     place->version ? place->package : "", place->version ? " " : "",
@@ -120,7 +120,7 @@ static bool find_library(const struct options *options, struct library_place **r
 
 	if (!library_find(&search, ret_library, &looked_at, &err)) {
 		if (option_flag(options, "verbose"))
-			tell_library(*ret_library);
+			print_library_place(*ret_library);
 		return true;
 	}
 	output_print_errors(&looked_at);
@@ -144,7 +144,7 @@ static void print_serving(const struct server_call *call, const struct serving *
 }
 
 /* Users get all of it, programs only what is not an event. */
-static void tell_network(const struct json *event, const char *sentence, void *data)
+static void on_network_event(const struct json *event, const char *sentence, void *data)
 {
 	const struct server_call *call = data;
 	bool is_for_programs = option_text(call->options, "output") != NULL;
@@ -179,7 +179,7 @@ static void warn_of_open_port(const struct cluster_spec *spec)
 		(int) geteuid());
 }
 
-static void tell_serving(const struct serving *serving, void *data)
+static void on_server_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
 
@@ -204,10 +204,10 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
 		.settings = settings,
 		.library = call->library,
 		.shows_log = option_flag(call->options, "verbose"),
-		.on_network = option_flag(call->options, "network") ? tell_network : NULL,
+		.on_network = option_flag(call->options, "network") ? on_network_event : NULL,
 		.network_timeout =
 			option_duration(call->options, "network-timeout", NETWORK_TIMEOUT),
-		.on_serving = tell_serving,
+		.on_serving = on_server_serving,
 		.on_failure = on_serving_failure,
 		.data = (void *) call,
 	};

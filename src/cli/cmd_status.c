@@ -1,11 +1,11 @@
 /* muster status: all facts about one job. */
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/status_text.h"
 #include "cli/watch.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "io/terminal.h"

@@ -1,8 +1,8 @@
 /* muster stop: stops jobs gracefully, and waits until all their processes have exited. */
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "reconcile/waiting_reason.h"
@@ -36,8 +36,8 @@ static void add_grace(const struct json *tfjob, struct text *text)
 	text_add_duration(text, job->grace);
 }
 
-static void tell_progress(struct progress *progress, const struct json *job,
-			  const struct status *status)
+static void print_stop_progress(struct progress *progress, const struct json *job,
+				const struct status *status)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -71,7 +71,7 @@ static bool show_progress(const struct json *job, const struct status *status, v
 	progress->is_unsupervised = client_job_is_unsupervised(job) && !status_is_finished(status);
 	if (watch_is_left(job, status) || progress->is_unsupervised)
 		return true;
-	tell_progress(progress, job, status);
+	print_stop_progress(progress, job, status);
 	print_stop_obstacles(progress, status);
 	return false;
 }

@@ -1,10 +1,10 @@
 /* muster submit: creates a job for the operator of a cluster. */
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
 #include "cli/kube_cluster.h"
 #include "cli/pod_options.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "kube/objects.h"

@@ -1,8 +1,8 @@
 /* muster suspend: stops the processes of jobs gracefully, and keeps the jobs to be resumed. */
 #include "cli/change.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 

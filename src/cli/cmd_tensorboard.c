@@ -2,10 +2,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/tensorboard.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "spec/fetch.h"
@@ -79,8 +79,9 @@ static int read_log_place(const struct options *options, const struct json *docu
 	return 0;
 }
 
-static int see_on_cluster(const struct options *options, const struct found_job *found,
-			  const struct fetch *fetch, const struct tensorboard_settings *settings)
+static int show_cluster_tensorboard(const struct options *options, const struct found_job *found,
+				    const struct fetch *fetch,
+				    const struct tensorboard_settings *settings)
 {
 	struct copy_place place CLEANUP(copy_place_done) = {0};
 	const struct tensorboard_call call = {
@@ -111,8 +112,9 @@ static char *fetched_folder(const char *job, const struct fetch *fetch)
 			  is_contents ? "" : base);
 }
 
-static int see_here(const struct options *options, const struct found_job *found,
-		    const struct fetch *fetch, const struct tensorboard_settings *settings)
+static int show_local_tensorboard(const struct options *options, const struct found_job *found,
+				  const struct fetch *fetch,
+				  const struct tensorboard_settings *settings)
 {
 	char *folder CLEANUP(mem_free_text) = option_text(options, "logdir")
 						      ? mem_copy_text(fetch->path)
@@ -129,8 +131,8 @@ static int see_here(const struct options *options, const struct found_job *found
 	return EXIT_FAILED;
 }
 
-static int see(const struct options *options, const struct found_job *found,
-	       const struct json *document)
+static int show_job_tensorboard(const struct options *options, const struct found_job *found,
+				const struct json *document)
 {
 	struct log_place place CLEANUP(log_place_done) = {0};
 	const struct tensorboard_settings settings = {
@@ -148,8 +150,9 @@ static int see(const struct options *options, const struct found_job *found,
 			found->name);
 		return output_fail(&err);
 	}
-	return lookup_namespace(found) ? see_on_cluster(options, found, &place.fetch, &settings)
-				       : see_here(options, found, &place.fetch, &settings);
+	return lookup_namespace(found)
+		       ? show_cluster_tensorboard(options, found, &place.fetch, &settings)
+		       : show_local_tensorboard(options, found, &place.fetch, &settings);
 }
 
 static int tensorboard_run(const struct options *options)
@@ -164,7 +167,7 @@ static int tensorboard_run(const struct options *options)
 	if (lookup_job(lookup, arguments[0], &found, &err) ||
 	    found.client->functions->get(found.client, found.name, &document, &err))
 		return output_fail(&err);
-	return see(found.options, &found, document);
+	return show_job_tensorboard(found.options, &found, document);
 }
 
 static const struct option_row rows_of_tensorboard[] = {

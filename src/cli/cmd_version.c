@@ -1,6 +1,6 @@
 /* muster version: prints the version. */
 #include "cli/cluster_support.h"
-#include "command/command.h"
+#include "cli/commands.h"
 #include "command/options.h"
 #include "command/output.h"
 

@@ -1,9 +1,9 @@
 /* muster wait: waits until a job has finished, and exits with the job's own code. */
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "io/loop.h"
@@ -18,7 +18,7 @@ struct sight {
 	bool is_unsupervised;
 };
 
-static void tell_unsupervised(const struct sight *sight)
+static void print_unsupervised_notice(const struct sight *sight)
 {
 	const struct found_job *job = sight->job;
 	char *words CLEANUP(mem_free_text) =
@@ -32,7 +32,7 @@ static void tell_unsupervised(const struct sight *sight)
 
 /* The code of a job whose finish was not observed is uncertain; a replica may have been deleted,
  * too. */
-static void tell_unseen(const struct status *status)
+static void print_unobserved_end(const struct status *status)
 {
 	const struct failure *failure = status->failure;
 
@@ -42,17 +42,17 @@ static void tell_unseen(const struct status *status)
 		output_print_message("%s", failure->message);
 }
 
-static bool take_exit_code(const struct json *job, const struct status *status, void *data)
+static bool on_awaited_status(const struct json *job, const struct status *status, void *data)
 {
 	struct sight *sight = data;
 	bool was_unsupervised = sight->is_unsupervised;
 
 	if (sight->exit_code < 0 && status_is_finished(status))
-		tell_unseen(status);
+		print_unobserved_end(status);
 	sight->exit_code = status->exit_code;
 	sight->is_unsupervised = client_job_is_unsupervised(job);
 	if (sight->is_unsupervised && !was_unsupervised && !status_is_finished(status))
-		tell_unsupervised(sight);
+		print_unsupervised_notice(sight);
 	return watch_is_left(job, status) || (sight->is_unsupervised && status_is_finished(status));
 }
 
@@ -71,7 +71,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 	struct sight sight = {.job = job, .exit_code = -1};
 	enum watch_end end;
 
-	if (watch_job(job->client, job->name, until, take_exit_code, &sight, &end, &err))
+	if (watch_job(job->client, job->name, until, on_awaited_status, &sight, &end, &err))
 		return report_wait_failure(&err);
 	switch (end) {
 	case WATCH_ENOUGH:

@@ -252,7 +252,7 @@ static void add_values_behind_equals(const struct line *line)
 /* Plain arguments: their kinds are the words of the usage line. */
 
 /* Reads the next word of a usage form, without the marks for optional and repeated words. */
-static char *take_token(const char **form, bool *ret_is_repeated)
+static char *parse_usage_token(const char **form, bool *ret_is_repeated)
 {
 	size_t len = strcspn(*form, " \n");
 	struct text token = {0};
@@ -275,7 +275,7 @@ static char *find_token(const char *form, size_t position)
 	bool is_repeated = false;
 
 	for (size_t i = 0; *form && *form != '\n' && (!token || i <= position);) {
-		char *next = take_token(&form, &is_repeated);
+		char *next = parse_usage_token(&form, &is_repeated);
 
 		if (text_equals(next, "OPTIONS")) {
 			free(next);

@@ -97,7 +97,7 @@ static void copying_done(struct copying *copying)
 
 /* The copy. */
 
-static void say_what_came(const struct copying *copying)
+static void print_fetched_files(const struct copying *copying)
 {
 	const struct copy_place *place = copying->call->place;
 	char *what CLEANUP(mem_free_text) = kube_copy_describe(copying->copy);
@@ -123,7 +123,7 @@ static void on_copy_end(const char *warnings, const struct err *err, void *data)
 
 	copy_progress_end(copying->progress);
 	if (!err && copying->call->is_fetch)
-		say_what_came(copying);
+		print_fetched_files(copying);
 	copying->copy = NULL;
 	if (!err && *warnings)
 		output_print_message("%s", warnings);

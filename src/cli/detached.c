@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-static int tell_object(const struct options *options, const char *namespace_name, const char *name)
+static int print_detached_object(const struct options *options, const char *namespace_name,
+				 const char *name)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -25,7 +26,7 @@ static int tell_object(const struct options *options, const char *namespace_name
 
 /* When a job ends, muster kills all processes that its processes have started, also another muster
  * process in the background. */
-static void tell_where(const char *words)
+static void print_follow_hint(const char *words)
 {
 	const char *above = getenv("MUSTER_JOB_NAME");
 
@@ -45,13 +46,13 @@ int detached_report(const struct options *options, const char *namespace_name, c
 	struct text line CLEANUP(text_done) = {0};
 
 	if (option_text(options, "output"))
-		return tell_object(options, namespace_name, name);
+		return print_detached_object(options, namespace_name, name);
 	text_addf(&line, "%s\n", name);
 	output_add(&line);
 	output_flush();
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
 
 	if (!option_flag(options, "quiet"))
-		tell_where(words);
+		print_follow_hint(words);
 	return EXIT_DONE;
 }

@@ -20,7 +20,7 @@ struct look {
 	struct text last; /* the last output */
 };
 
-static void look_done(struct look *look)
+static void elastic_status_done(struct look *look)
 {
 	rendezvous_asker_done(&look->asker);
 	text_done(&look->last);
@@ -112,7 +112,7 @@ static void read_elastic_call(struct look *look, struct text *faults)
 
 int elastic_status(const struct options *options)
 {
-	struct look look CLEANUP(look_done) = {.options = options};
+	struct look look CLEANUP(elastic_status_done) = {.options = options};
 	struct text faults CLEANUP(text_done) = {0};
 
 	look.asker.ask = request_elastic_status;

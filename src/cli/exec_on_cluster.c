@@ -68,7 +68,7 @@ static void on_input(void *data)
 
 /* The terminal. */
 
-static void tell_size(struct running *running)
+static void send_terminal_size(struct running *running)
 {
 	struct terminal_size size = terminal_size(STDIN_FILENO);
 
@@ -81,7 +81,7 @@ static void on_resize(int number, void *data)
 
 	(void) number;
 	if (running->exec)
-		tell_size(running);
+		send_terminal_size(running);
 }
 
 static void begin_terminal(struct running *running)
@@ -91,7 +91,7 @@ static void begin_terminal(struct running *running)
 	if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
 		output_print_message("%s", err.text);
 	running->resizes = loop_watch_signal(running->pod.loop, SIGWINCH, on_resize, running);
-	tell_size(running);
+	send_terminal_size(running);
 }
 
 /* Until the command has started, Ctrl-C ends this process. */

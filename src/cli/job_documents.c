@@ -69,7 +69,7 @@ bool job_documents_open(const struct options *options, struct job_documents *doc
 }
 
 /* getrandom(2) gives up to 256 bytes whole once the pool is ready, and is interrupted before. */
-static void take_random(void *bytes, size_t len)
+static void fill_random_bytes(void *bytes, size_t len)
 {
 	while (len > 0 && getrandom(bytes, len, 0) != (ssize_t) len)
 		;
@@ -98,7 +98,7 @@ static bool append_template(const struct options *options, struct job_documents 
 	template_values_read(options, &values, faults);
 	if (faults->len)
 		return false;
-	const struct template_call call = {values.list, values.count, take_random};
+	const struct template_call call = {values.list, values.count, fill_random_bytes};
 	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
 
 	job_documents_print_errors(options, &notes);
@@ -194,7 +194,8 @@ static void add_document_name(struct text *names, const struct document *documen
 }
 
 /* Other objects (a Service, a volume claim) are for kubectl. */
-static void tell_others(const struct options *options, const struct job_documents *documents)
+static void print_unused_documents(const struct options *options,
+				   const struct job_documents *documents)
 {
 	struct text names CLEANUP(text_done) = {0};
 	size_t n_others = 0;
@@ -227,7 +228,7 @@ const struct document *job_documents_choose(const struct options *options,
 			  file, n_jobs);
 	if (n_jobs != 1)
 		return NULL;
-	tell_others(options, documents);
+	print_unused_documents(options, documents);
 	while (!job_documents_is_job(documents, index))
 		index++;
 	return documents->list[index];

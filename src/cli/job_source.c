@@ -192,7 +192,8 @@ static void hide_variables(struct variables *variables, const char *job_name,
 }
 
 /* The files for Pods, and the command in them. */
-static bool find_travel(const struct options *options, struct job_source *source, struct err *err)
+static bool find_program_pod_files(const struct options *options, struct job_source *source,
+				   struct err *err)
 {
 	struct pod_files *pod_files = &source->program;
 	const char *folder = option_text(options, "sync");
@@ -291,7 +292,7 @@ static const char *const *find_program(const struct options *options, struct job
 	static const char *const nothing[] = {NULL};
 	struct err err;
 
-	if (source->is_for_kubernetes && find_travel(options, source, &err))
+	if (source->is_for_kubernetes && find_program_pod_files(options, source, &err))
 		return source->program.command;
 	if (!source->is_for_kubernetes &&
 	    !find_program_here(options, &program->command, &program->interpreter, &err))

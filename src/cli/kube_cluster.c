@@ -60,7 +60,7 @@ char *kube_cluster_write_place(const struct options *options, const struct kube_
 }
 
 /* As kubectl prints them. */
-static void tell_warning(const char *sentence, void *data)
+static void on_kube_warning(const char *sentence, void *data)
 {
 	(void) data;
 	output_print_message("Warning: %s", sentence);
@@ -77,7 +77,7 @@ int kube_cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct
 	if (rc < 0)
 		return rc;
 	config = NULL; /* the login owns it now */
-	(*ret_login)->on_warning = tell_warning;
+	(*ret_login)->on_warning = on_kube_warning;
 	(*ret_login)->timeout = option_duration(data, "request-timeout", 0);
 	return 0;
 }

@@ -148,7 +148,7 @@ static char *master_of(const struct options *options)
 }
 
 /* "localhost:0" is torchrun's endpoint for a single machine. */
-static bool is_made_up(const char *endpoint)
+static bool is_placeholder_endpoint(const char *endpoint)
 {
 	return !*endpoint || text_equals(endpoint, "localhost:0") ||
 	       text_equals(endpoint, "127.0.0.1:0");
@@ -162,7 +162,7 @@ static void read_endpoint(const struct options *options, struct launch *launch, 
 	const char *word = has_said ? said : master;
 
 	/* A single machine needs no endpoint; torchrun makes one up as well. */
-	if (!word || is_made_up(word) || rendezvous_flag(options, "standalone") ||
+	if (!word || is_placeholder_endpoint(word) || rendezvous_flag(options, "standalone") ||
 	    (!has_said && launch->terms.max == 1))
 		return;
 	rendezvous_endpoint_read(word, &launch->endpoint, faults);

@@ -202,8 +202,8 @@ static int open_namespace(struct lookup *lookup, const struct options *options,
 }
 
 /* To this namespace, or the selected one. */
-static int take_way(struct lookup *lookup, const char *namespace_name, const struct way **ret_way,
-		    struct err *err)
+static int select_namespace_way(struct lookup *lookup, const char *namespace_name,
+				const struct way **ret_way, struct err *err)
 {
 	struct client *client = NULL;
 	int rc = read_config(lookup, err);
@@ -234,7 +234,7 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 		      struct err *err)
 {
 	const struct way *way = NULL;
-	int rc = take_way(lookup, namespace_name, &way, err);
+	int rc = select_namespace_way(lookup, namespace_name, &way, err);
 
 	if (rc == 0)
 		*ret_client = way->client;
@@ -243,7 +243,7 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 
 /* Similar names. */
 
-static const char *keep_name(struct lookup *lookup, const char *name)
+static const char *store_lookup_name(struct lookup *lookup, const char *name)
 {
 	mem_grow(&lookup->names, &lookup->names_capacity, lookup->n_names, sizeof(*lookup->names));
 	lookup->names[lookup->n_names] = mem_copy_text(name);
@@ -251,7 +251,7 @@ static const char *keep_name(struct lookup *lookup, const char *name)
 }
 
 /* Prints the name that was chosen for the user. */
-static void tell_choice(const struct found_job *found)
+static void print_chosen_job(const struct found_job *found)
 {
 	output_print_message("job %s", found->name);
 }
@@ -300,8 +300,8 @@ static const char *find_nearest(const struct found_job *sought, const struct cli
 
 /* For a missing job: takes the one whose name it is a prefix of, or sets the error "job 'digts' not
  * found; did you mean 'digits'?". */
-static int take_begun(struct lookup *lookup, struct found_job *sought, const char *where,
-		      const char *listing, struct err *err)
+static int match_job_prefix(struct lookup *lookup, struct found_job *sought, const char *where,
+			    const char *listing, struct err *err)
 {
 	struct client_row *rows = NULL;
 	size_t count = 0;
@@ -312,8 +312,8 @@ static int take_begun(struct lookup *lookup, struct found_job *sought, const cha
 	if (rc == 0)
 		find_begun(sought, rows, count, &begun);
 	if (begun.count == 1 && !lookup->is_exact) {
-		sought->name = keep_name(lookup, begun.name);
-		tell_choice(sought);
+		sought->name = store_lookup_name(lookup, begun.name);
+		print_chosen_job(sought);
 		rc = 0;
 	} else if (nearest) {
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
@@ -347,23 +347,24 @@ static char *describe_namespace(const struct lookup *lookup, const char *namespa
 			       : mem_format("namespace '%s' of this Pod's cluster", namespace_name);
 }
 
-static int take_begun_on_cluster(struct lookup *lookup, struct found_job *sought,
-				 const char *namespace_name, const char *neither, struct err *err)
+static int match_cluster_job_prefix(struct lookup *lookup, struct found_job *sought,
+				    const char *namespace_name, const char *neither,
+				    struct err *err)
 {
 	char *described CLEANUP(mem_free_text) = describe_namespace(lookup, namespace_name);
 	char *where CLEANUP(mem_free_text) = mem_format("%s in %s", neither, described);
 	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, true);
 	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -A%s", choice);
 
-	return take_begun(lookup, sought, where, listing, err);
+	return match_job_prefix(lookup, sought, where, listing, err);
 }
 
-static int take_begun_here(struct lookup *lookup, struct found_job *sought, struct err *err)
+static int match_local_job_prefix(struct lookup *lookup, struct found_job *sought, struct err *err)
 {
 	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, false);
 	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -a%s", choice);
 
-	return take_begun(lookup, sought, "", listing, err);
+	return match_job_prefix(lookup, sought, "", listing, err);
 }
 
 /* Finding. */
@@ -390,7 +391,7 @@ static int find_here(struct lookup *lookup, const char *name, struct found_job *
 	return client->functions->log_folder(client, name, &folder, err);
 }
 
-static int look_for(struct client *client, const char *name, struct err *err)
+static int check_job_exists(struct client *client, const char *name, struct err *err)
 {
 	bool is_gone = false;
 	int64_t version;
@@ -405,7 +406,7 @@ static int find_on_cluster(struct lookup *lookup, const char *namespace_name, co
 			   struct found_job *ret_found, struct err *err)
 {
 	const struct way *way = NULL;
-	int rc = take_way(lookup, namespace_name, &way, err);
+	int rc = select_namespace_way(lookup, namespace_name, &way, err);
 
 	if (rc < 0)
 		return rc;
@@ -413,7 +414,7 @@ static int find_on_cluster(struct lookup *lookup, const char *namespace_name, co
 					.name = name,
 					.options = lookup->options,
 					.where = way->where};
-	return look_for(way->client, name, err);
+	return check_job_exists(way->client, name, err);
 }
 
 /* Jobs on clusters that this machine has recorded. */
@@ -492,8 +493,8 @@ static bool is_same_job_record(struct client *client, const char *name, const ch
 }
 
 /* ERR_NOT_FOUND then means the connection, and not the job. */
-static int say_place_not_asked(const char *name, const struct cluster_job_place *at,
-			       struct err *err)
+static int set_place_unreachable_error(const char *name, const struct cluster_job_place *at,
+				       struct err *err)
 {
 	char *described CLEANUP(mem_free_text) = describe_place(at);
 
@@ -517,22 +518,22 @@ static int check_server(const struct way *way, struct err *err)
 	return rc;
 }
 
-static int go_way(struct lookup *lookup, struct way *way, const char *name,
-		  struct found_job *ret_found, struct err *err)
+static int find_job_by_way(struct lookup *lookup, struct way *way, const char *name,
+			   struct found_job *ret_found, struct err *err)
 {
 	const struct cluster_job_place *at = &way->job.at;
 	int rc = open_namespace(lookup, way->options, at->namespace_name, &way->client, err);
 
 	if (rc < 0)
-		return say_place_not_asked(name, at, err);
-	rc = look_for(way->client, name, err);
+		return set_place_unreachable_error(name, at, err);
+	rc = check_job_exists(way->client, name, err);
 	bool is_gone = rc == ERR_NOT_FOUND ||
 		       (rc == 0 && !is_same_job_record(way->client, name, way->job.record.uid));
 
 	if (is_gone)
 		rc = check_server(way, err);
 	if (rc < 0)
-		return say_place_not_asked(name, at, err);
+		return set_place_unreachable_error(name, at, err);
 	if (is_gone)
 		return find_ended(lookup, at, name, ret_found, err);
 	*ret_found = (struct found_job){
@@ -549,7 +550,7 @@ int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_
 	if (lookup_state_folder(lookup->options, &folder, NULL) < 0 ||
 	    cluster_job_record_find(folder, name, &job, NULL) < 0)
 		return ERR_NOT_FOUND;
-	return go_way(lookup, add_way_of(lookup, &job), name, ret_found, err);
+	return find_job_by_way(lookup, add_way_of(lookup, &job), name, ret_found, err);
 }
 
 static int find_known(const char *folder, const struct job_reference *reference,
@@ -609,7 +610,7 @@ static int find_named_on_cluster(struct lookup *lookup, const char *namespace_na
 		*ret_found = remembered;
 		return 0;
 	}
-	return take_begun_on_cluster(lookup, ret_found, namespace_name, "", err);
+	return match_cluster_job_prefix(lookup, ret_found, namespace_name, "", err);
 }
 
 static int find_named_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
@@ -617,11 +618,11 @@ static int find_named_here(struct lookup *lookup, const char *name, struct found
 {
 	int rc = find_here(lookup, name, ret_found, err);
 
-	return is_missing(rc, ret_found) ? take_begun_here(lookup, ret_found, err) : rc;
+	return is_missing(rc, ret_found) ? match_local_job_prefix(lookup, ret_found, err) : rc;
 }
 
 /* An error in the kubeconfig must not hide that this machine does not have the job. */
-static int say_not_asked(const struct lookup *lookup, const char *name, struct err *err)
+static int set_cluster_unasked_error(const struct lookup *lookup, const char *name, struct err *err)
 {
 	const char *context = lookup->config ? lookup->config->context : NULL;
 	char *cluster CLEANUP(mem_free_text) =
@@ -656,12 +657,12 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 	/* A finished job is recorded on this machine just before the cluster deletes it. */
 	if (is_missing(rc, &found) && find_here(lookup, name, ret_found, NULL) == 0)
 		return 0;
-	if (is_missing(rc, &found) && take_begun_here(lookup, ret_found, NULL) == 0)
+	if (is_missing(rc, &found) && match_local_job_prefix(lookup, ret_found, NULL) == 0)
 		return 0;
 	if (is_missing(rc, &found))
-		rc = take_begun_on_cluster(lookup, &found, NULL, ", neither here nor", err);
+		rc = match_cluster_job_prefix(lookup, &found, NULL, ", neither here nor", err);
 	else if (rc < 0)
-		return say_not_asked(lookup, name, err);
+		return set_cluster_unasked_error(lookup, name, err);
 	if (rc == 0)
 		*ret_found = found;
 	return rc;
@@ -672,7 +673,7 @@ static int find_newest(struct lookup *lookup, struct found_job *ret_found, struc
 	int rc = lookup_newest_job(lookup, ret_found, err);
 
 	if (rc == 0)
-		tell_choice(ret_found);
+		print_chosen_job(ret_found);
 	return rc;
 }
 
@@ -715,8 +716,9 @@ static int list_meant(struct lookup *lookup, struct found_job *ret_found,
 {
 	const struct way *way = NULL;
 	struct client *client = NULL;
-	int rc = lookup_means_cluster(lookup->options) ? take_way(lookup, NULL, &way, err)
-						       : lookup_here(lookup, &client, err);
+	int rc = lookup_means_cluster(lookup->options)
+			 ? select_namespace_way(lookup, NULL, &way, err)
+			 : lookup_here(lookup, &client, err);
 
 	if (rc < 0)
 		return rc;
@@ -735,7 +737,7 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
 	int rc = list_meant(lookup, ret_found, &rows, &count, err);
 
 	if (rc == 0 && count > 0)
-		ret_found->name = keep_name(lookup, rows[count - 1].name);
+		ret_found->name = store_lookup_name(lookup, rows[count - 1].name);
 	else if (rc == 0)
 		rc = err_set(err, ERR_NOT_FOUND, "no jobs yet; to start one: 'muster run'");
 	client_rows_free(rows, count);
@@ -743,7 +745,8 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
 }
 
 /* "3 jobs are running (digits, faces, 1 more): name the job" */
-static int say_which(const struct client_row *rows, size_t count, size_t n_running, struct err *err)
+static int set_ambiguous_job_error(const struct client_row *rows, size_t count, size_t n_running,
+				   struct err *err)
 {
 	struct text names CLEANUP(text_done) = {0};
 	size_t n_named = 0;
@@ -765,13 +768,13 @@ int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found, 
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!rows[i].is_finished && n_running++ == 0)
-			ret_found->name = keep_name(lookup, rows[i].name);
+			ret_found->name = store_lookup_name(lookup, rows[i].name);
 	if (rc == 0 && n_running == 0)
 		rc = err_set(err, ERR_NOT_FOUND, "no job is running");
 	else if (rc == 0 && n_running > 1)
-		rc = say_which(rows, count, n_running, err);
+		rc = set_ambiguous_job_error(rows, count, n_running, err);
 	else if (rc == 0)
-		tell_choice(ret_found);
+		print_chosen_job(ret_found);
 	client_rows_free(rows, count);
 	return rc;
 }

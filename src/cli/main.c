@@ -1,5 +1,6 @@
 /* muster: the table of commands, and the choice of the command to run. */
 #include "cli/cluster_support.h"
+#include "cli/commands.h"
 #include "command/call.h"
 #include "command/compat.h"
 #include "command/help.h"
@@ -90,7 +91,7 @@ static const struct command *choose_command(int argc, char **argv, int *ret_n_us
 /* A caller who sets the environment controls which libraries and programs muster uses: it must not
  * gain permissions by that. AT_SECURE alone is also set when a security module changes the
  * process's label at exec, as in containers; that is harmless. */
-static bool has_rights_of_others(void)
+static bool has_elevated_privileges(void)
 {
 	return getauxval(AT_SECURE) &&
 	       (getuid() != geteuid() || getgid() != getegid() ||
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 	const struct command *command = choose_command(argc, argv, &n_used);
 
 	file_keep_standard_numbers();
-	if (has_rights_of_others()) {
+	if (has_elevated_privileges()) {
 		output_print_message(
 			"muster must not be installed setuid, setgid or with file capabilities, "
 			"because its caller chooses the libraries and programs that it runs");

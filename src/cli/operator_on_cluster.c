@@ -28,7 +28,7 @@ static int log_in(struct loop *loop, struct kube_login **ret_login, struct err *
 	return 0;
 }
 
-static void tell_address(const struct options *options, const struct listening *listening)
+static void log_metrics_address(const struct options *options, const struct listening *listening)
 {
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("/metrics, /healthz and /readyz: %s%s", listening->path ? "" : "http://",
@@ -49,14 +49,14 @@ static int open_address(const struct options *options, const char *option,
 		*address == ':' ? mem_format("0.0.0.0%s", address) : mem_copy_text(address);
 
 	if (listening_open(all, ret_listening, err) == 0) {
-		tell_address(options, ret_listening);
+		log_metrics_address(options, ret_listening);
 		return 0;
 	}
 	err_prefix(err, "--%s", option);
 	return err->code = ERR_INVALID;
 }
 
-static void tell_meaningless(const struct options *options)
+static void log_ignored_flags(const struct options *options)
 {
 	struct text flags CLEANUP(text_done) = {0};
 
@@ -96,7 +96,7 @@ static int serve_operator(const struct options *options, struct operator_setting
 
 	if (rc < 0)
 		return rc;
-	tell_meaningless(options);
+	log_ignored_flags(options);
 	rc = open_address(options, "metrics-bind-address", &sockets.metrics, err);
 	if (rc == 0)
 		rc = open_address(options, "health-probe-bind-address", &sockets.health, err);

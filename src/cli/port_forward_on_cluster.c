@@ -81,7 +81,7 @@ static void remove_tunnel(struct tunnel *tunnel)
 	free(tunnel);
 }
 
-static void say_once(struct forwarding *forwarding, const struct err *err)
+static void print_forward_error_once(struct forwarding *forwarding, const struct err *err)
 {
 	if (err && !text_equals(err->text, forwarding->said.text))
 		output_print_message("%s", err->text);
@@ -101,13 +101,13 @@ static void on_tunnel_end(const struct err *err, void *data)
 	struct forwarding *forwarding = tunnel->forwarding;
 
 	remove_tunnel(tunnel);
-	say_once(forwarding, err);
+	print_forward_error_once(forwarding, err);
 	enable_ports(forwarding, true);
 	if (forwarding->n_tunnels < LIMIT_FORWARDED / 2)
 		forwarding->was_full = false;
 }
 
-static void hold_others_back(struct forwarding *forwarding)
+static void pause_forward_accepts(struct forwarding *forwarding)
 {
 	enable_ports(forwarding, false);
 	if (!forwarding->was_full)
@@ -136,7 +136,7 @@ static void on_forwarded_connection(int take_fd, void *data)
 	add_tunnel(forwarding, tunnel);
 	tunnel->forward = kube_port_forward_new(forwarding->api, &request);
 	if (forwarding->n_tunnels == LIMIT_FORWARDED)
-		hold_others_back(forwarding);
+		pause_forward_accepts(forwarding);
 }
 
 /* The ports: all of them listen, or none. */
@@ -239,7 +239,7 @@ static void on_job_trouble(const char *sentence, void *data)
 }
 
 /* The Pods of a finished job are being stopped. */
-static int judge_job(const struct job_view *job, bool *ret_is_over, struct err *err)
+static int check_forwarded_job_over(const struct job_view *job, bool *ret_is_over, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
@@ -303,7 +303,7 @@ static int check_rights(const struct forwarding *forwarding, struct err *err)
 				 NULL, err);
 }
 
-static int see_job(struct forwarding *forwarding, struct err *err)
+static int sync_forwarded_job(struct forwarding *forwarding, struct err *err)
 {
 	const struct job_view_settings settings = {
 		.loop = forwarding->loop,
@@ -330,7 +330,7 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 			return 0;
 		rc = job_view_sync(forwarding->job, err);
 		if (rc == 0)
-			rc = judge_job(forwarding->job, ret_is_over, err);
+			rc = check_forwarded_job_over(forwarding->job, ret_is_over, err);
 	}
 	return rc;
 }
@@ -344,9 +344,9 @@ static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_ove
 	if (rc == 0)
 		rc = check_rights(forwarding, err);
 	if (rc == 0)
-		rc = see_job(forwarding, err);
+		rc = sync_forwarded_job(forwarding, err);
 	if (rc == 0)
-		rc = judge_job(forwarding->job, ret_is_over, err);
+		rc = check_forwarded_job_over(forwarding->job, ret_is_over, err);
 	if (rc < 0 || *ret_is_over)
 		return rc;
 	rc = open_ports(forwarding, err);

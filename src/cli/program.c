@@ -94,8 +94,8 @@ static const char **copy_arguments(const char *const *arguments, size_t count)
 }
 
 /* "python3 -u", "-m" before a module, and the script or module with its arguments. */
-static const char **put_interpreter_before(const char *interpreter, bool is_module,
-					   const char *const *arguments, size_t count)
+static const char **prepend_interpreter(const char *interpreter, bool is_module,
+					const char *const *arguments, size_t count)
 {
 	const char **command = mem_new_array(count + 4, sizeof(*command));
 	size_t n_before = 0;
@@ -134,8 +134,7 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 	if (!is_program && is_script(first)) {
 		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
 			return err->code;
-		*ret_command =
-			put_interpreter_before(*ret_interpreter, false, arguments, n_arguments);
+		*ret_command = prepend_interpreter(*ret_interpreter, false, arguments, n_arguments);
 		return 0;
 	}
 	if (!is_program && is_job_file(first))
@@ -169,7 +168,6 @@ int program_find_module(const char *const *arguments, size_t n_arguments, const 
 	int rc = find_interpreter(ret_interpreter, err);
 
 	if (rc == 0)
-		*ret_command =
-			put_interpreter_before(*ret_interpreter, true, arguments, n_arguments);
+		*ret_command = prepend_interpreter(*ret_interpreter, true, arguments, n_arguments);
 	return rc;
 }

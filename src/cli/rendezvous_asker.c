@@ -70,7 +70,7 @@ void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const s
 }
 
 /* A server that was reachable may return; its jobs continue meanwhile. */
-static void handle_rendezvous_lost(struct rendezvous_asker *asker, const struct err *err)
+static void handle_asker_call_lost(struct rendezvous_asker *asker, const struct err *err)
 {
 	if (!asker->has_answer) {
 		rendezvous_asker_end(asker, output_fail(err));
@@ -96,7 +96,7 @@ static void on_rendezvous_answer(int status, const void *bytes, size_t len, cons
 	struct json *answer CLEANUP(json_cleanup) = NULL;
 
 	if (!status) {
-		handle_rendezvous_lost(asker, err);
+		handle_asker_call_lost(asker, err);
 		return;
 	}
 	asker->has_answer = true;

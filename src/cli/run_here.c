@@ -66,7 +66,7 @@ static int prepare_copies(const struct options *options, const struct supervisor
 }
 
 /* The caller's style, unless --only selects replicas. */
-static void take_style(const struct console_style *given, struct console_style *style)
+static void merge_console_style(const struct console_style *given, struct console_style *style)
 {
 	const struct console_style said = *style;
 
@@ -98,7 +98,7 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.base.state_folder = state_folder;
 	whole.base.is_detached = option_flag(options, "detach");
 	whole.base.prints_json = option_text(options, "output") != NULL;
-	take_style(&console.style, &whole.base.style);
+	merge_console_style(&console.style, &whole.base.style);
 	whole.base.copy_pattern = copies;
 	whole.replaces_finished = option_flag(options, "replace");
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {

@@ -234,7 +234,7 @@ static int start_process(struct tensorboard *tensorboard, struct err *err)
 	return child_start(&start, &tensorboard->pid, err);
 }
 
-static void say_address(const struct tensorboard *tensorboard)
+static void print_tensorboard_address(const struct tensorboard *tensorboard)
 {
 	struct text address CLEANUP(text_done) = {0};
 
@@ -254,7 +254,7 @@ int tensorboard_start(struct tensorboard *tensorboard, struct err *err)
 		return err_set_errno(err, errno, "cannot watch TensorBoard");
 	tensorboard->process = loop_watch_readable(tensorboard->loop, tensorboard->process_fd,
 						   on_process_end, tensorboard);
-	say_address(tensorboard);
+	print_tensorboard_address(tensorboard);
 	return 0;
 }
 

@@ -57,7 +57,7 @@ static void on_viewing_timer(void *data)
 }
 
 /* Training creates the directory when it starts: to be early is no error. */
-static void say_missing(struct viewing *viewing, bool is_there)
+static void print_missing_log_folder(struct viewing *viewing, bool is_there)
 {
 	const struct copy_place *place = viewing->call->place;
 
@@ -71,7 +71,7 @@ static void on_round(bool is_there, void *data)
 {
 	struct viewing *viewing = data;
 
-	say_missing(viewing, is_there);
+	print_missing_log_folder(viewing, is_there);
 	if (viewing->was_lost)
 		output_print_message("%s-%d is back", viewing->call->place->role,
 				     viewing->call->place->index);
@@ -115,7 +115,7 @@ static void follow_growing_logs(struct viewing *viewing)
 	loop_run(pod->loop);
 }
 
-static void wait_and_say_why(struct viewing *viewing)
+static void show_until_interrupted(struct viewing *viewing)
 {
 	if (!viewing->was_lost)
 		output_print_message(
@@ -175,7 +175,7 @@ int tensorboard_on_cluster(const struct tensorboard_call *call)
 			return exit_code;
 		if (viewing.is_hopeless || !tensorboard_is_started(viewing.tensorboard))
 			return output_fail(&viewing.err);
-		wait_and_say_why(&viewing);
+		show_until_interrupted(&viewing);
 		if (tensorboard_is_over(viewing.tensorboard, &exit_code))
 			return exit_code;
 	}

@@ -47,7 +47,7 @@ static int inspect_watched_job(struct watch *watch, const struct json *job, bool
 }
 
 /* When to read again without a change: at the end of the period, or of the watch. */
-static msec next_look(const struct watch *watch)
+static msec next_watch_poll_time(const struct watch *watch)
 {
 	msec now = loop_now();
 
@@ -62,7 +62,7 @@ static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, stru
 	for (bool is_enough = false; !is_enough;) {
 		struct json *job CLEANUP(json_cleanup) = NULL;
 		int64_t last_version = version;
-		msec look_at = next_look(watch);
+		msec look_at = next_watch_poll_time(watch);
 		bool is_gone = false;
 
 		if (client->functions->wait_for_change(client, watch->name, version, look_at,

@@ -21,8 +21,8 @@ static const char *resource_word_of(const struct kube_resource *resource)
 	return resource == &kube_services ? "service" : kube_backend_kind_of(resource);
 }
 
-static void tell_done(const struct kube_backend *backend, const char *verb, const char *done,
-		      const struct told_object *object)
+static void send_object_event(const struct kube_backend *backend, const char *verb,
+			      const char *done, const struct reported_object *object)
 {
 	if (!backend->settings.events || !object->uid)
 		return;
@@ -41,15 +41,15 @@ static void tell_done(const struct kube_backend *backend, const char *verb, cons
 	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
-void kube_report_created(const struct kube_backend *backend, const struct told_object *object)
+void kube_report_created(const struct kube_backend *backend, const struct reported_object *object)
 {
-	tell_done(backend, "Create", "Created", object);
+	send_object_event(backend, "Create", "Created", object);
 }
 
-void kube_report_deleted(struct kube_backend *backend, const struct told_object *object)
+void kube_report_deleted(struct kube_backend *backend, const struct reported_object *object)
 {
 	backend->is_end_refused = false;
-	tell_done(backend, "Delete", "Deleted", object);
+	send_object_event(backend, "Delete", "Deleted", object);
 }
 
 void kube_report(const struct kube_backend *backend, enum note_level level, const char *reason,
@@ -61,8 +61,9 @@ void kube_report(const struct kube_backend *backend, enum note_level level, cons
 		tfjob_events_send(backend->settings.events, backend_job_of(backend), &note);
 }
 
-static void tell_refused(const struct kube_backend *backend, const char *verb, const char *doing,
-			 const struct kube_resource *resource, const struct err *err)
+static void report_refused_change(const struct kube_backend *backend, const char *verb,
+				  const char *doing, const struct kube_resource *resource,
+				  const struct err *err)
 {
 	char *reason CLEANUP(mem_free_text) =
 		mem_format("Failed%s%s", verb, kube_backend_kind_of(resource));
@@ -75,14 +76,14 @@ static void tell_refused(const struct kube_backend *backend, const char *verb, c
 void kube_report_not_created(const struct kube_backend *backend,
 			     const struct kube_resource *resource, const struct err *err)
 {
-	tell_refused(backend, "Create", "creating", resource, err);
+	report_refused_change(backend, "Create", "creating", resource, err);
 }
 
 void kube_report_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
 			     const struct err *err)
 {
 	if (!backend->is_end_refused)
-		tell_refused(backend, "Delete", "deleting", resource, err);
+		report_refused_change(backend, "Delete", "deleting", resource, err);
 	backend->is_end_refused = true;
 }
 
@@ -107,8 +108,8 @@ void kube_report_restart_policy(struct kube_backend *backend, const struct role 
 
 /* What Pods report about themselves. */
 
-static void tell_of_pod(const struct kube_backend *backend, const struct job_pod *pod,
-			const struct object_event *words)
+static void send_pod_event(const struct kube_backend *backend, const struct job_pod *pod,
+			   const struct object_event *words)
 {
 	struct object_event event = *words;
 
@@ -118,7 +119,7 @@ static void tell_of_pod(const struct kube_backend *backend, const struct job_pod
 	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
-static void tell_end(const struct kube_backend *backend, const struct job_pod *pod)
+static void send_pod_exit_event(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
 	char *before CLEANUP(mem_free_text) =
@@ -127,25 +128,26 @@ static void tell_end(const struct kube_backend *backend, const struct job_pod *p
 		mem_format(" exited with code %d",
 			   seen->signal > 0 ? EXIT_BY_SIGNAL + seen->signal : seen->exit_code);
 
-	tell_of_pod(backend, pod,
-		    &(struct object_event){
-			    .reason = "ExitedWithCode", .before = before, .after = after});
+	send_pod_event(backend, pod,
+		       &(struct object_event){
+			       .reason = "ExitedWithCode", .before = before, .after = after});
 }
 
 /* The reason of a waiting container, or of the Pod itself. */
-static void tell_reason(const struct kube_backend *backend, const struct job_pod *pod)
+static void send_pod_reason_event(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
 	char *after CLEANUP(mem_free_text) =
 		seen->container ? mem_format(" container %s waiting message: ", seen->container)
 				: mem_copy_text(" condition message: ");
 
-	tell_of_pod(backend, pod,
-		    &(struct object_event){.level = NOTE_WARNING,
-					   .reason = seen->reason,
-					   .before = "Error pod ",
-					   .after = after,
-					   .detail = seen->message ? seen->message : seen->reason});
+	send_pod_event(
+		backend, pod,
+		&(struct object_event){.level = NOTE_WARNING,
+				       .reason = seen->reason,
+				       .before = "Error pod ",
+				       .after = after,
+				       .detail = seen->message ? seen->message : seen->reason});
 }
 
 static bool has_ended_now(const struct job_pod *before, const struct job_pod *pod)
@@ -185,7 +187,7 @@ void kube_report_pod(const struct kube_backend *backend, const struct job_pod *b
 	if (!backend->settings.events || !kube_backend_owns(backend, pod))
 		return;
 	if (has_ended_now(is_same ? before : NULL, pod))
-		tell_end(backend, pod);
+		send_pod_exit_event(backend, pod);
 	if (has_new_reason(backend, is_same ? before : NULL, pod))
-		tell_reason(backend, pod);
+		send_pod_reason_event(backend, pod);
 }

@@ -286,7 +286,7 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 	pending->end_waits =
 		!holds && pending->is_removed && kube_backend_is_read(backend, pod_name, pod->uid);
 	if (holds)
-		kube_backend_report_held(backend, pending);
+		kube_backend_send_term(backend, pending);
 	else if (!pending->end_waits)
 		kube_backend_delete_pod(backend, pending);
 	return 0;
@@ -453,7 +453,7 @@ bool backend_kube_is_empty(const struct backend *base)
 {
 	const struct kube_backend *backend = (const struct kube_backend *) base;
 
-	return kube_backend_has_looked(backend) && !has_pods(backend) &&
+	return kube_backend_has_observed(backend) && !has_pods(backend) &&
 	       !kube_prerequisites_is_any_shown(backend);
 }
 

@@ -68,7 +68,7 @@ void kube_backend_report_earlier_pods(struct kube_backend *backend)
 	kube_backend_trouble(backend, &earlier);
 }
 
-bool kube_backend_has_looked(const struct kube_backend *backend)
+bool kube_backend_has_observed(const struct kube_backend *backend)
 {
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (!backend->knows[kind])
@@ -94,7 +94,7 @@ bool backend_kube_is_ready(const struct backend *base)
 {
 	const struct kube_backend *backend = (const struct kube_backend *) base;
 
-	return (backend->settings.is_new || kube_backend_has_looked(backend)) &&
+	return (backend->settings.is_new || kube_backend_has_observed(backend)) &&
 	       !is_listing(backend);
 }
 

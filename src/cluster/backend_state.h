@@ -120,7 +120,7 @@ bool kube_backend_is_collected(const struct job_pod *pod);
 
 /* "Pod", "Service" …: the kind of an object, in messages. */
 const char *kube_backend_kind_of(const struct kube_resource *resource);
-bool kube_backend_has_looked(const struct kube_backend *backend);
+bool kube_backend_has_observed(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
 /* Reports an error, unless it is the one reported last. */
 void kube_backend_trouble(struct kube_backend *backend, const struct err *err);
@@ -204,12 +204,12 @@ bool kube_events_are_wanted(void *data);
 void kube_events_accept(const struct json *const *events, size_t count, void *data);
 
 /* Events of a TFJob. Other jobs send none. */
-struct told_object {
+struct reported_object {
 	const struct kube_resource *resource; /* Pods, Services, or PodGroups */
 	const char *name, *role, *uid; /* `role`: NULL: the object is the job's */
 };
-void kube_report_created(const struct kube_backend *backend, const struct told_object *object);
-void kube_report_deleted(struct kube_backend *backend, const struct told_object *object);
+void kube_report_created(const struct kube_backend *backend, const struct reported_object *object);
+void kube_report_deleted(struct kube_backend *backend, const struct reported_object *object);
 void kube_report_not_created(const struct kube_backend *backend,
 			     const struct kube_resource *resource, const struct err *err);
 /* Sends it once, until a deletion succeeds. */
@@ -238,6 +238,6 @@ void kube_backend_report_started(struct kube_backend *backend, struct pending *p
 				 const char *uid);
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending);
 /* Signals the process of a Pod whose deletion waits. */
-void kube_backend_report_held(struct kube_backend *backend, struct pending *pending);
+void kube_backend_send_term(struct kube_backend *backend, struct pending *pending);
 /* Tries the rejected calls that are due. */
 void kube_backend_try_again(void *data);

@@ -87,7 +87,7 @@ static struct job_view *add_view(struct client_kube *client, const char *name, b
 }
 
 /* The name may be that of the view itself. */
-static void forget_view(struct client_kube *client, const char *name)
+static void drop_named_job_view(struct client_kube *client, const char *name)
 {
 	for (size_t i = 0; i < client->n_views; i++)
 		if (text_equals(job_view_name(client->views[i]), name)) {
@@ -105,7 +105,7 @@ static int sync_view(struct client_kube *client, struct job_view *view, struct j
 	if (rc == 0 && !job_view_record(view))
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	if (rc < 0)
-		forget_view(client, name);
+		drop_named_job_view(client, name);
 	else
 		*ret_view = view;
 	return rc;
@@ -174,7 +174,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 	*ret_version =
 		job_view_is_gone(view) ? job_view_record_change(view) : job_view_change(view);
 	if (*ret_is_gone)
-		forget_view(client, name);
+		drop_named_job_view(client, name);
 	return 0;
 }
 
@@ -446,7 +446,7 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 					 : remove_job(base, view, err);
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
-	forget_view(client, name);
+	drop_named_job_view(client, name);
 	if (rc < 0)
 		return rc;
 	supervisor_wait(supervisor, loop_now() + LAST_LINES_LIMIT); /* it is still writing its

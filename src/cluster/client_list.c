@@ -65,7 +65,7 @@ static struct client_row *find_listed_row_by_uid(const struct listing *listing, 
 
 /* The jobs. */
 
-static void forget_rows(void *data)
+static void clear_listed_rows(void *data)
 {
 	struct listing *listing = data;
 
@@ -110,7 +110,7 @@ static int by_age(const void *a, const void *b)
 
 /* The supervised ones. */
 
-static bool goes_on(const struct client_row *row)
+static bool is_row_unfinished(const struct client_row *row)
 {
 	return !row->is_finished;
 }
@@ -128,15 +128,15 @@ static bool has_row(const struct listing *listing, bool (*is_it)(const struct cl
 	return false;
 }
 
-static void take_all_for_unsupervised(void *data)
+static void mark_rows_unsupervised(void *data)
 {
 	const struct listing *listing = data;
 
 	for (size_t i = 0; i < listing->count; i++)
-		listing->rows[i].is_unsupervised = goes_on(&listing->rows[i]);
+		listing->rows[i].is_unsupervised = is_row_unfinished(&listing->rows[i]);
 }
 
-static void take_lease(const struct json *item, void *data)
+static void apply_listed_lease(const struct json *item, void *data)
 {
 	const struct listing *listing = data;
 	struct kube_lease lease;
@@ -151,7 +151,7 @@ static void take_lease(const struct json *item, void *data)
 static int read_supervisors(struct listing *listing, struct err *err)
 {
 	static const struct reading leases = {&kube_leases, OBJECTS_SELECTOR_JOBS,
-					      take_all_for_unsupervised, take_lease};
+					      mark_rows_unsupervised, apply_listed_lease};
 	int rc = list_cluster_objects(listing, &leases, err);
 
 	if (rc != ERR_REFUSED)
@@ -190,7 +190,7 @@ static struct client_row *untouched_row_of(const struct listing *listing,
 	return NULL;
 }
 
-static void take_pod(const struct json *item, void *data)
+static void count_listed_running_pod(const struct json *item, void *data)
 {
 	const struct json *metadata = json_get(item, "metadata");
 	const struct json *owners = json_get(metadata, "ownerReferences");
@@ -205,14 +205,14 @@ static void take_pod(const struct json *item, void *data)
 
 static int read_jobs_of_run(struct listing *listing, struct err *err)
 {
-	static const struct reading jobs = {&kube_config_maps, OBJECTS_SELECTOR_JOBS, forget_rows,
-					    on_config_map_listed};
+	static const struct reading jobs = {&kube_config_maps, OBJECTS_SELECTOR_JOBS,
+					    clear_listed_rows, on_config_map_listed};
 	static const struct reading running = {&kube_pods, OBJECTS_SELECTOR_JOBS, count_from_zero,
-					       take_pod};
+					       count_listed_running_pod};
 	int rc = list_cluster_objects(listing, &jobs, err);
 
 	index_rows(listing);
-	if (rc == 0 && has_row(listing, goes_on))
+	if (rc == 0 && has_row(listing, is_row_unfinished))
 		rc = read_supervisors(listing, err);
 	if (rc == 0 && has_row(listing, is_unsupervised))
 		rc = list_cluster_objects(listing, &running, err);
@@ -221,7 +221,7 @@ static int read_jobs_of_run(struct listing *listing, struct err *err)
 
 /* TFJobs. */
 
-static void forget_tfjobs(void *data)
+static void drop_listed_tfjobs(void *data)
 {
 	struct listing *listing = data;
 
@@ -244,7 +244,7 @@ static int count_active(const struct store_record *record)
 
 /* Its Pods are not read: the running ones are those that the operator has counted, and how many are
  * waited for is unknown. */
-static void take_tfjob(const struct json *item, void *data)
+static void append_listed_tfjob(const struct json *item, void *data)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 
@@ -263,7 +263,8 @@ static void take_tfjob(const struct json *item, void *data)
 /* Most clusters have none, or do not permit reading them. */
 static int read_tfjobs(struct listing *listing, struct err *err)
 {
-	static const struct reading tfjobs = {&kube_tfjobs, NULL, forget_tfjobs, take_tfjob};
+	static const struct reading tfjobs = {&kube_tfjobs, NULL, drop_listed_tfjobs,
+					      append_listed_tfjob};
 
 	listing->n_jobs_of_run = listing->count;
 	int rc = list_cluster_objects(listing, &tfjobs, err);

@@ -26,7 +26,7 @@ struct client_logs {
 	bool is_finished; /* the job has finished or was deleted */
 };
 
-static void tell_soon(struct client_logs *logs)
+static void schedule_logs_callback(struct client_logs *logs)
 {
 	loop_timer_arm(logs->timer, loop_now());
 }
@@ -86,7 +86,7 @@ static void on_logged_object_change(enum job_cache_kind kind, const char *name, 
 	if (kind == JOB_CACHE_OWNERS)
 		logs->is_finished =
 			is_logged_job_over(logs, job_follower_get(logs->seen, kind, name));
-	tell_soon(logs);
+	schedule_logs_callback(logs);
 }
 
 static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
@@ -98,7 +98,7 @@ static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
 		logs->knows_owner = true;
 		logs->is_finished |= job_follower_count(logs->seen, kind) == 0;
 	}
-	tell_soon(logs);
+	schedule_logs_callback(logs);
 }
 
 /* Putting together. */
@@ -122,7 +122,7 @@ static void on_text(const struct pod_log_name *name, const char *bytes, size_t l
 
 static void on_complete(void *data)
 {
-	tell_soon(data);
+	schedule_logs_callback(data);
 }
 
 static void on_client_logs_trouble(const char *sentence, void *data)

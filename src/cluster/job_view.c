@@ -69,7 +69,7 @@ static void note_change_if_synced(void *data)
 
 /* Before the first sync any trouble is the result. Later, a trouble of all watches is reported
  * once. */
-static void see_trouble(struct job_view *view, const struct err *err)
+static void handle_view_trouble(struct job_view *view, const struct err *err)
 {
 	if (view->n_changes == 0 || err->code == ERR_REFUSED) {
 		view->err = *err;
@@ -123,7 +123,7 @@ static void watch_pods(struct job_view *view)
 	job_follower_watch(view->seen, JOB_CACHE_PODS);
 }
 
-static void see_owner(struct job_view *view, const struct json *owner)
+static void apply_owner_change(struct job_view *view, const struct json *owner)
 {
 	struct store_record record;
 
@@ -142,7 +142,7 @@ static void on_job_view_change(enum job_cache_kind kind, const char *name, void 
 	struct job_view *view = data;
 
 	if (kind == JOB_CACHE_OWNERS)
-		see_owner(view, job_follower_get(view->seen, kind, name));
+		apply_owner_change(view, job_follower_get(view->seen, kind, name));
 	else if (kind == JOB_CACHE_LEASES)
 		lease_view_update(view->lease, job_follower_get(view->seen, kind, name));
 	else
@@ -157,7 +157,7 @@ static void on_job_view_synced(enum job_cache_kind kind, void *data)
 	note_change_if_synced(view);
 }
 
-static void give_up_lease(struct job_view *view)
+static void mark_lease_unavailable(struct job_view *view)
 {
 	view->knows_lease = true;
 	lease_view_update_refused(view->lease);
@@ -168,10 +168,10 @@ static void on_job_view_trouble(enum job_cache_kind kind, const struct err *err,
 	struct job_view *view = data;
 
 	if (kind != JOB_CACHE_LEASES || err->code != ERR_REFUSED) {
-		see_trouble(view, err);
+		handle_view_trouble(view, err);
 		return;
 	}
-	give_up_lease(view);
+	mark_lease_unavailable(view);
 	note_change_if_synced(view);
 }
 
@@ -197,7 +197,8 @@ static void watch_viewed_job(struct job_view *view)
 	view->seen = job_cache_follow(view->cache, &follower);
 	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
 	if (view->settings.is_of_tfjobs)
-		give_up_lease(view); /* no Lease says which operator manages it, if any does */
+		mark_lease_unavailable(
+			view); /* no Lease says which operator manages it, if any does */
 	else
 		job_follower_watch(view->seen, JOB_CACHE_LEASES);
 }
@@ -349,7 +350,7 @@ static void add_what_follows(const struct job_view *view, struct arena *arena,
 }
 
 /* muster's operator writes the state of each replica. */
-static bool is_served_by_ours(const struct job_view *view)
+static bool is_managed_by_muster(const struct job_view *view)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -361,7 +362,7 @@ const char *job_view_operator(const struct job_view *view)
 {
 	if (record_is_untouched(view->record))
 		return "";
-	return is_served_by_ours(view) ? CLIENT_OPERATOR_OURS : CLIENT_OPERATOR_OTHER;
+	return is_managed_by_muster(view) ? CLIENT_OPERATOR_OURS : CLIENT_OPERATOR_OTHER;
 }
 
 static void add_who_acts(const struct job_view *view, struct json *status)

@@ -12,7 +12,7 @@ static void count_startup(struct kube_backend *backend, const struct job_pod *po
 		startup_add(&backend->startup, &pod->seen, change);
 }
 
-static void see_pod(const struct job_pod *before, struct job_pod *pod, void *data)
+static void apply_pod_change(const struct job_pod *before, struct job_pod *pod, void *data)
 {
 	struct kube_backend *backend = data;
 
@@ -32,8 +32,8 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 
 /* If the Pod is shown before its call is answered, the call succeeded; its answer is no longer
  * waited for. */
-static void see_start(struct kube_backend *backend, struct pending *pending,
-		      const struct job_pod *pod)
+static void confirm_observed_start(struct kube_backend *backend, struct pending *pending,
+				   const struct job_pod *pod)
 {
 	if (pending->start != PENDING_NO_START)
 		kube_backend_report_started(backend, pending, pod->uid);
@@ -44,8 +44,8 @@ static void see_start(struct kube_backend *backend, struct pending *pending,
 
 /* The deletion of the previous Pod frees the name. It may be seen before the answer to its call,
  * which then succeeded. */
-static void see_end(struct kube_backend *backend, struct pending *pending,
-		    const struct job_pod *pod)
+static void confirm_observed_end(struct kube_backend *backend, struct pending *pending,
+				 const struct job_pod *pod)
 {
 	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid))) {
 		if (pending->end_call) {
@@ -70,7 +70,7 @@ static bool is_its_own(const struct kube_backend *backend, const struct pending 
 	       (pending->start != PENDING_START_WAITS || !is_terminating);
 }
 
-static void tell_startup(struct kube_backend *backend)
+static void report_startup_progress(struct kube_backend *backend)
 {
 	if (!backend->settings.on_startup ||
 	    memcmp(&backend->startup, &backend->told_startup, sizeof(backend->startup)) == 0)
@@ -87,12 +87,12 @@ static void on_backend_pod_change(struct kube_backend *backend, const char *name
 
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
-	tell_startup(backend);
+	report_startup_progress(backend);
 	kube_events_request(backend);
 	if (pending) {
-		see_end(backend, pending, pod);
+		confirm_observed_end(backend, pending, pod);
 		if (pod && is_its_own(backend, pending, pod))
-			see_start(backend, pending, pod);
+			confirm_observed_start(backend, pending, pod);
 		kube_backend_drop_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
@@ -112,7 +112,7 @@ static void on_backend_object_change(enum job_cache_kind kind, const char *name,
 }
 
 /* After a list, which does not report what was created and deleted before it. */
-static void see_listed(struct kube_backend *backend)
+static void confirm_absent_pods(struct kube_backend *backend)
 {
 	for (size_t i = backend->pending.count; i-- > 0;) {
 		struct pending *pending = backend->pending.entries[i];
@@ -121,16 +121,16 @@ static void see_listed(struct kube_backend *backend)
 			continue;
 		kube_backend_drop_lost(backend, pending);
 		if (!pending->end_call)
-			see_end(backend, pending, NULL);
+			confirm_observed_end(backend, pending, NULL);
 		else if (pending->start == PENDING_START_WAITS)
 			kube_backend_start(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 }
 
-static void see_all_pods(struct kube_backend *backend)
+static void observe_listed_pods(struct kube_backend *backend)
 {
-	see_listed(backend);
+	confirm_absent_pods(backend);
 	kube_events_request(backend);
 }
 
@@ -140,7 +140,7 @@ static void on_backend_watch_synced(enum job_cache_kind kind, void *data)
 
 	backend->knows[kind] = true;
 	if (kind == JOB_CACHE_PODS)
-		see_all_pods(backend);
+		observe_listed_pods(backend);
 	else
 		kube_prerequisites_drop_lost(backend);
 	kube_backend_news(backend);
@@ -189,7 +189,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 }
 
 /* What existed before this process started is not reported again. */
-static void see_synced(struct kube_backend *backend)
+static void update_synced_kinds(struct kube_backend *backend)
 {
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (is_watched_here(backend, kind))
@@ -198,7 +198,7 @@ static void see_synced(struct kube_backend *backend)
 
 /* Events for what was created while no operator ran. Events of a large job are collected, and would
  * be repeated. */
-static void tell_of_all_pods(const struct kube_backend *backend)
+static void report_existing_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
 	size_t place = 0;
@@ -214,7 +214,7 @@ void kube_backend_follow(struct kube_backend *backend)
 	const struct job_follower_settings settings = {
 		.namespace_name = backend->settings.job->name_space,
 		.job_name = backend->settings.job->name,
-		.on_pod = see_pod,
+		.on_pod = apply_pod_change,
 		.on_change = on_backend_object_change,
 		.on_synced = on_backend_watch_synced,
 		.on_progress = on_backend_watch_progress,
@@ -226,6 +226,6 @@ void kube_backend_follow(struct kube_backend *backend)
 
 	backend->seen = job_cache_follow(backend->settings.cache, &settings);
 	watch_backend_objects(backend);
-	see_synced(backend);
-	tell_of_all_pods(backend);
+	update_synced_kinds(backend);
+	report_existing_pods(backend);
 }

@@ -20,10 +20,10 @@ static void free_entry(struct pending *pending)
 void pending_table_done(struct pending_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (!table->entries[i]->start_turn.is_taken)
-			request_slot_release(&table->entries[i]->start_turn);
-		if (!table->entries[i]->end_turn.is_taken)
-			request_slot_release(&table->entries[i]->end_turn);
+		if (!table->entries[i]->start_slot.is_taken)
+			request_slot_release(&table->entries[i]->start_slot);
+		if (!table->entries[i]->end_slot.is_taken)
+			request_slot_release(&table->entries[i]->end_slot);
 	}
 	for (size_t i = 0; i < table->count; i++)
 		free_entry(table->entries[i]);
@@ -62,7 +62,7 @@ struct pending *pending_at(struct pending_table *table, struct backend *backend,
 void pending_drop_end(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->end_call));
-	request_slot_release(&pending->end_turn);
+	request_slot_release(&pending->end_slot);
 	mem_free_text(&pending->ended_uid);
 	pending->ended_uid = NULL;
 	pending->is_end_told = false;
@@ -89,7 +89,7 @@ void pending_drop_start(struct pending *pending)
 	pending->is_unwanted = false;
 	pending->again_at = MSEC_UNSET;
 	pending->start = PENDING_NO_START;
-	request_slot_release(&pending->start_turn);
+	request_slot_release(&pending->start_slot);
 }
 
 void pending_confirm_start(struct pending *pending)

@@ -37,7 +37,7 @@ struct pending {
 
 	enum pending_start start;
 	int attempt; /* of the start */
-	struct request_slot start_turn, end_turn; /* of the two calls */
+	struct request_slot start_slot, end_slot; /* of the two calls */
 	struct kube_call *start_call;
 	char *started_uid; /* of the created Pod; NULL before the answer */
 	int64_t started_version; /* its resourceVersion */

@@ -51,14 +51,14 @@ static bool is_any_refused(const struct kube_backend *backend, const char *word)
 
 /* Of several that are rejected alike, only the first is reported. A Pod that already exists may be
  * the job's own, from a call whose answer was lost: then it is seen before the next try. */
-static bool is_refusal_told(const struct kube_backend *backend, const struct pending *pending,
-			    const struct kube_status *status, const struct err *err)
+static bool is_refusal_reported(const struct kube_backend *backend, const struct pending *pending,
+				const struct kube_status *status, const struct err *err)
 {
 	return err->code == ERR_EXISTS ? pending->n_refusals == 1
 				       : !is_any_refused(backend, refusal_reason_of(status));
 }
 
-static void keep_refusal(struct pending *pending, const char *word, const char *why)
+static void store_pending_refusal(struct pending *pending, const char *word, const char *why)
 {
 	pending->refusal_reason = word;
 	free(pending->refusal);
@@ -68,11 +68,11 @@ static void keep_refusal(struct pending *pending, const char *word, const char *
 static void handle_pod_refused(struct kube_backend *backend, struct pending *pending,
 			       const struct kube_status *status, const struct err *err)
 {
-	if (is_refusal_told(backend, pending, status, err))
+	if (is_refusal_reported(backend, pending, status, err))
 		kube_report_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
-	keep_refusal(pending, refusal_reason_of(status), kube_refusal_why(err->text));
+	store_pending_refusal(pending, refusal_reason_of(status), kube_refusal_why(err->text));
 	pending->again_at = loop_now();
 	pending->asks_for_all = false;
 	if (err->code == ERR_EXISTS) /* of this name alone */
@@ -84,18 +84,18 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 }
 
 /* Similar calls were rejected: it waits with them. */
-static void put_start_off(struct kube_backend *backend, struct pending *pending)
+static void postpone_pod_start(struct kube_backend *backend, struct pending *pending)
 {
-	request_slot_release(&pending->start_turn);
+	request_slot_release(&pending->start_slot);
 	pending->start = PENDING_START_REFUSED;
-	keep_refusal(pending, backend->starts.word, backend->starts.why);
+	store_pending_refusal(pending, backend->starts.word, backend->starts.why);
 	kube_backend_wake(backend);
 }
 
 void kube_backend_report_started(struct kube_backend *backend, struct pending *pending,
 				 const char *uid)
 {
-	const struct told_object object = {&kube_pods, pending->pod_name, pending->role, uid};
+	const struct reported_object object = {&kube_pods, pending->pod_name, pending->role, uid};
 
 	if (pending->is_start_told)
 		return;
@@ -104,7 +104,8 @@ void kube_backend_report_started(struct kube_backend *backend, struct pending *p
 	kube_report_created(backend, &object);
 }
 
-static void keep_made(struct kube_backend *backend, struct pending *pending, const struct json *pod)
+static void store_created_pod(struct kube_backend *backend, struct pending *pending,
+			      const struct json *pod)
 {
 	const struct json *uid = json_get_path(pod, "metadata", "uid", NULL);
 
@@ -134,14 +135,14 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
 
 	pending->start_call = NULL;
-	request_slot_release(&pending->start_turn);
+	request_slot_release(&pending->start_slot);
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
 		kube_backend_report_earlier_pods(backend);
 	if (err) {
 		handle_pod_refused(backend, pending, status, err);
 	} else {
-		keep_made(backend, pending, object);
+		store_created_pod(backend, pending, object);
 		kube_backend_admit(backend, &backend->starts);
 	}
 	if (pending->is_unwanted) {
@@ -162,13 +163,13 @@ static bool is_name_taken(const struct kube_backend *backend, const struct pendi
 }
 
 /* The name may have been taken while the start waited for its slot. */
-static void on_start_turn(void *data)
+static void on_pod_start_slot(void *data)
 {
 	struct pending *pending = data;
 	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
 
 	if (is_name_taken(backend, pending))
-		request_slot_release(&pending->start_turn);
+		request_slot_release(&pending->start_slot);
 	else
 		kube_backend_start(backend, pending);
 }
@@ -182,12 +183,13 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		return;
 	}
 	if (circuit_breaker_is_open(&backend->starts) && !pending->asks_for_all) {
-		put_start_off(backend, pending);
+		postpone_pod_start(backend, pending);
 		return;
 	}
 	pending->start = PENDING_START_WAITS;
-	if (!request_slot_acquire(&pending->start_turn, kube_api_limiter(backend->settings.api),
-				  REQUEST_CHANGE, backend->job->name_space, on_start_turn, pending))
+	if (!request_slot_acquire(&pending->start_slot, kube_api_limiter(backend->settings.api),
+				  REQUEST_CHANGE, backend->job->name_space, on_pod_start_slot,
+				  pending))
 		return;
 	struct json *pod CLEANUP(json_cleanup) =
 		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
@@ -215,15 +217,15 @@ static struct json *delete_options_new(const char *uid, msec grace)
 	return options;
 }
 
-static bool is_gone(const struct err *err)
+static bool is_pod_gone_error(const struct err *err)
 {
 	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
 }
 
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending)
 {
-	const struct told_object object = {&kube_pods, pending->pod_name, pending->role,
-					   pending->ended_uid};
+	const struct reported_object object = {&kube_pods, pending->pod_name, pending->role,
+					       pending->ended_uid};
 
 	if (pending->is_end_told)
 		return;
@@ -231,9 +233,9 @@ void kube_backend_report_ended(struct kube_backend *backend, struct pending *pen
 	kube_report_deleted(backend, &object);
 }
 
-static void put_end_off(struct kube_backend *backend, struct pending *pending)
+static void postpone_pod_end(struct kube_backend *backend, struct pending *pending)
 {
-	request_slot_release(&pending->end_turn);
+	request_slot_release(&pending->end_slot);
 	pending->is_end_put_off = true;
 	pending->end_asks_for_all = false;
 	kube_backend_wake(backend);
@@ -247,15 +249,15 @@ static void on_pod_deleted(struct json *object, const struct kube_status *status
 
 	(void) object, (void) status;
 	pending->end_call = NULL;
-	request_slot_release(&pending->end_turn);
+	request_slot_release(&pending->end_slot);
 	if (!err)
 		kube_backend_report_ended(backend, pending);
-	if (err && !is_gone(err)) {
+	if (err && !is_pod_gone_error(err)) {
 		kube_report_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
 		circuit_breaker_trip(&backend->ends, NULL, NULL);
 		pending->end_refused_at = loop_now();
-		put_end_off(backend, pending);
+		postpone_pod_end(backend, pending);
 		return;
 	}
 	kube_backend_admit(backend, &backend->ends);
@@ -266,7 +268,7 @@ static void on_pod_deleted(struct json *object, const struct kube_status *status
 	kube_backend_news(backend);
 }
 
-static void on_end_turn(void *data)
+static void on_pod_end_slot(void *data)
 {
 	struct pending *pending = data;
 
@@ -277,12 +279,13 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 {
 	pending->end_waits = false;
 	if (circuit_breaker_is_open(&backend->ends) && !pending->end_asks_for_all) {
-		put_end_off(backend, pending);
+		postpone_pod_end(backend, pending);
 		return;
 	}
 	pending->is_end_put_off = false;
-	if (!request_slot_acquire(&pending->end_turn, kube_api_limiter(backend->settings.api),
-				  REQUEST_CHANGE, backend->job->name_space, on_end_turn, pending))
+	if (!request_slot_acquire(&pending->end_slot, kube_api_limiter(backend->settings.api),
+				  REQUEST_CHANGE, backend->job->name_space, on_pod_end_slot,
+				  pending))
 		return;
 	struct json *options CLEANUP(json_cleanup) =
 		delete_options_new(pending->ended_uid, pending->end_grace);
@@ -326,7 +329,7 @@ static void handle_term_exec_lost(struct kube_backend *backend, struct pending *
 
 /* When the first process of a container exits, all others are killed, also the shell that sent the
  * signal. An error does not show whether the signal was sent: it is sent again. */
-static void on_told(int exit_code, const struct err *err, void *data)
+static void on_term_exec_end(int exit_code, const struct err *err, void *data)
 {
 	struct pending *pending = data;
 	struct kube_backend *backend = (struct kube_backend *) pending->backend;
@@ -347,7 +350,7 @@ static void on_term_exec_output(enum kube_channel channel, const char *bytes, si
 	(void) channel, (void) bytes, (void) len, (void) data;
 }
 
-void kube_backend_report_held(struct kube_backend *backend, struct pending *pending)
+void kube_backend_send_term(struct kube_backend *backend, struct pending *pending)
 {
 	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
 	const struct role *role = job_role(backend->job, pending->role);
@@ -356,7 +359,7 @@ void kube_backend_report_held(struct kube_backend *backend, struct pending *pend
 			      role ? role->container.name : NULL},
 		.command = command,
 		.on_output = on_term_exec_output,
-		.on_end = on_told,
+		.on_end = on_term_exec_end,
 		.data = pending,
 	};
 
@@ -368,7 +371,7 @@ void kube_backend_report_held(struct kube_backend *backend, struct pending *pend
 	kube_backend_wake(backend);
 }
 
-static void tell_again(struct kube_backend *backend, msec now)
+static void resend_due_term_signals(struct kube_backend *backend, msec now)
 {
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
@@ -376,7 +379,7 @@ static void tell_again(struct kube_backend *backend, msec now)
 		if (now < pending->tell_at || !kube_backend_is_waited_for(backend, pending))
 			continue;
 		pending->tell_at = MSEC_NEVER;
-		kube_backend_report_held(backend, pending);
+		kube_backend_send_term(backend, pending);
 	}
 }
 
@@ -481,7 +484,7 @@ void kube_backend_try_again(void *data)
 	kube_prerequisites_try_again(backend, now);
 	try_starts_again(backend, now);
 	try_ends_again(backend, now);
-	tell_again(backend, now);
+	resend_due_term_signals(backend, now);
 	kube_backend_wake(backend);
 	kube_backend_news(backend);
 }

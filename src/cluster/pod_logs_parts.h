@@ -31,7 +31,7 @@ struct pod_logs {
 	struct mirror_table table; /* of struct pod_log, by Pod */
 	size_t n_open, n_ended_open;
 	size_t n_opened; /* since memory was last returned */
-	int keeper_fd; /* marks that this process writes the logs; -1: the mark failed */
+	int lock_fd; /* marks that this process writes the logs; -1: the mark failed */
 	bool is_refusal_told;
 	bool is_paused;
 	struct text batch; /* text that is not written yet … */

@@ -89,7 +89,7 @@ static void forward_pod_log_text(struct pod_log *log, const char *bytes, size_t 
 	settings->on_text(&name, bytes, len, log->last_time, settings->data);
 }
 
-static void take_text(const char *bytes, size_t len, msec time, void *data)
+static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data)
 {
 	struct pod_log *log = data;
 	struct pod_logs *logs = log->logs;
@@ -109,7 +109,7 @@ static void take_text(const char *bytes, size_t len, msec time, void *data)
 	log->last_time = time;
 }
 
-static void tell_gap(struct pod_log *log)
+static void report_pod_log_gap(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	struct text sentence CLEANUP(text_done) = {0};
@@ -138,9 +138,9 @@ static void on_pod_log_bytes(const char *bytes, size_t len, void *data)
 
 	log->heard_at = loop_monotonic_now();
 	end_opening(log);
-	log_lines_take(&log->lines, bytes, len, take_text, log);
+	log_lines_take(&log->lines, bytes, len, on_pod_log_text, log);
 	write_batch(log);
-	tell_gap(log);
+	report_pod_log_gap(log);
 	settings->on_output(settings->data);
 }
 
@@ -175,7 +175,7 @@ static enum log_end classify_log_stream_end(const struct pod_log *log,
 	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
 }
 
-static void tell_refusal(struct pod_logs *logs, const struct err *err)
+static void report_pod_log_refusal(struct pod_logs *logs, const struct err *err)
 {
 	if (!logs->is_refusal_told)
 		logs->settings.on_trouble(err->text, logs->settings.data);
@@ -194,7 +194,7 @@ static void report_pod_log_lost(struct pod_log *log)
 
 /* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
  * reported. */
-static void tell_words(struct pod_log *log, const struct text *words)
+static void report_node_message(struct pod_log *log, const struct text *words)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	const struct log_container *container = &log->follow.container;
@@ -210,12 +210,12 @@ static void tell_words(struct pod_log *log, const struct text *words)
 	settings->on_trouble(told.text, settings->data);
 }
 
-static void take_words(struct pod_log *log)
+static void handle_node_message(struct pod_log *log)
 {
 	struct text words CLEANUP(text_done) = {0};
 
 	log_lines_take_words(&log->lines, &words);
-	tell_words(log, &words);
+	report_node_message(log, &words);
 }
 
 /* The log is complete. */
@@ -223,7 +223,7 @@ static void finish_pod_log(struct pod_log *log, bool is_whole)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
-	log_lines_end(&log->lines, take_text, log);
+	log_lines_end(&log->lines, on_pod_log_text, log);
 	write_batch(log);
 	pod_log_close(log);
 	if (!is_whole)
@@ -237,7 +237,7 @@ static void end_stream(struct pod_log *log, enum log_end end)
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
 	if (end == LOG_END_PROPER)
-		take_words(log);
+		handle_node_message(log);
 	struct log_next next = log_follow_ended(
 		&log->follow, end, log_lines_is_catching_up(&log->lines), kube_jitter());
 
@@ -260,7 +260,7 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 	end_opening(log);
 	log->err = err ? *err : (struct err){0};
 	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
-		tell_refusal(log->logs, err);
+		report_pod_log_refusal(log->logs, err);
 	end_stream(log, end);
 }
 

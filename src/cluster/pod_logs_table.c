@@ -21,7 +21,7 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	logs->settings = *settings;
 	if (!logs->settings.output_idle)
 		logs->settings.output_idle = SILENCE;
-	logs->keeper_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
+	logs->lock_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
 	return logs;
 }
 
@@ -46,7 +46,7 @@ void pod_logs_free(struct pod_logs *logs)
 	while ((entry = mirror_table_next(&logs->table, &place)))
 		free_log(entry->kept);
 	mirror_table_done(&logs->table);
-	file_close(&logs->keeper_fd);
+	file_close(&logs->lock_fd);
 	text_done(&logs->batch);
 	free(logs);
 }
@@ -77,7 +77,7 @@ static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name 
 }
 
 /* A new state of the container may end a wait, and starts one for a stream that does not end. */
-static void take_container(struct pod_log *log, const struct log_container *container)
+static void apply_container_state(struct pod_log *log, const struct log_container *container)
 {
 	struct log_container before = log->follow.container;
 	bool is_new = !log->follow.has_started || container->has_ended != before.has_ended ||
@@ -109,12 +109,12 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 	}
 	entry->kept = log ? log : log_new(logs, name);
 	/* If only the present log is wanted, it ends there. */
-	take_container(entry->kept,
-		       &(struct log_container){
-			       .has_ended = container->has_ended || logs->settings.ends_at_once,
-			       .is_ending = container->is_ending,
-			       .n_restarts = container->n_restarts,
-		       });
+	apply_container_state(entry->kept, &(struct log_container){
+						   .has_ended = container->has_ended ||
+								logs->settings.ends_at_once,
+						   .is_ending = container->is_ending,
+						   .n_restarts = container->n_restarts,
+					   });
 }
 
 void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod)
@@ -147,7 +147,7 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 	struct log_container container = log->follow.container;
 
 	container.has_ended = container.is_gone = true;
-	take_container(log, &container);
+	apply_container_state(log, &container);
 }
 
 /* Streams are closed: an unread one would stall the others on its connection. */

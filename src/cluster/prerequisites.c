@@ -130,7 +130,7 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 /* Creating. */
 
 /* Calls `act` now, or when a slot is free. */
-static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *data))
+static void acquire_slot_and_call(struct prerequisite *prerequisite, void (*act)(void *data))
 {
 	const struct kube_backend *backend = prerequisite->backend;
 
@@ -150,15 +150,15 @@ static bool is_any_refused(const struct kube_backend *backend)
 
 /* An object that already exists may be the job's own, from a call whose answer was lost: then it is
  * seen before the next try. */
-static void tell_not_created(const struct prerequisite *prerequisite, bool is_first,
-			     const struct err *err)
+static void report_create_failure(const struct prerequisite *prerequisite, bool is_first,
+				  const struct err *err)
 {
 	if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
 		kube_report_not_created(prerequisite->backend, prerequisite->resource, err);
 }
 
 /* With growing pauses. */
-static void put_off(struct prerequisite *prerequisite)
+static void postpone_prerequisite(struct prerequisite *prerequisite)
 {
 	prerequisite->is_refused = true;
 	prerequisite->again_at = loop_now() + kube_backend_backoff(prerequisite->n_refusals++);
@@ -174,16 +174,16 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 	if (was_end)
 		kube_report_not_deleted(backend, prerequisite->resource, err);
 	else
-		tell_not_created(prerequisite, is_first, err);
+		report_create_failure(prerequisite, is_first, err);
 	if (is_first)
 		kube_backend_trouble(backend, err);
 	else
 		log_info("job '%s': %s", backend->job->name, err->text);
-	put_off(prerequisite);
+	postpone_prerequisite(prerequisite);
 }
 
 /* NULL: it does not exist, or another one does. */
-static void take_uid(struct prerequisite *prerequisite, const char *uid)
+static void update_prerequisite_uid(struct prerequisite *prerequisite, const char *uid)
 {
 	if (text_equals(prerequisite->uid, uid))
 		return;
@@ -191,15 +191,15 @@ static void take_uid(struct prerequisite *prerequisite, const char *uid)
 	prerequisite->uid = mem_copy_text(uid);
 }
 
-static struct told_object told_of(const struct prerequisite *prerequisite)
+static struct reported_object told_object_of(const struct prerequisite *prerequisite)
 {
-	return (struct told_object){prerequisite->resource, prerequisite->name, prerequisite->role,
-				    prerequisite->uid};
+	return (struct reported_object){prerequisite->resource, prerequisite->name,
+					prerequisite->role, prerequisite->uid};
 }
 
-static void tell_deleted(const struct prerequisite *prerequisite)
+static void report_object_deleted(const struct prerequisite *prerequisite)
 {
-	const struct told_object object = told_of(prerequisite);
+	const struct reported_object object = told_object_of(prerequisite);
 
 	kube_report_deleted(prerequisite->backend, &object);
 }
@@ -218,7 +218,7 @@ static void on_prerequisite_deleted(struct json *object, const struct kube_statu
 	request_slot_release(&prerequisite->slot);
 	prerequisite->is_made = false;
 	if (!err)
-		tell_deleted(prerequisite);
+		report_object_deleted(prerequisite);
 	if (is_final) { /* it is deleted with its owner */
 		kube_report_not_deleted(backend, prerequisite->resource, err);
 		kube_backend_trouble(backend, err);
@@ -228,7 +228,7 @@ static void on_prerequisite_deleted(struct json *object, const struct kube_statu
 	kube_backend_news(backend);
 }
 
-static void on_end_turn(void *data)
+static void on_prerequisite_end_slot(void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
@@ -253,7 +253,7 @@ static void begin_end(struct prerequisite *prerequisite)
 {
 	prerequisite->is_refused = false;
 	if (prerequisite->uid)
-		act_in_turn(prerequisite, on_end_turn);
+		acquire_slot_and_call(prerequisite, on_prerequisite_end_slot);
 }
 
 /* False: there is none, or it was deleted before. An object that is being created is deleted after
@@ -271,7 +271,7 @@ static bool delete_prerequisite(struct prerequisite *prerequisite)
 }
 
 /* It was created, and a newer state of the cache does not show it. */
-static bool is_lost(const struct prerequisite *prerequisite)
+static bool is_prerequisite_lost(const struct prerequisite *prerequisite)
 {
 	const struct kube_backend *backend = prerequisite->backend;
 
@@ -287,7 +287,7 @@ void kube_prerequisites_drop_lost(struct kube_backend *backend)
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (!is_lost(prerequisite))
+		if (!is_prerequisite_lost(prerequisite))
 			continue;
 		prerequisite->is_made = false;
 		prerequisite->was_shown = true; /* it would have been shown, and a user deleted
@@ -296,13 +296,13 @@ void kube_prerequisites_drop_lost(struct kube_backend *backend)
 	}
 }
 
-static void take_made(struct prerequisite *prerequisite, const struct json *object)
+static void apply_created_object(struct prerequisite *prerequisite, const struct json *object)
 {
-	take_uid(prerequisite,
-		 json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
+	update_prerequisite_uid(
+		prerequisite, json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
 	prerequisite->n_refusals = 0;
 	if (prerequisite->resource == &kube_services) {
-		const struct told_object told = told_of(prerequisite);
+		const struct reported_object told = told_object_of(prerequisite);
 
 		kube_report_created(prerequisite->backend, &told);
 	}
@@ -310,8 +310,8 @@ static void take_made(struct prerequisite *prerequisite, const struct json *obje
 
 /* An object of that name that is not ours belongs to an earlier job, and is about to be deleted;
  * ours would be in the cache. */
-static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
-		    void *data)
+static void on_prerequisite_created(struct json *object, const struct kube_status *status,
+				    const struct err *err, void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
@@ -319,7 +319,7 @@ static void on_made(struct json *object, const struct kube_status *status, const
 	prerequisite->call = NULL;
 	request_slot_release(&prerequisite->slot);
 	if (!err)
-		take_made(prerequisite, object);
+		apply_created_object(prerequisite, object);
 	if (prerequisite->is_unwanted) {
 		begin_end(prerequisite);
 		kube_backend_news(backend);
@@ -333,8 +333,8 @@ static void on_made(struct json *object, const struct kube_status *status, const
 		backend->refusal = mem_copy_text(err->text);
 	if (err)
 		try_later(prerequisite, err, false);
-	prerequisite->was_shown |= is_lost(prerequisite);
-	prerequisite->is_made &= !is_lost(prerequisite);
+	prerequisite->was_shown |= is_prerequisite_lost(prerequisite);
+	prerequisite->is_made &= !is_prerequisite_lost(prerequisite);
 	kube_backend_news(backend);
 }
 
@@ -418,7 +418,7 @@ static struct json *body_new(const struct prerequisite *prerequisite)
 				  : prerequisite->backend->kind->service_new(prerequisite);
 }
 
-static void tell_made_again(const struct prerequisite *prerequisite)
+static void report_recreated_object(const struct prerequisite *prerequisite)
 {
 	struct err deleted;
 
@@ -434,7 +434,7 @@ static bool is_prerequisite_wanted(const struct prerequisite *prerequisite)
 	return !prerequisite->is_shown && is_of_job(prerequisite);
 }
 
-static void on_make_turn(void *data)
+static void on_prerequisite_make_slot(void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
@@ -453,15 +453,16 @@ static void on_make_turn(void *data)
 		.wants_metadata = true,
 	};
 
-	prerequisite->call = kube_call_new(backend->settings.api, &request, on_made, prerequisite);
+	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_created,
+					   prerequisite);
 }
 
 static void create_prerequisite(struct prerequisite *prerequisite)
 {
-	tell_made_again(prerequisite);
+	report_recreated_object(prerequisite);
 	if (prerequisite == find_pod_group(prerequisite->backend) && !prerequisite->is_refused)
 		warn_of_other_schedulers(prerequisite->backend);
-	act_in_turn(prerequisite, on_make_turn);
+	acquire_slot_and_call(prerequisite, on_prerequisite_make_slot);
 }
 
 void kube_prerequisites_create(struct kube_backend *backend)
@@ -559,7 +560,8 @@ static void refuse_replaced(struct kube_backend *backend, const char *name)
 }
 
 /* The first content seen is what it is created from again, and compared with. */
-static void see_files(struct kube_backend *backend, const char *name, const struct json *object)
+static void observe_files_config_map(struct kube_backend *backend, const char *name,
+				     const struct json *object)
 {
 	struct prerequisite *prerequisite =
 		kube_prerequisites_find(backend, &kube_config_maps, name);
@@ -603,7 +605,7 @@ static void on_updated(struct json *object, const struct kube_status *status, co
 	if (err && err->code != ERR_NOT_FOUND) {
 		kube_backend_trouble(prerequisite->backend, err);
 		prerequisite->is_updated = false;
-		put_off(prerequisite);
+		postpone_prerequisite(prerequisite);
 	}
 	if (prerequisite->is_unwanted)
 		begin_end(prerequisite);
@@ -685,18 +687,18 @@ void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kin
 	if (!resource)
 		return;
 	if (is_shown && kind == JOB_CACHE_FILES)
-		see_files(backend, name, object->json);
+		observe_files_config_map(backend, name, object->json);
 	prerequisite = kube_prerequisites_find(backend, resource, name);
 	if (prerequisite) {
 		if (!is_there && is_being_ended(prerequisite))
-			tell_deleted(prerequisite);
+			report_object_deleted(prerequisite);
 		prerequisite->is_shown = is_shown;
 		prerequisite->is_terminating = is_terminating;
 		prerequisite->was_shown |= is_shown;
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
 		prerequisite->n_refusals = 0;
-		take_uid(prerequisite, is_there ? object->uid : NULL);
+		update_prerequisite_uid(prerequisite, is_there ? object->uid : NULL);
 	}
 	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
 		update_pod_group(prerequisite, object->json);

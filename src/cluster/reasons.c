@@ -39,7 +39,7 @@ static void set_reason_from_event(struct job_pod *pod, const struct json *event)
 	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
 }
 
-static bool is_told(const struct job_pod *pod, const struct json *event)
+static bool is_reason_of_event(const struct job_pod *pod, const struct json *event)
 {
 	const char *message = pod->seen.message;
 
@@ -59,8 +59,8 @@ static struct job_pod *pod_of(const struct kube_backend *backend, const struct j
 }
 
 /* Takes the newest Event of each Pod. */
-static bool take_events(struct kube_backend *backend, const struct json *const *events,
-			size_t count)
+static bool apply_pod_events(struct kube_backend *backend, const struct json *const *events,
+			     size_t count)
 {
 	struct mirror_table taken = {0};
 	bool is_news = false;
@@ -71,7 +71,7 @@ static bool take_events(struct kube_backend *backend, const struct json *const *
 		if (!pod || mirror_table_find(&taken, pod->name))
 			continue;
 		mirror_table_put(&taken, pod->name)->kept = pod;
-		if (is_told(pod, events[i]))
+		if (is_reason_of_event(pod, events[i]))
 			continue;
 		set_reason_from_event(pod, events[i]);
 		kube_report_pod(backend, NULL, pod);
@@ -99,12 +99,12 @@ void kube_events_accept(const struct json *const *events, size_t count, void *da
 	struct kube_backend *backend = data;
 
 	kube_events_request(backend);
-	if (take_events(backend, events, count))
+	if (apply_pod_events(backend, events, count))
 		kube_backend_news(backend);
 }
 
 /* A known reason of a Pod stays while it is stuck. */
-static void keep_reason(const struct job_pod *before, struct job_pod *pod)
+static void carry_over_pod_reason(const struct job_pod *before, struct job_pod *pod)
 {
 	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
 	    !pod_warnings_is_reason(before->seen.reason))
@@ -123,5 +123,5 @@ void kube_events_observe_pod(struct kube_backend *backend, const struct job_pod 
 	backend->n_stuck += is_stuck_now;
 	backend->n_stuck -= was_stuck;
 	if (before && is_stuck_now)
-		keep_reason(before, pod);
+		carry_over_pod_reason(before, pod);
 }

@@ -150,7 +150,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 	return reconciler_replace_job(store, job, old.uid, "", observed, now, err);
 }
 
-static int take_uid(struct store *store, struct job *job, struct err *err)
+static int set_registered_uid(struct store *store, struct job *job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = store->functions->get(store, job->name, &record, err);
@@ -171,7 +171,7 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 		rc = reconciler_create_job(store, job, "", observed, now, err);
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
-	return rc < 0 ? rc : take_uid(store, job, err);
+	return rc < 0 ? rc : set_registered_uid(store, job, err);
 }
 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,

@@ -156,8 +156,8 @@ static void store_newer_record(struct kube_store *store, struct store_record tak
 	*known = take_record;
 }
 
-static int keep_answer(struct kube_store *store, const struct json *config_map,
-		       int64_t *ret_version, struct err *err)
+static int store_answered_record(struct kube_store *store, const struct json *config_map,
+				 int64_t *ret_version, struct err *err)
 {
 	struct store_record record;
 	int rc = store->form->read(config_map, &record, err);
@@ -173,7 +173,7 @@ static int keep_answer(struct kube_store *store, const struct json *config_map,
 static int accept_store_answer(struct kube_store *store, const struct json *object,
 			       int64_t *ret_version, struct err *err)
 {
-	int rc = keep_answer(store, object, ret_version, err);
+	int rc = store_answered_record(store, object, ret_version, err);
 
 	return rc == 0 && store->form->check_answer ? store->form->check_answer(object, err) : rc;
 }
@@ -234,7 +234,7 @@ static int kube_create(struct store *base, const struct store_record *record, in
 		undo_job_creation(store, record);
 	if (rc == ERR_EXISTS)
 		return err_set(err, rc, "job '%s' already exists", record->name);
-	return rc < 0 ? rc : keep_answer(store, made, ret_version, err);
+	return rc < 0 ? rc : store_answered_record(store, made, ret_version, err);
 }
 
 /* In two calls: a crash between them leaves no job of that name, and none that is half of each. */
@@ -256,7 +256,7 @@ static int fetch(struct kube_store *store, const char *name, struct err *err)
 
 	if (rc == ERR_NOT_FOUND)
 		return err_set(err, rc, "job '%s' not found", name);
-	return rc < 0 ? rc : keep_answer(store, config_map, &version, err);
+	return rc < 0 ? rc : store_answered_record(store, config_map, &version, err);
 }
 
 static int kube_get(struct store *base, const char *name, struct store_record *ret_record,
@@ -342,7 +342,7 @@ static void finish_store_change(struct pending_change *change, int64_t version,
 		done(version, err, data);
 }
 
-static void kube_let_go(struct store *base, const void *data)
+static void kube_detach_callbacks(struct store *base, const void *data)
 {
 	for (struct pending_change *change = kube_store_of(base)->changes; change;
 	     change = change->next)
@@ -363,7 +363,7 @@ static void begin_call(struct pending_change *change, struct kube_request reques
 
 /* An object older than the version to change: the cluster was restored from a backup, and the known
  * record no longer exists. */
-static void keep_read_again(struct pending_change *change, const struct json *object)
+static void store_reread_record(struct pending_change *change, const struct json *object)
 {
 	struct kube_store *store = change->store;
 	struct store_record record;
@@ -384,7 +384,7 @@ static void on_read_again(struct json *object, const struct kube_status *status,
 
 	(void) status;
 	if (object)
-		keep_read_again(change, object);
+		store_reread_record(change, object);
 	else if (err->code == ERR_NOT_FOUND)
 		drop_stored_record(change->store, change->job_name);
 	finish_store_change(change, 0, &conflict);
@@ -561,7 +561,7 @@ static const struct store_functions kube_functions = {
 	.remove = kube_remove,
 	.begin_change = kube_begin_change,
 	.begin_remove = kube_begin_remove,
-	.let_go = kube_let_go,
+	.let_go = kube_detach_callbacks,
 	.list = kube_list,
 	.free = free_kube_store,
 };

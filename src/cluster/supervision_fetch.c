@@ -30,7 +30,7 @@ static void finish_all_fetches(struct cluster_supervision *supervision, bool is_
 }
 
 /* The Pods and their files stay until a user has copied or discarded them. */
-static void keep_pods_for_manual_copy(struct cluster_supervision *supervision)
+static void retain_uncopied_pods(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
 	const char *words = supervision->request->base.job_words;
@@ -86,7 +86,7 @@ static void fetch_next(struct cluster_supervision *supervision)
 
 	if (supervision->n_fetched == job->n_fetches) {
 		if (supervision->unsaved)
-			keep_pods_for_manual_copy(supervision);
+			retain_uncopied_pods(supervision);
 		else
 			finish_all_fetches(supervision, false);
 		return;

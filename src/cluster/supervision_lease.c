@@ -59,7 +59,7 @@ static void leave_to(struct cluster_supervision *supervision, const char *superv
 }
 
 /* A muster process that attached and has not acted yet follows the job; all others leave. */
-static void see_supervisor(struct cluster_supervision *supervision)
+static void handle_other_supervisor(struct cluster_supervision *supervision)
 {
 	char *supervisor CLEANUP(mem_free_text) = lease_keeper_supervisor(supervision->lease);
 
@@ -76,7 +76,7 @@ static void see_supervisor(struct cluster_supervision *supervision)
 }
 
 /* The muster process that created the job was killed before all objects were on the cluster. */
-static void see_missing(struct cluster_supervision *supervision)
+static void handle_missing_lease(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
@@ -94,7 +94,7 @@ static void on_lease(void *data)
 	if (supervision->base.phase == SUPERVISION_CLOSING)
 		return;
 	if (lease_keeper_is_missing(supervision->lease)) {
-		see_missing(supervision);
+		handle_missing_lease(supervision);
 		return;
 	}
 	switch (lease_keeper_standing(supervision->lease)) {
@@ -110,7 +110,7 @@ static void on_lease(void *data)
 		break;
 	case LEASE_OTHERS:
 		if (supervision->base.phase != SUPERVISION_LEAVING && supervision->is_recorded)
-			see_supervisor(supervision);
+			handle_other_supervisor(supervision);
 		break;
 	case LEASE_UNSETTLED:
 		break;

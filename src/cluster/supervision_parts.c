@@ -79,7 +79,7 @@ static void clean_up(struct cluster_supervision *supervision)
 }
 
 /* A user deleted the job's ConfigMap, and the cluster deletes what it owned. */
-static void tell_gone(struct cluster_supervision *supervision)
+static void report_job_deleted(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->base.job->name;
 	bool is_tfjob = supervision->request->is_tfjob;
@@ -105,7 +105,7 @@ static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *
 	bool is_finished = outcome->is_finished || outcome->is_gone;
 
 	if (outcome->is_gone)
-		tell_gone(supervision);
+		report_job_deleted(supervision);
 	if (is_finished) {
 		base->phase = SUPERVISION_FINISHED;
 		supervision_report_started(base);
@@ -116,8 +116,8 @@ static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *
 }
 
 /* A status that another process has written does not show the state of its Pods. */
-static void see_pods(const struct supervision *base, const struct job *job, struct arena *arena,
-		     struct status *status)
+static void apply_observed_pods(const struct supervision *base, const struct job *job,
+				struct arena *arena, struct status *status)
 {
 	struct backend *backend = base->backend;
 	struct observed observed = {0};
@@ -141,7 +141,7 @@ int supervision_kube_report_status(struct cluster_supervision *supervision, stru
 		rc = record_read(&record, arena, &job, &status, err);
 	if (rc < 0)
 		return rc;
-	see_pods(base, job, arena, &status);
+	apply_observed_pods(base, job, arena, &status);
 	base->version = record.version;
 	supervision->told_at = loop_now();
 	if (!base->reporter.document || !status_equals(&status, &base->reporter.status))
@@ -150,7 +150,7 @@ int supervision_kube_report_status(struct cluster_supervision *supervision, stru
 }
 
 /* Many Pods cause many news. */
-static bool is_told_a_moment_ago(struct cluster_supervision *supervision)
+static bool defer_recent_report(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -177,12 +177,12 @@ static void follow_other_supervisor(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
-	if (is_told_a_moment_ago(supervision))
+	if (defer_recent_report(supervision))
 		return;
 	int rc = supervision_kube_report_status(supervision, &err);
 
 	if (rc == ERR_NOT_FOUND) {
-		tell_gone(supervision);
+		report_job_deleted(supervision);
 		supervision_close(&supervision->base);
 	} else {
 		reporter_print_error(&supervision->base.reporter, rc < 0 ? err.text : NULL);
@@ -192,7 +192,7 @@ static void follow_other_supervisor(struct cluster_supervision *supervision)
 }
 
 /* True when the reconciler is to act: else another process does, or the Lease is being acquired. */
-static bool begin_look(struct cluster_supervision *supervision)
+static bool begin_supervised_pass(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_ready(supervision->base.backend))
 		return false; /* on_news is called when it is */
@@ -211,7 +211,7 @@ static bool begin_pass(void *data)
 	switch (base->phase) {
 	case SUPERVISION_RUNNING:
 		if (!supervision->has_fetched || !supervision->unsaved)
-			return begin_look(supervision);
+			return begin_supervised_pass(supervision);
 		leave_pods(supervision); /* fetched, though a process outlives its grace period */
 		break;
 	case SUPERVISION_FINISHED:
@@ -237,7 +237,7 @@ static bool begin_pass(void *data)
 
 /* The job's last status and the deletion of its ConfigMap may arrive in one moment, before the next
  * reconcile pass: followers report how the job finished before the record is dropped. */
-static void see_gone(struct cluster_supervision *supervision)
+static void handle_record_deletion(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 
@@ -257,7 +257,7 @@ static void on_owner_object_change(enum job_cache_kind kind, const char *name, v
 	if (owner)
 		store_kube_observe(supervision->base.store, owner);
 	else
-		see_gone(supervision);
+		handle_record_deletion(supervision);
 	supervision_request_pass(&supervision->base);
 }
 
@@ -313,7 +313,7 @@ static void leave_running(struct cluster_supervision *supervision, int signal_nu
 }
 
 /* The terminal was lost. */
-static void go_on_detached(struct cluster_supervision *supervision)
+static void continue_detached(struct cluster_supervision *supervision)
 {
 	console_free(TAKE(supervision->base.reporter.console));
 	background_leave_terminal();
@@ -327,7 +327,7 @@ static void hang_up(struct cluster_supervision *supervision)
 	if (is_attached(supervision) && supervision->role != ROLE_SUPERVISES)
 		leave_cluster_supervision(supervision, SIGHUP);
 	else if (!supervision->is_detached)
-		go_on_detached(supervision);
+		continue_detached(supervision);
 }
 
 /* There is nothing to stop: the job has finished, or was never started. */
@@ -355,7 +355,7 @@ static void end_early(struct cluster_supervision *supervision, int number)
 }
 
 /* The second Ctrl-C skips the grace period, the third one does not wait for the cluster. */
-static bool take_signal(int number, void *data)
+static bool on_cluster_run_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
@@ -376,7 +376,7 @@ static bool take_signal(int number, void *data)
 	return true;
 }
 
-static void hurry(void *data)
+static void on_cluster_run_hurry(void *data)
 {
 	struct cluster_supervision *supervision = data;
 
@@ -389,6 +389,6 @@ const struct supervision_parts supervision_kube_parts = {
 	.replicas = "Pods",
 	.begin_pass = begin_pass,
 	.end_pass = finish_cluster_pass,
-	.take_signal = take_signal,
-	.hurry = hurry,
+	.take_signal = on_cluster_run_signal,
+	.hurry = on_cluster_run_hurry,
 };

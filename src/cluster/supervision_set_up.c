@@ -135,13 +135,13 @@ static void on_foreign_change(const char *fields, void *data)
 	supervision->foreign_change = TAKE(sentence);
 }
 
-static void tell_foreign_change(struct cluster_supervision *supervision)
+static void report_foreign_change(struct cluster_supervision *supervision)
 {
 	if (supervision->foreign_change)
 		reporter_print_error(&supervision->base.reporter, supervision->foreign_change);
 }
 
-static void keep_to(struct cluster_supervision *supervision, const struct job *pinned)
+static void pin_supervised_record(struct cluster_supervision *supervision, const struct job *pinned)
 {
 	struct supervision *base = &supervision->base;
 
@@ -190,7 +190,7 @@ static int pin_found(struct cluster_supervision *supervision, struct err *err)
 	if (rc == ERR_NOT_FOUND)
 		rc = check_reach(supervision, err);
 	if (rc == 0)
-		keep_to(supervision, known ? known : found);
+		pin_supervised_record(supervision, known ? known : found);
 	return rc;
 }
 
@@ -256,7 +256,7 @@ static int clean_up_job(struct cluster_supervision *supervision, struct err *err
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0 && job)
-		keep_to(supervision, job);
+		pin_supervised_record(supervision, job);
 	return rc;
 }
 
@@ -278,7 +278,7 @@ static int make_cluster_job_folder(struct cluster_supervision *supervision, stru
 }
 
 /* Other programs leave what runs on a cluster alone when they are interrupted. */
-static void tell_keys(struct cluster_supervision *supervision)
+static void print_interrupt_hint(struct cluster_supervision *supervision)
 {
 	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
 		reporter_print_message(
@@ -304,7 +304,7 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 	if (rc == 0)
 		rc = supervision_create_console(base, supervision->log_folder, NULL, err);
 	if (rc == 0)
-		tell_foreign_change(supervision);
+		report_foreign_change(supervision);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_report_status(supervision, err);
@@ -313,7 +313,7 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 	else if (rc == 0)
 		rc = supervision_kube_watch_lease(supervision, err);
 	if (rc == 0)
-		tell_keys(supervision);
+		print_interrupt_hint(supervision);
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 

@@ -56,8 +56,8 @@ int tfjob_patch(const struct tfjob_place *place, const struct job_view *view,
 }
 
 /* Training-operator knows no stop request. */
-static int check_is_served(const struct tfjob_place *place, const struct job_view *view,
-			   struct err *err)
+static int check_managed_by_muster(const struct tfjob_place *place, const struct job_view *view,
+				   struct err *err)
 {
 	const struct store_record *record = job_view_record(view);
 	char *words CLEANUP(mem_free_text) =
@@ -81,7 +81,7 @@ int tfjob_stop(const struct tfjob_place *place, const struct job_view *view, con
 	       msec grace, struct err *err)
 {
 	struct json *patch CLEANUP(json_cleanup) = NULL;
-	int rc = check_is_served(place, view, err);
+	int rc = check_managed_by_muster(place, view, err);
 
 	if (rc == 0)
 		rc = record_stop_patch(job_view_record(view), reason, grace, &patch, err);

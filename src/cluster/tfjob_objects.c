@@ -70,7 +70,7 @@ static struct json *make_tfjob_service(const struct prerequisite *service)
 
 /* PodGroups. */
 
-static void take_pod_group(struct kube_backend *backend)
+static void require_pod_group(struct kube_backend *backend)
 {
 	const struct gang *gang = backend->settings.gang;
 	const struct job *job = backend->job;
@@ -134,7 +134,7 @@ static void rebuild_tfjob_objects(struct kube_backend *backend)
 	choose_services(backend);
 	tfjob_objects_free(backend->tfjob_objects);
 	backend->tfjob_objects = tfjob_objects_new(backend->job, &backend->settings.manner);
-	take_pod_group(backend);
+	require_pod_group(backend);
 	if (backend->settings.manner.has_one_service)
 		kube_prerequisites_add_service(backend, backend->job->name);
 	else

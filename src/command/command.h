@@ -28,14 +28,6 @@ struct command {
 
 #define COMMAND_ANY_NUMBER ((size_t) -1) /* most_arguments without a limit */
 
-extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
-	command_delete, command_suspend, command_resume, command_scale, command_wait,
-	command_render, command_help, command_version, command_compat, command_completion,
-	command_doctor, command_server, command_check, command_probe, command_cp, command_attach,
-	command_fetch, command_tensorboard, command_port_forward, command_exec, command_operator,
-	command_submit, command_stacks, command_orchestrator, command_launch, command_pod_server,
-	command_serve, command_drain;
-
 /* All commands: main.c has it, and options_table returns it. Lists end with NULL. */
 struct command_table {
 	const struct command *const *commands; /* in the order in which help shows them */

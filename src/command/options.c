@@ -221,7 +221,7 @@ static int read_value(const struct option_row *row, const char *text, struct val
 }
 
 /* `shown` is the option as the user typed it: "--ps", "-w", "MUSTER_ON". */
-static void give_value(struct reading *reading, int row, const char *shown, const char *text)
+static void set_option_value(struct reading *reading, int row, const char *shown, const char *text)
 {
 	struct err err;
 	struct value *value = &reading->options->values[row];
@@ -232,24 +232,24 @@ static void give_value(struct reading *reading, int row, const char *shown, cons
 }
 
 /* Gives the value of a letter, unless another tool has the letter for a number. */
-static void give_letter(struct reading *reading, int row, const char *shown, const char *text)
+static void set_letter_value(struct reading *reading, int row, const char *shown, const char *text)
 {
 	const struct command *command = reading->options->command;
 	const struct other_tool_option *foreign =
 		other_tool_number_find(command->name, shown, text);
 
 	if (!foreign)
-		give_value(reading, row, shown, text);
+		set_option_value(reading, row, shown, text);
 	else
 		text_addf(reading->faults, "%s %s: %s is --%s; %s\n", shown, text, shown,
 			  row_at(reading->options, (size_t) row)->name, foreign->answer);
 }
 
 /* The argument after an option that needs one. */
-static void give_next_argument(struct reading *reading, int row, const char *shown)
+static void consume_option_argument(struct reading *reading, int row, const char *shown)
 {
 	if (reading->next < reading->argc) {
-		give_letter(reading, row, shown, reading->argv[reading->next++]);
+		set_letter_value(reading, row, shown, reading->argv[reading->next++]);
 		return;
 	}
 	text_addf(reading->faults, "%s: missing value (expected %s)\n", shown,
@@ -261,7 +261,7 @@ static bool is_flag(const struct reading *reading, int row)
 	return row_at(reading->options, (size_t) row)->kind == OPTION_FLAG;
 }
 
-static void tell_unknown_option(struct reading *reading, const char *name, size_t len)
+static void add_unknown_option_fault(struct reading *reading, const char *name, size_t len)
 {
 	struct options *options = reading->options;
 	const char **names CLEANUP(mem_free_any) = mem_new_array(options->n_rows, sizeof(*names));
@@ -291,16 +291,16 @@ static void read_long_option(struct reading *reading, const char *name)
 	if (is_negated)
 		row = find_row(reading->options, name + 3, len - 3);
 	if (row < 0 || (is_negated && !is_flag(reading, row)))
-		tell_unknown_option(reading, name, len);
+		add_unknown_option_fault(reading, name, len);
 	else if (text)
-		give_value(reading, row, shown, text);
+		set_option_value(reading, row, shown, text);
 	else if (is_flag(reading, row))
-		give_value(reading, row, shown, is_negated ? "false" : "true");
+		set_option_value(reading, row, shown, is_negated ? "false" : "true");
 	else
-		give_next_argument(reading, row, shown);
+		consume_option_argument(reading, row, shown);
 }
 
-static void tell_unknown_letter(struct reading *reading, const char *shown)
+static void add_unknown_letter_fault(struct reading *reading, const char *shown)
 {
 	const struct other_tool_option *foreign =
 		other_tool_option_find(reading->options->command->name, shown, strlen(shown));
@@ -317,22 +317,22 @@ static void read_letters(struct reading *reading, const char *letters)
 		int row = find_letter(reading->options, *letters);
 
 		if (row < 0) {
-			tell_unknown_letter(reading, shown);
+			add_unknown_letter_fault(reading, shown);
 			return;
 		}
 		if (!is_flag(reading, row)) {
 			if (letters[1])
-				give_letter(reading, row, shown, letters + 1);
+				set_letter_value(reading, row, shown, letters + 1);
 			else
-				give_next_argument(reading, row, shown);
+				consume_option_argument(reading, row, shown);
 			return;
 		}
-		give_value(reading, row, shown, "true");
+		set_option_value(reading, row, shown, "true");
 	}
 }
 
 /* An option, or letters, of another tool: its value is skipped. True when it was one. */
-static bool tell_foreign(struct reading *reading, const char *argument)
+static bool reject_foreign_option(struct reading *reading, const char *argument)
 {
 	const struct options *options = reading->options;
 	size_t len = strcspn(argument, "=");
@@ -360,7 +360,7 @@ static bool is_go_flag(const struct options *options, const char *argument)
 	       find_row(options, argument + 1, len) >= 0;
 }
 
-static void take_arguments(struct reading *reading, int end)
+static void append_arguments_until(struct reading *reading, int end)
 {
 	struct options *options = reading->options;
 
@@ -377,14 +377,15 @@ static void read_arguments(struct reading *reading)
 		if (!strcmp(argument, "--")) {
 			reading->options->n_before_separator = reading->options->n_arguments;
 			reading->next++;
-			take_arguments(reading, reading->argc);
+			append_arguments_until(reading, reading->argc);
 		} else if (argument[0] != '-' || !argument[1]) {
 			bool is_program = reading->options->command->takes_program;
 
-			take_arguments(reading, is_program ? reading->argc : reading->next + 1);
+			append_arguments_until(reading,
+					       is_program ? reading->argc : reading->next + 1);
 		} else {
 			reading->next++;
-			if (tell_foreign(reading, argument))
+			if (reject_foreign_option(reading, argument))
 				continue;
 			if (argument[1] == '-')
 				read_long_option(reading, argument + 2);
@@ -403,7 +404,7 @@ static void read_variable(struct reading *reading, int row)
 	const char *text = getenv(variable);
 
 	if (text && *text)
-		give_value(reading, row, variable, text);
+		set_option_value(reading, row, variable, text);
 }
 
 /* Options that were not given: the environment, then the row's default. */

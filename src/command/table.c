@@ -17,7 +17,7 @@ void table_done(struct table *table)
 	free(table->cells);
 }
 
-static void take_cell(struct table *table, char *take_text)
+static void append_table_cell(struct table *table, char *take_text)
 {
 	mem_grow(&table->cells, &table->capacity, table->n_cells, sizeof(*table->cells));
 	table->cells[table->n_cells++] = take_text;
@@ -31,7 +31,7 @@ void table_add(struct table *table, const char *cell)
 		line_text_add_sentence(&text, cell, strlen(cell));
 	if (text.len == 0)
 		text_add_char(&text, '-');
-	take_cell(table, text_take(&text));
+	append_table_cell(table, text_take(&text));
 }
 
 void table_addf(struct table *table, const char *format, ...)

@@ -108,8 +108,8 @@ static int show_end(const struct following *following, const struct status *stat
 								 : EXIT_FAILED;
 }
 
-static void tell_state(struct following *following, const struct store_record *record,
-		       struct arena *arena)
+static void print_elasticdl_state(struct following *following, const struct store_record *record,
+				  struct arena *arena)
 {
 	struct summary summary = {0};
 
@@ -130,7 +130,7 @@ static int read_answered_job(const struct http_answer *answer, struct store_reco
 			     struct arena *arena, struct status *status, struct err *err)
 {
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
-	int rc = json_read_mended(answer->body, answer->body_len, &tfjob, err);
+	int rc = json_read_repaired(answer->body, answer->body_len, &tfjob, err);
 
 	if (rc == 0)
 		rc = store_kube_tfjobs.read(tfjob, record, err);
@@ -202,7 +202,7 @@ static void inspect_job_answer(struct following *following, const struct http_an
 	} else if (status_is_finished(&status) && has_printed_all(following)) {
 		finish_following(following, show_end(following, &status));
 	} else {
-		tell_state(following, &record, arena);
+		print_elasticdl_state(following, &record, arena);
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	}
 }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static void tell_what_is_gone(const struct options *old)
+static void print_removed_options(const struct options *old)
 {
 	if (option_flag(old, "leave-container-running"))
 		output_print_message(
@@ -24,7 +24,7 @@ static int local_test_run(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};
 
-	tell_what_is_gone(old);
+	print_removed_options(old);
 	call_add(&call, "check");
 	call_add(&call, "local");
 	call_add_value(&call, "--workers", option_text(old, "num-workers"));

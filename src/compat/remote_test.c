@@ -31,7 +31,7 @@ static void add_set_ones(const char *const *names, size_t count, struct text *te
 			text_addf(text, "%s%s", text->len ? ", " : "", names[i]);
 }
 
-static void tell_of_cloud(void)
+static void print_cloud_notice(void)
 {
 	static const char *const names[] = {"TF_DIST_GCLOUD_PROJECT", "TF_DIST_GCLOUD_COMPUTE_ZONE",
 					    "TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
@@ -45,7 +45,7 @@ static void tell_of_cloud(void)
 			text_of(&set));
 }
 
-static void tell_what_is_unused(void)
+static void print_unused_variables(void)
 {
 	static const char *const names[] = {"TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT",
 					    "TF_DIST_GCLOUD_COMPUTE_ZONE",
@@ -89,7 +89,7 @@ static int check_servers(const struct options *old, const char *url)
 	struct call call CLEANUP(call_done) = {0};
 	char *servers CLEANUP(mem_free_text) = url_of_servers(url);
 
-	tell_what_is_unused();
+	print_unused_variables();
 	if (option_flag(old, "leave-container-running"))
 		output_print_message(
 			"--leave-container-running: existing servers are never stopped");
@@ -106,7 +106,7 @@ static int check_cluster(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};
 
-	tell_of_cloud();
+	print_cloud_notice();
 	if (variable("TF_DIST_GRPC_PORT"))
 		output_print_message("TF_DIST_GRPC_PORT: new servers choose their port themselves");
 	if (option_flag(old, "leave-container-running"))

@@ -53,7 +53,8 @@ static int check_kinds(const struct json *objects, struct err *err)
 }
 
 /* A training with this tag has a ConfigMap. */
-static int look_for_same_tag(struct spawner_session *session, bool *ret_is_there, struct err *err)
+static int find_same_tag_training(struct spawner_session *session, bool *ret_is_there,
+				  struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = NULL;
 	const struct kube_parameter parameters[] = {
@@ -84,7 +85,7 @@ static int refuse_same_tag(const struct options *old, const char *tag)
 }
 
 /* Names are the same in every training of TF-Spawner, so a namespace can hold only one. */
-static void tell_of_other_tag(struct spawner_session *session, const struct options *old)
+static void print_other_tag_hint(struct spawner_session *session, const struct options *old)
 {
 	struct json *script CLEANUP(json_cleanup) = NULL;
 	struct text command CLEANUP(text_done) = {0};
@@ -176,11 +177,11 @@ static int fail_to_create(struct creation *creation, const struct options *old,
 	output_print_message("deployment failed, cleaning up");
 	delete_created_objects(creation);
 	if (is_taken)
-		tell_of_other_tag(&creation->session, old);
+		print_other_tag_hint(&creation->session, old);
 	return output_fail(err);
 }
 
-static int tell_created(const char *tag)
+static int print_created_label(const char *tag)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -197,11 +198,11 @@ int spawner_create(const struct options *old, const char *tag, const struct json
 
 	creation.answers = mem_new_array(json_count(objects), sizeof(*creation.answers));
 	if (check_kinds(objects, &err) || spawner_session_open(old, tag, &creation.session, &err) ||
-	    look_for_same_tag(&creation.session, &is_there, &err))
+	    find_same_tag_training(&creation.session, &is_there, &err))
 		return output_fail(&err);
 	if (is_there)
 		return refuse_same_tag(old, tag);
 	if (make_all(&creation, &err))
 		return fail_to_create(&creation, old, &err);
-	return tell_created(tag);
+	return print_created_label(tag);
 }

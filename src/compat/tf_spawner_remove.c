@@ -25,14 +25,14 @@ static void removal_done(struct removal *removal)
 }
 
 /* The mirror stores a copy of an object's metadata. */
-static void *keep_metadata(const struct json *object, void *before, void *data)
+static void *copy_object_metadata(const struct json *object, void *before, void *data)
 {
 	(void) data;
 	json_free(before);
 	return json_new_copy(json_get(object, "metadata"));
 }
 
-static void forget_metadata(void *kept, void *data)
+static void free_object_metadata(void *kept, void *data)
 {
 	(void) data;
 	json_free(kept);
@@ -46,7 +46,7 @@ static bool is_all_seen(const struct removal *removal)
 	return true;
 }
 
-static bool is_all_gone(const struct removal *removal)
+static bool are_all_objects_gone(const struct removal *removal)
 {
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
 		if (kube_mirror_count(removal->mirrors[kind]) > 0)
@@ -54,11 +54,12 @@ static bool is_all_gone(const struct removal *removal)
 	return true;
 }
 
-static void end_when_gone(struct removal *removal)
+static void stop_removal_when_gone(struct removal *removal)
 {
 	bool is_failed = removal->err.code != 0;
 
-	if (removal->has_started && removal->n_calls == 0 && (is_failed || is_all_gone(removal)))
+	if (removal->has_started && removal->n_calls == 0 &&
+	    (is_failed || are_all_objects_gone(removal)))
 		loop_stop(removal->session.loop);
 }
 
@@ -72,7 +73,7 @@ static void on_deleted(struct json *object, const struct kube_status *status, co
 	removal->n_calls--;
 	if (err && !is_gone && !removal->err.code)
 		removal->err = *err;
-	end_when_gone(removal);
+	stop_removal_when_gone(removal);
 }
 
 static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
@@ -102,13 +103,13 @@ static void on_seen(void *data)
 	removal->has_started = true;
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
 		delete_kind(removal, kind);
-	end_when_gone(removal);
+	stop_removal_when_gone(removal);
 }
 
 static void on_removal_change(const char *name, void *data)
 {
 	(void) name;
-	end_when_gone(data);
+	stop_removal_when_gone(data);
 }
 
 /* The mirror keeps retrying. That helps during the deletion, but not before the first list or
@@ -130,8 +131,8 @@ static void watch_removed_kind(struct removal *removal, enum spawner_kind_id kin
 	const struct kube_mirror_settings settings = {
 		.resource = spawner_kinds[kind].resource,
 		.label_selector = removal->session.selector,
-		.project = keep_metadata,
-		.release = forget_metadata,
+		.project = copy_object_metadata,
+		.release = free_object_metadata,
 		.on_change = on_removal_change,
 		.on_synced = on_seen,
 		.on_trouble = on_removal_trouble,

@@ -61,7 +61,7 @@ struct console {
 	void *data;
 };
 
-static void look_for_silence(void *data);
+static void on_idle_output_timer(void *data);
 
 /* Rows at the bottom are on the screen of the lines, so that two writers never draw on one
  * terminal. */
@@ -80,7 +80,7 @@ static void finish_if_drained(struct console *console)
 
 /* Output that stops would look like a hung job: a full disk, or a reader that left early (`muster
  * run … | head -3`). */
-static void report_lost_output(struct console *console)
+static void report_console_loss(struct console *console)
 {
 	int failure = console->view ? screen_failure(console->lines) : 0;
 
@@ -103,7 +103,7 @@ static void on_console_room(void *data)
 {
 	struct console *console = data;
 
-	report_lost_output(console);
+	report_console_loss(console);
 	if (console->view)
 		log_view_on_room(console->view);
 	finish_if_drained(console);
@@ -160,7 +160,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
 	console->log_folder = settings->log_folder;
 	console->arena = arena_new();
-	console->output_idle_timer = loop_new_timer(console->loop, look_for_silence, console);
+	console->output_idle_timer = loop_new_timer(console->loop, on_idle_output_timer, console);
 	console->output_idle_is_checked = MSEC_NEVER;
 	make_screens(console, settings);
 	int rc = settings->style.is_quiet ? 0 : make_view(console, settings, err);
@@ -298,7 +298,7 @@ static void show_row(struct console *console)
 }
 
 /* Returns when it has to be updated. */
-static msec tell_beginning(struct console *console)
+static msec update_beginning_text(struct console *console)
 {
 	text_clear(&console->beginning);
 	if (!screen_is_live(row_screen(console)))
@@ -318,7 +318,7 @@ static void add_to_silence(const struct console *console, struct text *sentence)
 }
 
 /* A failed script may not exit: it waits for its peers (JAX), or for a thread. */
-static void tell_exception(struct console *console, const struct log_name *name)
+static void print_silent_exception(struct console *console, const struct log_name *name)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct text sentence CLEANUP(text_done) = {0};
@@ -336,7 +336,7 @@ static void tell_exception(struct console *console, const struct log_name *name)
 	console_print(console, text_of(&sentence));
 }
 
-static void tell_exceptions(struct console *console)
+static void print_silent_exceptions(struct console *console)
 {
 	struct log_replica replica;
 	size_t hint = 0, n_searched = 0;
@@ -348,13 +348,13 @@ static void tell_exceptions(struct console *console)
 
 		if (!output_idle || !output_idle->is_news)
 			continue;
-		tell_exception(console, &replica.name);
+		print_silent_exception(console, &replica.name);
 		n_searched++;
 	}
 }
 
 /* On a terminal the row reports a silence while it lasts; elsewhere one line does. */
-static void look_for_silence(void *data)
+static void on_idle_output_timer(void *data)
 {
 	struct console *console = data;
 	struct text sentence CLEANUP(text_done) = {0};
@@ -368,11 +368,11 @@ static void look_for_silence(void *data)
 		console_print(console, text_of(&sentence));
 	}
 	if (is_new)
-		tell_exceptions(console);
+		print_silent_exceptions(console);
 	text_clear(&console->output_idle);
 	output_idle_add_lasting(console->silences, console->n_silences, &console->output_idle);
 	add_to_silence(console, &console->output_idle);
-	msec again = tell_beginning(console);
+	msec again = update_beginning_text(console);
 
 	show_row(console);
 	arm_silence(console,
@@ -444,7 +444,7 @@ void console_on_status(struct console *console, const struct status *status)
 	log_view_on_news(console->view);
 }
 
-static void tell_all_run(struct console *console)
+static void print_all_running(struct console *console)
 {
 	struct text sentence CLEANUP(text_done) = {0};
 
@@ -463,7 +463,7 @@ void console_on_startup(struct console *console, const struct startup *startup,
 	if (console->is_finished)
 		return;
 	if (!console->has_started && startup_is_over(startup, job_replica_count(console->job)))
-		tell_all_run(console);
+		print_all_running(console);
 	show_progress(console, status);
 }
 
@@ -486,7 +486,7 @@ static void on_lines_shown(void *data)
 	const struct text *report =
 		has_shown_last_lines(console) ? &console->short_report : &console->report;
 
-	report_lost_output(console);
+	report_console_loss(console);
 	text_add_bytes(screen_begin(console->chatter), text_of(report), report->len);
 	screen_end(console->chatter);
 	console->is_reported = true;

@@ -125,7 +125,7 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
 	arm_log_view_timer(view, loop_now());
 }
 
-static void say_attempt(struct log_view *view, const struct log_name *name)
+static void print_attempt_start(struct log_view *view, const struct log_name *name)
 {
 	if (!view->attempts_screen)
 		return;
@@ -153,7 +153,7 @@ static bool add_lines(struct log_view *view, struct text *text, size_t *read)
 		if (!is_log_wanted(view, line.name))
 			continue;
 		if (line.is_first)
-			say_attempt(view, line.name);
+			print_attempt_start(view, line.name);
 		line_format_add(view->format, &line, text);
 		count_line(view, line.name);
 	}

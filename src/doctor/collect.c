@@ -24,7 +24,7 @@ static void collect_clock(struct doctor_facts *facts)
 	struct timex clock = {.modes = 0};
 
 	facts->is_clock_known = adjtimex(&clock) >= 0;
-	facts->is_clock_synchronised = facts->is_clock_known && !(clock.status & STA_UNSYNC);
+	facts->is_clock_synchronized = facts->is_clock_known && !(clock.status & STA_UNSYNC);
 }
 
 void doctor_collect(const char *state_folder, struct arena *arena, struct doctor_facts *ret_facts)

@@ -109,7 +109,7 @@ struct doctor_facts {
 	int64_t shared_memory; /* size of /dev/shm in bytes; DOCTOR_UNKNOWN: there is none */
 	bool is_superuser; /* needs no sudo, and may have none */
 	bool is_clock_known;
-	bool is_clock_synchronised;
+	bool is_clock_synchronized;
 };
 
 enum doctor_state {

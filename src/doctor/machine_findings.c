@@ -276,7 +276,7 @@ static void evaluate_clock(struct evaluation *evaluation)
 {
 	if (!evaluation->facts->is_clock_known)
 		return;
-	if (evaluation->facts->is_clock_synchronised)
+	if (evaluation->facts->is_clock_synchronized)
 		finding_add(evaluation, "clock", DOCTOR_OK, NULL, "synchronized");
 	else
 		finding_add(evaluation, "clock", DOCTOR_WARNING, "sudo timedatectl set-ntp true",

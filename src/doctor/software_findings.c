@@ -38,7 +38,7 @@ static const char *pip_install(const struct evaluation *evaluation, const char *
 }
 
 /* TensorFlow is missing: the environment of the demo has it, else pip installs it. */
-static const char *mend_tensorflow(const struct evaluation *evaluation)
+static const char *tensorflow_fix_command(const struct evaluation *evaluation)
 {
 	const char *prepared = evaluation->facts->python.prepared;
 	bool is_installed = evaluation->facts->tensorflow.is_installed;
@@ -78,8 +78,8 @@ static void evaluate_tensorflow(struct evaluation *evaluation)
 	const char *prepared = evaluation->facts->python.prepared;
 
 	if (!tensorflow->is_installed)
-		finding_add(evaluation, "tensorflow", DOCTOR_MISSING, mend_tensorflow(evaluation),
-			    "not installed in this Python%s",
+		finding_add(evaluation, "tensorflow", DOCTOR_MISSING,
+			    tensorflow_fix_command(evaluation), "not installed in this Python%s",
 			    prepared ? "; the environment of script/demo has it" : "");
 	else
 		finding_add(evaluation, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
@@ -93,7 +93,7 @@ static void evaluate_library(struct evaluation *evaluation)
 {
 	const struct doctor_library *library = &evaluation->facts->library;
 
-	const char *fix = mend_tensorflow(evaluation);
+	const char *fix = tensorflow_fix_command(evaluation);
 
 	if (library->path)
 		finding_add(evaluation, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
@@ -146,7 +146,7 @@ static void evaluate_scikit_learn(struct evaluation *evaluation)
 			    "not installed; the examples use its handwritten digits");
 }
 
-static void evaluate_others(struct evaluation *evaluation)
+static void evaluate_frameworks(struct evaluation *evaluation)
 {
 	const struct doctor_frameworks *others = &evaluation->facts->frameworks;
 
@@ -162,7 +162,7 @@ void evaluate_software(struct evaluation *evaluation)
 	bool has_tensorflow = evaluation->facts->tensorflow.is_installed;
 
 	evaluate_python(evaluation);
-	evaluate_others(evaluation);
+	evaluate_frameworks(evaluation);
 	if (!has_tensorflow && (others->torch || others->jax))
 		return; /* a Python with another framework lacks nothing */
 	if (evaluation->facts->python.interpreter)

@@ -75,7 +75,7 @@ static struct agent *elastic_agent_of(struct backend *backend)
 	return (struct agent *) backend;
 }
 
-static void look_again(const struct agent *agent)
+static void notify_agent_news(const struct agent *agent)
 {
 	agent->settings.on_news(agent->settings.data);
 }
@@ -139,13 +139,13 @@ static void on_agent_timer(void *data)
 
 	member_time(&agent->member, loop_monotonic_now());
 	if (agent->member.end != end || member_wants(&agent->member) != wanted)
-		look_again(agent);
+		notify_agent_news(agent);
 	call_if_due(agent);
 }
 
 /* Answers. */
 
-static void keep_why(struct agent *agent, const char *sentence)
+static void store_call_failure(struct agent *agent, const char *sentence)
 {
 	char *why = mem_copy_text(sentence);
 
@@ -153,7 +153,7 @@ static void keep_why(struct agent *agent, const char *sentence)
 	agent->why = why;
 }
 
-static void forget_why(struct agent *agent)
+static void clear_call_failure(struct agent *agent)
 {
 	free(TAKE(agent->why));
 	if (agent->is_loss_told)
@@ -164,7 +164,7 @@ static void forget_why(struct agent *agent)
 /* All other machines have left, so this server may end. */
 static void on_idle(void *data)
 {
-	look_again(data);
+	notify_agent_news(data);
 }
 
 static int make_server(struct agent *agent, const struct listening *listening, struct err *err)
@@ -202,11 +202,11 @@ static void serve_if_none_does(struct agent *agent)
 }
 
 /* One or two lost calls in a row are not reported; the third one is, once. */
-static void lose_call(struct agent *agent, const char *sentence)
+static void handle_member_call_lost(struct agent *agent, const char *sentence)
 {
 	member_lost_call(&agent->member, loop_monotonic_now());
 	if (!agent->member.report.has_left)
-		keep_why(agent, sentence);
+		store_call_failure(agent, sentence);
 	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
 		return;
 	agent->is_loss_told = true;
@@ -218,8 +218,8 @@ static void lose_call(struct agent *agent, const char *sentence)
 }
 
 /* Takes the arena over, unless the world cannot be parsed. */
-static int take_world(struct agent *agent, const struct member_answer *answer, struct arena **arena,
-		      struct err *err)
+static int apply_answered_world(struct agent *agent, const struct member_answer *answer,
+				struct arena **arena, struct err *err)
 {
 	const struct world world = {
 		.generation = answer->order.generation,
@@ -364,7 +364,7 @@ static int accept_member_answer(struct agent *agent, const struct member_answer 
 	bool is_first = !agent->uid;
 	bool lacks_world =
 		order->order == RENDEZVOUS_RUN && order->generation != agent->world.generation;
-	int rc = lacks_world ? take_world(agent, answer, arena, err) : 0;
+	int rc = lacks_world ? apply_answered_world(agent, answer, arena, err) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -391,16 +391,16 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 	int rc = member_answer_read(body, arena, &answer, &err);
 
 	if (rc == 0 && !agent->member.report.has_left) /* else it is the reason for leaving */
-		forget_why(agent);
+		clear_call_failure(agent);
 	if (rc == 0)
 		rc = accept_member_answer(agent, &answer, &arena, &err);
 	if (rc < 0)
-		lose_call(agent, err.text);
+		handle_member_call_lost(agent, err.text);
 }
 
 static void handle_member_refused(struct agent *agent, const char *sentence)
 {
-	keep_why(agent, sentence);
+	store_call_failure(agent, sentence);
 	member_refused(&agent->member, loop_monotonic_now());
 }
 
@@ -409,7 +409,7 @@ static void handle_member_refused(struct agent *agent, const char *sentence)
 static void lack_trust(struct agent *agent, const char *sentence)
 {
 	if (agent->uid)
-		lose_call(agent, sentence);
+		handle_member_call_lost(agent, sentence);
 	else
 		handle_member_refused(agent, sentence);
 }
@@ -431,7 +431,7 @@ static void on_refusal(struct agent *agent, int status, const struct json *body)
 	else if (is_final)
 		handle_member_refused(agent, sentence ? sentence : other);
 	else
-		lose_call(agent, sentence ? sentence : other);
+		handle_member_call_lost(agent, sentence ? sentence : other);
 }
 
 static void on_orchestrator_answer(int status, const void *bytes, size_t len, const struct err *err,
@@ -443,14 +443,14 @@ static void on_orchestrator_answer(int status, const void *bytes, size_t len, co
 	if (!status && err->code == ERR_REFUSED) {
 		lack_trust(agent, err->text);
 	} else if (!status) {
-		lose_call(agent, err->text);
+		handle_member_call_lost(agent, err->text);
 		serve_if_none_does(agent);
 	} else if (json_read(bytes ? bytes : "", len, &body, NULL) == 0 && status == 200) {
 		on_whole_answer(agent, body);
 	} else {
 		on_refusal(agent, status, body);
 	}
-	look_again(agent);
+	notify_agent_news(agent);
 	call_if_due(agent);
 }
 
@@ -497,14 +497,14 @@ static void report(struct agent *agent, const struct observed *observed)
 			     loop_monotonic_now());
 }
 
-static const char *take_news(struct agent *agent, struct arena *arena)
+static const char *consume_agent_news(struct agent *agent, struct arena *arena)
 {
 	char *news CLEANUP(mem_free_text) = TAKE(agent->news);
 
 	return arena_copy_text(arena, news);
 }
 
-static void see_order(struct agent *agent, struct arena *arena)
+static void observe_member_order(struct agent *agent, struct arena *arena)
 {
 	const struct member *member = &agent->member;
 	const struct member_order *order = &member->report.known;
@@ -519,7 +519,7 @@ static void see_order(struct agent *agent, struct arena *arena)
 			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),
 		.verdict = order->verdict,
 		.why = arena_copy_text(arena, agent->why),
-		.news = take_news(agent, arena),
+		.news = consume_agent_news(agent, arena),
 		.failure = agent->failure,
 		.is_failure_news = agent->is_failure_news,
 	};
@@ -527,7 +527,8 @@ static void see_order(struct agent *agent, struct arena *arena)
 }
 
 /* The addresses of the present world, if any, else those of the offer. */
-static void see_addresses(const struct agent *agent, struct arena *arena, struct observed *observed)
+static void observe_world_addresses(const struct agent *agent, struct arena *arena,
+				    struct observed *observed)
 {
 	const struct offer offer = {agent->host, agent->n_processes, agent->ports};
 
@@ -540,7 +541,7 @@ static void see_addresses(const struct agent *agent, struct arena *arena, struct
 	}
 }
 
-static bool take_port(int number, void *data)
+static bool reserve_offered_port(int number, void *data)
 {
 	return port_reservations_take(data, number);
 }
@@ -555,7 +556,7 @@ static int make_offer(struct agent *agent, const struct job *job, struct err *er
 		.kind = CLAIM_PORT,
 		.owner_uid = job->uid,
 		.count = n_ports,
-		.is_free = take_port,
+		.is_free = reserve_offered_port,
 		.data = &agent->reserved,
 	};
 	struct text text CLEANUP(text_done) = {0};
@@ -592,8 +593,8 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 	if (job->stop_reason)
 		member_drain(&agent->member, loop_monotonic_now());
 	report(agent, ret_observed);
-	see_order(agent, arena);
-	see_addresses(agent, arena, ret_observed);
+	observe_member_order(agent, arena);
+	observe_world_addresses(agent, arena, ret_observed);
 	ret_observed->world = &agent->seen;
 	/* After this pass, so that a failure is reported with what the pass finds out about it. */
 	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
@@ -655,7 +656,7 @@ static int agent_last_stacks(struct backend *backend, struct arena *arena, const
 	return processes->functions->last_stacks(processes, arena, ret_lines, ret_count, err);
 }
 
-static void agent_take_failure(struct backend *backend, const struct failure *failure)
+static void agent_report_failure(struct backend *backend, const struct failure *failure)
 {
 	struct agent *agent = elastic_agent_of(backend);
 	bool is_own = failure->role && !failure->machine;
@@ -684,7 +685,7 @@ static const struct backend_functions agent_functions = {
 	.apply = agent_apply,
 	.last_lines = agent_last_lines,
 	.last_stacks = agent_last_stacks,
-	.take_failure = agent_take_failure,
+	.take_failure = agent_report_failure,
 	.free = agent_free_backend,
 };
 

@@ -214,7 +214,7 @@ static void report_unsaved_state(struct elastic_job *job, const struct err *err)
 	job->kept_version = -1;
 }
 
-static void tell_recovery(struct elastic_job *job)
+static void report_save_recovery(struct elastic_job *job)
 {
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("the state of job '%s' is saved again", job->name);
@@ -256,7 +256,7 @@ static void create_record(struct elastic_job *job)
 		return;
 	}
 	free(TAKE(job->replaced_uid));
-	tell_recovery(job);
+	report_save_recovery(job);
 }
 
 void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
@@ -288,7 +288,7 @@ static void write_state(struct elastic_job *job)
 				     &job->record_version, &err) < 0)
 		report_unsaved_state(job, &err);
 	else
-		tell_recovery(job);
+		report_save_recovery(job);
 }
 
 void elastic_job_forget(struct elastic_job *job)
@@ -433,7 +433,7 @@ static void delete_waiter(struct elastic_job *job, struct waiter *waiter)
 }
 
 /* Drops waiters whose members no longer exist, once they were answered. */
-static void forget_gone(struct elastic_job *job)
+static void drop_gone_waiters(struct elastic_job *job)
 {
 	size_t n_kept = 0;
 
@@ -461,7 +461,7 @@ static void append_held_waiter(struct elastic_job *job, struct waiter *waiter,
 }
 
 /* Returns the waiter's call, which is no longer held; NULL: none was. */
-static struct http_call *let_go(struct waiter *waiter)
+static struct http_call *release_waiter_call(struct waiter *waiter)
 {
 	struct elastic_job *job = waiter->job;
 	struct http_call *call = TAKE(waiter->call);
@@ -528,7 +528,7 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 
 static void answer_waiter(struct waiter *waiter)
 {
-	struct http_call *call = let_go(waiter);
+	struct http_call *call = release_waiter_call(waiter);
 
 	if (call)
 		answer_call(waiter->job, call, waiter->id, waiter->world, waiter->known_failure);
@@ -659,7 +659,7 @@ static bool is_world_new(const struct elastic_job *job)
 	return rendezvous_world(job->rendezvous)->generation != newest;
 }
 
-static void tell_phase(const struct elastic_job *job)
+static void report_rendezvous_phase(const struct elastic_job *job)
 {
 	const struct world *world = rendezvous_world(job->rendezvous);
 	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
@@ -696,7 +696,7 @@ static void write_record_and_log(struct elastic_job *job)
 	write_state(job);
 	if (is_new || phase != job->phase) {
 		job->phase = phase;
-		tell_phase(job);
+		report_rendezvous_phase(job);
 	}
 }
 
@@ -708,7 +708,7 @@ static void answer_waiting_calls(struct elastic_job *job)
 		job->version = rendezvous_version(job->rendezvous);
 		job->told_failure = job->failure.number;
 		answer_those_with_news(job);
-		forget_gone(job);
+		drop_gone_waiters(job);
 	}
 	revise(job);
 	job->settings.on_change(job, job->settings.data);
@@ -716,19 +716,19 @@ static void answer_waiting_calls(struct elastic_job *job)
 
 static void cut(struct elastic_job *job, const char *id, msec now)
 {
-	const struct rendezvous_event event = {.type = RENDEZVOUS_CUT, .id = id};
+	const struct rendezvous_event event = {.type = RENDEZVOUS_DISCONNECT, .id = id};
 
 	(void) rendezvous_step(job->rendezvous, &event, now, NULL);
 	write_record_and_log(job);
 	answer_waiting_calls(job);
 }
 
-static void on_waiter_gone(struct http_call *call, void *data)
+static void on_waiter_disconnect(struct http_call *call, void *data)
 {
 	struct waiter *waiter = data;
 
 	(void) call;
-	(void) let_go(waiter);
+	(void) release_waiter_call(waiter);
 	cut(waiter->job, waiter->id, loop_monotonic_now());
 }
 
@@ -748,7 +748,7 @@ static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, str
 	waiter->world = request->world;
 	waiter->known_failure = request->known_failure;
 	append_held_waiter(job, waiter, call, now + MEMBER_HOLD);
-	http_call_hold(call, on_waiter_gone, waiter);
+	http_call_hold(call, on_waiter_disconnect, waiter);
 	if (has_news(waiter))
 		answer_waiter(waiter);
 }

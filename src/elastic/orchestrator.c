@@ -201,7 +201,7 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 }
 
 /* The last call of a member that never had an answer starts no job. */
-static void answer_stranger(struct http_call *call)
+static void answer_unknown_member(struct http_call *call)
 {
 	static const struct member_answer gone = {.uid = "", .order = {.order = RENDEZVOUS_GO}};
 	struct text body CLEANUP(text_done) = {0};
@@ -233,8 +233,8 @@ static int elastic_http_status_of(int code)
 
 /* Calls. */
 
-static int take_call(struct orchestrator *orchestrator, struct http_call *call, const char *name,
-		     const char *id, struct err *err)
+static int apply_member_call(struct orchestrator *orchestrator, struct http_call *call,
+			     const char *name, const char *id, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *body CLEANUP(json_cleanup) = NULL;
@@ -252,7 +252,7 @@ static int take_call(struct orchestrator *orchestrator, struct http_call *call, 
 	if (rc == 0)
 		rc = member_request_read(body, arena, &request, err);
 	if (rc == 0 && request.report.has_left && !find_elastic_job(orchestrator, name)) {
-		answer_stranger(call);
+		answer_unknown_member(call);
 		return 0;
 	}
 	if (rc == 0)
@@ -270,12 +270,12 @@ static bool is_post(struct http_call *call)
 	return false;
 }
 
-static void take_member(struct orchestrator *orchestrator, struct http_call *call, const char *name,
-			const char *id)
+static void handle_member_request(struct orchestrator *orchestrator, struct http_call *call,
+				  const char *name, const char *id)
 {
 	struct err err = {0};
 
-	if (take_call(orchestrator, call, name, id, &err) < 0)
+	if (apply_member_call(orchestrator, call, name, id, &err) < 0)
 		answer_error(call, elastic_http_status_of(err.code), err.text);
 }
 
@@ -322,8 +322,8 @@ static bool is_read(struct http_call *call)
 	return false;
 }
 
-static int take_drain(struct orchestrator *orchestrator, struct http_call *call, const char *name,
-		      struct json *answer, struct err *err)
+static int apply_drain_request(struct orchestrator *orchestrator, struct http_call *call,
+			       const char *name, struct json *answer, struct err *err)
 {
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct json *body CLEANUP(json_cleanup) = NULL;
@@ -345,7 +345,7 @@ static void drain(struct orchestrator *orchestrator, struct http_call *call, con
 {
 	struct json *answer CLEANUP(json_cleanup) = json_new_object();
 	struct err err = {0};
-	int rc = take_drain(orchestrator, call, name, answer, &err);
+	int rc = apply_drain_request(orchestrator, call, name, answer, &err);
 
 	if (rc < 0)
 		answer_error(call, rc == ERR_NOT_FOUND ? 404 : 400, err.text);
@@ -410,7 +410,7 @@ static void on_orchestrator_call(struct http_call *call, void *data)
 	if ((member || drained) && !is_post(call))
 		return;
 	if (member)
-		take_member(data, call, name, member);
+		handle_member_request(data, call, name, member);
 	else if (drained)
 		drain(data, call, drained);
 	else if (is_read(call))
@@ -448,7 +448,7 @@ static void restore_jobs(struct orchestrator *orchestrator, const struct store_l
 	}
 }
 
-static int remember(struct orchestrator *orchestrator, struct err *err)
+static int restore_stored_jobs(struct orchestrator *orchestrator, struct err *err)
 {
 	struct store_list list CLEANUP(store_list_done) = {0};
 
@@ -485,7 +485,7 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 
 	orchestrator->settings = *settings;
 	orchestrator->timer = loop_new_timer(settings->loop, on_orchestrator_timer, orchestrator);
-	int rc = remember(orchestrator, err);
+	int rc = restore_stored_jobs(orchestrator, err);
 
 	if (rc == 0)
 		rc = http_server_new(settings->loop, &server, &orchestrator->server, err);

@@ -21,7 +21,7 @@ static struct elastic_reader **link_to(struct elastic_readers *readers,
 	return link;
 }
 
-static void on_elastic_reader_gone(struct http_call *call, void *data)
+static void on_reader_disconnect(struct http_call *call, void *data)
 {
 	struct elastic_reader *reader = data;
 
@@ -37,7 +37,7 @@ void elastic_readers_hold(struct elastic_readers *readers, struct http_call *cal
 	*reader = (struct elastic_reader){
 		.readers = readers, .call = call, .until = until, .next = readers->first};
 	readers->first = reader;
-	http_call_hold(call, on_elastic_reader_gone, reader);
+	http_call_hold(call, on_reader_disconnect, reader);
 }
 
 bool elastic_readers_are_due(const struct elastic_readers *readers, msec now)

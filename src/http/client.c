@@ -58,7 +58,7 @@ struct http_call {
 	char detail[CURL_ERROR_SIZE];
 };
 
-static void take_turn(void *data);
+static void on_http_client_timer(void *data);
 static void end_transfer(CURL *easy, CURLcode code);
 
 static void list_add(struct call_list *list, struct http_call *call)
@@ -81,7 +81,7 @@ static void leave_list(struct http_call *call)
 }
 
 /* Removes the first call from the list; NULL: it is empty. */
-static struct http_call *take_first(struct call_list *list)
+static struct http_call *pop_http_call(struct call_list *list)
 {
 	struct http_call *call = list->first;
 
@@ -116,7 +116,7 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 
 	client->loop = loop;
 	client->user_agent = mem_copy_text(user_agent);
-	client->turn = loop_new_timer(loop, take_turn, client);
+	client->turn = loop_new_timer(loop, on_http_client_timer, client);
 	client->short_calls = http_pool_new(loop, end_transfer);
 	client->streams = http_pool_new(loop, end_transfer);
 	http_pool_keep_idle(client->streams, IDLE_STREAMS);
@@ -124,7 +124,7 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 	return 0;
 }
 
-static void ask_for_turn(struct http_client *client)
+static void arm_http_client_timer(struct http_client *client)
 {
 	loop_timer_arm(client->turn, loop_now());
 }
@@ -146,7 +146,7 @@ static void unlink_http_call(struct http_call *call)
 	call->is_running = false;
 	client->n_short_running -= !call->on_bytes;
 	if (client->waiting_calls.first)
-		ask_for_turn(client);
+		arm_http_client_timer(client);
 }
 
 static void call_free(struct http_call *call)
@@ -161,7 +161,7 @@ static void call_free(struct http_call *call)
 
 static void free_all(struct call_list *list)
 {
-	for (struct http_call *call; (call = take_first(list));)
+	for (struct http_call *call; (call = pop_http_call(list));)
 		call_free(call);
 }
 
@@ -196,7 +196,7 @@ static bool is_handed_on(const struct http_call *call)
 	return call->on_bytes && status >= 200 && status < 300;
 }
 
-static bool keep_bytes(struct http_call *call, const char *bytes, size_t len)
+static bool append_response_bytes(struct http_call *call, const char *bytes, size_t len)
 {
 	if (len > call->limit - call->body.len) {
 		err_set(&call->err, ERR_LIMIT, "the response of %s is larger than %zu bytes",
@@ -217,13 +217,13 @@ static size_t on_http_call_bytes(char *bytes, size_t size, size_t len, void *dat
 		return 0;
 	call->heard_at = loop_monotonic_now();
 	if (!is_handed_on(call))
-		return keep_bytes(call, bytes, len) ? len : 0;
+		return append_response_bytes(call, bytes, len) ? len : 0;
 	call->on_bytes(bytes, len, call->data);
 	return call->is_cancelled ? 0 : len;
 }
 
 /* Called by libcurl for each line of the answer's head. */
-static size_t take_header(char *line, size_t size, size_t len, void *data)
+static size_t on_response_header(char *line, size_t size, size_t len, void *data)
 {
 	struct http_call *call = data;
 	char *copy CLEANUP(mem_free_text) = mem_copy_bytes(line, len);
@@ -260,7 +260,7 @@ static int http_version_of(CURL *easy)
 
 /* Reports the answer, also with an error: the received head is valid, whatever happened to the
  * body. */
-static void tell_answer(struct http_call *call, const struct err *err)
+static void report_http_response(struct http_call *call, const struct err *err)
 {
 	const struct http_answer answer = {
 		.status = curl_http_status_of(call->easy),
@@ -285,16 +285,16 @@ static void finish_http_call(struct http_call *call)
 	unlink_http_call(call);
 	call->is_ending = true;
 	if (!call->err.code)
-		tell_answer(call, NULL);
+		report_http_response(call, NULL);
 	else if (has_begun(call))
-		tell_answer(call, &call->err);
+		report_http_response(call, &call->err);
 	else
 		call->on_done(NULL, &call->err, call->data);
 	call_free(call);
 }
 
 /* A request that was sent may have taken effect. */
-static void set_lost(struct http_call *call)
+static void set_http_call_lost_error(struct http_call *call)
 {
 	err_set(&call->err, ERR_IO, "lost %s: it closed the connection without a response",
 		call->setup.target.origin);
@@ -316,7 +316,7 @@ static void end_transfer(CURL *easy, CURLcode code)
 		http_failure_set(&call->err, easy, code, call->setup.target.origin, call->detail);
 	/* libcurl lost a connection, and could not open another one to resend the request. */
 	if (call->was_sent && code == CURLE_COULDNT_CONNECT)
-		set_lost(call);
+		set_http_call_lost_error(call);
 	finish_http_call(call);
 }
 
@@ -354,7 +354,7 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 	if (call->is_cancelled) /* during libcurl's work: the caller no longer exists */
 		return CURL_PREREQFUNC_ABORT;
 	if (call->was_sent) {
-		set_lost(call);
+		set_http_call_lost_error(call);
 		return CURL_PREREQFUNC_ABORT;
 	}
 	if (call->may_send && !call->may_send(call->data)) {
@@ -375,7 +375,8 @@ static CURLcode set_callbacks(struct http_call *call)
 	code = code ? code
 		    : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_http_call_bytes);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, take_header);
+	code = code ? code
+		    : curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_response_header);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, allow_request);
@@ -415,14 +416,14 @@ static void begin_calls(struct http_client *client)
 {
 	struct http_call *call;
 
-	while ((call = take_first(&client->waiting_at_once)))
+	while ((call = pop_http_call(&client->waiting_at_once)))
 		start_http_call(call);
 	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
-	       (call = take_first(&client->waiting_calls)))
+	       (call = pop_http_call(&client->waiting_calls)))
 		start_http_call(call);
 }
 
-static void take_turn(void *data)
+static void on_http_client_timer(void *data)
 {
 	struct http_client *client = data;
 
@@ -448,7 +449,7 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	list_add(call->on_bytes || request->is_urgent ? &client->waiting_at_once
 						      : &client->waiting_calls,
 		 call);
-	ask_for_turn(client);
+	arm_http_client_timer(client);
 	return call;
 }
 
@@ -463,7 +464,7 @@ void http_call_cancel(struct http_call *call)
 	call->is_cancelled = true;
 	leave_list(call);
 	list_add(&call->client->cancelled, call);
-	ask_for_turn(call->client);
+	arm_http_client_timer(call->client);
 }
 
 bool http_call_server_time(const struct http_call *call, msec *ret_ahead)

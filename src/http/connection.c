@@ -25,10 +25,10 @@ struct http_connection {
 };
 
 static void end_connecting(CURL *easy, CURLcode code);
-static void tell_opened(void *data);
+static void report_connection_opened(void *data);
 
 /* Only marks this as no short call; a bare connection delivers no bytes by itself. */
-static void take_nothing(const char *bytes, size_t len, void *data)
+static void on_bare_connection_bytes(const char *bytes, size_t len, void *data)
 {
 	(void) bytes;
 	(void) len;
@@ -56,7 +56,7 @@ static void start_http_connection(struct http_connection *connection,
 {
 	struct http_request bare = *request;
 
-	bare.on_bytes = take_nothing;
+	bare.on_bytes = on_bare_connection_bytes;
 	bare.timeout = 0; /* that limit is for an answer */
 	http_setup_take(&connection->setup, &bare, &connection->err);
 	if (!connection->err.code &&
@@ -77,7 +77,7 @@ struct http_connection *http_connection_new(struct loop *loop, const struct http
 	connection->on_opened = on_opened;
 	connection->on_ready = on_ready;
 	connection->data = data;
-	connection->turn = loop_new_timer(loop, tell_opened, connection);
+	connection->turn = loop_new_timer(loop, report_connection_opened, connection);
 	connection->pool = http_pool_new(loop, end_connecting);
 	http_pool_keep_ended(connection->pool);
 	connection->easy = curl_easy_init();
@@ -151,7 +151,7 @@ static void end_connecting(CURL *easy, CURLcode code)
 	loop_timer_arm(connection->turn, loop_now());
 }
 
-static void tell_opened(void *data)
+static void report_connection_opened(void *data)
 {
 	struct http_connection *connection = data;
 

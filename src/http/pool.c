@@ -66,7 +66,7 @@ bool http_pool_is_busy(const struct http_pool *pool)
 }
 
 /* One message at a time, because the callback may add and remove transfers. */
-static void tell_ended(struct http_pool *pool)
+static void report_ended_transfers(struct http_pool *pool)
 {
 	int n_left;
 
@@ -89,7 +89,7 @@ static void drive_pool_socket(struct http_pool *pool, curl_socket_t fd, int what
 	pool->is_busy = true;
 	curl_multi_socket_action(pool->multi, fd, what, &n_running);
 	pool->is_busy = false;
-	tell_ended(pool);
+	report_ended_transfers(pool);
 }
 
 static void act_readable(void *data)

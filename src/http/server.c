@@ -116,7 +116,7 @@ static void count_down(struct http_server *server)
 }
 
 /* Drops the call; `on_gone` must not be called through it again. */
-static void forget_call(struct http_call *call)
+static void free_server_call(struct http_call *call)
 {
 	call->connection->call = NULL;
 	if (call->hang_up)
@@ -139,7 +139,7 @@ static void on_closed(struct evhttp_connection *http, void *data)
 	if (call && !evhttp_request_get_connection(call->request))
 		evhttp_request_free(call->request);
 	if (call)
-		forget_call(call);
+		free_server_call(call);
 	server->connections[connection->fd] = NULL;
 	event_free(connection->deadline);
 	free(connection->path);
@@ -391,7 +391,7 @@ static void on_sent(struct evhttp_request *request, void *data)
 
 /* evhttp drops an answer when it reads end of input before all is written, and a caller that has
  * sent all may have shut down its sending side. */
-static void give_time(struct connection *connection)
+static void start_answer_deadline(struct connection *connection)
 {
 	event_add(connection->deadline, connection->server->patience);
 	bufferevent_disable(evhttp_connection_get_bufferevent(connection->http), EV_READ);
@@ -450,11 +450,11 @@ static void send_http_answer(struct http_call *call, int status, const char *typ
 	http_call_add_header(call, "Content-Type", type);
 	if (wants_head_alone(call))
 		add_length(call, len); /* for others it is the added bytes */
-	forget_call(call);
+	free_server_call(call);
 	evhttp_request_set_on_complete_cb(request, on_sent, connection);
 	evhttp_send_reply(request, status, NULL, NULL);
 	if (takes_time)
-		give_time(connection);
+		start_answer_deadline(connection);
 }
 
 void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
@@ -526,10 +526,10 @@ void http_call_end(struct http_call *call)
 	struct connection *connection = call->connection;
 	struct evhttp_request *request = call->request;
 
-	forget_call(call);
+	free_server_call(call);
 	evhttp_request_set_on_complete_cb(request, on_sent, connection);
 	evhttp_send_reply_end(request);
-	give_time(connection);
+	start_answer_deadline(connection);
 }
 
 /* The server. */

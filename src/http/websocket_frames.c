@@ -51,8 +51,8 @@ static int send_out(struct websocket *websocket)
 	return rc;
 }
 
-static ssize_t give_bytes(wslay_event_context_ptr framing, const uint8_t *bytes, size_t len,
-			  int flags, void *data)
+static ssize_t on_frame_send(wslay_event_context_ptr framing, const uint8_t *bytes, size_t len,
+			     int flags, void *data)
 {
 	struct websocket *websocket = data;
 	int rc = 0;
@@ -69,7 +69,7 @@ static ssize_t give_bytes(wslay_event_context_ptr framing, const uint8_t *bytes,
 	return (ssize_t) len;
 }
 
-static int give_mask(wslay_event_context_ptr framing, uint8_t *bytes, size_t len, void *data)
+static int on_frame_mask(wslay_event_context_ptr framing, uint8_t *bytes, size_t len, void *data)
 {
 	(void) framing;
 	(void) data;
@@ -93,8 +93,8 @@ void websocket_open_framing(struct websocket *websocket)
 {
 	static const struct wslay_event_callbacks callbacks = {
 		.recv_callback = on_websocket_read,
-		.send_callback = give_bytes,
-		.genmask_callback = give_mask,
+		.send_callback = on_frame_send,
+		.genmask_callback = on_frame_mask,
 		.on_msg_recv_callback = on_websocket_message,
 	};
 
@@ -150,7 +150,7 @@ static void evaluate_close(struct websocket *websocket)
 }
 
 /* Why the framing failed: the connection's error, or else wslay's code. */
-static void judge_failure(struct websocket *websocket, int rc)
+static void set_framing_error(struct websocket *websocket, int rc)
 {
 	if (rc == WSLAY_ERR_NOMEM)
 		mem_abort();
@@ -184,7 +184,7 @@ bool websocket_exchange(struct websocket *websocket)
 		return true;
 	}
 	if (rc) {
-		judge_failure(websocket, rc);
+		set_framing_error(websocket, rc);
 		return true;
 	}
 	close_when_sent(websocket);

@@ -1,6 +1,6 @@
-/* One function, `turn`, does everything that is possible now: sends the head of the request, reads
- * the head of the answer, then lets the framing read and send. Requests of callbacks are recorded
- * and executed at the end of the turn. */
+/* One function, `on_websocket_ready`, does everything that is possible now: sends the head of the
+ * request, reads the head of the answer, then lets the framing read and send. Requests of callbacks
+ * are recorded and executed at the end of the turn. */
 #include "base/mem.h"
 #include "http/websocket_frames.h"
 #include "http/websocket_upgrade.h"
@@ -73,7 +73,7 @@ static void finish_websocket(struct websocket *websocket)
 	websocket_free(websocket);
 }
 
-static void handle_websocket_lost(struct websocket *websocket, msec limit)
+static void end_silent_websocket(struct websocket *websocket, msec limit)
 {
 	struct text output_idle CLEANUP(text_done) = {0};
 
@@ -88,7 +88,7 @@ static void check_answer_time(struct websocket *websocket, msec now)
 	msec limit = websocket->request.http.timeout, due = websocket->heard_at + limit;
 
 	if (limit && now >= due)
-		handle_websocket_lost(websocket, limit);
+		end_silent_websocket(websocket, limit);
 	else if (limit)
 		loop_timer_arm(websocket->timer, loop_now() + due - now);
 }
@@ -106,7 +106,7 @@ static void check_silence(struct websocket *websocket, msec now)
 	if (websocket->is_paused) {
 		due = now + half;
 	} else if (now >= due && is_asked) {
-		handle_websocket_lost(websocket, limit);
+		end_silent_websocket(websocket, limit);
 		return;
 	} else if (now >= due) {
 		websocket_ask_for_life(websocket);
@@ -176,7 +176,7 @@ static void notify_websocket_room(struct websocket *websocket)
 }
 
 /* Does everything that is possible now. */
-static void turn(void *data)
+static void on_websocket_ready(void *data)
 {
 	struct websocket *websocket = data;
 
@@ -225,9 +225,9 @@ struct websocket *websocket_new(struct loop *loop, const struct websocket_reques
 	websocket->headers = copy_list(request->http.headers);
 	websocket->protocols = copy_list(request->protocols);
 	websocket->timer = loop_new_timer(loop, check_time, websocket);
-	websocket->soon = loop_new_timer(loop, turn, websocket);
-	websocket->connection =
-		http_connection_new(loop, &request->http, on_connected, turn, websocket);
+	websocket->soon = loop_new_timer(loop, on_websocket_ready, websocket);
+	websocket->connection = http_connection_new(loop, &request->http, on_connected,
+						    on_websocket_ready, websocket);
 	return websocket;
 }
 

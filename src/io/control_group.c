@@ -109,7 +109,7 @@ static int64_t read_old_processors(const char *folder)
 			      read_control_group_number(folder, "cpu.cfs_period_us"));
 }
 
-static void keep_least(int64_t *least, int64_t room)
+static void lower_least_room(int64_t *least, int64_t room)
 {
 	if (room >= 0 && (*least < 0 || room < *least))
 		*least = room;
@@ -122,7 +122,7 @@ static void read_upwards(const char *root, const char *group, int64_t (*read)(co
 	char *folder CLEANUP(mem_free_text) = mem_format("%s%s", root, group);
 
 	while (strlen(folder) >= strlen(root)) {
-		keep_least(least, read(folder));
+		lower_least_room(least, read(folder));
 		char *slash = strrchr(folder, '/');
 
 		if (!slash)

@@ -161,7 +161,7 @@ static bool has_ended_by(pid_t pid, msec until)
 }
 
 /* A process that hangs in the kernel survives even SIGKILL: then it is not waited for. */
-static int hear(pid_t pid, int fd, struct text *text, struct err *err)
+static int collect_gpu_query(pid_t pid, int fd, struct text *text, struct err *err)
 {
 	msec until = loop_monotonic_now() + TIME_LIMIT;
 	bool is_over = read_gpu_query_output(fd, until, text) && has_ended_by(pid, until);
@@ -198,5 +198,5 @@ int gpu_list_read(struct text *text, struct err *err)
 	close(ends[1]);
 	if (pid < 0)
 		return err_set_errno(err, errno, "cannot list the GPUs");
-	return hear(pid, fd, text, err);
+	return collect_gpu_query(pid, fd, text, err);
 }

@@ -75,8 +75,8 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 	}
 }
 
-static void see_inner_through(pid_t inner, const char *group, const sigset_t *awaited,
-			      struct guard *ret_guard)
+static void supervise_inner_process(pid_t inner, const char *group, const sigset_t *awaited,
+				    struct guard *ret_guard)
 {
 	siginfo_t ended;
 
@@ -165,7 +165,7 @@ int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 		return 0;
 	}
 	close(gone[0]);
-	see_inner_through(inner, group, &awaited, ret_guard);
+	supervise_inner_process(inner, group, &awaited, ret_guard);
 	return 0;
 }
 

@@ -177,7 +177,7 @@ static void call_and_come_again(evutil_socket_t fd, short what, void *data)
 
 /* Regular files and similar ones are always ready, and epoll rejects them (EPERM). So they are
  * called in every iteration of the loop, which is what level-triggered readiness means for them. */
-static void call_in_every_turn(struct loop *loop, struct loop_watch *watch)
+static void poll_in_every_iteration(struct loop *loop, struct loop_watch *watch)
 {
 	event_free(watch->event);
 	watch->event = event_new(loop->base, -1, 0, call_and_come_again, watch);
@@ -191,7 +191,7 @@ static struct loop_watch *watch_fd(struct loop *loop, int fd, short what, loop_f
 
 	watch->event = event_new(loop->base, fd, what | EV_PERSIST, call_watch, watch);
 	if (event_add(watch->event, NULL) < 0)
-		call_in_every_turn(loop, watch);
+		poll_in_every_iteration(loop, watch);
 	return watch;
 }
 

@@ -67,7 +67,7 @@ static char *name_for(const struct process_identity *maker)
 	return mem_format("muster-%d-%" PRIu64, (int) maker->pid, maker->start_time);
 }
 
-static bool is_made_by(const char *folder, const struct process_identity *maker)
+static bool is_group_created_by(const char *folder, const struct process_identity *maker)
 {
 	char *name CLEANUP(mem_free_text) = name_for(maker);
 	const char *slash = strrchr(folder, '/');
@@ -228,7 +228,7 @@ void own_group_clean_up(const char *folder, const struct process_identity *maker
 	struct process_identity self;
 
 	if (process_identify(getpid(), &self, NULL) == 0 &&
-	    text_equals(self.boot_id, maker->boot_id) && is_made_by(folder, maker) &&
+	    text_equals(self.boot_id, maker->boot_id) && is_group_created_by(folder, maker) &&
 	    is_control_group(folder))
 		own_group_end(folder);
 }

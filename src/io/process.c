@@ -380,7 +380,7 @@ void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), v
 }
 
 /* T: stopped by a signal; t: by a tracer (proc(5)). */
-static void look_whether_stopped(pid_t pid, void *data)
+static void check_stopped_process(pid_t pid, void *data)
 {
 	bool *is_stopped = data;
 	struct process_stat line;
@@ -390,13 +390,13 @@ static void look_whether_stopped(pid_t pid, void *data)
 	if (line.state == 'T' || line.state == 't')
 		*is_stopped = true;
 	else
-		process_each_child(pid, look_whether_stopped, data);
+		process_each_child(pid, check_stopped_process, data);
 }
 
 bool process_is_stopped(pid_t pid)
 {
 	bool is_stopped = false;
 
-	look_whether_stopped(pid, &is_stopped);
+	check_stopped_process(pid, &is_stopped);
 	return is_stopped;
 }

@@ -49,7 +49,8 @@ static bool read_known_place(const char *text, struct json **ret_json,
 }
 
 /* Takes the record over when it is that of a job on a cluster. */
-static bool take_known(struct store_record *record, struct cluster_job_record *ret_job)
+static bool claim_cluster_job_record(struct store_record *record,
+				     struct cluster_job_record *ret_job)
 {
 	struct cluster_job_record job = {0};
 
@@ -145,7 +146,7 @@ static int find_listed(struct store *store, const char *name, struct cluster_job
 	for (size_t i = list.count; i-- > 0 && !is_found;)
 		is_found = is_record_named(list.records[i].name, name) &&
 			   !record_is_finished(&list.records[i]) &&
-			   take_known(&list.records[i], ret_job);
+			   claim_cluster_job_record(&list.records[i], ret_job);
 	store_list_done(&list);
 	return is_found ? 0 : err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 }
@@ -173,7 +174,7 @@ int cluster_job_record_get(const char *state_folder, const char *record_name,
 
 	if (rc == 0)
 		rc = store->functions->get(store, record_name, &record, err);
-	if (rc == 0 && !take_known(&record, ret_job))
+	if (rc == 0 && !claim_cluster_job_record(&record, ret_job))
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is not a job on a cluster", record_name);
 	return rc;
 }
@@ -191,7 +192,7 @@ static bool find_record_at(struct store *store, const char *record_name,
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	if (store->functions->get(store, record_name, &record, NULL) < 0 ||
-	    !take_known(&record, ret_job))
+	    !claim_cluster_job_record(&record, ret_job))
 		return false;
 	if (is_at(&ret_job->at, place))
 		return true;

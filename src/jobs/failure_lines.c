@@ -75,9 +75,9 @@ static const char *find_own_exception(struct backend *backend, const struct job 
 }
 
 /* Keeps the earliest of all. A replica whose time is unknown is not taken as earlier. */
-static void look_at_peer(struct backend *backend, const struct job *job,
-			 const struct failure *failure, const struct replica_status *replica,
-			 struct arena *arena, struct peer *first)
+static void inspect_failed_peer(struct backend *backend, const struct job *job,
+				const struct failure *failure, const struct replica_status *replica,
+				struct arena *arena, struct peer *first)
 {
 	struct arena *lines CLEANUP(arena_cleanup) = arena_new();
 	struct printed printed = {0};
@@ -116,8 +116,9 @@ static const char *describe_peer(const struct peer *peer, const struct failure *
 
 /* A replica that fails because of a peer may be the first to exit: a script that has failed in JAX
  * waits for its peers before it exits, and one that returned too early does not fail at all. */
-static void look_at_peers(struct backend *backend, const struct job *job, const struct plan *plan,
-			  struct failure *failure, struct arena *arena)
+static void find_first_failed_peer(struct backend *backend, const struct job *job,
+				   const struct plan *plan, struct failure *failure,
+				   struct arena *arena)
 {
 	struct peer first = {0};
 
@@ -130,13 +131,13 @@ static void look_at_peers(struct backend *backend, const struct job *job, const 
 				 text_equals(replica->role, failure->role);
 
 		if (!is_itself && role && role->kind != ROLE_PS && role->kind != ROLE_EVALUATOR)
-			look_at_peer(backend, job, failure, replica, arena, &first);
+			inspect_failed_peer(backend, job, failure, replica, arena, &first);
 	}
 	if (first.replica)
 		failure->cause = describe_peer(&first, failure, arena);
 }
 
-static void keep_last_lines(struct failure *failure, const struct printed *printed)
+static void store_failure_lines(struct failure *failure, const struct printed *printed)
 {
 	size_t count = leave_out_noise(printed->lines, printed->count);
 
@@ -163,13 +164,13 @@ static void blame(struct backend *backend, const struct job *job, struct plan *p
 	};
 	failure->exception =
 		find_own_exception(backend, job, replica, attempt, arena, &printed, &failure->time);
-	keep_last_lines(failure, &printed);
+	store_failure_lines(failure, &printed);
 }
 
 /* A failure on another machine blames a peer, which may be on this machine: it has printed the
  * cause, and was asked to exit before it did so by itself. */
-static void look_for_blamed(struct backend *backend, const struct job *job, struct plan *plan,
-			    struct arena *arena)
+static void find_blamed_replica(struct backend *backend, const struct job *job, struct plan *plan,
+				struct arena *arena)
 {
 	const struct failure *other = plan->status.failure;
 
@@ -230,7 +231,7 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 	if (!failure || !failure->role)
 		return;
 	if (failure->machine)
-		look_for_blamed(backend, job, plan, arena);
+		find_blamed_replica(backend, job, plan, arena);
 	if (failure->machine || failure->n_last_lines)
 		return;
 	int rc = backend->functions->last_lines(backend, job, failure->role, failure->index,
@@ -243,9 +244,9 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 	struct failure *changed = change_failure(plan, arena);
 
 	changed->exception = find_exception(failure, &printed, arena);
-	keep_last_lines(changed, &printed);
+	store_failure_lines(changed, &printed);
 	if (printed.times) /* else only one log can be read at a time */
-		look_at_peers(backend, job, plan, changed, arena);
+		find_first_failed_peer(backend, job, plan, changed, arena);
 	add_to_notes(plan, changed, arena);
 }
 
@@ -286,8 +287,8 @@ void failure_lines_add_again(struct failure_lines *lines)
 	lines->awaits_stacks = lines->said.arena != NULL;
 }
 
-static void keep_line_of_each(struct said *said, struct backend *backend, const struct job *job,
-			      const struct status *status)
+static void collect_last_line_of_each(struct said *said, struct backend *backend,
+				      const struct job *job, const struct status *status)
 {
 	said->arena = arena_new();
 	said->lines = arena_take_array(said->arena, LIMIT_LAST_LINES, sizeof(*said->lines));
@@ -316,5 +317,5 @@ void failure_lines_note_actions(struct failure_lines *lines, struct backend *bac
 	if (!are_kept || lines->said.arena)
 		return;
 	lines->awaits_stacks = true;
-	keep_line_of_each(&lines->said, backend, job, &plan->status);
+	collect_last_line_of_each(&lines->said, backend, job, &plan->status);
 }

@@ -23,8 +23,8 @@ static int remove_finished(struct store *store, const char *state_folder, const 
 
 /* The record of this uid, under whichever of the two names, becomes `ended`; without a record, a
  * new one is created. Each is one step, so that the record survives a kill at any moment. */
-static int put(struct store *store, const char *old_name, const struct store_record *ended,
-	       struct err *err)
+static int store_ended_record(struct store *store, const char *old_name,
+			      const struct store_record *ended, struct err *err)
 {
 	int64_t version;
 	int rc = store->functions->replace(store, old_name, ended->uid, ended, &version, err);
@@ -38,13 +38,13 @@ static int put(struct store *store, const char *old_name, const struct store_rec
 int finished_job_save(struct store *store, const char *state_folder, const char *record_name,
 		      const struct store_record *ended, struct err *err)
 {
-	int rc = put(store, record_name, ended, err);
+	int rc = store_ended_record(store, record_name, ended, err);
 
 	if (rc != ERR_EXISTS)
 		return rc;
 	rc = remove_finished(store, state_folder, ended->name, err);
 	if (rc == 0 || rc == ERR_NOT_FOUND)
-		return put(store, record_name, ended, err);
+		return store_ended_record(store, record_name, ended, err);
 	if (rc != ERR_EXISTS)
 		return rc;
 	struct store_record renamed CLEANUP(store_record_done) =
@@ -52,7 +52,7 @@ int finished_job_save(struct store *store, const char *state_folder, const char 
 
 	mem_free_text(&renamed.name);
 	renamed.name = mem_copy_text(record_name);
-	return put(store, record_name, &renamed, err);
+	return store_ended_record(store, record_name, &renamed, err);
 }
 
 /* Pods that cleanPodPolicy left running are deleted with the objects of the job. */
@@ -80,8 +80,8 @@ static const char *node_of(const struct observed *observed, const struct replica
 }
 
 /* Records the Pods and their nodes. */
-static void keep_places(const struct job *job, const struct observed *observed, struct arena *arena,
-			struct status *status)
+static void store_replica_pods(const struct job *job, const struct observed *observed,
+			       struct arena *arena, struct status *status)
 {
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		struct replica_status *replica = &status->replicas[i];
@@ -107,7 +107,7 @@ static int end_record(const struct store_record *record, const char *place,
 		return rc;
 	status_see(job, observed, arena, &status);
 	end_replicas(&status);
-	keep_places(job, observed, arena, &status);
+	store_replica_pods(job, observed, arena, &status);
 	*ret_ended = record_new(job, &status, false, place, record->created);
 	return 0;
 }

@@ -25,7 +25,7 @@
 
 /* How long the remaining processes of a supervisor may take to exit. One may be in the middle of a
  * reconcile pass, and must not meet the job that the next supervisor resumes. */
-#define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
+#define LAST_CHECK_LIMIT (10 * MSEC_PER_SECOND)
 
 struct killing {
 	struct store *store;
@@ -99,7 +99,7 @@ bool job_is_orphaned(const char *supervisor, bool is_finished)
 	return !is_finished;
 }
 
-static const char *why_lost(const char *supervisor)
+static const char *job_loss_reason(const char *supervisor)
 {
 	switch (supervisor_fate(supervisor)) {
 	case SUPERVISOR_REBOOTED:
@@ -132,10 +132,10 @@ static int clean_up_record(struct store *store, struct store_record *record, str
 		return rc;
 	if (!job_is_orphaned(record->supervisor, status_is_finished(&status)))
 		return 0; /* another process was faster */
-	supervisor_wait(record->supervisor, loop_now() + LAST_LOOK_LIMIT);
+	supervisor_wait(record->supervisor, loop_now() + LAST_CHECK_LIMIT);
 	supervisor_end_group(record->supervisor);
 	orphaned_job_kill_processes(store, record);
-	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why_lost(record->supervisor),
+	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, job_loss_reason(record->supervisor),
 		       loop_now(), arena, &plan);
 	record_set_status(record, job, &plan.status, "");
 	rc = record_write_status(store, job, record->version, &plan.status, "", &record->version,

@@ -14,7 +14,7 @@ struct walk {
 };
 
 /* The mark is UID/ROLE-INDEX.ATTEMPT. */
-static void see_process(pid_t pid, void *data)
+static void call_if_job_process(pid_t pid, void *data)
 {
 	const struct walk *walk = data;
 	char *mark CLEANUP(mem_free_text) = NULL;
@@ -33,7 +33,7 @@ void job_processes_each(const char *uid, void (*fn)(pid_t pid, const char *attem
 	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", uid);
 	struct walk walk = {fn, data};
 
-	process_each_marked(mark, see_process, &walk);
+	process_each_marked(mark, call_if_job_process, &walk);
 }
 
 char *job_processes_attempt(const char *role, int index, int attempt)

@@ -85,14 +85,14 @@ struct reconciler *reconciler_new(const struct reconciler_settings *settings)
 	return reconciler;
 }
 
-static void forget_job(struct reconciler *reconciler)
+static void drop_cached_job(struct reconciler *reconciler)
 {
 	mem_free_text(&reconciler->document);
 	reconciler->document = NULL;
 	job_free(TAKE(reconciler->job));
 }
 
-static void forget_status(struct reconciler *reconciler)
+static void drop_cached_status(struct reconciler *reconciler)
 {
 	mem_free_text(&reconciler->status_uid);
 	mem_free_text(&reconciler->status_text);
@@ -100,7 +100,7 @@ static void forget_status(struct reconciler *reconciler)
 	arena_free(TAKE(reconciler->status_arena));
 }
 
-static void forget_pass(struct reconciler *reconciler)
+static void clear_finished_pass(struct reconciler *reconciler)
 {
 	arena_free(reconciler->pass.arena);
 	store_record_done(&reconciler->pass.record);
@@ -113,9 +113,9 @@ void reconciler_free(struct reconciler *reconciler)
 	if (!reconciler)
 		return;
 	store_let_go(reconciler->store, reconciler);
-	forget_pass(reconciler);
-	forget_job(reconciler);
-	forget_status(reconciler);
+	clear_finished_pass(reconciler);
+	drop_cached_job(reconciler);
+	drop_cached_status(reconciler);
 	failure_lines_done(&reconciler->failure_lines);
 	free(reconciler->job_name);
 	free(reconciler->log_name);
@@ -129,14 +129,14 @@ static bool is_of_job(const struct reconciler *reconciler, const struct store_re
 	return reconciler->job && text_equals(reconciler->job->uid, record->uid);
 }
 
-static void keep_document(struct reconciler *reconciler, const struct store_record *record)
+static void cache_job_document(struct reconciler *reconciler, const struct store_record *record)
 {
 	free(reconciler->document);
 	reconciler->document = mem_copy_text(record->document);
 }
 
-static int read_driver_job(struct reconciler *reconciler, const struct store_record *record,
-			   struct err *err)
+static int read_reconciled_job(struct reconciler *reconciler, const struct store_record *record,
+			       struct err *err)
 {
 	const struct reconciler_listener *listener = &reconciler->listener;
 	struct job *job;
@@ -146,20 +146,20 @@ static int read_driver_job(struct reconciler *reconciler, const struct store_rec
 	int rc = record_read_job(record, &job, err);
 
 	if (rc < 0 && is_of_job(reconciler, record) && listener->on_unread) {
-		keep_document(reconciler, record);
+		cache_job_document(reconciler, record);
 		listener->on_unread(reconciler->job, err, listener->data);
 		return 0;
 	}
-	forget_job(reconciler);
+	drop_cached_job(reconciler);
 	if (rc < 0)
 		return rc;
 	reconciler->job = job;
-	keep_document(reconciler, record);
+	cache_job_document(reconciler, record);
 	return 0;
 }
 
-static int read_driver_status(struct reconciler *reconciler, const struct store_record *record,
-			      struct err *err)
+static int read_reconciled_status(struct reconciler *reconciler, const struct store_record *record,
+				  struct err *err)
 {
 	if (text_equals(reconciler->status_uid, record->uid) &&
 	    (reconciler->status_version == record->version ||
@@ -167,7 +167,7 @@ static int read_driver_status(struct reconciler *reconciler, const struct store_
 		reconciler->status_version = record->version;
 		return 0;
 	}
-	forget_status(reconciler);
+	drop_cached_status(reconciler);
 	reconciler->status_arena = arena_new();
 	int rc = record_read_status(record, reconciler->status_arena, &reconciler->status, err);
 
@@ -180,7 +180,7 @@ static int read_driver_status(struct reconciler *reconciler, const struct store_
 }
 
 /* What this pass wrote, or did not have to write, need not be read again. */
-static void retain_driver_status(struct reconciler *reconciler)
+static void cache_written_status(struct reconciler *reconciler)
 {
 	struct pass *pass = &reconciler->pass;
 	struct arena *arena = arena_new();
@@ -188,7 +188,7 @@ static void retain_driver_status(struct reconciler *reconciler)
 	bool is_text_new = pass->written && pass->change.status;
 	const char *text = is_text_new ? pass->change.status : pass->record.status;
 
-	forget_status(reconciler);
+	drop_cached_status(reconciler);
 	reconciler->status_arena = arena;
 	reconciler->status = copy;
 	reconciler->status_uid = mem_copy_text(pass->record.uid);
@@ -199,9 +199,9 @@ static void retain_driver_status(struct reconciler *reconciler)
 static int read_record(struct reconciler *reconciler, const struct store_record *record,
 		       struct err *err)
 {
-	int rc = read_driver_job(reconciler, record, err);
+	int rc = read_reconciled_job(reconciler, record, err);
 
-	return rc < 0 ? rc : read_driver_status(reconciler, record, err);
+	return rc < 0 ? rc : read_reconciled_status(reconciler, record, err);
 }
 
 /* The end of a pass. */
@@ -215,8 +215,8 @@ static void finish_reconcile_pass(struct reconciler *reconciler, const struct er
 	if (reconciler->pass.stop.reason && !reconciler->stop.reason)
 		reconciler->stop = reconciler->pass.stop; /* it could not be written */
 	if (reconciler->pass.is_decided)
-		retain_driver_status(reconciler);
-	forget_pass(reconciler);
+		cache_written_status(reconciler);
+	clear_finished_pass(reconciler);
 	reconciler->on_passed(&outcome, err, reconciler->data);
 }
 
@@ -274,7 +274,7 @@ static int apply_actions(struct reconciler *reconciler, const struct plan *plan,
 	return rc;
 }
 
-static void tell_notes(const struct reconciler *reconciler, const struct plan *plan)
+static void report_plan_notes(const struct reconciler *reconciler, const struct plan *plan)
 {
 	if (!reconciler->listener.on_note)
 		return;
@@ -283,7 +283,7 @@ static void tell_notes(const struct reconciler *reconciler, const struct plan *p
 					     reconciler->listener.data);
 }
 
-static void tell_status(struct reconciler *reconciler, const struct status *status)
+static void report_job_status(struct reconciler *reconciler, const struct status *status)
 {
 	reconciler->is_status_untold = false;
 	if (reconciler->listener.on_status)
@@ -301,13 +301,13 @@ static void apply_pass_plan(struct reconciler *reconciler)
 
 	reconciler->pass.is_decided = is_new;
 	if (is_new || reconciler->is_status_untold)
-		tell_status(reconciler, is_new ? &plan->status : &reconciler->status);
+		report_job_status(reconciler, is_new ? &plan->status : &reconciler->status);
 	reconciler->has_acted = true;
 	int rc = apply_actions(reconciler, plan, &err);
 
 	failure_lines_note_actions(&reconciler->failure_lines, reconciler->backend, reconciler->job,
 				   plan);
-	tell_notes(reconciler, plan);
+	report_plan_notes(reconciler, plan);
 	if (rc < 0) {
 		finish_reconcile_pass(reconciler, &err);
 		return;
@@ -430,7 +430,7 @@ static int decide(struct reconciler *reconciler, struct err *err)
 		rc = reconciler->backend->functions->observe(reconciler->backend, reconciler->job,
 							     pass->arena, &observed, err);
 	status_move_times(&reconciler->status, observed.clock_step);
-	observed.is_first_look = !reconciler->has_acted;
+	observed.is_first_observation = !reconciler->has_acted;
 	if (rc == 0)
 		reconcile_decide(reconciler->job, &reconciler->status, &observed, pass->now,
 				 pass->arena, &pass->plan);

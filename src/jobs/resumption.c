@@ -12,7 +12,7 @@
 #include <assert.h>
 
 /* How long the supervisor of a finished job may take to exit. */
-#define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
+#define LAST_CHECK_LIMIT (10 * MSEC_PER_SECOND)
 
 static int check_job_resumable(const struct store_record *record, const struct status *status,
 			       struct err *err)
@@ -91,8 +91,8 @@ int resumption_read(struct store *store, const char *name, struct job **ret_job,
 }
 
 /* One try; ERR_CONFLICT when the record changed in between. */
-static int take_over(struct store *store, const struct job *job, const char *supervisor, msec now,
-		     struct err *err)
+static int try_resume_record(struct store *store, const struct job *job, const char *supervisor,
+			     msec now, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -109,7 +109,7 @@ static int take_over(struct store *store, const struct job *job, const char *sup
 	if (rc < 0)
 		return rc;
 	if (supervisor_fate(record.supervisor) == SUPERVISOR_ALIVE) {
-		supervisor_wait(record.supervisor, now + LAST_LOOK_LIMIT);
+		supervisor_wait(record.supervisor, now + LAST_CHECK_LIMIT);
 		return supervisor_fate(record.supervisor) == SUPERVISOR_ALIVE
 			       ? err_set(err, ERR_REFUSED, "job '%s' is about to end", job->name)
 			       : ERR_CONFLICT;
@@ -126,7 +126,7 @@ int resumption_register(struct store *store, const struct job *job, msec now, st
 	if (rc < 0)
 		return rc;
 	do
-		rc = take_over(store, job, supervisor, now, err);
+		rc = try_resume_record(store, job, supervisor, now, err);
 	while (rc == ERR_CONFLICT);
 	return rc;
 }

@@ -28,7 +28,7 @@ void kube_call_leave(const struct kube_call *call)
 }
 
 /* Removes the first call from the list; NULL: it is empty. */
-static struct kube_call *take_first(struct call_list *list)
+static struct kube_call *pop_kube_call(struct call_list *list)
 {
 	struct kube_call *call = list->first;
 
@@ -127,7 +127,7 @@ static char *user_agent(void)
 		       : mem_format("muster/" MUSTER_VERSION " (linux/%s)", machine.machine);
 }
 
-static void take_trust(struct kube_api *api)
+static void update_api_trust(struct kube_api *api)
 {
 	const struct kube_login *login = api->login;
 	const struct http_trust_parts parts = {
@@ -158,7 +158,7 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 	api->http = http;
 	api->login = take_login;
 	kube_api_on_warning(api, take_login->on_warning, take_login->on_warning_data);
-	take_trust(api);
+	update_api_trust(api);
 	*ret_api = api;
 	return 0;
 }
@@ -206,7 +206,7 @@ void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
 
 static void free_all(struct call_list *list)
 {
-	for (struct kube_call *call; (call = take_first(list));)
+	for (struct kube_call *call; (call = pop_kube_call(list));)
 		kube_call_free(call);
 }
 
@@ -234,9 +234,9 @@ static void end_refresh(const struct err *err, void *data)
 	api->is_refreshing = false;
 	if (!err) {
 		api->n_refreshes++;
-		take_trust(api);
+		update_api_trust(api);
 	}
-	while ((call = take_first(&api->waiting))) {
+	while ((call = pop_kube_call(&api->waiting))) {
 		kube_call_join(&api->calls, call);
 		if (err)
 			kube_call_fail(call, err);

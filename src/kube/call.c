@@ -13,7 +13,7 @@
 static void begin_try(void *data);
 
 /* The URL of the object to create or patch, without parameters. */
-static char *look_url_of(const struct kube_call *call)
+static char *verification_url_of(const struct kube_call *call)
 {
 	struct kube_request look = call->request;
 	struct text url CLEANUP(text_done) = {0};
@@ -30,7 +30,7 @@ static char *look_url_of(const struct kube_call *call)
 	return text_take(&url);
 }
 
-static void take_request(struct kube_call *call, const struct kube_request *request)
+static void set_up_kube_call(struct kube_call *call, const struct kube_request *request)
 {
 	const struct kube_login *login = call->api->login;
 	struct text url CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
@@ -39,7 +39,7 @@ static void take_request(struct kube_call *call, const struct kube_request *requ
 	kube_request_add_url(&url, request, login->server, login->namespace_name);
 	call->url = text_take(&url);
 	call->request = *request;
-	call->look_url = look_url_of(call);
+	call->look_url = verification_url_of(call);
 	call->is_question = kube_request_is_question(request);
 	call->name = mem_copy_text(kube_request_name(request));
 	call->namespace_name =
@@ -70,7 +70,7 @@ struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_reques
 	call->done = done;
 	call->data = data;
 	kube_call_join(&api->calls, call);
-	take_request(call, request);
+	set_up_kube_call(call, request);
 	call->timer = loop_new_timer(api->loop, begin_try, call);
 	loop_timer_arm(call->timer, loop_now());
 	return call;

@@ -34,7 +34,8 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 }
 
 /* Retries or finishes the call as the rules decide; returns false if they give up. */
-static bool goes_on(struct kube_call *call, const struct kube_status *status, bool is_lost)
+static bool retry_or_finish_call(struct kube_call *call, const struct kube_status *status,
+				 bool is_lost)
 {
 	const struct kube_status done = {.code = 200, .retry_after = -1};
 
@@ -92,7 +93,7 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 	kube_call_finish(call, NULL, &conflict, &err);
 }
 
-static void take_success(struct kube_call *call, const struct http_answer *answer)
+static void handle_kube_success(struct kube_call *call, const struct http_answer *answer)
 {
 	const struct kube_status status = {.code = answer->status, .retry_after = -1};
 	struct text shorter CLEANUP(text_done) = {0};
@@ -103,7 +104,7 @@ static void take_success(struct kube_call *call, const struct http_answer *answe
 
 	if (len && call->request.resource != &kube_leases)
 		writers_leave_out(&body, &len, &shorter);
-	if (!call->on_bytes && len && json_read_mended(body, len, &object, &err) < 0) {
+	if (!call->on_bytes && len && json_read_repaired(body, len, &object, &err) < 0) {
 		err_prefix(&err, "cannot understand %s", call->api->login->server);
 		kube_call_finish(call, NULL, &status, &err);
 	} else if (call->is_looking) {
@@ -139,7 +140,7 @@ static bool creates_now(struct kube_call *call, const struct kube_status *status
 	return true;
 }
 
-static void take_refusal(struct kube_call *call, const struct http_answer *answer)
+static void handle_kube_refusal(struct kube_call *call, const struct http_answer *answer)
 {
 	struct kube_status status;
 	struct err err = {0};
@@ -150,7 +151,7 @@ static void take_refusal(struct kube_call *call, const struct http_answer *answe
 		status.retry_after = answer->retry_after;
 	if (!call->is_looking)
 		(void) text_keep(&call->failure, err.text);
-	if (!creates_now(call, &status) && !goes_on(call, &status, false))
+	if (!creates_now(call, &status) && !retry_or_finish_call(call, &status, false))
 		kube_call_finish(call, NULL, &status, &err);
 }
 
@@ -164,7 +165,7 @@ static void handle_kube_try_lost(struct kube_call *call, const struct err *err)
 
 	if (!call->is_looking)
 		(void) text_keep(&call->failure, NULL);
-	if (goes_on(call, &status, is_lost))
+	if (retry_or_finish_call(call, &status, is_lost))
 		return;
 	if (is_lost)
 		lost.code = ERR_UNREACHABLE;
@@ -201,9 +202,9 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 	}
 	kube_warnings_take(&call->api->warnings, answer);
 	if (answer->status >= 200 && answer->status < 300)
-		take_success(call, answer);
+		handle_kube_success(call, answer);
 	else
-		take_refusal(call, answer);
+		handle_kube_refusal(call, answer);
 }
 
 /* A rejection is an ordinary HTTP answer; a 101 has none. */
@@ -224,5 +225,5 @@ void kube_call_end_socket(const struct websocket_end *end, const struct err *err
 	else if (call->has_started)
 		kube_call_finish(call, NULL, &status, NULL);
 	else
-		take_refusal(call, &answer);
+		handle_kube_refusal(call, &answer);
 }

@@ -107,8 +107,8 @@ static void kube_config_files_done(struct kube_config_files *files)
 
 /* Returns ERR_INVALID if any file has faults. The text has the first; `faults` (may be NULL) gets
  * each. */
-static int kube_config_files_judge(struct kube_config_files *files, struct text *faults,
-				   struct err *err)
+static int check_kube_config_faults(struct kube_config_files *files, struct text *faults,
+				    struct err *err)
 {
 	struct text all CLEANUP(text_done) = {0};
 	size_t count = 0;
@@ -381,11 +381,11 @@ int kube_config_read(const struct kube_config_search *search, struct text *fault
 	reading.config = mem_new(sizeof(*reading.config));
 	reading.config->arena = arena_new();
 	if (rc == 0)
-		rc = kube_config_files_judge(&reading.files, faults, err);
+		rc = check_kube_config_faults(&reading.files, faults, err);
 	if (rc == 0) {
 		int chosen = choose(&reading, err);
 
-		rc = kube_config_files_judge(&reading.files, faults, err);
+		rc = check_kube_config_faults(&reading.files, faults, err);
 		rc = rc ? rc : chosen;
 	}
 	if (rc == 0)

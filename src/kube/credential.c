@@ -227,7 +227,7 @@ static void on_plugin_done(struct kube_credential *credential, msec end, const s
 }
 
 /* The plug-in may wait for the user or for a server, which the waiting caller cannot see. */
-static void tell_slow_plugin(void *data)
+static void on_slow_login_plugin(void *data)
 {
 	const struct source *source = data;
 	const struct kube_login *login = source->login;
@@ -254,7 +254,7 @@ static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube
 		done(&err, done_data);
 		return;
 	}
-	source->patience = loop_new_timer(source->loop, tell_slow_plugin, source);
+	source->patience = loop_new_timer(source->loop, on_slow_login_plugin, source);
 	loop_timer_arm(source->patience, loop_now() + PLUGIN_PATIENCE);
 }
 

@@ -28,7 +28,7 @@ struct der {
 	size_t len;
 };
 
-static bool take_length(struct der *der, size_t *ret_len)
+static bool parse_der_length(struct der *der, size_t *ret_len)
 {
 	size_t n_bytes;
 
@@ -55,7 +55,7 @@ static bool parse_der_value(struct der *der, unsigned char *ret_tag, struct der 
 		return false;
 	*ret_tag = *der->at++;
 	der->len--;
-	if (!take_length(der, &len) || len > der->len)
+	if (!parse_der_length(der, &len) || len > der->len)
 		return false;
 	*ret_value = (struct der){der->at, len};
 	der->at += len;
@@ -63,7 +63,7 @@ static bool parse_der_value(struct der *der, unsigned char *ret_tag, struct der 
 	return true;
 }
 
-static bool take_tagged(struct der *der, enum der_tag wanted, struct der *ret_value)
+static bool parse_tagged_der_value(struct der *der, enum der_tag wanted, struct der *ret_value)
 {
 	unsigned char tag;
 
@@ -76,15 +76,15 @@ static bool find_not_after(struct der certificate, struct der *ret_validity)
 	struct der whole, body, skipped;
 	unsigned char tag;
 
-	if (!take_tagged(&certificate, DER_SEQUENCE, &whole) ||
-	    !take_tagged(&whole, DER_SEQUENCE, &body))
+	if (!parse_tagged_der_value(&certificate, DER_SEQUENCE, &whole) ||
+	    !parse_tagged_der_value(&whole, DER_SEQUENCE, &body))
 		return false;
 	if (body.len > 0 && *body.at == DER_VERSION && !parse_der_value(&body, &tag, &skipped))
 		return false;
-	return take_tagged(&body, DER_INTEGER, &skipped) && /* serial number */
-	       take_tagged(&body, DER_SEQUENCE, &skipped) && /* algorithm */
-	       take_tagged(&body, DER_SEQUENCE, &skipped) && /* issuer */
-	       take_tagged(&body, DER_SEQUENCE, ret_validity) &&
+	return parse_tagged_der_value(&body, DER_INTEGER, &skipped) && /* serial number */
+	       parse_tagged_der_value(&body, DER_SEQUENCE, &skipped) && /* algorithm */
+	       parse_tagged_der_value(&body, DER_SEQUENCE, &skipped) && /* issuer */
+	       parse_tagged_der_value(&body, DER_SEQUENCE, ret_validity) &&
 	       parse_der_value(ret_validity, &tag, &skipped);
 }
 

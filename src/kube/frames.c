@@ -30,7 +30,7 @@ static int parse_frame_line(const char *line, size_t len, bool has_writers, kube
 		return 0;
 	if (!has_writers)
 		writers_leave_out(&line, &len, &shorter);
-	int rc = json_read_mended(line, len, &frame, err);
+	int rc = json_read_repaired(line, len, &frame, err);
 
 	if (rc < 0) {
 		err_prefix(err, "an event of the watch cannot be read");
@@ -51,7 +51,8 @@ static int parse_frame_line(const char *line, size_t len, bool has_writers, kube
 }
 
 /* Appends a partial line to its earlier parts; whole lines are never copied. */
-static int keep_part(struct kube_frames *frames, const char *bytes, size_t len, struct err *err)
+static int append_partial_frame(struct kube_frames *frames, const char *bytes, size_t len,
+				struct err *err)
 {
 	if (len > KUBE_FRAME_LIMIT - frames->line.len)
 		return err_set(err, ERR_LIMIT, "an event of the watch is larger than %zu bytes",
@@ -70,7 +71,8 @@ int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, 
 	for (const char *feed; rc == 0 && goes_on && bytes < end; bytes = feed + 1) {
 		feed = memchr(bytes, '\n', (size_t) (end - bytes));
 		if (!feed || frames->line.len)
-			rc = keep_part(frames, bytes, (size_t) ((feed ? feed : end) - bytes), err);
+			rc = append_partial_frame(frames, bytes,
+						  (size_t) ((feed ? feed : end) - bytes), err);
 		if (!feed || rc < 0)
 			return rc;
 		if (!frames->line.len) {

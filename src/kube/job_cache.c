@@ -113,8 +113,8 @@ static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_
 
 /* Reports. */
 
-static void tell_pod(const struct cached_job *job, const struct job_pod *before,
-		     struct job_pod *now)
+static void notify_pod_followers(const struct cached_job *job, const struct job_pod *before,
+				 struct job_pod *now)
 {
 	for (struct job_follower *follower = job->followers; follower; follower = follower->next)
 		if (follower->settings.on_pod)
@@ -250,19 +250,19 @@ static void release_cached_object(void *kept, void *data)
 	mirror_table_remove(table, mirror_table_find(table, object->name));
 	watch->changed = object->job;
 	if (object->pod && !watch->cache->is_ending)
-		tell_pod(object->job, object->pod, NULL);
+		notify_pod_followers(object->job, object->pod, NULL);
 	job_pod_free(object->pod);
 	job_object_done(&object->object);
 	free(object->name);
 	free(object);
 }
 
-static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
+static void store_cached_pod(struct cached_object *object, struct job_pod *take_pod)
 {
 	struct job_pod *before = object->pod;
 
 	object->pod = take_pod;
-	tell_pod(object->job, before, take_pod);
+	notify_pod_followers(object->job, before, take_pod);
 	job_pod_free(before);
 }
 
@@ -280,8 +280,8 @@ static struct json *kept_json_new(const struct kind_watch *watch, const struct j
 	return kept;
 }
 
-static void keep_object(struct cached_object *object, const struct kind_watch *watch,
-			const struct json *json)
+static void store_cached_object(struct cached_object *object, const struct kind_watch *watch,
+				const struct json *json)
 {
 	const struct json *metadata = json_get(json, "metadata");
 	const struct json *owner = objects_owner_of(metadata);
@@ -312,9 +312,9 @@ static void *project(const struct json *json, void *before, void *data)
 		object = make_cached_object(watch, json);
 	watch->changed = object->job;
 	if (pod)
-		keep_pod(object, pod);
+		store_cached_pod(object, pod);
 	else
-		keep_object(object, watch, json);
+		store_cached_object(object, watch, json);
 	return object;
 }
 

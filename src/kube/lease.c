@@ -38,7 +38,7 @@ int lease_holder_new(char **ret_text, struct err *err)
 }
 
 /* Cuts off the last field; NULL: none. */
-static const char *take_last(char *text)
+static const char *cut_last_lease_field(char *text)
 {
 	char *separator = strrchr(text, SEPARATOR);
 
@@ -48,9 +48,9 @@ static const char *take_last(char *text)
 	return separator + 1;
 }
 
-static bool take_last_number(char *text, int64_t high, int64_t *ret_number)
+static bool cut_last_lease_number(char *text, int64_t high, int64_t *ret_number)
 {
-	const char *field = take_last(text);
+	const char *field = cut_last_lease_field(text);
 
 	return field && text_read_int(field, 0, high, ret_number, NULL) == 0;
 }
@@ -59,12 +59,12 @@ static bool take_last_number(char *text, int64_t high, int64_t *ret_number)
 static bool read_fields(char *text, struct process_identity *ret_identity)
 {
 	int64_t pid, start_time, pid_space;
-	const char *number = take_last(text);
-	const char *boot_id = take_last(text);
+	const char *number = cut_last_lease_field(text);
+	const char *boot_id = cut_last_lease_field(text);
 
-	if (!number || !boot_id || !take_last_number(text, INT64_MAX, &pid_space) ||
-	    !take_last_number(text, INT64_MAX, &start_time) ||
-	    !take_last_number(text, INT_MAX, &pid))
+	if (!number || !boot_id || !cut_last_lease_number(text, INT64_MAX, &pid_space) ||
+	    !cut_last_lease_number(text, INT64_MAX, &start_time) ||
+	    !cut_last_lease_number(text, INT_MAX, &pid))
 		return false;
 	ret_identity->pid = (pid_t) pid;
 	ret_identity->start_time = (uint64_t) start_time;

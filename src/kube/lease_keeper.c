@@ -29,7 +29,7 @@ static void on_lease_keeper_timer(void *data);
 /* The record in the form of reconcile/lease.h. */
 
 /* A holder on this machine shares our wall clock; a paused holder does not count as alive. */
-static void judge_fate(struct kube_lease *seen)
+static void classify_holder_fate(struct kube_lease *seen)
 {
 	struct lease_record *record = &seen->record;
 
@@ -37,12 +37,12 @@ static void judge_fate(struct kube_lease *seen)
 		record->fate = LEASE_FATE_UNKNOWN;
 }
 
-static int take_object(struct lease_keeper *keeper, const struct json *object, struct err *err)
+static int parse_seen_lease(struct lease_keeper *keeper, const struct json *object, struct err *err)
 {
 	int rc = kube_lease_read(object, &keeper->seen, err);
 
 	if (rc == 0)
-		judge_fate(&keeper->seen);
+		classify_holder_fate(&keeper->seen);
 	return rc;
 }
 
@@ -53,7 +53,7 @@ static void handle_lease_call_failed(struct lease_keeper *keeper, const struct e
 		keeper->settings.on_trouble(err, keeper->settings.data);
 }
 
-static void see_missing(struct lease_keeper *keeper)
+static void observe_missing_lease(struct lease_keeper *keeper)
 {
 	static const struct lease_record missing = {.is_there = false};
 
@@ -91,10 +91,10 @@ static void on_written(struct json *object, const struct kube_status *status, co
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_EXISTS))
 		lease_conflicted(&keeper->lease, loop_monotonic_now());
 	else if (err && err->code == ERR_NOT_FOUND)
-		see_missing(keeper);
+		observe_missing_lease(keeper);
 	else if (err)
 		handle_lease_call_failed(keeper, err);
-	else if (take_object(keeper, object, &wrong) < 0)
+	else if (parse_seen_lease(keeper, object, &wrong) < 0)
 		handle_lease_call_failed(keeper, &wrong);
 	else
 		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
@@ -144,7 +144,7 @@ static void on_cleared(struct json *object, const struct kube_status *status, co
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
 		handle_lease_call_failed(keeper, err);
 	else
-		see_missing(keeper);
+		observe_missing_lease(keeper);
 	on_lease_keeper_timer(keeper);
 }
 
@@ -158,10 +158,10 @@ static void on_looked(struct json *object, const struct kube_status *status, con
 	(void) status;
 	keeper->call = NULL;
 	if (err && err->code == ERR_NOT_FOUND) {
-		see_missing(keeper);
+		observe_missing_lease(keeper);
 	} else if (err) {
 		handle_lease_call_failed(keeper, err);
-	} else if (take_object(keeper, object, &wrong) < 0) {
+	} else if (parse_seen_lease(keeper, object, &wrong) < 0) {
 		handle_lease_call_failed(keeper, &wrong);
 	} else if (keeper->settings.job &&
 		   !text_equals(seen->owner_uid, keeper->settings.job->uid)) {
@@ -180,7 +180,7 @@ static void fetch_lease(struct lease_keeper *keeper)
 	send_lease_request(keeper, &request, on_looked);
 }
 
-static void tell_missing(struct lease_keeper *keeper)
+static void report_missing_lease(struct lease_keeper *keeper)
 {
 	if (keeper->is_missing)
 		return;
@@ -193,7 +193,7 @@ static void begin_call(struct lease_keeper *keeper)
 	enum lease_call next = lease_next_call(&keeper->lease, loop_monotonic_now());
 
 	if (next == LEASE_CREATE && keeper->settings.must_exist)
-		tell_missing(keeper);
+		report_missing_lease(keeper);
 	if (next == LEASE_NO_CALL || keeper->is_missing)
 		return;
 	lease_called(&keeper->lease, loop_monotonic_now());
@@ -214,7 +214,7 @@ static void begin_call(struct lease_keeper *keeper)
 
 /* Steps. */
 
-static void give_up_overdue(struct lease_keeper *keeper)
+static void cancel_overdue_lease_call(struct lease_keeper *keeper)
 {
 	struct err err = {0};
 
@@ -225,7 +225,7 @@ static void give_up_overdue(struct lease_keeper *keeper)
 	handle_lease_call_failed(keeper, &err);
 }
 
-static void tell_change(struct lease_keeper *keeper)
+static void report_lease_standing(struct lease_keeper *keeper)
 {
 	enum lease_standing standing = lease_keeper_standing(keeper);
 
@@ -251,12 +251,12 @@ static void on_lease_keeper_timer(void *data)
 		finish_lease_keeping(keeper);
 		return;
 	}
-	give_up_overdue(keeper);
+	cancel_overdue_lease_call(keeper);
 	begin_call(keeper);
 	msec now = loop_monotonic_now();
 
 	loop_timer_arm(keeper->timer, loop_now() + lease_wake_at(&keeper->lease, now) - now);
-	tell_change(keeper);
+	report_lease_standing(keeper);
 }
 
 /* The end. */

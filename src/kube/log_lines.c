@@ -64,7 +64,7 @@ static void forward_new_log_text(struct log_lines *lines, const char *bytes, siz
 }
 
 /* This unknown line is the place to continue, after a gap. */
-static void go_on_after_gap(struct log_lines *lines, const struct target *target)
+static void continue_after_log_gap(struct log_lines *lines, const struct target *target)
 {
 	if (!lines->expects_gap) {
 		lines->gap_from = latest_known(lines);
@@ -76,7 +76,7 @@ static void go_on_after_gap(struct log_lines *lines, const struct target *target
 	lines->is_catching_up = false;
 }
 
-static void go_on_in_open_line(struct log_lines *lines)
+static void continue_open_log_line(struct log_lines *lines)
 {
 	lines->known_len = lines->open_len;
 	lines->is_catching_up = false;
@@ -92,9 +92,9 @@ static void begin_text(struct log_lines *lines, log_stamp stamp, const struct ta
 	lines->is_in_text = true;
 	lines->known_len = 0;
 	if (lines->is_catching_up && lines->is_behind_seen && stamp == lines->open_stamp)
-		go_on_in_open_line(lines);
+		continue_open_log_line(lines);
 	else if (lines->is_catching_up && stamp > latest_known(lines))
-		go_on_after_gap(lines, target);
+		continue_after_log_gap(lines, target);
 	lines->is_known = lines->is_catching_up;
 	if (!lines->is_known && lines->known_len == 0)
 		lines->open_len = 0;
@@ -110,8 +110,8 @@ static void end_known_line(struct log_lines *lines)
 }
 
 /* Takes part of a line's text; `ends`: its last byte is the line feed. */
-static void take_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
-		      const struct target *target)
+static void accept_log_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
+			    const struct target *target)
 {
 	lines->hash = hash_add(lines->hash, bytes, len - ends);
 	if (lines->is_known) {
@@ -134,13 +134,13 @@ static void take_text(struct log_lines *lines, const char *bytes, size_t len, bo
 }
 
 /* The head was no stamp, so it is text. */
-static void take_head_as_text(struct log_lines *lines, bool ends, const struct target *target)
+static void accept_log_head_as_text(struct log_lines *lines, bool ends, const struct target *target)
 {
 	size_t len = lines->head_len;
 
 	lines->head_len = 0;
 	begin_text(lines, LOG_STAMP_NONE, target);
-	take_text(lines, lines->head, len, ends, target);
+	accept_log_text(lines, lines->head, len, ends, target);
 }
 
 /* Lines without stamps. */
@@ -157,7 +157,7 @@ static void release_held(struct log_lines *lines, const struct target *target)
 
 	lines->held_len = 0;
 	begin_text(lines, LOG_STAMP_NONE, target);
-	take_text(lines, lines->held, len, ends, target);
+	accept_log_text(lines, lines->held, len, ends, target);
 }
 
 /* Whether a line without a stamp may be the kubelet's. Servers without stamps never send one on any
@@ -165,7 +165,7 @@ static void release_held(struct log_lines *lines, const struct target *target)
 static void leave_head(struct log_lines *lines, bool ends, const struct target *target)
 {
 	if (!lines->has_stamps && !lines->is_first) {
-		take_head_as_text(lines, ends, target);
+		accept_log_head_as_text(lines, ends, target);
 		return;
 	}
 	memcpy(lines->held, lines->head, lines->head_len);
@@ -174,8 +174,8 @@ static void leave_head(struct log_lines *lines, bool ends, const struct target *
 }
 
 /* Takes more of a held line, or of what follows it. Returns the number of bytes taken. */
-static size_t take_held(struct log_lines *lines, const char *bytes, size_t len,
-			const struct target *target)
+static size_t append_held_log_line(struct log_lines *lines, const char *bytes, size_t len,
+				   const struct target *target)
 {
 	const char *line_feed = memchr(bytes, '\n', len);
 	size_t count = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
@@ -203,7 +203,7 @@ static bool is_of_kubelet(const struct log_lines *lines)
 }
 
 /* Takes the next byte of a head. */
-static void take_head(struct log_lines *lines, char byte, const struct target *target)
+static void accept_log_head_byte(struct log_lines *lines, char byte, const struct target *target)
 {
 	log_stamp stamp = LOG_STAMP_NONE;
 
@@ -225,17 +225,17 @@ void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_
 
 	for (size_t at = 0; at < len;) {
 		if (lines->held_len > 0) {
-			at += take_held(lines, bytes + at, len - at, &target);
+			at += append_held_log_line(lines, bytes + at, len - at, &target);
 			continue;
 		}
 		if (!lines->is_in_text) {
-			take_head(lines, bytes[at++], &target);
+			accept_log_head_byte(lines, bytes[at++], &target);
 			continue;
 		}
 		const char *line_feed = memchr(bytes + at, '\n', len - at);
 		size_t end = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
 
-		take_text(lines, bytes + at, end - at, line_feed != NULL, &target);
+		accept_log_text(lines, bytes + at, end - at, line_feed != NULL, &target);
 		at = end;
 	}
 }
@@ -255,7 +255,7 @@ void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data)
 	if (lines->held_len > 0)
 		release_held(lines, &target);
 	if (lines->head_len > 0 && !lines->has_stamps)
-		take_head_as_text(lines, false, &target);
+		accept_log_head_as_text(lines, false, &target);
 	lines->head_len = 0;
 }
 

@@ -146,12 +146,12 @@ static char *mirrored_name_of(const struct kube_mirror *mirror, const struct jso
 	return mem_format("%s/%s", namespace_name, name);
 }
 
-static void tell_change(const struct kube_mirror *mirror, const char *name)
+static void notify_mirror_change(const struct kube_mirror *mirror, const char *name)
 {
 	mirror->settings.on_change(name, mirror->settings.data);
 }
 
-static void tell_progress(const struct kube_mirror *mirror)
+static void notify_mirror_progress(const struct kube_mirror *mirror)
 {
 	if (mirror->settings.on_progress)
 		mirror->settings.on_progress(mirror->settings.data);
@@ -167,7 +167,7 @@ static void store_mirrored_object(struct kube_mirror *mirror, const char *name,
 	entry->seen = mirror->list_number;
 	if (!entry->kept)
 		mirror_table_remove(&mirror->table, entry);
-	tell_change(mirror, name);
+	notify_mirror_change(mirror, name);
 }
 
 static void drop(struct kube_mirror *mirror, const char *name)
@@ -175,15 +175,16 @@ static void drop(struct kube_mirror *mirror, const char *name)
 	struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
 
 	if (!entry) {
-		tell_progress(mirror);
+		notify_mirror_progress(mirror);
 		return;
 	}
 	mirror->settings.release(entry->kept, mirror->settings.data);
 	mirror_table_remove(&mirror->table, entry);
-	tell_change(mirror, name);
+	notify_mirror_change(mirror, name);
 }
 
-static void take_object(struct kube_mirror *mirror, const struct json *object, bool is_gone)
+static void apply_mirrored_object(struct kube_mirror *mirror, const struct json *object,
+				  bool is_gone)
 {
 	char *name CLEANUP(mem_free_text) = mirrored_name_of(mirror, object);
 
@@ -282,7 +283,7 @@ static bool ends_list(const struct json *object)
 	return text_equals(json_as_string(mark, NULL), "true");
 }
 
-static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
+static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json *object)
 {
 	if (!mirror->reflection.is_synced && ends_list(object)) {
 		end_list(mirror, object_version_of(object));
@@ -290,7 +291,7 @@ static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
 	}
 	reflection_observe(&mirror->reflection, object_version_of(object));
 	free(TAKE(mirror->trouble));
-	tell_progress(mirror);
+	notify_mirror_progress(mirror);
 }
 
 static void end_by_event(struct kube_mirror *mirror, const struct json *object)
@@ -311,7 +312,7 @@ static bool on_mirror_watch_event(const struct kube_event *event, void *data)
 
 	switch (event->type) {
 	case KUBE_BOOKMARK:
-		take_bookmark(mirror, event->object);
+		apply_mirror_bookmark(mirror, event->object);
 		return true;
 	case KUBE_ERROR:
 		end_by_event(mirror, event->object);
@@ -323,7 +324,7 @@ static bool on_mirror_watch_event(const struct kube_event *event, void *data)
 	}
 	reflection_observe(&mirror->reflection, object_version_of(event->object));
 	free(TAKE(mirror->trouble));
-	take_object(mirror, event->object, event->type == KUBE_DELETED);
+	apply_mirrored_object(mirror, event->object, event->type == KUBE_DELETED);
 	return true;
 }
 
@@ -380,9 +381,9 @@ static void begin_watch(struct kube_mirror *mirror)
 
 /* Pages */
 
-static void take_item(const struct json *item, void *data)
+static void on_mirror_list_item(const struct json *item, void *data)
 {
-	take_object(data, item, false);
+	apply_mirrored_object(data, item, false);
 }
 
 static void end_pages(const char *version, const struct kube_status *status, const struct err *err,
@@ -404,7 +405,8 @@ static void begin_pages(struct kube_mirror *mirror)
 	struct parameters parameters = {0};
 	const struct kube_request request = mirror_request_of(mirror, KUBE_LIST, &parameters);
 
-	mirror->pages = kube_pages_new(mirror->api, &request, take_item, end_pages, mirror);
+	mirror->pages =
+		kube_pages_new(mirror->api, &request, on_mirror_list_item, end_pages, mirror);
 }
 
 static void on_mirror_timer(void *data)

@@ -362,7 +362,7 @@ static bool tolerates_unreachable(const struct json *toleration)
 
 /* The peers wait for a lost replica or fail soon; the cluster's default of 5 minutes would be lost
  * time. */
-static void give_up_lost_nodes(struct json *spec)
+static void add_lost_node_toleration(struct json *spec)
 {
 	struct json *list = json_array_at(spec, "tolerations");
 	struct json *toleration;
@@ -380,7 +380,7 @@ static void give_up_lost_nodes(struct json *spec)
 
 /* Puts the last output of a failed container into the Pod, where it becomes the reason why the
  * replica did not start. Its log is deleted with the Pod. */
-static void keep_last_words(const struct json *init_containers)
+static void set_termination_log_policy(const struct json *init_containers)
 {
 	for (size_t i = 0; i < json_count(init_containers); i++)
 		if (!json_get(json_at(init_containers, i), "terminationMessagePolicy"))
@@ -396,8 +396,8 @@ static void set_defaults(const struct job *job, struct json *spec)
 				 msec_to_whole_seconds(job->grace));
 	if (!json_get(spec, "enableServiceLinks"))
 		json_set_bool(spec, "enableServiceLinks", false);
-	give_up_lost_nodes(spec);
-	keep_last_words(json_get(spec, "initContainers"));
+	add_lost_node_toleration(spec);
+	set_termination_log_policy(json_get(spec, "initContainers"));
 }
 
 struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,

@@ -20,7 +20,7 @@ struct finding {
 	size_t n_before; /* found of other kinds */
 };
 
-static void forget_down_to(struct kube_orphans *orphans, size_t count)
+static void drop_orphans_beyond(struct kube_orphans *orphans, size_t count)
 {
 	while (orphans->count > count) {
 		orphans->count--;
@@ -31,18 +31,18 @@ static void forget_down_to(struct kube_orphans *orphans, size_t count)
 
 void kube_orphans_done(struct kube_orphans *orphans)
 {
-	forget_down_to(orphans, 0);
+	drop_orphans_beyond(orphans, 0);
 	free(orphans->list);
 	*orphans = (struct kube_orphans){0};
 }
 
 /* Find. */
 
-static void forget_kind(void *data)
+static void on_orphan_list_restart(void *data)
 {
 	const struct finding *finding = data;
 
-	forget_down_to(finding->orphans, finding->n_before);
+	drop_orphans_beyond(finding->orphans, finding->n_before);
 }
 
 static bool is_owner(const struct finding *finding, const char *name)
@@ -50,7 +50,7 @@ static bool is_owner(const struct finding *finding, const char *name)
 	return finding->resource == &kube_config_maps && text_equals(name, finding->owner_name);
 }
 
-static void take_item(const struct json *item, void *data)
+static void on_orphan_candidate(const struct json *item, void *data)
 {
 	const struct finding *finding = data;
 	struct kube_orphans *orphans = finding->orphans;
@@ -83,8 +83,8 @@ static int find_kind(const struct kube_orphans_place *place, const struct kube_r
 	};
 	struct finding finding = {orphans, resource, owner_name, orphans->count};
 
-	return kube_pages_wait(place->loop, place->api, &request, forget_kind, take_item, &finding,
-			       err);
+	return kube_pages_wait(place->loop, place->api, &request, on_orphan_list_restart,
+			       on_orphan_candidate, &finding, err);
 }
 
 int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
@@ -150,7 +150,7 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 /* Requests. */
 
 /* An object that does not exist, or was replaced, is no error. */
-static void forgive_gone(struct kube_answer *answers, size_t count)
+static void clear_gone_object_errors(struct kube_answer *answers, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		int code = answers[i].err.code;
@@ -181,7 +181,7 @@ static int call_all(const struct kube_orphans_place *place, struct kube_orphans 
 			.body = body_new(place, &orphans->list[i], owner_uid),
 		};
 	kube_wait_all(place->loop, place->api, requests, count, answers);
-	forgive_gone(answers, count);
+	clear_gone_object_errors(answers, count);
 	int rc = kube_answers_error(answers, count, err);
 
 	for (size_t i = 0; i < count; i++)

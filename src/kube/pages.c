@@ -97,8 +97,8 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 		       LIMIT_LIST_OBJECTS);
 }
 
-static void take_page(struct kube_pages *pages, const struct json *page,
-		      const struct kube_status *status)
+static void apply_listed_page(struct kube_pages *pages, const struct json *page,
+			      const struct kube_status *status)
 {
 	const struct json *items = json_get(page, "items");
 	const struct json *metadata = json_get(page, "metadata");
@@ -139,7 +139,7 @@ static void end_page(struct json *page, const struct kube_status *status, const 
 	else if (err)
 		fail_page_listing(pages, status, err);
 	else
-		take_page(pages, page, status);
+		apply_listed_page(pages, page, status);
 }
 
 static void begin_page(struct kube_pages *pages)
@@ -167,7 +167,7 @@ struct wait {
 	struct err err;
 };
 
-static void take_awaited(const struct json *item, void *data)
+static void on_awaited_list_item(const struct json *item, void *data)
 {
 	const struct wait *wait = data;
 
@@ -190,7 +190,8 @@ static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_
 {
 	wait->is_over = false;
 	wait->err = (struct err){0};
-	struct kube_pages *pages = kube_pages_new(api, request, take_awaited, end_wait, wait);
+	struct kube_pages *pages =
+		kube_pages_new(api, request, on_awaited_list_item, end_wait, wait);
 
 	loop_run(wait->loop);
 	if (wait->is_over) /* and the pages are freed */

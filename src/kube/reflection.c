@@ -37,7 +37,7 @@ void reflection_start(struct reflection *reflection, msec now)
 		reflection->is_synced = false;
 }
 
-static void take_version(struct reflection *reflection, const char *version)
+static void store_reflection_version(struct reflection *reflection, const char *version)
 {
 	snprintf(reflection->version, sizeof(reflection->version), "%s", version);
 }
@@ -52,7 +52,7 @@ void reflection_listed(struct reflection *reflection, const char *version, msec 
 {
 	reflection->is_synced = true;
 	note_sign(reflection);
-	take_version(reflection, version);
+	store_reflection_version(reflection, version);
 	if (reflection->step == REFLECTION_LIST)
 		plan(reflection, REFLECTION_WATCH, now);
 }
@@ -62,7 +62,7 @@ void reflection_observe(struct reflection *reflection, const char *version)
 	note_sign(reflection);
 	/* The objects of a stream come in any order: until all have come, no version is valid. */
 	if (reflection->is_synced && *version)
-		take_version(reflection, version);
+		store_reflection_version(reflection, version);
 }
 
 static msec wait_after(int n_failures)
@@ -86,8 +86,8 @@ static msec compute_watch_back_off(struct reflection *reflection, msec now, doub
 
 /* A watch that is lost after a while does not mean an overloaded server. Otherwise an idle watch,
  * which counts as lost for its silence, would pause longer and longer. */
-static bool is_lost_late(const struct reflection *reflection, const struct reflection_end *end,
-			 msec now)
+static bool is_watch_lost_late(const struct reflection *reflection,
+			       const struct reflection_end *end, msec now)
 {
 	return reflection->is_synced && !end->status.code &&
 	       now - reflection->began_at >= wait_after(reflection->n_failures);
@@ -126,7 +126,7 @@ void reflection_list_again(struct reflection *reflection, msec at)
 
 /* The version is no longer kept, which is no fault of the server. So the list is due immediately,
  * unless this happens repeatedly. */
-static void list_anew(struct reflection *reflection, msec now, double jitter)
+static void schedule_fresh_list(struct reflection *reflection, msec now, double jitter)
 {
 	bool is_again =
 		reflection->too_old_at != MSEC_UNSET && now - reflection->too_old_at <= QUIET_TIME;
@@ -161,7 +161,7 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 	bool lived = reflection->has_seen || now - reflection->began_at >= SHORTEST_WATCH;
 
 	if (is_silent_too_long(reflection, end, now)) {
-		list_anew(reflection, now, jitter);
+		schedule_fresh_list(reflection, now, jitter);
 		return;
 	}
 	if (!end->err_code && reflection->is_synced && lived) {
@@ -174,10 +174,10 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 		return;
 	}
 	if (is_version_refused(reflection, end)) {
-		list_anew(reflection, now, jitter);
+		schedule_fresh_list(reflection, now, jitter);
 		return;
 	}
-	if (is_lost_late(reflection, end, now))
+	if (is_watch_lost_late(reflection, end, now))
 		reflection->n_failures = 0;
 	msec wait = compute_watch_back_off(reflection, now, jitter);
 

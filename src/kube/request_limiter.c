@@ -22,7 +22,8 @@ static size_t room(const struct request_limiter *limiter, enum request_kind kind
 	return line->n_taken < most ? most - line->n_taken : 0;
 }
 
-static bool may_take(const struct request_limiter *limiter, enum request_kind kind, unsigned queue)
+static bool may_claim_slot(const struct request_limiter *limiter, enum request_kind kind,
+			   unsigned queue)
 {
 	const struct request_line *line = &limiter->lines[kind];
 
@@ -79,7 +80,8 @@ bool request_slot_acquire(struct request_slot *slot, struct request_limiter *lim
 		.on_slot = on_slot,
 		.data = data,
 	};
-	if (!limiter->lines[kind].queues[slot->queue].first && may_take(limiter, kind, slot->queue))
+	if (!limiter->lines[kind].queues[slot->queue].first &&
+	    may_claim_slot(limiter, kind, slot->queue))
 		claim_slot(slot);
 	else
 		join_queue(slot);
@@ -93,7 +95,7 @@ static struct request_slot *next_of_kind(struct request_limiter *limiter, enum r
 	for (unsigned i = 0; line->n_waiting > 0 && i < REQUEST_QUEUES; i++) {
 		unsigned queue = (line->next_queue + i) % REQUEST_QUEUES;
 
-		if (!line->queues[queue].first || !may_take(limiter, kind, queue))
+		if (!line->queues[queue].first || !may_claim_slot(limiter, kind, queue))
 			continue;
 		line->next_queue = queue + 1;
 		return line->queues[queue].first;
@@ -101,7 +103,7 @@ static struct request_slot *next_of_kind(struct request_limiter *limiter, enum r
 	return NULL;
 }
 
-static struct request_slot *next_turn(struct request_limiter *limiter)
+static struct request_slot *next_slot_waiter(struct request_limiter *limiter)
 {
 	struct request_slot *slot = NULL;
 
@@ -111,14 +113,14 @@ static struct request_slot *next_turn(struct request_limiter *limiter)
 }
 
 /* A request that gets its slot may release it immediately, and so call this again. */
-static void give(struct request_limiter *limiter)
+static void grant_free_slots(struct request_limiter *limiter)
 {
 	struct request_slot *slot;
 
 	if (limiter->is_giving)
 		return;
 	limiter->is_giving = true;
-	while ((slot = next_turn(limiter))) {
+	while ((slot = next_slot_waiter(limiter))) {
 		leave_queue(slot);
 		claim_slot(slot);
 		slot->on_slot(slot->data);
@@ -139,5 +141,5 @@ void request_slot_release(struct request_slot *slot)
 		leave_queue(slot);
 	}
 	*slot = (struct request_slot){0};
-	give(limiter);
+	grant_free_slots(limiter);
 }

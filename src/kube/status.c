@@ -120,9 +120,9 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 }
 
 /* A body that is not JSON is a proxy's page, or plain text of an overloaded server. */
-static int take_as_text(const struct kube_request *request, const char *own_namespace,
-			int http_code, const char *body, size_t len, struct kube_status *ret_status,
-			struct err *err)
+static int parse_status_as_text(const struct kube_request *request, const char *own_namespace,
+				int http_code, const char *body, size_t len,
+				struct kube_status *ret_status, struct err *err)
 {
 	struct text message CLEANUP(text_done) = {0};
 
@@ -140,6 +140,7 @@ int kube_status_read(const struct kube_request *request, const char *own_namespa
 	struct json *object CLEANUP(json_cleanup) = NULL;
 
 	if (json_read(body, len, &object, NULL) < 0 || !is_status(object))
-		return take_as_text(request, own_namespace, http_code, body, len, ret_status, err);
+		return parse_status_as_text(request, own_namespace, http_code, body, len,
+					    ret_status, err);
 	return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
 }

@@ -19,7 +19,7 @@ static int refuse_dropped(struct err *err)
 	return refuse_foreign_definition("it drops what muster writes into a status", err);
 }
 
-static const struct json *served_version(const struct json *definition)
+static const struct json *find_v1_version(const struct json *definition)
 {
 	const struct json *versions = json_get_path(definition, "spec", "versions", NULL);
 
@@ -31,7 +31,7 @@ static const struct json *served_version(const struct json *definition)
 
 int tfjob_definition_check(const struct json *definition, struct err *err)
 {
-	const struct json *version = served_version(definition);
+	const struct json *version = find_v1_version(definition);
 	const struct json *status =
 		json_get_path(version, "schema", "openAPIV3Schema", "properties", "status", NULL);
 	const struct json *keeps = json_get(status, "x-kubernetes-preserve-unknown-fields");

@@ -127,7 +127,7 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 }
 
 /* A template may have metadata; its name and namespace are ignored. */
-static void take_metadata(struct json *metadata, const struct role *role)
+static void copy_template_metadata(struct json *metadata, const struct role *role)
 {
 	static const char *const members[] = {"labels", "annotations", "finalizers"};
 	const struct json *from = json_get(role->template, "metadata");
@@ -190,7 +190,7 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 	struct json *spec = json_new_copy(json_get(role->template, "spec"));
 	struct json *labels;
 
-	take_metadata(metadata, role);
+	copy_template_metadata(metadata, role);
 	labels = json_object_at(metadata, "labels");
 	add_labels(labels, job, role, index);
 	if (is_master(job, role, index))

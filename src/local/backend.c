@@ -21,8 +21,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define FIRST_LOOK_DELAY ((msec) 1)
-#define LAST_LOOK_DELAY MSEC_PER_SECOND
+#define FIRST_CHECK_DELAY ((msec) 1)
+#define LAST_CHECK_DELAY MSEC_PER_SECOND
 #define SHORTEST_STEP MSEC_PER_SECOND /* a smaller step of the clock is not corrected */
 
 struct local {
@@ -62,7 +62,7 @@ static void notify_local_news(struct local *local)
 		local->settings.on_news(local->settings.data);
 }
 
-static void hear_output(void *data)
+static void on_replica_output(void *data)
 {
 	struct local *local = data;
 
@@ -70,7 +70,7 @@ static void hear_output(void *data)
 		local->settings.on_output(local->settings.data);
 }
 
-static void hear_trouble(const char *sentence, void *data)
+static void on_replica_trouble(const char *sentence, void *data)
 {
 	report_local_trouble(data, sentence);
 }
@@ -80,7 +80,7 @@ static char *job_folder(const struct local *local)
 	return mem_format("%s/%s", local->jobs_folder, local->uid);
 }
 
-static void learn_job(struct local *local, const struct job *job)
+static void set_local_job_identity(struct local *local, const struct job *job)
 {
 	if (local->job_name)
 		return;
@@ -92,7 +92,7 @@ static void learn_job(struct local *local, const struct job *job)
 
 /* Called before times are compared with the present. A virtual machine that is resumed sets its
  * clock. */
-static void see_clock(struct local *local)
+static void apply_clock_step(struct local *local)
 {
 	msec step = loop_clock_offset() - local->clock_offset;
 
@@ -120,8 +120,8 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 	};
 
 	(void) err;
-	learn_job(local, job);
-	see_clock(local);
+	set_local_job_identity(local, job);
+	apply_clock_step(local);
 	observed.clock_step = local->clock_step;
 	local->clock_step = 0;
 	local_replicas_observe(&local->replicas, arena, &observed);
@@ -213,7 +213,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 static void arm_kill_timer(struct local *local)
 {
-	see_clock(local);
+	apply_clock_step(local);
 	loop_timer_arm(local->kill_timer, local_replicas_next_kill(&local->replicas));
 }
 
@@ -221,30 +221,30 @@ static void kill_overdue(void *data)
 {
 	struct local *local = data;
 
-	see_clock(local);
+	apply_clock_step(local);
 	local_replicas_kill_overdue(&local->replicas, loop_now());
 	arm_kill_timer(local);
 }
 
 /* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
  * kernel: the pauses double. */
-static void look_again_soon(struct local *local)
+static void arm_process_poll_timer(struct local *local)
 {
-	local->look_delay = local->look_delay ? local->look_delay * 2 : FIRST_LOOK_DELAY;
-	if (local->look_delay > LAST_LOOK_DELAY)
-		local->look_delay = LAST_LOOK_DELAY;
+	local->look_delay = local->look_delay ? local->look_delay * 2 : FIRST_CHECK_DELAY;
+	if (local->look_delay > LAST_CHECK_DELAY)
+		local->look_delay = LAST_CHECK_DELAY;
 	loop_timer_arm(local->look_timer, loop_now() + local->look_delay);
 }
 
 static void end_those_that_left(struct local *local, bool has_children)
 {
 	switch (local_replicas_end_left(&local->replicas, has_children)) {
-	case LOCAL_LOOK_NOBODY:
+	case LOCAL_CHECK_NONE:
 		return;
-	case LOCAL_LOOK_UNCLEAR:
-		look_again_soon(local);
+	case LOCAL_CHECK_UNCLEAR:
+		arm_process_poll_timer(local);
 		return;
-	case LOCAL_LOOK_DONE:
+	case LOCAL_CHECK_DONE:
 		break;
 	}
 	local->look_delay = 0;
@@ -254,7 +254,7 @@ static void end_those_that_left(struct local *local, bool has_children)
 }
 
 /* When a process is stopped by a signal, its peers in the job fail because of it. */
-static void hear_of_stops(struct local *local)
+static void handle_stopped_children(struct local *local)
 {
 	pid_t pid;
 	int signal_number;
@@ -275,14 +275,14 @@ static void reap_children(void *data)
 	struct child_exit child_exit;
 	bool has_children;
 
-	see_clock(local);
-	hear_of_stops(local);
+	apply_clock_step(local);
+	handle_stopped_children(local);
 	while (child_reap(&child_exit, &has_children))
 		local_replicas_handle_exit(&child_exit, &local->replicas);
 	end_those_that_left(local, has_children);
 }
 
-static void hear_of_children(int signal_number, void *data)
+static void on_sigchld(int signal_number, void *data)
 {
 	(void) signal_number;
 	reap_children(data);
@@ -335,7 +335,7 @@ static int local_start(struct local *local, const struct job *job, const struct 
 	return 0;
 }
 
-static void hear_of_stacks(void *data)
+static void on_stacks_collected(void *data)
 {
 	notify_local_news(data);
 }
@@ -371,7 +371,7 @@ static int local_apply(struct backend *backend, const struct job *job, const str
 {
 	struct local *local = local_backend_of(backend);
 
-	learn_job(local, job);
+	set_local_job_identity(local, job);
 	switch (action->type) {
 	case ACTION_PUBLISH:
 		return local_publish(local, job, action, err);
@@ -445,7 +445,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 		      struct err *err)
 {
 	struct local *local = mem_new(sizeof(*local));
-	const struct output_listener listener = {hear_output, hear_trouble, local};
+	const struct output_listener listener = {on_replica_output, on_replica_trouble, local};
 
 	(void) err;
 	local->backend.functions = &local_functions;
@@ -456,11 +456,11 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->gpus = (struct local_gpus){.gpus = settings->gpus, .claims = settings->claims};
 	local->reader = output_reader_new(settings->loop, &listener);
 	local->clock_offset = loop_clock_offset();
-	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
+	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, on_sigchld, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
 	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
 	local_stacks_init(&local->stacks, &local->replicas, settings->state_folder, settings->loop);
-	local->stacks.on_kept = hear_of_stacks;
+	local->stacks.on_kept = on_stacks_collected;
 	local->stacks.data = local;
 	local->cores = cores_usable();
 	local_replicas_init(&local->replicas);

@@ -117,7 +117,8 @@ static bool clean_up_listed(struct client_local *client, struct listing *listing
 }
 
 /* Only its cluster knows the present state of a job on a cluster. */
-static bool goes_on_elsewhere(const struct store_record *record, const struct summary *summary)
+static bool is_summary_live_on_cluster(const struct store_record *record,
+				       const struct summary *summary)
 {
 	return !summary->is_finished &&
 	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
@@ -158,7 +159,7 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 	size_t count = 0;
 
 	for (size_t i = 0; i < listing.list.count; i++)
-		if (!goes_on_elsewhere(&listing.list.records[i], &listing.summaries[i]))
+		if (!is_summary_live_on_cluster(&listing.list.records[i], &listing.summaries[i]))
 			rows[count++] =
 				local_job_row_of(&listing.list.records[i], &listing.summaries[i]);
 	*ret_rows = rows;
@@ -369,7 +370,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 
 /* Removing. */
 
-static bool goes_on_on_cluster(const struct store_record *record)
+static bool is_record_live_on_cluster(const struct store_record *record)
 {
 	return !record_is_finished(record) &&
 	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
@@ -401,7 +402,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 		return rc;
 	if (job_is_orphaned(record.supervisor, record_is_finished(&record)))
 		orphaned_job_kill_processes(client->store, &record);
-	else if (goes_on_on_cluster(&record))
+	else if (is_record_live_on_cluster(&record))
 		rc = refuse_supervised(&record, err);
 	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);

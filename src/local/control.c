@@ -82,7 +82,7 @@ static bool send_version(const struct connection *connection)
 }
 
 /* One line that a client sent; false when the connection is to be closed. */
-static bool obey(struct connection *connection, const char *line)
+static bool run_control_command(struct connection *connection, const char *line)
 {
 	struct control *control = connection->control;
 
@@ -99,7 +99,7 @@ static bool obey(struct connection *connection, const char *line)
 }
 
 /* Obeys all complete lines that arrived; false when the connection is to be closed. */
-static bool obey_lines(struct connection *connection)
+static bool run_control_commands(struct connection *connection)
 {
 	char *end;
 
@@ -107,7 +107,7 @@ static bool obey_lines(struct connection *connection)
 		size_t used = (size_t) (end - connection->line) + 1;
 
 		*end = '\0';
-		if (!obey(connection, connection->line))
+		if (!run_control_command(connection, connection->line))
 			return false;
 		connection->len -= used;
 		memmove(connection->line, connection->line + used, connection->len);
@@ -125,7 +125,7 @@ static void on_control_readable(void *data)
 		return;
 	if (got > 0) {
 		connection->len += (size_t) got;
-		if (obey_lines(connection))
+		if (run_control_commands(connection))
 			return;
 	}
 	connection_free(connection);
@@ -264,7 +264,8 @@ static int connect_in(int folder_fd, int *ret_fd)
 }
 
 /* Connects and sends one line. */
-static int connect_and_say(const char *job_folder, const char *line, int *ret_fd, struct err *err)
+static int send_control_command(const char *job_folder, const char *line, int *ret_fd,
+				struct err *err)
 {
 	int folder_fd = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = -1;
@@ -289,7 +290,7 @@ static int connect_and_say(const char *job_folder, const char *line, int *ret_fd
 int control_wake(const char *job_folder, struct err *err)
 {
 	int fd = -1;
-	int rc = connect_and_say(job_folder, "wake\n", &fd, err);
+	int rc = send_control_command(job_folder, "wake\n", &fd, err);
 
 	if (rc == 0)
 		close(fd);
@@ -298,7 +299,7 @@ int control_wake(const char *job_folder, struct err *err)
 
 int control_watch(const char *job_folder, int *ret_fd, struct err *err)
 {
-	return connect_and_say(job_folder, "watch\n", ret_fd, err);
+	return send_control_command(job_folder, "watch\n", ret_fd, err);
 }
 
 /* Reads one line, byte by byte: messages are rare and short, and nothing is read ahead. */

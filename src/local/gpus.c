@@ -79,8 +79,8 @@ void local_gpus_done(struct local_gpus *gpus)
 	gpus->deal = (struct gpu_assignment){0};
 }
 
-static const struct gpu_share *find_gpu_hand(const struct local_gpus *gpus, const char *role,
-					     int index)
+static const struct gpu_share *find_assigned_gpus(const struct local_gpus *gpus, const char *role,
+						  int index)
 {
 	const struct gpu_share *hand = gpu_assignment_find(&gpus->deal, role, index);
 
@@ -90,7 +90,7 @@ static const struct gpu_share *find_gpu_hand(const struct local_gpus *gpus, cons
 const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, int index,
 			       struct arena *arena)
 {
-	const struct gpu_share *hand = find_gpu_hand(gpus, role, index);
+	const struct gpu_share *hand = find_assigned_gpus(gpus, role, index);
 	struct text text CLEANUP(text_done) = {0};
 
 	if (!hand)
@@ -101,7 +101,7 @@ const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, 
 
 char *local_gpus_names(const struct local_gpus *gpus, const char *role, int index)
 {
-	const struct gpu_share *hand = find_gpu_hand(gpus, role, index);
+	const struct gpu_share *hand = find_assigned_gpus(gpus, role, index);
 	struct text text = {0};
 
 	if (!hand)

@@ -61,7 +61,8 @@ static size_t count_missing(const struct local_ports *ports, const struct job *j
 	return missing;
 }
 
-static void give_to_missing(struct local_ports *ports, const struct job *job, const int *numbers)
+static void assign_missing_ports(struct local_ports *ports, const struct job *job,
+				 const int *numbers)
 {
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const char *role = job->roles[i].name;
@@ -90,7 +91,7 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 		return rc;
 	if (lacks_coordinator)
 		ports->coordinator_port = numbers[0];
-	give_to_missing(ports, job, numbers + lacks_coordinator);
+	assign_missing_ports(ports, job, numbers + lacks_coordinator);
 	return 0;
 }
 

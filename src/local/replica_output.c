@@ -119,7 +119,7 @@ static void close_pipe(struct replica_output *output)
 }
 
 /* Copies one chunk into the log; 0 when the pipe is empty now. */
-static size_t take_chunk(struct replica_output *output)
+static size_t log_output_chunk(struct replica_output *output)
 {
 	ssize_t len = read(output->fd, output->reader->chunk, CHUNK_SIZE);
 
@@ -144,7 +144,7 @@ static size_t read_replica_output(struct replica_output *output)
 	size_t taken = 0, len;
 
 	do {
-		len = take_chunk(output);
+		len = log_output_chunk(output);
 		taken += len;
 	} while (len == CHUNK_SIZE && taken < output->pipe_size && !is_replica_output_held(output));
 	return taken;
@@ -282,7 +282,7 @@ void replica_output_finish(struct replica_output *output)
 	if (!output)
 		return;
 	while (output->watch && len > 0 && taken < output->pipe_size) {
-		len = take_chunk(output);
+		len = log_output_chunk(output);
 		taken += len;
 	}
 	replica_output_free(output);

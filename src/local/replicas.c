@@ -160,7 +160,7 @@ static bool has_any_left(const struct local_replicas *replicas)
 	return false;
 }
 
-static void look_at_children(struct local_replicas *replicas, bool has_children)
+static void end_leftover_children(struct local_replicas *replicas, bool has_children)
 {
 	replicas->is_unclear = false;
 	for (size_t i = 0; i < replicas->count; i++)
@@ -172,20 +172,20 @@ static void look_at_children(struct local_replicas *replicas, bool has_children)
 /* When an escapee exits, we adopt its own children, and its exit triggers another check. A process
  * that is executing a program, or exiting at this moment, may belong to any attempt, and so may its
  * children. */
-enum local_look local_replicas_end_left(struct local_replicas *replicas, bool has_children)
+enum local_check local_replicas_end_left(struct local_replicas *replicas, bool has_children)
 {
 	if (!has_any_left(replicas))
-		return LOCAL_LOOK_NOBODY;
-	look_at_children(replicas, has_children);
+		return LOCAL_CHECK_NONE;
+	end_leftover_children(replicas, has_children);
 	if (replicas->is_unclear)
-		return LOCAL_LOOK_UNCLEAR;
+		return LOCAL_CHECK_UNCLEAR;
 	for (size_t i = 0; i < replicas->count; i++) {
 		struct local_replica *replica = replicas->list[i];
 
 		if (replica->stage == LOCAL_LEFT && !replica->has_escapees)
 			local_replica_end(replica);
 	}
-	return LOCAL_LOOK_DONE;
+	return LOCAL_CHECK_DONE;
 }
 
 void local_replicas_move_times(struct local_replicas *replicas, msec step)

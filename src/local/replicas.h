@@ -41,18 +41,18 @@ void local_replicas_kill_overdue(struct local_replicas *replicas, msec now);
 void local_replicas_kill_all(struct local_replicas *replicas, msec now);
 
 /* The result of checking attempts whose process has exited. */
-enum local_look {
-	LOCAL_LOOK_NOBODY, /* there are none */
-	LOCAL_LOOK_DONE, /* some ended; of others a process is still dying, and its exit will be
+enum local_check {
+	LOCAL_CHECK_NONE, /* there are none */
+	LOCAL_CHECK_DONE, /* some ended; of others a process is still dying, and its exit will be
 			    reported */
-	LOCAL_LOOK_UNCLEAR, /* a process cannot be assigned at this moment: check again soon */
+	LOCAL_CHECK_UNCLEAR, /* a process cannot be assigned at this moment: check again soon */
 };
 
 /* Ends the attempts whose process has exited and that have no other living process. Living ones are
  * killed; call this again when a child has exited. `has_children`: this process has any children
  * left. */
-enum local_look local_replicas_end_left(struct local_replicas *replicas,
-					bool has_children) MUST_USE;
+enum local_check local_replicas_end_left(struct local_replicas *replicas,
+					 bool has_children) MUST_USE;
 
 void local_replicas_move_times(struct local_replicas *replicas, msec step);
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,

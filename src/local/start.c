@@ -42,7 +42,7 @@ static void add_marks(struct environment *declared, const char *uid, const char 
 /* gRPC, and so TensorFlow, sends even local connections through the proxy of http_proxy, which does
  * not know the tasks: everything hangs. So our own addresses are named as exceptions. Source:
  * grpc/doc/environment_variables.md. */
-static void go_past_proxies(struct environment *declared)
+static void exempt_local_addresses(struct environment *declared)
 {
 	const char *exceptions = getenv("no_proxy");
 	bool has_proxy = getenv("http_proxy") || getenv("https_proxy");
@@ -115,7 +115,7 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 		hook_python(machine->stacks_hook, cluster->report_folder, role, index, attempt,
 			    declared);
 	limit_threads(cluster, role, index, machine->cores, declared);
-	go_past_proxies(declared);
+	exempt_local_addresses(declared);
 	if (cluster->job->has_private_network)
 		name_interface(declared);
 	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
@@ -176,7 +176,7 @@ static size_t expand_into(char **expanded, const char *const *texts,
 }
 
 /* As torchrun does in the arguments of its scripts. */
-static char *put_local_rank(const char *argument, int local_rank, struct arena *arena)
+static char *substitute_local_rank(const char *argument, int local_rank, struct arena *arena)
 {
 	static const char variable[] = "${local_rank}";
 	struct text text CLEANUP(text_done) = {0};
@@ -202,7 +202,7 @@ static char *const *make_arguments(const struct tf_cluster *cluster, const struc
 
 	expand_into(arguments + n_command, container->args, declared, arena);
 	for (size_t i = 1; cluster->world && i < count; i++)
-		arguments[i] = put_local_rank(arguments[i], index, arena);
+		arguments[i] = substitute_local_rank(arguments[i], index, arena);
 	return arguments;
 }
 

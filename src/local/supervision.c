@@ -129,7 +129,7 @@ static void finish_local_pass(const struct reconciler_outcome *outcome, void *da
 
 /* Stop requests. */
 
-static void hurry(void *data)
+static void on_local_run_hurry(void *data)
 {
 	struct local_supervision *supervision = data;
 
@@ -137,7 +137,7 @@ static void hurry(void *data)
 	supervision_request_pass(&supervision->base);
 }
 
-static bool take_signal(int number, void *data)
+static bool on_local_run_signal(int number, void *data)
 {
 	struct local_supervision *supervision = data;
 	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
@@ -151,7 +151,7 @@ static bool take_signal(int number, void *data)
 }
 
 /* The outer process was killed: if we were killed next, no process would kill our workers. */
-static void on_outer_gone(void *data)
+static void on_local_outer_killed(void *data)
 {
 	struct local_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
@@ -313,8 +313,8 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 	/* First, so that a Ctrl-C from now on stops the job gracefully and does not kill this
 	 * process. */
 	supervision_watch_signals(base);
-	supervision->outer_gone =
-		loop_watch_readable(base->loop, guard->outer_gone_fd, on_outer_gone, supervision);
+	supervision->outer_gone = loop_watch_readable(base->loop, guard->outer_gone_fd,
+						      on_local_outer_killed, supervision);
 	rc = raise_descriptor_limit(supervision, err);
 	if (rc == 0)
 		rc = open_store(supervision, err);
@@ -364,8 +364,8 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 	static const struct supervision_parts parts = {
 		.replicas = "processes",
 		.end_pass = finish_local_pass,
-		.take_signal = take_signal,
-		.hurry = hurry,
+		.take_signal = on_local_run_signal,
+		.hurry = on_local_run_hurry,
 	};
 	struct local_supervision supervision CLEANUP(free_local_supervision) = {
 		.base = {.request = &request->base,

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-static int settle(const struct supervisor_request *request, struct err *err)
+static int clean_up_orphaned_run(const struct supervisor_request *request, struct err *err)
 {
 	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(request->base.state_folder, &store, err);
@@ -34,7 +34,7 @@ static int report_supervisor_lost(const struct supervisor_request *request, int 
 				  struct err *err)
 {
 	const char *name = request->job->name;
-	int rc = settle(request, err);
+	int rc = clean_up_orphaned_run(request, err);
 
 	if (rc < 0)
 		return err_prefix(err, "muster itself was killed, so job '%s' was stopped", name);
@@ -77,7 +77,7 @@ static int supervise_local_job(background_started_fn started, void *background, 
 		return report_supervisor_lost(request, guard.exit_code - EXIT_BY_SIGNAL, err);
 	if (guard.exit_code == EXIT_BUG) /* it has printed why; a job may also exit with this
 					    code */
-		rc = settle(request, err);
+		rc = clean_up_orphaned_run(request, err);
 	*ret_exit_code = guard.exit_code;
 	return rc;
 }

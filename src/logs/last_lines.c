@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char *keep_line(struct arena *arena, const struct log_line *line)
+static const char *copy_clipped_line(struct arena *arena, const struct log_line *line)
 {
 	size_t len = line->len < LIMIT_LAST_LINE_LENGTH ? line->len : LIMIT_LAST_LINE_LENGTH;
 	char *text = arena_take(arena, len + 1);
@@ -41,7 +41,7 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		if (line.is_continuation)
 			continue;
 		printed.times[printed.count] = line.time;
-		printed.lines[printed.count++] = keep_line(arena, &line);
+		printed.lines[printed.count++] = copy_clipped_line(arena, &line);
 	}
 	log_reader_free(reader);
 	*ret_printed = printed;

@@ -148,7 +148,7 @@ static bool extract_log_line(struct log_stream *stream, size_t end, struct log_l
 
 /* One line fills the buffer: overwritten text in it is dropped, else it is given as a piece. False
  * when dropping made room. */
-static bool take_piece(struct log_stream *stream, struct log_line *ret_line)
+static bool cut_long_line_piece(struct log_stream *stream, struct log_line *ret_line)
 {
 	size_t len = stream->end - stream->begin;
 	const char *last = line_text_last_state(stream->buffer + stream->begin, &len);
@@ -182,7 +182,7 @@ bool log_stream_next(struct log_stream *stream, struct log_line *ret_line)
 			continue;
 		}
 		stream->searched = stream->end;
-		if (!make_stream_room(stream) && take_piece(stream, ret_line))
+		if (!make_stream_room(stream) && cut_long_line_piece(stream, ret_line))
 			return true;
 		if (make_stream_room(stream) && !fill(stream)) {
 			if (stream->begin == stream->end)

@@ -242,7 +242,7 @@ static size_t whole_lines(const struct text *text)
 }
 
 /* Moves the first bytes of the started text to the terminal; the log will miss them. */
-static void give_away(struct log_writer *writer, size_t len)
+static void move_unsaved_to_terminal(struct log_writer *writer, size_t len)
 {
 	struct unsaved_attempt_output *output = shown_output(writer);
 
@@ -255,7 +255,8 @@ static void give_away(struct log_writer *writer, size_t len)
 static void handle_log_output_lost(struct log_writer *writer, const char *bytes, size_t len)
 {
 	text_add_bytes(&writer->line, bytes, len);
-	give_away(writer, shown_output(writer) ? whole_lines(&writer->line) : writer->line.len);
+	move_unsaved_to_terminal(writer, shown_output(writer) ? whole_lines(&writer->line)
+							      : writer->line.len);
 }
 
 bool log_writer_has_room(const struct log_writer *writer)
@@ -268,7 +269,7 @@ bool log_writer_has_room(const struct log_writer *writer)
 
 /* The next bytes of the file follow all bytes that it did not take: those have to be shown
  * first. */
-static bool may_go_on(const struct log_writer *writer, msec now)
+static bool may_resume_log_write(const struct log_writer *writer, msec now)
 {
 	return now >= writer->retry_at && unsaved_output_is_empty(shown_output(writer));
 }
@@ -304,7 +305,7 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 	bool was_failing = writer->is_failing;
 
 	output_copy_add(writer->copy, bytes, len);
-	if (was_failing && !may_go_on(writer, now)) {
+	if (was_failing && !may_resume_log_write(writer, now)) {
 		handle_log_output_lost(writer, bytes, len);
 		return 0;
 	}
@@ -327,7 +328,7 @@ void log_writer_close(struct log_writer *writer)
 {
 	if (!writer)
 		return;
-	give_away(writer, writer->line.len);
+	move_unsaved_to_terminal(writer, writer->line.len);
 	if (writer->fd >= 0) {
 		if (writer->lost > 0)
 			append_note_of_loss(writer);

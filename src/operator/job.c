@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static void on_served_job_news(void *data)
+static void on_managed_job_news(void *data)
 {
 	operator_enqueue(data, loop_now());
 }
@@ -57,7 +57,7 @@ static void on_unread(const struct job *own, const struct err *err, void *data)
 	operator_failed(data, own, &told);
 }
 
-static void on_served_job_trouble(const struct err *err, void *data)
+static void on_managed_job_trouble(const struct err *err, void *data)
 {
 	operator_report_job_error(data, err);
 }
@@ -72,7 +72,7 @@ void managed_job_end_work(struct managed_job *job)
 	job->is_over = false;
 }
 
-static int read_served_job(struct managed_job *job, struct store_record *record, struct err *err)
+static int read_managed_job(struct managed_job *job, struct store_record *record, struct err *err)
 {
 	int rc = job->store->functions->get(job->store, managed_job_name(job), record, err);
 
@@ -86,7 +86,7 @@ static void make_starter(struct managed_job *job)
 		.api = job->controller->api,
 		.cache = job->scope->cache,
 		.job = job->job,
-		.on_trouble = on_served_job_trouble,
+		.on_trouble = on_managed_job_trouble,
 		.data = job,
 	};
 
@@ -105,8 +105,8 @@ static void make_parts(struct managed_job *job, const char *document)
 		.is_tfjob = true,
 		.manner = controller->settings->manner,
 		.gang = controller->settings->gang,
-		.on_news = on_served_job_news,
-		.on_trouble = on_served_job_trouble,
+		.on_news = on_managed_job_news,
+		.on_trouble = on_managed_job_trouble,
 		.events = controller->events,
 		.data = job,
 	};
@@ -147,7 +147,7 @@ static bool begin_work(struct managed_job *job)
 
 	if (job->reconciler)
 		return true;
-	bool is_read = read_served_job(job, &record, &err) == 0;
+	bool is_read = read_managed_job(job, &record, &err) == 0;
 
 	if (!is_read)
 		operator_refuse_unread(job, &err);

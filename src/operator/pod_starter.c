@@ -17,7 +17,7 @@
 
 #define ANSWER_LIMIT 4096
 #define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */
-#define TURN_TIME MSEC_PER_SECOND
+#define SLOT_TIME MSEC_PER_SECOND
 #define FIRST_PAUSE 100
 #define LONGEST_PAUSE (10 * MSEC_PER_SECOND)
 #define MARK "muster/pod-server-ran" /* annotation for a Pod with an old server */
@@ -43,7 +43,7 @@ struct pod_start {
 	struct kube_call *call;
 	struct text answer;
 	struct request_slot slot; /* for its start: only a few Pods at a time … */
-	msec turn_until; /* … and until then, so that an unresponsive Pod does not delay others */
+	msec slot_until; /* … and until then, so that an unresponsive Pod does not delay others */
 	int n_failures;
 	msec again_at;
 };
@@ -104,8 +104,8 @@ static struct json *secret_new(const struct pod_starter *starter, const char *te
 }
 
 /* Another client may have created it meanwhile: then that one is used. */
-static void on_secret_made(struct json *object, const struct kube_status *status,
-			   const struct err *err, void *data)
+static void on_exec_secret_created(struct json *object, const struct kube_status *status,
+				   const struct err *err, void *data)
 {
 	struct pod_starter *starter = data;
 
@@ -135,7 +135,7 @@ static void make_secret(struct pod_starter *starter)
 	};
 
 	starter->secret_call =
-		kube_call_new(starter->settings.api, &request, on_secret_made, starter);
+		kube_call_new(starter->settings.api, &request, on_exec_secret_created, starter);
 }
 
 static void on_secret(struct json *object, const struct kube_status *status, const struct err *err,
@@ -187,7 +187,7 @@ static void start_free(struct pod_start *start)
 
 static void perform_pod_start_step(struct pod_start *start);
 
-static void go_to(struct pod_start *start, enum step step)
+static void enter_pod_start_step(struct pod_start *start, enum step step)
 {
 	start->step = step;
 	perform_pod_start_step(start);
@@ -238,7 +238,7 @@ static void on_pod_read(struct json *object, const struct kube_status *status,
 		return;
 	}
 	read_pod(start, object);
-	go_to(start, STEP_ASK);
+	enter_pod_start_step(start, STEP_ASK);
 }
 
 /* The server of the Pod has answered the step. */
@@ -251,12 +251,12 @@ static void end_step(struct pod_start *start)
 	    json_read(text_of(&start->answer), start->answer.len, &answer, NULL) == 0)
 		state = json_as_string(json_get(answer, "state"), "");
 	if (start->step == STEP_CONFIGURE)
-		go_to(start, start->is_old ? STEP_MARK : STEP_RUN);
+		enter_pod_start_step(start, start->is_old ? STEP_MARK : STEP_RUN);
 	else if (start->step == STEP_RUN || text_equals(state, "Running") ||
 		 text_equals(state, "Ended"))
-		go_to(start, STEP_DONE);
+		enter_pod_start_step(start, STEP_DONE);
 	else
-		go_to(start, STEP_CONFIGURE);
+		enter_pod_start_step(start, STEP_CONFIGURE);
 }
 
 static void on_pod_start_answer(struct json *object, const struct kube_status *status,
@@ -275,7 +275,7 @@ static void on_pod_start_answer(struct json *object, const struct kube_status *s
 		fault.code = ERR_IO;
 	if (err && start->step == STEP_ASK && err->code == ERR_NOT_FOUND) {
 		start->is_old = true;
-		go_to(start, start->is_marked ? STEP_DONE : STEP_CONFIGURE);
+		enter_pod_start_step(start, start->is_marked ? STEP_DONE : STEP_CONFIGURE);
 	} else if (err) {
 		start_failed(start, &fault);
 	} else {
@@ -359,7 +359,7 @@ static void on_marked(struct json *object, const struct kube_status *status, con
 	if (err)
 		start_failed(start, err);
 	else
-		go_to(start, STEP_RUN);
+		enter_pod_start_step(start, STEP_RUN);
 }
 
 /* Adds the mark. The uid in the patch makes it fail if the name is another Pod's by now. */
@@ -443,7 +443,7 @@ static void add_pod_start(struct pod_starter *starter, const struct job_pod *pod
 }
 
 /* The name may now be another Pod's, or no Pod's, or the Pod has ended. */
-static void see_pod(struct pod_starter *starter, const char *name)
+static void observe_startable_pod(struct pod_starter *starter, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(starter->seen, name);
 	struct pod_start **start = find_pod_start(starter, name);
@@ -481,13 +481,13 @@ static msec attend(struct pod_start *start, msec now)
 					  REQUEST_STREAM, settings->job->name_space, on_slot,
 					  start))
 			return MSEC_NEVER;
-		start->turn_until = now + TURN_TIME;
+		start->slot_until = now + SLOT_TIME;
 		perform_pod_start_step(start);
-	} else if (start->turn_until <= now) {
+	} else if (start->slot_until <= now) {
 		request_slot_release(&start->slot);
 		return MSEC_NEVER;
 	}
-	return start->turn_until;
+	return start->slot_until;
 }
 
 /* Runs what is due and arms the timer for the next. */
@@ -513,17 +513,17 @@ static void on_starting_pod_change(enum job_cache_kind kind, const char *name, v
 
 	if (kind != JOB_CACHE_PODS)
 		return;
-	see_pod(starter, name);
+	observe_startable_pod(starter, name);
 	loop_timer_arm(starter->timer, loop_now());
 }
 
-static void see_all_pods(struct pod_starter *starter)
+static void observe_startable_pods(struct pod_starter *starter)
 {
 	const struct job_pod *pod;
 	size_t place = 0;
 
 	while ((pod = job_follower_next_pod(starter->seen, &place)))
-		see_pod(starter, pod->name);
+		observe_startable_pod(starter, pod->name);
 }
 
 struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
@@ -540,7 +540,7 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 	starter->secret_name = elasticdl_secret_of(settings->job);
 	starter->timer = loop_new_timer(settings->loop, on_pod_starter_timer, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
-	see_all_pods(starter);
+	observe_startable_pods(starter);
 	loop_timer_arm(starter->timer, loop_now());
 	return starter;
 }

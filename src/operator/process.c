@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define LOOKS_IN_ONE_TURN 32 /* then answers and signals are handled */
+#define PASSES_AT_ONCE 32 /* then answers and signals are handled */
 
 static bool is_in(const struct scope *scope, const char *key)
 {
@@ -21,7 +21,7 @@ static bool is_in(const struct scope *scope, const char *key)
 }
 
 /* A mirror of one namespace names objects without the namespace. */
-static struct managed_job *find_served_job(const struct controller *controller, const char *key)
+static struct managed_job *find_managed_job(const struct controller *controller, const char *key)
 {
 	for (size_t i = 0; i < controller->n_scopes; i++) {
 		const struct scope *scope = &controller->scopes[i];
@@ -64,11 +64,11 @@ static void on_timer(void *data)
 	struct controller *controller = data;
 	const char *key;
 
-	for (int i = 0; i < LOOKS_IN_ONE_TURN; i++) {
+	for (int i = 0; i < PASSES_AT_ONCE; i++) {
 		key = queue_take(controller->queue, loop_now());
 		if (!key)
 			break;
-		struct managed_job *job = find_served_job(controller, key);
+		struct managed_job *job = find_managed_job(controller, key);
 
 		if (job)
 			managed_job_reconcile(job);
@@ -78,7 +78,7 @@ static void on_timer(void *data)
 	operator_arm(controller);
 }
 
-static void look_at_all(struct controller *controller)
+static void enqueue_all_jobs(struct controller *controller)
 {
 	struct managed_job *job;
 	struct walk walk = {0};
@@ -104,7 +104,7 @@ static bool is_created(const struct scope *scope, const struct json *object)
 	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
 }
 
-static void see_manager(struct managed_job *job, const struct json *object)
+static void update_job_ownership(struct managed_job *job, const struct json *object)
 {
 	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
 
@@ -121,7 +121,7 @@ static void drop_pass(struct managed_job *job)
 	operator_arm(job->controller);
 }
 
-static void release_served_job(void *kept, void *data)
+static void release_managed_job(void *kept, void *data)
 {
 	struct managed_job *job = kept;
 	const struct scope *scope = data;
@@ -145,18 +145,18 @@ static void *project(const struct json *object, void *before, void *data)
 	struct err err = {0};
 
 	if (job && !text_equals(job->uid, uid)) {
-		release_served_job(job, scope);
+		release_managed_job(job, scope);
 		job = NULL;
 	}
 	if (store_kube_tfjobs.read(object, &record, &err) < 0) {
 		operator_report(controller, err.text);
 		if (job)
-			release_served_job(job, scope);
+			release_managed_job(job, scope);
 		return NULL;
 	}
 	if (!job)
 		job = managed_job_new(scope, object);
-	see_manager(job, object);
+	update_job_ownership(job, object);
 	if (!before && is_created(scope, object))
 		count_job(job, METRICS_JOB_CREATED);
 	store_kube_observe(job->store, object);
@@ -188,7 +188,7 @@ static void on_tfjobs_synced(void *data)
 	operator_clear_outage(scope->controller);
 	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
-	look_at_all(scope->controller); /* which had to wait for this list */
+	enqueue_all_jobs(scope->controller); /* which had to wait for this list */
 }
 
 static void on_watch_trouble(const struct err *err, void *data)
@@ -205,7 +205,7 @@ static void watch_scope(struct scope *scope)
 		.resource = &kube_tfjobs,
 		.namespace_name = scope->namespace_name,
 		.project = project,
-		.release = release_served_job,
+		.release = release_managed_job,
 		.on_change = on_tfjob_change,
 		.on_synced = on_tfjobs_synced,
 		.on_progress = on_tfjob_watch_progress,
@@ -265,7 +265,7 @@ static void end_all_work(struct controller *controller)
 	}
 }
 
-static void tell_standing(struct controller *controller, enum lease_standing standing)
+static void report_leader_standing(struct controller *controller, enum lease_standing standing)
 {
 	char *other CLEANUP(mem_free_text) = lease_keeper_supervisor(controller->lease);
 	char *sentence CLEANUP(mem_free_text) =
@@ -290,7 +290,7 @@ static void begin_all_work(struct controller *controller)
 		kube_mirror_list_again(controller->scopes[i].jobs);
 	}
 	controller->has_held = true;
-	look_at_all(controller);
+	enqueue_all_jobs(controller);
 }
 
 static void on_lease(void *data)
@@ -307,7 +307,7 @@ static void on_lease(void *data)
 	    (standing == LEASE_UNSETTLED && controller->told != LEASE_HELD))
 		return;
 	controller->told = standing;
-	tell_standing(controller, standing);
+	report_leader_standing(controller, standing);
 	if (standing == LEASE_HELD)
 		begin_all_work(controller);
 	else

@@ -102,7 +102,7 @@ static void delete_or_wait(struct managed_job *job, const struct status *status)
 	operator_enqueue(job, expires_at);
 }
 
-static void tell_unread(struct managed_job *job, const struct err *fault)
+static void report_unread_job(struct managed_job *job, const struct err *fault)
 {
 	if (text_keep(&job->trouble, fault->text))
 		operator_report_job_error(job, fault);
@@ -118,7 +118,7 @@ static void begin_refusal(struct managed_job *job, const struct store_record *re
 
 	refusal->arena = arena_new();
 	if (record_read_status(record, refusal->arena, &status, &err) < 0) {
-		tell_unread(job, &err);
+		report_unread_job(job, &err);
 		operator_refusal_free(refusal);
 		return;
 	}
@@ -163,7 +163,7 @@ void operator_refuse_unread(struct managed_job *job, const struct err *fault)
 		return;
 	if (job->store->functions->get(job->store, managed_job_name(job), &record, NULL) < 0 ||
 	    record_read_bare_job(&record, &job->job, NULL) < 0)
-		tell_unread(job, fault);
+		report_unread_job(job, fault);
 	else if (operator_manages(job->job))
 		begin_refusal(job, &record, fault->text);
 }

@@ -23,7 +23,7 @@ static const struct other_kind {
 	{"JAXJob", {"kubeflow.org", "v1", "jaxjobs", false}},
 };
 
-static int count_others(struct operator_setup *setup, struct text *told, struct err *err)
+static int count_other_kinds(struct operator_setup *setup, struct text *told, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(other_kinds); i++) {
 		struct json *list CLEANUP(json_cleanup) = NULL;
@@ -39,11 +39,11 @@ static int count_others(struct operator_setup *setup, struct text *told, struct 
 	return 0;
 }
 
-static int check_others(struct operator_setup *setup, struct err *err)
+static int check_other_kinds(struct operator_setup *setup, struct err *err)
 {
 	const struct operator_setup_settings *settings = setup->settings;
 	struct text told CLEANUP(text_done) = {0};
-	int rc = count_others(setup, &told, err);
+	int rc = count_other_kinds(setup, &told, err);
 
 	if (rc < 0 || told.len == 0)
 		return rc;
@@ -170,7 +170,7 @@ int operator_upgrade(const struct operator_setup_settings *settings, struct err 
 	int rc = operator_setup_begin(&setup, settings, err);
 
 	if (rc == 0)
-		rc = check_others(&setup, err);
+		rc = check_other_kinds(&setup, err);
 	if (rc == 0)
 		rc = end_old_operator(&setup, err);
 	if (rc == 0)

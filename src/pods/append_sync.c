@@ -114,7 +114,7 @@ static int make_parent(const char *path, struct err *err)
 
 /* A file that starts again becomes a new file: a reader that has the old one open reads that to its
  * end. */
-static int open_anew(struct kube_append_sync *sync, const char *path, struct err *err)
+static int replace_growing_file(struct kube_append_sync *sync, const char *path, struct err *err)
 {
 	int rc = make_parent(path, err);
 
@@ -146,8 +146,8 @@ static uint64_t cost_of_names(const char *path)
 	return n_names * BLOCK_SIZE;
 }
 
-static int take_room(struct append_sync_folder *folder, const char *path, bool goes_on,
-		     uint64_t len, struct err *err)
+static int claim_folder_room(struct append_sync_folder *folder, const char *path, bool goes_on,
+			     uint64_t len, struct err *err)
 {
 	uint64_t cost = goes_on ? 0 : cost_of_names(path);
 
@@ -173,13 +173,13 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 	if (offset && !goes_on)
 		return err_set(err, ERR_INVALID,
 			       "the container sent bytes that were not requested");
-	if (take_room(sync->folder, path, goes_on, len, err) < 0)
+	if (claim_folder_room(sync->folder, path, goes_on, len, err) < 0)
 		return ERR_LIMIT;
 	if (!sync->file)
 		sync->file = add_file(sync->folder, path, err);
 	if (!sync->file)
 		return ERR_LIMIT;
-	return goes_on ? open_at_end(sync, here, err) : open_anew(sync, here, err);
+	return goes_on ? open_at_end(sync, here, err) : replace_growing_file(sync, here, err);
 }
 
 static int on_piece_bytes(const char *bytes, size_t len, void *data, struct err *err)

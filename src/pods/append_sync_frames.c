@@ -14,7 +14,7 @@ void append_sync_frames_done(struct append_sync_frames *frames)
 }
 
 /* Cuts off the word before a space, and reads it as a number. */
-static int take_number(char **rest, uint64_t *ret_number, struct err *err)
+static int parse_growth_number(char **rest, uint64_t *ret_number, struct err *err)
 {
 	char *word = *rest, *space = strchr(word, ' ');
 	int64_t number;
@@ -36,8 +36,8 @@ static int begin_piece(struct append_sync_frames *frames, const struct append_sy
 	char *rest = line;
 	uint64_t offset, len;
 
-	if (take_number(&rest, &offset, NULL) < 0 || take_number(&rest, &len, NULL) < 0 ||
-	    !text_starts_with(rest, "./"))
+	if (parse_growth_number(&rest, &offset, NULL) < 0 ||
+	    parse_growth_number(&rest, &len, NULL) < 0 || !text_starts_with(rest, "./"))
 		return err_set(err, ERR_INVALID, "the container sent something other than files");
 	if (!archive_name_is_inside(rest) || archive_name_is_folder_itself(rest))
 		return err_set(err, ERR_REFUSED,
@@ -60,8 +60,9 @@ static int parse_growth_line(struct append_sync_frames *frames,
 }
 
 /* Takes bytes of a line, and its end; returns their number. */
-static int take_of_line(struct append_sync_frames *frames, const char *bytes, size_t len,
-			const struct append_sync_reader *reader, size_t *ret_used, struct err *err)
+static int append_growth_line(struct append_sync_frames *frames, const char *bytes, size_t len,
+			      const struct append_sync_reader *reader, size_t *ret_used,
+			      struct err *err)
 {
 	const char *end = memchr(bytes, '\n', len);
 	size_t part = end ? (size_t) (end - bytes) : len;
@@ -80,7 +81,7 @@ int append_sync_frames_read(struct append_sync_frames *frames, const char *bytes
 
 	for (size_t used; len > 0 && rc == 0; bytes += used, len -= used) {
 		if (frames->n_missing == 0) {
-			rc = take_of_line(frames, bytes, len, reader, &used, err);
+			rc = append_growth_line(frames, bytes, len, reader, &used, err);
 			continue;
 		}
 		used = len < frames->n_missing ? len : (size_t) frames->n_missing;

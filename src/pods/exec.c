@@ -114,8 +114,8 @@ static void on_exec_websocket_room(void *data)
 }
 
 /* A complete Status counts, however the connection ended. */
-static int judge_end(const struct kube_exec *exec, const struct err *lost, int *ret_exit_code,
-		     struct err *err)
+static int evaluate_exec_end(const struct kube_exec *exec, const struct err *lost,
+			     int *ret_exit_code, struct err *err)
 {
 	if (exec->err.code) {
 		*err = exec->err;
@@ -134,7 +134,7 @@ static void end_exec(struct json *object, const struct kube_status *status, cons
 	struct kube_exec *exec = data;
 	struct err err = {0};
 	int exit_code = -1;
-	int rc = judge_end(exec, lost, &exit_code, &err);
+	int rc = evaluate_exec_end(exec, lost, &exit_code, &err);
 
 	(void) object; /* none */
 	(void) status;

@@ -81,7 +81,7 @@ static void finish_silently(struct kube_port_forward *forward)
 }
 
 /* An error of the server counts, however the connection ended. */
-static void judge_end(struct kube_port_forward *forward, const struct err *lost)
+static void evaluate_forward_end(struct kube_port_forward *forward, const struct err *lost)
 {
 	if (forward->err.code ||
 	    kube_port_frames_end(&forward->frames, forward->pod, &forward->err))
@@ -105,7 +105,7 @@ static void on_port_forward_timer(void *data)
 		arm_timer(forward); /* only the client is slow */
 		return;
 	}
-	judge_end(forward, NULL);
+	evaluate_forward_end(forward, NULL);
 	finish_port_forward(forward);
 }
 
@@ -119,7 +119,7 @@ static void set_reading(struct kube_port_forward *forward)
 	loop_watch_enable(forward->readable, is_taken && !forward->has_client_ended);
 }
 
-static void take_client_end(struct kube_port_forward *forward)
+static void handle_client_end(struct kube_port_forward *forward)
 {
 	forward->has_client_ended = true;
 	set_reading(forward);
@@ -140,7 +140,7 @@ static void on_forward_client_readable(void *data)
 	if (len < 0) {
 		finish_silently(forward);
 	} else if (len == 0) {
-		take_client_end(forward);
+		handle_client_end(forward);
 	} else if (forward->call) {
 		message[0] = KUBE_PORT_DATA;
 		websocket_send(websocket_of(forward), message, (size_t) len + 1);
@@ -180,7 +180,7 @@ static void on_sink_change(void *data)
 		end_toward_client(forward);
 }
 
-static void give_to_client(struct kube_port_forward *forward, const char *bytes, size_t len)
+static void write_to_client(struct kube_port_forward *forward, const char *bytes, size_t len)
 {
 	text_add_bytes(sink_text(forward->sink), bytes, len);
 	sink_flush(forward->sink);
@@ -231,7 +231,7 @@ static void on_port_forward_message(const char *message, size_t len, void *data)
 	if (rc < 0 || forward->frames.complaint.len)
 		close_websocket(forward);
 	if (rc == 0 && len)
-		give_to_client(forward, bytes, len); /* this may free it */
+		write_to_client(forward, bytes, len); /* this may free it */
 }
 
 static void end_websocket(struct json *object, const struct kube_status *status,
@@ -242,7 +242,7 @@ static void end_websocket(struct json *object, const struct kube_status *status,
 	(void) object; /* none */
 	(void) status;
 	forward->call = NULL;
-	judge_end(forward, lost);
+	evaluate_forward_end(forward, lost);
 	set_reading(forward);
 	if (!sink_is_waiting(forward->sink))
 		end_toward_client(forward);

@@ -8,8 +8,8 @@
 #define PORT_LEN ((size_t) 2)
 
 /* The port is in little-endian order, and may arrive in two parts. */
-static int take_port(struct kube_port_frames *frames, size_t *n_taken, const char **bytes,
-		     size_t *len, struct err *err)
+static int verify_forwarded_port(struct kube_port_frames *frames, size_t *n_taken,
+				 const char **bytes, size_t *len, struct err *err)
 {
 	while (*n_taken < PORT_LEN && *len) {
 		int wanted = frames->port >> (8 * *n_taken) & 0xff;
@@ -25,7 +25,7 @@ static int take_port(struct kube_port_frames *frames, size_t *n_taken, const cha
 	return 0;
 }
 
-static void keep_complaint(struct kube_port_frames *frames, const char *bytes, size_t len)
+static void store_server_complaint(struct kube_port_frames *frames, const char *bytes, size_t len)
 {
 	size_t room = COMPLAINT_LIMIT - frames->complaint.len;
 
@@ -46,10 +46,10 @@ int kube_port_frames_take(struct kube_port_frames *frames, const char *message, 
 	if (channel >= KUBE_PORT_CHANNELS)
 		return 0;
 	len--;
-	if (take_port(frames, &frames->n_taken[channel], &bytes, &len, err) < 0)
+	if (verify_forwarded_port(frames, &frames->n_taken[channel], &bytes, &len, err) < 0)
 		return ERR_INVALID;
 	if (channel == KUBE_PORT_ERROR) {
-		keep_complaint(frames, bytes, len);
+		store_server_complaint(frames, bytes, len);
 	} else {
 		*ret_bytes = bytes;
 		*ret_len = len;

@@ -105,7 +105,7 @@ static void lay_out(struct decision *decision, const struct status *last)
 
 /* If no replicas are recorded, because another operator wrote the status, the existing objects
  * define the attempt. No replica restarts for that reason. */
-static void take_attempts(struct decision *decision)
+static void adopt_observed_attempts(struct decision *decision)
 {
 	const struct observed *observed = decision->observed;
 
@@ -164,9 +164,9 @@ static bool is_end_foreign(const struct decision *decision, const struct replica
  * replica that restarts alone is then started in the same attempt; this is no restart. */
 static bool may_never_have_been(const struct decision *decision, const struct replica *replica)
 {
-	return decision->observed->traits.repeats_attempts && decision->observed->is_first_look &&
-	       replica->is_wanted && !decision_is_at_rest(decision) &&
-	       replica->last_state != REPLICA_STOPPING &&
+	return decision->observed->traits.repeats_attempts &&
+	       decision->observed->is_first_observation && replica->is_wanted &&
+	       !decision_is_at_rest(decision) && replica->last_state != REPLICA_STOPPING &&
 	       !job_restarts_whole(decision->job, replica->role);
 }
 
@@ -267,7 +267,7 @@ void decision_begin(struct decision *decision, const struct job *job,
 	copy_conditions(decision, last_status);
 	lay_out(decision, last_status);
 	if (last_status->n_replicas == 0)
-		take_attempts(decision);
+		adopt_observed_attempts(decision);
 	attach_objects(decision);
 	attach_addresses(decision);
 	for (size_t i = 0; i < decision->n_replicas; i++)
@@ -373,7 +373,7 @@ void decision_forget_conditions(struct decision *decision)
 			remove_condition(decision->status, (enum condition_type) type);
 }
 
-static void turn_running_off(struct status *status, msec now)
+static void clear_running_condition(struct status *status, msec now)
 {
 	for (size_t i = 0; i < status->n_conditions; i++) {
 		struct condition *condition = &status->conditions[i];
@@ -396,7 +396,7 @@ static void make_room_for(struct status *status, enum condition_type type, bool 
 	else if (type == CONDITION_RESTARTING)
 		remove_condition(status, CONDITION_RUNNING);
 	else if (type == CONDITION_SUCCEEDED || type == CONDITION_FAILED)
-		turn_running_off(status, now);
+		clear_running_condition(status, now);
 }
 
 void decision_set_condition(struct decision *decision, enum condition_type type, bool is_true,

@@ -66,7 +66,7 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 /* The turn in which a replica is asked to stop. A chief under parameter servers saves on request,
  * which needs the tasks that hold the variables and those that run its steps. Workers may save
  * too. */
-static int turn_of(const struct decision *decision, const struct observed_replica *object)
+static int stop_order_of(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct role *role = job_role(decision->job, object->role);
 
@@ -81,7 +81,7 @@ static bool is_any_before(const struct decision *decision, int turn)
 
 	for (size_t i = 0; i < observed->n_replicas; i++)
 		if (observed_is_live(&observed->replicas[i]) &&
-		    turn_of(decision, &observed->replicas[i]) < turn)
+		    stop_order_of(decision, &observed->replicas[i]) < turn)
 			return true;
 	return false;
 }
@@ -91,7 +91,7 @@ static bool has_to_wait(const struct decision *decision, const struct observed_r
 			const struct ending *ending)
 {
 	static const int quarters_alone[] = {0, 2, 3}; /* of the grace period, before each turn */
-	int turn = turn_of(decision, object);
+	int turn = stop_order_of(decision, object);
 	msec until = decision->status->ending_since + ending->grace * quarters_alone[turn] / 4;
 
 	if (!ending->is_in_turns || decision->now >= until || !is_any_before(decision, turn))
@@ -102,7 +102,7 @@ static bool has_to_wait(const struct decision *decision, const struct observed_r
 
 /* The rest of the grace period. A replica that is asked very late, because no supervisor was
  * running, still gets some time. */
-static msec grace_of_turn(const struct decision *decision, const struct ending *ending)
+static msec remaining_stop_grace(const struct decision *decision, const struct ending *ending)
 {
 	msec left = decision->status->ending_since + ending->grace - decision->now;
 	msec least = ending->grace / 4;
@@ -139,7 +139,7 @@ static void ask_at_rest(struct decision *decision, const struct observed_replica
 {
 	const struct plan *plan = decision->plan;
 
-	ask_to_end(decision, object, grace_of_turn(decision, ending));
+	ask_to_end(decision, object, remaining_stop_grace(decision, ending));
 	struct action *action = &plan->actions[plan->n_actions - 1];
 
 	action->keeps_stacks = action->type == ACTION_STOP && keeps_stacks(decision, object);

@@ -69,8 +69,9 @@ static bool has_succeeded(const struct decision *decision)
 }
 
 /* `told` is the Event's message, if it differs from the condition's. */
-static void finish_and_tell(struct decision *decision, enum condition_type type, const char *reason,
-			    const char *message, const char *told, int exit_code)
+static void finish_with_event(struct decision *decision, enum condition_type type,
+			      const char *reason, const char *message, const char *told,
+			      int exit_code)
 {
 	struct status *status = decision->status;
 
@@ -84,7 +85,7 @@ static void finish_and_tell(struct decision *decision, enum condition_type type,
 static void finish_decided_job(struct decision *decision, enum condition_type type,
 			       const char *reason, const char *message, int exit_code)
 {
-	finish_and_tell(decision, type, reason, message, message, exit_code);
+	finish_with_event(decision, type, reason, message, message, exit_code);
 }
 
 static void succeed(struct decision *decision)
@@ -106,7 +107,7 @@ bool finish_if_succeeded(struct decision *decision)
 	return true;
 }
 
-static void keep_failure(struct decision *decision, struct failure *failure)
+static void store_job_failure(struct decision *decision, struct failure *failure)
 {
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = failure->role != NULL;
@@ -115,7 +116,7 @@ static void keep_failure(struct decision *decision, struct failure *failure)
 static void fail_decided_job(struct decision *decision, const char *reason, const char *message,
 			     struct failure *failure, int exit_code)
 {
-	keep_failure(decision, failure);
+	store_job_failure(decision, failure);
 	finish_decided_job(decision, CONDITION_FAILED, reason, message, exit_code);
 }
 
@@ -293,9 +294,9 @@ void finish_on_failure(struct decision *decision, const struct replica *failed)
 				       decision->job->name, failed->role->title);
 		decision_note(decision, NOTE_WARNING, "TFJobFailed", message);
 	}
-	keep_failure(decision, failure);
-	finish_and_tell(decision, CONDITION_FAILED, "TFJobFailed", message, told,
-			failure_exit_code(failure));
+	store_job_failure(decision, failure);
+	finish_with_event(decision, CONDITION_FAILED, "TFJobFailed", message, told,
+			  failure_exit_code(failure));
 }
 
 void finish_on_backoff_limit(struct decision *decision, const struct replica *failed,

@@ -128,8 +128,8 @@ static size_t find_share(const struct job *job, const struct gpus *gpus, size_t 
 	return share > 1 && gpus_have_mig(gpus) ? 1 : share;
 }
 
-static gpu_set hand_out(const struct role *role, const struct gpus *gpus, size_t share,
-			gpu_set *free)
+static gpu_set assign_role_gpus(const struct role *role, const struct gpus *gpus, size_t share,
+				gpu_set *free)
 {
 	if (has_own(role))
 		return 0;
@@ -152,7 +152,7 @@ static void deal_to_role(const struct role *role, const struct gpus *gpus, gpu_s
 		deal->hands[deal->count++] = (struct gpu_share){
 			.role = name,
 			.index = index,
-			.set = kept ? kept->set : hand_out(role, gpus, deal->share, free),
+			.set = kept ? kept->set : assign_role_gpus(role, gpus, deal->share, free),
 			.is_own = has_own(role),
 		};
 	}

@@ -26,7 +26,7 @@ static bool is_lease_ours(const struct lease *lease)
 	return lease->seen.is_there && text_equals(lease->seen.holder, lease->self);
 }
 
-static bool is_others(const struct lease *lease)
+static bool is_lease_held_by_other(const struct lease *lease)
 {
 	return lease->seen.is_there && lease->seen.holder[0] && !is_lease_ours(lease);
 }
@@ -40,7 +40,7 @@ static msec free_at(const struct lease *lease)
 	if (!seen->is_there)
 		return lease->is_held || is_first ? lease->seen_at
 						  : lease->seen_at + LEASE_DURATION;
-	if (!is_others(lease) || seen->fate == LEASE_FATE_GONE)
+	if (!is_lease_held_by_other(lease) || seen->fate == LEASE_FATE_GONE)
 		return lease->seen_at;
 	return lease->seen_at + (seen->duration > LEASE_DURATION ? seen->duration : LEASE_DURATION);
 }
@@ -82,7 +82,7 @@ void lease_observe(struct lease *lease, const struct lease_record *record, msec 
 	lease->is_calling = false;
 	lease->must_look = false;
 	observe_lease_record(lease, record, now);
-	if (is_others(lease))
+	if (is_lease_held_by_other(lease))
 		lease->is_held = false;
 	/* A free lease is taken immediately; otherwise the record is read again. */
 	msec at = free_at(lease);
@@ -118,7 +118,7 @@ enum lease_standing lease_standing(const struct lease *lease, msec now)
 {
 	if (lease->is_held)
 		return now - lease->renewed_at < LEASE_DEADLINE ? LEASE_HELD : LEASE_OVERDUE;
-	if (lease->has_seen && is_others(lease) && now < free_at(lease) &&
+	if (lease->has_seen && is_lease_held_by_other(lease) && now < free_at(lease) &&
 	    (lease->has_changed || lease->seen.fate == LEASE_FATE_ALIVE))
 		return LEASE_OTHERS;
 	return LEASE_UNSETTLED;

@@ -114,7 +114,7 @@ struct observed {
 	struct backend_traits traits;
 	/* This process has done nothing for the job yet: attempts that the previous supervisor
 	 * recorded may never have been created. */
-	bool is_first_look;
+	bool is_first_observation;
 };
 
 bool observed_is_live(const struct observed_replica *replica); /* starting or running */

@@ -96,7 +96,7 @@ static void insert(void *list, size_t *count, size_t place, void *element)
 	(*count)++;
 }
 
-static void take_out(void *list, size_t *count, size_t place)
+static void remove_queue_element(void *list, size_t *count, size_t place)
 {
 	void **elements = list;
 
@@ -145,7 +145,7 @@ static void end_to_wait(struct entry *entry)
 {
 	struct waiting *waiting = list_of(entry);
 
-	take_out(waiting->list, &waiting->count, waiting_place_of(entry));
+	remove_queue_element(waiting->list, &waiting->count, waiting_place_of(entry));
 }
 
 /* Keys and tenants. */
@@ -201,13 +201,13 @@ static struct entry *need_entry(struct queue *queue, const char *tenant, const c
 	return entry;
 }
 
-static void forget_tenant(struct queue *queue, struct tenant *tenant)
+static void drop_queue_tenant(struct queue *queue, struct tenant *tenant)
 {
 	size_t i = 0;
 
 	while (queue->tenants[i] != tenant)
 		i++;
-	take_out(queue->tenants, &queue->n_tenants, i);
+	remove_queue_element(queue->tenants, &queue->n_tenants, i);
 	if (queue->turn > i)
 		queue->turn--;
 	tenant_free(tenant);
@@ -217,9 +217,9 @@ static void delete_queue_entry(struct queue *queue, size_t place)
 {
 	struct entry *entry = queue->entries[place];
 
-	take_out(queue->entries, &queue->n_entries, place);
+	remove_queue_element(queue->entries, &queue->n_entries, place);
 	if (--entry->tenant->n_entries == 0)
-		forget_tenant(queue, entry->tenant);
+		drop_queue_tenant(queue, entry->tenant);
 	entry_free(entry);
 }
 
@@ -263,7 +263,7 @@ void queue_add_behind(struct queue *queue, const char *tenant, const char *key, 
 }
 
 /* No more than `most` are ever in flight, so the difference is not negative. */
-static bool may_take(const struct queue *queue, const struct tenant *tenant)
+static bool may_start_for_tenant(const struct queue *queue, const struct tenant *tenant)
 {
 	return fair_share_allows(tenant->n_in_flight, queue->most - queue->n_in_flight);
 }
@@ -298,7 +298,8 @@ const char *queue_take(struct queue *queue, msec now)
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		size_t asked = (queue->turn + i) % queue->n_tenants;
 		struct tenant *tenant = queue->tenants[asked];
-		struct waiting *waiting = may_take(queue, tenant) ? next_of(tenant, now) : NULL;
+		struct waiting *waiting =
+			may_start_for_tenant(queue, tenant) ? next_of(tenant, now) : NULL;
 
 		if (!waiting)
 			continue;
@@ -368,7 +369,7 @@ msec queue_wake_at(const struct queue *queue)
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		const struct tenant *tenant = queue->tenants[i];
 
-		if (may_take(queue, tenant))
+		if (may_start_for_tenant(queue, tenant))
 			wake_at = msec_min(
 				wake_at, msec_min(due_of(&tenant->ahead), due_of(&tenant->behind)));
 	}

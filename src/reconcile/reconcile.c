@@ -261,7 +261,7 @@ void reconcile_resume(const struct job *job, const struct status *last_status, m
 
 /* Running replicas did not fail by themselves: they ended with their supervisor or after it.
  * Waiting replicas no longer wait. */
-static void mark_lost_as_stopped(struct decision *decision)
+static void mark_lost_replicas_stopped(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		const struct replica *replica = &decision->replicas[i];
@@ -278,7 +278,7 @@ void reconcile_lost(const struct job *job, const struct status *last_status, con
 	struct decision decision;
 
 	decision_begin(&decision, job, last_status, &nobody, now, arena, ret_plan);
-	mark_lost_as_stopped(&decision);
+	mark_lost_replicas_stopped(&decision);
 	if (!status_is_finished(last_status))
 		finish_as_lost(&decision, reason, why);
 	count_roles(&decision, status_is_finished(last_status));

@@ -21,7 +21,7 @@ static bool was_ended(const struct replica *replica)
 	return replica->last_state == REPLICA_STOPPING || replica->last_state == REPLICA_STOPPED;
 }
 
-static bool has_come_or_gone(const struct replica *replica)
+static bool has_replica_set_changed(const struct replica *replica)
 {
 	return replica->is_wanted ? !replica->is_remembered || was_ended(replica)
 				  : was_at_work(replica);
@@ -30,20 +30,20 @@ static bool has_come_or_gone(const struct replica *replica)
 /* If the job no longer has a replica's role, the role's world is gone too. */
 static bool changes_size(const struct decision *decision, const struct replica *replica)
 {
-	return has_come_or_gone(replica) &&
+	return has_replica_set_changed(replica) &&
 	       (!replica->role || job_resizes_whole(decision->job, replica->role));
 }
 
 static bool has_size_changed(const struct decision *decision)
 {
 	bool has_changed = false;
-	bool is_first_look = true;
+	bool is_first_observation = true;
 
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		has_changed |= changes_size(decision, &decision->replicas[i]);
-		is_first_look &= !decision->replicas[i].is_remembered;
+		is_first_observation &= !decision->replicas[i].is_remembered;
 	}
-	return has_changed && !is_first_look;
+	return has_changed && !is_first_observation;
 }
 
 /* Replicas that have not started yet will get the new size. */

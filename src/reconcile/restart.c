@@ -263,7 +263,7 @@ static bool has_never_run(const struct replica *replica)
  * for a worker whose failure is tolerated, once its Pod has been deleted. They are created again
  * under every policy, alone, each time a little later, and this is no restart. Jobs of `run` still
  * end if every attempt loses its Pod. */
-static bool is_made_again(const struct decision *decision, const struct replica *replica)
+static bool is_recreated(const struct decision *decision, const struct replica *replica)
 {
 	if (!decision->observed->traits.repeats_attempts || !replica->is_wanted ||
 	    replica->status->state != REPLICA_FAILED)
@@ -272,7 +272,7 @@ static bool is_made_again(const struct decision *decision, const struct replica 
 					  (replica->is_disrupted || !replica->object));
 }
 
-static void make_again(struct decision *decision, struct replica *replica)
+static void recreate(struct decision *decision, struct replica *replica)
 {
 	const struct failure *failure = failure_of_replica(decision, replica);
 	bool has_run = !has_never_run(replica);
@@ -285,11 +285,11 @@ static void make_again(struct decision *decision, struct replica *replica)
 		arena_format(decision->arena, "%s%s: creating it again", failure->message, when));
 }
 
-static void make_all_again(struct decision *decision)
+static void recreate_all(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (is_made_again(decision, &decision->replicas[i]))
-			make_again(decision, &decision->replicas[i]);
+		if (is_recreated(decision, &decision->replicas[i]))
+			recreate(decision, &decision->replicas[i]);
 }
 
 static bool is_over_limit(const struct decision *decision, int n_more)
@@ -366,7 +366,7 @@ static bool answer_all_in_place(struct decision *decision)
 
 bool restart_or_fail(struct decision *decision)
 {
-	make_all_again(decision);
+	recreate_all(decision);
 	if (answer_all_in_place(decision))
 		return true;
 	struct answer answer = find_answer(decision);

@@ -130,7 +130,7 @@ void member_called(struct member *member, msec now)
 
 /* If a server orders a world whose end was already reported, it has lost the later reports, and
  * waits for workers that no longer exist. */
-static void tell_lost_world(struct member *member)
+static void report_lost_world(struct member *member)
 {
 	struct member_report *report = &member->report;
 
@@ -139,14 +139,14 @@ static void tell_lost_world(struct member *member)
 		report->activity = MEMBER_HAS_FAILED;
 }
 
-static void obey(struct member *member, const struct member_order *order, msec now)
+static void apply_member_order(struct member *member, const struct member_order *order, msec now)
 {
 	if (order->order == RENDEZVOUS_GO)
 		member->goes_at = MSEC_NEVER;
 	member->report.known = *order;
 	if (order->generation > member->report.newest)
 		member->report.newest = order->generation;
-	tell_lost_world(member);
+	report_lost_world(member);
 	leave_when_idle(member, now);
 }
 
@@ -168,7 +168,8 @@ void member_answered(struct member *member, const struct member_order *order, ms
 	if (member->told.has_left)
 		member->end = MEMBER_ENDED;
 	else if (member->report.known.order != RENDEZVOUS_GO || order->order == RENDEZVOUS_GO)
-		obey(member, order, now); /* GO is final, but its reason may become known later */
+		apply_member_order(member, order,
+				   now); /* GO is final, but its reason may become known later */
 }
 
 /* Immediately, then after growing pauses: a restarted server waits for its members only for one
@@ -189,18 +190,18 @@ void member_lost_call(struct member *member, msec now)
 		member->end = MEMBER_ENDED;
 }
 
-static void go_alone(struct member *member, msec now)
+static void leave_without_server(struct member *member, msec now)
 {
 	const struct member_order alone = {.order = RENDEZVOUS_GO};
 
-	obey(member, &alone, now);
+	apply_member_order(member, &alone, now);
 }
 
 void member_refused(struct member *member, msec now)
 {
 	member_lost_call(member, now);
 	if (member->report.known.order != RENDEZVOUS_GO)
-		go_alone(member, now);
+		leave_without_server(member, now);
 }
 
 /* Time. */
@@ -216,7 +217,7 @@ void member_time(struct member *member, msec now)
 	if (member->is_calling && now >= member->call_ends)
 		member_lost_call(member, now);
 	if (now >= member->goes_at)
-		go_alone(member, now);
+		leave_without_server(member, now);
 	if (now < gives_up_at(member))
 		return;
 	if (member->has_workers)

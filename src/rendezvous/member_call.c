@@ -36,8 +36,8 @@ static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_ev
 }
 
 /* The rendezvous rejects reports about an ended world, which is no error. */
-static void tell_all(struct rendezvous *rendezvous, const char *id,
-		     const struct member_report *report, msec now)
+static void report_member_events(struct rendezvous *rendezvous, const char *id,
+				 const struct member_report *report, msec now)
 {
 	if (report->activity == MEMBER_HAS_FAILED)
 		(void) report_member_event(rendezvous, RENDEZVOUS_FAIL, id, report, now);
@@ -72,7 +72,7 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 	int rc = rendezvous_step(rendezvous, &join, now, err);
 
 	if (rc == 0)
-		tell_all(rendezvous, id, report, now);
+		report_member_events(rendezvous, id, report, now);
 	return rc;
 }
 

@@ -98,7 +98,7 @@ void rendezvous_free(struct rendezvous *rendezvous)
 
 /* The world. */
 
-static void take_ranks(struct rendezvous *rendezvous)
+static void clear_member_ranks(struct rendezvous *rendezvous)
 {
 	for (size_t i = 0; i < rendezvous->members.count; i++) {
 		rendezvous->members.members[i]->rank = -1;
@@ -110,7 +110,7 @@ static void end_world(struct rendezvous *rendezvous, enum world_reason reason)
 {
 	if (!rendezvous->goes_on)
 		return;
-	take_ranks(rendezvous);
+	clear_member_ranks(rendezvous);
 	rendezvous->goes_on = false;
 	rendezvous->reason = reason;
 	rendezvous->is_unsettled = true;
@@ -135,7 +135,7 @@ static void form_world(struct rendezvous *rendezvous, struct member_entry *const
 		.n_members = count,
 	};
 
-	take_ranks(rendezvous);
+	clear_member_ranks(rendezvous);
 	for (size_t i = 0; i < count; i++) {
 		world.members[i].id = mem_copy_text(members[i]->id);
 		world.members[i].offer = mem_copy_text(members[i]->offer);
@@ -204,14 +204,14 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 		end_world(rendezvous, reason);
 }
 
-static msec lost_at(const struct member_entry *member)
+static msec member_loss_time(const struct member_entry *member)
 {
 	return msec_min(member->expires_at, member->acknowledge_by);
 }
 
 /* Workers whose peer disappeared fail before its loss is known. That is not their failure. */
-static void give_back_charge(struct rendezvous *rendezvous, const struct member_entry *lost,
-			     msec now)
+static void refund_restart_charge(struct rendezvous *rendezvous, const struct member_entry *lost,
+				  msec now)
 {
 	bool is_cause = lost->was_blamed && lost->heard_at <= rendezvous->charged_at;
 
@@ -241,12 +241,12 @@ static void remove_silent(struct rendezvous *rendezvous, msec now)
 	for (size_t i = table->count; i-- > 0;) {
 		struct member_entry *member = table->members[i];
 
-		if (now < lost_at(member)) {
+		if (now < member_loss_time(member)) {
 			rendezvous->next_expiry =
-				msec_min(rendezvous->next_expiry, lost_at(member));
+				msec_min(rendezvous->next_expiry, member_loss_time(member));
 			continue;
 		}
-		give_back_charge(rendezvous, member, now);
+		refund_restart_charge(rendezvous, member, now);
 		remove_member(rendezvous, member, WORLD_LOST_MEMBER);
 	}
 }
@@ -257,8 +257,8 @@ static void expect(struct rendezvous *rendezvous, struct member_entry *member, m
 	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, expires_at);
 }
 
-static void hear(struct rendezvous *rendezvous, struct member_entry *member,
-		 const struct rendezvous_event *event, msec now)
+static void renew_member_lease(struct rendezvous *rendezvous, struct member_entry *member,
+			       const struct rendezvous_event *event, msec now)
 {
 	member->heard_at = now;
 	rendezvous->is_unsettled |= member->is_awaited;
@@ -270,7 +270,7 @@ static void hear(struct rendezvous *rendezvous, struct member_entry *member,
 
 /* A world that this server does not know cannot continue, because its members do not agree on who
  * is in it. */
-static void learn_newest(struct rendezvous *rendezvous, int64_t generation)
+static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation)
 {
 	if (generation < next_generation(rendezvous))
 		return;
@@ -298,8 +298,8 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 	member->offer = mem_copy_text(event->offer ? event->offer : "");
 	member->node_rank = event->node_rank;
 	restart_budget_progress(&rendezvous->budget, event->progress);
-	learn_newest(rendezvous, event->newest);
-	hear(rendezvous, member, event, now);
+	adopt_newest_generation(rendezvous, event->newest);
+	renew_member_lease(rendezvous, member, event, now);
 	return 0;
 }
 
@@ -337,16 +337,16 @@ static void fail_current_world(struct rendezvous *rendezvous, msec now)
 }
 
 /* Size of a world without the excluded members; 0: too few. */
-static size_t size_without_aside(const struct rendezvous *rendezvous)
+static size_t size_without_excluded(const struct rendezvous *rendezvous)
 {
 	return world_size_of(&rendezvous->settings,
 			     member_table_count_preferred(&rendezvous->members));
 }
 
-static void set_aside(struct rendezvous *rendezvous, struct member_entry *member)
+static void exclude_member(struct rendezvous *rendezvous, struct member_entry *member)
 {
 	member->is_excluded = rendezvous->is_unsettled = true;
-	if (member->rank >= 0 && size_without_aside(rendezvous) > 0)
+	if (member->rank >= 0 && size_without_excluded(rendezvous) > 0)
 		end_world(rendezvous, WORLD_WORKER_FAILED);
 }
 
@@ -364,7 +364,7 @@ static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		member->n_failures = 0;
 	}
 	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_excluded)
-		set_aside(rendezvous, member);
+		exclude_member(rendezvous, member);
 }
 
 /* A script that asks for a restart at each start makes no progress: that is a failure. */
@@ -392,8 +392,8 @@ static void drain(struct rendezvous *rendezvous, struct member_entry *member)
 		end_world(rendezvous, WORLD_MEMBER_LEFT);
 }
 
-static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous_event *event,
-			  msec now, struct err *err)
+static int apply_member_event(struct rendezvous *rendezvous, const struct rendezvous_event *event,
+			      msec now, struct err *err)
 {
 	const struct rendezvous_settings *settings = &rendezvous->settings;
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
@@ -409,12 +409,12 @@ static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous
 				   rendezvous->goes_on ? RENDEZVOUS_SUCCEEDED : RENDEZVOUS_STOPPED);
 		return 0;
 	}
-	if (event->type == RENDEZVOUS_CUT) {
+	if (event->type == RENDEZVOUS_DISCONNECT) {
 		expect(rendezvous, member,
 		       msec_min(member->expires_at, now + settings->reconnect_time));
 		return 0;
 	}
-	hear(rendezvous, member, event, now);
+	renew_member_lease(rendezvous, member, event, now);
 	if (is_report && check_generation(rendezvous, event, member, err) < 0) {
 		if (event->type == RENDEZVOUS_FAIL)
 			blame(rendezvous, member, event, now);
@@ -440,13 +440,13 @@ static int handle_rendezvous_event(struct rendezvous *rendezvous,
 	case RENDEZVOUS_JOIN:
 		return join(rendezvous, event, now, err);
 	case RENDEZVOUS_BEAT:
-	case RENDEZVOUS_CUT:
+	case RENDEZVOUS_DISCONNECT:
 	case RENDEZVOUS_FAIL:
 	case RENDEZVOUS_DONE:
 	case RENDEZVOUS_RESTART:
 	case RENDEZVOUS_DRAIN:
 	case RENDEZVOUS_LEAVE:
-		return take_of_member(rendezvous, event, now, err);
+		return apply_member_event(rendezvous, event, now, err);
 	case RENDEZVOUS_STOP:
 		if (rendezvous->phase != RENDEZVOUS_CLOSED)
 			close_with(rendezvous, RENDEZVOUS_STOPPED);
@@ -503,8 +503,8 @@ static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
 	return end == RESTARTS_NO_PROGRESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
 }
 
-static void settle_without_world(struct rendezvous *rendezvous,
-				 struct member_entry *const *candidates, size_t size, msec now)
+static void advance_without_world(struct rendezvous *rendezvous,
+				  struct member_entry *const *candidates, size_t size, msec now)
 {
 	bool is_pausing = now < rendezvous->restart_at;
 
@@ -521,15 +521,15 @@ static void settle_without_world(struct rendezvous *rendezvous,
 }
 
 /* In a new world, excluded members become the last in order of arrival. */
-static void leave_aside(struct rendezvous *rendezvous, struct member_entry *const *members,
-			size_t count)
+static void move_excluded_to_end(struct rendezvous *rendezvous, struct member_entry *const *members,
+				 size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (members[i]->is_excluded)
 			members[i]->number = rendezvous->members.n_ever++;
 }
 
-static void settle(struct rendezvous *rendezvous, msec now)
+static void update_phase(struct rendezvous *rendezvous, msec now)
 {
 	size_t n_at_work, n_candidates;
 
@@ -549,23 +549,23 @@ static void settle(struct rendezvous *rendezvous, msec now)
 	}
 	struct member_entry **candidates CLEANUP(mem_free_any) =
 		member_table_candidates(&rendezvous->members, &n_candidates);
-	size_t size = size_without_aside(rendezvous);
+	size_t size = size_without_excluded(rendezvous);
 	int64_t generation = rendezvous->world.generation;
 
 	if (size == 0)
 		size = world_size_of(&rendezvous->settings, n_candidates);
 	if (!rendezvous->goes_on)
-		settle_without_world(rendezvous, candidates, size, now);
+		advance_without_world(rendezvous, candidates, size, now);
 	else if (size > rendezvous->world.n_members && n_at_work == rendezvous->world.n_members)
 		gather(rendezvous, candidates, size, now);
 	else
 		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
 	if (rendezvous->world.generation != generation)
-		leave_aside(rendezvous, candidates, n_candidates);
+		move_excluded_to_end(rendezvous, candidates, n_candidates);
 }
 
 /* A member whose heartbeats arrive but which never acknowledges would block every world. */
-static void expect_obedience(struct rendezvous *rendezvous, msec now)
+static void require_acknowledgement(struct rendezvous *rendezvous, msec now)
 {
 	msec acknowledge_by = now + rendezvous->settings.lease;
 
@@ -585,9 +585,9 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 					 err); /* a member that calls is not silent */
 
 	remove_silent(rendezvous, now);
-	settle(rendezvous, now);
+	update_phase(rendezvous, now);
 	if (version != rendezvous->version)
-		expect_obedience(rendezvous, now);
+		require_acknowledgement(rendezvous, now);
 	return rc;
 }
 

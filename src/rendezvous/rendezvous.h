@@ -70,7 +70,7 @@ extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
 enum rendezvous_event_type {
 	RENDEZVOUS_JOIN, /* a member joins, or rejoins; its offer counts from the next world on */
 	RENDEZVOUS_BEAT, /* a heartbeat */
-	RENDEZVOUS_CUT, /* its connection has ended */
+	RENDEZVOUS_DISCONNECT, /* its connection has ended */
 	RENDEZVOUS_FAIL, /* of `generation`: one of its workers failed */
 	RENDEZVOUS_DONE, /* of `generation`: all its workers succeeded */
 	RENDEZVOUS_RESTART, /* of `generation`: one of its workers asks for it, and has saved. Not

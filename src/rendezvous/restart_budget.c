@@ -40,7 +40,7 @@ static bool has_times(const struct restart_terms *terms)
 	return terms->window > 0 && terms->most > 0;
 }
 
-static void take_times(struct restart_budget *budget)
+static void allocate_charge_times(struct restart_budget *budget)
 {
 	assert(budget->terms.most <= LIMIT_TIMED_RESTARTS);
 	if (!budget->charged_at)
@@ -62,7 +62,7 @@ struct restart_budget restart_budget_restore(const struct restart_terms *terms,
 
 	if (!has_times(terms))
 		return budget;
-	take_times(&budget);
+	allocate_charge_times(&budget);
 	budget.n_charged = snapshot->n_charged < terms->most ? snapshot->n_charged : terms->most;
 	for (int i = 0; i < budget.n_charged; i++)
 		budget.charged_at[i] = now - (snapshot->ages ? snapshot->ages[i] : 0);
@@ -75,7 +75,7 @@ void restart_budget_progress(struct restart_budget *budget, int64_t progress)
 		budget->progress = progress;
 }
 
-static void give_back_old(struct restart_budget *budget, msec now)
+static void refund_expired_charges(struct restart_budget *budget, msec now)
 {
 	int n_old = 0;
 
@@ -109,22 +109,22 @@ static enum restart_budget_end check_budget_end(const struct restart_budget *bud
 	return RESTARTS_LEFT;
 }
 
-static void keep_time(struct restart_budget *budget, msec now)
+static void record_charge_time(struct restart_budget *budget, msec now)
 {
 	if (!has_times(&budget->terms))
 		return;
-	take_times(budget);
+	allocate_charge_times(budget);
 	budget->charged_at[budget->n_charged] = now;
 }
 
 bool restart_budget_charge(struct restart_budget *budget, msec now)
 {
-	give_back_old(budget, now);
+	refund_expired_charges(budget, now);
 	note_progress(budget);
 	budget->end = check_budget_end(budget);
 	if (budget->end != RESTARTS_LEFT)
 		return false;
-	keep_time(budget, now);
+	record_charge_time(budget, now);
 	budget->n_charged++;
 	return true;
 }

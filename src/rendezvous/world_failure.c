@@ -57,7 +57,7 @@ static const char *on_machine(const char *name, const char *machine, struct aren
 }
 
 /* Keeps the last lines that fit. */
-static void keep_lines(struct failure *report, struct arena *arena)
+static void clip_failure_lines(struct failure *report, struct arena *arena)
 {
 	const char **lines = arena_take_array(arena, report->n_last_lines, sizeof(*lines));
 	size_t count = report->n_last_lines, first = count;
@@ -72,7 +72,7 @@ static void keep_lines(struct failure *report, struct arena *arena)
 	report->n_last_lines = count - first;
 }
 
-static void keep_consequences(struct failure *report, const char *machine, struct arena *arena)
+static void clip_consequences(struct failure *report, const char *machine, struct arena *arena)
 {
 	size_t count = report->n_consequences < MOST_CONSEQUENCES ? report->n_consequences
 								  : MOST_CONSEQUENCES;
@@ -101,8 +101,8 @@ struct failure *world_failure_report(const struct failure *failure, const char *
 	report->cause = clip(failure->cause, MOST_OF_TEXT, arena);
 	report->exception = clip(failure->exception, MOST_OF_TEXT, arena);
 	report->n_stacks = 0;
-	keep_lines(report, arena);
-	keep_consequences(report, machine, arena);
+	clip_failure_lines(report, arena);
+	clip_consequences(report, machine, arena);
 	return report;
 }
 

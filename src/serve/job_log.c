@@ -82,7 +82,7 @@ static int read_parameter(struct job_log_request *request, const char *name, con
 	return rc;
 }
 
-static void take_parameter(const char *name, const char *value, void *data)
+static void on_job_log_parameter(const char *name, const char *value, void *data)
 {
 	struct reading *reading = data;
 
@@ -99,7 +99,7 @@ int job_log_request_read(const char *query, struct job_log_request *ret_request,
 	if (!parameters)
 		return err_set(err, ERR_INVALID,
 			       "the query cannot be read (expected NAME=VALUE&…)");
-	http_query_each(parameters, take_parameter, &reading);
+	http_query_each(parameters, on_job_log_parameter, &reading);
 	if (reading.rc < 0)
 		job_log_request_done(&request);
 	else
@@ -214,7 +214,7 @@ static void on_over(void *data)
 	log->settings.on_end(log, log->settings.data);
 }
 
-static void on_job_log_reader_gone(struct http_call *http, void *data)
+static void on_job_log_disconnect(struct http_call *http, void *data)
 {
 	struct job_log *log = data;
 
@@ -247,7 +247,7 @@ struct job_log *job_log_new(const struct job_log_settings *settings)
 	};
 
 	log->settings = *settings;
-	http_call_hold(settings->http, on_job_log_reader_gone, log);
+	http_call_hold(settings->http, on_job_log_disconnect, log);
 	http_call_begin(settings->http, 200, "text/plain; charset=utf-8", on_taken);
 	log->logs = client_kube_logs_new(&source, &request);
 	return log;

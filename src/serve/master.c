@@ -79,7 +79,7 @@ static int master_http_status_of(int code)
 	return 500;
 }
 
-static void on_master_caller_gone(struct http_call *http, void *data)
+static void on_caller_disconnect(struct http_call *http, void *data)
 {
 	struct asked *asked = data;
 
@@ -115,7 +115,7 @@ static void start_master_request(struct master *master, struct http_call *http,
 	master->first = asked;
 	request.resource = &kube_tfjobs;
 	request.namespace_name = master->settings.namespace_name;
-	http_call_hold(http, on_master_caller_gone, asked);
+	http_call_hold(http, on_caller_disconnect, asked);
 	asked->kube =
 		kube_call_new(master->settings.host.api, &request, on_master_request_done, asked);
 }

@@ -37,8 +37,8 @@ static int shown(const char *text)
 	return cluster_shown_length(text, strlen(text));
 }
 
-static void tell_limit(struct cluster_build *build, struct place place, const char *path,
-		       size_t limit, const char *things)
+static void add_limit_fault(struct cluster_build *build, struct place place, const char *path,
+			    size_t limit, const char *things)
 {
 	build->is_full = true;
 	fault_add(build->faults, place, path, "more than %zu %s", limit, things);
@@ -50,7 +50,7 @@ void cluster_build_add_job(struct cluster_build *build, const char *name, struct
 	if (build->is_full)
 		return;
 	if (build->n_jobs == LIMIT_CLUSTER_JOBS) {
-		tell_limit(build, place, path, LIMIT_CLUSTER_JOBS, "jobs");
+		add_limit_fault(build, place, path, LIMIT_CLUSTER_JOBS, "jobs");
 		return;
 	}
 	if (name[0] && name_find_word(build->jobs, build->n_jobs, name) >= 0)
@@ -74,7 +74,7 @@ void cluster_build_add_task(struct cluster_build *build, int index, const char *
 	if (build->is_full)
 		return;
 	if (build->n_tasks == LIMIT_REPLICAS) {
-		tell_limit(build, place, path, LIMIT_REPLICAS, "tasks");
+		add_limit_fault(build, place, path, LIMIT_REPLICAS, "tasks");
 		return;
 	}
 	size_t offset = 0;
@@ -103,8 +103,8 @@ static int compare_addresses(const void *a, const void *b)
 	return order != 0 ? order : (one > other) - (one < other);
 }
 
-static void tell_shared_address(struct cluster_build *build, const struct found_task *first,
-				const struct found_task *task)
+static void add_shared_address_fault(struct cluster_build *build, const struct found_task *first,
+				     const struct found_task *task)
 {
 	fault_add(build->faults, task->place, task->path,
 		  "'%.*s' is already the address of %.*s-%d", shown(task->address), task->address,
@@ -125,7 +125,7 @@ static void check_addresses(struct cluster_build *build)
 		if (!text_equals(sorted[i]->address, sorted[first]->address))
 			first = i;
 		else if (sorted[i]->address[0])
-			tell_shared_address(build, sorted[first], sorted[i]);
+			add_shared_address_fault(build, sorted[first], sorted[i]);
 }
 
 static int compare_indices(const void *a, const void *b)

@@ -104,7 +104,7 @@ static void read_tasks(struct cluster_build *build, struct part name, struct par
 					       part_place_of(piece, 0), "");
 }
 
-static void tell_missing_bar(struct cluster_build *build, struct part part)
+static void add_missing_bar_fault(struct cluster_build *build, struct part part)
 {
 	if (part.len == 0)
 		fault_add(build->faults, part_place_of(part, 0), "",
@@ -121,7 +121,7 @@ static void parse_cluster_job(struct cluster_build *build, struct part part)
 	struct part rest = part, name, tasks;
 
 	if (!next_piece(&rest, '|', &name) || !next_piece(&rest, '|', &tasks)) {
-		tell_missing_bar(build, part);
+		add_missing_bar_fault(build, part);
 		return;
 	}
 	check_spec_job_name(build, name);

@@ -182,8 +182,8 @@ static void add_mount(struct json *container)
 }
 
 /* An init container copies the program into a volume of the training container. */
-static void bring_server(struct json *spec, struct json *container,
-			 const struct elasticdl_manner *manner)
+static void add_server_init_container(struct json *spec, struct json *container,
+				      const struct elasticdl_manner *manner)
 {
 	struct json *volume = json_new_object(), *bringer = json_new_object(), *command;
 
@@ -218,7 +218,7 @@ static struct json *template_new(const struct json *built, const char *type,
 	add_port(container, "tfjob-port", ELASTICDL_TENSORFLOW_PORT);
 	add_port(container, "pod-server", ELASTICDL_POD_SERVER_PORT);
 	if (request->needs_server)
-		bring_server(json_get(template, "spec"), container, manner);
+		add_server_init_container(json_get(template, "spec"), container, manner);
 	else
 		json_remove(container, "command");
 	return manner->template ? pod_template_laid_over(manner->template, template)

@@ -23,7 +23,7 @@ struct told {
 	bool has_others;
 };
 
-static void told_done(struct told *told)
+static void ignored_fields_done(struct told *told)
 {
 	for (size_t i = 0; i < told->count; i++)
 		free(told->names[i]);
@@ -43,9 +43,9 @@ static void add_ignored_field(struct told *told, char *take_name)
 }
 
 /* A name that is no field of Kubernetes is probably an error. */
-static void tell_members(struct told *told, const struct json *object,
-			 const char *const *honoured_words, size_t n_words,
-			 bool (*is_known)(const char *name))
+static void add_ignored_members(struct told *told, const struct json *object,
+				const char *const *honoured_words, size_t n_words,
+				bool (*is_known)(const char *name))
 {
 	const char *key = NULL;
 	struct json *value;
@@ -59,7 +59,7 @@ static void tell_members(struct told *told, const struct json *object,
 
 /* Of a container's resources, GPUs are assigned on this machine, and CPUs become its number of
  * threads. */
-static void tell_resources(struct told *told, const struct json *resources)
+static void add_ignored_resources(struct told *told, const struct json *resources)
 {
 	const char *kind = NULL;
 	struct json *amounts, *amount;
@@ -71,7 +71,7 @@ static void tell_resources(struct told *told, const struct json *resources)
 				add_ignored_field(told, mem_format("resources.%s", name));
 }
 
-static void tell_containers(struct told *told, const struct role *role)
+static void add_ignored_containers(struct told *told, const struct role *role)
 {
 	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
 	bool is_chosen_passed = false;
@@ -81,10 +81,10 @@ static void tell_containers(struct told *told, const struct role *role)
 		const char *name = json_as_string(json_get(container, "name"), "");
 
 		if (!is_chosen_passed && text_equals(name, role->container.name)) {
-			tell_members(told, container, honoured_container_words,
-				     ARRAY_LEN(honoured_container_words),
-				     pod_container_field_is_known);
-			tell_resources(told, json_get(container, "resources"));
+			add_ignored_members(told, container, honoured_container_words,
+					    ARRAY_LEN(honoured_container_words),
+					    pod_container_field_is_known);
+			add_ignored_resources(told, json_get(container, "resources"));
 			is_chosen_passed = true;
 		} else {
 			add_ignored_field(told, mem_format("container '%s'", name));
@@ -92,7 +92,7 @@ static void tell_containers(struct told *told, const struct role *role)
 	}
 }
 
-static void tell_env_sources(struct told *told, const struct container *container)
+static void add_ignored_env_sources(struct told *told, const struct container *container)
 {
 	for (size_t i = 0; i < container->n_env; i++)
 		if (!container->env[i].value)
@@ -100,7 +100,7 @@ static void tell_env_sources(struct told *told, const struct container *containe
 				told, mem_format("valueFrom of env '%s'", container->env[i].name));
 }
 
-static void tell_job(struct told *told, const struct json *document)
+static void add_ignored_job_fields(struct told *told, const struct json *document)
 {
 	if (json_get_path(document, "spec", "runPolicy", "schedulingPolicy", NULL))
 		add_ignored_field(told, mem_copy_text("schedulingPolicy"));
@@ -110,16 +110,16 @@ static void tell_job(struct told *told, const struct json *document)
 
 void job_describe_ignored_here(const struct job *job, struct text *text)
 {
-	struct told told CLEANUP(told_done) = {0};
+	struct told told CLEANUP(ignored_fields_done) = {0};
 
-	tell_job(&told, job->document);
+	add_ignored_job_fields(&told, job->document);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
 
-		tell_members(&told, json_get(role->template, "spec"), honoured_pod_words,
-			     ARRAY_LEN(honoured_pod_words), pod_field_is_known);
-		tell_containers(&told, role);
-		tell_env_sources(&told, &role->container);
+		add_ignored_members(&told, json_get(role->template, "spec"), honoured_pod_words,
+				    ARRAY_LEN(honoured_pod_words), pod_field_is_known);
+		add_ignored_containers(&told, role);
+		add_ignored_env_sources(&told, &role->container);
 	}
 	for (size_t i = 0; i < told.count; i++)
 		text_addf(text, "%s%s", i > 0 ? ", " : "", told.names[i]);

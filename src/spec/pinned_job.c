@@ -38,8 +38,8 @@ void pinned_job_free(struct pinned_job *pin)
 /* Accepted changes. */
 
 /* A member of an object, which is created only if there is a value for it. */
-static void take_member(struct json *parent, const char *object, const char *key,
-			const struct json *parent_from)
+static void copy_unpinned_member(struct json *parent, const char *object, const char *key,
+				 const struct json *parent_from)
 {
 	const struct json *value = json_get(json_get(parent_from, object), key);
 
@@ -49,7 +49,7 @@ static void take_member(struct json *parent, const char *object, const char *key
 		json_remove(json_get(parent, object), key);
 }
 
-static void take_replicas(struct json *roles, const struct json *roles_from)
+static void copy_replica_counts(struct json *roles, const struct json *roles_from)
 {
 	const char *key = NULL;
 	struct json *role;
@@ -62,17 +62,18 @@ static void take_replicas(struct json *roles, const struct json *roles_from)
 	}
 }
 
-static void take_what_counts(struct json *document, const struct json *from)
+static void copy_unpinned_fields(struct json *document, const struct json *from)
 {
 	struct json *metadata = json_get(document, "metadata");
 	struct json *spec = json_get(document, "spec");
 	const struct json *metadata_from = json_get(from, "metadata");
 	const struct json *spec_from = json_get(from, "spec");
 
-	take_replicas(json_get(spec, "tfReplicaSpecs"), json_get(spec_from, "tfReplicaSpecs"));
-	take_member(spec, "runPolicy", "suspend", spec_from);
-	take_member(metadata, "annotations", JOB_ANNOTATION_STOP, metadata_from);
-	take_member(metadata, "annotations", JOB_ANNOTATION_STOP_GRACE, metadata_from);
+	copy_replica_counts(json_get(spec, "tfReplicaSpecs"),
+			    json_get(spec_from, "tfReplicaSpecs"));
+	copy_unpinned_member(spec, "runPolicy", "suspend", spec_from);
+	copy_unpinned_member(metadata, "annotations", JOB_ANNOTATION_STOP, metadata_from);
+	copy_unpinned_member(metadata, "annotations", JOB_ANNOTATION_STOP_GRACE, metadata_from);
 }
 
 /* Rejected changes. */
@@ -156,8 +157,8 @@ static void compare(const char *path, const struct json *before, const struct js
 		add_field_difference(path, differences);
 }
 
-static void tell_differences(const struct json *before, const struct json *after,
-			     struct text *fields)
+static void add_changed_fields(const struct json *before, const struct json *after,
+			       struct text *fields)
 {
 	struct differences differences = {.fields = fields};
 
@@ -189,8 +190,8 @@ static char *merge_into_pinned_job(const struct json *pinned, const char *text, 
 
 	if (!job)
 		return mem_copy_text(text);
-	take_what_counts(made, job->document);
-	tell_differences(made, job->document, fields);
+	copy_unpinned_fields(made, job->document);
+	add_changed_fields(made, job->document, fields);
 	json_add_compact(&made_text, made);
 	return text_take(&made_text);
 }

@@ -40,8 +40,8 @@ static void add_flags(struct reach *reach, const struct json *object, const char
 }
 
 /* A member that is neither harmless nor checked counts: Kubernetes keeps adding fields. */
-static void add_others(struct reach *reach, const struct json *object, const char *const *known,
-		       size_t n_known)
+static void add_unknown_privileges(struct reach *reach, const struct json *object,
+				   const char *const *known, size_t n_known)
 {
 	const char *key = NULL;
 	struct json *value;
@@ -105,7 +105,7 @@ static void add_context(struct reach *reach, const struct json *context)
 		"seLinuxChangePolicy", "supplementalGroups", "supplementalGroupsPolicy"};
 	const char *mount = pod_string_of(context, "procMount");
 
-	add_others(reach, context, known, ARRAY_LEN(known));
+	add_unknown_privileges(reach, context, known, ARRAY_LEN(known));
 	add_flags(reach, context, flags, ARRAY_LEN(flags));
 	add_flags(reach, json_get(context, "windowsOptions"), windows_flags,
 		  ARRAY_LEN(windows_flags));
@@ -180,7 +180,7 @@ static void add_container(struct reach *reach, const struct json *container)
 	add_ports(reach, json_get(container, "ports"));
 	add_variables(reach, container);
 	add_probes(reach, container);
-	add_others(reach, container, known, ARRAY_LEN(known));
+	add_unknown_privileges(reach, container, known, ARRAY_LEN(known));
 }
 
 static void add_containers(struct reach *reach, const struct json *containers)
@@ -199,7 +199,7 @@ static void add_sources(struct reach *reach, const struct json *sources)
 		const struct json *source = json_at(sources, i);
 
 		add_reached_secret(reach, pod_string_of(json_get(source, "secret"), "name"));
-		add_others(reach, source, known, ARRAY_LEN(known));
+		add_unknown_privileges(reach, source, known, ARRAY_LEN(known));
 	}
 }
 
@@ -275,7 +275,7 @@ static void add_template(struct reach *reach, const struct json *template)
 	add_containers(reach, json_get(spec, "ephemeralContainers"));
 	for (size_t i = 0; i < json_count(volumes); i++)
 		add_volume(reach, json_at(volumes, i));
-	add_others(reach, spec, known, ARRAY_LEN(known));
+	add_unknown_privileges(reach, spec, known, ARRAY_LEN(known));
 }
 
 void pod_privileges_describe(const struct job *job, struct text *lines)

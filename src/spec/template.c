@@ -53,7 +53,7 @@ static bool find_reference(struct maker *maker, const char *at, struct reference
 	return true;
 }
 
-static bool take_size(struct maker *maker, size_t size)
+static bool consume_template_size(struct maker *maker, size_t size)
 {
 	const struct field root = {0};
 
@@ -103,8 +103,8 @@ static void refuse_typed(struct maker *maker, const struct field *field, const c
 }
 
 /* Adds the value of a reference. */
-static void put_in(struct maker *maker, const struct field *field, const char *at,
-		   const struct reference *reference, struct text *made)
+static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
+				 const struct reference *reference, struct text *made)
 {
 	const struct parameter *parameter = parameters_find(&maker->parameters, reference->name);
 
@@ -114,7 +114,7 @@ static void put_in(struct maker *maker, const struct field *field, const char *a
 		note_unknown(maker, field, reference->name);
 	if (reference->is_typed || !parameter)
 		text_add_bytes(made, at, reference->len);
-	else if (take_size(maker, strlen(parameter->value)))
+	else if (consume_template_size(maker, strlen(parameter->value)))
 		text_add(made, parameter->value);
 }
 
@@ -132,7 +132,7 @@ static void add_with_values(struct maker *maker, const struct field *field, cons
 		if (!dollar)
 			return;
 		if (find_reference(maker, text, &reference)) {
-			put_in(maker, field, text, &reference, made);
+			substitute_reference(maker, field, text, &reference, made);
 			text += reference.len;
 		} else {
 			text_add_char(made, *text++);
@@ -146,7 +146,8 @@ static struct json *make_typed(struct maker *maker, const char *value)
 {
 	struct json *typed = NULL;
 
-	if (!take_size(maker, strlen(value)) || json_read(value, strlen(value), &typed, NULL) < 0)
+	if (!consume_template_size(maker, strlen(value)) ||
+	    json_read(value, strlen(value), &typed, NULL) < 0)
 		return json_new_string(value);
 	return typed;
 }

@@ -58,7 +58,7 @@ static void add_threads(struct text *text, const struct text *output)
 
 	if (output->len == 0)
 		return;
-	if (json_read_mended(output->bytes, output->len, &threads, &err) < 0 ||
+	if (json_read_repaired(output->bytes, output->len, &threads, &err) < 0 ||
 	    json_type_of(threads) != JSON_ARRAY) {
 		stacks_add_obstacle(text, "the output of py-spy cannot be read");
 		return;

@@ -110,8 +110,8 @@ static int sqlite_claim(struct claims *claims, const struct claim_request *reque
 	return rc;
 }
 
-static int sqlite_hold(struct claims *claims, const char *kind, const char *owner_uid,
-		       const int *numbers, size_t count, struct err *err)
+static int sqlite_replace_claims(struct claims *claims, const char *kind, const char *owner_uid,
+				 const int *numbers, size_t count, struct err *err)
 {
 	struct database *database = database_of(claims);
 	int rc = database_begin(database, LATER, err);
@@ -171,7 +171,7 @@ struct sqlite_claims claims_sqlite_in(struct database *database)
 {
 	static const struct claims_functions functions = {
 		.claim = sqlite_claim,
-		.hold = sqlite_hold,
+		.hold = sqlite_replace_claims,
 		.list = sqlite_list,
 		.release = sqlite_release,
 	};

@@ -345,7 +345,7 @@ static bool is_read_only(const struct database *database)
 }
 
 /* Size of a file with the database's name and this ending, 0 if there is none. */
-static int64_t size_beside(const struct database *database, const char *ending)
+static int64_t database_side_file_size(const struct database *database, const char *ending)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s%s", database->path, ending);
 	struct stat found;
@@ -359,7 +359,7 @@ static int open_as_it_lies(struct database *database, struct err *err)
 {
 	char *uri CLEANUP(mem_free_text) = uri_of(database->path, "immutable=1");
 
-	if (size_beside(database, "-wal") > 0)
+	if (database_side_file_size(database, "-wal") > 0)
 		return err_set(
 			err, ERR_IO,
 			"'%s-wal' cannot be read, because no file can be written next to it; copy "
@@ -557,7 +557,7 @@ int database_check(const char *folder, const struct database_design *design, str
 		return rc;
 	rc = check_database_not_empty(database, err);
 	if (rc == 0)
-		rc = size_beside(database, "-wal") > 0
+		rc = database_side_file_size(database, "-wal") > 0
 			     ? open_connection(database, database->path, SQLITE_OPEN_READONLY, err)
 			     : open_as_it_lies(database, err);
 	if (rc == 0)

@@ -79,8 +79,8 @@ static struct store_change waiting_change(const struct retrying_store *store)
 	};
 }
 
-static void keep_waiting(struct retrying_store *store, const struct store_change *change,
-			 const struct err *err)
+static void queue_failed_change(struct retrying_store *store, const struct store_change *change,
+				const struct err *err)
 {
 	if (store->versions_ahead++ == 0)
 		store->on_trouble(err->text, store->data);
@@ -104,8 +104,8 @@ static int catch_up(struct retrying_store *store, const struct store_record *rec
 	return 0;
 }
 
-static void remember_new(struct retrying_store *store, const struct store_record *record,
-			 int64_t version)
+static void store_last_record(struct retrying_store *store, const struct store_record *record,
+			      int64_t version)
 {
 	copy_record(&store->last, record);
 	store->last.version = version;
@@ -118,7 +118,7 @@ static int retrying_create(struct store *base, const struct store_record *record
 	int rc = store->behind->functions->create(store->behind, record, ret_version, err);
 
 	if (rc == 0)
-		remember_new(store, record, *ret_version);
+		store_last_record(store, record, *ret_version);
 	return rc;
 }
 
@@ -131,7 +131,7 @@ static int retrying_replace(struct store *base, const char *old_name, const char
 						   ret_version, err);
 
 	if (rc == 0)
-		remember_new(store, record, *ret_version);
+		store_last_record(store, record, *ret_version);
 	return rc;
 }
 
@@ -181,7 +181,7 @@ static int retrying_change(struct store *base, const char *name, int64_t version
 	} else if (version != FIRST_VERSION_AHEAD + store->versions_ahead) {
 		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
 	}
-	keep_waiting(store, change, &trouble);
+	queue_failed_change(store, change, &trouble);
 	*ret_version = FIRST_VERSION_AHEAD + store->versions_ahead;
 	return 0;
 }

@@ -17,7 +17,8 @@ static bool is_graphic_device_text(const char *text, size_t len)
 }
 
 /* Copies the text between `beginning` and the next '/' (or the end), and advances past it. */
-static bool take_part(const char **text, const char *beginning, char part[DEVICE_NAME_SIZE])
+static bool parse_device_name_part(const char **text, const char *beginning,
+				   char part[DEVICE_NAME_SIZE])
 {
 	if (!text_starts_with(*text, beginning))
 		return false;
@@ -39,9 +40,11 @@ int device_name_read(const char *text, struct device_name *ret_name, struct err 
 	char replica[DEVICE_NAME_SIZE], task[DEVICE_NAME_SIZE];
 	int64_t index;
 
-	if (!take_part(&rest, "/job:", name.job) || !take_part(&rest, "/replica:", replica) ||
-	    !take_part(&rest, "/task:", task) || text_read_int(task, 0, INT32_MAX, &index, NULL) ||
-	    !take_part(&rest, "/device:", name.device) || *rest)
+	if (!parse_device_name_part(&rest, "/job:", name.job) ||
+	    !parse_device_name_part(&rest, "/replica:", replica) ||
+	    !parse_device_name_part(&rest, "/task:", task) ||
+	    text_read_int(task, 0, INT32_MAX, &index, NULL) ||
+	    !parse_device_name_part(&rest, "/device:", name.device) || *rest)
 		return err_set(err, ERR_INVALID, "'%s' is not a full name of a device", text);
 	name.task = (int) index;
 	snprintf(name.kind, sizeof(name.kind), "%.*s", (int) strcspn(name.device, ":"),

@@ -92,7 +92,8 @@ static char *packages_of(const char *path)
 	return mem_copy_bytes(path, strlen(path) - strlen(ending));
 }
 
-static void take_file(struct finding *finding, const char *path, enum library_origin origin)
+static void select_library_file(struct finding *finding, const char *path,
+				enum library_origin origin)
 {
 	struct library_place *place = place_new(path, origin);
 
@@ -104,15 +105,15 @@ static void take_file(struct finding *finding, const char *path, enum library_or
 }
 
 /* Looks for the library's file in the directory itself. */
-static bool take_from_folder(struct finding *finding, const char *folder,
-			     enum library_origin origin)
+static bool find_library_in_folder(struct finding *finding, const char *folder,
+				   enum library_origin origin)
 {
 	for (size_t i = 0; i < ARRAY_LEN(library_names); i++) {
 		char *path CLEANUP(mem_free_text) = mem_format("%s/%s", folder, library_names[i]);
 
 		if (!is_file(path))
 			continue;
-		take_file(finding, path, origin);
+		select_library_file(finding, path, origin);
 		return true;
 	}
 	return false;
@@ -136,14 +137,14 @@ static void note_unfit(struct finding *finding, const char *packages)
 }
 
 /* Looks for the wheel's file in one package directory. */
-static bool take_from_packages(struct finding *finding, const char *packages,
-			       enum library_origin origin)
+static bool find_library_in_packages(struct finding *finding, const char *packages,
+				     enum library_origin origin)
 {
 	char *modules CLEANUP(mem_free_text) = mem_format("%s/tensorflow", packages);
 
 	if (!is_library_folder(modules))
 		return false;
-	if (take_from_folder(finding, modules, origin))
+	if (find_library_in_folder(finding, modules, origin))
 		return true;
 	char *first CLEANUP(mem_free_text) = mem_format("%s/__init__.py", modules);
 
@@ -152,11 +153,11 @@ static bool take_from_packages(struct finding *finding, const char *packages,
 	return false;
 }
 
-static void look_at_python(struct finding *finding, const struct python_place *python,
-			   enum library_origin origin)
+static void search_python_packages(struct finding *finding, const struct python_place *python,
+				   enum library_origin origin)
 {
 	for (size_t i = 0; i < python->n_packages; i++)
-		if (take_from_packages(finding, python->packages[i], origin))
+		if (find_library_in_packages(finding, python->packages[i], origin))
 			return;
 	text_addf(&finding->looked_at, "%s: %s has no TensorFlow library in ",
 		  library_origin_words[origin], python->interpreter);
@@ -166,7 +167,7 @@ static void look_at_python(struct finding *finding, const struct python_place *p
 }
 
 /* The active virtual environment, then python3, if it is another one. */
-static void look_at_pythons(struct finding *finding)
+static void search_python_installs(struct finding *finding)
 {
 	struct python_place *active CLEANUP(python_place_cleanup) = NULL;
 	struct python_place *first CLEANUP(python_place_cleanup) = NULL;
@@ -174,7 +175,7 @@ static void look_at_pythons(struct finding *finding)
 	bool has_active = !python_find(search, &active, NULL) && active->is_virtual_env;
 
 	if (has_active)
-		look_at_python(finding, active, LIBRARY_VIRTUAL_ENV);
+		search_python_packages(finding, active, LIBRARY_VIRTUAL_ENV);
 	else
 		text_add(&finding->looked_at, "virtual environment: none active\n");
 	if (finding->place)
@@ -182,7 +183,7 @@ static void look_at_pythons(struct finding *finding)
 	if (python_find_in_path(search, &first, NULL))
 		text_add(&finding->looked_at, "python3: not found in PATH\n");
 	else if (!has_active || !text_equals(first->interpreter, active->interpreter))
-		look_at_python(finding, first, LIBRARY_PYTHON);
+		search_python_packages(finding, first, LIBRARY_PYTHON);
 }
 
 #if defined(__x86_64__)
@@ -193,29 +194,29 @@ static void look_at_pythons(struct finding *finding)
 #define MULTIARCH "lib"
 #endif
 
-static void look_at_library_path(struct finding *finding)
+static void search_library_path(struct finding *finding)
 {
 	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
 	char *rest = list;
 
 	for (char *folder; !finding->place && (folder = strsep(&rest, ":"));)
 		if (folder[0])
-			take_from_folder(finding, folder, LIBRARY_SYSTEM);
+			find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
 }
 
-static void look_at_system(struct finding *finding)
+static void search_system_libraries(struct finding *finding)
 {
 	static const char *const folders[] = {
 		"/usr/local/lib", "/usr/local/lib/" MULTIARCH, "/usr/lib", "/usr/lib/" MULTIARCH,
 		"/usr/lib64",     "/usr/local/lib64",
 	};
 
-	look_at_library_path(finding);
+	search_library_path(finding);
 	for (size_t i = 0; i < ARRAY_LEN(folders) && !finding->place; i++) {
 		char *folder CLEANUP(mem_free_text) =
 			mem_format("%s%s", finding->search->system_root, folders[i]);
 
-		take_from_folder(finding, folder, LIBRARY_SYSTEM);
+		find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
 	}
 	if (!finding->place)
 		text_add(&finding->looked_at, "system: no " WHEEL_LIBRARY " and no " PACKAGE_LIBRARY
@@ -224,22 +225,24 @@ static void look_at_system(struct finding *finding)
 
 /* A directory that the user named: the library's own, one with `lib` in it (the unpacked C
  * package), a package directory, or a virtual environment. */
-static void look_in_named_folder(struct finding *finding, const char *folder,
-				 enum library_origin origin)
+static void search_named_folder(struct finding *finding, const char *folder,
+				enum library_origin origin)
 {
 	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", folder);
 	struct python_search inside = {.virtual_env = folder};
 	struct python_place *python CLEANUP(python_place_cleanup) = NULL;
 
-	if (take_from_folder(finding, folder, origin) || take_from_folder(finding, lib, origin) ||
-	    take_from_packages(finding, folder, origin) || python_find(&inside, &python, NULL))
+	if (find_library_in_folder(finding, folder, origin) ||
+	    find_library_in_folder(finding, lib, origin) ||
+	    find_library_in_packages(finding, folder, origin) ||
+	    python_find(&inside, &python, NULL))
 		return;
-	look_at_python(finding, python, origin);
+	search_python_packages(finding, python, origin);
 }
 
 /* A named place is accepted or rejected. */
-static int look_where_named(struct finding *finding, const char *named, enum library_origin origin,
-			    struct err *err)
+static int find_named_library(struct finding *finding, const char *named,
+			      enum library_origin origin, struct err *err)
 {
 	const char *by = library_origin_words[origin];
 	struct stat status;
@@ -252,10 +255,10 @@ static int look_where_named(struct finding *finding, const char *named, enum lib
 	if (!S_ISDIR(status.st_mode)) {
 		char *path CLEANUP(mem_free_text) = realpath(named, NULL);
 
-		take_file(finding, path ? path : named, origin);
+		select_library_file(finding, path ? path : named, origin);
 		return 0;
 	}
-	look_in_named_folder(finding, named, origin);
+	search_named_folder(finding, named, origin);
 	if (finding->place)
 		return 0;
 	if (finding->unfit.code)
@@ -263,11 +266,11 @@ static int look_where_named(struct finding *finding, const char *named, enum lib
 	return err_set(err, ERR_NOT_FOUND, "%s: no " WHEEL_LIBRARY " in directory '%s'", by, named);
 }
 
-static int look_everywhere(struct finding *finding, struct err *err)
+static int search_library_places(struct finding *finding, struct err *err)
 {
-	look_at_pythons(finding);
+	search_python_installs(finding);
 	if (!finding->place)
-		look_at_system(finding);
+		search_system_libraries(finding);
 	if (finding->place)
 		return 0;
 	if (finding->unfit.code)
@@ -282,10 +285,10 @@ static int find_library_by_origin(struct finding *finding, struct err *err)
 	const struct library_search *search = finding->search;
 
 	if (is_set(search->asked))
-		return look_where_named(finding, search->asked, LIBRARY_ASKED, err);
+		return find_named_library(finding, search->asked, LIBRARY_ASKED, err);
 	if (is_set(search->variable))
-		return look_where_named(finding, search->variable, LIBRARY_VARIABLE_SET, err);
-	return look_everywhere(finding, err);
+		return find_named_library(finding, search->variable, LIBRARY_VARIABLE_SET, err);
+	return search_library_places(finding, err);
 }
 
 int library_find(const struct library_search *search, struct library_place **ret_place,

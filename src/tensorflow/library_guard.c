@@ -54,7 +54,7 @@ static void quieten_log(void)
 /* gRPC sends even local traffic through the proxy of http_proxy, which cannot reach tasks:
  * everything hangs. An empty grpc_proxy disables it; a user who sets grpc_proxy wants a proxy.
  * Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
-static void go_past_proxies(void)
+static void disable_grpc_proxy(void)
 {
 	setenv("grpc_proxy", "", 0);
 }
@@ -77,7 +77,7 @@ int library_guard_load(struct library_guard *guard, bool shows_log, struct libra
 		       struct err *err)
 {
 	library_guard_note(guard, "loading TensorFlow");
-	go_past_proxies();
+	disable_grpc_proxy();
 	return shows_log ? library_open(guard->library, ret_library, err)
 			 : load_quietly(guard, ret_library, err);
 }

@@ -82,7 +82,7 @@ static bool send_network_answer(struct connection *connection)
 }
 
 /* A whole frame has arrived. */
-static bool take_frame(struct connection *connection)
+static bool handle_network_frame(struct connection *connection)
 {
 	if (!network_frame_is_ours(&connection->frame))
 		return false;
@@ -99,7 +99,8 @@ static bool accept_frame_bytes(struct connection *connection, size_t n_read)
 		return connection->n_behind > 0 || send_network_answer(connection);
 	}
 	connection->frame_len += n_read;
-	return connection->frame_len < sizeof(connection->frame) || take_frame(connection);
+	return connection->frame_len < sizeof(connection->frame) ||
+	       handle_network_frame(connection);
 }
 
 static ssize_t read_some(struct connection *connection)
@@ -128,7 +129,7 @@ static bool is_own_address(const struct asker *asker, const struct in6_addr *fro
 	return false;
 }
 
-static void take_asker(struct asker *asker, const struct in6_addr *from)
+static void record_asker_address(struct asker *asker, const struct in6_addr *from)
 {
 	network_addresses_add(&asker->seen, from);
 	if (is_own_address(asker, from))
@@ -147,7 +148,7 @@ static void on_asker_readable(void *data)
 	if (n_read > 0 && accept_frame_bytes(connection, (size_t) n_read))
 		return;
 	if (n_read <= 0 && connection->asker >= 0)
-		take_asker(&answerer->askers[connection->asker], &connection->from);
+		record_asker_address(&answerer->askers[connection->asker], &connection->from);
 	end_connection(connection);
 	answerer->on_change(answerer->data);
 }
@@ -251,7 +252,7 @@ void network_answerer_know(struct network_answerer *answerer, size_t peer,
 
 	asker->own = *addresses;
 	for (size_t i = 0; i < asker->seen.count; i++)
-		take_asker(asker, &asker->seen.list[i]);
+		record_asker_address(asker, &asker->seen.list[i]);
 }
 
 const struct in6_addr *network_answerer_other(const struct network_answerer *answerer, size_t peer)

@@ -81,7 +81,7 @@ static void set_patience(int fd, msec patience)
 
 /* Identifies a server that is no muster by its first bytes. gRPC begins with an HTTP/2 frame of
  * kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and 6.5). */
-static const char *stranger_of(const struct network_frame *frame, size_t len)
+static const char *describe_unknown_server(const struct network_frame *frame, size_t len)
 {
 	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
 	const char *bytes = (const char *) frame;
@@ -103,7 +103,7 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 	if (len < (ssize_t) sizeof(*ret_answer) || !network_frame_is_ours(ret_answer)) {
 		finding->is_stranger = true;
 		network_finding_fail(finding, NETWORK_ANSWER,
-				     stranger_of(ret_answer, (size_t) len));
+				     describe_unknown_server(ret_answer, (size_t) len));
 		return EPROTO;
 	}
 	if (!network_frame_has_name(ret_answer, peer->name)) {
@@ -163,7 +163,8 @@ static int do_exchange(int fd, const struct network_question *question, size_t l
 	return 0;
 }
 
-static void take_least(struct network_finding *finding, const struct exchange *exchange)
+static void update_least_round_trip(struct network_finding *finding,
+				    const struct exchange *exchange)
 {
 	if (finding->round_trip > 0 && finding->round_trip <= exchange->seconds)
 		return;
@@ -181,7 +182,7 @@ static int greet(int fd, const struct network_question *question, struct network
 	int failure = do_exchange(fd, question, 0, &first, finding);
 
 	if (!failure)
-		take_least(finding, &first);
+		update_least_round_trip(finding, &first);
 	else if (failure == EAGAIN || failure == ETIMEDOUT)
 		network_finding_fail(finding, NETWORK_ANSWER,
 				     "timed out: the port is open, but no program responds");
@@ -203,7 +204,7 @@ static void measure_round_trip(int fd, const struct network_question *question,
 	for (int i = 0; i < ECHOES && seconds_now() - start < ECHOES_TIME_LIMIT; i++) {
 		if (do_exchange(fd, question, 0, &echo, finding))
 			return;
-		take_least(finding, &echo);
+		update_least_round_trip(finding, &echo);
 	}
 }
 
@@ -228,7 +229,7 @@ static void measure_bandwidth(int fd, const struct network_question *question,
 	}
 }
 
-static bool take_turn(const struct network_question *question)
+static bool acquire_question_token(const struct network_question *question)
 {
 	struct pollfd turn = {.fd = question->turn[0], .events = POLLIN};
 	msec left;
@@ -252,7 +253,7 @@ static bool measure_network_peer(int fd, const struct network_question *question
 	if (failure)
 		return failure != ENODATA && failure != ECONNRESET && failure != EPIPE;
 	finding->stage = NETWORK_DONE;
-	if (!take_turn(question))
+	if (!acquire_question_token(question))
 		return true;
 	set_patience(fd, PATIENCE);
 	measure_round_trip(fd, question, finding);
@@ -289,7 +290,8 @@ static struct addrinfo *resolve(const struct network_peer *peer, struct network_
 	return failure ? NULL : addresses;
 }
 
-static void keep_addresses(const struct addrinfo *found, struct network_addresses *addresses)
+static void collect_found_addresses(const struct addrinfo *found,
+				    struct network_addresses *addresses)
 {
 	struct in6_addr address;
 
@@ -368,7 +370,7 @@ static bool try_once(const struct network_question *question, struct network_fin
 	int fd = addresses ? connect_to_any(addresses, question->until, &finding) : -1;
 	bool is_final = !question->own_name;
 
-	keep_addresses(addresses, &finding.addresses);
+	collect_found_addresses(addresses, &finding.addresses);
 	if (addresses)
 		freeaddrinfo(addresses);
 	if (fd >= 0 && question->own_name)

@@ -124,7 +124,7 @@ static void add_finding_sentence(struct text *text, const struct matrix *matrix,
 	add_clock(text, finding->clock);
 }
 
-static void take_finding(size_t peer, const struct network_finding *finding, void *data)
+static void on_matrix_finding(size_t peer, const struct network_finding *finding, void *data)
 {
 	const struct matrix *matrix = data;
 	struct json *event CLEANUP(json_cleanup) =
@@ -136,7 +136,7 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 	matrix->tell(event, text_of(&sentence), matrix->data);
 }
 
-static void take_other(size_t peer, const char *address, void *data)
+static void on_impostor_address(size_t peer, const char *address, void *data)
 {
 	const struct matrix *matrix = data;
 	const struct network_peer *named = &matrix->peers[peer];
@@ -159,8 +159,8 @@ int network_matrix_run(const struct cluster_spec *cluster, msec timeout, network
 		.n_peers = matrix.n_peers,
 		.own = matrix.own,
 		.timeout = timeout,
-		.tell = take_finding,
-		.tell_of_other = take_other,
+		.tell = on_matrix_finding,
+		.tell_of_other = on_impostor_address,
 		.data = &matrix,
 	};
 

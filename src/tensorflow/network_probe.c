@@ -115,7 +115,7 @@ static bool is_network_probe_over(const struct network_probe *probe)
 }
 
 /* Another client used the name of a peer, and the peer itself did not ask. */
-static void tell_of_others(const struct network_probe *probe)
+static void report_impostors(const struct network_probe *probe)
 {
 	const struct network_probe_settings *settings = &probe->settings;
 
@@ -133,7 +133,7 @@ static void tell_of_others(const struct network_probe *probe)
 /* May free the probe. */
 static void finish_network_probe(struct network_probe *probe)
 {
-	tell_of_others(probe);
+	report_impostors(probe);
 	if (probe->settings.on_end)
 		probe->settings.on_end(probe->settings.data);
 	else

@@ -197,7 +197,7 @@ static int load_and_start(const struct serving_request *request, struct library_
 }
 
 /* We only use _exit, so it was TensorFlow that called exit. */
-static void tell_exit(int code, void *data)
+static void on_tensorflow_exit(int code, void *data)
 {
 	const struct serving_request *request = data;
 	struct err err;
@@ -215,7 +215,7 @@ NORETURN static void serve(const struct serving_request *request, struct library
 	struct serving serving;
 	struct err err = {0};
 
-	on_exit(tell_exit, (void *) request);
+	on_exit(on_tensorflow_exit, (void *) request);
 	if (serving_end_watch(guard->guard.outer_gone_fd, &err) ||
 	    wait_for_port(request, guard, &err) || try_network(request, guard, &err) ||
 	    load_and_start(request, guard, &serving, &err)) {

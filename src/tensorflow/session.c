@@ -144,7 +144,7 @@ int session_open(const struct library *library, const struct session_target *tar
 	return failure;
 }
 
-static void forget_devices(struct session *session)
+static void clear_session_devices(struct session *session)
 {
 	for (size_t i = 0; i < session->n_devices; i++)
 		free(session->devices[i].full_name);
@@ -171,7 +171,7 @@ void session_close(struct session *session)
 		session->functions.delete_graph(session->graph);
 	if (session->status)
 		session->library->delete_status(session->status);
-	forget_devices(session);
+	clear_session_devices(session);
 	free(session);
 }
 
@@ -180,7 +180,8 @@ void session_cleanup(struct session **session)
 	session_close(*session);
 }
 
-static int take_devices(struct session *session, const struct TF_DeviceList *list, struct err *err)
+static int store_session_devices(struct session *session, const struct TF_DeviceList *list,
+				 struct err *err)
 {
 	int count = session->functions.count_devices(list);
 
@@ -205,9 +206,9 @@ int session_list_devices(struct session *session, const struct session_device **
 		session->functions.list_devices(session->session, session->status);
 	int failure = check_session_status(session, err);
 
-	forget_devices(session);
+	clear_session_devices(session);
 	if (!failure)
-		failure = take_devices(session, list, err);
+		failure = store_session_devices(session, list, err);
 	if (list)
 		session->functions.delete_devices(list);
 	if (failure)

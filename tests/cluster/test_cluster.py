@@ -30,12 +30,12 @@ class Running:
         self.keeper = int((self.folder / "lock").read_text())
         # All others are in its process namespace, and the kernel lets it go only behind them.
         self.first = os.pidfd_open(int((self.folder / "first").read_text()))
-        self.keeper_fd = os.pidfd_open(self.keeper)
+        self.lock_fd = os.pidfd_open(self.keeper)
 
     def end(self):
         self.caller.kill()
         self.caller.wait()
-        wait_until_gone(self.keeper_fd)
+        wait_until_gone(self.lock_fd)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_two_clusters_know_nothing_of_each_other(cluster, second):
 def test_a_cluster_ends_with_its_caller(second):
     second.caller.kill()
     wait_until_gone(second.first)
-    wait_until_gone(second.keeper_fd)
+    wait_until_gone(second.lock_fd)
     assert not second.folder.exists()
 
 

@@ -1,5 +1,5 @@
 /* Any bytes as JSON: what json_read takes is written and read again as the same value, both compact
- * and pretty, and the YAML reader takes it too. So is what json_read_mended makes. */
+ * and pretty, and the YAML reader takes it too. So is what json_read_repaired makes. */
 #include "fuzz.h"
 
 #include "base/json.h"
@@ -33,7 +33,7 @@ static void check_mended(const uint8_t *bytes, size_t len)
 	struct json *value CLEANUP(json_cleanup) = NULL;
 	struct text compact CLEANUP(text_done) = {0};
 
-	if (json_read_mended((const char *) bytes, len, &value, NULL) < 0)
+	if (json_read_repaired((const char *) bytes, len, &value, NULL) < 0)
 		return;
 	json_add_compact(&compact, value);
 	check_reads_back(&compact, value);

@@ -337,7 +337,8 @@ static void come(struct play *play, struct agent *agent)
 static void kill_agent(struct play *play, int number)
 {
 	struct agent *agent = &play->agents[number];
-	const struct rendezvous_event cut = {.type = RENDEZVOUS_CUT, .id = id_of(play, number)};
+	const struct rendezvous_event cut = {.type = RENDEZVOUS_DISCONNECT,
+					     .id = id_of(play, number)};
 
 	agent->is_there = agent->is_held = false;
 	agent->runs = 0;

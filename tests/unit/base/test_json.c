@@ -126,7 +126,7 @@ static void a_hostile_value_does_not_hide_those_beside_it(void **state)
 		struct err err = {0};
 
 		assert_int_equal(
-			json_read_mended(table[i].text, strlen(table[i].text), &value, &err), 0);
+			json_read_repaired(table[i].text, strlen(table[i].text), &value, &err), 0);
 		assert_int_equal(err.code, 0);
 		assert_compact(value, table[i].expected);
 	}
@@ -146,7 +146,7 @@ static void what_a_hostile_value_nests_too_deeply_is_null(void **state)
 	for (int i = 0; i < 2 * JSON_DEPTH_LIMIT; i++)
 		text_add(&text, ",{}]");
 	text_add(&text, ",\"beside\"]");
-	assert_int_equal(json_read_mended(text_of(&text), text.len, &value, NULL), 0);
+	assert_int_equal(json_read_repaired(text_of(&text), text.len, &value, NULL), 0);
 	assert_string_equal(json_as_string(json_at(value, 1), ""), "beside");
 	inner = value;
 	for (int i = 1; i < JSON_DEPTH_LIMIT; i++)
@@ -164,7 +164,7 @@ static void what_is_no_json_is_not_mended(void **state)
 		struct json *value = NULL;
 		struct err err = {0};
 
-		assert_int_equal(json_read_mended(table[i], strlen(table[i]), &value, &err),
+		assert_int_equal(json_read_repaired(table[i], strlen(table[i]), &value, &err),
 				 ERR_INVALID);
 		assert_null(value);
 		assert_true(err.text[0] != '\0');

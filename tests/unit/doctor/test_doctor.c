@@ -45,7 +45,7 @@ static int begin(void **state)
 		.network = {.low_port = 10000, .high_port = 32767, .host_name = "here"},
 		.shared_memory = 8 * GIGABYTE,
 		.is_clock_known = true,
-		.is_clock_synchronised = true,
+		.is_clock_synchronized = true,
 	};
 	*state = visit;
 	return 0;
@@ -389,7 +389,7 @@ static void a_clock_is_judged_only_where_it_is_known(void **state)
 {
 	struct visit *visit = *state;
 
-	visit->facts.is_clock_synchronised = false;
+	visit->facts.is_clock_synchronized = false;
 	judge(visit, "clock", DOCTOR_WARNING);
 	visit->facts.is_clock_known = false;
 	doctor_evaluate(&visit->facts, visit->arena, &visit->report);

@@ -178,7 +178,7 @@ static void a_member_that_is_cut_off_is_replaced_at_once(void **state)
 	struct rendezvous *rendezvous = three();
 
 	(void) state;
-	take(rendezvous, RENDEZVOUS_CUT, "a", NOW);
+	take(rendezvous, RENDEZVOUS_DISCONNECT, "a", NOW);
 	assert_int_equal(rendezvous_wake_at(rendezvous), NOW + 500);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 499);
 	assert_world(rendezvous, "1: a b c");
@@ -196,7 +196,7 @@ static void one_that_comes_back_in_time_was_never_away(void **state)
 	int64_t version = rendezvous_version(rendezvous);
 
 	(void) state;
-	take(rendezvous, RENDEZVOUS_CUT, "a", NOW);
+	take(rendezvous, RENDEZVOUS_DISCONNECT, "a", NOW);
 	take(rendezvous, RENDEZVOUS_JOIN, "a", NOW + 400);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 3000);
 	assert_world(rendezvous, "1: a b c");
@@ -365,7 +365,7 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
 		assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
 		assert_int_equal(view.is_last, settings.restarts.most == 0);
-		take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
+		take(rendezvous, RENDEZVOUS_DISCONNECT, "b", START + 1010);
 		take(rendezvous, RENDEZVOUS_BEAT, "c", START + 1010);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
@@ -389,7 +389,7 @@ static void a_job_that_a_lost_member_has_failed_does_not_end(void **state)
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 	take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
-	take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
+	take(rendezvous, RENDEZVOUS_DISCONNECT, "b", START + 1010);
 	int64_t version = rendezvous_version(rendezvous);
 
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
