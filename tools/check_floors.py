@@ -7,7 +7,7 @@
 - The pure sources (src/*/meson.build) include no header of the operating system that does input or output.
 - No function is longer than LONGEST_FUNCTION lines, and no folder has more files than MOST_FILES.
 - Each folder has a README.md of 3 to 8 lines.
-- The files of the reading order in docs/ARCHITECTURE.md are there, and include MOST_HEADERS headers of ours at most.
+- The files and functions of the walks in docs/ARCHITECTURE.md exist, at most MOST_FILES_OF_A_WALK files in each.
 
 Prints one line for each fault, `file:line: sentence`, and ends with 1 when there is any.
 """
@@ -75,7 +75,7 @@ LONGEST_FUNCTION = 60
 MOST_FILES = 100
 LARGER = {"cli": 140}  # a file for each command
 SHORTEST_README, LONGEST_README = 3, 8
-MOST_HEADERS = 60
+MOST_FILES_OF_A_WALK = 12
 MAP = pathlib.Path("docs/ARCHITECTURE.md")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
@@ -220,24 +220,29 @@ def check_circles(sources):
         yield f"{place[(circle[0], circle[1])]}: a circle of includes: {' -> '.join(circle)}"
 
 
-def check_reading_order(sources):
-    order = re.search(r"^Read in this order: (.*?)\n\n", MAP.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    names = re.findall(r"`([^`]+)`", order.group(1)) if order else []
-    by_name = {source.name: source for source in sources}
-    headers = {included for name in names if name in by_name for _, included in by_name[name].ours}
-    if not names:
-        yield f"{MAP}:1: no reading order was found"
-    for name in sorted(set(names) - set(by_name)):
-        yield f"{MAP}:1: '{name}' of the reading order does not exist"
-    if len(headers) > MOST_HEADERS:
-        yield f"{MAP}:1: the reading order takes {len(headers)} headers, more than {MOST_HEADERS}"
+def check_walks(sources):
+    """The walks of the map are short, and their files and functions exist."""
+    by_name = {source.name: "\n".join(source.lines) for source in sources}
+    code = "\n".join(by_name.values())
+    walks = re.findall(r"^## (Walk \d.*?)\n(.*?)(?=^## )", MAP.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    if not walks:
+        yield f"{MAP}:1: there is no walk"
+    for title, text in walks:
+        files = set(re.findall(r"`([a-z]+/[a-z0-9_]+\.[ch])`", text))
+        functions = set(re.findall(r"`([a-z0-9_]+)\(\)`", text))
+        for name in sorted(files - by_name.keys()):
+            yield f"{MAP}:1: '{name}' of '{title}' does not exist"
+        for name in sorted(name for name in functions if not re.search(rf"\b{name}\(", code)):
+            yield f"{MAP}:1: the function '{name}' of '{title}' does not exist"
+        if len(files) > MOST_FILES_OF_A_WALK:
+            yield f"{MAP}:1: '{title}' enters {len(files)} files, more than {MOST_FILES_OF_A_WALK}"
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src")
     pure = pure_of(root)
     sources = [Source(root, path, pure) for path in sorted(root.rglob("*.[ch]"))]
-    faults = [*check_folders(root, sources), *check_table(sources), *check_circles(sources), *check_reading_order(sources)]
+    faults = [*check_folders(root, sources), *check_table(sources), *check_circles(sources), *check_walks(sources)]
     for source in sources:
         if source.folder in MAY_INCLUDE:
             for check in (check_includes(root, source), check_outside(source), check_functions(source)):

@@ -47,3 +47,10 @@ def test_an_include_that_the_table_does_not_allow_is_a_fault(check, place, line,
 def test_a_folder_needs_a_line_and_a_readme(check):
     assert check(attic__old_dot_c="/* nothing */") == ["the folder attic/ has no line in MAY_INCLUDE",
                                                       "3 to 8 lines say what the folder is; there are 0"]
+
+
+def test_a_walk_that_names_what_is_not_there_is_a_fault(check, tmp_path):
+    document = tmp_path / "docs/ARCHITECTURE.md"
+    document.write_text(document.read_text().replace("## What is stored", "## Walk 5: nowhere\n\n1. `io/none.c`: `never_defined()`\n\n## What is stored"))
+    assert check() == ["'io/none.c' of 'Walk 5: nowhere' does not exist",
+                       "the function 'never_defined' of 'Walk 5: nowhere' does not exist"]
