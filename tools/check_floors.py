@@ -3,7 +3,7 @@
 
 - A folder includes only itself and what its line in MAY_INCLUDE names; that is always a lower one.
 - Inside one folder the headers have no circle, and neither have the modules (a .c with its .h).
-- Every include of ours names the folder; each outside library is included by one file alone.
+- Every include of ours names the folder; each outside library is included by the few files in LIBRARIES.
 - The pure sources (src/*/meson.build) include no header of the operating system that does input or output.
 - No function is longer than LONGEST_FUNCTION lines, and no folder has more files than MOST_FILES.
 - Each folder has a README.md of 3 to 8 lines.

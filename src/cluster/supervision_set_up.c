@@ -118,7 +118,6 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 
 /* The permission to write ConfigMaps must not give the permission to have Pods created with the
  * permissions of the supervisor. */
-
 static void on_foreign_change(const char *fields, void *data)
 {
 	struct cluster_supervision *supervision = data;

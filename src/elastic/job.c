@@ -714,7 +714,7 @@ static void answer_waiting_calls(struct elastic_job *job)
 	job->settings.on_change(job, job->settings.data);
 }
 
-static void cut(struct elastic_job *job, const char *id, msec now)
+static void report_disconnect(struct elastic_job *job, const char *id, msec now)
 {
 	const struct rendezvous_event event = {.type = RENDEZVOUS_DISCONNECT, .id = id};
 
@@ -729,7 +729,7 @@ static void on_waiter_disconnect(struct http_call *call, void *data)
 
 	(void) call;
 	(void) release_waiter_call(waiter);
-	cut(waiter->job, waiter->id, loop_monotonic_now());
+	report_disconnect(waiter->job, waiter->id, loop_monotonic_now());
 }
 
 /* A member that waits on another connection is still connected. */
@@ -738,7 +738,7 @@ void elastic_job_handle_disconnect(struct elastic_job *job, const char *id, msec
 	const struct waiter *waiter = find_waiter(job, id);
 
 	if (waiter && !waiter->call)
-		cut(job, id, now);
+		report_disconnect(job, id, now);
 }
 
 static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, struct http_call *call,

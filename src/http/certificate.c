@@ -87,7 +87,7 @@ int certificate_ensure(const char *certificate_file, const char *key_file, struc
 	bool has_key = access(key_file, F_OK) == 0;
 
 	if (has_certificate && !has_key)
-		return err_set(err, ERR_INVALID, "'%s' has no '%s' beside it", certificate_file,
+		return err_set(err, ERR_INVALID, "'%s' has no '%s' next to it", certificate_file,
 			       key_file);
 	/* A key without a certificate was left by a killed start. */
 	return has_certificate ? 0 : write_new_certificate(certificate_file, key_file, err);

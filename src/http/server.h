@@ -34,7 +34,8 @@ struct http_server_settings {
 	msec patience; /* closes a connection without a complete request, or whose answer is not
 			  read, for this long; at least a second */
 	http_call_fn on_call; /* answers the call or holds it; otherwise the call gets 500 */
-	/* A connection ended whose last call, to this path, was complete. NULL: not reported. */
+	/* A connection ended whose last call, to this path, was complete, or whose held call has no
+	 * on_gone. NULL: not reported. */
 	void (*on_end)(const char *path, void *data);
 	void *data;
 };

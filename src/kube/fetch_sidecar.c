@@ -112,9 +112,9 @@ static const struct json *mount_folder(struct json *spec, struct json *container
 }
 
 /* Two directories may be on one volume. */
-static void mount_in_keeper(struct json *keeper, const struct json *mount)
+static void mount_in_sidecar(struct json *sidecar, const struct json *mount)
 {
-	struct json *mounts = json_array_at(keeper, "volumeMounts");
+	struct json *mounts = json_array_at(sidecar, "volumeMounts");
 	const char *path = json_as_string(json_get(mount, "mountPath"), "");
 
 	if (!pod_template_find(mounts, "mountPath", path))
@@ -123,9 +123,9 @@ static void mount_in_keeper(struct json *keeper, const struct json *mount)
 
 /* The container. */
 
-static void set_resources(struct json *keeper)
+static void set_resources(struct json *sidecar)
 {
-	struct json *resources = json_object_at(keeper, "resources");
+	struct json *resources = json_object_at(sidecar, "resources");
 	struct json *requests = json_object_at(resources, "requests");
 
 	json_set_string(requests, "cpu", CPU);
@@ -134,7 +134,7 @@ static void set_resources(struct json *keeper)
 }
 
 /* Files may be readable only for the user who wrote them. */
-static void set_user(struct json *keeper, const struct json *container)
+static void set_user(struct json *sidecar, const struct json *container)
 {
 	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
 	const struct json *security = json_get(container, "securityContext");
@@ -143,44 +143,44 @@ static void set_user(struct json *keeper, const struct json *container)
 		struct json *value = json_get(security, members[i]);
 
 		if (value)
-			json_set(json_object_at(keeper, "securityContext"), members[i],
+			json_set(json_object_at(sidecar, "securityContext"), members[i],
 				 json_ref(value));
 	}
 }
 
-static struct json *keeper_new(const struct json *container)
+static struct json *sidecar_new(const struct json *container)
 {
 	static const char *const words[] = {"sh", "-c", sleep_until_deleted};
 	static const char *const same[] = {"image", "imagePullPolicy"};
-	struct json *keeper = json_new_object();
+	struct json *sidecar = json_new_object();
 
-	json_set_string(keeper, "name", FETCH_SIDECAR_CONTAINER);
+	json_set_string(sidecar, "name", FETCH_SIDECAR_CONTAINER);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (json_get(container, same[i]))
-			json_set(keeper, same[i], json_ref(json_get(container, same[i])));
+			json_set(sidecar, same[i], json_ref(json_get(container, same[i])));
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		json_append(json_array_at(keeper, "command"), json_new_string(words[i]));
-	set_resources(keeper);
-	set_user(keeper, container);
-	return keeper;
+		json_append(json_array_at(sidecar, "command"), json_new_string(words[i]));
+	set_resources(sidecar);
+	set_user(sidecar, container);
+	return sidecar;
 }
 
 /* The same script runs in every replica, so every replica has the directories. */
 void fetch_sidecar_add(const struct job *job, const struct role *role, int index, struct json *spec,
 		       struct json *container)
 {
-	struct json *keeper =
-		fetch_sidecar_is_needed(job, role->name, index) ? keeper_new(container) : NULL;
+	struct json *sidecar =
+		fetch_sidecar_is_needed(job, role->name, index) ? sidecar_new(container) : NULL;
 
 	for (size_t i = 0; i < job->n_fetches; i++) {
 		const struct fetch *fetch = &job->fetches[i];
 		const struct json *mount = mount_folder(spec, container, fetch, i);
 
 		if (is_of(fetch, role->name, index))
-			mount_in_keeper(keeper, mount);
+			mount_in_sidecar(sidecar, mount);
 	}
-	if (keeper)
-		json_append(json_array_at(spec, "containers"), keeper);
+	if (sidecar)
+		json_append(json_array_at(spec, "containers"), sidecar);
 }
 
 /* Choice of the container to copy from. */

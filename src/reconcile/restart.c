@@ -261,8 +261,8 @@ static bool has_never_run(const struct replica *replica)
 
 /* True for a replica of a TFJob that another client deleted before it ran: nothing was lost. Also
  * for a worker whose failure is tolerated, once its Pod has been deleted. They are created again
- * under every policy, alone, each time a little later, and this is no restart. Jobs of `run` still
- * end if every attempt loses its Pod. */
+ * under every policy, alone, each time a little later; the backoffLimit does not count it. Jobs of
+ * `run` still end if every attempt loses its Pod. */
 static bool is_recreated(const struct decision *decision, const struct replica *replica)
 {
 	if (!decision->observed->traits.repeats_attempts || !replica->is_wanted ||

@@ -80,6 +80,10 @@ void tf_cluster_add_kubeflow_address(const struct job *job, const struct role *r
 /* On this machine, a user's own value of this variable is kept (as by torchrun). */
 #define NCCL_ERRORS_VARIABLE "TORCH_NCCL_ASYNC_ERROR_HANDLING"
 
+/* The file into which a process of an elastic job writes its present step; caller frees. */
+char *tf_cluster_progress_file(const char *report_folder, const char *role, int index,
+			       int attempt) MUST_USE;
+
 /* Sets the variables that muster gives one replica, in addition to those of the job:
  *
  * - PYTHONUNBUFFERED and PYTHONFAULTHANDLER;
@@ -97,9 +101,5 @@ void tf_cluster_add_kubeflow_address(const struct job *job, const struct role *r
  *   attempt), MUSTER_RESTART_COUNT, and MUSTER_PROGRESS_FILE with a report_folder;
  * - for workers only, as in TF-Spawner: WORKER_NUMBER, TOT_WORKERS;
  * - MUSTER_JOB_NAME, MUSTER_ROLE, MUSTER_INDEX, MUSTER_ATTEMPT. */
-/* The file into which such a process writes its present step; caller frees. */
-char *tf_cluster_progress_file(const char *report_folder, const char *role, int index,
-			       int attempt) MUST_USE;
-
 void tf_cluster_add_environment(const struct tf_cluster *cluster, const char *role, int index,
 				int attempt, struct environment *environment);
