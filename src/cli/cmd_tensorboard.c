@@ -8,10 +8,10 @@
 #include "cli/tensorboard.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "io/folder.h"
 #include "spec/fetch.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
 #define LEAST_INTERVAL (1 * MSEC_PER_SECOND)
@@ -25,13 +25,6 @@ struct log_place {
 static void log_place_done(struct log_place *place)
 {
 	arena_cleanup(&place->arena);
-}
-
-static bool is_log_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* The chief (or master) writes the event files if there is one; else worker 0. */
@@ -122,7 +115,7 @@ static int show_local_tensorboard(const struct options *options, const struct fo
 	struct tensorboard_settings here = *settings;
 
 	here.log_folder = folder;
-	if (is_log_folder(folder))
+	if (folder_exists(folder))
 		return tensorboard_show(&here);
 	output_print_message(
 		"job '%s' runs on this machine, or has ended, and this machine has no directory "

@@ -2,12 +2,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/folder.h"
 #include "spec/fetch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void fetch_places_done(struct fetch_places *places)
@@ -16,13 +16,6 @@ void fetch_places_done(struct fetch_places *places)
 		free(places->list[i]);
 	free(places->list);
 	*places = (struct fetch_places){0};
-}
-
-static bool is_fetch_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static bool lies_in_folder(const char *path)
@@ -35,7 +28,7 @@ static bool lies_in_folder(const char *path)
 	while (len && parent[len - 1] != '/')
 		len--;
 	parent[len] = '\0';
-	return is_fetch_folder(parent);
+	return folder_exists(parent);
 }
 
 /* The job may finish long after this command, on another machine. Errors are reported now. */
@@ -50,7 +43,7 @@ static int parse_fetch_place(const char *text, char **ret_place, struct err *err
 	char *place CLEANUP(mem_free_text) =
 		*text == '/' ? mem_copy_text(text) : mem_format("%s/%s", folder, text);
 
-	if (!is_fetch_folder(place) && !lies_in_folder(place))
+	if (!folder_exists(place) && !lies_in_folder(place))
 		return err_set(err, ERR_NOT_FOUND, "the parent directory of '%s' does not exist",
 			       text);
 	*ret_place = TAKE(place);

@@ -4,6 +4,7 @@
 #include "io/control_group.h"
 #include "io/cores.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "io/own_group.h"
 #include "io/process.h"
 #include "local/machine_gpus.h"
@@ -146,12 +147,6 @@ void doctor_collect_state_folder(struct doctor_state_folder *folder, const char 
 			arena_format(arena, "%s is not writable: %s", existing, strerror(failure));
 }
 
-static void close_fact_folder(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 /* An NVIDIA (vendor 0x10de) display controller (PCI class 0x03). */
 static bool is_gpu_of_nvidia(const char *device)
 {
@@ -167,7 +162,7 @@ static bool is_gpu_of_nvidia(const char *device)
 
 static int count_devices(void)
 {
-	DIR *folder CLEANUP(close_fact_folder) = opendir("/sys/bus/pci/devices");
+	DIR *folder CLEANUP(folder_close) = opendir("/sys/bus/pci/devices");
 	int count = 0;
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));)
@@ -179,7 +174,7 @@ static int count_devices(void)
 static void collect_nodes(struct doctor_gpu *gpu, struct arena *arena)
 {
 	static const char beginning[] = "nvidia";
-	DIR *folder CLEANUP(close_fact_folder) = opendir("/dev");
+	DIR *folder CLEANUP(folder_close) = opendir("/dev");
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
 		const char *digits = entry->d_name + strlen(beginning);

@@ -70,6 +70,19 @@ static bool gives_files_to(const char *path, uid_t owner)
 	return is_known && status.st_uid == owner;
 }
 
+bool folder_exists(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+void folder_close(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
+
 int folder_check_own(const char *path, struct err *err)
 {
 	struct stat status;
@@ -146,15 +159,9 @@ int folder_remove(int parent_fd, const char *name, struct err *err)
 	return err_set_errno(err, errno, "cannot delete directory '%s'", name);
 }
 
-static void close_open_folder(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 int folder_move_contents(const char *source, const char *target, struct err *err)
 {
-	DIR *folder CLEANUP(close_open_folder) = opendir(source);
+	DIR *folder CLEANUP(folder_close) = opendir(source);
 	int rc = 0;
 
 	if (!folder)
@@ -193,7 +200,7 @@ int folder_move(const char *source, const char *target, struct err *err)
 static void measure_folder_tree(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder CLEANUP(close_open_folder) = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder CLEANUP(folder_close) = fd < 0 ? NULL : fdopendir(fd);
 
 	for (struct dirent *entry; folder && (entry = readdir(folder));) {
 		struct stat status;

@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/own.h"
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Creates the directory and its missing parents, for this user alone (mode 0700). An existing one
@@ -11,6 +13,11 @@
 int folder_create(const char *path, struct err *err) MUST_USE;
 /* The same for all users, as far as the umask permits. */
 int folder_create_shared(const char *path, struct err *err) MUST_USE;
+
+/* Whether the path is a directory, or a symbolic link to one. */
+bool folder_exists(const char *path);
+/* Closes an open directory, for CLEANUP; *folder may be NULL. */
+void folder_close(DIR **folder);
 
 /* Checks that no other user may change what this user keeps in the directory; a missing directory
  * is fine. ERR_REFUSED: another user owns it (root may), or its group or others may write to it.

@@ -1,6 +1,7 @@
 #include "logs/folder.h"
 
 #include "base/mem.h"
+#include "io/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,15 +45,9 @@ static void remove_duplicates(struct log_folder *folder)
 	folder->count = kept;
 }
 
-static void close_log_folder(DIR **entries)
-{
-	if (*entries)
-		closedir(*entries);
-}
-
 static int read_names(struct log_folder *folder, struct err *err)
 {
-	DIR *entries CLEANUP(close_log_folder) = opendir(folder->path);
+	DIR *entries CLEANUP(folder_close) = opendir(folder->path);
 	struct dirent *entry;
 
 	if (!entries)

@@ -67,20 +67,13 @@ static char *find_file(const char *stage, struct err *err)
 	return NULL;
 }
 
-static bool is_existing_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static int install(struct kube_copy *copy, struct err *err)
 {
 	folder_measure(copy->stage, &copy->n_files, &copy->file_bytes);
 	if (copy->must_have_files && !copy->n_files && !copy->warnings)
 		return err_set(err, ERR_CONFLICT, "the directory has no files");
 	if (copy->is_folder)
-		return is_existing_folder(copy->target)
+		return folder_exists(copy->target)
 			       ? folder_move_contents(copy->stage, copy->target, err)
 			       : folder_move(copy->stage, copy->target, err);
 	if (copy->needs_folder)
@@ -175,15 +168,15 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 	char *here = mem_copy_text(request->here);
 
 	/* "." and similar paths have no parent in their text. */
-	if (!own && is_existing_folder(here)) {
+	if (!own && folder_exists(here)) {
 		free(here);
 		here = realpath(request->here, NULL);
 	}
-	copy->needs_folder = text_ends_with(here, "/") && !is_existing_folder(here);
+	copy->needs_folder = text_ends_with(here, "/") && !folder_exists(here);
 	for (size_t len = strlen(here); len > 1 && here[len - 1] == '/'; len--)
 		here[len - 1] = '\0';
-	copy->target = base && is_existing_folder(here) ? mem_format("%s/%s", here, base)
-							: mem_copy_text(here);
+	copy->target =
+		base && folder_exists(here) ? mem_format("%s/%s", here, base) : mem_copy_text(here);
 	free(here);
 }
 
@@ -191,13 +184,13 @@ static int make_stage(struct kube_copy *copy, struct archive_limits *ret_limits,
 {
 	/* The parent of an existing directory may not be writable, and the directory may be a file
 	 * system of its own. */
-	char *parent CLEANUP(mem_free_text) = is_existing_folder(copy->target)
+	char *parent CLEANUP(mem_free_text) = folder_exists(copy->target)
 						      ? mem_copy_text(copy->target)
 						      : file_folder_of(copy->target);
 	char *stage CLEANUP(mem_free_text) = mem_format("%s/.muster-cp-XXXXXX", parent);
 	struct statvfs disk;
 
-	if (!is_existing_folder(parent))
+	if (!folder_exists(parent))
 		return err_set(err, ERR_NOT_FOUND, "directory '%s' not found", parent);
 	if (statvfs(parent, &disk) < 0 || !mkdtemp(stage))
 		return err_set_errno(err, errno, "cannot write into directory '%s'", parent);

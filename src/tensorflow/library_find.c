@@ -1,6 +1,7 @@
 #include "tensorflow/library_find.h"
 
 #include "base/mem.h"
+#include "io/folder.h"
 #include "tensorflow/package_find.h"
 
 #include <errno.h>
@@ -55,13 +56,6 @@ static bool is_file(const char *path)
 	struct stat status;
 
 	return !stat(path, &status) && !S_ISDIR(status.st_mode);
-}
-
-static bool is_library_folder(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
 /* Reads pip's record of TensorFlow in a package directory; both NULL if there is none. */
@@ -142,7 +136,7 @@ static bool find_library_in_packages(struct finding *finding, const char *packag
 {
 	char *modules CLEANUP(mem_free_text) = mem_format("%s/tensorflow", packages);
 
-	if (!is_library_folder(modules))
+	if (!folder_exists(modules))
 		return false;
 	if (find_library_in_folder(finding, modules, origin))
 		return true;

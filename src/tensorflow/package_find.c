@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/folder.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,12 +17,6 @@ const char *const tensorflow_package_names[] = {
 	"tf-nightly",       "tf-nightly-cpu",
 };
 const size_t n_tensorflow_package_names = ARRAY_LEN(tensorflow_package_names);
-
-static void close_package_folder(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
 
 /* PEP 503. */
 static char normal(char letter)
@@ -60,7 +55,7 @@ static bool read_entry(const char *entry, const char *const *names, size_t n_nam
 bool package_find(const char *folder, const char *const *names, size_t n_names, char **ret_name,
 		  char **ret_version)
 {
-	DIR *open CLEANUP(close_package_folder) = opendir(folder);
+	DIR *open CLEANUP(folder_close) = opendir(folder);
 
 	for (const struct dirent *entry; open && (entry = readdir(open));)
 		if (read_entry(entry->d_name, names, n_names, ret_name, ret_version))

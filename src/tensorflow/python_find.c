@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "io/search_path.h"
 
 #include <dirent.h>
@@ -108,17 +109,11 @@ static int minor_of(const char *version)
 	return version ? atoi(strchr(version, '.') + 1) : -1;
 }
 
-static void close_python_folder(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 /* The newest pythonX.Y in PREFIX/lib. */
 static char *version_in_folder(const char *prefix)
 {
 	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", prefix);
-	DIR *folder CLEANUP(close_python_folder) = opendir(lib);
+	DIR *folder CLEANUP(folder_close) = opendir(lib);
 	char *newest = NULL;
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
