@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HEAD_LIMIT (16 * 1024) /* bytes of an answer's head */
+#define CONTINUE 100
+
 struct plain_asker {
 	struct http_asker base; /* first member, so that both pointers are equal */
 	struct http_asker_settings settings;
@@ -44,7 +47,8 @@ static void on_error(enum evhttp_request_error error, void *data)
 {
 	struct plain_asker *asker = data;
 
-	asker->why = request_error_sentence_of(error, asker->has_answered);
+	if (!asker->why)
+		asker->why = request_error_sentence_of(error, asker->has_answered);
 }
 
 /* libevent closes the connection before it reports the failure, so the reason is lost. */
@@ -56,6 +60,19 @@ static void report_unreachable_server(const struct plain_asker *asker)
 		asker->settings.port,
 		asker->why ? asker->why : "no server responds at this address");
 	asker->settings.on_answer(0, NULL, 0, &err, asker->settings.data);
+}
+
+/* evhttp would keep the headers of any number of "100 Continue", for which our requests do not ask,
+ * and the line of a chunk's size however long it is. Our servers send neither. */
+static int on_head(struct evhttp_request *request, void *data)
+{
+	struct plain_asker *asker = data;
+
+	if (evhttp_request_get_response_code(request) != CONTINUE &&
+	    !evhttp_find_header(evhttp_request_get_input_headers(request), "Transfer-Encoding"))
+		return 0;
+	asker->why = "its response is not that of a server of muster";
+	return -1;
 }
 
 /* Without a request, or without a status in it, there is no answer. */
@@ -110,6 +127,7 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 
 	asker->request = request;
 	evhttp_request_set_error_cb(request, on_error);
+	evhttp_request_set_header_cb(request, on_head);
 	evhttp_add_header(headers, "Host", asker->host);
 	if (body)
 		evhttp_add_header(headers, "Content-Type", "application/json");
@@ -145,6 +163,7 @@ int http_asker_new(struct loop *loop, const struct http_asker_settings *settings
 		mem_abort();
 	evhttp_connection_set_timeout(asker->connection,
 				      (int) (settings->patience / MSEC_PER_SECOND));
+	evhttp_connection_set_max_headers_size(asker->connection, HEAD_LIMIT);
 	evhttp_connection_set_max_body_size(asker->connection, (ev_ssize_t) settings->answer_limit);
 	*ret_asker = &asker->base;
 	return 0;

@@ -17,6 +17,8 @@
 
 /* Each costs about 60 KB. */
 #define IDLE_STREAMS 8
+/* Bytes of an answer's heads and trailers. libcurl's own limit omits the trailers. */
+#define HEAD_LIMIT ((size_t) 256 * 1024)
 
 struct call_list {
 	struct http_call *first, *last;
@@ -50,6 +52,7 @@ struct http_call {
 	bool has_server_time; /* the answer has a Date, … */
 	msec server_ahead; /* … which was this far ahead of our clock */
 
+	size_t head_len;
 	struct text body;
 	size_t limit;
 	msec output_idle, heard_at; /* by the monotonic clock */
@@ -222,13 +225,19 @@ static size_t on_http_call_bytes(char *bytes, size_t size, size_t len, void *dat
 	return call->is_cancelled ? 0 : len;
 }
 
-/* Called by libcurl for each line of the answer's head. */
+/* Called by libcurl for each line of the answer's heads and trailers. */
 static size_t on_response_header(char *line, size_t size, size_t len, void *data)
 {
 	struct http_call *call = data;
 	char *copy CLEANUP(mem_free_text) = mem_copy_bytes(line, len);
 
 	(void) size; /* 1 */
+	call->head_len += len;
+	if (call->head_len > HEAD_LIMIT) {
+		err_set(&call->err, ERR_LIMIT, "the headers of %s are larger than %zu bytes",
+			call->setup.target.origin, HEAD_LIMIT);
+		return 0;
+	}
 	if (strncasecmp(copy, "Date:", strlen("Date:")) != 0)
 		return len;
 	time_t seconds = curl_getdate(copy + strlen("Date:"), NULL);

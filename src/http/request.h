@@ -14,11 +14,11 @@ struct http_answer;
 /* Reports the end of a call. `answer` is NULL if there is none. Then `err` says why:
  * ERR_UNREACHABLE no connection, the server has not seen the request; ERR_IO the connection was
  * lost, or a time limit passed, the request may have taken effect; ERR_REFUSED the server's
- * certificate, or ours, was not accepted, or may_send returned false; ERR_LIMIT the answer is
- * larger than the limit; ERR_INVALID no such URL, or not HTTP. Otherwise `err` is NULL, whatever
- * the status: 404 is an answer. Both are set if the end of an answer was lost: it has the server's
- * status and the received part of the body. The answer and the call live until `on_done` returns. A
- * request is sent once: only the caller may repeat it. */
+ * certificate, or ours, was not accepted, or may_send returned false; ERR_LIMIT the answer, or
+ * its head, is larger than the limit; ERR_INVALID no such URL, or not HTTP. Otherwise `err` is
+ * NULL, whatever the status: 404 is an answer. Both are set if the end of an answer was lost: it
+ * has the server's status and the received part of the body. The answer and the call live until
+ * `on_done` returns. A request is sent once: only the caller may repeat it. */
 typedef void (*http_done_fn)(const struct http_answer *answer, const struct err *err, void *data);
 /* Receives bytes of a stream as they arrive. May cancel the call. */
 typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);
