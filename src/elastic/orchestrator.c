@@ -270,6 +270,14 @@ static bool is_post(struct http_call *call)
 	return false;
 }
 
+static bool is_from_browser(struct http_call *call)
+{
+	if (!http_call_is_from_browser(call))
+		return false;
+	answer_error(call, 403, "requests of browsers are rejected");
+	return true;
+}
+
 static void handle_member_request(struct orchestrator *orchestrator, struct http_call *call,
 				  const char *name, const char *id)
 {
@@ -407,7 +415,7 @@ static void on_orchestrator_call(struct http_call *call, void *data)
 		answer_error(call, 401, "missing or wrong bearer token");
 		return;
 	}
-	if ((member || drained) && !is_post(call))
+	if ((member || drained) && (!is_post(call) || is_from_browser(call)))
 		return;
 	if (member)
 		handle_member_request(data, call, name, member);

@@ -7,7 +7,9 @@
 #include <event2/http.h>
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/queue.h>
 
 /* Headers that must not occur twice; NULL: absent. */
@@ -86,16 +88,22 @@ static bool has_one_end(const struct evhttp_request *request, const struct singl
 	       (request->type != EVHTTP_REQ_HEAD || !length[strspn(length, "0")]);
 }
 
-static bool is_ip(const char *host)
+static bool is_own_address(const char *host, bool is_on_loopback)
 {
-	unsigned char bytes[sizeof(struct in6_addr)];
+	struct in_addr v4;
+	struct in6_addr v6;
 
-	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+	if (inet_pton(AF_INET, host, &v4) == 1)
+		return !is_on_loopback || ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	return inet_pton(AF_INET6, host, &v6) == 1 &&
+	       (!is_on_loopback || IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
-/* `host` may have a port. */
-static bool is_one_of(const char *host, const char *const *hosts)
+/* `host` may have a port; NULL: none is given. */
+static bool is_for_us(const char *host, const char *const *hosts, bool is_on_loopback)
 {
+	if (!host || !hosts)
+		return true;
 	bool is_bracketed = *host == '[';
 	char *name CLEANUP(mem_free_text) = mem_copy_text(host + is_bracketed);
 
@@ -103,16 +111,7 @@ static bool is_one_of(const char *host, const char *const *hosts)
 	for (; *hosts; hosts++)
 		if (text_equals_ignoring_case(name, *hosts))
 			return true;
-	return is_ip(name);
-}
-
-static bool is_for_us(const struct evhttp_request *request, const char *host,
-		      const char *const *hosts)
-{
-	const char *in_target = evhttp_uri_get_host(evhttp_request_get_evhttp_uri(request));
-
-	return !hosts ||
-	       ((!host || is_one_of(host, hosts)) && (!in_target || is_one_of(in_target, hosts)));
+	return is_own_address(name, is_on_loopback);
 }
 
 static bool is_of_host(const char *origin, const char *host)
@@ -131,7 +130,8 @@ static bool is_of_other_site(const struct single_headers *headers)
 	return headers->origin && !is_of_host(headers->origin, headers->host);
 }
 
-struct http_refusal http_refusal_of(const struct evhttp_request *request, const char *const *hosts)
+struct http_refusal http_refusal_of(const struct evhttp_request *request, const char *const *hosts,
+				    bool is_on_loopback)
 {
 	static const struct http_refusal none = {0}, bad = {400, "Bad Request"},
 					 other_version = {505, "HTTP Version Not Supported"},
@@ -145,9 +145,30 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 	    !read_headers(request->input_headers, &headers) || !has_one_end(request, &headers) ||
 	    (!headers.host && request->minor > 0))
 		return bad;
-	if (!is_for_us(request, headers.host, hosts))
+	const char *target = evhttp_uri_get_host(evhttp_request_get_evhttp_uri(request));
+
+	if (!is_for_us(headers.host, hosts, is_on_loopback) ||
+	    !is_for_us(target, hosts, is_on_loopback))
 		return misdirected;
 	if (is_of_other_site(&headers))
 		return forbidden;
 	return none;
+}
+
+/* Fetch Metadata is absent over plain HTTP to a network, the others are not. */
+bool http_is_from_browser(const struct evhttp_request *request)
+{
+	static const char *const names[] = {"Origin", "Referer", "Accept-Language",
+					    "Upgrade-Insecure-Requests"};
+	const struct evkeyval *header;
+
+	TAILQ_FOREACH(header, request->input_headers, next)
+	{
+		if (strncasecmp(header->key, "Sec-Fetch-", strlen("Sec-Fetch-")) == 0)
+			return true;
+		for (size_t i = 0; i < ARRAY_LEN(names); i++)
+			if (text_equals_ignoring_case(header->key, names[i]))
+				return true;
+	}
+	return false;
 }

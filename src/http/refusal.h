@@ -4,10 +4,14 @@
  *   9112, 5, 6 and 11.2): what one takes for a body is the next request to the other;
  * - requests of a page in a browser. A page of another site is marked by Origin, and what it embeds
  *   by Sec-Fetch-Site (W3C Fetch Metadata). A page whose name resolves to an address of this
- *   machine (DNS rebinding) is of the same site, but has its name in Host. */
+ *   machine (DNS rebinding) is of the same site, but has its name in Host. Browsers send
+ *   Sec-Fetch-Site only to addresses that they trust: not to the other spellings of loopback,
+ *   0.0.0.0, [::] and [::ffff:127.0.0.1]. */
 #pragma once
 
 #include "base/own.h"
+
+#include <stdbool.h>
 
 struct evhttp_request;
 
@@ -16,8 +20,11 @@ struct http_refusal {
 	const char *reason;
 };
 
-/* `hosts`, ending with NULL: the names that Host may have, with any port. IP addresses are always
- * allowed, since no page has one as its name. NULL: any. Callers send no Origin, or the host that
- * they name. */
-struct http_refusal http_refusal_of(const struct evhttp_request *request,
-				    const char *const *hosts) MUST_USE;
+/* `hosts`, ending with NULL: the names that Host may have, with any port. NULL: any. IP addresses
+ * are also allowed, since no page has one as its name; on loopback only 127.0.0.0/8 and ::1.
+ * Callers send no Origin, or the host that they name. */
+struct http_refusal http_refusal_of(const struct evhttp_request *request, const char *const *hosts,
+				    bool is_on_loopback) MUST_USE;
+
+/* Whether the request has a header that only browsers send. */
+bool http_is_from_browser(const struct evhttp_request *request);

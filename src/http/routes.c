@@ -85,7 +85,13 @@ static bool is_path(const struct http_route *route, const char *path, char **ret
 static bool is_method(const struct http_route *route, const char *method)
 {
 	return text_equals(method, route->method) ||
-	       (text_equals(method, "HEAD") && text_equals(route->method, "GET") && !route->acts);
+	       (text_equals(method, "HEAD") && text_equals(route->method, "GET") && !route->acts &&
+		!route->is_endless);
+}
+
+static bool is_to_act(const struct http_route *route)
+{
+	return route->acts || !text_equals(route->method, "GET");
 }
 
 static void add_word(struct text *list, const char *word)
@@ -118,6 +124,10 @@ void http_routes_call(const struct http_route *routes, const struct http_access 
 			add_word(&methods, route->method);
 			free(TAKE(name));
 			continue;
+		}
+		if (is_to_act(route) && http_call_is_from_browser(call)) {
+			http_answer_text(call, 403, "requests of browsers are rejected");
+			return;
 		}
 		if (!route->is_open && !http_access_is_given(call, access)) {
 			http_call_add_header(call, "WWW-Authenticate", "Bearer");

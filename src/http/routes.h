@@ -11,7 +11,9 @@ struct http_route {
 	const char *method; /* "GET" answers HEAD too */
 	const char *path; /* "/jobs"; a "*" matches one component */
 	bool is_open; /* needs no secret */
-	bool acts; /* a GET that changes something, or does not end by itself: HEAD is rejected */
+	bool acts; /* a GET that changes something: HEAD and browsers are rejected, as browsers are
+		      by other methods */
+	bool is_endless; /* a GET whose answer does not end by itself: HEAD is rejected */
 	/* Answers the call or holds it. `name` is the component of the "*" as it was sent, never
 	 * empty; NULL: no "*" in the path. */
 	void (*answer)(struct http_call *call, const char *name, void *data);
@@ -32,7 +34,8 @@ bool http_access_is_given(const struct http_call *call, const struct http_access
 bool http_is_same_secret(const char *given, const void *secret);
 
 /* Answers by the first matching route. 404 lists the paths, 405 the methods of the path. `routes`
- * ends with a NULL method. Callers without the secret get 401, except from open routes. */
+ * ends with a NULL method. Browsers get 403 from a route that acts, and callers without the secret
+ * 401, except from open routes. */
 void http_routes_call(const struct http_route *routes, const struct http_access *access,
 		      struct http_call *call, void *data);
 

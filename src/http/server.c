@@ -55,6 +55,7 @@ struct http_server {
 	struct evhttp *http;
 	struct evconnlistener *listener;
 	const struct timeval *patience;
+	bool is_on_loopback;
 	struct event *pause; /* until the next try to accept */
 	struct event *adoption;
 	struct bufferevent **newcomers;
@@ -276,7 +277,8 @@ static void send_http_refusal(struct evhttp_request *request, struct http_refusa
 static void on_request(struct evhttp_request *request, void *data)
 {
 	struct http_server *server = data;
-	const struct http_refusal refusal = http_refusal_of(request, server->settings.hosts);
+	const struct http_refusal refusal =
+		http_refusal_of(request, server->settings.hosts, server->is_on_loopback);
 
 	adopt_all(server);
 	if (refusal.status) {
@@ -340,6 +342,11 @@ const char *http_call_query(const struct http_call *call)
 const char *http_call_header(const struct http_call *call, const char *name)
 {
 	return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);
+}
+
+bool http_call_is_from_browser(const struct http_call *call)
+{
+	return http_is_from_browser(call->request);
 }
 
 const void *http_call_body(struct http_call *call, size_t *ret_len)
@@ -570,6 +577,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	server->settings = *settings;
 	server->base = base;
 	server->listener = listener;
+	server->is_on_loopback = listening_is_loopback(settings->listening->fd);
 	/* One queue for all connections, which have the same timeout, instead of a heap. */
 	server->patience = event_base_init_common_timeout(base, &patience);
 	server->pause = event_new(base, -1, 0, on_pause_over, server);

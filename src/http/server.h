@@ -11,6 +11,7 @@
 #include "http/listening.h"
 #include "io/loop.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct http_server;
@@ -24,8 +25,9 @@ typedef void (*http_call_fn)(struct http_call *call, void *data);
 struct http_server_settings {
 	const struct listening *listening; /* borrowed; stays open */
 	const struct http_tls *tls; /* NULL: none; must outlive the server */
-	const char *const *hosts; /* names allowed in Host, as well as IP addresses, ending with
-				     NULL; others get 421; NULL: any; must outlive the server */
+	const char *const *hosts; /* names allowed in Host, as well as IP addresses (on loopback:
+				     loopback ones), ending with NULL; others get 421; NULL: any;
+				     must outlive the server */
 	size_t header_limit; /* bytes of a request's line and headers; more gets 400 */
 	size_t body_limit; /* bytes of its body; more gets 413 */
 	size_t connection_limit; /* a new connection above it replaces the one that has waited
@@ -59,6 +61,9 @@ const char *http_call_path(const struct http_call *call); /* as it was sent, wit
 const char *http_call_query(const struct http_call *call); /* after the '?'; NULL: none */
 /* The header of this name in any case; NULL: none. */
 const char *http_call_header(const struct http_call *call, const char *name);
+/* Whether it has a header that only browsers send: no page and no link may cause what it asks for.
+ */
+bool http_call_is_from_browser(const struct http_call *call);
 const void *http_call_body(struct http_call *call, size_t *ret_len); /* NULL if empty */
 
 /* Holds the call, to be answered later. For a call that is already held, this replaces its

@@ -367,7 +367,7 @@ static const struct http_route routes[] = {
 	{.method = "GET", .path = "/jobs", .answer = list},
 	{.method = "GET", .path = "/jobs/*", .answer = answer_get_job},
 	{.method = "DELETE", .path = "/jobs/*", .answer = delete},
-	{.method = "GET", .path = "/jobs/*/log", .acts = true, .answer = get_log},
+	{.method = "GET", .path = "/jobs/*/log", .is_endless = true, .answer = get_log},
 	{.method = "GET", .path = "/metrics", .answer = answer_metrics},
 	{.method = "GET", .path = "/healthz", .is_open = true, .answer = http_answer_health},
 	{.method = "GET", .path = "/readyz", .is_open = true, .answer = answer_ready},

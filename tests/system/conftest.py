@@ -180,6 +180,13 @@ def closed_port():
         yield take
 
 
+@pytest.fixture(params=["Origin: http://localhost", "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Accept-Language: de",
+                        "referer: http://localhost/", "Upgrade-Insecure-Requests: 1"])
+def browser_header(request):
+    """One of the headers that only browsers send; here those of a page that may read."""
+    return dict([request.param.split(": ")])
+
+
 @pytest.fixture
 def muster(tmp_path):
     program = Muster(tmp_path)

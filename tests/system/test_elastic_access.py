@@ -52,6 +52,16 @@ def test_who_does_not_know_the_token_reads_nothing_and_joins_nothing(machines, t
     assert ask(machines, token) == (200, {"jobs": []}) and not machines.lines()
 
 
+def test_a_browser_changes_nothing(machines, browser_header):
+    start_orchestrator(machines)
+    for path in ("/v1/jobs/digits/members/a", "/v1/jobs/digits/drain"):
+        connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        connection.request("POST", path, "{}", browser_header | {"Host": "localhost"})
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())) == (403, {"error": "requests of browsers are rejected"})
+    assert ask(machines, None) == (200, {"jobs": []})
+
+
 def test_who_knows_the_token_trains(machines, token):
     start_orchestrator(machines, "--token-file", machines.muster.folder / "token.hash")
     for name in ("one", "two"):

@@ -96,11 +96,13 @@ def test_a_page_in_a_browser_reads_nothing_of_a_loopback_address(muster, address
     job = muster.start("run", "--metrics-listen", address, "--name", "story", "--", "sleep", 1000)
     connection = connection_to(read_line(job.stderr))
     port = connection.port
-    for host in (f"localhost:{port}", "LocalHost", f"127.0.0.1:{port}", f"[::1]:{port}", "localhost:1", "10.0.0.1"):
+    for host in (f"localhost:{port}", "LocalHost", f"127.0.0.1:{port}", f"[::1]:{port}", "localhost:1", "127.9.9.9"):
         assert ask(connection, Host=host)[0] == 200, host
-    for host in (f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "127.1", "", "evil@localhost"):
+    for host in (f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "127.1", "", "evil@localhost",
+                 "10.0.0.1", "0.0.0.0", f"0.0.0.0:{port}", "[::]", f"[::ffff:127.0.0.1]:{port}", "[::ffff:7f00:1]", "[fe80::1]"):
         assert ask(connection, Host=host)[0] == 421, host
-    assert ask(connection, f"http://evil.example:{port}/metrics", Host="localhost")[0] == 421
+    for host in (f"evil.example:{port}", "[::ffff:127.0.0.1]"):
+        assert ask(connection, f"http://{host}/metrics", Host="localhost")[0] == 421
     assert ask(connection, Host="localhost:1", Origin="http://localhost:1")[0] == 200
     for origin in ("http://evil.example", "null", "http://localhost:2", "http://localhost:1.evil.example", ""):
         assert ask(connection, Host="localhost:1", Origin=origin)[0] == 403, origin

@@ -129,6 +129,14 @@ def test_a_caller_without_the_secret_starts_nothing(muster):
     pod.end()
 
 
+def test_a_browser_changes_nothing(muster, browser_header):
+    pod = Pod(muster)
+    for method, path in (("POST", "/config"), ("GET", "/run"), ("POST", "/stop")):
+        assert pod.ask(method, path, json.dumps(CONFIG), headers=browser_header | {"Host": "localhost"}) == (
+            403, "requests of browsers are rejected\n")
+    assert pod.state() == "Waiting"
+
+
 def test_without_a_secret_it_has_to_be_allowed(muster):
     done = muster("pod-server", "--listen", "127.0.0.1:0", code=4)
     assert done.stderr.startswith("muster: no secret: any client that reaches this Pod could start its training; ")

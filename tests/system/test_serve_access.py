@@ -1,0 +1,49 @@
+"""`muster serve`: a request that creates or deletes a job is not a browser's."""
+
+import http.client
+import re
+import sys
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_until
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from http_server import HttpServer  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+CREATE = "/create?strategy=AllReduce&n_worker=1&img=localhost/image&name=test&server=muster"
+
+
+@pytest.fixture
+def master(muster, tmp_path):
+    """Asks for (method, path, headers), and gives the status; its cluster knows nothing."""
+    with HttpServer(lambda exchange: exchange.answer(404, "{}")) as cluster:
+        config = write_kubeconfig(tmp_path / "kubeconfig", cluster.origin)
+        serve = muster.start("serve", "--kubeconfig", config, "--listen", "127.0.0.1:0", "--image", "localhost/muster")
+        port = int(re.search(r":(\d+)/create", read_until(serve.stderr, "are created at")[-1])[1])
+
+        def ask(method, path, **headers):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
+            connection.request(method, path, headers=headers)
+            return connection.getresponse().status
+
+        ask.created = lambda: [exchange for exchange in cluster.exchanges if exchange.method != "GET"]
+        yield ask
+
+
+def test_a_browser_creates_and_deletes_nothing(master, browser_header):
+    for method, path in (("GET", CREATE), ("DELETE", "/jobs/test")):
+        assert master(method, path, **browser_header | {"Host": "localhost"}) == 403
+    for host in ("[::ffff:7f00:1]:7897", "0.0.0.0:7897", "[::]"):
+        assert master("GET", CREATE, Host=host) == 421
+    assert not master.created()
+    assert master("GET", CREATE) == 404  # the answer of the cluster
+    assert [exchange.method for exchange in master.created()] == ["POST"]
+
+
+def test_a_browser_may_read(master):
+    assert master("GET", "/healthz", **{"Sec-Fetch-Site": "none", "Accept-Language": "de"}) == 200
