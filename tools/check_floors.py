@@ -53,7 +53,7 @@ LIBRARIES = {
     "archive_entry": ["archive/library.h"],
     "jansson": ["base/json.c"],
     "yaml": ["base/yaml.c"],
-    "event": ["io/loop.c", "http/asker.c", "http/query.c", "http/refusal.c", "http/server.c", "http/tls.c"],
+    "event": ["io/loop.c", "http/asker.c", "http/framing.c", "http/query.c", "http/refusal.c", "http/server.c", "http/tls.c"],
     "openssl": ["http/certificate.c", "http/tls.c", "http/token.c"],
     "curl": ["http/failure.h", "http/pool.h", "http/setup.h", "http/target.c"],
     "wslay": ["http/websocket_frames.c"],

@@ -14,7 +14,7 @@
 
 /* Headers that must not occur twice; NULL: absent. */
 struct single_headers {
-	const char *host, *origin, *site, *length, *coding;
+	const char *host, *origin, *site, *coding;
 };
 
 static const char **single_header_place_of(struct single_headers *headers, const char *name)
@@ -25,8 +25,6 @@ static const char **single_header_place_of(struct single_headers *headers, const
 		return &headers->origin;
 	if (text_equals_ignoring_case(name, "Sec-Fetch-Site"))
 		return &headers->site;
-	if (text_equals_ignoring_case(name, "Content-Length"))
-		return &headers->length;
 	if (text_equals_ignoring_case(name, "Transfer-Encoding"))
 		return &headers->coding;
 	return NULL;
@@ -72,20 +70,6 @@ static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret
 static bool is_our_version(const struct evhttp_request *request)
 {
 	return request->major == 1 && request->minor >= 0;
-}
-
-/* evhttp does not read the body of a HEAD: it would become the next request. */
-static bool has_one_end(const struct evhttp_request *request, const struct single_headers *headers)
-{
-	const char *length = headers->length, *coding = headers->coding;
-
-	if (coding)
-		return !length && request->minor > 0 && request->type != EVHTTP_REQ_HEAD &&
-		       text_equals_ignoring_case(coding, "chunked");
-	if (!length)
-		return true;
-	return *length && !length[strspn(length, "0123456789")] &&
-	       (request->type != EVHTTP_REQ_HEAD || !length[strspn(length, "0")]);
 }
 
 static bool is_own_address(const char *host, bool is_on_loopback)
@@ -135,6 +119,7 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 {
 	static const struct http_refusal none = {0}, bad = {400, "Bad Request"},
 					 other_version = {505, "HTTP Version Not Supported"},
+					 no_length = {411, "Length Required"},
 					 misdirected = {421, "Misdirected Request"},
 					 forbidden = {403, "Forbidden"};
 	struct single_headers headers = {0};
@@ -142,9 +127,11 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 	if (!is_our_version(request))
 		return other_version;
 	if (!is_plain_header_value(request->uri) || strpbrk(request->uri, " \t") ||
-	    !read_headers(request->input_headers, &headers) || !has_one_end(request, &headers) ||
+	    !read_headers(request->input_headers, &headers) ||
 	    (!headers.host && request->minor > 0))
 		return bad;
+	if (headers.coding)
+		return no_length;
 	const char *target = evhttp_uri_get_host(evhttp_request_get_evhttp_uri(request));
 
 	if (!is_for_us(headers.host, hosts, is_on_loopback) ||

@@ -1,7 +1,8 @@
 /* Requests that our HTTP server rejects before it handles them, beyond what evhttp rejects:
  *
- * - requests that another program on the way could delimit differently or split into headers (RFC
- *   9112, 5, 6 and 11.2): what one takes for a body is the next request to the other;
+ * - requests that another program on the way could split into other headers, or whose length is
+ *   not given (RFC 9112, 5, 6 and 11.2; the rest is in http/framing.h): what one takes for a body
+ *   is the next request to the other;
  * - requests of a page in a browser. A page of another site is marked by Origin, and what it embeds
  *   by Sec-Fetch-Site (W3C Fetch Metadata). A page whose name resolves to an address of this
  *   machine (DNS rebinding) is of the same site, but has its name in Host. Browsers send

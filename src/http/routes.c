@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#define BEARER "Bearer "
 
 void http_answer_text(struct http_call *call, int status, const char *text)
 {
@@ -39,29 +36,10 @@ void http_answer_json(struct http_call *call, int status, const struct json *obj
 	http_call_answer(call, status, "application/json", text_of(&text), text.len);
 }
 
-bool http_is_same_secret(const char *given, const void *data)
-{
-	const char *secret = data;
-	size_t len = strlen(secret), given_len = strlen(given);
-	unsigned char difference = len != given_len;
-
-	for (size_t i = 0; i < given_len; i++)
-		difference |= (unsigned char) given[i] ^ (unsigned char) secret[i % (len + 1)];
-	return difference == 0;
-}
-
-/* RFC 6750, 2.1; the name of the scheme is case-insensitive (RFC 9110, 11.1). */
 bool http_access_is_given(const struct http_call *call, const struct http_access *access)
 {
-	const char *header = http_call_header(call, "Authorization");
-	const char *own = access->header ? http_call_header(call, access->header) : NULL;
-
-	if (!access->is_known)
-		return true;
-	if (own)
-		return access->is_known(own, access->secret);
-	return header && strncasecmp(header, BEARER, strlen(BEARER)) == 0 &&
-	       access->is_known(header + strlen(BEARER), access->secret);
+	return http_access_accepts(access, http_call_header(call, "Authorization"),
+				   access->header ? http_call_header(call, access->header) : NULL);
 }
 
 /* *ret_name is the `name` of `answer`; caller frees. */

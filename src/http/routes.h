@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "http/access.h"
 #include "http/server.h"
 
 #include <stdbool.h>
@@ -19,19 +20,8 @@ struct http_route {
 	void (*answer)(struct http_call *call, const char *name, void *data);
 };
 
-/* Whether `given` is the secret. Its duration depends only on the length of the text. */
-typedef bool (*http_secret_fn)(const char *given, const void *secret);
-
-struct http_access {
-	http_secret_fn is_known; /* NULL: no secret is required */
-	const void *secret;
-	const char *header; /* a header with just the secret, as an alternative; NULL: none */
-};
-
-/* Whether the caller gave the secret: as "Authorization: Bearer SECRET", or in the other header. */
+/* Whether the caller gave the secret. */
 bool http_access_is_given(const struct http_call *call, const struct http_access *access);
-/* An http_secret_fn for a secret that is a text. */
-bool http_is_same_secret(const char *given, const void *secret);
 
 /* Answers by the first matching route. 404 lists the paths, 405 the methods of the path. `routes`
  * ends with a NULL method. Browsers get 403 from a route that acts, and callers without the secret

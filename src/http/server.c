@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "http/framing.h"
 #include "http/refusal.h"
 #include "http/tls.h"
 
@@ -23,8 +24,7 @@
 #include <sys/time.h>
 
 #define STATUS_OUR_FAULT 500
-/* Overhead of headers and a body: sizes of chunks, ends of lines. */
-#define FRAMING_SIZE 1024
+#define LIMIT_KEPT_HEADS ((size_t) 8 * 1024 * 1024) /* bytes, of all connections */
 #define ONE_WRITE 8192 /* bytes that a write to an empty socket never splits */
 #define METHODS                                                                                    \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
@@ -32,6 +32,7 @@
 
 struct connection {
 	struct http_server *server;
+	struct http_framing *framing;
 	struct evhttp_connection *http;
 	evutil_socket_t fd;
 	struct event *deadline;
@@ -49,8 +50,15 @@ struct http_call {
 	void *data;
 };
 
+/* A connection before it is adopted. */
+struct newcomer {
+	struct bufferevent *stream;
+	struct http_framing *framing;
+};
+
 struct http_server {
 	struct http_server_settings settings;
+	struct http_framing_rules framing;
 	struct event_base *base;
 	struct evhttp *http;
 	struct evconnlistener *listener;
@@ -58,7 +66,7 @@ struct http_server {
 	bool is_on_loopback;
 	struct event *pause; /* until the next try to accept */
 	struct event *adoption;
-	struct bufferevent **newcomers;
+	struct newcomer *newcomers;
 	size_t n_newcomers;
 	size_t newcomers_capacity;
 	struct connection **connections; /* by descriptor */
@@ -142,6 +150,7 @@ static void on_closed(struct evhttp_connection *http, void *data)
 	if (call)
 		free_server_call(call);
 	server->connections[connection->fd] = NULL;
+	http_framing_free(connection->framing);
 	event_free(connection->deadline);
 	free(connection->path);
 	free(connection);
@@ -181,19 +190,22 @@ static void store_server_connection(struct http_server *server, struct connectio
 }
 
 /* If evhttp has freed a stream meanwhile, its callbacks are unset. */
-static void adopt(struct http_server *server, struct bufferevent *stream)
+static void adopt(struct http_server *server, const struct newcomer *newcomer)
 {
 	void *http = NULL;
 
-	bufferevent_getcb(stream, NULL, NULL, NULL, &http);
+	bufferevent_getcb(newcomer->stream, NULL, NULL, NULL, &http);
 	if (!http) {
+		http_framing_free(newcomer->framing);
 		count_down(server);
 		return;
 	}
 	struct connection *connection = mem_new(sizeof(*connection));
 
-	*connection = (struct connection){
-		.server = server, .http = http, .fd = bufferevent_getfd(stream)};
+	*connection = (struct connection){.server = server,
+					  .framing = newcomer->framing,
+					  .http = http,
+					  .fd = bufferevent_getfd(newcomer->stream)};
 	connection->deadline = event_new(server->base, -1, 0, on_deadline, connection);
 	store_server_connection(server, connection);
 	evhttp_connection_set_closecb(connection->http, on_closed, connection);
@@ -203,8 +215,8 @@ static void adopt(struct http_server *server, struct bufferevent *stream)
 static void adopt_all(struct http_server *server)
 {
 	for (size_t i = 0; i < server->n_newcomers; i++) {
-		adopt(server, server->newcomers[i]);
-		bufferevent_decref(server->newcomers[i]);
+		adopt(server, &server->newcomers[i]);
+		bufferevent_decref(server->newcomers[i].stream);
 	}
 	server->n_newcomers = 0;
 }
@@ -229,12 +241,13 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 
 	if (!stream)
 		mem_abort();
-	bufferevent_setwatermark(stream, EV_READ, 0,
-				 settings->header_limit + settings->body_limit + FRAMING_SIZE);
+	bufferevent_setwatermark(stream, EV_READ, 0, settings->header_limit + settings->body_limit);
 	bufferevent_incref(stream);
 	mem_grow(&server->newcomers, &server->newcomers_capacity, server->n_newcomers,
 		 sizeof(*server->newcomers));
-	server->newcomers[server->n_newcomers++] = stream;
+	server->newcomers[server->n_newcomers++] = (struct newcomer){
+		.stream = stream,
+		.framing = http_framing_new(&server->framing, bufferevent_get_input(stream))};
 	event_active(server->adoption, 0, 0);
 	server->n_connections++;
 	evict_waiting_connection(server);
@@ -575,6 +588,12 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	struct http_server *server = mem_new(sizeof(*server));
 
 	server->settings = *settings;
+	server->framing = (struct http_framing_rules){
+		.header_limit = settings->header_limit,
+		.body_limit = settings->body_limit,
+		.kept_limit = LIMIT_KEPT_HEADS,
+		.access = settings->access,
+	};
 	server->base = base;
 	server->listener = listener;
 	server->is_on_loopback = listening_is_loopback(settings->listening->fd);

@@ -1,13 +1,15 @@
 /* An HTTP/1.1 server on the loop, over libevent's evhttp. It knows nothing of what is served.
  *
  * Each caller's resources are limited from the start, and requests of browser pages and confused
- * proxies are rejected (http/refusal.h). A call is answered immediately, or held and answered
- * later; a caller that hangs up meanwhile is noticed. The program must ignore SIGPIPE. */
+ * proxies are rejected (http/refusal.h, http/framing.h). A call is answered immediately, or held
+ * and answered later; a caller that hangs up meanwhile is noticed. The program must ignore SIGPIPE.
+ */
 #pragma once
 
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "http/access.h"
 #include "http/listening.h"
 #include "io/loop.h"
 
@@ -28,6 +30,9 @@ struct http_server_settings {
 	const char *const *hosts; /* names allowed in Host, as well as IP addresses (on loopback:
 				     loopback ones), ending with NULL; others get 421; NULL: any;
 				     must outlive the server */
+	const struct http_access *access; /* of a caller who does not give the secret, no body is
+					     read: its call has none; on_call answers it. NULL: no
+					     secret is required; must outlive the server */
 	size_t header_limit; /* bytes of a request's line and headers; more gets 400 */
 	size_t body_limit; /* bytes of its body; more gets 413 */
 	size_t connection_limit; /* a new connection above it replaces the one that has waited

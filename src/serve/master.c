@@ -26,6 +26,7 @@
 
 struct master {
 	struct master_settings settings;
+	struct http_access access;
 	struct http_server *server;
 	struct asked *first; /* calls in progress */
 	int n_creations; /* permitted now … */
@@ -378,10 +379,7 @@ static void on_master_call(struct http_call *http, void *data)
 {
 	const struct master *master = data;
 
-	const struct token_hash *token = master->settings.token;
-	const struct http_access access = {token ? token_is_known : NULL, token};
-
-	http_routes_call(routes, &access, http, data);
+	http_routes_call(routes, &master->access, http, data);
 }
 
 /* The master. */
@@ -393,6 +391,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 		.listening = settings->listening,
 		.tls = settings->tls,
 		.hosts = http_hosts_of(settings->listening),
+		.access = &master->access,
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = MOST_CONNECTIONS,
@@ -402,6 +401,8 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	};
 
 	master->settings = *settings;
+	master->access =
+		(struct http_access){settings->token ? token_is_known : NULL, settings->token};
 	master->n_creations = MOST_CREATIONS;
 	master->counted_at = loop_monotonic_now();
 	int rc = http_server_new(settings->host.loop, &server, &master->server, err);

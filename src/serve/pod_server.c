@@ -32,6 +32,7 @@ static const char *const state_words[] = {"Waiting", "Configured", "Running", "E
 
 struct pod_server {
 	const struct pod_server_settings *settings;
+	struct http_access access;
 	struct loop *loop;
 	struct http_server *server;
 	struct pod_config config;
@@ -324,14 +325,8 @@ static const struct http_route routes[] = {
 static void on_pod_server_call(struct http_call *call, void *data)
 {
 	const struct pod_server *server = data;
-	const char *secret = server->settings->secret;
-	const struct http_access access = {
-		.is_known = secret ? http_is_same_secret : NULL,
-		.secret = secret,
-		.header = POD_SECRET_HEADER,
-	};
 
-	http_routes_call(routes, &access, call, data);
+	http_routes_call(routes, &server->access, call, data);
 }
 
 /* The server. */
@@ -341,6 +336,7 @@ static int start_pod_server(struct pod_server *server, struct err *err)
 	const struct http_server_settings settings = {
 		.listening = server->settings->listening,
 		.hosts = http_local_hosts,
+		.access = &server->access,
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_CLUSTER_SPEC,
 		.connection_limit = MOST_CONNECTIONS,
@@ -353,6 +349,11 @@ static int start_pod_server(struct pod_server *server, struct err *err)
 
 	if (rc < 0)
 		return rc;
+	server->access = (struct http_access){
+		.is_known = server->settings->secret ? http_is_same_secret : NULL,
+		.secret = server->settings->secret,
+		.header = POD_SECRET_HEADER,
+	};
 	server->child_signal = loop_watch_signal(server->loop, SIGCHLD, on_child_signal, server);
 	server->term_signal = loop_watch_signal(server->loop, SIGTERM, on_end_signal, server);
 	server->int_signal = loop_watch_signal(server->loop, SIGINT, on_end_signal, server);

@@ -52,6 +52,21 @@ def test_who_does_not_know_the_token_reads_nothing_and_joins_nothing(machines, t
     assert ask(machines, token) == (200, {"jobs": []}) and not machines.lines()
 
 
+def test_without_the_token_a_body_is_not_read(machines, token):
+    """The answer comes before the body, which is dropped when it comes."""
+    start_orchestrator(machines, "--token-file", machines.muster.folder / "token.hash")
+    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection.putrequest("POST", "/v1/jobs/digits/members/a")
+    connection.putheader("Content-Length", "90000")
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())) == (401, {"error": "missing or wrong bearer token"})
+    connection.sock.sendall(b"GET /v1/jobs/x HTTP/1.1\r\n\r\n".ljust(90000, b"\n"))
+    connection.request("GET", "/v1/jobs", headers={"Authorization": f"Bearer {token}"})
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())) == (200, {"jobs": []})
+
+
 def test_a_browser_changes_nothing(machines, browser_header):
     start_orchestrator(machines)
     for path in ("/v1/jobs/digits/members/a", "/v1/jobs/digits/drain"):

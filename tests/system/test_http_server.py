@@ -110,7 +110,6 @@ def test_what_is_asked_is_what_is_answered(server):
     assert server.ask("/ok") == (200, b"ok\n")
     assert server.ask("/a%20b/?x=1&y", "PUT", headers={"X-ONE": "one"}) == (200, b"PUT /a%20b/ x=1&y one\n")
     assert server.ask("/echo", "POST", b"\x00\xff" * 5000) == (200, b"\x00\xff" * 5000)
-    assert server.ask("/echo", "POST", iter([b"one", b"two"])) == (200, b"onetwo")
     assert server.ask("/forget") == (500, b"")
     assert server.ask("/ok", "HEAD") == (200, b"")
     assert len(server.ask("/large")[1]) == 64 << 20
@@ -178,10 +177,10 @@ def test_a_caller_may_shut_down_its_side_when_it_has_sent_all(path):
     (b"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\n", 413),
     (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
     (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400),
-    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", 413),
-    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 413),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n", 411),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", 411),
     (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n400\r\n" +
-     (b"x" * 1024 + b"\r\n400\r\n") * 20, 413),
+     (b"x" * 1024 + b"\r\n400\r\n") * 20, 411),
     (b"no request\r\n\r\n", 400),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) + b"\n\n", 400),
     (b"GET /ok HTTP/1.1\r\nno header\r\n\r\n", 400),
@@ -221,20 +220,26 @@ CHUNKED, NEXT = b"Transfer-Encoding: chunked", b"GET /ok HTTP/1.1\r\nHost: x\r\n
     ([b"Transfer-Encoding:", b" chunked"], b"0\r\n\r\n"),
     ([b"Transfer-Encoding : chunked"], b"0\r\n\r\n"),
     ([CHUNKED], b"5;x=y\r\n12345\r\n0\r\n\r\n"),
+    *(([CHUNKED], size + b"\r\n1234567\r\n0\r\n\r\n") for size in (b"0x7", b"+7", b" 7", b"7 ", b"7 junk", b"7\0", b"-1", b"")),
+    ([b"Content-Length: 0\0 5"], b"12345"),
+    ([b"Content-Length: 5\0"], b"12345"),
+    ([b"\0Content-Length: 5"], b"12345"),
+    ([b"X: \0", b"Content-Length: 5"], b"12345"),
+    ([b"Content-Length: 0", b" 5"], b"12345"),
     ([b"Host: y"], b""),
     ([b": x"], b""),
     ([b"(X): x"], b""),
     ([b"X y: x"], b""),
     ([b"X: x\rContent-Length: 5"], b""),
     ([b"X: \x01"], b""),
-], ids=range(23))
+], ids=range(36))
 @pytest.mark.parametrize("method", [b"POST", b"GET"])
 def test_a_request_that_another_could_end_elsewhere_is_refused(method, headers, body):
     """What lies behind it would be a request to one of the two, and part of a body to the other (RFC 9112, 11.2)."""
     with serving() as server:
         head = b"\r\n".join([method + b" /echo HTTP/1.1", b"Host: x", *headers])
         answer = exchange(server, head + b"\r\n\r\n" + body + NEXT)
-        assert not answer or status_of(answer) in (400, 413)
+        assert not answer or status_of(answer) in (400, 411)
         assert answer.count(b"HTTP/1.1 ") <= 1
 
 
@@ -243,19 +248,19 @@ def test_a_request_that_another_could_end_elsewhere_is_refused(method, headers, 
     b"HEAD /ok HTTP/1.1\r\nHost: x\r\n" + CHUNKED + b"\r\n\r\n0\r\n\r\n",
     b"POST /echo HTTP/1.0\r\nHost: x\r\n" + CHUNKED + b"\r\n\r\n0\r\n\r\n",
     b"GET /ok HTTP/1.1\r\n\r\n", b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /a\x7f HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /ok HTTP/1.1\r\n Host: x\r\n\r\n"], ids=range(7))
+    b"GET /ok HTTP/1.1\r\n Host: x\r\n\r\n", b"GET /ok HTTP/1.1\r\nHost: x\0.example\r\n\r\n",
+    b"GET /ok\0 HTTP/1.1\r\nHost: x\r\n\r\n", b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345"], ids=range(10))
 def test_so_is_one_whose_parts_are_not_clear(text):
     with serving() as server:
         answer = exchange(server, text + NEXT)
-        assert not answer or status_of(answer) == 400
+        assert not answer or status_of(answer) in (400, 411)
         assert answer.count(b"HTTP/1.1 ") <= 1
 
 
 def test_what_is_unusual_and_clear_is_served():
     with serving() as server:
         for text, said in ((b"GET /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345", b"12345"),
-                           (b"POST /echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: CHUNKED\r\n\r\n5\r\n12345\r\n0\r\n\r\n", b"12345"),
-                           (b"POST /echo HTTP/1.1\r\nHost: x\r\n" + CHUNKED + b"\r\n\r\n1\r\n!\r\n0\r\nHost: y\r\n\r\n", b"!"),
+                           (b"POST /echo HTTP/1.1\nhost: x\ncontent-length:   005 \n\n1\r\n\r\n", b"1\r\n\r\n"),
                            (b"HEAD /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", b"Content-Length: 3"),
                            (b"GET /a HTTP/1.1\r\nHost: x\r\nX-One: a\r\n b\r\n\r\n", b"GET /a - a b"),
                            (b"GET /ok HTTP/1.0\r\n\r\n", b"ok")):
@@ -265,9 +270,7 @@ def test_what_is_unusual_and_clear_is_served():
 
 @pytest.mark.parametrize("beginning", [
     b"", b"GET /ok HT", b"GET /ok HTTP/1.1\r\nHost", b"POST /echo HTTP/1.1\r\nContent-Length: 9\r\n\r\n1234",
-    b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 3 * BODY,  # a size without an end
-    b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"\r\n" * 3 * BODY,
-], ids=range(6))
+], ids=range(4))
 def test_a_request_that_does_not_come_to_its_end_is_given_up(beginning):
     with serving(patience=A_SHORT_TIME) as server, server.connect() as connection:
         with contextlib.suppress(ConnectionError):

@@ -111,6 +111,15 @@ def test_a_body_beyond_the_limit_is_not_waited_for(muster):
     assert connection.getresponse().status == 413
 
 
+def test_without_the_secret_a_body_is_not_waited_for(muster):
+    pod = Pod(muster)
+    connection = http.client.HTTPConnection("127.0.0.1", pod.port, timeout=LIMIT)
+    connection.putrequest("POST", "/config")
+    connection.putheader("Content-Length", "1000000")
+    connection.endheaders()
+    assert connection.getresponse().status == 401
+
+
 def test_a_caller_without_the_secret_starts_nothing(muster):
     pod = Pod(muster)
     for method, path in (("POST", "/config"), ("GET", "/run"), ("GET", "/status"), ("POST", "/stop")):

@@ -1,0 +1,31 @@
+/* Where each request of a connection ends, decided on its raw bytes before evhttp sees them. evhttp
+ * cuts lines at a NUL, reads the size of a chunk as C reads numbers, and reads a whole body before
+ * anyone may reject the request.
+ *
+ * A head is kept back until it is complete. Instead of one with a NUL, with a length that is not
+ * one decimal number, or with more bytes than allowed, evhttp gets a line that it answers with 400;
+ * instead of one with a Transfer-Encoding, a request that http/refusal.h answers with 411. Of a
+ * caller who does not give the secret, evhttp gets the head with a length of 0, and the body is
+ * dropped as it arrives. */
+#pragma once
+
+#include "http/access.h"
+
+#include <stddef.h>
+
+struct evbuffer;
+
+/* For all connections of a server. */
+struct http_framing_rules {
+	size_t header_limit, body_limit; /* bytes */
+	size_t kept_limit; /* bytes of all incomplete heads together */
+	size_t n_kept;
+	const struct http_access *access; /* NULL: no secret is required */
+};
+
+struct http_framing;
+
+/* `input` is where evhttp reads; bytes that are added to it pass through the framing. */
+struct http_framing *http_framing_new(struct http_framing_rules *rules,
+				      struct evbuffer *input) MUST_USE;
+void http_framing_free(struct http_framing *framing); /* while `input` exists; NULL is fine */
