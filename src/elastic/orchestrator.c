@@ -417,12 +417,14 @@ static void on_orchestrator_call(struct http_call *call, void *data)
 	}
 	if ((member || drained) && (!is_post(call) || is_from_browser(call)))
 		return;
-	if (member)
+	if (member) {
+		http_call_report_end(call);
 		handle_member_request(data, call, name, member);
-	else if (drained)
+	} else if (drained) {
 		drain(data, call, drained);
-	else if (is_read(call))
+	} else if (is_read(call)) {
 		answer_reader(data, call, path);
+	}
 }
 
 static void on_member_connection_end(const char *path, void *data)

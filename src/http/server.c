@@ -38,7 +38,7 @@ struct connection {
 	struct event *deadline;
 	uint64_t waits_since; /* for a request, in waits of the server; 0: not waiting */
 	struct http_call *call; /* NULL: none, or already answered */
-	char *path; /* of the last call, for on_end; NULL: not needed */
+	char *path; /* of the last call, for on_end; NULL: its end is not reported */
 };
 
 struct http_call {
@@ -307,10 +307,7 @@ static void on_request(struct evhttp_request *request, void *data)
 	connection->call = call;
 	connection->waits_since = 0;
 	mind_limit(server);
-	if (server->settings.on_end) {
-		free(connection->path);
-		connection->path = mem_copy_text(http_call_path(call));
-	}
+	free(TAKE(connection->path));
 	server->settings.on_call(call, server->settings.data);
 	if (connection->call == call && !call->hang_up)
 		http_call_answer(call, STATUS_OUR_FAULT, "text/plain", "", 0);
@@ -396,6 +393,14 @@ void http_call_hold(struct http_call *call, http_call_fn on_gone, void *data)
 				  EV_READ | EV_CLOSED | EV_ET | EV_PERSIST, on_maybe_hang_up, call);
 	event_add(call->hang_up, NULL);
 	event_del(connection->deadline);
+}
+
+void http_call_report_end(struct http_call *call)
+{
+	struct connection *connection = call->connection;
+
+	free(connection->path);
+	connection->path = mem_copy_text(http_call_path(call));
 }
 
 void http_call_add_header(struct http_call *call, const char *name, const char *value)

@@ -41,8 +41,8 @@ struct http_server_settings {
 	msec patience; /* closes a connection without a complete request, or whose answer is not
 			  read, for this long; at least a second */
 	http_call_fn on_call; /* answers the call or holds it; otherwise the call gets 500 */
-	/* A connection ended whose last call, to this path, was complete, or whose held call has no
-	 * on_gone. NULL: not reported. */
+	/* A connection ended whose last call, to this path, was marked by http_call_report_end, and
+	 * is answered or has no on_gone. NULL: no call is marked. */
 	void (*on_end)(const char *path, void *data);
 	void *data;
 };
@@ -75,6 +75,9 @@ const void *http_call_body(struct http_call *call, size_t *ret_len); /* NULL if 
  * callback. `on_gone` is called once if the caller hangs up before the answer; then the call no
  * longer exists. A caller that has shut down its sending side counts as hung up. */
 void http_call_hold(struct http_call *call, http_call_fn on_gone, void *data);
+/* Has the end of the call's connection reported by on_end: for a call that was accepted. Call it
+ * before the answer. */
+void http_call_report_end(struct http_call *call);
 /* Call it before the answer or its beginning, any number of times. */
 void http_call_add_header(struct http_call *call, const char *name, const char *value);
 /* Answers and frees the call. `type` is the Content-Type; the bytes are copied. */

@@ -39,7 +39,7 @@ struct pod_server {
 	enum pod_state state;
 	pid_t pid; /* of the training; 0: it is not running */
 	int exit_code;
-	bool has_last_answer; /* an answer is being sent that reports our exit */
+	int n_last_answers; /* answers that report our exit, and are being sent */
 
 	/* Its output. */
 	int pipe_fd; /* -1: at its end, or not started */
@@ -82,7 +82,7 @@ static void end_if_all_is_written(void *data)
 	if (server->output)
 		loop_watch_enable(server->output, !is_held_up);
 	if (server->state == POD_ENDED && server->pipe_fd < 0 && !is_held_up &&
-	    !server->has_last_answer)
+	    server->n_last_answers == 0)
 		loop_stop(server->loop);
 }
 
@@ -229,17 +229,18 @@ static void on_end_signal(int number, void *data)
 static void answer_last(struct pod_server *server, struct http_call *call, int status,
 			const char *text)
 {
-	server->has_last_answer = true;
+	server->n_last_answers++;
+	http_call_report_end(call);
 	http_call_add_header(call, "Connection", "close");
 	http_answer_text(call, status, text);
 }
 
-static void on_connection_end(const char *path, void *data)
+static void on_last_answer_end(const char *path, void *data)
 {
 	struct pod_server *server = data;
 
-	if (text_equals(path, "/run") || text_equals(path, "/stop"))
-		server->has_last_answer = false;
+	(void) path;
+	server->n_last_answers--;
 	end_if_all_is_written(server);
 }
 
@@ -342,7 +343,7 @@ static int start_pod_server(struct pod_server *server, struct err *err)
 		.connection_limit = MOST_CONNECTIONS,
 		.patience = 30 * MSEC_PER_SECOND,
 		.on_call = on_pod_server_call,
-		.on_end = on_connection_end,
+		.on_end = on_last_answer_end,
 		.data = server,
 	};
 	int rc = loop_new(&server->loop, err);

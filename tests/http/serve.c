@@ -3,7 +3,7 @@
  *
  *   http_serve ADDRESS HEADER_LIMIT BODY_LIMIT CONNECTION_LIMIT PATIENCE_SECONDS [CERTIFICATE KEY]
  *
- * Says "listening ADDRESS", "held" and "gone" on standard output. */
+ * Says "listening ADDRESS", "held", "gone" and "end PATH" on standard output. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "http/server.h"
@@ -108,7 +108,10 @@ static void on_call(struct http_call *call, void *data)
 	const char *path = http_call_path(call);
 	size_t len;
 
-	if (text_equals(path, "/pieces")) {
+	if (text_equals(path, "/report")) {
+		http_call_report_end(call);
+		answer(call, 200, "ok\n");
+	} else if (text_equals(path, "/pieces")) {
 		begin_pieces(call, program);
 	} else if (text_equals(path, "/ok")) {
 		answer(call, 200, "ok\n");
@@ -132,6 +135,13 @@ static void on_call(struct http_call *call, void *data)
 	} else if (!text_equals(path, "/forget")) {
 		describe(call);
 	}
+}
+
+static void on_end(const char *path, void *data)
+{
+	(void) data;
+	printf("end %s\n", path);
+	fflush(stdout);
 }
 
 static void on_input(void *data)
@@ -169,6 +179,7 @@ static int serve(struct program *program, char **words, struct http_tls *tls, st
 		.connection_limit = number(words[3]),
 		.patience = (msec) number(words[4]) * MSEC_PER_SECOND,
 		.on_call = on_call,
+		.on_end = on_end,
 		.data = program,
 	};
 	int rc = listening_open(words[0], &listening, err);

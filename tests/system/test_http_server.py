@@ -143,6 +143,18 @@ def test_a_held_caller_that_is_reset_and_one_that_has_sent_more(server):
         assert re.findall(rb"released|ok|GET /a", read_to_end(eager)) == [b"released", b"ok", b"ok", b"ok", b"GET /a"]
 
 
+def test_the_end_of_a_connection_is_told_if_its_last_call_was_accepted(server):
+    for paths, said in ((["/ok"], None), (["/report", "/ok"], None), (["/ok", "/report"], "end /report")):
+        with contextlib.closing(server.client()) as client:
+            for path in paths:
+                client.request("GET", path)
+                assert client.getresponse().read() == b"ok\n"
+        if said:
+            assert server.said() == said
+        while server.ask("/connections") != (200, b"1 0\n"):
+            pass
+
+
 def test_calls_that_are_held_when_the_server_ends_are_told(server):
     with server.connect() as connection:
         connection.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
