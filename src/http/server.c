@@ -228,6 +228,11 @@ static void on_adoption(evutil_socket_t fd, short what, void *data)
 	adopt_all(data);
 }
 
+static size_t input_limit_of(const struct http_server *server)
+{
+	return server->settings.header_limit + server->settings.body_limit;
+}
+
 /* Called before any byte of the stream is read. Its input buffer is also limited to the size of a
  * request, so that endless input waits in the kernel. */
 static struct bufferevent *make_stream(struct event_base *base, void *data)
@@ -241,7 +246,7 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 
 	if (!stream)
 		mem_abort();
-	bufferevent_setwatermark(stream, EV_READ, 0, settings->header_limit + settings->body_limit);
+	bufferevent_setwatermark(stream, EV_READ, 0, input_limit_of(server));
 	bufferevent_incref(stream);
 	mem_grow(&server->newcomers, &server->newcomers_capacity, server->n_newcomers,
 		 sizeof(*server->newcomers));
@@ -367,14 +372,24 @@ const void *http_call_body(struct http_call *call, size_t *ret_len)
 	return evbuffer_pullup(body, -1);
 }
 
-/* Bytes arrived. They may be more requests; only an end matters. */
+/* During an answer in pieces, evhttp reads, and its events make the descriptor level-triggered:
+ * bytes that find no room would be reported forever. */
+static bool is_flooded(const struct http_call *call)
+{
+	struct bufferevent *stream = evhttp_connection_get_bufferevent(call->connection->http);
+
+	return call->on_taken && evbuffer_get_length(bufferevent_get_input(stream)) >=
+					 input_limit_of(call->connection->server);
+}
+
+/* Bytes arrived. They may be more requests; only an end matters, or a flood. */
 static void on_maybe_hang_up(evutil_socket_t fd, short what, void *data)
 {
 	struct http_call *call = data;
 	struct pollfd seen = {.fd = fd, .events = POLLRDHUP};
 
 	(void) what;
-	if (poll(&seen, 1, 0) > 0)
+	if (poll(&seen, 1, 0) > 0 || is_flooded(call))
 		evhttp_connection_free(call->connection->http);
 }
 

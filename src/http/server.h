@@ -94,7 +94,8 @@ void http_call_answer_body(struct http_call *call, int status, const char *type,
 
 /* Begins the answer of a held call; its bytes are sent piece by piece until http_call_end.
  * `on_taken` is called whenever the caller has read all that was sent so far. A caller that reads
- * nothing during the server's `patience` is disconnected. */
+ * nothing during the server's `patience`, or meanwhile sends requests beyond the limits of one, is
+ * disconnected. */
 void http_call_begin(struct http_call *call, int status, const char *type, http_call_fn on_taken);
 void http_call_send(struct http_call *call, const void *bytes, size_t len);
 /* Bytes sent but not yet read by the caller. A sender of an endless answer must limit them. */

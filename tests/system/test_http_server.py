@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import os
 import pathlib
 import re
 import select
@@ -338,6 +339,33 @@ def test_an_answer_in_pieces_may_take_long_and_one_that_is_not_taken_is_given_up
             slow.recv(PIECE)
         assert slow.recv(PIECE)
         assert server.said() == "gone"
+
+
+def cpu_time_of(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_who_asks_on_and_reads_nothing_of_an_answer_in_pieces_is_given_up():
+    """What it sends fills the input, and would be reported again and again."""
+    with serving() as server, server.connect() as eager:
+        eager.sendall(b"GET /pieces?1000000 HTTP/1.1\r\nHost: x\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            for _ in range(10000):
+                eager.sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        assert server.said() == "gone"
+        assert server.ask("/connections") == (200, b"1 0\n")
+
+
+def test_who_reads_nothing_of_an_answer_in_pieces_costs_no_time():
+    with serving() as server, contextlib.ExitStack() as stack:
+        before = cpu_time_of(server.process)
+        for more in (b"", b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n", b"x" * 2 * HEADERS, b"x" * 20 * BODY):
+            connection = stack.enter_context(server.connect())
+            connection.sendall(b"GET /pieces?1000000 HTTP/1.1\r\nHost: x\r\n\r\n" + more)
+        assert server.ask("/ok") == (200, b"ok\n")
+        assert not select.select([server.process.stdout], [], [], 2)[0]
+        assert cpu_time_of(server.process) - before < 1
 
 
 def test_what_is_held_may_take_longer_than_the_patience():
