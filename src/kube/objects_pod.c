@@ -7,6 +7,7 @@
 #include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
+#include "spec/pod_hardening.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 
@@ -25,128 +26,6 @@
 #define CLUSTER_IN_POD_MAX 4096
 #define CLUSTER_KEY "cluster"
 #define CLUSTER_VARIABLE "MUSTER_CLUSTER"
-
-/* Security settings. */
-
-#define USER 1000 /* the usual first human user, unused in most images */
-#define TEMPORARY_FOLDER "/tmp"
-#define TEMPORARY_VOLUME "muster-tmp"
-
-static bool says_who_runs(const struct json *security)
-{
-	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_get(security, members[i]))
-			return true;
-	return json_as_bool(json_get(security, "privileged"), false);
-}
-
-static void set_integer_if_absent(struct json *object, const char *key, int64_t value)
-{
-	if (!json_get(object, key))
-		json_set_integer(object, key, value);
-}
-
-static void set_bool_if_absent(struct json *object, const char *key, bool value)
-{
-	if (!json_get(object, key))
-		json_set_bool(object, key, value);
-}
-
-static void set_home(struct json *container)
-{
-	struct json *env = json_array_at(container, "env");
-	struct json *entry;
-
-	if (pod_template_find(env, "name", "HOME"))
-		return;
-	entry = json_new_object();
-	json_set_string(entry, "name", "HOME");
-	json_set_string(entry, "value", TEMPORARY_FOLDER);
-	json_append(env, entry);
-}
-
-/* A minimal image has no /tmp, or one that belongs to root. */
-static void add_temporary_folder(struct json *spec, struct json *container)
-{
-	struct json *volume, *mount;
-
-	if (pod_template_find(json_get(container, "volumeMounts"), "mountPath", TEMPORARY_FOLDER))
-		return;
-	volume = json_new_object();
-	json_set_string(volume, "name", TEMPORARY_VOLUME);
-	(void) json_object_at(volume, "emptyDir");
-	json_append(json_array_at(spec, "volumes"), volume);
-	mount = json_new_object();
-	json_set_string(mount, "name", TEMPORARY_VOLUME);
-	json_set_string(mount, "mountPath", TEMPORARY_FOLDER);
-	json_append(json_array_at(container, "volumeMounts"), mount);
-}
-
-static void choose_user(struct json *spec, struct json *container)
-{
-	struct json *security = json_get(spec, "securityContext");
-
-	json_set_bool(security, "runAsNonRoot", true);
-	json_set_integer(security, "runAsUser", USER);
-	json_set_integer(security, "runAsGroup", USER);
-	set_integer_if_absent(security, "fsGroup", USER);
-	set_home(container);
-	add_temporary_folder(spec, container);
-}
-
-static void set_seccomp_profile(struct json *security)
-{
-	if (!json_get(security, "seccompProfile"))
-		json_set_string(json_object_at(security, "seccompProfile"), "type",
-				"RuntimeDefault");
-}
-
-/* Privileged containers are rejected with allowPrivilegeEscalation: false. */
-static void harden_container(struct json *container)
-{
-	struct json *security = json_object_at(container, "securityContext");
-	struct json *drop;
-
-	if (json_as_bool(json_get(security, "privileged"), false))
-		return;
-	set_bool_if_absent(security, "allowPrivilegeEscalation", false);
-	if (json_get(security, "capabilities"))
-		return;
-	drop = json_new_array();
-	json_append(drop, json_new_string("ALL"));
-	json_set(json_object_at(security, "capabilities"), "drop", drop);
-}
-
-static void harden_containers(const struct json *containers)
-{
-	for (size_t i = 0; i < json_count(containers); i++)
-		harden_container(json_at(containers, i));
-}
-
-/* Makes a Pod comply with Pod Security's level "restricted", in each field that the template omits.
- * The settings are: user and group 1000 (also as fsGroup, so that volumes are writable), no root,
- * the run-time's seccomp profile, and for each container no new privileges and no capabilities. No
- * service account token is mounted unless one is named. A template that chooses its user
- * (runAsUser, runAsGroup or runAsNonRoot of the Pod or of the training container), or requests
- * privileges, is left unchanged.
- *
- * The chosen user gets an empty /tmp, which is also HOME. The root file system stays writable,
- * because images write where they like. Source:
- * https://kubernetes.io/docs/concepts/security/pod-security-standards/. */
-static void harden(struct json *spec, struct json *container)
-{
-	struct json *security = json_object_at(spec, "securityContext");
-
-	if (!says_who_runs(security) && !says_who_runs(json_get(container, "securityContext")))
-		choose_user(spec, container);
-	set_seccomp_profile(security);
-	harden_containers(json_get(spec, "initContainers"));
-	harden_containers(json_get(spec, "containers"));
-	if (!json_get(spec, "serviceAccountName"))
-		set_bool_if_absent(spec, "automountServiceAccountToken", false);
-}
 
 struct objects {
 	const struct job *job;
@@ -421,6 +300,6 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 	set_port(role, container);
 	set_defaults(job, spec);
 	fetch_sidecar_add(job, role, index, spec, container);
-	harden(spec, container);
+	pod_harden(spec, container);
 	return pod;
 }

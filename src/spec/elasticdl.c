@@ -7,6 +7,7 @@
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_config.h"
+#include "spec/pod_hardening.h"
 #include "spec/pod_template.h"
 
 #include <string.h>
@@ -203,6 +204,8 @@ static void add_server_init_container(struct json *spec, struct json *container,
 	add_secret_variable(container, manner);
 }
 
+/* The client chooses the image, so the Pod gets nothing that the master's own template does not
+ * give. Its user stays the image's: old images write into their own files. */
 static struct json *template_new(const struct json *built, const char *type,
 				 const struct elasticdl_request *request,
 				 const struct elasticdl_manner *manner)
@@ -221,8 +224,12 @@ static struct json *template_new(const struct json *built, const char *type,
 		add_server_init_container(json_get(template, "spec"), container, manner);
 	else
 		json_remove(container, "command");
-	return manner->template ? pod_template_laid_over(manner->template, template)
-				: json_ref(template);
+
+	struct json *whole = manner->template ? pod_template_laid_over(manner->template, template)
+					      : json_ref(template);
+
+	pod_confine(json_get(whole, "spec"));
+	return whole;
 }
 
 struct json *elasticdl_document_new(const struct elasticdl_request *request,

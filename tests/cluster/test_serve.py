@@ -365,6 +365,9 @@ patches:
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: --pod-file}
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: /pod/pod.yaml}
   target: {kind: Deployment}
+- patch: |-  # python_pod has hostPath volumes
+    - {op: replace, path: /metadata/labels/pod-security.kubernetes.io~1enforce, value: privileged}
+  target: {kind: Namespace}
 """)
     return folder
 

@@ -162,7 +162,10 @@ static void an_image_of_the_old_client_starts_its_own_server(void **state)
 		    "{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"train\","
 		    "\"imagePullPolicy\":\"IfNotPresent\",\"ports\":[{\"name\":\"tfjob-port\","
 		    "\"containerPort\":1234},"
-		    "{\"name\":\"pod-server\",\"containerPort\":7896}]}]},"
+		    "{\"name\":\"pod-server\",\"containerPort\":7896}],"
+		    "\"securityContext\":{\"allowPrivilegeEscalation\":false}}],"
+		    "\"securityContext\":{\"seccompProfile\":{\"type\":\"RuntimeDefault\"}},"
+		    "\"automountServiceAccountToken\":false},"
 		    "\"metadata\":{\"labels\":{\"type\":\"worker\",\"app\":\"test-0\"}}}");
 }
 
@@ -186,7 +189,8 @@ static void other_images_are_brought_one(void **state)
 		"[{\"name\":\"muster-program\",\"image\":\"registry.example/muster:1\",\"command\":"
 		"[\"/bin/muster\",\"pod-server\",\"--install\",\"/muster-program\"],"
 		"\"volumeMounts\":[{\"name\":\"muster-program\",\"mountPath\":"
-		"\"/muster-program\"}]}]");
+		"\"/muster-program\"}],"
+		"\"securityContext\":{\"allowPrivilegeEscalation\":false}}]");
 	const struct json *container =
 		json_at(json_get_path(ps->template, "spec", "containers", NULL), 0);
 
@@ -197,6 +201,27 @@ static void other_images_are_brought_one(void **state)
 		    "{\"name\":\"test.pod-server-0a\",\"key\":\"secret\"}}}]");
 }
 
+/* The administrator's template decides; what it omits is confined. */
+static void what_the_template_of_the_master_says_about_rights_stays(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) =
+		job_of(ALL_REDUCE "server=muster",
+		       "{\"spec\": {\"serviceAccountName\": \"trainer\", \"securityContext\": "
+		       "{\"runAsUser\": 1000}, \"containers\": [{\"name\": \"main\", "
+		       "\"securityContext\": {\"privileged\": true}}, {\"name\": \"other\", "
+		       "\"image\": \"b\"}]}}");
+	const struct json *spec = json_get(job->roles[0].template, "spec");
+	const struct json *containers = json_get(spec, "containers");
+
+	assert_null(json_get(spec, "automountServiceAccountToken"));
+	assert_json(json_get(spec, "securityContext"),
+		    "{\"runAsUser\":1000,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
+	assert_json(json_get(json_at(containers, 0), "securityContext"), "{\"privileged\":true}");
+	assert_json(json_get(json_at(containers, 1), "securityContext"),
+		    "{\"allowPrivilegeEscalation\":false}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +229,7 @@ int main(void)
 		cmocka_unit_test(limits_are_taken_and_what_is_over_them_is_not),
 		cmocka_unit_test(an_image_of_the_old_client_starts_its_own_server),
 		cmocka_unit_test(other_images_are_brought_one),
+		cmocka_unit_test(what_the_template_of_the_master_says_about_rights_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
