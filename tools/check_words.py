@@ -1,15 +1,17 @@
 #!/usr/bin/python3
-"""Checks that what may reach a terminal, a shell or a folder is made in known places.
+"""Checks that what may reach a terminal, a shell or a folder is made in known places, and programs are searched in one.
 
     check_words.py [src [tools/allowed_words.txt]]
 
-Three kinds of places are known by their looks:
+Four kinds of places are known by their looks:
 
 - stream: a call that writes to a stream or a descriptor, and each mention of stdout or stderr, which may be handed on.
   What a command says goes through command/output.h instead, which leaves control characters out.
 - command: a text with `muster COMMAND`, `kubectl` or the like and a %s in it, or that ends there. Words of outside are
   added by base/shell_word.h, or were checked where they were read.
 - path: a text with "/%s" and no blank in it. A name of outside is checked before it names a file.
+- program: a call that searches a program in PATH, or starts a shell. For these calls, an empty element of PATH is the current
+  folder; io/child.h skips it.
 
 Each is on the list, with how many of them the function has and why they are safe:
 
@@ -33,12 +35,13 @@ TITLE = re.compile(r"\w.*?(\w+)\(")
 STREAM = re.compile(r"\b(?:v?printf|puts|putchar|perror|psignal)(?=\()|\b(?:v?dprintf|writev?|file_write_all)\([12],"
                     r"|\b(?:stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b")
 QUESTION = re.compile(r"\b(?:isatty|terminal_\w+|time_zone_offset_on)\($")  # what is asked of a stream writes nothing
+PROGRAM = re.compile(r"\b(?:execvpe?|execlp|posix_spawnp|system|popen)(?=\()")
 VALUE = r"%[-0-9]*(?:\.\*)?s"
 PATH = re.compile(rf"/{VALUE}")
 # Up to where the command's quotes or its sentence end.
 COMMAND = r"\b(?:muster (?:{}|%s)(?=[ '%]|$)|kubectl\b|pip install\b|(?:kill|chmod|chown|rm) -)[^'`);\n]*"
 
-ROW = re.compile(r"(stream|command|path) +(\S+:\S+) +(\d+) +\S")
+ROW = re.compile(r"(stream|command|path|program) +(\S+:\S+) +(\d+) +\S")
 
 Hit = collections.namedtuple("Hit", "kind place where what")
 
@@ -74,6 +77,8 @@ def find(code, command):
     for match in STREAM.finditer(bare):
         if not QUESTION.search(bare, 0, match.start()):
             yield "stream", match.start(), match.group()
+    for match in PROGRAM.finditer(bare):
+        yield "program", match.start(), match.group()
     for match in TEXTS.finditer(code):
         text = "".join(part[1:-1] if part[0] == '"' else "?" for part in re.findall(rf"{TEXT}|\w+", match.group()))
         text = text.replace("\\n", "\n")

@@ -10,6 +10,7 @@
 #include "cli/replica_name.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "io/child.h"
 #include "io/private_network.h"
 #include "io/process.h"
 #include "jobs/process_mark.h"
@@ -72,18 +73,18 @@ static bool is_running(const char *job_uid, const struct replica_status *replica
 }
 
 /* The program is searched in PATH, which is the replica's. */
-static int replace_process_image(char **environment, const char *const *command, struct err *err)
+static int replace_process_image(char *const *environment, const char *const *command,
+				 struct err *err)
 {
-	char **own = environ;
+	const struct child_start start = {
+		.program = command[0],
+		.arguments = (char *const *) command,
+		.environment = environment,
+	};
 
-	assert(command);
-	environ = environment;
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	execvp(command[0], (char *const *) command);
-	environ = own;
-	return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "%s: no such program", command[0])
-			       : err_set_errno(err, errno, "cannot run '%s'", command[0]);
+	return child_exec(&start, err);
 }
 
 /* Returns only when it fails. ERR_CONFLICT: the replica is not running; ERR_REFUSED,

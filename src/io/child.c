@@ -157,6 +157,16 @@ static bool die_with(pid_t parent)
 	return false;
 }
 
+/* Returns only when it fails. */
+static struct start_failure exec_program(const struct child_start *start)
+{
+	int outcome = try_each_place(start, AT_FDCWD, try_exec);
+
+	if (outcome == ENOENT && try_each_place(start, AT_FDCWD, try_access) == 0)
+		return (struct start_failure){STEP_INTERPRETER, outcome};
+	return (struct start_failure){STEP_PROGRAM, outcome};
+}
+
 static struct start_failure become_program(const struct child_start *start, pid_t parent)
 {
 	if ((!start->uses_terminal && setpgid(0, 0) < 0) || !die_with(parent) ||
@@ -171,11 +181,7 @@ static struct start_failure become_program(const struct child_start *start, pid_
 	if (start->descriptor_limit)
 		descriptor_limit_set(start->descriptor_limit);
 	restore_signals();
-	int outcome = try_each_place(start, AT_FDCWD, try_exec);
-
-	if (outcome == ENOENT && try_each_place(start, AT_FDCWD, try_access) == 0)
-		return (struct start_failure){STEP_INTERPRETER, outcome};
-	return (struct start_failure){STEP_PROGRAM, outcome};
+	return exec_program(start);
 }
 
 static int describe_missing(const struct child_start *start, struct err *err)
@@ -282,6 +288,13 @@ int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err
 	}
 	*ret_pid = pid;
 	return 0;
+}
+
+int child_exec(const struct child_start *start, struct err *err)
+{
+	struct start_failure failure = exec_program(start);
+
+	return describe_failure(start, failure.step, failure.errno_value, err);
 }
 
 pid_t child_fork(void)

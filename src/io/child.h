@@ -29,6 +29,10 @@ struct child_start {
  * program), ERR_IO; the sentence names the program. */
 int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err) MUST_USE;
 
+/* Replaces this process by a program: as execvpe(3), but with the search and the errors of
+ * child_start. Uses only program, arguments and environment. Returns only when it fails. */
+int child_exec(const struct child_start *start, struct err *err);
+
 /* Forks a process that runs our code, and returns 0 in it; else its pid, or -1 and errno. In it all
  * signals are blocked, and it is killed when its parent exits. It must leave by _exit, so that
  * nothing of its parent is cleaned up twice. */

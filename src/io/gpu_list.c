@@ -1,5 +1,6 @@
 #include "io/gpu_list.h"
 
+#include "base/exit_code.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "io/loop.h"
@@ -106,6 +107,12 @@ static bool print_by_nvml(void)
 
 NORETURN static void answer(int output_fd)
 {
+	char *const arguments[] = {PROGRAM, "-L", NULL};
+	const struct child_start program = {
+		.program = PROGRAM,
+		.arguments = arguments,
+		.environment = environ,
+	};
 	int nothing = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -114,8 +121,8 @@ NORETURN static void answer(int output_fd)
 	dup2(nothing, STDERR_FILENO);
 	if (print_by_nvml())
 		_exit(fflush(stdout) ? 1 : 0);
-	execlp(PROGRAM, PROGRAM, "-L", NULL);
-	_exit(127);
+	(void) child_exec(&program, NULL);
+	_exit(EXIT_NO_PROGRAM);
 }
 
 /* Our side. */

@@ -1,4 +1,4 @@
-"""tools/check_words.py finds what writes to a stream, makes a command or joins a path in a place that is not on its list."""
+"""tools/check_words.py finds what writes to a stream, makes a command, joins a path or searches a program in a place that is not on its list."""
 
 import subprocess
 import sys
@@ -13,9 +13,11 @@ NEW = {
     "command": ['\toutput_say("end it: muster stop %s", name);', '\terr_set(err, ERR_IO, "deleted (kubectl delete "\n\t\t"node %s)", name);',
                 '\ttext_add(text, "muster logs ");', '\ttext_addf(text, "kubectl delete " KIND " -n %s", name);',
                 '\ttext_addf(text, "\'muster %s\' is meant", name);'],
+    "program": ['\texecvp(name, arguments);', '\texeclp("a", "a", NULL);', '\tif (system(name))', '\tFILE *file = popen(name, "r");',
+                '\tposix_spawnp(&pid, name, NULL, NULL, arguments, environ);'],
     "path": ['\tchar *path = mem_format("%s/%s", folder, name);', '\tsnprintf(path, 9, "/dev/%.*s", 3, name);'],
 }
-FINE = ['\t/* muster stop %s, "%s/%s", stderr */', '\toutput_say("muster begins anew: %s", name);',
+FINE = ['\tfail_by_system(name);', '\texecve(path, arguments, environment);', '\t/* muster stop %s, "%s/%s", stderr */', '\toutput_say("muster begins anew: %s", name);',
         '\tif (isatty(STDERR_FILENO))', '\ttext_add(text, "stderr and printf(");', '\ttext_addf(text, "http://%s/%s", host, name);',
         '\ttext_addf(text, "muster: %s", name);', '\toutput_say("muster stop ends \'%s\'", name);', "\tif (byte == '\"') /* \"%s/%s\" */"]
 

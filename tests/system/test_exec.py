@@ -76,8 +76,8 @@ def test_a_command_is_no_part_of_the_job(muster, job):
 
 
 @pytest.mark.parametrize("arguments, said, code", [
-    (["job", "--", "no-such-program"], "no-such-program: no such program", 127),
-    (["job", "--", "/"], "cannot run '/'", 126),
+    (["job", "--", "no-such-program"], "program 'no-such-program' not found in PATH", 127),
+    (["job", "--", "/"], "program '/' cannot be run: it is not executable", 126),
     (["job", "worker-7", "--", "true"], "job 'job' has no worker-7", 125),
     (["nobody", "--", "true"], "nobody", 125),
     (["job", "true"], "write it after --", 2),
@@ -87,6 +87,16 @@ def test_a_command_is_no_part_of_the_job(muster, job):
 def test_what_cannot_be_run_is_one_sentence(muster, job, arguments, said, code):
     done = muster("exec", *arguments, code=code)
     assert said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_no_program_of_the_current_folder_is_run_through_an_empty_element_of_path(muster):
+    for name in ("whoami", "planted"):
+        (muster.folder / name).write_text("#!/bin/sh\necho planted\n")
+        (muster.folder / name).chmod(0o755)
+    muster("run", "-d", "--name", "job", "--", "sh", "-c", RUNS_UNTIL_IT_MAY_GO, code=0, env={"PATH": f":{os.environ['PATH']}:"})
+    muster.until_running("job", 1)
+    assert "planted" not in muster("exec", "job", "--", "whoami", code=0).stdout
+    assert "an empty PATH element does not mean the current directory" in muster("exec", "job", "--", "planted", code=127).stderr
 
 
 def test_a_replica_that_does_not_run_has_no_environment(muster, job):

@@ -121,6 +121,16 @@ def test_without_nvml_the_program_is_asked(machine, tmp_path):
     assert seen(muster("run", "--", "sh", "-c", SHOW, code=0)) == {"worker-0": "GPU-77aa"}
 
 
+def test_the_program_is_not_taken_from_the_current_folder(machine, tmp_path):
+    muster = machine(2)
+    (tmp_path / "nvml" / "libnvidia-ml.so.1").write_text("no library")
+    make_program(tmp_path / "bin", 'echo "GPU 0: Some GPU (UUID: GPU-77aa)"')
+    make_program(muster.folder, "touch planted; exit 9")
+    muster.environment["PATH"] = ":" + muster.environment["PATH"]
+    assert seen(muster("run", "--", "sh", "-c", SHOW, code=0)) == {"worker-0": "GPU-77aa"}
+    assert not (muster.folder / "planted").exists()
+
+
 def test_of_mig_devices_each_process_gets_one(machine):
     muster = machine(1, "STUB_MIG=3")
     done = muster("run", "-w", 2, "--", "sh", "-c", SHOW, code=0)
