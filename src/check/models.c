@@ -14,7 +14,7 @@ int check_models_install(const char *state_folder, char **ret_path, struct err *
 	char *folder CLEANUP(mem_free_text) = state_folder_programs(state_folder);
 	char *path CLEANUP(mem_free_text) =
 		mem_format("%s/check-%s.pyz", folder, check_models_hash);
-	int rc = folder_check_own(state_folder, err);
+	int rc = folder_check_own(state_folder, FOLDER_ADVICE_STATE, err);
 
 	if (rc == 0)
 		rc = folder_create(folder, err);

@@ -41,12 +41,16 @@ static int open_tls(const char *folder, struct server_access *access, struct err
 	char *key CLEANUP(mem_free_text) = mem_format("%s/tls.key", folder);
 	int rc = folder_create(folder, err);
 
+	if (rc == 0 && !file_is_mounted_by_root(folder))
+		rc = folder_check_own(folder, "choose a directory of your own", err);
 	if (rc == 0)
 		rc = certificate_ensure(certificate, key, err);
 	if (rc == 0)
 		rc = certificate_pin(certificate, &access->pin, err);
 	if (rc == 0)
 		rc = http_tls_new(certificate, key, &access->tls, err);
+	if (rc == 0)
+		input_warn_if_shared(key);
 	return rc < 0 ? err_prefix(err, "--tls-dir") : 0;
 }
 

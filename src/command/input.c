@@ -3,6 +3,8 @@
 #include "base/lookalike.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "command/output.h"
+#include "io/file.h"
 #include "spec/limits.h"
 
 #include <errno.h>
@@ -79,6 +81,16 @@ int input_check_secret(const char *secret, const char *where, struct err *err)
 		return 0;
 	return err_set(err, ERR_INVALID, "%s: must have at least %d characters", where,
 		       SHORTEST_SECRET);
+}
+
+void input_warn_if_shared(const char *path)
+{
+	mode_t mode = file_mode_if_shared(path);
+
+	if (mode)
+		output_print_message(
+			"warning: '%s' is open to other users (mode %03o): chmod go= it", path,
+			mode);
 }
 
 int input_read_secret(const char *path, char **ret_secret, struct err *err)

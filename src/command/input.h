@@ -21,6 +21,9 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err) MUST
 /* The same rule for a secret that is not from a file; `where` names it. */
 int input_check_secret(const char *secret, const char *where, struct err *err) MUST_USE;
 
+/* Prints a warning if a file with a secret is open to other users (file_mode_if_shared). */
+void input_warn_if_shared(const char *path);
+
 /* Handles a line of a file, which it may modify. ERR_INVALID names the error in it. */
 typedef int (*input_line_fn)(void *to, char *line, struct err *err);
 /* Calls `take` for each line of a text file, except empty lines and comments (#). Errors become

@@ -50,47 +50,87 @@ static X509 *certificate_new(EVP_PKEY *key, const EVP_MD *digest)
 	return certificate;
 }
 
-static int write_out(BIO *pem, const char *path, struct err *err)
+typedef int (*write_fn)(const char *path, const void *bytes, size_t len, struct err *err);
+
+static int write_out(BIO *pem, const char *path, write_fn write, struct err *err)
 {
 	char *bytes;
 	long len = BIO_get_mem_data(pem, &bytes);
 
-	return file_replace(path, bytes, (size_t) len, err);
+	return write(path, bytes, (size_t) len, err);
 }
 
-/* The certificate is written last: if it exists, so does the key. */
-static int write_new_certificate(const char *certificate_file, const char *key_file,
-				 struct err *err)
+/* Of several servers that start at the same time, one creates the key. */
+static int ensure_key(const char *key_file, struct err *err)
 {
+	if (access(key_file, F_OK) == 0)
+		return 0;
 	EVP_PKEY *key = EVP_EC_gen(CURVE);
-	BIO *key_pem = BIO_new(BIO_s_secmem()), *certificate_pem = BIO_new(BIO_s_mem());
+	BIO *pem = BIO_new(BIO_s_secmem());
 
-	must(key && key_pem && certificate_pem);
-	X509 *certificate = certificate_new(key, EVP_sha256());
+	must(key && pem);
+	must(PEM_write_bio_PrivateKey(pem, key, NULL, NULL, 0, NULL, NULL));
+	int rc = write_out(pem, key_file, file_create, err);
 
-	must(PEM_write_bio_PrivateKey(key_pem, key, NULL, NULL, 0, NULL, NULL));
-	must(PEM_write_bio_X509(certificate_pem, certificate));
-	int rc = write_out(key_pem, key_file, err);
-
-	if (rc == 0)
-		rc = write_out(certificate_pem, certificate_file, err);
-	X509_free(certificate);
 	EVP_PKEY_free(key);
-	BIO_free(key_pem);
-	BIO_free(certificate_pem);
+	BIO_free(pem);
+	return rc == ERR_EXISTS ? 0 : rc;
+}
+
+static int read_key(const char *key_file, EVP_PKEY **ret_key, struct err *err)
+{
+	char *bytes CLEANUP(mem_free_secret) = NULL;
+	size_t len;
+	int rc = file_read_whole(key_file, LONGEST_FILE, &bytes, &len, err);
+
+	if (rc < 0)
+		return rc;
+	BIO *pem = BIO_new_mem_buf(bytes, (int) len);
+
+	must(pem != NULL);
+	*ret_key = PEM_read_bio_PrivateKey(pem, NULL, NULL, ""); /* "": asks for no password */
+	BIO_free(pem);
+	if (*ret_key && EVP_PKEY_is_a(*ret_key, "EC"))
+		return 0;
+	EVP_PKEY_free(TAKE(*ret_key));
+	return err_set(err, ERR_INVALID,
+		       "'%s' has no certificate next to it, and no key (EC, PEM) "
+		       "for one",
+		       key_file);
+}
+
+static int write_certificate(const char *certificate_file, EVP_PKEY *key, struct err *err)
+{
+	X509 *certificate = certificate_new(key, EVP_sha256());
+	BIO *pem = BIO_new(BIO_s_mem());
+
+	must(pem && PEM_write_bio_X509(pem, certificate));
+	int rc = write_out(pem, certificate_file, file_replace, err);
+
+	X509_free(certificate);
+	BIO_free(pem);
 	return rc;
 }
 
+/* Each of several servers writes a certificate, and all of them are of the same key. */
 int certificate_ensure(const char *certificate_file, const char *key_file, struct err *err)
 {
-	bool has_certificate = access(certificate_file, F_OK) == 0;
-	bool has_key = access(key_file, F_OK) == 0;
+	EVP_PKEY *key = NULL;
 
-	if (has_certificate && !has_key)
+	if (access(certificate_file, F_OK) == 0) {
+		if (access(key_file, F_OK) == 0)
+			return 0;
 		return err_set(err, ERR_INVALID, "'%s' has no '%s' next to it", certificate_file,
 			       key_file);
-	/* A key without a certificate was left by a killed start. */
-	return has_certificate ? 0 : write_new_certificate(certificate_file, key_file, err);
+	}
+	int rc = ensure_key(key_file, err);
+
+	if (rc == 0)
+		rc = read_key(key_file, &key, err);
+	if (rc == 0)
+		rc = write_certificate(certificate_file, key, err);
+	EVP_PKEY_free(key);
+	return rc;
 }
 
 /* The pin. */

@@ -7,8 +7,9 @@
 #include "base/own.h"
 
 /* Creates a key (P-256) and its certificate, valid for ten years, unless both files exist. They are
- * PEM files; only this user may read the key. Returns ERR_INVALID if there is a certificate without
- * a key; ERR_IO, ERR_SPACE. */
+ * PEM files; only this user may read the key. The key is never replaced: servers that start at the
+ * same time, and one that was killed before it wrote the certificate, use the same. Returns
+ * ERR_INVALID if there is a certificate without a key, or no key in the file; ERR_IO, ERR_SPACE. */
 int certificate_ensure(const char *certificate_file, const char *key_file,
 		       struct err *err) MUST_USE;
 /* The pin of the first certificate in a file. Caller frees. Returns ERR_INVALID or

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define FIRST_READ_SIZE 16384
@@ -178,7 +179,10 @@ static int write_and_flush(int fd, const void *bytes, size_t len)
 	return failure;
 }
 
-int file_replace(const char *path, const void *bytes, size_t len, struct err *err)
+typedef int (*move_fn)(const char *from, const char *to);
+
+static int write_and_move(const char *path, const void *bytes, size_t len, move_fn move,
+			  struct err *err)
 {
 	char *new_path CLEANUP(mem_free_text) = mem_format("%s.XXXXXX", path);
 	int fd CLEANUP(file_close) = mkostemp(new_path, O_CLOEXEC);
@@ -187,12 +191,59 @@ int file_replace(const char *path, const void *bytes, size_t len, struct err *er
 		return err_set_errno(err, errno, "cannot create a file next to '%s'", path);
 	int failure = write_and_flush(fd, bytes, len);
 
-	if (failure == 0 && rename(new_path, path))
+	if (failure == 0 && move(new_path, path))
 		failure = errno;
 	if (failure == 0)
 		return 0;
 	unlink(new_path);
+	if (failure == EEXIST)
+		return err_set(err, ERR_EXISTS, "'%s' already exists", path);
 	return err_set_errno(err, failure, "cannot write '%s'", path);
+}
+
+int file_replace(const char *path, const void *bytes, size_t len, struct err *err)
+{
+	return write_and_move(path, bytes, len, rename, err);
+}
+
+/* Some file systems have no links: then a file that is created at the same time is replaced. */
+static int move_to_free_name(const char *from, const char *to)
+{
+	struct stat found;
+
+	if (link(from, to) == 0)
+		return unlink(from);
+	if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+		return -1;
+	if (lstat(to, &found) < 0)
+		return rename(from, to);
+	errno = EEXIST;
+	return -1;
+}
+
+int file_create(const char *path, const void *bytes, size_t len, struct err *err)
+{
+	return write_and_move(path, bytes, len, move_to_free_name, err);
+}
+
+bool file_is_mounted_by_root(const char *path)
+{
+	struct statvfs system;
+	struct stat file;
+
+	return stat(path, &file) == 0 && file.st_uid == 0 && statvfs(path, &system) == 0 &&
+	       (system.f_flag & ST_RDONLY);
+}
+
+mode_t file_mode_if_shared(const char *path)
+{
+	struct stat file;
+
+	if (stat(path, &file) < 0 || !S_ISREG(file.st_mode) || file_is_mounted_by_root(path))
+		return 0;
+	mode_t others = file.st_uid == geteuid() ? S_IRWXG | S_IRWXO : S_IRWXO;
+
+	return file.st_mode & others ? file.st_mode & 0777 : 0;
 }
 
 static bool holds(const char *path, const void *bytes, size_t len)

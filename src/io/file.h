@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* `int fd CLEANUP(file_close) = …`; ignores a negative number, and sets *fd to -1. */
 void file_close(int *fd);
@@ -46,6 +47,13 @@ char *file_read_text(const char *path) MUST_USE;
 /* Writes into an existing file, such as the kernel's. */
 bool file_write_text(const char *path, const char *text);
 
+/* Whether it is root's and in a read-only file system, as Secrets are mounted in a Pod. Their modes
+ * (0644, and 1777 for the directory) say nothing about other users. */
+bool file_is_mounted_by_root(const char *path);
+/* The mode of a file, if it lets other users read or change it; else 0. The group of a file of
+ * another owner counts as meant, and a file as above is not shared. */
+mode_t file_mode_if_shared(const char *path);
+
 /* Whether the path is the directory, or below it, by comparing names only. */
 bool file_is_in(const char *path, const char *folder);
 
@@ -53,5 +61,8 @@ bool file_is_in(const char *path, const char *folder);
  * flushed and renamed, so that a reader of `path` finds the whole old file or the whole new one.
  * ERR_IO or ERR_SPACE; then the new name is removed. */
 int file_replace(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;
-/* The same, if it does not contain them already. */
+/* The same, unless the path exists: ERR_EXISTS. Of several processes that create it at the same
+ * time, one does. */
+int file_create(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;
+/* The same as file_replace, if it does not contain them already. */
 int file_ensure(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;

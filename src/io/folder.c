@@ -83,7 +83,7 @@ void folder_close(DIR **folder)
 		closedir(*folder);
 }
 
-int folder_check_own(const char *path, struct err *err)
+int folder_check_own(const char *path, const char *advice, struct err *err)
 {
 	struct stat status;
 
@@ -92,16 +92,15 @@ int folder_check_own(const char *path, struct err *err)
 	if (status.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(err, ERR_REFUSED,
 			       "'%s' is writable by other users (mode %03o), who could change its "
-			       "contents; chmod go-w it, or set MUSTER_STATE_DIR to a directory of "
-			       "your own",
-			       path, status.st_mode & 0777);
+			       "contents; chmod go-w it, or %s",
+			       path, status.st_mode & 0777, advice);
 	if (status.st_uid == geteuid() || status.st_uid == 0 || gives_files_to(path, status.st_uid))
 		return 0;
 	return err_set(
 		err, ERR_REFUSED,
 		"'%s' belongs to user %u, but muster runs as user %u, so another user could change "
-		"its contents; chown it, or set MUSTER_STATE_DIR to a directory of your own",
-		path, status.st_uid, geteuid());
+		"its contents; chown it, or %s",
+		path, status.st_uid, geteuid(), advice);
 }
 
 static bool is_entry(const struct dirent *entry)

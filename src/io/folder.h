@@ -21,8 +21,9 @@ void folder_close(DIR **folder);
 
 /* Checks that no other user may change what this user keeps in the directory; a missing directory
  * is fine. ERR_REFUSED: another user owns it (root may), or its group or others may write to it.
- * The sentence says what to do about a state directory. */
-int folder_check_own(const char *path, struct err *err) MUST_USE;
+ * The sentence ends with `advice`: what to do instead of changing its owner or mode. */
+#define FOLDER_ADVICE_STATE "set MUSTER_STATE_DIR to a directory of your own"
+int folder_check_own(const char *path, const char *advice, struct err *err) MUST_USE;
 
 /* Removes `name` in the open directory `parent_fd`, with everything below it. Symbolic links are
  * removed, never followed; a missing entry is fine. ERR_IO names what could not be removed. */

@@ -502,7 +502,7 @@ static int make_database_folder(const char *folder, struct err *err)
 	struct err why = {0};
 	int rc = folder_create(folder, &why);
 
-	return rc == 0 ? folder_check_own(folder, err)
+	return rc == 0 ? folder_check_own(folder, FOLDER_ADVICE_STATE, err)
 		       : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
 }
 
@@ -552,7 +552,7 @@ int database_check(const char *folder, const struct database_design *design, str
 	struct database *database CLEANUP(database_cleanup) =
 		new_database(design, mem_format("%s/%s", folder, design->file_name));
 
-	int rc = folder_check_own(folder, err);
+	int rc = folder_check_own(folder, FOLDER_ADVICE_STATE, err);
 	if (rc < 0 || access(database->path, F_OK) < 0)
 		return rc;
 	rc = check_database_not_empty(database, err);

@@ -2,18 +2,21 @@
 
 import http.client
 import json
+import os
 import re
 import ssl
 
 import pytest
 
 from agents import Machines, start_orchestrator
-from conftest import LIMIT, read_line
+from conftest import LIMIT, read_line, read_until
+from disks import needs_mount
 from processes import wait_until
 from servers import free_port
 
 pytestmark = pytest.mark.sanitize
 
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a directory to another user")
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
 
 
@@ -169,6 +172,75 @@ def test_a_server_with_another_key_is_told_nothing(machines):
     machines.launch("unpinned")
     assert "cannot verify the certificate" in machines.ends("unpinned", 3)
     assert not machines.lines()
+
+
+# The files of a server.
+
+def start_server(muster, before=()):
+    """With tls/; gives all that it says until it listens, the pin at the end."""
+    process = muster.start("orchestrator", "--listen", f"127.0.0.1:{free_port()}", "--tls-dir", muster.folder / "tls", before=before)
+    return "".join(read_until(process.stderr, "--rdzv-pin "))
+
+
+def pin_in(said):
+    return re.search(r"--rdzv-pin (sha256//\S+)", said)[1]
+
+
+def test_servers_that_start_at_once_on_one_directory_have_one_key(muster):
+    for name in range(5):
+        (muster.folder / "tls").mkdir()
+        servers = [muster.start("orchestrator", "--listen", f"127.0.0.1:{free_port()}", "--tls-dir", muster.folder / "tls") for _ in range(8)]
+        assert len({pin_in("".join(read_until(server.stderr, "--rdzv-pin "))) for server in servers}) == 1
+        assert sorted(path.name for path in (muster.folder / "tls").iterdir()) == ["tls.crt", "tls.key"]
+        (muster.folder / "tls").rename(muster.folder / f"tls-{name}")
+
+
+def test_a_key_that_a_killed_server_left_without_its_certificate_is_used(muster):
+    pin = pin_in(start_server(muster))
+    (muster.folder / "tls" / "tls.crt").unlink()
+    assert pin_in(start_server(muster)) == pin
+    (muster.folder / "tls" / "tls.crt").unlink()
+    (muster.folder / "tls" / "tls.key").write_text("no key")
+    said = muster("orchestrator", "--tls-dir", muster.folder / "tls", code=2).stderr
+    assert "tls.key' has no certificate next to it, and no key" in said
+    assert (muster.folder / "tls" / "tls.key").read_text() == "no key"
+
+
+def test_a_directory_of_tls_that_others_may_change_is_refused(muster):
+    tls = muster.folder / "tls"
+    start_server(muster)
+    for mode in (0o777, 0o720, 0o1777):
+        tls.chmod(mode)
+        assert f"--tls-dir: '{tls}' is writable by other users" in muster("orchestrator", "--tls-dir", tls, code=4).stderr
+    tls.chmod(0o755)
+    start_server(muster)
+
+
+@needs_root
+def test_a_directory_of_tls_of_another_user_is_refused(muster):
+    tls = muster.folder / "tls"
+    tls.mkdir()
+    os.chown(tls, 65534, 65534)
+    said = muster("orchestrator", "--tls-dir", tls, code=4).stderr
+    assert f"--tls-dir: '{tls}' belongs to user 65534" in said and "choose a directory of your own" in said
+    assert not list(tls.iterdir())
+
+
+def test_a_key_that_is_open_to_others_is_named(muster):
+    assert "warning" not in start_server(muster)
+    for mode in (0o644, 0o640, 0o604):
+        (muster.folder / "tls" / "tls.key").chmod(mode)
+        assert f"warning: '{muster.folder}/tls/tls.key' is open to other users (mode {mode:o})" in start_server(muster)
+
+
+@needs_mount
+def test_a_secret_that_kubernetes_mounted_is_fine(muster):
+    """It is root's and read-only, and its modes say nothing: 1777 for the folder, 0644 for the files."""
+    start_server(muster)
+    tls = muster.folder / "tls"
+    mounts = f"mount --bind {tls} {tls} && chmod 1777 {tls} && chmod 644 {tls}/* && mount -o remount,ro,bind {tls}"
+    said = start_server(muster, before=["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$@"', "sh"])
+    assert "warning" not in said
 
 
 def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
