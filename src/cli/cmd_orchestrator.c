@@ -54,7 +54,7 @@ const struct command command_orchestrator = {
 	.arguments = "[OPTIONS]",
 	.one_line = "run the rendezvous server of elastic jobs (muster launch)",
 	.examples = "  muster orchestrator\n"
-		    "  muster orchestrator --make-token token.hash > token\n"
+		    "  muster orchestrator --make-token token\n"
 		    "  muster orchestrator --listen 10.0.0.1:29400 --token-file token.hash "
 		    "--tls-dir tls\n",
 	.options = rows_of_orchestrator,

@@ -22,8 +22,10 @@ static int read_secret(const struct options *options, char **ret_secret, struct 
 	const char *path = option_text(options, "secret-file");
 	const char *variable = getenv(POD_SECRET_VARIABLE);
 
-	if (path)
+	if (path) {
+		input_warn_if_shared(path);
 		return input_read_secret(path, ret_secret, err);
+	}
 	if (variable && input_check_secret(variable, POD_SECRET_VARIABLE, err) < 0)
 		return err->code;
 	*ret_secret = mem_copy_text(variable);

@@ -44,7 +44,7 @@ const struct command command_serve = {
 	.arguments = "[OPTIONS]",
 	.one_line = "create and run jobs on a cluster for clients over HTTP (ElasticDL)",
 	.examples = "  muster serve\n"
-		    "  muster serve --make-token token.hash > token\n"
+		    "  muster serve --make-token token\n"
 		    "  muster serve -n research --listen 0.0.0.0:7897 --token-file token.hash\n",
 	.options = rows_of_serve,
 	.run = serve_run,

@@ -68,13 +68,18 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 static int read_endpoint_token(const char *path, struct rendezvous_endpoint *endpoint,
 			       struct err *err)
 {
-	int rc = path ? input_read_secret(path, &endpoint->token, err) : 0;
+	if (!path)
+		return 0;
+	int rc = input_read_secret(path, &endpoint->token, err);
 
 	if (rc == 0 && endpoint->token && text_starts_with(endpoint->token, "sha256:"))
 		rc = err_set(err, ERR_INVALID,
 			     "%s has the hash of a token, which only servers take: give the token "
 			     "itself",
 			     path);
+	/* Otherwise muster-kubernetes reads it again. */
+	if (rc == 0 && (cluster_support || !endpoint->is_tls))
+		input_warn_if_shared(path);
 	return rc;
 }
 
@@ -89,7 +94,7 @@ static void read_token_key(struct rendezvous_endpoint *endpoint, struct text *fa
 		text_addf(faults,
 			  "--rdzv-tls: the token must have at least %d characters, because the "
 			  "key is made from it; to make one: muster orchestrator --make-token "
-			  "token.hash > token\n",
+			  "token\n",
 			  SHORTEST_TOKEN_OF_KEY);
 	else if (cluster_support)
 		endpoint->pin = cluster_support->pin_of_token(endpoint->token);

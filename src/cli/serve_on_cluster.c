@@ -136,11 +136,11 @@ static int serve_jobs_on_cluster(struct front *front, struct err *err)
 int serve_on_cluster(const struct options *options)
 {
 	struct front front CLEANUP(front_done) = {.options = options, .listening = {.fd = -1}};
-	const char *token_hash_file = option_text(options, "make-token");
+	const char *token_file = option_text(options, "make-token");
 	struct err err = {0};
 
-	if (token_hash_file)
-		return server_access_create_token(token_hash_file);
+	if (token_file)
+		return server_access_create_token(token_file);
 	if (serve_jobs_on_cluster(&front, &err) == 0)
 		return EXIT_DONE;
 	return err.code == ERR_REFUSED ? output_fail(&err) : kube_cluster_fail(&err);

@@ -13,7 +13,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define HASH_ENDING ".hash"
 
 void server_access_done(struct server_access *access)
 {
@@ -27,9 +30,13 @@ static int read_access_token(const char *path, struct server_access *access, str
 	int rc = path ? input_read_secret(path, &token, err) : 0;
 
 	access->is_known = token ? token_is_known : NULL;
-	if (token && token_hash_read(token, &access->token, err) < 0)
+	if (!token)
+		return rc;
+	if (token_hash_read(token, &access->token, err) < 0)
 		return err_prefix(err, "%s", path);
-	return rc;
+	if (!token_is_hash(token))
+		input_warn_if_shared(path);
+	return 0;
 }
 
 /* The names of the files are those of a Secret of type kubernetes.io/tls. */
@@ -62,52 +69,72 @@ int server_access_open(const struct options *options, struct server_access *ret_
 	return rc < 0 ? rc : open_tls(option_text(options, "tls-dir"), ret_access, err);
 }
 
-/* Never replaces an existing file, because clients may have its token. */
-static int write_new(const char *path, const char *hash, struct err *err)
+/* The files of a token: TOKEN and TOKEN.hash. If a name ends in .hash, it is that of the second. */
+static char *token_file_of(const char *path)
 {
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t written;
+	size_t len = strlen(path), end = strlen(HASH_ENDING);
+	bool is_hash =
+		len > end && !strcmp(path + len - end, HASH_ENDING) && path[len - end - 1] != '/';
 
-	if (fd < 0 && errno == EEXIST)
-		return err_set(err, ERR_EXISTS,
+	return mem_copy_bytes(path, is_hash ? len - end : len);
+}
+
+/* Never replaces an existing file, because clients may have its token. */
+static int create_token_file(const char *path, const char *line, struct err *err)
+{
+	int rc = file_create(path, line, strlen(line), err);
+
+	if (rc == ERR_EXISTS)
+		return err_set(err, rc,
 			       "'%s' exists, and clients may have its token; to replace it, remove "
 			       "the file first",
 			       path);
-	if (fd < 0)
-		return err_set_errno(err, errno, "cannot create '%s'", path);
-	int failure = file_write_all(fd, hash, strlen(hash), &written);
-
-	if (failure == 0 && fsync(fd) < 0)
-		failure = errno;
-	if (failure == 0)
-		return 0;
-	unlink(path);
-	return err_set_errno(err, failure, "cannot write '%s'", path);
+	return rc;
 }
 
-/* The token itself is written only to standard output. */
-static int make_token(const char *path, struct err *err)
+static int create_token_files(const char *token_file, const char *hash_file, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = NULL;
 	int rc = token_new(&token, err);
 
 	if (rc < 0)
 		return rc;
+	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
 	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
 
-	rc = write_new(path, hash, err);
+	rc = create_token_file(token_file, line, err);
 	if (rc < 0)
-		return err_prefix(err, "--make-token");
-	struct text line CLEANUP(text_done) = {0};
+		return rc;
+	rc = create_token_file(hash_file, hash, err);
+	if (rc < 0)
+		unlink(token_file);
+	return rc;
+}
 
-	text_addf(&line, "%s\n", token);
-	output_add(&line);
-	return 0;
+/* `--make-token token.hash > token`, as it was once documented: the shell has created the file,
+ * and others may have opened it. */
+static void remove_if_output(const char *path)
+{
+	struct stat file, output;
+
+	if (stat(path, &file) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
+	    file.st_dev == output.st_dev && file.st_ino == output.st_ino && S_ISREG(file.st_mode) &&
+	    file.st_size == 0)
+		unlink(path);
 }
 
 int server_access_create_token(const char *path)
 {
+	char *token_file CLEANUP(mem_free_text) = token_file_of(path);
+	char *hash_file CLEANUP(mem_free_text) = mem_format("%s" HASH_ENDING, token_file);
 	struct err err = {0};
 
-	return make_token(path, &err) < 0 ? output_fail(&err) : EXIT_DONE;
+	remove_if_output(token_file);
+	if (create_token_files(token_file, hash_file, &err) < 0) {
+		err_prefix(&err, "--make-token");
+		return output_fail(&err);
+	}
+	output_print_message("the token for clients is in '%s', its hash for --token-file in '%s'",
+			     token_file, hash_file);
+	return EXIT_DONE;
 }

@@ -20,8 +20,8 @@ struct server_access {
 int server_access_open(const struct options *options, struct server_access *ret_access,
 		       struct err *err) MUST_USE;
 void server_access_done(struct server_access *access);
-/* --make-token: writes the hash of a new token to the file, and the token to standard output.
- * Returns the exit code. */
+/* --make-token: writes a new token to a file, and its hash to FILE.hash; both are new files for
+ * this user alone. A path that ends in .hash names the second file. Returns the exit code. */
 int server_access_create_token(const char *path);
 
 #define SERVER_ACCESS_ROWS                                                                         \
@@ -33,7 +33,7 @@ int server_access_create_token(const char *path);
 		{.name = "make-token",                                                             \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "write the hash of a new token to FILE, print the token, and exit"},  \
+		 .one_line = "write a new token to FILE and its hash to FILE.hash, and exit"},     \
 	{                                                                                          \
 		.name = "tls-dir", .kind = OPTION_TEXT, .value_name = "DIR",                       \
 		.one_line = "serve https with tls.crt and tls.key of this directory (created if "  \

@@ -148,7 +148,11 @@ static int client_run(const struct options *old)
 		output_add(&url);
 		return EXIT_DONE;
 	}
-	return elasticdl_call ? elasticdl_call(&call) : call_other_program(old);
+	if (!elasticdl_call)
+		return call_other_program(old);
+	if (option_text(old, "token-file"))
+		input_warn_if_shared(option_text(old, "token-file"));
+	return elasticdl_call(&call);
 }
 
 static const struct option_row rows_of_client[] = {

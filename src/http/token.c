@@ -54,12 +54,17 @@ char *token_hash_text(const char *token)
 	return hexadecimal(PREFIX, hash.bytes, sizeof(hash.bytes));
 }
 
+bool token_is_hash(const char *text)
+{
+	return text_starts_with(text, PREFIX);
+}
+
 int token_hash_read(const char *text, struct token_hash *ret_hash, struct err *err)
 {
 	struct token_hash hash;
 	size_t len = 0;
 
-	if (!text_starts_with(text, PREFIX)) {
+	if (!token_is_hash(text)) {
 		*ret_hash = hash_of(text);
 		return 0;
 	}

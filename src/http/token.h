@@ -21,5 +21,6 @@ char *token_hash_text(const char *token) MUST_USE;
 /* Reads such a text; any other text is a token itself and is hashed. Returns ERR_INVALID if the
  * text begins like a hash but is malformed. */
 int token_hash_read(const char *text, struct token_hash *ret_hash, struct err *err) MUST_USE;
+bool token_is_hash(const char *text); /* it begins like one */
 /* Whether a text is the token of a hash (struct token_hash). Constant time. */
 bool token_is_known(const char *given, const void *hash);

@@ -375,8 +375,8 @@ patches:
 @pytest.fixture
 def deployed(muster, namespace, image, crd, tmp_path):  # noqa: F811
     """By the commands of docs/serve.md; gives the address of the master. There is no proxy for Services on this cluster."""
-    token = muster("serve", "--make-token", tmp_path / "token.hash", code=0).stdout
-    (tmp_path / "token").write_text(token)
+    muster("serve", "--make-token", tmp_path / "token", code=0)
+    token = (tmp_path / "token").read_text()
     namespace.kubectl("apply", "-k", overlay(tmp_path / "serve", namespace))
     namespace.kubectl("create", "secret", "generic", "muster-serve", f"--from-file=token={tmp_path / 'token.hash'}")
     namespace.kubectl("rollout", "status", "deployment/muster-serve", f"--timeout={LIMIT}s")

@@ -1,5 +1,6 @@
 """Tokens and TLS of elastic jobs: who may join, read and stop them."""
 
+import hashlib
 import http.client
 import json
 import os
@@ -17,6 +18,7 @@ from servers import free_port
 pytestmark = pytest.mark.sanitize
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a directory to another user")
+CLIENT_CALL = ("--master", "http://127.0.0.1:1", "--strategy", "AllReduce", "--worker-num", "1", "--image", "a", "--task", "test")
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
 
 
@@ -28,9 +30,10 @@ def machines(muster):
 @pytest.fixture
 def token(muster):
     """In the file `token`; a server has its hash, in `token.hash`."""
-    token = muster("orchestrator", "--make-token", muster.folder / "token.hash", code=0).stdout
-    (muster.folder / "token").write_text(token)
+    muster("orchestrator", "--make-token", muster.folder / "token", code=0)
+    token = (muster.folder / "token").read_text()
     (muster.folder / "other").write_text("0" * 64)
+    (muster.folder / "other").chmod(0o600)
     assert token.strip() not in (muster.folder / "token.hash").read_text()
     return token.strip()
 
@@ -174,7 +177,54 @@ def test_a_server_with_another_key_is_told_nothing(machines):
     assert not machines.lines()
 
 
-# The files of a server.
+# The files of a server and its clients.
+
+def mode_of(path):
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize("command", ["orchestrator", "serve"])
+@pytest.mark.parametrize("name", ["mine", "mine.hash"])
+def test_a_new_token_and_its_hash_are_files_of_this_user_alone(muster, command, name):
+    done = muster(command, "--make-token", name, code=0)
+    token = (muster.folder / "mine").read_text()
+    assert re.fullmatch(r"[0-9a-f]{64}\n", token) and token.strip() not in done.stdout + done.stderr
+    assert (muster.folder / "mine.hash").read_text() == f"sha256:{hashlib.sha256(token.strip().encode()).hexdigest()}"
+    assert mode_of(muster.folder / "mine") == mode_of(muster.folder / "mine.hash") == 0o600
+    assert "the token for clients is in 'mine', its hash for --token-file in 'mine.hash'" in done.stderr
+
+
+@pytest.mark.parametrize("there", ["token", "token.hash"])
+def test_a_new_token_replaces_no_file(muster, there):
+    (muster.folder / there).write_text("old")
+    for name in ("token", "token.hash"):
+        assert f"'{there}' exists, and clients may have its token" in muster("orchestrator", "--make-token", name, code=1).stderr
+    assert [(path.name, path.read_text()) for path in muster.folder.iterdir() if path.is_file()] == [(there, "old")]
+
+
+def test_a_file_that_the_shell_created_for_the_token_is_for_this_user_alone(muster):
+    """`--make-token token.hash > token`: others may have opened the file before muster began."""
+    with open(muster.folder / "token", "w+", encoding="ascii") as opened:
+        (muster.folder / "token").chmod(0o644)
+        muster("orchestrator", "--make-token", "token.hash", code=0, stdout=opened)
+        assert opened.read() == ""
+    assert mode_of(muster.folder / "token") == 0o600 and len((muster.folder / "token").read_text()) == 65
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620], ids=oct)
+def test_a_token_file_that_is_open_to_others_is_named(muster, token, mode):
+    (muster.folder / "token").chmod(mode)
+    warning = f"warning: 'token' is open to other users (mode {mode:o}): chmod go= it"
+    ask = ("--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--rdzv-token-file", "token")
+    for call in (["ps", *ask], ["ps", *ask, "--rdzv-tls"], ["compat", "elasticdl-client", "--token-file", "token", *CLIENT_CALL],
+                 ["orchestrator", "--listen", "0.0.0.0:x", "--token-file", "token"],
+                 ["pod-server", "--secret-file", "token", "--listen", "x"]):
+        assert muster(*call).stderr.count(warning) == 1, call
+    (muster.folder / "token.hash").chmod(mode)
+    assert "warning" not in muster("orchestrator", "--listen", "0.0.0.0:x", "--token-file", "token.hash").stderr
+    (muster.folder / "token").chmod(0o600)
+    assert "warning" not in muster("ps", *ask).stderr
+
 
 def start_server(muster, before=()):
     """With tls/; gives all that it says until it listens, the pin at the end."""
@@ -252,10 +302,6 @@ def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
     assert "--rdzv-tls: needs --rdzv-token-file" in muster(*launch, "--rdzv-tls", "x.py", code=2).stderr
     tls = (*launch, "--rdzv-tls", "--rdzv-token-file")
     assert "--rdzv-tls: cannot be used with --rdzv-pin" in muster(*tls, muster.folder / "token", "--rdzv-pin", "sha256//A", "x.py", code=2).stderr
-    before = (muster.folder / "token.hash").read_text()
-    assert "token.hash' exists, and clients may have its token" in muster(
-        "orchestrator", "--make-token", muster.folder / "token.hash", code=1).stderr
-    assert (muster.folder / "token.hash").read_text() == before
     (muster.folder / "short").write_text("a password of 16")
     assert "--rdzv-tls: the token must have at least 32 characters" in muster(*tls, muster.folder / "short", "x.py", code=2).stderr
     assert "add --token-file, or allow that for this network: --insecure" in muster(

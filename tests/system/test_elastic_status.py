@@ -90,7 +90,7 @@ def test_a_job_is_followed_to_its_end(machines):
 
 
 def test_over_tls_with_a_token_it_is_the_same(machines, muster):
-    (muster.folder / "token").write_text(muster("orchestrator", "--make-token", muster.folder / "token.hash", code=0).stdout)
+    muster("orchestrator", "--make-token", muster.folder / "token", code=0)
     (muster.folder / "tls").mkdir()
     server = muster.start("orchestrator", "--listen", machines.endpoint, "--tls-dir", muster.folder / "tls", "--token-file",
                           muster.folder / "token.hash")

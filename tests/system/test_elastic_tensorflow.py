@@ -41,7 +41,7 @@ class Network:
         """With a token, and a key of its own, as other machines need them."""
         folder = self.muster.folder
         if not (folder / "token").exists():
-            (folder / "token").write_text(self.muster("orchestrator", "--make-token", folder / "token.hash", code=0).stdout)
+            self.muster("orchestrator", "--make-token", folder / "token", code=0)
             (folder / "tls").mkdir()
         process = self.server.start("orchestrator", "--listen", f"{SERVER}:29400", "--token-file", folder / "token.hash",
                                     "--tls-dir", folder / "tls", text=True)
