@@ -80,6 +80,8 @@ int operator_setup_call(const struct options *options, const struct operator_set
 			struct err *err)
 {
 	const struct setup *setup = find_setup(options);
+	size_t n_skipped;
+	const char *const *skipped = option_list(options, "skip-namespace", &n_skipped);
 	const struct operator_setup_settings chosen = {
 		.log_in = settings->log_in,
 		.log_in_data = settings->log_in_data,
@@ -88,7 +90,9 @@ int operator_setup_call(const struct options *options, const struct operator_set
 		.is_dry_run = option_flag(options, "dry-run"),
 		.is_waiting = option_flag(options, "wait"),
 		.takes_definition = option_flag(options, "with-crd"),
-		.leaves_other_kinds = option_flag(options, "force"),
+		.is_forced = option_flag(options, "force"),
+		.skipped_namespaces = skipped,
+		.n_skipped_namespaces = n_skipped,
 		.tell = print_setup_sentence,
 		.warn = settings->say,
 		.data = settings->data,

@@ -297,6 +297,8 @@ int operator_install(const struct operator_setup_settings *settings, struct err 
 	struct operator_setup setup CLEANUP(operator_setup_done) = {0};
 	int rc = operator_setup_begin(&setup, settings, err);
 
+	if (rc == 0)
+		rc = operator_setup_check_namespace(&setup, err);
 	return rc < 0 ? rc : operator_setup_install(&setup, err);
 }
 

@@ -16,20 +16,23 @@ struct operator_setup_settings {
 	bool is_dry_run; /* report what would be done, and change nothing */
 	bool is_waiting; /* until the Deployment is available, or its Pods are deleted */
 	bool takes_definition; /* uninstall: delete the definition of TFJobs too, if unused */
-	bool leaves_other_kinds; /* upgrade: objects of the old operator's other kinds may lose
-				    their operator */
+	bool is_forced; /* objects of others may stay in our namespace; upgrade: objects of the old
+			   operator's other kinds may lose their operator */
+	const char *const *skipped_namespaces; /* upgrade: their Deployments are not the old
+						  operator; borrowed */
+	size_t n_skipped_namespaces;
 	void (*tell)(const char *sentence, void *data); /* reports each step */
 	void (*warn)(const char *sentence, void *data);
 	void *data;
 };
 
-/* Errors as in kube/api.h; ERR_UNREACHABLE also if the Deployment is not available after
- * minutes. */
+/* Errors as in kube/api.h; ERR_UNREACHABLE also if the Deployment is not available after minutes;
+ * ERR_REFUSED if the namespace has objects that are not muster's. */
 int operator_install(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 /* Returns ERR_REFUSED if the definition of TFJobs should be deleted, but TFJobs exist. */
 int operator_uninstall(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 /* Scales the old operator's Deployment to 0, if it exists, removes TFJobs from its webhook, and
- * installs ours. Returns ERR_REFUSED if it manages objects of other kinds. */
+ * installs ours. Returns ERR_REFUSED also if it manages objects of other kinds. */
 int operator_upgrade(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 
 /* State of one install, uninstall or upgrade, shared by their files. */
@@ -43,6 +46,10 @@ int operator_setup_begin(struct operator_setup *setup,
 			 const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 void operator_setup_done(struct operator_setup *setup);
 int operator_setup_install(struct operator_setup *setup, struct err *err) MUST_USE;
+/* Names the RoleBindings, ServiceAccounts and Pods, and what starts Pods, that are not muster's in
+ * the namespace of the operator, if it exists. Nothing else: ERR_REFUSED; forced, or in a dry run:
+ * a warning. */
+int operator_setup_check_namespace(struct operator_setup *setup, struct err *err) MUST_USE;
 
 void operator_setup_report(const struct operator_setup *setup, const char *format, ...)
 	PRINTF_LIKE(2, 3);
@@ -52,8 +59,8 @@ char *operator_setup_shown(const struct kube_request *request) MUST_USE;
  * reports. An object to delete may be missing. */
 int operator_setup_change(struct operator_setup *setup, const struct kube_request *request,
 			  const char *done, struct err *err) MUST_USE;
-/* Lists the objects of a kind in all namespaces; the caller frees the answer. A kind that the
- * cluster does not know has none. */
+/* Lists the objects of a kind in all namespaces; the caller frees the answer.
+ * A kind that the cluster does not know has none. */
 int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
 			const char *label_selector, struct json **ret_list,
 			struct err *err) MUST_USE;

@@ -51,7 +51,7 @@ static int check_other_kinds(struct operator_setup *setup, struct err *err)
 		"training-operator also manages other kinds, which would have no operator: %s",
 		text_of(&told));
 
-	if (settings->leaves_other_kinds || settings->is_dry_run) {
+	if (settings->is_forced || settings->is_dry_run) {
 		settings->warn(sentence, settings->data);
 		return 0;
 	}
@@ -71,8 +71,18 @@ static int wait_for_its_end(struct operator_setup *setup, const char *name_space
 	return err_set(
 		err, ERR_UNREACHABLE,
 		"Pods of training-operator in namespace '%s' do not stop; two operators must not "
-		"act, so nothing more was done; run the command again when the Pods are deleted",
-		name_space);
+		"act, so nothing more was done; run the command again when the Pods are deleted, "
+		"or, if they are not training-operator's, with --skip-namespace %s",
+		name_space, name_space);
+}
+
+/* Any user may give a Deployment the label. */
+static bool is_skipped(const struct operator_setup_settings *settings, const char *name_space)
+{
+	for (size_t i = 0; i < settings->n_skipped_namespaces; i++)
+		if (text_equals(settings->skipped_namespaces[i], name_space))
+			return true;
+	return false;
 }
 
 static int scale_down(struct operator_setup *setup, const struct json *deployment, struct err *err)
@@ -88,6 +98,11 @@ static int scale_down(struct operator_setup *setup, const struct json *deploymen
 		.body = patch,
 	};
 
+	if (is_skipped(setup->settings, name_space)) {
+		operator_setup_report(setup, "deployments '%s' of namespace %s skipped",
+				      request.name, name_space);
+		return 0;
+	}
 	json_set_integer(json_object_at(patch, "spec"), "replicas", 0);
 	int rc = operator_setup_change(setup, &request, "scaled to 0", err);
 
@@ -169,6 +184,8 @@ int operator_upgrade(const struct operator_setup_settings *settings, struct err 
 	struct operator_setup setup CLEANUP(operator_setup_done) = {0};
 	int rc = operator_setup_begin(&setup, settings, err);
 
+	if (rc == 0)
+		rc = operator_setup_check_namespace(&setup, err);
 	if (rc == 0)
 		rc = check_other_kinds(&setup, err);
 	if (rc == 0)

@@ -198,7 +198,8 @@ class FakeKube:
         if not version:  # of whoever had this port before
             exchange.answer(404, status(404, "NotFound", "the server could not find the requested resource"))
             return
-        rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[steps.index(version) + 1:]
+        is_inside = "namespaces" in steps[:-2]  # not a namespace itself
+        rest = steps[steps.index("namespaces") + 2:] if is_inside else steps[steps.index(version) + 1:]
         plural, name = rest[0], rest[1] if len(rest) > 1 else None
         if is_watch:
             self._watch(exchange, plural)

@@ -1,0 +1,133 @@
+/* Whether the operator's namespace can be trusted. Users who may create namespaces, or who get them
+ * from a portal, can create it before the administrator does. What they keep in it could then act
+ * with the operator's permissions: a RoleBinding lets them start Pods as its service account, and a
+ * workload starts such a Pod later. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/resources.h"
+#include "kube/wait.h"
+#include "operator/setup.h"
+
+#define LABEL "app.kubernetes.io/name" /* DEPLOYMENT_SELECTOR */
+#define MOST_NAMES 10
+
+static const struct kube_resource cron_jobs = {"batch", "v1", "cronjobs", false};
+static const struct kube_resource jobs = {"batch", "v1", "jobs", false};
+static const struct kube_resource daemon_sets = {"apps", "v1", "daemonsets", false};
+static const struct kube_resource replica_sets = {"apps", "v1", "replicasets", false};
+static const struct kube_resource replication_controllers = {"", "v1", "replicationcontrollers",
+							     false};
+static const struct kube_resource stateful_sets = {"apps", "v1", "statefulsets", false};
+
+/* What was found. */
+struct foreign {
+	struct text names; /* "rolebindings 'a', pods 'b'" */
+	size_t count;
+};
+
+static void foreign_done(struct foreign *foreign)
+{
+	text_done(&foreign->names);
+}
+
+static const char *name_of(const struct json *object)
+{
+	return json_as_string(json_get_path(object, "metadata", "name", NULL), "");
+}
+
+static bool has_our_label(const struct json *object)
+{
+	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
+
+	return text_equals(json_as_string(json_get(labels, LABEL), ""), DEPLOYMENT_NAME);
+}
+
+/* Kubernetes creates `default` in each namespace. In a namespace without our label, a name or label
+ * of ours is a pretence: our objects would be merged with those. */
+static bool is_own(const struct kube_resource *resource, const struct json *object,
+		   bool is_our_namespace)
+{
+	bool is_account = resource == &kube_service_accounts;
+
+	if (is_account && text_equals(name_of(object), "default"))
+		return true;
+	return is_our_namespace && (has_our_label(object) ||
+				    (is_account && text_equals(name_of(object), DEPLOYMENT_NAME)));
+}
+
+/* A request about the operator's namespace. What is missing, or of a kind that the cluster does not
+ * know, is no error, and NULL. */
+static int ask(struct operator_setup *setup, const struct kube_request *request,
+	       struct json **ret_found, struct err *err)
+{
+	struct err own = {0};
+	int rc = kube_wait(setup->loop, setup->api, request, ret_found, &own);
+
+	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
+}
+
+static int add_foreign(struct operator_setup *setup, const struct kube_resource *resource,
+		       bool is_our_namespace, struct foreign *foreign, struct err *err)
+{
+	const struct kube_request request = {
+		.verb = KUBE_LIST, .resource = resource, .namespace_name = DEPLOYMENT_NAME};
+	struct json *list CLEANUP(json_cleanup) = NULL;
+	int rc = ask(setup, &request, &list, err);
+	const struct json *items = json_get(list, "items");
+
+	for (size_t i = 0; rc == 0 && i < json_count(items); i++) {
+		const struct json *item = json_at(items, i);
+
+		if (is_own(resource, item, is_our_namespace) || foreign->count++ >= MOST_NAMES)
+			continue;
+		text_addf(&foreign->names, "%s%s '%s'", foreign->names.len ? ", " : "",
+			  resource->plural, name_of(item));
+	}
+	return rc;
+}
+
+static int judge(const struct operator_setup *setup, const struct foreign *foreign, struct err *err)
+{
+	const struct operator_setup_settings *settings = setup->settings;
+	struct text told CLEANUP(text_done) = {0};
+
+	if (foreign->count == 0)
+		return 0;
+	text_addf(&told, "namespace '" DEPLOYMENT_NAME "' has objects that are not muster's: %s",
+		  text_of(&foreign->names));
+	if (foreign->count > MOST_NAMES)
+		text_addf(&told, " and %zu more", foreign->count - MOST_NAMES);
+	if (settings->is_forced || settings->is_dry_run) {
+		settings->warn(text_of(&told), settings->data);
+		return 0;
+	}
+	text_add(&told, "; their owner could act with the permissions of the operator: delete "
+			"them, or use --force to keep them");
+	return err_set(err, ERR_REFUSED, "%s", text_of(&told));
+}
+
+int operator_setup_check_namespace(struct operator_setup *setup, struct err *err)
+{
+	static const struct kube_resource *const kinds[] = {
+		&kube_role_bindings,
+		&kube_service_accounts,
+		&kube_pods,
+		&kube_deployments,
+		&stateful_sets,
+		&replica_sets,
+		&replication_controllers,
+		&daemon_sets,
+		&cron_jobs,
+		&jobs,
+		&kube_tfjobs,
+	};
+	const struct kube_request request = {
+		.verb = KUBE_GET, .resource = &kube_namespaces, .name = DEPLOYMENT_NAME};
+	struct foreign foreign CLEANUP(foreign_done) = {0};
+	struct json *found CLEANUP(json_cleanup) = NULL;
+	int rc = ask(setup, &request, &found, err);
+
+	for (size_t i = 0; rc == 0 && found && i < ARRAY_LEN(kinds); i++)
+		rc = add_foreign(setup, kinds[i], has_our_label(found), &foreign, err);
+	return rc < 0 ? rc : judge(setup, &foreign, err);
+}
