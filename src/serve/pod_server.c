@@ -38,6 +38,7 @@ struct pod_server {
 	struct pod_config config;
 	enum pod_state state;
 	pid_t pid; /* of the training; 0: it is not running */
+	bool is_stopping; /* it has its grace period, which does not begin again */
 	int exit_code;
 	int n_last_answers; /* answers that report our exit, and are being sent */
 
@@ -207,12 +208,13 @@ static void on_kill_time(void *data)
 
 static void stop_training_process(struct pod_server *server)
 {
-	if (server->state == POD_ENDED)
+	if (server->state == POD_ENDED || server->is_stopping)
 		return;
 	if (!server->pid) {
 		end_training(server, EXIT_BY_SIGNAL + SIGTERM);
 		return;
 	}
+	server->is_stopping = true;
 	child_signal_group(server->pid, SIGTERM);
 	loop_timer_arm(server->kill_timer, loop_now() + server->settings->grace);
 }

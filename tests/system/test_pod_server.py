@@ -1,10 +1,12 @@
 """`muster pod-server`: the server in a Pod that runs exec.py when the master of ElasticDL's launcher says so."""
 
+import contextlib
 import http.client
 import json
 import os
 import re
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -210,6 +212,20 @@ def test_what_ignores_sigterm_is_killed_and_leaves_nothing(muster):
     assert pod.end()[2] == 128 + signal.SIGKILL
     with pytest.raises(ProcessLookupError):
         os.kill(grandchild, 0)
+
+
+def test_the_grace_period_begins_once_however_often_it_is_stopped(muster):
+    pod = Pod(muster, "--grace", "1s")
+    pod.begin("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\nwhile True: signal.pause()")
+    read_until(pod.process.stdout, "up")
+    for _ in range(100):  # for ten seconds
+        pod.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            pod.process.wait(0.1)
+            break
+    else:
+        pytest.fail("each signal began it again")
+    assert pod.end()[2] == 128 + signal.SIGKILL
 
 
 def test_all_output_is_written_before_it_ends(muster):
