@@ -353,12 +353,24 @@ static void print_silent_exceptions(struct console *console)
 	}
 }
 
+/* Output without a reader is not polled, so its times are unknown. */
+static void forget_silences(struct console *console)
+{
+	text_clear(&console->beginning);
+	text_clear(&console->output_idle);
+	show_row(console);
+}
+
 /* On a terminal the row reports a silence while it lasts; elsewhere one line does. */
 static void on_idle_output_timer(void *data)
 {
 	struct console *console = data;
 	struct text sentence CLEANUP(text_done) = {0};
 
+	if (log_view_is_gone(console->view)) {
+		forget_silences(console);
+		return;
+	}
 	note_output(console);
 	bool is_new =
 		output_idle_report(console->silences, console->n_silences, loop_now(), &sentence);

@@ -64,6 +64,11 @@ void log_view_free(struct log_view *view)
 	mem_free_any(&view);
 }
 
+bool log_view_is_gone(const struct log_view *view)
+{
+	return screen_is_gone(view->screen);
+}
+
 struct log_reader *log_view_reader(struct log_view *view)
 {
 	return view->reader;

@@ -40,4 +40,6 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data);
 size_t log_view_count(const struct log_view *view);
 /* The number of last lines, without another between them, that are of this attempt. */
 size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt);
+/* Whether the reader of its stream is gone: then the logs are no longer read. */
+bool log_view_is_gone(const struct log_view *view);
 struct log_reader *log_view_reader(struct log_view *view); /* borrowed */

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import read_until
+from conftest import LIMIT, read_until
 
 pytestmark = pytest.mark.sanitize
 
@@ -168,6 +168,18 @@ def test_a_stop_of_a_job_that_prints_says_nothing_more(muster, script):
     name = start(muster, script)
     done = muster("stop", name, code=0)
     assert "stacks" not in muster("status", name, code=0).stdout + done.stderr
+
+
+@pytest.mark.long
+def test_a_job_whose_output_has_no_reader_any_more_is_not_called_silent(muster):
+    """As in `muster run … | head -1`: what is printed then is not read, so nothing is known of a silence."""
+    process = muster.start("run", "--max-restarts", 1, "--", "sh", "-c", "if mkdir once; then echo begun; until [ -e closed ]; do sleep 0.1; "
+                           "done; echo more; sleep 1; exit 1; fi; for i in $(seq 80); do echo $i; sleep 0.5; done")
+    process.stdout.readline()
+    process.stdout.close()
+    (muster.folder / "closed").touch()
+    said = process.stderr.read()
+    assert process.wait(LIMIT) == 0 and "printed nothing" not in said
 
 
 @pytest.mark.long
