@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     "jobs": "base spec io status store rendezvous reconcile",
     "pods": "base io archive kube",
     "console": "base spec io status http logs reconcile jobs",
-    "elastic": "base spec io http store rendezvous jobs",
+    "elastic": "base spec io status http store rendezvous jobs",
     "check": "base spec io status tensorflow jobs console",
     "supervise": "base io http jobs console",
     "local": "base spec io status store logs reconcile jobs elastic supervise",

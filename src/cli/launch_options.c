@@ -65,7 +65,7 @@ static void read_restarts(const struct options *options, struct restart_terms *t
 {
 	terms->max_no_progress = MAX_NO_PROGRESS;
 	terms->window = option_duration(options, "restart-window", 0);
-	read_count(options, "max-restarts", -1, INT32_MAX, &terms->most, faults);
+	read_count(options, "max-restarts", -1, LIMIT_RESTARTS, &terms->most, faults);
 	read_count(options, "max-no-progress", 0, LIMIT_RESTARTS, &terms->max_no_progress, faults);
 	if (terms->window && terms->most > LIMIT_TIMED_RESTARTS)
 		text_addf(faults, "--restart-window: needs --max-restarts of at most %d\n",

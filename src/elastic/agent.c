@@ -2,7 +2,9 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "elastic/liveness.h"
 #include "elastic/orchestrator.h"
+#include "io/host_lookup.h"
 #include "io/own_host.h"
 #include "io/port.h"
 #include "jobs/progress_file.h"
@@ -25,6 +27,13 @@
 /* Shortest time between two reports of the number of machines. */
 #define COUNT_SPACING (5 * MSEC_PER_SECOND)
 
+/* A connection to the server. */
+struct agent_line {
+	struct agent *agent;
+	size_t place;
+	struct http_asker *asker;
+};
+
 struct agent {
 	struct backend backend; /* first member, so that both pointers are equal */
 	const struct agent_request *request;
@@ -41,7 +50,10 @@ struct agent {
 	int n_processes;
 
 	struct member member;
-	struct http_asker *asker;
+	struct agent_line lines[MEMBER_CALLS]; /* by the place of the call */
+	char *server_address;
+	struct host_lookup *lookup; /* of the server that was lost; NULL: none is under way */
+	struct liveness_port *liveness; /* NULL: none could be opened */
 	struct loop_watch *timer;
 	char *uid; /* of the job, set by the server; NULL: not yet received */
 	struct arena *world_arena;
@@ -102,23 +114,24 @@ static void read_progress(struct agent *agent)
 static void send_member_request(struct agent *agent, msec now)
 {
 	struct text body CLEANUP(text_done) = {0};
-	const struct member_report *report = &agent->member.report;
 
 	read_progress(agent);
+	const struct agent_line *line = &agent->lines[member_called(&agent->member, now)];
+	const struct member_report *report = &agent->member.calls[line->place].told;
 	bool has_failure = report->failure && report->failure == report->generation;
 	const struct member_request request = {
 		.uid = agent->uid ? agent->uid : "",
 		.terms = agent->request->terms,
 		.offer = agent->offer,
 		.report = *report,
+		.liveness_port = agent->liveness ? liveness_port_number(agent->liveness) : 0,
 		.world = agent->world.generation,
 		.failure = has_failure ? agent->own_failure : NULL,
 		.known_failure = agent->failure_number,
 	};
 
 	member_request_add(&request, &body);
-	member_called(&agent->member, now);
-	agent->asker->functions->ask(agent->asker, agent->path, text_of(&body), body.len);
+	line->asker->functions->ask(line->asker, agent->path, text_of(&body), body.len);
 }
 
 /* Before the first observation of the job there is no offer. */
@@ -131,6 +144,37 @@ static void call_if_due(struct agent *agent)
 	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
 }
 
+static int open_line(struct agent *agent, size_t place, struct err *err);
+
+static void close_line(struct agent_line *line)
+{
+	if (line->asker)
+		line->asker->functions->free(line->asker);
+	line->asker = NULL;
+}
+
+/* The server may have come back at another address. Only from the timer: an answer cannot replace
+ * the line that it came on. */
+static void follow_server(struct agent *agent)
+{
+	char *address CLEANUP(mem_free_text) = NULL;
+	struct err err;
+
+	if (!agent->lookup || !host_lookup_is_done(agent->lookup, &address))
+		return;
+	host_lookup_free(TAKE(agent->lookup));
+	if (!address || text_equals(address, agent->server_address))
+		return;
+	free(agent->server_address);
+	agent->server_address = TAKE(address);
+	for (size_t i = 0; i < MEMBER_CALLS; i++) {
+		close_line(&agent->lines[i]);
+		member_lost_call(&agent->member, i, loop_monotonic_now());
+		if (open_line(agent, i, &err) < 0)
+			report_agent_trouble(agent, err.text);
+	}
+}
+
 static void on_agent_timer(void *data)
 {
 	struct agent *agent = data;
@@ -138,6 +182,7 @@ static void on_agent_timer(void *data)
 	int64_t wanted = member_wants(&agent->member);
 
 	member_time(&agent->member, loop_monotonic_now());
+	follow_server(agent);
 	if (agent->member.end != end || member_wants(&agent->member) != wanted)
 		notify_agent_news(agent);
 	call_if_due(agent);
@@ -202,9 +247,11 @@ static void serve_if_none_does(struct agent *agent)
 }
 
 /* One or two lost calls in a row are not reported; the third one is, once. */
-static void handle_member_call_lost(struct agent *agent, const char *sentence)
+static void handle_member_call_lost(struct agent *agent, size_t call, const char *sentence)
 {
-	member_lost_call(&agent->member, loop_monotonic_now());
+	member_lost_call(&agent->member, call, loop_monotonic_now());
+	if (!agent->lookup && agent->member.n_lost > 1)
+		agent->lookup = host_lookup_new(agent->request->host);
 	if (!agent->member.report.has_left)
 		store_call_failure(agent, sentence);
 	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
@@ -234,6 +281,7 @@ static int apply_answered_world(struct agent *agent, const struct member_answer 
 	arena_free(agent->world_arena);
 	agent->world_arena = TAKE(*arena);
 	agent->world = world;
+	agent->member.report.last_rank = cluster.world.group;
 	if (!agent->first_world)
 		agent->first_world = world.generation;
 	agent->cluster = cluster;
@@ -356,14 +404,20 @@ static void accept_world_failure(struct agent *agent, const struct member_answer
 	agent->failure_arena = arena;
 }
 
-static int accept_member_answer(struct agent *agent, const struct member_answer *answer,
-				struct arena **arena, struct err *err)
+static int accept_member_answer(struct agent *agent, size_t call,
+				const struct member_answer *answer, struct arena **arena,
+				struct err *err)
 {
 	const struct member_order *order = &answer->order;
 	struct member_order known = agent->member.report.known;
 	bool is_first = !agent->uid;
 	bool lacks_world =
 		order->order == RENDEZVOUS_RUN && order->generation != agent->world.generation;
+
+	if (member_is_answer_late(&agent->member, call)) {
+		member_answered(&agent->member, call, order, loop_monotonic_now());
+		return 0;
+	}
 	int rc = lacks_world ? apply_answered_world(agent, answer, arena, err) : 0;
 
 	if (rc < 0)
@@ -372,7 +426,7 @@ static int accept_member_answer(struct agent *agent, const struct member_answer 
 	agent->uid = mem_copy_text(answer->uid);
 	agent->restarts = answer->restarts;
 	accept_world_failure(agent, answer);
-	member_answered(&agent->member, order, loop_monotonic_now());
+	member_answered(&agent->member, call, order, loop_monotonic_now());
 	if (is_first || !member_order_equals(&known, &agent->member.report.known)) {
 		free(TAKE(agent->news));
 		make_news(agent, answer);
@@ -383,7 +437,7 @@ static int accept_member_answer(struct agent *agent, const struct member_answer 
 }
 
 /* A server that cannot be understood counts as missing. */
-static void on_whole_answer(struct agent *agent, const struct json *body)
+static void on_whole_answer(struct agent *agent, size_t call, const struct json *body)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct member_answer answer;
@@ -393,28 +447,28 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 	if (rc == 0 && !agent->member.report.has_left) /* else it is the reason for leaving */
 		clear_call_failure(agent);
 	if (rc == 0)
-		rc = accept_member_answer(agent, &answer, &arena, &err);
+		rc = accept_member_answer(agent, call, &answer, &arena, &err);
 	if (rc < 0)
-		handle_member_call_lost(agent, err.text);
+		handle_member_call_lost(agent, call, err.text);
 }
 
-static void handle_member_refused(struct agent *agent, const char *sentence)
+static void handle_member_refused(struct agent *agent, size_t call, const char *sentence)
 {
 	store_call_failure(agent, sentence);
-	member_refused(&agent->member, loop_monotonic_now());
+	member_refused(&agent->member, call, loop_monotonic_now());
 }
 
 /* One side does not know the token or the key of the other. Once a job was joined, a user may fix
  * that while its processes run. */
-static void lack_trust(struct agent *agent, const char *sentence)
+static void lack_trust(struct agent *agent, size_t call, const char *sentence)
 {
 	if (agent->uid)
-		handle_member_call_lost(agent, sentence);
+		handle_member_call_lost(agent, call, sentence);
 	else
-		handle_member_refused(agent, sentence);
+		handle_member_refused(agent, call, sentence);
 }
 
-static void on_refusal(struct agent *agent, int status, const struct json *body)
+static void on_refusal(struct agent *agent, size_t call, int status, const struct json *body)
 {
 	const char *sentence = json_as_string(json_get(body, "error"), NULL);
 	char *other CLEANUP(mem_free_text) =
@@ -424,31 +478,35 @@ static void on_refusal(struct agent *agent, int status, const struct json *body)
 
 	/* The other answers come from a server that is not ours, or not ready. */
 	if (status == 401)
-		lack_trust(agent, agent->request->token
-					  ? "the job's server has another token than that of "
-					    "--rdzv-token-file"
-					  : "the job's server needs its token: --rdzv-token-file");
+		lack_trust(agent, call,
+			   agent->request->token
+				   ? "the job's server has another token than that of "
+				     "--rdzv-token-file"
+				   : "the job's server needs its token: --rdzv-token-file");
 	else if (is_final)
-		handle_member_refused(agent, sentence ? sentence : other);
+		handle_member_refused(agent, call, sentence ? sentence : other);
 	else
-		handle_member_call_lost(agent, sentence ? sentence : other);
+		handle_member_call_lost(agent, call, sentence ? sentence : other);
 }
 
 static void on_orchestrator_answer(int status, const void *bytes, size_t len, const struct err *err,
 				   void *data)
 {
-	struct agent *agent = data;
+	const struct agent_line *line = data;
+	struct agent *agent = line->agent;
 	struct json *body CLEANUP(json_cleanup) = NULL;
 
+	if (!agent->member.calls[line->place].is_open) /* it took too long */
+		return;
 	if (!status && err->code == ERR_REFUSED) {
-		lack_trust(agent, err->text);
+		lack_trust(agent, line->place, err->text);
 	} else if (!status) {
-		handle_member_call_lost(agent, err->text);
+		handle_member_call_lost(agent, line->place, err->text);
 		serve_if_none_does(agent);
 	} else if (json_read(bytes ? bytes : "", len, &body, NULL) == 0 && status == 200) {
-		on_whole_answer(agent, body);
+		on_whole_answer(agent, line->place, body);
 	} else {
-		on_refusal(agent, status, body);
+		on_refusal(agent, line->place, status, body);
 	}
 	notify_agent_news(agent);
 	call_if_due(agent);
@@ -706,17 +764,13 @@ static int make_id(struct agent *agent, struct err *err)
 	return 0;
 }
 
-static int make_asker(struct agent *agent, struct err *err)
+static int open_line(struct agent *agent, size_t place, struct err *err)
 {
-	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
 	const struct agent_request *request = agent->request;
-	int rc = own_host_towards(request->host, request->port, &address, &own, err);
-
-	if (rc < 0)
-		return rc;
+	struct agent_line *line = &agent->lines[place];
 	const struct http_asker_settings settings = {
 		.host = request->host,
-		.address = address,
+		.address = agent->server_address,
 		.port = request->port,
 		.token = request->token,
 		.pin = request->pin,
@@ -724,11 +778,27 @@ static int make_asker(struct agent *agent, struct err *err)
 		.answer_limit = LIMIT_MEMBER_ANSWER,
 		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* exceeds the member's */
 		.on_answer = on_orchestrator_answer,
-		.data = agent,
+		.data = line,
 	};
 
+	*line = (struct agent_line){.agent = agent, .place = place};
+	return request->new_asker(agent->settings.loop, &settings, &line->asker, err);
+}
+
+/* Without a liveness port only the lease says that this agent is lost. */
+static int reach_server(struct agent *agent, struct err *err)
+{
+	char *own CLEANUP(mem_free_text) = NULL;
+	const struct agent_request *request = agent->request;
+	int rc = own_host_towards(request->host, request->port, &agent->server_address, &own, err);
+
+	if (rc < 0)
+		return rc;
 	agent->host = mem_copy_text(request->own_address ? request->own_address : own);
-	return request->new_asker(agent->settings.loop, &settings, &agent->asker, err);
+	agent->liveness = liveness_port_new(agent->settings.loop, own, agent->id, NULL);
+	for (size_t i = 0; rc == 0 && i < MEMBER_CALLS; i++)
+		rc = open_line(agent, i, err);
+	return rc;
 }
 
 int agent_new(const struct agent_settings *settings, struct agent **ret_agent, struct err *err)
@@ -754,7 +824,7 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	if (rc == 0)
 		rc = make_server(agent, settings->request->listening, err);
 	if (rc == 0)
-		rc = make_asker(agent, err);
+		rc = reach_server(agent, err);
 	if (rc < 0)
 		agent_free(agent);
 	else
@@ -774,8 +844,11 @@ void agent_free(struct agent *agent)
 		return;
 	if (agent->processes)
 		agent->processes->functions->free(agent->processes);
-	if (agent->asker)
-		agent->asker->functions->free(agent->asker);
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		close_line(&agent->lines[i]);
+	host_lookup_free(agent->lookup);
+	free(agent->server_address);
+	liveness_port_free(agent->liveness);
 	orchestrator_free(agent->server);
 	listening_done(&agent->listening);
 	loop_watch_free(agent->timer);

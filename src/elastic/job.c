@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "elastic/liveness.h"
 #include "elastic/readers.h"
 #include "io/loop.h"
 #include "rendezvous/member_fields.h"
@@ -9,6 +10,7 @@
 #include "rendezvous/world_cluster.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
+#include "status/restart_delay.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +18,11 @@
 
 #define JSON_TYPE "application/json"
 
-/* A member that has called. */
+/* A member that has called: attached to it in the rendezvous. */
 struct waiter {
 	struct elastic_job *job;
 	char *id;
+	bool is_removed; /* the member was, while its call is held */
 	struct http_call *call; /* the held call; NULL: none */
 	struct member_order known; /* the order that the call said it has */
 	int64_t world; /* generation whose members it knows */
@@ -27,6 +30,10 @@ struct waiter {
 	msec kept_until;
 	struct waiter *next; /* the call held after this one */
 	struct waiter *before;
+	char *ip; /* its agent's, with the port where that says its id; NULL: unknown */
+	int port;
+	bool is_reached; /* the agent has said its id there */
+	struct liveness_probe *probe; /* NULL: none is under way */
 };
 
 struct past_world {
@@ -61,8 +68,7 @@ struct elastic_job {
 	char *name, *uid;
 	msec created_at, ended_at; /* by the wall clock; MSEC_UNSET: not ended */
 	struct rendezvous *rendezvous;
-	struct waiter **waiters; /* by id */
-	size_t n_waiters, capacity;
+	size_t n_waiters;
 	struct waiter *first_kept, *last_kept;
 	int64_t version; /* of the rendezvous, as last answered to all */
 	int64_t told_failure; /* number of the failure, likewise */
@@ -76,11 +82,33 @@ struct elastic_job {
 	int64_t kept_failure; /* number of the failure in the record */
 	int64_t record_version; /* 0: there is no record */
 	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
+	bool has_past; /* restored, or not the first of its name */
 	bool is_loss_told; /* the failed write of the record was reported */
+	int n_failed_writes; /* in a row */
+	msec write_at; /* the next try after a failed one; MSEC_NEVER: the last write succeeded */
 	int64_t described[DESCRIBED_COUNT]; /* at this revision */
 	int64_t revision;
 	struct elastic_readers readers;
 };
+
+static void waiter_free(struct waiter *waiter)
+{
+	waiter->job->n_waiters--;
+	liveness_probe_cancel(waiter->probe);
+	free(waiter->ip);
+	free(waiter->id);
+	free(waiter);
+}
+
+/* Its held call is answered first. */
+static void on_member_removed(void *attachment)
+{
+	struct waiter *waiter = attachment;
+
+	waiter->is_removed = true;
+	if (!waiter->call)
+		waiter_free(waiter);
+}
 
 static struct rendezvous_settings
 rendezvous_settings_of(const struct elastic_job_settings *settings)
@@ -93,7 +121,7 @@ rendezvous_settings_of(const struct elastic_job_settings *settings)
 		.last_call = settings->terms.last_call,
 		.restarts = settings->terms.restarts,
 		.lease = settings->lease,
-		.reconnect_time = settings->reconnect_time,
+		.on_removed = on_member_removed,
 	};
 }
 
@@ -103,6 +131,7 @@ static struct elastic_job *make_elastic_job(const struct elastic_job_settings *s
 	struct elastic_job *job = mem_new(sizeof(*job));
 
 	job->settings = *settings;
+	job->write_at = MSEC_NEVER;
 	job->ended_at = MSEC_UNSET;
 	job->name = mem_copy_text(name);
 	job->uid = mem_copy_text(uid);
@@ -117,12 +146,6 @@ struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings,
 	job->created_at = loop_now();
 	job->rendezvous = rendezvous_new(&rendezvous, now);
 	return job;
-}
-
-static void waiter_free(struct waiter *waiter)
-{
-	free(waiter->id);
-	free(waiter);
 }
 
 const char *elastic_job_name(const struct elastic_job *job)
@@ -148,7 +171,22 @@ bool elastic_job_is_over(const struct elastic_job *job)
 
 bool elastic_job_is_deserted(const struct elastic_job *job)
 {
-	return job->n_waiters == 0 && rendezvous_count(job->rendezvous) == 0;
+	return rendezvous_count(job->rendezvous) == 0;
+}
+
+size_t elastic_job_count_members(const struct elastic_job *job)
+{
+	return rendezvous_count(job->rendezvous);
+}
+
+bool elastic_job_has_member(const struct elastic_job *job, const char *id)
+{
+	return rendezvous_attachment(job->rendezvous, id) != NULL;
+}
+
+bool elastic_job_may_lack_record(const struct elastic_job *job)
+{
+	return !job->has_past;
 }
 
 bool elastic_job_has_callers(const struct elastic_job *job)
@@ -211,7 +249,9 @@ static void report_unsaved_state(struct elastic_job *job, const struct err *err)
 	if (!job->is_loss_told)
 		job->settings.say(sentence, job->settings.data);
 	job->is_loss_told = true;
-	job->kept_version = -1;
+	job->write_at = loop_monotonic_now() + restart_delay(++job->n_failed_writes);
+	if (err->code == ERR_NOT_FOUND)
+		job->record_version = 0; /* it is created again */
 }
 
 static void report_save_recovery(struct elastic_job *job)
@@ -222,6 +262,8 @@ static void report_save_recovery(struct elastic_job *job)
 	if (job->is_loss_told)
 		job->settings.say(sentence, job->settings.data);
 	job->is_loss_told = false;
+	job->n_failed_writes = 0;
+	job->write_at = MSEC_NEVER;
 }
 
 /* Flushed at each change: its members are on other machines, which do not lose power with this
@@ -262,6 +304,7 @@ static void create_record(struct elastic_job *job)
 void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
 {
 	job->replaced_uid = mem_copy_text(old->record_version ? old->uid : old->replaced_uid);
+	job->has_past = true;
 }
 
 static void write_state(struct elastic_job *job)
@@ -270,12 +313,13 @@ static void write_state(struct elastic_job *job)
 	struct text state CLEANUP(text_done) = {0};
 	struct err err;
 
-	bool is_kept = job->record_version &&
+	bool is_kept = job->record_version && job->write_at == MSEC_NEVER &&
 		       job->kept_version == rendezvous_version(job->rendezvous) &&
 		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
 		       job->kept_failure == job->failure.number;
+	bool must_wait = job->write_at != MSEC_NEVER && loop_monotonic_now() < job->write_at;
 
-	if (!store || is_kept)
+	if (!store || is_kept || must_wait)
 		return;
 	if (!job->record_version) {
 		create_record(job);
@@ -370,6 +414,7 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 		elastic_job_free(job);
 		return rc;
 	}
+	job->has_past = true;
 	job->created_at = record->created;
 	job->record_version = record->version;
 	job->phase = rendezvous_phase(job->rendezvous);
@@ -379,74 +424,27 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 
 /* Callers. */
 
-static size_t waiter_place_of(const struct elastic_job *job, const char *id)
-{
-	size_t low = 0, high = job->n_waiters;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(job->waiters[middle]->id, id) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool is_at(const struct elastic_job *job, size_t place, const char *id)
-{
-	return place < job->n_waiters && text_equals(job->waiters[place]->id, id);
-}
-
+/* NULL: it is no member, or has not called. */
 static struct waiter *find_waiter(const struct elastic_job *job, const char *id)
 {
-	size_t place = waiter_place_of(job, id);
+	void **attachment = rendezvous_attachment(job->rendezvous, id);
 
-	return is_at(job, place, id) ? job->waiters[place] : NULL;
+	return attachment ? *attachment : NULL;
 }
 
 static struct waiter *find_or_add(struct elastic_job *job, const char *id)
 {
-	size_t place = waiter_place_of(job, id);
+	void **attachment = rendezvous_attachment(job->rendezvous, id);
 
-	if (is_at(job, place, id))
-		return job->waiters[place];
-	mem_grow(&job->waiters, &job->capacity, job->n_waiters, sizeof(struct waiter *));
-	memmove(job->waiters + place + 1, job->waiters + place,
-		(job->n_waiters++ - place) * sizeof(struct waiter *));
+	if (*attachment)
+		return *attachment;
 	struct waiter *waiter = mem_new(sizeof(*waiter));
 
 	waiter->job = job;
 	waiter->id = mem_copy_text(id);
-	job->waiters[place] = waiter;
+	job->n_waiters++;
+	*attachment = waiter;
 	return waiter;
-}
-
-static void delete_waiter(struct elastic_job *job, struct waiter *waiter)
-{
-	size_t place = waiter_place_of(job, waiter->id);
-
-	memmove(job->waiters + place, job->waiters + place + 1,
-		(--job->n_waiters - place) * sizeof(struct waiter *));
-	waiter_free(waiter);
-}
-
-/* Drops waiters whose members no longer exist, once they were answered. */
-static void drop_gone_waiters(struct elastic_job *job)
-{
-	size_t n_kept = 0;
-
-	for (size_t i = 0; i < job->n_waiters; i++) {
-		struct waiter *waiter = job->waiters[i];
-		struct rendezvous_view view;
-
-		if (waiter->call || rendezvous_view(job->rendezvous, waiter->id, &view, NULL) == 0)
-			job->waiters[n_kept++] = waiter;
-		else
-			waiter_free(waiter);
-	}
-	job->n_waiters = n_kept;
 }
 
 static void append_held_waiter(struct elastic_job *job, struct waiter *waiter,
@@ -532,6 +530,19 @@ static void answer_waiter(struct waiter *waiter)
 
 	if (call)
 		answer_call(waiter->job, call, waiter->id, waiter->world, waiter->known_failure);
+	if (call && waiter->is_removed)
+		waiter_free(waiter);
+}
+
+/* Calls that are held until `until` or for less: the first ones. */
+static void answer_waiters(struct elastic_job *job, msec until)
+{
+	for (struct waiter *waiter = job->first_kept, *next; waiter; waiter = next) {
+		next = waiter->next;
+		if (waiter->kept_until > until)
+			break;
+		answer_waiter(waiter);
+	}
 }
 
 static bool has_news(const struct waiter *waiter)
@@ -594,12 +605,8 @@ void elastic_job_free(struct elastic_job *job)
 {
 	if (!job)
 		return;
-	while (job->first_kept)
-		answer_waiter(job->first_kept);
+	answer_waiters(job, MSEC_NEVER);
 	answer_readers(job, MSEC_NEVER);
-	for (size_t i = 0; i < job->n_waiters; i++)
-		waiter_free(job->waiters[i]);
-	free(job->waiters);
 	for (size_t i = 0; i < job->n_history; i++)
 		free(job->history[i].failure);
 	world_failure_done(&job->failure);
@@ -708,19 +715,54 @@ static void answer_waiting_calls(struct elastic_job *job)
 		job->version = rendezvous_version(job->rendezvous);
 		job->told_failure = job->failure.number;
 		answer_those_with_news(job);
-		drop_gone_waiters(job);
 	}
 	revise(job);
 	job->settings.on_change(job, job->settings.data);
 }
 
-static void report_disconnect(struct elastic_job *job, const char *id, msec now)
-{
-	const struct rendezvous_event event = {.type = RENDEZVOUS_DISCONNECT, .id = id};
+/* Whether the agent exists. */
 
-	(void) rendezvous_step(job->rendezvous, &event, now, NULL);
+static void remove_lost_member(struct elastic_job *job, const char *id)
+{
+	char *copy CLEANUP(mem_free_text) = mem_copy_text(id); /* the step frees the other */
+	const struct rendezvous_event event = {.type = RENDEZVOUS_LOST, .id = copy};
+
+	(void) rendezvous_step(job->rendezvous, &event, loop_monotonic_now(), NULL);
 	write_record_and_log(job);
 	answer_waiting_calls(job);
+}
+
+/* A port that never said its id may be behind a firewall that refuses connections. */
+static void on_liveness(enum liveness liveness, void *data)
+{
+	struct waiter *waiter = data;
+
+	waiter->probe = NULL;
+	if (liveness == LIVENESS_ALIVE)
+		waiter->is_reached = true;
+	else if (liveness == LIVENESS_GONE && waiter->is_reached && !waiter->is_removed)
+		remove_lost_member(waiter->job, waiter->id);
+}
+
+static void probe_liveness(struct waiter *waiter)
+{
+	liveness_probe_cancel(waiter->probe);
+	waiter->probe = liveness_probe_new(waiter->job->settings.loop, waiter->ip, waiter->port,
+					   waiter->id, on_liveness, waiter);
+}
+
+/* The address is that of the call: no member can have another one asked. */
+static void update_liveness_port(struct waiter *waiter, const struct http_call *call, int port)
+{
+	const char *ip = http_call_peer(call);
+
+	if (!port || (waiter->port == port && text_equals(waiter->ip, ip)))
+		return;
+	free(waiter->ip);
+	waiter->ip = mem_copy_text(ip);
+	waiter->port = port;
+	waiter->is_reached = false;
+	probe_liveness(waiter);
 }
 
 static void on_waiter_disconnect(struct http_call *call, void *data)
@@ -729,16 +771,19 @@ static void on_waiter_disconnect(struct http_call *call, void *data)
 
 	(void) call;
 	(void) release_waiter_call(waiter);
-	report_disconnect(waiter->job, waiter->id, loop_monotonic_now());
+	if (waiter->is_removed)
+		waiter_free(waiter);
+	else if (waiter->is_reached)
+		probe_liveness(waiter);
 }
 
 /* A member that waits on another connection is still connected. */
-void elastic_job_handle_disconnect(struct elastic_job *job, const char *id, msec now)
+void elastic_job_handle_disconnect(struct elastic_job *job, const char *id)
 {
-	const struct waiter *waiter = find_waiter(job, id);
+	struct waiter *waiter = find_waiter(job, id);
 
-	if (waiter && !waiter->call)
-		report_disconnect(job, id, now);
+	if (waiter && !waiter->call && waiter->is_reached)
+		probe_liveness(waiter);
 }
 
 static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, struct http_call *call,
@@ -756,6 +801,10 @@ static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, str
 int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
 			    const struct member_request *request, msec now, struct err *err)
 {
+	struct waiter *waiter = find_waiter(job, id);
+
+	if (waiter)
+		answer_waiter(waiter); /* the previous call */
 	int rc = member_call_apply(job->rendezvous, id, &request->report, request->offer, now, err);
 	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told the end */
 
@@ -763,16 +812,12 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 		return rc;
 	accept_failure_report(job, request->failure);
 	write_record_and_log(job);
-	struct waiter *waiter = find_waiter(job, id);
-
-	if (waiter)
-		answer_waiter(waiter); /* the previous call, which its agent has given up */
-	if (comes_too_late || request->report.has_left) {
+	if (rendezvous_attachment(job->rendezvous, id)) {
+		waiter = find_or_add(job, id);
+		update_liveness_port(waiter, call, request->liveness_port);
+		hold_waiter_call(job, waiter, call, request, now);
+	} else { /* it has left, or comes too late */
 		answer_call(job, call, id, request->world, request->known_failure);
-		if (waiter)
-			delete_waiter(job, waiter);
-	} else {
-		hold_waiter_call(job, find_or_add(job, id), call, request, now);
 	}
 	answer_waiting_calls(job);
 	return 0;
@@ -785,8 +830,7 @@ void elastic_job_handle_timer(struct elastic_job *job, msec now)
 	if (rendezvous_wake_at(job->rendezvous) <= now)
 		(void) rendezvous_step(job->rendezvous, &time, now, NULL);
 	write_record_and_log(job);
-	while (job->first_kept && job->first_kept->kept_until <= now)
-		answer_waiter(job->first_kept);
+	answer_waiters(job, now);
 	answer_readers(job, now);
 	answer_waiting_calls(job);
 }
@@ -796,6 +840,7 @@ msec elastic_job_wake_at(const struct elastic_job *job)
 	msec answer_at = job->first_kept ? job->first_kept->kept_until : MSEC_NEVER;
 
 	answer_at = msec_min(answer_at, elastic_readers_wake_at(&job->readers));
+	answer_at = msec_min(answer_at, job->write_at);
 	return msec_min(answer_at, rendezvous_wake_at(job->rendezvous));
 }
 
@@ -853,37 +898,52 @@ static struct json *members_new(const struct elastic_job *job)
 
 	for (size_t i = 0; i < world->n_members; i++)
 		add_member(job, world->members[i].id, true, list);
-	for (size_t i = 0; i < job->n_waiters; i++)
-		add_member(job, job->waiters[i]->id, false, list);
+	for (size_t i = 0; i < rendezvous_count(job->rendezvous); i++)
+		add_member(job, rendezvous_member_id(job->rendezvous, i), false, list);
 	return list;
 }
 
 /* Draining. */
 
-static bool is_of_machine(const struct json *member, const char *machine)
+/* Machines that a caller named, and whether each was found. */
+static struct json *named_machines_new(const struct json *machines)
+{
+	struct json *named = json_new_object();
+
+	for (size_t i = 0; i < json_count(machines); i++)
+		json_set_bool(named, json_as_string(json_at(machines, i), ""), false);
+	return named;
+}
+
+static bool is_named(struct json *named, const char *machine)
+{
+	if (!machine || !json_get(named, machine))
+		return false;
+	json_set_bool(named, machine, true);
+	return true;
+}
+
+/* By its id, its host or its rank. */
+static bool is_member_named(struct json *named, const struct json *member)
 {
 	const struct json *rank = json_get(member, "rank");
 	char *number CLEANUP(mem_free_text) =
 		rank ? mem_format("%" PRId64, json_as_integer(rank, -1)) : NULL;
+	bool by_id = is_named(named, json_as_string(json_get(member, "id"), NULL));
+	bool by_host = is_named(named, json_as_string(json_get(member, "host"), NULL));
+	bool by_rank = is_named(named, number);
 
-	return text_equals(json_as_string(json_get(member, "id"), NULL), machine) ||
-	       text_equals(json_as_string(json_get(member, "host"), NULL), machine) ||
-	       text_equals(number, machine);
+	return by_id || by_host || by_rank;
 }
 
-static void add_machine(const struct json *members, const char *machine, struct json *list,
-			struct text *missing)
+static void add_missing(const struct json *machines, const struct json *named, struct text *missing)
 {
-	bool is_found = false;
+	for (size_t i = 0; i < json_count(machines); i++) {
+		const char *machine = json_as_string(json_at(machines, i), "");
 
-	for (size_t i = 0; i < json_count(members); i++) {
-		if (!is_of_machine(json_at(members, i), machine))
-			continue;
-		json_append(list, json_ref(json_at(members, i)));
-		is_found = true;
+		if (!json_as_bool(json_get(named, machine), false))
+			text_addf(missing, "%s'%s'", missing->len ? ", " : "", machine);
 	}
-	if (!is_found)
-		text_addf(missing, "%s'%s'", missing->len ? ", " : "", machine);
 }
 
 /* All are found before the first drain changes the ranks. */
@@ -891,13 +951,16 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec
 		      struct json *answer, struct err *err)
 {
 	struct json *members CLEANUP(json_cleanup) = members_new(job);
+	struct json *named CLEANUP(json_cleanup) = named_machines_new(machines);
 	struct json *list = json_array_at(answer, "members");
 	struct text missing CLEANUP(text_done) = {0};
 
 	if (rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended", job->name);
-	for (size_t i = 0; i < json_count(machines); i++)
-		add_machine(members, json_as_string(json_at(machines, i), ""), list, &missing);
+	for (size_t i = 0; i < json_count(members); i++)
+		if (is_member_named(named, json_at(members, i)))
+			json_append(list, json_ref(json_at(members, i)));
+	add_missing(machines, named, &missing);
 	if (missing.len)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no machine %s", job->name,
 			       text_of(&missing));

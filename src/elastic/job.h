@@ -16,7 +16,8 @@ struct elastic_job;
 struct elastic_job_settings {
 	const char *name, *uid;
 	struct member_terms terms;
-	msec lease, reconnect_time; /* as in struct rendezvous_settings */
+	struct loop *loop;
+	msec lease; /* as in struct rendezvous_settings */
 	struct store *store; /* for its record; NULL: nothing is stored */
 	/* Its next due time or its state may have changed. */
 	void (*on_change)(struct elastic_job *job, void *data);
@@ -42,18 +43,24 @@ const char *elastic_job_uid(const struct elastic_job *job);
 const struct member_terms *elastic_job_terms(const struct elastic_job *job);
 /* Whether it has ended, and all members know. */
 bool elastic_job_is_over(const struct elastic_job *job);
-/* Whether it has no members, and none has called since they were lost or the server began. */
+size_t elastic_job_count_members(const struct elastic_job *job);
+bool elastic_job_has_member(const struct elastic_job *job, const char *id);
+/* Whether it has no members. */
 bool elastic_job_is_deserted(const struct elastic_job *job);
-bool elastic_job_has_callers(
-	const struct elastic_job *job); /* members that have called this server */
+/* Whether members have called this server. */
+bool elastic_job_has_callers(const struct elastic_job *job);
+/* Whether members of a job of another uid may have lost the record of theirs: this server has begun
+ * the job, and knew no earlier one of its name. */
+bool elastic_job_may_lack_record(const struct elastic_job *job);
 
 /* Takes a member's call and answers it, now or later. On an error nothing was done with it. */
 int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
 			    const struct member_request *request, msec now,
 			    struct err *err) MUST_USE;
 
-/* A connection of this member ended while it did not wait for an answer. */
-void elastic_job_handle_disconnect(struct elastic_job *job, const char *id, msec now);
+/* A connection of this member ended while it did not wait for an answer. Its agent is asked whether
+ * it still exists. */
+void elastic_job_handle_disconnect(struct elastic_job *job, const char *id);
 
 /* Asks the members of these machines to leave; a machine is the host, the rank or the id of a
  * member. The answer has descriptions of the members, and the revision. Returns ERR_NOT_FOUND if

@@ -14,7 +14,6 @@
 #define JSON_TYPE "application/json"
 #define AFTER "after=" /* in the query of a reader */
 #define NO_JOB "the server has no elastic job '%s'"
-#define RECONNECT_TIME (MSEC_PER_SECOND / 2)
 
 struct orchestrator {
 	struct orchestrator_settings settings;
@@ -97,8 +96,8 @@ static void print_elastic_sentence(const char *sentence, void *data)
 static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchestrator)
 {
 	return (struct elastic_job_settings){
+		.loop = orchestrator->settings.loop,
 		.lease = orchestrator->settings.lease,
-		.reconnect_time = msec_min(RECONNECT_TIME, orchestrator->settings.lease / 2),
 		.store = orchestrator->store,
 		.on_change = on_elastic_job_change,
 		.say = print_elastic_sentence,
@@ -106,17 +105,18 @@ static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchest
 	};
 }
 
+/* Members of a job without a record know its uid. */
 static struct elastic_job *new_job(struct orchestrator *orchestrator, const char *name,
-				   const struct member_terms *terms, struct err *err)
+				   const struct member_request *request, struct err *err)
 {
 	struct elastic_job_settings settings = settings_of_jobs(orchestrator);
 	char *uid CLEANUP(mem_free_text) = NULL;
 
-	if (job_uid_new(&uid, err) < 0)
+	if (!*request->uid && job_uid_new(&uid, err) < 0)
 		return NULL;
 	settings.name = name;
-	settings.uid = uid;
-	settings.terms = *terms;
+	settings.uid = uid ? uid : request->uid;
+	settings.terms = request->terms;
 	return elastic_job_new(&settings, loop_monotonic_now());
 }
 
@@ -147,14 +147,14 @@ static bool evict_oldest_ended_job(struct orchestrator *orchestrator)
 
 /* The first member creates the job. The name of a finished job is free again. */
 static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old, const char *name,
-		     const struct member_terms *terms, struct elastic_job **ret_job,
+		     const struct member_request *request, struct elastic_job **ret_job,
 		     struct err *err)
 {
 	if (!old && !evict_oldest_ended_job(orchestrator))
 		return err_set(err, ERR_LIMIT,
 			       "the server already has %d jobs, which is the maximum",
 			       LIMIT_ELASTIC_JOBS);
-	struct elastic_job *job = new_job(orchestrator, name, terms, err);
+	struct elastic_job *job = new_job(orchestrator, name, request, err);
 
 	if (!job)
 		return err->code;
@@ -169,6 +169,14 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 	return 0;
 }
 
+/* Its members know a job that this server has no record of: it is begun again. If a newcomer has
+ * begun it before them, they join that one. */
+static bool is_without_record(struct elastic_job *const *found,
+			      const struct member_request *request)
+{
+	return *request->uid && (!found || elastic_job_may_lack_record(*found));
+}
+
 static int find_or_start_elastic_job(struct orchestrator *orchestrator, const char *name,
 				     const struct member_request *request,
 				     struct elastic_job **ret_job, struct err *err)
@@ -176,19 +184,20 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	if (*request->uid && (!found || !text_equals(elastic_job_uid(*found), request->uid)))
+	if (*request->uid && !is_without_record(found, request) &&
+	    !text_equals(elastic_job_uid(*found), request->uid))
 		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
 	if (request->report.has_left && !*request->uid) {
 		*ret_job = *found;
 		return 0;
 	}
-	if (!*request->uid && (!found || elastic_job_is_over(*found)))
-		return begin_job(orchestrator, found, name, &request->terms, ret_job, err);
+	if (!found || (!*request->uid && elastic_job_is_over(*found)))
+		return begin_job(orchestrator, found, name, request, ret_job, err);
 	const char *differs =
 		member_terms_differ(elastic_job_terms(*found), &request->terms, arena);
 
 	if (differs && elastic_job_is_deserted(*found))
-		return begin_job(orchestrator, found, name, &request->terms, ret_job, err);
+		return begin_job(orchestrator, found, name, request, ret_job, err);
 	/* After a restart of the server its members have one lease to reconnect. */
 	if (differs && !elastic_job_has_callers(*found))
 		return err_set(err, ERR_LIMIT, "job '%s' is waiting for its machines: %s", name,
@@ -198,6 +207,24 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 			       name, differs);
 	*ret_job = *found;
 	return 0;
+}
+
+/* The members of all jobs together share the memory of this server, and its connections. */
+static int check_server_room(const struct orchestrator *orchestrator, const char *name,
+			     const char *id, struct err *err)
+{
+	struct elastic_job **found = find_elastic_job(orchestrator, name);
+	size_t count = 0;
+
+	if (found && elastic_job_has_member(*found, id))
+		return 0;
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		count += elastic_job_count_members(orchestrator->jobs[i]);
+	if (count < LIMIT_MEMBERS)
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "the server already has %d members in all its jobs, which is the maximum",
+		       LIMIT_MEMBERS);
 }
 
 /* The last call of a member that never had an answer starts no job. */
@@ -255,6 +282,8 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 		answer_unknown_member(call);
 		return 0;
 	}
+	if (rc == 0)
+		rc = check_server_room(orchestrator, name, id, err);
 	if (rc == 0)
 		rc = find_or_start_elastic_job(orchestrator, name, &request, &job, err);
 	return rc < 0 ? rc
@@ -435,10 +464,31 @@ static void on_member_connection_end(const char *path, void *data)
 	struct elastic_job **job = member ? find_elastic_job(orchestrator, name) : NULL;
 
 	if (job)
-		elastic_job_handle_disconnect(*job, member, loop_monotonic_now());
+		elastic_job_handle_disconnect(*job, member);
 }
 
-/* Restores stored jobs. A job with a malformed record cannot continue. */
+/* A record that cannot be read, by this version at least, is kept under a name that no job has. */
+static void set_record_aside(const struct orchestrator *orchestrator,
+			     const struct store_record *record, const struct err *why)
+{
+	struct store *store = orchestrator->store;
+	struct store_record aside = *record;
+	struct err err = {0};
+	int64_t version;
+
+	aside.name = mem_format("%s (unreadable, %.8s)", record->name, record->uid);
+	aside.is_lasting = true;
+	char *sentence CLEANUP(mem_free_text) =
+		store->functions->replace(store, record->name, record->uid, &aside, &version,
+					  &err) < 0
+			? mem_format("%s, and it could not be moved: %s", why->text, err.text)
+			: mem_format("%s; it is kept as '%s'", why->text, aside.name);
+
+	print_elastic_sentence(sentence, (void *) orchestrator);
+	free(aside.name);
+}
+
+/* Restores stored jobs. Records that were set aside have no name of a job. */
 static void restore_jobs(struct orchestrator *orchestrator, const struct store_list *list)
 {
 	const struct elastic_job_settings settings = settings_of_jobs(orchestrator);
@@ -448,13 +498,12 @@ static void restore_jobs(struct orchestrator *orchestrator, const struct store_l
 		struct elastic_job *job;
 		struct err err;
 
-		if (elastic_job_restore(&settings, record, loop_monotonic_now(), &job, &err) < 0) {
-			print_elastic_sentence(err.text, orchestrator);
-			(void) orchestrator->store->functions->remove(
-				orchestrator->store, record->name, record->uid, NULL);
+		if (!name_is_label_value(record->name))
 			continue;
-		}
-		add_job(orchestrator, job);
+		if (elastic_job_restore(&settings, record, loop_monotonic_now(), &job, &err) < 0)
+			set_record_aside(orchestrator, record, &err);
+		else
+			add_job(orchestrator, job);
 	}
 }
 

@@ -354,6 +354,15 @@ const char *http_call_query(const struct http_call *call)
 	return evhttp_uri_get_query(evhttp_request_get_evhttp_uri(call->request));
 }
 
+const char *http_call_peer(const struct http_call *call)
+{
+	char *address = NULL;
+	ev_uint16_t port;
+
+	evhttp_connection_get_peer(call->connection->http, &address, &port);
+	return address ? address : "";
+}
+
 const char *http_call_header(const struct http_call *call, const char *name)
 {
 	return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);

@@ -64,6 +64,8 @@ size_t http_server_connections(const struct http_server *server);
 const char *http_call_method(const struct http_call *call); /* "GET" */
 const char *http_call_path(const struct http_call *call); /* as it was sent, without the query */
 const char *http_call_query(const struct http_call *call); /* after the '?'; NULL: none */
+/* The IP address that the call comes from; "": a Unix socket. */
+const char *http_call_peer(const struct http_call *call);
 /* The header of this name in any case; NULL: none. */
 const char *http_call_header(const struct http_call *call, const char *name);
 /* Whether it has a header that only browsers send: no page and no link may cause what it asks for.

@@ -10,12 +10,42 @@ void member_begin(struct member *member, const struct member_settings *settings,
 		.heard_at = now,
 		.next_at = now,
 		.goes_at = MSEC_NEVER,
+		.report.last_rank = -1,
 	};
+}
+
+/* The last call, even if it was answered; NULL: none, or it was lost. */
+static const struct member_outgoing *newest_call(const struct member *member)
+{
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		if (member->n_calls && member->calls[i].number == member->n_calls)
+			return &member->calls[i];
+	return NULL;
 }
 
 static bool has_news(const struct member *member)
 {
-	return !member->has_told || !member_report_equals(&member->report, &member->told);
+	const struct member_outgoing *newest = newest_call(member);
+
+	return !newest || !member_report_equals(&member->report, &newest->told);
+}
+
+static size_t count_open_calls(const struct member *member)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		count += member->calls[i].is_open;
+	return count;
+}
+
+/* The next call waits for its time alone. */
+static bool may_call(const struct member *member)
+{
+	size_t n_open = count_open_calls(member);
+
+	return member->end == MEMBER_GOES_ON &&
+	       (n_open == 0 || (n_open < MEMBER_CALLS && has_news(member)));
 }
 
 /* The member was ordered to go and has no workers left: it sends its last call and ends. */
@@ -117,15 +147,23 @@ void member_drain(struct member *member, msec now)
 
 bool member_is_call_due(const struct member *member, msec now)
 {
-	return member->end == MEMBER_GOES_ON && now >= member->next_at &&
-	       (!member->is_calling || has_news(member));
+	return now >= member->next_at && may_call(member);
 }
 
-void member_called(struct member *member, msec now)
+size_t member_called(struct member *member, msec now)
 {
-	member->told = member->report;
-	member->has_told = member->is_calling = true;
-	member->call_ends = now + member->settings.hold + member->settings.answer_time;
+	size_t place = 0;
+
+	while (member->calls[place].is_open)
+		place++;
+	member->calls[place] = (struct member_outgoing){
+		.is_open = true,
+		.number = ++member->n_calls,
+		.told = member->report,
+		.ends = now + member->settings.hold + member->settings.answer_time,
+	};
+	member->calls[place].told.call = member->n_calls;
+	return place;
 }
 
 /* If a server orders a world whose end was already reported, it has lost the later reports, and
@@ -150,22 +188,36 @@ static void apply_member_order(struct member *member, const struct member_order 
 	leave_when_idle(member, now);
 }
 
-/* An answer without news should have been held for longer. */
-static bool was_hasty(const struct member *member, const struct member_order *order, msec now)
+/* An answer without news should have been held for longer, unless another call followed. */
+static bool was_hasty(const struct member *member, const struct member_outgoing *call,
+		      const struct member_order *order, msec now)
 {
-	msec kept_until = member->call_ends - member->settings.answer_time;
+	msec kept_until = call->ends - member->settings.answer_time;
 
-	return member_order_equals(order, &member->told.known) &&
+	return call->number == member->n_calls && member_order_equals(order, &call->told.known) &&
 	       now < kept_until - member->settings.hold / 2;
 }
 
-void member_answered(struct member *member, const struct member_order *order, msec now)
+bool member_is_answer_late(const struct member *member, size_t place)
 {
-	member->is_calling = false;
+	return member->calls[place].number < member->n_answered;
+}
+
+void member_answered(struct member *member, size_t place, const struct member_order *order,
+		     msec now)
+{
+	struct member_outgoing *call = &member->calls[place];
+
+	if (!call->is_open)
+		return;
+	call->is_open = false;
 	member->n_lost = 0;
 	member->heard_at = now;
-	member->next_at = was_hasty(member, order, now) ? now + FIRST_PAUSE : now;
-	if (member->told.has_left)
+	member->next_at = was_hasty(member, call, order, now) ? now + FIRST_PAUSE : now;
+	if (member_is_answer_late(member, place))
+		return;
+	member->n_answered = call->number;
+	if (call->told.has_left)
 		member->end = MEMBER_ENDED;
 	else if (member->report.known.order != RENDEZVOUS_GO || order->order == RENDEZVOUS_GO)
 		apply_member_order(member, order,
@@ -181,12 +233,17 @@ static msec compute_member_pause(int n_lost)
 	return n_lost > 5 ? LONGEST_PAUSE : msec_min(FIRST_PAUSE << (n_lost - 2), LONGEST_PAUSE);
 }
 
-void member_lost_call(struct member *member, msec now)
+void member_lost_call(struct member *member, size_t place, msec now)
 {
-	member->is_calling = false;
+	struct member_outgoing *call = &member->calls[place];
+
+	if (!call->is_open)
+		return;
+	call->is_open = false;
+	call->number = 0;
 	member->n_lost++;
 	member->next_at = now + compute_member_pause(member->n_lost);
-	if (member->told.has_left) /* the server will notice by itself */
+	if (call->told.has_left) /* the server will notice by itself */
 		member->end = MEMBER_ENDED;
 }
 
@@ -197,9 +254,9 @@ static void leave_without_server(struct member *member, msec now)
 	apply_member_order(member, &alone, now);
 }
 
-void member_refused(struct member *member, msec now)
+void member_refused(struct member *member, size_t place, msec now)
 {
-	member_lost_call(member, now);
+	member_lost_call(member, place, now);
 	if (member->report.known.order != RENDEZVOUS_GO)
 		leave_without_server(member, now);
 }
@@ -214,8 +271,9 @@ static msec gives_up_at(const struct member *member)
 
 void member_time(struct member *member, msec now)
 {
-	if (member->is_calling && now >= member->call_ends)
-		member_lost_call(member, now);
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		if (now >= member->calls[i].ends)
+			member_lost_call(member, i, now);
 	if (now >= member->goes_at)
 		leave_without_server(member, now);
 	if (now < gives_up_at(member))
@@ -235,9 +293,10 @@ msec member_wake_at(const struct member *member)
 		return MSEC_NEVER;
 	if (!is_isolated)
 		wake_at = msec_min(wake_at, gives_up_at(member));
-	if (member->is_calling)
-		wake_at = msec_min(wake_at, member->call_ends);
-	if (!member->is_calling || has_news(member))
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		if (member->calls[i].is_open)
+			wake_at = msec_min(wake_at, member->calls[i].ends);
+	if (may_call(member))
 		wake_at = msec_min(wake_at, member->next_at);
 	return wake_at;
 }

@@ -3,7 +3,9 @@
  *
  * The agent reports its whole state to the server (rendezvous/member_call.h) whenever that has
  * changed, and again after every answer. The server holds a call until there is a new order, or for
- * `hold`. So a call is also the heartbeat.
+ * `hold`. So a call is also the heartbeat. News are a second call, while the first one is held: to
+ * take that back would end its connection, and another one may take seconds to stand. The server
+ * answers the first call when it has the second.
  *
  * While the server cannot be reached the workers keep running, so that a restart of the server goes
  * unnoticed. After `isolation_time` they are stopped anyway: the others may have formed a world
@@ -36,14 +38,22 @@ enum member_end {
 	MEMBER_GAVE_UP, /* the server could not be reached */
 };
 
+#define MEMBER_CALLS 2
+
+struct member_outgoing {
+	bool is_open; /* not answered yet */
+	int64_t number; /* in the order in which they were sent; 0: it was lost */
+	struct member_report told;
+	msec ends; /* then it counts as lost */
+};
+
 struct member {
 	struct member_settings settings;
 	struct member_report report; /* the report to send; `known` is the last order */
-	struct member_report told; /* the last report sent */
 	bool has_workers;
-	bool has_told; /* any report was sent */
-	bool is_calling;
-	msec call_ends; /* then the current call counts as lost */
+	struct member_outgoing calls[MEMBER_CALLS];
+	int64_t n_calls; /* number of the last one sent */
+	int64_t n_answered; /* number of the last one whose answer counted */
 	msec next_at; /* earliest time of the next call */
 	msec heard_at; /* the last answer; or the beginning, or the end of its workers */
 	msec goes_at; /* when it leaves although its drain was not answered; MSEC_NEVER */
@@ -71,13 +81,19 @@ void member_ended(struct member *member, bool have_succeeded, msec now); /* no w
 /* The member is asked to leave, by a signal or by a notice that its machine will shut down. */
 void member_drain(struct member *member, msec now);
 
-/* Whether a call is due; cancel one that is under way. Its content is `report`. */
+/* Whether a call is due. Its content is `report`. */
 bool member_is_call_due(const struct member *member, msec now);
-void member_called(struct member *member, msec now);
-void member_answered(struct member *member, const struct member_order *order, msec now);
-void member_lost_call(struct member *member, msec now); /* no answer, or a malformed one */
+/* Returns the place of the call, of MEMBER_CALLS, which the next three take. They ignore a call
+ * that is not open. */
+size_t member_called(struct member *member, msec now);
+void member_answered(struct member *member, size_t place, const struct member_order *order,
+		     msec now);
+/* Whether a later call was answered before: the answer to this one is of the past. */
+bool member_is_answer_late(const struct member *member, size_t place);
+/* No answer, or a malformed one. */
+void member_lost_call(struct member *member, size_t place, msec now);
 /* The server rejects the member permanently: it stops its workers and leaves. */
-void member_refused(struct member *member, msec now);
+void member_refused(struct member *member, size_t place, msec now);
 
 /* Call it at member_wake_at. A call that takes too long counts as lost. */
 void member_time(struct member *member, msec now);

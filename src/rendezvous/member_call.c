@@ -60,6 +60,8 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		.node_rank = report->node_rank,
 		.progress = report->progress,
 		.newest = report->newest,
+		.last_rank = report->last_rank,
+		.call = report->call,
 	};
 	struct member_order order;
 

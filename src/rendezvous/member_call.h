@@ -27,6 +27,7 @@ enum member_activity {
 extern const char *const member_activity_words[MEMBER_ACTIVITY_COUNT];
 
 struct member_report {
+	int64_t call; /* number of the call, in the order in which they are sent; 0: unknown */
 	int node_rank; /* as in RENDEZVOUS_JOIN */
 	int64_t generation; /* of its last workers; 0: none yet */
 	enum member_activity activity;
@@ -38,13 +39,16 @@ struct member_report {
 			     change alone triggers no call */
 	int64_t newest; /* generation of the newest world that it was ordered to run; 0: none. In
 			   the JSON it is "world" */
+	int last_rank; /* in that world; -1: unknown. In the JSON it is "rank" */
 	struct member_order known; /* its present order: a different one is answered immediately */
 };
 
 bool member_order_equals(const struct member_order *a, const struct member_order *b);
 bool member_report_equals(const struct member_report *a, const struct member_report *b);
 
-/* The server's side: applies a call. Returns ERR_REFUSED and ERR_LIMIT as in RENDEZVOUS_JOIN; parts
+/* The server's side: applies a call. Returns ERR_REFUSED, ERR_LIMIT and ERR_INVALID as in
+ * RENDEZVOUS_JOIN; ERR_LIMIT also if a later call of the member came first: otherwise the answer to
+ * an earlier call could be newer than that to a later one. Parts
  * about another generation are ignored. `offer` is as in RENDEZVOUS_JOIN. */
 int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		      const struct member_report *report, const char *offer, msec now,

@@ -2,7 +2,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
-#include "spec/limits.h"
+#include "rendezvous/world_cluster.h"
 
 #include <inttypes.h>
 
@@ -79,12 +79,15 @@ int member_field_offer(const struct json *offer, struct arena *arena, const char
 		       struct err *err)
 {
 	struct text text CLEANUP(text_done) = {0};
+	struct offer read = {0};
 
 	if (!json_is(offer, JSON_OBJECT))
 		return member_field_fault(err, "offer", "an object");
-	json_add_compact(&text, offer);
-	if (text.len > LIMIT_OFFER)
-		return err_set(err, ERR_INVALID, "offer: it has more than %d bytes", LIMIT_OFFER);
+	int rc = offer_read_json(offer, arena, &read, err);
+
+	if (rc < 0)
+		return err_prefix(err, "offer");
+	offer_add(&read, &text);
 	*ret_offer = arena_copy_text(arena, text_of(&text));
 	return 0;
 }

@@ -11,8 +11,11 @@
 struct member_entry {
 	char *id;
 	char *offer;
+	int n_processes; /* in it */
+	void *attachment; /* as in rendezvous_attachment */
+	int64_t last_call; /* number of its last call; 0: unknown */
 	int node_rank; /* sorts before the order of arrival */
-	int64_t number; /* order of arrival */
+	int64_t number; /* order of arrival; below 0: of a lost world, by its rank there */
 	msec heard_at;
 	msec expires_at; /* lost then, unless it calls before */
 	msec acknowledge_by; /* lost then, unless it acknowledges its order before */

@@ -155,7 +155,9 @@ int member_terms_read(const struct json *object, struct member_terms *terms, str
 
 static void set_report(struct json *object, const struct member_report *report)
 {
+	json_set_integer(object, "call", report->call);
 	json_set_integer(object, "nodeRank", report->node_rank);
+	json_set_integer(object, "rank", report->last_rank);
 	json_set_integer(object, "generation", report->generation);
 	json_set_string(object, "activity", member_activity_words[report->activity]);
 	json_set_bool(object, "drains", report->drains);
@@ -170,6 +172,8 @@ static int read_report(const struct json *body, struct member_report *report, st
 	int rc = member_field_number(body, "generation", 0, LIMIT_RESTARTS, &report->generation,
 				     err);
 
+	if (rc == 0)
+		rc = member_field_newer(body, "call", LIMIT_STEP, &report->call, err);
 	if (rc == 0)
 		rc = member_field_int(body, "nodeRank", 0, LIMIT_MEMBERS, &report->node_rank, err);
 	if (rc == 0)
@@ -202,8 +206,12 @@ static int read_member_failure(const struct json *object, struct arena *arena,
 	struct failure *failure = NULL;
 	int rc = value ? status_failure_read(value, arena, &failure, err) : 0;
 
+	if (rc < 0)
+		return err_prefix(err, "failure");
+	if (failure)
+		world_failure_clip(failure, arena);
 	*ret_failure = failure;
-	return rc < 0 ? err_prefix(err, "failure") : 0;
+	return 0;
 }
 
 void member_request_add(const struct member_request *request, struct text *body)
@@ -215,6 +223,8 @@ void member_request_add(const struct member_request *request, struct text *body)
 	member_terms_set(object, &request->terms);
 	if (json_read(request->offer, strlen(request->offer), &offer, NULL) == 0)
 		json_set(object, "offer", offer);
+	if (request->liveness_port)
+		json_set_integer(object, "livenessPort", request->liveness_port);
 	set_report(object, &request->report);
 	json_set_integer(object, "world", request->world);
 	if (request->failure)
@@ -223,9 +233,19 @@ void member_request_add(const struct member_request *request, struct text *body)
 	json_add_compact(body, object);
 }
 
+/* An earlier version does not send it. */
+static int read_last_rank(const struct json *body)
+{
+	int64_t rank = json_as_integer(json_get(body, "rank"), -1);
+
+	return rank >= 0 && rank < LIMIT_MEMBERS ? (int) rank : -1;
+}
+
 int member_request_read(const struct json *body, struct arena *arena,
 			struct member_request *ret_request, struct err *err)
 {
+	int64_t liveness_port = 0;
+
 	*ret_request = (struct member_request){0};
 	int rc = member_field_uid(body, arena, &ret_request->uid, err);
 
@@ -233,6 +253,9 @@ int member_request_read(const struct json *body, struct arena *arena,
 		rc = member_terms_read(body, &ret_request->terms, err);
 	if (rc == 0)
 		rc = member_field_offer(json_get(body, "offer"), arena, &ret_request->offer, err);
+	if (rc == 0)
+		rc = member_field_newer(body, "livenessPort", UINT16_MAX, &liveness_port, err);
+	ret_request->liveness_port = (int) liveness_port;
 	if (rc == 0)
 		rc = read_report(body, &ret_request->report, err);
 	if (rc == 0)
@@ -244,6 +267,7 @@ int member_request_read(const struct json *body, struct arena *arena,
 		rc = member_field_number(body, "knownFailure", 0, LIMIT_RESTARTS,
 					 &ret_request->known_failure, err);
 	ret_request->report.newest = ret_request->world;
+	ret_request->report.last_rank = read_last_rank(body);
 	ret_request->report.is_cause = is_cause(ret_request);
 	return rc;
 }

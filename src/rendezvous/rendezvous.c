@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "rendezvous/member_table.h"
+#include "rendezvous/world_cluster.h"
 #include "spec/limits.h"
 #include "status/restart_delay.h"
 
@@ -49,11 +50,17 @@ struct rendezvous {
 	int64_t failed_world; /* generation of the last failed world */
 	int64_t newest; /* newest generation known to a member; higher than the world's after the
 			   record was lost */
+	int64_t first_known; /* the newest one that this server learned first; 0: none */
+	msec all_found_at; /* each member that is not lost has called this server by then */
+	bool has_formed; /* a world, and not only restored one */
+	int n_processes; /* of all members */
 	int64_t version;
 };
 
 /* Number of restarts without a long-lived world that are not charged. */
 #define FREE_RESTARTS 3
+/* A member that is lost within this time after a failure may have been its cause. */
+#define LOSS_TIME MSEC_PER_SECOND
 
 /* Size of a world for this many candidates; 0: too few. */
 static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
@@ -75,21 +82,30 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, ms
 	struct rendezvous *rendezvous = mem_new(sizeof(*rendezvous));
 
 	assert(settings->min >= 1 && settings->min <= settings->max && settings->unit >= 1);
-	assert(settings->max <= LIMIT_MEMBERS && settings->reconnect_time < settings->lease);
+	assert(settings->max <= LIMIT_MEMBERS);
 	assert(world_size_of(settings, LIMIT_MEMBERS) > 0);
 	rendezvous->settings = *settings;
 	rendezvous->budget.terms = settings->restarts;
 	rendezvous->awaits_last_call = true;
 	rendezvous->next_expiry = MSEC_NEVER;
 	rendezvous->restart_at = now;
+	rendezvous->all_found_at = now + settings->lease;
 	enter(rendezvous, RENDEZVOUS_WAITING, now + settings->join_time);
 	return rendezvous;
+}
+
+static void detach(const struct rendezvous *rendezvous, struct member_entry *member)
+{
+	if (member->attachment)
+		rendezvous->settings.on_removed(TAKE(member->attachment));
 }
 
 void rendezvous_free(struct rendezvous *rendezvous)
 {
 	if (!rendezvous)
 		return;
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		detach(rendezvous, rendezvous->members.members[i]);
 	member_table_done(&rendezvous->members);
 	restart_budget_done(&rendezvous->budget);
 	world_done(&rendezvous->world);
@@ -143,7 +159,7 @@ static void form_world(struct rendezvous *rendezvous, struct member_entry *const
 	}
 	world_done(&rendezvous->world);
 	rendezvous->world = world;
-	rendezvous->goes_on = true;
+	rendezvous->goes_on = rendezvous->has_formed = true;
 	rendezvous->awaits_last_call = false;
 	rendezvous->version++;
 	enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
@@ -158,6 +174,19 @@ static void close_with(struct rendezvous *rendezvous, enum rendezvous_verdict ve
 }
 
 /* Events. */
+
+/* Members were in a later world than the record has. */
+static bool has_lost_worlds(const struct rendezvous *rendezvous)
+{
+	return rendezvous->newest > rendezvous->world.generation;
+}
+
+/* The members of a lost world find their server again within a lease. */
+static msec gathering_end(const struct rendezvous *rendezvous, msec now)
+{
+	return has_lost_worlds(rendezvous) ? rendezvous->all_found_at
+					   : now + rendezvous->settings.last_call;
+}
 
 static bool is_at_work(const struct member_entry *member)
 {
@@ -198,6 +227,8 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 
 	if (member->rank >= 0)
 		rendezvous->version++; /* the record of the world has changed */
+	rendezvous->n_processes -= member->n_processes;
+	detach(rendezvous, member);
 	member_table_remove(&rendezvous->members, member);
 	rendezvous->is_unsettled = true;
 	if (is_missed)
@@ -270,35 +301,106 @@ static void renew_member_lease(struct rendezvous *rendezvous, struct member_entr
 
 /* A world that this server does not know cannot continue, because its members do not agree on who
  * is in it. */
-static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation)
+static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation, msec now)
 {
 	if (generation < next_generation(rendezvous))
 		return;
 	rendezvous->newest = generation;
+	if (!rendezvous->first_known)
+		rendezvous->first_known = generation;
+	rendezvous->reason = WORLD_FORGOTTEN;
+	rendezvous->awaits_last_call = true;
+	if (rendezvous->phase == RENDEZVOUS_GATHERING)
+		rendezvous->phase_ends = gathering_end(rendezvous, now);
 	end_world(rendezvous, WORLD_FORGOTTEN);
+}
+
+/* A generation near the largest number would be the job's last. */
+static int check_newest_generation(const struct rendezvous *rendezvous, int64_t generation,
+				   struct err *err)
+{
+	int64_t newest = next_generation(rendezvous) - 1;
+	int64_t limit = rendezvous->first_known ? rendezvous->first_known + RENDEZVOUS_LOST_WORLDS
+						: RENDEZVOUS_LOST_RECORD;
+
+	if (generation <= newest || generation <= limit)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "world: %" PRId64 " is too far above %" PRId64 ", the newest of the job",
+		       generation, newest);
+}
+
+/* The members of a lost world keep their order, and come before the others, unless those have been
+ * in a world of this server. */
+static void restore_order(const struct rendezvous *rendezvous, struct member_entry *member,
+			  const struct rendezvous_event *event)
+{
+	bool is_of_newest = event->newest == rendezvous->newest && event->last_rank >= 0;
+
+	if (has_lost_worlds(rendezvous) && !rendezvous->has_formed && is_of_newest)
+		member->number = event->last_rank - LIMIT_MEMBERS;
+}
+
+static int count_processes(const char *offer)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct offer read = {0};
+
+	return offer_read(offer, arena, &read, NULL) == 0 ? read.n_processes : 0;
+}
+
+/* An offer does not change, as a rule. */
+static void set_offer(struct rendezvous *rendezvous, struct member_entry *member, const char *offer)
+{
+	if (text_equals(member->offer, offer))
+		return;
+	free(member->offer);
+	member->offer = mem_copy_text(offer);
+	rendezvous->n_processes -= member->n_processes;
+	member->n_processes = count_processes(offer);
+	rendezvous->n_processes += member->n_processes;
+}
+
+/* An answer has room for so many members and processes. */
+static int check_room(const struct rendezvous *rendezvous, const char *offer, struct err *err)
+{
+	if (rendezvous->members.count == LIMIT_MEMBERS)
+		return err_set(err, ERR_LIMIT,
+			       "the job already has %d members, which is the maximum",
+			       LIMIT_MEMBERS);
+	if (rendezvous->n_processes + count_processes(offer) > LIMIT_REPLICAS)
+		return err_set(err, ERR_LIMIT, "the job already has %d processes, of %d at most",
+			       rendezvous->n_processes, LIMIT_REPLICAS);
+	return 0;
 }
 
 static int join(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
 		struct err *err)
 {
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
+	const char *offer = event->offer ? event->offer : "";
 
 	if (rendezvous->phase == RENDEZVOUS_CLOSED && !member)
 		return err_set(err, ERR_REFUSED, "the job has ended (%s)",
 			       rendezvous_verdict_words[rendezvous->verdict]);
-	if (!member && rendezvous->members.count == LIMIT_MEMBERS)
-		return err_set(err, ERR_LIMIT,
-			       "the job already has %d members, which is the maximum",
-			       LIMIT_MEMBERS);
+	if (member && event->call && event->call < member->last_call)
+		return err_set(err, ERR_LIMIT, "a later call of this member came first");
+	int rc = check_newest_generation(rendezvous, event->newest, err);
+
+	if (rc == 0 && !member)
+		rc = check_room(rendezvous, offer, err);
+	if (rc < 0)
+		return rc;
+	adopt_newest_generation(rendezvous, event->newest, now);
 	if (!member) {
 		member = member_table_add(&rendezvous->members, event->id);
 		rendezvous->is_unsettled = true;
 	}
-	free(member->offer);
-	member->offer = mem_copy_text(event->offer ? event->offer : "");
+	restore_order(rendezvous, member, event);
+	set_offer(rendezvous, member, offer);
+	member->last_call = event->call;
 	member->node_rank = event->node_rank;
 	restart_budget_progress(&rendezvous->budget, event->progress);
-	adopt_newest_generation(rendezvous, event->newest);
 	renew_member_lease(rendezvous, member, event, now);
 	return 0;
 }
@@ -317,8 +419,6 @@ static int check_generation(const struct rendezvous *rendezvous,
  * member was the cause. */
 static void fail_current_world(struct rendezvous *rendezvous, msec now)
 {
-	const struct rendezvous_settings *settings = &rendezvous->settings;
-
 	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
 		rendezvous->n_recent = 0;
 	for (size_t i = 0; i < rendezvous->members.count; i++)
@@ -332,7 +432,7 @@ static void fail_current_world(struct rendezvous *rendezvous, msec now)
 	if (restart_budget_charge(&rendezvous->budget, now))
 		rendezvous->n_restarts++;
 	else
-		delay = rendezvous->world.n_members > 1 ? 2 * settings->reconnect_time : 0;
+		delay = rendezvous->world.n_members > 1 ? LOSS_TIME : 0;
 	rendezvous->restart_at = now + delay;
 }
 
@@ -395,7 +495,6 @@ static void drain(struct rendezvous *rendezvous, struct member_entry *member)
 static int apply_member_event(struct rendezvous *rendezvous, const struct rendezvous_event *event,
 			      msec now, struct err *err)
 {
-	const struct rendezvous_settings *settings = &rendezvous->settings;
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
 	bool is_report = event->type == RENDEZVOUS_FAIL || event->type == RENDEZVOUS_DONE ||
 			 event->type == RENDEZVOUS_RESTART;
@@ -409,9 +508,12 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 				   rendezvous->goes_on ? RENDEZVOUS_SUCCEEDED : RENDEZVOUS_STOPPED);
 		return 0;
 	}
-	if (event->type == RENDEZVOUS_DISCONNECT) {
-		expect(rendezvous, member,
-		       msec_min(member->expires_at, now + settings->reconnect_time));
+	if (event->type == RENDEZVOUS_LOST) {
+		expect(rendezvous, member, now);
+		return 0;
+	}
+	if (event->type == RENDEZVOUS_DRAIN) { /* others may ask for it: it is no heartbeat */
+		drain(rendezvous, member);
 		return 0;
 	}
 	renew_member_lease(rendezvous, member, event, now);
@@ -427,8 +529,6 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 		restart(rendezvous, now);
 	} else if (event->type == RENDEZVOUS_DONE) {
 		member->is_done = rendezvous->is_unsettled = true;
-	} else if (event->type == RENDEZVOUS_DRAIN) {
-		drain(rendezvous, member);
 	}
 	return 0;
 }
@@ -440,7 +540,7 @@ static int handle_rendezvous_event(struct rendezvous *rendezvous,
 	case RENDEZVOUS_JOIN:
 		return join(rendezvous, event, now, err);
 	case RENDEZVOUS_BEAT:
-	case RENDEZVOUS_DISCONNECT:
+	case RENDEZVOUS_LOST:
 	case RENDEZVOUS_FAIL:
 	case RENDEZVOUS_DONE:
 	case RENDEZVOUS_RESTART:
@@ -483,7 +583,7 @@ static void gather(struct rendezvous *rendezvous, struct member_entry *const *ca
 	const struct rendezvous_settings *settings = &rendezvous->settings;
 
 	if (rendezvous->phase != RENDEZVOUS_GATHERING)
-		enter(rendezvous, RENDEZVOUS_GATHERING, now + settings->last_call);
+		enter(rendezvous, RENDEZVOUS_GATHERING, gathering_end(rendezvous, now));
 	if (now >= rendezvous->phase_ends || size == world_size_of(settings, LIMIT_MEMBERS))
 		form_world(rendezvous, candidates, size, now);
 }
@@ -636,7 +736,7 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 {
 	struct member_entry *member = member_table_add(&rendezvous->members, known->id);
 
-	member->offer = mem_copy_text(known->offer);
+	set_offer(rendezvous, member, known->offer);
 	member->heard_at = now;
 	member->acknowledge_by = now + rendezvous->settings.lease;
 	member->is_awaited = true;
@@ -663,6 +763,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 
 	rendezvous->world = world_copy(&snapshot->world);
 	rendezvous->world.formed_at = now;
+	rendezvous->first_known = snapshot->world.generation;
 	rendezvous->goes_on = snapshot->goes_on;
 	rendezvous->awaits_last_call = !snapshot->goes_on;
 	rendezvous->n_restarts = snapshot->n_restarts;
@@ -720,6 +821,18 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 		};
 	}
 	return 0;
+}
+
+void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id)
+{
+	struct member_entry *member = member_table_find(&rendezvous->members, id);
+
+	return member ? &member->attachment : NULL;
+}
+
+const char *rendezvous_member_id(const struct rendezvous *rendezvous, size_t place)
+{
+	return rendezvous->members.members[place]->id;
 }
 
 int64_t rendezvous_progress(const struct rendezvous *rendezvous)

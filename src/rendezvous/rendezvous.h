@@ -42,8 +42,9 @@ struct rendezvous_settings {
 	msec last_call; /* how long to wait for more once MIN have joined */
 	msec lease; /* a member that is silent, or does not acknowledge its order, for this long is
 		       lost */
-	msec reconnect_time; /* the same if its connection has ended; less than the lease */
 	struct restart_terms restarts; /* after failed workers, for all members together */
+	/* A member with an attachment (rendezvous_attachment) is removed. NULL: there are none. */
+	void (*on_removed)(void *attachment);
 };
 
 enum rendezvous_phase {
@@ -70,7 +71,7 @@ extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
 enum rendezvous_event_type {
 	RENDEZVOUS_JOIN, /* a member joins, or rejoins; its offer counts from the next world on */
 	RENDEZVOUS_BEAT, /* a heartbeat */
-	RENDEZVOUS_DISCONNECT, /* its connection has ended */
+	RENDEZVOUS_LOST, /* its agent no longer exists */
 	RENDEZVOUS_FAIL, /* of `generation`: one of its workers failed */
 	RENDEZVOUS_DONE, /* of `generation`: all its workers succeeded */
 	RENDEZVOUS_RESTART, /* of `generation`: one of its workers asks for it, and has saved. Not
@@ -89,6 +90,8 @@ struct rendezvous_event {
 	const char *offer; /* for JOIN */
 	int64_t progress; /* for JOIN: the highest step that its workers reached */
 	int64_t newest; /* for JOIN: generation of the newest world that it knows; 0: none */
+	int last_rank; /* for JOIN: its rank in that world; -1: unknown */
+	int64_t call; /* for JOIN: number of the member's call; 0: unknown */
 	int node_rank; /* for JOIN: the wanted rank; equal for all members: order of arrival */
 	bool has_acknowledged; /* for JOIN and BEAT: it has the order of its rendezvous_view */
 };
@@ -121,7 +124,9 @@ void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
 
 /* Handles an event; afterward the order of any member may differ. Returns ERR_NOT_FOUND if the
  * member has to join first; ERR_CONFLICT if the event is of another generation and was ignored;
- * ERR_REFUSED if a member joins after the end; ERR_LIMIT if there are LIMIT_MEMBERS. */
+ * ERR_REFUSED if a member joins after the end; ERR_LIMIT if there are LIMIT_MEMBERS or
+ * LIMIT_REPLICAS processes, or a later call came first; ERR_INVALID if it knows a generation that
+ * no lost record explains. */
 int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
 		    struct err *err);
 
@@ -154,6 +159,11 @@ msec rendezvous_wake_at(const struct rendezvous *rendezvous);
 /* Returns ERR_NOT_FOUND if the id is not or no longer a member. */
 int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 		    struct rendezvous_view *ret_view, struct err *err);
+/* What the caller has attached to this member, NULL at first; valid until the next step. NULL: it
+ * is no member. */
+void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id);
+/* The id of a member, by its place among rendezvous_count; valid until the next step. */
+const char *rendezvous_member_id(const struct rendezvous *rendezvous, size_t place);
 /* Increases with each change of any member's order. */
 int64_t rendezvous_version(const struct rendezvous *rendezvous);
 
@@ -166,6 +176,12 @@ size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, includ
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous);
 int rendezvous_restarts(const struct rendezvous *rendezvous);
 int64_t rendezvous_progress(const struct rendezvous *rendezvous); /* 0: no step was reported */
+
+/* A member may know a generation this far above the one that the server began with: an older record
+ * lacks no more. */
+#define RENDEZVOUS_LOST_WORLDS 1000
+/* The same for a server without any record: a world per second for eleven days. */
+#define RENDEZVOUS_LOST_RECORD 1000000
 
 /* A member is excluded if its workers failed first in this many worlds within this time. */
 #define RENDEZVOUS_MACHINE_FAILURES 3

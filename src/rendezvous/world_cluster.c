@@ -42,7 +42,7 @@ static bool is_host(const char *host)
 		mem_format(strchr(host, ':') ? "[%s]:1" : "%s:1", host);
 	size_t offset;
 
-	return *host && !address_fault(address, &offset);
+	return *host && strlen(host) <= LIMIT_HOST && !address_fault(address, &offset);
 }
 
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, struct err *err)
@@ -50,8 +50,12 @@ int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, s
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	int rc = json_read(text, strlen(text), &object, err);
 
-	if (rc < 0)
-		return rc;
+	return rc < 0 ? rc : offer_read_json(object, arena, ret_offer, err);
+}
+
+int offer_read_json(const struct json *object, struct arena *arena, struct offer *ret_offer,
+		    struct err *err)
+{
 	const struct json *list = json_get(object, "ports");
 	const char *host = json_as_string(json_get(object, "host"), "");
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -31,6 +32,8 @@ void offer_add(const struct offer *offer, struct text *text); /* as compact JSON
 /* The result is in the arena. Returns ERR_INVALID. */
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer,
 	       struct err *err) MUST_USE;
+int offer_read_json(const struct json *object, struct arena *arena, struct offer *ret_offer,
+		    struct err *err) MUST_USE;
 
 /* The place of one member, in the arena, except `job_id`, `restarts` and `max_restarts`, which are
  * left unchanged. Returns ERR_INVALID if an offer is malformed, or there are too many processes;

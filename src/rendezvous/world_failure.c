@@ -9,6 +9,7 @@
 
 #define MOST_CONSEQUENCES 32
 #define MOST_OF_CONSEQUENCE 200 /* bytes */
+#define MOST_OF_NAME 400 /* bytes of the name of a machine, a job or a role */
 #define MOST_OF_TEXT 1000 /* bytes of each other text of a report */
 #define MOST_OF_LINES 8000 /* bytes of its last lines in total */
 #define MOST_OF_EXCEPTION 300 /* bytes of the exception in a sentence */
@@ -72,7 +73,7 @@ static void clip_failure_lines(struct failure *report, struct arena *arena)
 	report->n_last_lines = count - first;
 }
 
-static void clip_consequences(struct failure *report, const char *machine, struct arena *arena)
+static void clip_consequences(struct failure *report, struct arena *arena)
 {
 	size_t count = report->n_consequences < MOST_CONSEQUENCES ? report->n_consequences
 								  : MOST_CONSEQUENCES;
@@ -80,11 +81,26 @@ static void clip_consequences(struct failure *report, const char *machine, struc
 
 	for (size_t i = 0; i < count; i++) {
 		kept[i] = report->consequences[i];
+		kept[i].role = clip(kept[i].role, MOST_OF_NAME, arena);
 		kept[i].what = clip(kept[i].what, MOST_OF_CONSEQUENCE, arena);
-		kept[i].machine = machine;
+		kept[i].machine = clip(kept[i].machine, MOST_OF_NAME, arena);
 	}
 	report->consequences = kept;
 	report->n_consequences = count;
+}
+
+void world_failure_clip(struct failure *report, struct arena *arena)
+{
+	report->role = clip(report->role, MOST_OF_NAME, arena);
+	report->reason = clip(report->reason, MOST_OF_NAME, arena);
+	report->machine = clip(report->machine, MOST_OF_NAME, arena);
+	report->machine_job = clip(report->machine_job, MOST_OF_NAME, arena);
+	report->message = clip(report->message, MOST_OF_NAME + MOST_OF_TEXT, arena);
+	report->cause = clip(report->cause, MOST_OF_TEXT, arena);
+	report->exception = clip(report->exception, MOST_OF_TEXT, arena);
+	report->n_stacks = 0;
+	clip_failure_lines(report, arena);
+	clip_consequences(report, arena);
 }
 
 struct failure *world_failure_report(const struct failure *failure, const char *machine,
@@ -97,12 +113,10 @@ struct failure *world_failure_report(const struct failure *failure, const char *
 	report->machine = machine;
 	report->machine_job = machine_job;
 	report->message = arena_format(arena, "%s%s", on_machine(name, machine, arena),
-				       clip(predicate_of(failure, name), MOST_OF_TEXT, arena));
-	report->cause = clip(failure->cause, MOST_OF_TEXT, arena);
-	report->exception = clip(failure->exception, MOST_OF_TEXT, arena);
-	report->n_stacks = 0;
-	clip_failure_lines(report, arena);
-	clip_consequences(report, machine, arena);
+				       predicate_of(failure, name));
+	world_failure_clip(report, arena);
+	for (size_t i = 0; i < report->n_consequences; i++)
+		report->consequences[i].machine = machine;
 	return report;
 }
 

@@ -27,6 +27,9 @@ void world_failure_done(struct world_failure *failure);
 struct failure *world_failure_report(const struct failure *failure, const char *machine,
 				     const char *machine_job, struct arena *arena) MUST_USE;
 
+/* Limits each text of a report, which comes from another machine. The texts are in the arena. */
+void world_failure_clip(struct failure *report, struct arena *arena);
+
 /* Whether the failure says that a process on another machine did not respond or has exited, or its
  * process was aborted silently: the other process may know more. */
 bool world_failure_is_consequence(const struct failure *failure);

@@ -7,11 +7,10 @@
 	YAML_SIZE_LIMIT /* a job file; etcd itself rejects objects above 1.5 MiB */
 #define LIMIT_REPLICAS 10000 /* replicas of one job, all roles together */
 #define LIMIT_MEMBERS 10000 /* agents of one elastic job, spares too */
-#define LIMIT_OFFER (32 * 1024) /* bytes that such an agent sends to its peers */
 #define LIMIT_PROCESSES 1024 /* of one such agent */
+#define LIMIT_HOST 253 /* bytes of the name of a host (RFC 1035, 2.3.4) */
 #define LIMIT_MEMBER_CALL (96 * 1024) /* bytes that it sends to its server */
-#define LIMIT_MEMBER_ANSWER                                                                        \
-	((size_t) LIMIT_MEMBERS * (LIMIT_OFFER + 128)) /* bytes of the server's answer to it */
+#define LIMIT_MEMBER_ANSWER JSON_SIZE_LIMIT /* bytes of the server's answer to it */
 #define LIMIT_ELASTIC_JOBS 1000 /* of one server */
 #define LIMIT_WORLD_HISTORY 100 /* worlds of such a job that are reported */
 #define LIMIT_ROLES 16 /* roles of one job */

@@ -1,5 +1,6 @@
 /* Any bytes as what members of an elastic job and their server say to each other, and as what a
- * server keeps: what is read is written and read again as the same. */
+ * server keeps: what is read is written and read again as the same. Whatever a server takes of a
+ * member, the member can read the answer, and the next server the record. */
 #include "fuzz.h"
 
 #include "base/json.h"
@@ -21,6 +22,67 @@ static struct json *read_again(const struct text *text)
 	return object;
 }
 
+static void check_order(const struct rendezvous *rendezvous, struct arena *arena)
+{
+	struct text members CLEANUP(text_done) = {0}, text CLEANUP(text_done) = {0};
+	struct member_answer answer = {.uid = ""}, again;
+	struct world_cluster cluster = {0};
+
+	member_call_answer(rendezvous, "a", &answer.order);
+	member_answer_add_members(rendezvous_world(rendezvous), &members);
+	member_answer_add(&answer, text_of(&members), &text);
+	struct json *written CLEANUP(json_cleanup) = read_again(&text);
+
+	if (member_answer_read(written, arena, &again, NULL) < 0 ||
+	    !member_order_equals(&answer.order, &again.order))
+		abort();
+	const struct world world = {again.order.generation, .members = again.members,
+				    .n_members = again.n_members};
+
+	if (answer.order.order == RENDEZVOUS_RUN &&
+	    world_cluster_read(&world, "a", arena, &cluster, NULL) < 0)
+		abort();
+}
+
+static void check_record(const struct rendezvous *rendezvous, msec now, struct arena *arena)
+{
+	struct json *record CLEANUP(json_cleanup) = json_new_object();
+	struct rendezvous_snapshot snapshot, again;
+
+	rendezvous_take_snapshot(rendezvous, now, arena, &snapshot);
+	rendezvous_snapshot_set(record, &snapshot);
+	if (rendezvous_snapshot_read(record, arena, &again, NULL) < 0)
+		abort();
+}
+
+/* The call founds a job, and is made again when that has its first world. */
+static void check_server(const struct member_request *request, struct arena *arena)
+{
+	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
+	const struct rendezvous_settings settings = {
+		.min = request->terms.min,
+		.max = request->terms.max,
+		.unit = request->terms.unit,
+		.join_time = request->terms.join_time,
+		.last_call = request->terms.last_call,
+		.restarts = request->terms.restarts,
+		.lease = INT32_MAX * (msec) MSEC_PER_SECOND,
+	};
+	struct rendezvous *rendezvous = rendezvous_new(&settings, 0);
+	msec now = 1;
+
+	for (int i = 0; i < 3; i++) {
+		(void) member_call_apply(rendezvous, "a", &request->report, request->offer, now,
+					 NULL);
+		check_order(rendezvous, arena);
+		check_record(rendezvous, now, arena);
+		now = msec_max(now, msec_min(rendezvous_wake_at(rendezvous), INT64_MAX / 2));
+		(void) rendezvous_step(rendezvous, &time, now, NULL);
+		check_order(rendezvous, arena);
+	}
+	rendezvous_free(rendezvous);
+}
+
 static void check_request(const struct json *object, struct arena *arena)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -36,6 +98,7 @@ static void check_request(const struct json *object, struct arena *arena)
 	    !text_equals(request.offer, again.offer) ||
 	    member_terms_differ(&request.terms, &again.terms, arena))
 		abort();
+	check_server(&request, arena);
 }
 
 /* Where each of the members would stand: the processes of all have a place of their own. */

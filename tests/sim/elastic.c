@@ -3,11 +3,14 @@
  *
  *     elastic [--runs N] [--first SEED]    until a run breaks a rule, whose seed is said
  *     elastic --seed S                     one run again
+ *     elastic --crowd                      a thousand agents, some with a slow network
  *
- * Calls and answers are lost, late and doubled; agents are killed, freeze, and are cut off in
- * either direction; the server is away, and goes on with what it kept, or with a backup. Workers
- * train while all of their world are there, fail by chance, and end slowly. Then all goes well, and
- * the job has to end. */
+ * Calls and answers are lost, late and doubled; connections take time to stand, end, and end for
+ * one side only; agents are killed, freeze, and are cut off in either direction; the server is
+ * away, and goes on with what it kept, with a backup (as after a full disk), or with nothing.
+ * Workers train while all of their world are there, fail by chance, and end slowly. Then all goes
+ * well, and the job has to end. */
+#include "base/mem.h"
 #include "rendezvous/member.h"
 #include "rendezvous/record.h"
 #include "sim/dice.h"
@@ -18,8 +21,8 @@
 #include <string.h>
 
 #define START ((msec) 1000000)
-#define MOST_AGENTS 7
-#define MOST_MESSAGES 400
+#define FEW_AGENTS 7
+#define MESSAGES_OF_ONE 60 /* under way at most, for each agent */
 #define TICK 50
 #define ID_SIZE 40
 #define GOAL 300 /* ticks of a whole world at work */
@@ -38,7 +41,8 @@ struct message {
 	msec due; /* 0: the place is free */
 	int agent; /* whose; one of this number that came since is another one */
 	int life;
-	int64_t number; /* of the call */
+	size_t place; /* of the call, and its number */
+	int64_t number;
 	bool is_answer;
 	struct member_report report;
 	struct member_order order;
@@ -48,12 +52,14 @@ struct agent {
 	int life; /* 0: there was none yet; each new one is another member */
 	bool is_there;
 	struct member member;
-	int64_t call; /* the one under way */
+	bool stands[MEMBER_CALLS]; /* the connection of this place of a call */
+	msec set_up_time; /* that another one takes */
 	int64_t runs; /* a generation; 0: no workers */
 	msec ends_at; /* of workers that were asked to end */
 	msec frozen_until, deaf_until, mute_until;
 	bool is_held; /* the server keeps a call of it */
 	int64_t held_call;
+	size_t held_place;
 	struct member_order held_known;
 	msec held_until;
 };
@@ -66,9 +72,9 @@ struct play {
 	msec server_back_at;
 	struct json *backup; /* of what the server keeps; NULL: none was made */
 	bool was_behind; /* a server went on with it */
-	struct agent agents[MOST_AGENTS];
-	struct message messages[MOST_MESSAGES];
-	int64_t n_calls;
+	int n_agents, n_messages;
+	struct agent *agents;
+	struct message *messages;
 	int n_trained;
 	bool is_calm;
 	bool has_places; /* a person gave each agent one */
@@ -92,12 +98,13 @@ static const char *id_of(const struct play *play, int agent)
 	return id;
 }
 
-static void post_once(struct play *play, const struct message *message)
+static void post_once(struct play *play, const struct message *message, msec set_up_time)
 {
-	for (int i = 0; i < MOST_MESSAGES; i++)
+	for (int i = 0; i < play->n_messages; i++)
 		if (!play->messages[i].due) {
 			play->messages[i] = *message;
-			play->messages[i].due = play->now + 1 + dice_below(&play->dice, 40);
+			play->messages[i].due =
+				play->now + 1 + set_up_time + dice_below(&play->dice, 40);
 			if (!play->is_calm && dice_one_in(&play->dice, 20))
 				play->messages[i].due += dice_below(&play->dice, 4000);
 			return;
@@ -106,14 +113,17 @@ static void post_once(struct play *play, const struct message *message)
 
 static void post(struct play *play, const struct message *message)
 {
-	const struct agent *agent = &play->agents[message->agent];
+	struct agent *agent = &play->agents[message->agent];
 	msec cut_until = message->is_answer ? agent->deaf_until : agent->mute_until;
+	bool must_connect = !message->is_answer && !agent->stands[message->place];
+	msec set_up_time = must_connect ? agent->set_up_time : 0;
 
 	if (play->now < cut_until || (!play->is_calm && dice_one_in(&play->dice, 25)))
 		return;
-	post_once(play, message);
+	agent->stands[message->place] = true;
+	post_once(play, message, set_up_time);
 	if (!play->is_calm && dice_one_in(&play->dice, 25))
-		post_once(play, message);
+		post_once(play, message, set_up_time);
 }
 
 static bool is_server_there(const struct play *play)
@@ -123,12 +133,13 @@ static bool is_server_there(const struct play *play)
 
 /* The server. */
 
-static void answer_call(struct play *play, int number, int64_t call,
+static void answer_call(struct play *play, int number, size_t place, int64_t call,
 			const struct member_order *order)
 {
 	const struct message message = {
 		.agent = number,
 		.life = play->agents[number].life,
+		.place = place,
 		.number = call,
 		.is_answer = true,
 		.order = *order,
@@ -137,20 +148,30 @@ static void answer_call(struct play *play, int number, int64_t call,
 	post(play, &message);
 }
 
+static void answer_held_call(struct play *play, int number)
+{
+	struct agent *agent = &play->agents[number];
+	struct member_order order;
+
+	if (!agent->is_held)
+		return;
+	member_call_answer(play->rendezvous, id_of(play, number), &order);
+	agent->is_held = false;
+	answer_call(play, number, agent->held_place, agent->held_call, &order);
+}
+
 static void answer_held(struct play *play)
 {
-	for (int i = 0; i < MOST_AGENTS; i++) {
-		struct agent *agent = &play->agents[i];
+	for (int i = 0; i < play->n_agents; i++) {
+		const struct agent *agent = &play->agents[i];
 		struct member_order order;
 
 		if (!agent->is_held)
 			continue;
 		member_call_answer(play->rendezvous, id_of(play, i), &order);
-		if (member_order_equals(&order, &agent->held_known) &&
-		    play->now < agent->held_until)
-			continue;
-		agent->is_held = false;
-		answer_call(play, i, agent->held_call, &order);
+		if (!member_order_equals(&order, &agent->held_known) ||
+		    play->now >= agent->held_until)
+			answer_held_call(play, i);
 	}
 }
 
@@ -176,7 +197,7 @@ static void check_aside(struct play *play, const struct world *world)
 /* It would take what it runs for this one. */
 static void check_generation(struct play *play, const struct world *world)
 {
-	for (int i = 0; i < MOST_AGENTS; i++)
+	for (int i = 0; i < play->n_agents; i++)
 		if (play->agents[i].is_there && world_rank(world, id_of(play, i)) >= 0)
 			hold(play, play->agents[i].member.report.newest < world->generation,
 			     "no member knows another world of its generation");
@@ -195,7 +216,7 @@ static void check_new_world(struct play *play, const struct world *world)
 		     "a member has one rank");
 	check_generation(play, world);
 	check_aside(play, world);
-	if (!play->has_places && *play->first &&
+	if (!play->has_places && *play->first && world->reason != WORLD_FORGOTTEN &&
 	    rendezvous_view(play->rendezvous, play->first, &view, NULL) == 0)
 		hold(play, view.order == RENDEZVOUS_GO || world_rank(world, play->first) == 0,
 		     "rank 0 stays the same member for as long as that is there");
@@ -207,7 +228,7 @@ static void check_orders(struct play *play, const struct world *world)
 {
 	struct rendezvous_view view;
 
-	for (int i = 0; i < MOST_AGENTS; i++)
+	for (int i = 0; i < play->n_agents; i++)
 		if (rendezvous_view(play->rendezvous, id_of(play, i), &view, NULL) == 0 &&
 		    view.order == RENDEZVOUS_RUN)
 			hold(play, world_rank(world, id_of(play, i)) == view.rank,
@@ -219,8 +240,8 @@ static void check_server(struct play *play)
 	const struct world *world = rendezvous_world(play->rendezvous);
 	struct rendezvous_view view;
 
-	check_orders(play, world);
-
+	if (play->n_agents == FEW_AGENTS) /* it takes long */
+		check_orders(play, world);
 	hold(play, world->generation >= play->last_generation, "generations go up");
 	if (world->generation > play->last_generation)
 		check_new_world(play, world);
@@ -231,6 +252,7 @@ static void check_server(struct play *play)
 
 static void serve(struct play *play, const struct message *message)
 {
+	static const char offer[] = "{\"host\":\"a\",\"ports\":[1,2,3,4,5,6,7,8]}";
 	struct agent *agent = &play->agents[message->agent];
 
 	/* What an earlier agent said comes from a member that is gone, or soon will be. */
@@ -240,17 +262,20 @@ static void serve(struct play *play, const struct message *message)
 
 	if (report.activity == MEMBER_HAS_FAILED && dice_one_in(&play->dice, 2))
 		report.is_cause = true;
-	(void) member_call_apply(play->rendezvous, id_of(play, message->agent), &report, "{}",
-				 play->now, NULL);
+	answer_held_call(play, message->agent);
+	int rc = member_call_apply(play->rendezvous, id_of(play, message->agent), &report, offer,
+				   play->now, NULL);
 	check_server(play);
+	if (rc < 0 && rc != ERR_REFUSED)
+		return; /* it came after a later call */
 	if (message->report.has_left) {
-		answer_call(play, message->agent, message->number, &message->report.known);
+		answer_call(play, message->agent, message->place, message->number,
+			    &message->report.known);
 		return;
 	}
-	if (message->number < agent->held_call)
-		return;
 	agent->is_held = true;
 	agent->held_call = message->number;
+	agent->held_place = message->place;
 	agent->held_known = message->report.known;
 	agent->held_until = play->now + manner.hold;
 }
@@ -265,6 +290,21 @@ static void run_server(struct play *play)
 		(void) rendezvous_step(play->rendezvous, &time, play->now, NULL);
 	check_server(play);
 	answer_held(play);
+}
+
+/* For both sides, or for one of them. */
+static void end_connections(struct play *play, int number)
+{
+	struct agent *agent = &play->agents[number];
+	int sides = dice_below(&play->dice, 3);
+
+	if (sides != 0)
+		agent->is_held = false;
+	for (size_t i = 0; i < MEMBER_CALLS && sides != 1; i++) {
+		agent->stands[i] = false;
+		if (agent->is_there)
+			member_lost_call(&agent->member, i, play->now);
+	}
 }
 
 static struct json *kept_by_server(const struct play *play)
@@ -312,12 +352,28 @@ static void restore_backup(struct play *play)
 	*play->first = '\0';
 }
 
+/* Its folder is gone. */
+static void restore_nothing(struct play *play)
+{
+	rendezvous_free(play->rendezvous);
+	play->rendezvous = rendezvous_new(&play->settings, play->server_back_at);
+	play->last_generation = 0;
+	play->was_behind = true;
+	*play->first = '\0';
+}
+
+/* All connections end, with the calls that are under way. */
 static void take_server_away(struct play *play)
 {
 	play->server_back_at = play->now + 100 + dice_below(&play->dice, 8000);
-	for (int i = 0; i < MOST_AGENTS; i++)
-		play->agents[i].is_held = false;
-	if (play->backup && dice_one_in(&play->dice, 3))
+	for (int i = 0; i < play->n_agents; i++)
+		end_connections(play, i);
+	for (int i = 0; i < play->n_messages; i++)
+		if (!play->messages[i].is_answer)
+			play->messages[i].due = 0;
+	if (dice_one_in(&play->dice, 6))
+		restore_nothing(play);
+	else if (play->backup && dice_one_in(&play->dice, 3))
 		restore_backup(play);
 	else
 		restore_newest(play);
@@ -328,23 +384,23 @@ static void take_server_away(struct play *play)
 static void come(struct play *play, struct agent *agent)
 {
 	*agent = (struct agent){.life = agent->life + 1, .is_there = true};
+	agent->set_up_time = dice_one_in(&play->dice, 3) ? dice_below(&play->dice, 2000) : 0;
 	member_begin(&agent->member, &manner, play->now);
 	if (play->has_places)
-		agent->member.report.node_rank = (int) dice_below(&play->dice, MOST_AGENTS);
+		agent->member.report.node_rank = (int) dice_below(&play->dice, play->n_agents);
 }
 
-/* Its workers die with it. */
+/* Its workers die with it. Its server learns it, unless no connection can say so. */
 static void kill_agent(struct play *play, int number)
 {
 	struct agent *agent = &play->agents[number];
-	const struct rendezvous_event cut = {.type = RENDEZVOUS_DISCONNECT,
-					     .id = id_of(play, number)};
+	const struct rendezvous_event lost = {.type = RENDEZVOUS_LOST, .id = id_of(play, number)};
 
 	agent->is_there = agent->is_held = false;
 	agent->runs = 0;
 	if (!is_server_there(play) || !dice_one_in(&play->dice, 2))
 		return;
-	(void) rendezvous_step(play->rendezvous, &cut, play->now, NULL);
+	(void) rendezvous_step(play->rendezvous, &lost, play->now, NULL);
 	check_server(play);
 }
 
@@ -354,7 +410,7 @@ static void start_workers(struct play *play, int number, int64_t generation)
 	struct agent *agent = &play->agents[number];
 	int n_running = 1;
 
-	for (int i = 0; i < MOST_AGENTS; i++)
+	for (int i = 0; i < play->n_agents; i++)
 		n_running += play->agents[i].runs == generation;
 	/* An order may still come from a server that knew more, and told nobody else. */
 	hold(play, play->was_behind || n_running <= play->settings.max,
@@ -417,13 +473,18 @@ static void run_agent(struct play *play, int number)
 	}
 	if (!member_is_call_due(member, play->now))
 		return;
-	member_called(member, play->now);
-	agent->call = ++play->n_calls;
+	const struct world *world = rendezvous_world(play->rendezvous);
+	int rank = world_rank(world, id_of(play, number));
+
+	if (member->report.newest == world->generation && rank >= 0)
+		member->report.last_rank = rank;
+	const size_t place = member_called(member, play->now);
 	const struct message message = {
 		.agent = number,
 		.life = agent->life,
-		.number = agent->call,
-		.report = member->told,
+		.place = place,
+		.number = member->calls[place].number,
+		.report = member->calls[place].told,
 	};
 
 	post(play, &message);
@@ -436,9 +497,9 @@ static void deliver(struct play *play, struct message *message)
 
 	if (message->is_answer && is_hers && play->now < agent->frozen_until)
 		return; /* it waits in the kernel */
-	if (message->is_answer && is_hers && agent->member.is_calling &&
-	    message->number == agent->call)
-		member_answered(&agent->member, &message->order, play->now);
+	if (message->is_answer && is_hers &&
+	    message->number == agent->member.calls[message->place].number)
+		member_answered(&agent->member, message->place, &message->order, play->now);
 	else if (!message->is_answer && is_server_there(play))
 		serve(play, message);
 	message->due = 0;
@@ -450,7 +511,7 @@ static void train(struct play *play)
 {
 	int n_at_work = 0;
 
-	for (int i = 0; i < MOST_AGENTS; i++)
+	for (int i = 0; i < play->n_agents; i++)
 		n_at_work += play->agents[i].runs == play->last_generation &&
 			     play->now >= play->agents[i].frozen_until;
 	if (play->last_generation &&
@@ -461,21 +522,21 @@ static void train(struct play *play)
 static void tick(struct play *play)
 {
 	play->now += TICK;
-	for (int i = 0; i < MOST_MESSAGES; i++)
+	for (int i = 0; i < play->n_messages; i++)
 		if (play->messages[i].due && play->messages[i].due <= play->now)
 			deliver(play, &play->messages[i]);
 	run_server(play);
-	for (int i = 0; i < MOST_AGENTS; i++)
+	for (int i = 0; i < play->n_agents; i++)
 		run_agent(play, i);
 	train(play);
 }
 
 static void do_harm(struct play *play)
 {
-	int number = dice_below(&play->dice, MOST_AGENTS);
+	int number = dice_below(&play->dice, play->n_agents);
 	struct agent *agent = &play->agents[number];
 
-	switch (agent->is_there ? dice_below(&play->dice, 8) : 8) {
+	switch (agent->is_there ? dice_below(&play->dice, 9) : 9) {
 	case 0:
 		kill_agent(play, number);
 		break;
@@ -503,6 +564,9 @@ static void do_harm(struct play *play)
 			back_up(play);
 		break;
 	case 8:
+		end_connections(play, number);
+		break;
+	case 9:
 		come(play, agent);
 		break;
 	default:
@@ -512,7 +576,7 @@ static void do_harm(struct play *play)
 
 static bool is_over(const struct play *play)
 {
-	for (int i = 0; i < MOST_AGENTS; i++)
+	for (int i = 0; i < play->n_agents; i++)
 		if (play->agents[i].is_there)
 			return false;
 	return rendezvous_phase(play->rendezvous) == RENDEZVOUS_CLOSED;
@@ -521,7 +585,7 @@ static bool is_over(const struct play *play)
 static void calm_down(struct play *play)
 {
 	play->is_calm = true;
-	for (int i = 0; i < MOST_AGENTS; i++) {
+	for (int i = 0; i < play->n_agents; i++) {
 		struct agent *agent = &play->agents[i];
 
 		agent->frozen_until = agent->deaf_until = agent->mute_until = play->now;
@@ -542,7 +606,6 @@ static struct rendezvous_settings any_settings(struct dice *dice)
 		.join_time = 60 * MSEC_PER_SECOND,
 		.last_call = dice_below(dice, 3) * MSEC_PER_SECOND,
 		.lease = 5 * MSEC_PER_SECOND,
-		.reconnect_time = MSEC_PER_SECOND / 2,
 		.restarts =
 			{
 				.most = dice_one_in(dice, 3) ? 2 : -1,
@@ -552,14 +615,31 @@ static struct rendezvous_settings any_settings(struct dice *dice)
 	};
 }
 
+static void open_play(struct play *play, int n_agents)
+{
+	play->n_agents = n_agents;
+	play->n_messages = n_agents * MESSAGES_OF_ONE;
+	play->agents = mem_new_array((size_t) play->n_agents, sizeof(*play->agents));
+	play->messages = mem_new_array((size_t) play->n_messages, sizeof(*play->messages));
+}
+
+static void close_play(struct play *play)
+{
+	rendezvous_free(play->rendezvous);
+	json_free(play->backup);
+	free(play->agents);
+	free(play->messages);
+}
+
 /* True when every rule held. */
 static bool run(uint64_t seed)
 {
 	struct play play = {.dice = {seed}, .now = START};
 
+	open_play(&play, FEW_AGENTS);
 	play.settings = any_settings(&play.dice);
 	play.has_places = dice_one_in(&play.dice, 4);
-	play.bad = dice_one_in(&play.dice, 3) ? dice_below(&play.dice, MOST_AGENTS) : -1;
+	play.bad = dice_one_in(&play.dice, 3) ? dice_below(&play.dice, play.n_agents) : -1;
 	play.rendezvous = rendezvous_new(&play.settings, play.now);
 	for (int i = 0; i < TICKS_OF_HARM; i++) {
 		if (dice_one_in(&play.dice, 40))
@@ -572,8 +652,42 @@ static bool run(uint64_t seed)
 	hold(&play, is_over(&play), "in the end the job and all its agents end");
 	if (play.broken)
 		printf("seed %" PRIu64 ": it did not hold that %s\n", seed, play.broken);
-	rendezvous_free(play.rendezvous);
-	json_free(play.backup);
+	close_play(&play);
+	return !play.broken;
+}
+
+/* One of a hundred needs two seconds for each connection, as after a lost packet or two. All have
+ * news at once: that their processes run. */
+static bool run_crowd(void)
+{
+	struct play play = {.dice = {1}, .now = START, .is_calm = true, .bad = -1};
+
+	open_play(&play, 1000);
+	play.settings = (struct rendezvous_settings){
+		.unit = 1,
+		.min = play.n_agents / 2,
+		.max = play.n_agents,
+		.join_time = 600 * MSEC_PER_SECOND,
+		.lease = 5 * MSEC_PER_SECOND,
+		.last_call = 30 * MSEC_PER_SECOND,
+	};
+	play.rendezvous = rendezvous_new(&play.settings, play.now);
+	for (int i = 0; i < play.n_agents; i++) {
+		come(&play, &play.agents[i]);
+		play.agents[i].set_up_time = i % 100 == 0 ? 2 * MSEC_PER_SECOND : 0;
+	}
+	for (int i = 0; i < 60 * MSEC_PER_SECOND / TICK; i++) {
+		tick(&play);
+		play.n_trained = 0; /* they do not end */
+	}
+	hold(&play, rendezvous_world(play.rendezvous)->generation == 1, "one world is enough");
+	hold(&play, rendezvous_world(play.rendezvous)->n_members == (size_t) play.n_agents,
+	     "all train in it");
+	for (int i = 0; i < play.n_agents; i++)
+		hold(&play, play.agents[i].runs == 1, "each has workers");
+	if (play.broken)
+		printf("a thousand agents: it did not hold that %s\n", play.broken);
+	close_play(&play);
 	return !play.broken;
 }
 
@@ -587,6 +701,8 @@ int main(int argc, char **argv)
 	unsigned long long n_runs = 10000;
 	unsigned long long first = 1;
 
+	if (argc == 2 && strcmp(argv[1], "--crowd") == 0)
+		return run_crowd() ? 0 : 1;
 	for (int i = 1; i < argc; i += 2) {
 		if (strcmp(argv[i], "--runs") == 0) {
 			n_runs = number_of(argv[i + 1]);

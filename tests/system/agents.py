@@ -42,11 +42,11 @@ class Machines:
         self.worker.chmod(0o755)
         self.agents = {}
 
-    def launch(self, name, *options, nnodes="2:3"):
+    def launch(self, name, *options, nnodes="2:3", before=()):
         self.agents[name] = self.muster.start(
             "launch", "--name", name, "--replace", "--nnodes", nnodes, "--rdzv-endpoint", self.endpoint,
             "--rdzv-id", self.job, *options, "--no-python", self.worker,
-            env={"STORY": self.story, "AGENT": self.agent_word(name)})
+            env={"STORY": self.story, "AGENT": self.agent_word(name)}, before=before)
         return self.agents[name]
 
     def agent_word(self, name):
@@ -118,10 +118,10 @@ def is_listening(port):
         return asked.connect_ex(("127.0.0.1", port)) == 0
 
 
-def start_orchestrator(machines, *options, **how):
-    process = machines.muster.start("orchestrator", "--listen", f"127.0.0.1:{machines.port}", *options, **how)
+def start_orchestrator(machines, *options, host="127.0.0.1", **how):
+    process = machines.muster.start("orchestrator", "--listen", f"{host}:{machines.port}", *options, **how)
     line = read_line(process.stderr)
-    assert line == f"muster: elastic jobs connect to http://127.0.0.1:{machines.port}\n"
+    assert line == f"muster: elastic jobs connect to http://{host}:{machines.port}\n"
     return process
 
 

@@ -23,6 +23,7 @@ LIMIT = 600
 # A shell in the background ignores them for all that it starts, and what ignores Ctrl-C is not ended by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
 KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))  # at random moments, of all that can be killed
 
 

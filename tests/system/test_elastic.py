@@ -266,54 +266,17 @@ def call_of(**changes):
             **changes}
 
 
-def test_a_member_is_missed_at_once_whose_connection_ends_between_two_calls(machines):
-    start_orchestrator(machines, "--lease", "600s")
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
-    connection.request("POST", f"/v1/jobs/{machines.job}/members/ghost", json.dumps(call_of()))
-    answer = connection.getresponse()
-    assert answer.status == 200
-    assert json.loads(answer.read())["order"]["order"] == "run"
-    assert len(ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]) == 1
-    connection.close()
-    wait_until(lambda: not ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"])
-
-
-def test_a_caller_without_the_token_ends_nothing_of_a_member(machines):
-    """Its connection ends before that of a member of another job, which is missed; the first one is not."""
-    token = machines.muster("orchestrator", "--make-token", machines.muster.folder / "hash", code=0).stdout.strip()
-    start_orchestrator(machines, "--lease", "600s", "--token-file", machines.muster.folder / "hash")
-    known = {"Authorization": f"Bearer {token}"}
-
-    def connect():
-        return http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
-
-    def status_of(connection, path, body=None, headers=known):
-        connection.request("POST" if body else "GET", path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
-
-    def members_of(job):
-        return status_of(connect(), f"/v1/jobs/{job}")[1]["members"]
-
-    member, other, stranger = connect(), connect(), connect()
-    for connection, job in ((member, "one"), (other, "two")):
-        assert status_of(connection, f"/v1/jobs/{job}/members/ghost", json.dumps(call_of()))[0] == 200
-    assert status_of(stranger, "/v1/jobs/one/members/ghost", "{}", {})[0] == 401
-    stranger.close()
-    assert len(members_of("one")) == len(members_of("two")) == 1
-    other.close()
-    wait_until(lambda: not members_of("two"))
-    assert len(members_of("one")) == 1
-
-
 @pytest.mark.parametrize("changes, status, word", [
     ({"min": 0}, 400, "min: must be a number from 1 to"),
     ({"max": 10001}, 400, "max: must be"),
     ({"min": 3, "max": 2}, 400, "a world has MIN to MAX machines"),
     ({"offer": "x"}, 400, "offer: must be an object"),
-    ({"offer": {"host": "h" * 40000}}, 400, "offer: it has more than"),
+    ({"offer": {}}, 400, "offer: an offer has a host and ports"),
+    ({"offer": {"host": "h" * 300, "ports": list(range(20000, 20008))}}, 400, "offer: an offer has a host"),
+    ({"offer": {"host": "127.0.0.1", "ports": [0] * 8}}, 400, "offer: an offer has a host and ports"),
+    ({"world": 1000000000, "maxNoProgress": 3}, 400, "world: 1000000000 is too far above 1, the newest of the job"),
+    ({"livenessPort": 65536}, 400, "livenessPort: must be a number from 0 to 65535"),
     ({"uid": "../x"}, 400, "uid: must be a UUID"),
-    ({"uid": "00000000-0000-4000-8000-000000000000"}, 410, "no longer exists"),
     ({"activity": "asleep"}, 400, "activity: must be one of"),
     ({"known": 7}, 400, "order: must be"),
     ({"failure": []}, 400, "failure: expected an object"),

@@ -99,6 +99,7 @@ def test_the_last_machine_is_drained_that_was_the_server_too(muster, trust):
     """Its agent ends with it, after it has answered."""
     if trust:
         (muster.folder / "token").write_text("0123456789abcdef" * 4)
+        (muster.folder / "token").chmod(0o600)
         trust = [*trust, "--rdzv-token-file", muster.folder / "token"]
     machines = Machines(muster, free_port())
     machines.launch("one", *AT_ONCE, *trust, nnodes="1:2")

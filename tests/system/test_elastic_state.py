@@ -23,8 +23,8 @@ class Server:
         self.enter = enter
         self.start()
 
-    def start(self):
-        self.process = start_orchestrator(self.machines, "--state-dir", self.folder, before=self.enter)
+    def start(self, host="127.0.0.1"):
+        self.process = start_orchestrator(self.machines, "--state-dir", self.folder, host=host, before=self.enter)
 
     def kill(self):
         self.process.kill()

@@ -26,17 +26,32 @@ static struct member_order run(int64_t generation, enum world_reason reason)
 		.order = RENDEZVOUS_RUN, .generation = generation, .reason = reason};
 }
 
+/* The place of the last call of any member. */
+static size_t last_call;
+
 static void call(struct member *member, msec now)
 {
 	assert_true(member_is_call_due(member, now));
 	assert_true(member_wake_at(member) <= now);
-	member_called(member, now);
+	last_call = member_called(member, now);
 	assert_false(member_is_call_due(member, now));
 }
 
+static const struct member_report *told(const struct member *member)
+{
+	return &member->calls[last_call].told;
+}
+
+/* The server answers the earlier call as soon as it has the last one. */
 static void answer(struct member *member, struct member_order order, msec now)
 {
-	member_answered(member, &order, now);
+	member_answered(member, !last_call, &order, now);
+	member_answered(member, last_call, &order, now);
+}
+
+static void lose(struct member *member, msec now)
+{
+	member_lost_call(member, last_call, now);
 }
 
 /* At work in generation 1 since START, with a call under way. */
@@ -84,6 +99,7 @@ static void a_new_world_ends_the_workers_of_the_old_one(void **state)
 	assert_int_equal(member.report.activity, MEMBER_IDLE);
 	assert_int_equal(member_wants(&member), 2);
 	member_started(&member, 2, START + 700);
+	call(&member, START + 700);
 	answer(&member, run(3, WORLD_LOST_MEMBER), START + 800);
 	assert_false(member_may_save(&member));
 }
@@ -97,11 +113,11 @@ static void a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world(vo
 	assert_int_equal(member_wants(&member), 0);
 	assert_false(member_may_save(&member));
 	call(&member, START + 100);
-	assert_int_equal(member.told.activity, MEMBER_HAS_FAILED);
-	member_lost_call(&member, START + 200);
+	assert_int_equal(told(&member)->activity, MEMBER_HAS_FAILED);
+	lose(&member, START + 200);
 	member_ended(&member, true, START + 200);
 	call(&member, START + 200);
-	assert_int_equal(member.told.activity, MEMBER_HAS_FAILED);
+	assert_int_equal(told(&member)->activity, MEMBER_HAS_FAILED);
 	answer(&member, run(2, WORLD_WORKER_FAILED), START + 300);
 	assert_int_equal(member_wants(&member), 2);
 }
@@ -117,7 +133,7 @@ static void a_worker_that_asks_for_a_restart_lets_the_others_save(void **state)
 	assert_int_equal(member_wants(&member), 0);
 	assert_true(member_may_save(&member));
 	call(&member, START + 100);
-	assert_int_equal(member.told.activity, MEMBER_WANTS_RESTART);
+	assert_int_equal(told(&member)->activity, MEMBER_WANTS_RESTART);
 	answer(&other, run(2, WORLD_RESTART_ASKED), START + 200);
 	assert_true(member_may_save(&other));
 	member_ended(&other, false, START + 300);
@@ -131,9 +147,13 @@ static void a_failure_is_news_again_when_it_is_explained(void **state)
 	(void) state;
 	member_failed(&member);
 	call(&member, START + 100);
+	assert_false(member_is_call_due(&member, START + 100));
 	member_explained(&member);
+	assert_false(member_is_call_due(&member, START + 101)); /* both connections are in use */
+	member_answered(&member, !last_call, &(struct member_order){RENDEZVOUS_RUN, 1, WORLD_FIRST},
+			START + 101);
 	call(&member, START + 101);
-	assert_int_equal(member.told.failure, 1);
+	assert_int_equal(told(&member)->failure, 1);
 }
 
 static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
@@ -143,7 +163,7 @@ static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
 
 	(void) state;
 	while (now < START + 20000) {
-		member_lost_call(&member, now);
+		lose(&member, now);
 		assert_int_equal(member_wants(&member), 1);
 		assert_true(member_wake_at(&member) <= now + MSEC_PER_SECOND);
 		now = member_wake_at(&member);
@@ -182,10 +202,10 @@ static void it_leaves_when_its_workers_have_ended(void **state)
 	assert_int_equal(member_wants(&member), 0);
 	assert_true(member_may_save(&member));
 	call(&member, START + 200);
-	assert_false(member.told.has_left);
+	assert_false(told(&member)->has_left);
 	member_ended(&member, false, START + 5000);
 	call(&member, START + 5000);
-	assert_true(member.told.has_left);
+	assert_true(told(&member)->has_left);
 	answer(&member, drained, START + 5001);
 	assert_int_equal(member.end, MEMBER_ENDED);
 }
@@ -200,8 +220,10 @@ static void a_drain_waits_for_no_server_for_long(void **state)
 	member_time(&member, START + 2100);
 	assert_int_equal(member_wants(&member), 0);
 	member_ended(&member, true, START + 3000);
+	assert_false(member_is_call_due(&member, START + 3000)); /* both connections are in use */
+	member_time(&member, START + 3000);
 	call(&member, START + 3000);
-	member_lost_call(&member, START + 3100);
+	lose(&member, START + 3100);
 	assert_int_equal(member.end, MEMBER_ENDED);
 }
 
@@ -235,7 +257,7 @@ static void one_whose_workers_have_ended_has_patience_from_then_on(void **state)
 	(void) state;
 	longer.isolation_time = 10 * usual.patience;
 	member.settings = longer;
-	member_lost_call(&member, ended_at);
+	lose(&member, ended_at);
 	member_ended(&member, true, ended_at);
 	member_time(&member, ended_at);
 	assert_int_equal(member.end, MEMBER_GOES_ON);

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "rendezvous/rendezvous.h"
+#include "rendezvous/world_cluster.h"
+#include "spec/limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +18,6 @@ static const struct rendezvous_settings two_to_four = {
 	.join_time = 600 * MSEC_PER_SECOND,
 	.last_call = 30 * MSEC_PER_SECOND,
 	.lease = 5 * MSEC_PER_SECOND,
-	.reconnect_time = MSEC_PER_SECOND / 2,
 	.restarts = {.most = 3},
 };
 
@@ -173,34 +174,16 @@ static void a_newcomer_stops_nobody_before_the_next_world(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_member_that_is_cut_off_is_replaced_at_once(void **state)
+static void a_member_that_has_died_is_replaced_at_once(void **state)
 {
 	struct rendezvous *rendezvous = three();
 
 	(void) state;
-	take(rendezvous, RENDEZVOUS_DISCONNECT, "a", NOW);
-	assert_int_equal(rendezvous_wake_at(rendezvous), NOW + 500);
-	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 499);
-	assert_world(rendezvous, "1: a b c");
-	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 500);
+	take(rendezvous, RENDEZVOUS_LOST, "a", NOW);
 	assert_world(rendezvous, "2: b c");
 	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_LOST_MEMBER);
 	assert_int_equal(rendezvous_restarts(rendezvous), 0);
 	assert_int_equal(step(rendezvous, RENDEZVOUS_BEAT, "a", NOW + 600), ERR_NOT_FOUND);
-	rendezvous_free(rendezvous);
-}
-
-static void one_that_comes_back_in_time_was_never_away(void **state)
-{
-	struct rendezvous *rendezvous = three();
-	int64_t version = rendezvous_version(rendezvous);
-
-	(void) state;
-	take(rendezvous, RENDEZVOUS_DISCONNECT, "a", NOW);
-	take(rendezvous, RENDEZVOUS_JOIN, "a", NOW + 400);
-	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 3000);
-	assert_world(rendezvous, "1: a b c");
-	assert_int_equal(rendezvous_version(rendezvous), version);
 	rendezvous_free(rendezvous);
 }
 
@@ -365,7 +348,7 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
 		assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
 		assert_int_equal(view.is_last, settings.restarts.most == 0);
-		take(rendezvous, RENDEZVOUS_DISCONNECT, "b", START + 1010);
+		take(rendezvous, RENDEZVOUS_LOST, "b", START + 1010);
 		take(rendezvous, RENDEZVOUS_BEAT, "c", START + 1010);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
@@ -389,10 +372,10 @@ static void a_job_that_a_lost_member_has_failed_does_not_end(void **state)
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 	take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
-	take(rendezvous, RENDEZVOUS_DISCONNECT, "b", START + 1010);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1009);
 	int64_t version = rendezvous_version(rendezvous);
 
-	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
+	take(rendezvous, RENDEZVOUS_LOST, "b", START + 1010);
 	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
 	assert_int_equal(view.order, RENDEZVOUS_WAIT);
 	assert_false(view.is_last);
@@ -580,6 +563,149 @@ static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void 
 	rendezvous_free(other);
 }
 
+/* Says which world it knows, and its rank there. */
+static int rejoin(struct rendezvous *rendezvous, const char *id, int64_t newest, int rank, msec now)
+{
+	const struct rendezvous_event join = {.type = RENDEZVOUS_JOIN,
+					      .id = id,
+					      .offer = id,
+					      .newest = newest,
+					      .last_rank = rank,
+					      .has_acknowledged = true};
+
+	return rendezvous_step(rendezvous, &join, now, NULL);
+}
+
+/* The server has come back without its files, and a newcomer has found it first. */
+static void a_job_without_its_record_is_founded_again(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	(void) state;
+	settings.last_call = 0;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	assert_int_equal(rejoin(rendezvous, "d", 0, -1, START + 100), 0);
+	assert_int_equal(rejoin(rendezvous, "c", 7, 2, START + 200), 0);
+	assert_world(rendezvous, "-");
+	assert_view(rendezvous, "c", RENDEZVOUS_WAIT, -1);
+	assert_int_equal(rejoin(rendezvous, "a", 7, 0, START + 4000), 0);
+	assert_world(rendezvous, "-");
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + settings.lease);
+	assert_world(rendezvous, "8: a c d");
+	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_FORGOTTEN);
+	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	/* One that comes later is as any newcomer. */
+	assert_int_equal(rejoin(rendezvous, "b", 7, 1, START + settings.lease + 1), 0);
+	assert_world(rendezvous, "9: a c d b");
+	rendezvous_free(rendezvous);
+}
+
+static void a_generation_that_no_lost_record_explains_is_refused(void **state)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous *rendezvous = three();
+	struct rendezvous_snapshot snapshot;
+
+	(void) state;
+	rendezvous_take_snapshot(rendezvous, NOW, arena, &snapshot);
+	struct rendezvous *restored = rendezvous_restore(&two_to_four, &snapshot, NOW);
+	struct rendezvous *empty = begin(&two_to_four);
+
+	assert_int_equal(rejoin(restored, "a", 1000000000, 0, NOW), ERR_INVALID);
+	assert_int_equal(rejoin(restored, "a", 1 + RENDEZVOUS_LOST_WORLDS + 1, 0, NOW),
+			 ERR_INVALID);
+	assert_world(restored, "1: a b c");
+	assert_int_equal(rejoin(restored, "a", 1 + RENDEZVOUS_LOST_WORLDS, 0, NOW), 0);
+	assert_world(restored, "-");
+	assert_int_equal(rejoin(restored, "a", 2 + RENDEZVOUS_LOST_WORLDS, 0, NOW), ERR_INVALID);
+	assert_int_equal(rejoin(empty, "a", RENDEZVOUS_LOST_RECORD + 1, 0, START), ERR_INVALID);
+	assert_int_equal(rendezvous_count(empty), 0);
+	assert_int_equal(rejoin(empty, "a", RENDEZVOUS_LOST_RECORD, 0, START), 0);
+	assert_int_equal(rejoin(empty, "a", 2 * RENDEZVOUS_LOST_RECORD, 0, START), ERR_INVALID);
+	rendezvous_free(empty);
+	rendezvous_free(restored);
+	rendezvous_free(rendezvous);
+}
+
+/* A person asks for it, on another machine. */
+static void a_drain_is_no_sign_of_life(void **state)
+{
+	struct rendezvous *rendezvous = three();
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_BEAT, "b", NOW);
+	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
+	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW - 1000);
+	take(rendezvous, RENDEZVOUS_DRAIN, "a", NOW);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW - 1000 + two_to_four.lease);
+	assert_int_equal(rendezvous_view(rendezvous, "a", &(struct rendezvous_view){0}, NULL),
+			 ERR_NOT_FOUND);
+	rendezvous_free(rendezvous);
+}
+
+static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	int ports[4 * (1000 + 1)];
+	const struct offer offer = {"10.0.0.1", 1000, ports};
+	struct text text CLEANUP(text_done) = {0};
+	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
+	char id[10];
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
+		ports[i] = 10000;
+	offer_add(&offer, &text);
+	join.offer = text_of(&text);
+	settings.max = 100;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	for (int i = 0; i < 12; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		join.id = id;
+		assert_int_equal(rendezvous_step(rendezvous, &join, START, NULL),
+				 i < LIMIT_REPLICAS / 1000 ? 0 : ERR_LIMIT);
+	}
+	take(rendezvous, RENDEZVOUS_LEAVE, "m3", START);
+	assert_int_equal(rendezvous_step(rendezvous, &join, START, NULL), 0);
+	rendezvous_free(rendezvous);
+}
+
+static int n_given_back;
+
+static void give_back(void *attachment)
+{
+	assert_ptr_equal(attachment, &n_given_back);
+	n_given_back++;
+}
+
+static void what_was_attached_to_a_member_is_given_back(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	(void) state;
+	settings.on_removed = give_back;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	assert_null(rendezvous_attachment(rendezvous, "a"));
+	for (const char *id = "abcd"; *id; id++) {
+		const char name[] = {*id, '\0'};
+
+		take(rendezvous, RENDEZVOUS_JOIN, name, START);
+		if (*id != 'd')
+			*rendezvous_attachment(rendezvous, name) = &n_given_back;
+	}
+	take(rendezvous, RENDEZVOUS_LEAVE, "a", START);
+	assert_int_equal(n_given_back, 1);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + two_to_four.lease - 1);
+	take(rendezvous, RENDEZVOUS_BEAT, "c", START + two_to_four.lease - 1);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + two_to_four.lease);
+	assert_int_equal(n_given_back, 2);
+	rendezvous_free(rendezvous);
+	assert_int_equal(n_given_back, 3);
+}
+
 static void a_job_that_makes_no_progress_ends(void **state)
 {
 	struct rendezvous_settings settings = two_to_four;
@@ -696,8 +822,7 @@ int main(void)
 		cmocka_unit_test(the_first_world_is_formed_when_the_last_call_is_over),
 		cmocka_unit_test(the_last_call_ends_when_no_more_can_come),
 		cmocka_unit_test(a_newcomer_stops_nobody_before_the_next_world),
-		cmocka_unit_test(a_member_that_is_cut_off_is_replaced_at_once),
-		cmocka_unit_test(one_that_comes_back_in_time_was_never_away),
+		cmocka_unit_test(a_member_that_has_died_is_replaced_at_once),
 		cmocka_unit_test(silence_is_a_loss_after_the_lease),
 		cmocka_unit_test(one_that_speaks_and_does_not_hear_is_lost_too),
 		cmocka_unit_test(below_the_minimum_nothing_trains_and_the_job_ends_in_time),
@@ -713,6 +838,11 @@ int main(void)
 		cmocka_unit_test(a_server_that_is_started_again_knows_who_was_set_aside),
 		cmocka_unit_test(a_server_that_is_started_again_holds_no_last_call),
 		cmocka_unit_test(a_server_that_knows_less_than_its_members_forms_no_world_twice),
+		cmocka_unit_test(a_job_without_its_record_is_founded_again),
+		cmocka_unit_test(a_generation_that_no_lost_record_explains_is_refused),
+		cmocka_unit_test(a_drain_is_no_sign_of_life),
+		cmocka_unit_test(there_is_no_room_for_more_processes_than_a_job_may_have),
+		cmocka_unit_test(what_was_attached_to_a_member_is_given_back),
 		cmocka_unit_test(a_job_that_makes_no_progress_ends),
 		cmocka_unit_test(an_early_finisher_waits_for_the_others),
 		cmocka_unit_test(a_failure_after_a_finish_is_the_jobs),

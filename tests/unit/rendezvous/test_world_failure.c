@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "base/json.h"
+#include "rendezvous/world_cluster.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
 
@@ -174,7 +175,9 @@ static void a_report_is_short_and_has_no_control_characters(void **state)
 	struct text text CLEANUP(text_done) = {0};
 
 	json_add_compact(&text, json);
-	assert_true(text.len < LIMIT_MEMBER_CALL - LIMIT_OFFER - 4096);
+	assert_true(text.len < LIMIT_MEMBER_CALL -
+				       OFFER_TURNS * (LIMIT_PROCESSES + 1) * strlen("65535,") -
+				       4096);
 	assert_null(strstr(text_of(&text), "u001b"));
 	assert_true(report->n_last_lines > 0);
 	assert_true(report->n_consequences > 0);
