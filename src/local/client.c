@@ -329,15 +329,17 @@ static void wait_for_news(const struct client_local *client, const struct store_
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, record->uid);
 	int64_t version = 0;
-	int fd;
+	int fd, rc = 1;
 
 	if (control_watch(folder, &fd, NULL) < 0) {
 		supervisor_wait(record->supervisor, msec_min(until, loop_now() + LOOK_AGAIN_AFTER));
 		return;
 	}
-	while (version <= record->version && control_next_version(fd, until, &version, NULL) > 0)
-		;
+	while (version <= record->version && rc > 0)
+		rc = control_next_version(fd, until, &version, NULL);
 	close(fd);
+	if (rc < 0) /* it exits, or has enough watchers */
+		supervisor_wait(record->supervisor, msec_min(until, loop_now() + LOOK_AGAIN_AFTER));
 }
 
 static int local_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
@@ -390,6 +392,21 @@ static int refuse_supervised(const struct store_record *record, struct err *err)
 		record->name, (int) id.inner.pid);
 }
 
+/* A supervisor that has given its job back may wait for a pager that reads its output. */
+static int wait_until_given_back(struct client_local *client, const char *name, struct err *err)
+{
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = client->store->functions->get(client->store, name, &record, err);
+
+		if (rc < 0)
+			return rc == ERR_NOT_FOUND ? 0 : rc;
+		if (!supervisor_is_alive(record.supervisor))
+			return 0;
+		wait_for_news(client, &record, MSEC_NEVER);
+	}
+}
+
 /* A job whose supervisor was killed is not cleaned up first: that needs disk space, and a deletion
  * frees it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
@@ -406,10 +423,9 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 		rc = refuse_supervised(&record, err);
 	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
-	if (rc < 0)
-		return rc;
-	supervisor_wait(record.supervisor, MSEC_NEVER);
-	return remove_job(client, &record, err);
+	if (rc == 0)
+		rc = wait_until_given_back(client, name, err);
+	return rc < 0 ? rc : remove_job(client, &record, err);
 }
 
 static int local_log_folder(struct client *base, const char *name, char **ret_folder,

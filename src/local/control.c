@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #define SOCKET_NAME "socket"
-#define CONNECTIONS_MAX 64
+#define WATCHERS_MAX 64
+#define OTHERS_MAX 64 /* that have not sent their line yet */
 #define LINE_SIZE 64 /* the longest message, "changed " and a number, has 28 bytes */
 
 struct connection {
@@ -40,8 +41,8 @@ struct control {
 	int folder_fd;
 	int fd;
 	struct loop_watch *watch;
-	struct connection *connections;
-	size_t n_connections;
+	struct connection *connections; /* the newest comes first */
+	size_t n_watching, n_others;
 	int64_t version;
 };
 
@@ -63,7 +64,7 @@ static void connection_free(struct connection *connection)
 	while (*link != connection)
 		link = &(*link)->next;
 	*link = connection->next;
-	control->n_connections--;
+	--*(connection->is_watching ? &control->n_watching : &control->n_others);
 	loop_watch_free(connection->watch);
 	close(connection->fd);
 	free(connection);
@@ -91,11 +92,14 @@ static bool run_control_command(struct connection *connection, const char *line)
 		loop_defer(control->loop, control->on_wake, control->data);
 		return true;
 	}
-	if (strcmp(line, "watch") == 0) {
+	if (strcmp(line, "watch") != 0 || control->n_watching == WATCHERS_MAX)
+		return false;
+	if (!connection->is_watching) {
 		connection->is_watching = true;
-		return send_version(connection);
+		control->n_watching++;
+		control->n_others--;
 	}
-	return false;
+	return send_version(connection);
 }
 
 /* Obeys all complete lines that arrived; false when the connection is to be closed. */
@@ -141,6 +145,18 @@ static bool is_same_user(int fd)
 	return peer.uid == geteuid() || peer.uid == 0;
 }
 
+/* A client sends its line at once: one that does not gives way. */
+static void drop_oldest_silent(struct control *control)
+{
+	struct connection *oldest = NULL;
+
+	for (struct connection *one = control->connections; one; one = one->next)
+		if (!one->is_watching)
+			oldest = one;
+	if (oldest)
+		connection_free(oldest);
+}
+
 static void on_control_connection(void *data)
 {
 	struct control *control = data;
@@ -163,8 +179,8 @@ static void on_control_connection(void *data)
 	connection->next = control->connections;
 	connection->watch = loop_watch_readable(control->loop, fd, on_control_readable, connection);
 	control->connections = connection;
-	if (++control->n_connections >= CONNECTIONS_MAX)
-		loop_watch_enable(control->watch, false);
+	if (++control->n_others > OTHERS_MAX)
+		drop_oldest_silent(control);
 }
 
 static int listen_in(struct control *control, const char *job_folder, struct err *err)
@@ -177,7 +193,7 @@ static int listen_in(struct control *control, const char *job_folder, struct err
 		return err_set_errno(err, errno, "cannot create a socket");
 	struct sockaddr_un address = address_in(control->folder_fd);
 	if (bind(control->fd, (const struct sockaddr *) &address, sizeof(address)) < 0 ||
-	    listen(control->fd, CONNECTIONS_MAX) < 0)
+	    listen(control->fd, OTHERS_MAX) < 0)
 		return err_set_errno(err, errno, "cannot listen on '%s/" SOCKET_NAME "'",
 				     job_folder);
 	return 0;

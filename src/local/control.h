@@ -2,7 +2,8 @@
  *
  * A small protocol of lines over a Unix stream socket, STATE/jobs/UID/socket. Client: `wake` (read
  * the store again) or `watch`. Supervisor, to clients that watch: `changed VERSION`, immediately
- * with the present version and then after every change. Only this user (and root) may connect. The
+ * with the present version and then after every change. Clients that watch beyond 64 are
+ * disconnected, and read the store from time to time. Only this user (and root) may connect. The
  * socket carries no facts: those are in the store, so a lost message loses nothing. */
 #pragma once
 

@@ -411,3 +411,13 @@ def test_changes_that_cannot_be_made_have_a_sentence(muster):
     assert muster("scale", "job", "ps=1", code=2).stderr == "muster: job 'job' has no role 'ps'\n"
     assert muster("scale", "job", "worker", code=2).stderr == "muster: 'worker': write ROLE=N\n"
     assert "'x' is not a whole number" in muster("scale", "job", "worker=x", code=2).stderr
+
+
+def test_a_running_job_is_deleted_although_its_output_is_not_read(muster):
+    """Its supervisor waits for the pager that reads, and has given the job back."""
+    process = muster.start("run", "--name", "read-later", "--", "sh", "-c", "yes | head -c 1000000; exec sleep 1000")
+    assert read_line(process.stdout) == "worker-0 | y\n"
+    muster("delete", "read-later", code=0)
+    assert "read-later" not in muster("ps", "-a", code=0).stdout
+    assert process.poll() is None
+    process.communicate(timeout=LIMIT)

@@ -5,7 +5,9 @@
 #include "local/control.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* A supervisor's socket in a folder whose path is longer than a socket's address. */
@@ -96,6 +98,38 @@ static void who_watches_hears_the_present_version_and_every_later_one(void **sta
 	close(fd);
 }
 
+static void whoever_stops_the_job_is_heard_among_many_who_wait(void **state)
+{
+	struct supervisor *supervisor = *state;
+	int watching[70], silent[70];
+	int64_t version;
+
+	for (size_t i = 0; i < ARRAY_LEN(watching); i++)
+		watching[i] = watch(supervisor);
+	assert_true(control_next_version(watching[69], MSEC_NEVER, &version, NULL) < 0);
+	/* Connections that never say what they want: the line is not the supervisor's yet. */
+	for (size_t i = 0; i < ARRAY_LEN(silent); i++) {
+		struct sockaddr_un address = {.sun_family = AF_UNIX};
+		int folder = open(supervisor->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/socket",
+			 folder);
+		silent[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(silent[i], (struct sockaddr *) &address, sizeof(address)),
+				 0);
+		close(folder);
+		let_supervisor_work(supervisor);
+	}
+	assert_int_equal(control_wake(supervisor->folder, NULL), 0);
+	let_supervisor_work(supervisor);
+	assert_int_equal(supervisor->n_woken, 1);
+	assert_int_equal(next_version(watching[0]), 0);
+	for (size_t i = 0; i < ARRAY_LEN(watching); i++) {
+		close(watching[i]);
+		close(silent[i]);
+	}
+}
+
 static void waiting_ends_when_the_time_is_over(void **state)
 {
 	struct supervisor *supervisor = *state;
@@ -181,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_supervisor_is_woken_from_afar),
 		TEST(who_watches_hears_the_present_version_and_every_later_one),
+		TEST(whoever_stops_the_job_is_heard_among_many_who_wait),
 		TEST(waiting_ends_when_the_time_is_over),
 		TEST(who_does_not_read_is_dropped_and_others_still_hear),
 		TEST(nobody_there_is_unreachable),
