@@ -6,11 +6,11 @@
 #include "command/help.h"
 #include "command/output.h"
 #include "io/file.h"
+#include "io/process.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/prctl.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	/* This program holds keys and tokens: no core dump of it is written, and no process of the
 	 * same user can read its memory. Its child processes are not affected (execve(2)). */
 	if (cluster_support)
-		prctl(PR_SET_DUMPABLE, 0);
+		process_hide_memory();
 	/* A closed pipe, and a file that may not grow (ulimit -f), are errors of write, which each
 	 * writer handles itself. */
 	signal(SIGPIPE, SIG_IGN);

@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "command/output.h"
 #include "io/file.h"
+#include "io/process.h"
 #include "spec/limits.h"
 
 #include <errno.h>
@@ -105,6 +106,7 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err)
 		free(secret);
 		return err->code;
 	}
+	process_hide_memory();
 	*ret_secret = secret;
 	return 0;
 }

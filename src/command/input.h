@@ -16,7 +16,7 @@ int input_read(const char *path, size_t limit, struct text *text, struct err *er
 int input_read_object(const char *path, struct json **ret_object, struct err *err) MUST_USE;
 
 /* Reads a secret, the first line of a file. Caller frees. The errors above, and ERR_INVALID for one
- * of fewer than 16 characters. */
+ * of fewer than 16 characters. From here on the memory of this process is hidden. */
 int input_read_secret(const char *path, char **ret_secret, struct err *err) MUST_USE;
 /* The same rule for a secret that is not from a file; `where` names it. */
 int input_check_secret(const char *secret, const char *where, struct err *err) MUST_USE;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,11 @@ static uint64_t pid_space_of(const char *process_name)
 
 	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process_name);
 	return stat(path, &space) == 0 ? (uint64_t) space.st_ino : 0;
+}
+
+void process_hide_memory(void)
+{
+	prctl(PR_SET_DUMPABLE, 0);
 }
 
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err)

@@ -20,6 +20,9 @@ struct process_identity {
 
 /* ERR_UNSUPPORTED, with what to do, if /proc is not mounted: then no process can be seen. */
 int process_need_proc(struct err *err) MUST_USE;
+/* From here on no core dump of this process is written, and no other process of the user can read
+ * its memory. Its child processes are not affected once they have called exec. */
+void process_hide_memory(void);
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err) MUST_USE;
 /* True while that process is alive (a zombie is not, unless it still has running threads). False
  * for another boot; a pid of another namespace counts as alive only when it can be seen. */

@@ -7,6 +7,7 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "io/own_environment.h"
+#include "io/process.h"
 #include "io/sink.h"
 #include "spec/limits.h"
 #include "spec/pod_config.h"
@@ -365,6 +366,17 @@ static int start_pod_server(struct pod_server *server, struct err *err)
 	return http_server_new(server->loop, &settings, &server->server, err);
 }
 
+/* The end has begun, with the exit code of the training. */
+static void block_end_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
 int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_code, struct err *err)
 {
 	struct pod_server server CLEANUP(pod_server_done) = {
@@ -379,8 +391,9 @@ int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_cod
 	if (rc < 0)
 		return rc;
 	/* Our environment has the secret, and the training's processes run as the same user. */
-	prctl(PR_SET_DUMPABLE, 0);
+	process_hide_memory();
 	loop_run(server.loop);
+	block_end_signals();
 	*ret_exit_code = server.exit_code;
 	return 0;
 }
