@@ -13,7 +13,9 @@
 #include "command/output.h"
 #include "elastic/agent.h"
 #include "io/own_host.h"
+#include "io/process.h"
 #include "jobs/state_folder.h"
+#include "jobs/uid.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
 #include "spec/job_build.h"
@@ -145,12 +147,18 @@ static bool may_serve(const struct call *call)
 	       text_equals(ip, "::1") || option_flag(call->options, "insecure");
 }
 
-/* The machine that has the endpoint's address serves, unless another process on it already does. */
+/* The machine that has the endpoint's address serves, unless another process on it already does.
+ * Alone, nobody else has any business at its server: the token never leaves this process. */
 static int open_server(struct call *call, struct err *err)
 {
 	struct launch *launch = &call->launch;
 	char *own CLEANUP(mem_free_text) = NULL;
 
+	if (launch->is_alone && !launch->endpoint.token) {
+		process_hide_memory();
+		if (job_uid_new(&launch->endpoint.token, err) < 0)
+			return err->code;
+	}
 	if (launch->is_alone) {
 		launch->endpoint.host = mem_copy_text(LOOPBACK);
 		int rc = listening_open(LOOPBACK ":0", &call->listening, err);

@@ -40,6 +40,7 @@ struct agent {
 	struct agent_settings settings;
 	struct backend *processes;
 	char *id; /* of the member */
+	char *key; /* of its calls */
 	char *host; /* this machine's address for the others */
 	char *path; /* of its calls */
 	char *offer; /* NULL before the first observation of the job */
@@ -754,8 +755,11 @@ static int make_id(struct agent *agent, struct err *err)
 	char host[256] = "", *uid CLEANUP(mem_free_text) = NULL;
 	int rc = job_uid_new(&uid, err);
 
+	if (rc == 0)
+		rc = job_uid_new(&agent->key, err);
 	if (rc < 0)
 		return rc;
+	agent->member.report.key = agent->key;
 	gethostname(host, sizeof(host) - 1);
 	char *name CLEANUP(mem_free_text) = name_to_dns1035(host, 40, "machine");
 
@@ -856,6 +860,7 @@ void agent_free(struct agent *agent)
 	arena_free(agent->own_failure_arena);
 	arena_free(agent->failure_arena);
 	free(agent->id);
+	mem_free_secret(&agent->key);
 	free(agent->host);
 	free(agent->path);
 	free(agent->offer);

@@ -802,10 +802,13 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 			    const struct member_request *request, msec now, struct err *err)
 {
 	struct waiter *waiter = find_waiter(job, id);
+	int rc = rendezvous_check_key(job->rendezvous, id, request->report.key, err);
 
+	if (rc < 0)
+		return rc;
 	if (waiter)
 		answer_waiter(waiter); /* the previous call */
-	int rc = member_call_apply(job->rendezvous, id, &request->report, request->offer, now, err);
+	rc = member_call_apply(job->rendezvous, id, &request->report, request->offer, now, err);
 	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told the end */
 
 	if (rc < 0 && !comes_too_late)

@@ -61,6 +61,7 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		.progress = report->progress,
 		.newest = report->newest,
 		.last_rank = report->last_rank,
+		.key = report->key,
 		.call = report->call,
 	};
 	struct member_order order;

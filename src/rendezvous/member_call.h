@@ -28,6 +28,7 @@ extern const char *const member_activity_words[MEMBER_ACTIVITY_COUNT];
 
 struct member_report {
 	int64_t call; /* number of the call, in the order in which they are sent; 0: unknown */
+	const char *key; /* as in RENDEZVOUS_JOIN */
 	int node_rank; /* as in RENDEZVOUS_JOIN */
 	int64_t generation; /* of its last workers; 0: none yet */
 	enum member_activity activity;

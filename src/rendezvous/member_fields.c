@@ -75,6 +75,18 @@ int member_field_uid(const struct json *object, struct arena *arena, const char 
 	return 0;
 }
 
+int member_field_key(const struct json *object, struct arena *arena, const char **ret_key,
+		     struct err *err)
+{
+	const struct json *value = json_get(object, "key");
+	const char *key = json_as_string(value, NULL);
+
+	if (value && (!key || !name_is_uid(key)))
+		return member_field_fault(err, "key", "a UUID");
+	*ret_key = arena_copy_text(arena, key);
+	return 0;
+}
+
 int member_field_offer(const struct json *offer, struct arena *arena, const char **ret_offer,
 		       struct err *err)
 {

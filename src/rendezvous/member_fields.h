@@ -28,6 +28,9 @@ int member_field_word(const struct json *object, const char *key, const char *co
 /* "uid": a UUID or empty. In the arena. */
 int member_field_uid(const struct json *object, struct arena *arena, const char **ret_uid,
 		     struct err *err) MUST_USE;
-/* An object of at most LIMIT_OFFER bytes, as compact JSON in the arena. */
+/* "key": a UUID. In the arena; NULL if an earlier version does not send it. */
+int member_field_key(const struct json *object, struct arena *arena, const char **ret_key,
+		     struct err *err) MUST_USE;
+/* An offer (rendezvous/world_cluster.h) in the words of offer_add, in the arena. */
 int member_field_offer(const struct json *offer, struct arena *arena, const char **ret_offer,
 		       struct err *err) MUST_USE;

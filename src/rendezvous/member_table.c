@@ -9,6 +9,7 @@ static void member_free(struct member_entry *member)
 {
 	free(member->id);
 	free(member->offer);
+	free(member->key);
 	free(member);
 }
 

@@ -11,6 +11,7 @@
 struct member_entry {
 	char *id;
 	char *offer;
+	char *key; /* as in RENDEZVOUS_JOIN; NULL: none */
 	int n_processes; /* in it */
 	void *attachment; /* as in rendezvous_attachment */
 	int64_t last_call; /* number of its last call; 0: unknown */

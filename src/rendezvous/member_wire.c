@@ -155,6 +155,8 @@ int member_terms_read(const struct json *object, struct member_terms *terms, str
 
 static void set_report(struct json *object, const struct member_report *report)
 {
+	if (report->key)
+		json_set_string(object, "key", report->key);
 	json_set_integer(object, "call", report->call);
 	json_set_integer(object, "nodeRank", report->node_rank);
 	json_set_integer(object, "rank", report->last_rank);
@@ -258,6 +260,8 @@ int member_request_read(const struct json *body, struct arena *arena,
 	ret_request->liveness_port = (int) liveness_port;
 	if (rc == 0)
 		rc = read_report(body, &ret_request->report, err);
+	if (rc == 0)
+		rc = member_field_key(body, arena, &ret_request->report.key, err);
 	if (rc == 0)
 		rc = member_field_number(body, "world", 0, LIMIT_RESTARTS, &ret_request->world,
 					 err);

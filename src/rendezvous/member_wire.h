@@ -1,11 +1,11 @@
 /* A member's call as JSON: the body of POST /v1/jobs/JOB/members/ID, and of its answer.
  *
  * Request: {"uid": "…", "min": 1, "max": 4, "unit": 1, "joinTime": 600000, "lastCall": 1000,
- * "maxRestarts": 3, "offer": {…}, "livenessPort": 40123, "call": 7, "nodeRank": 0, "generation": 2,
- * "activity": "at-work", "drains": false, "hasLeft": false, "known": ORDER, "world": 2, "rank": 1,
- * "failure": FAILURE, "knownFailure": 1}. Times are in milliseconds. "world" is the newest
- * generation whose members it knows, 0 for none, and "rank" its own one there. "failure" is the
- * failure of its own processes, in the failed generation.
+ * "maxRestarts": 3, "offer": {…}, "livenessPort": 40123, "key": "…", "call": 7, "nodeRank": 0,
+ * "generation": 2, "activity": "at-work", "drains": false, "hasLeft": false, "known": ORDER,
+ * "world": 2, "rank": 1, "failure": FAILURE, "knownFailure": 1}. Times are in milliseconds. "world"
+ * is the newest generation whose members it knows, 0 for none, and "rank" its own one there.
+ * "failure" is the failure of its own processes, in the failed generation.
  *
  * Answer: {"uid": "…", "restarts": 0, "failureNumber": 2, "order": ORDER, "members": [["ID",
  * OFFER], …], "failure": FAILURE}, with the members of the world, by rank, if the order is to run

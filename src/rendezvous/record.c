@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static struct json *member_new(const struct world_member *member)
+/* ["ID", OFFER, whether it is still a member, "KEY"] */
+static struct json *member_new(const struct world_member *member, bool is_there)
 {
 	struct json *entry = json_new_array();
 	struct json *offer = NULL;
@@ -15,6 +16,9 @@ static struct json *member_new(const struct world_member *member)
 	if (json_read(member->offer, strlen(member->offer), &offer, NULL) < 0)
 		offer = json_new_object();
 	json_append(entry, offer);
+	json_append(entry, json_new_bool(is_there));
+	if (member->key)
+		json_append(entry, json_new_string(member->key));
 	return entry;
 }
 
@@ -23,14 +27,11 @@ static void set_members(struct json *object, const struct rendezvous_snapshot *s
 	struct json *members = json_array_at(object, "members");
 	struct json *excluded = json_array_at(object, "setAside");
 
-	for (size_t i = 0; i < snapshot->world.n_members; i++) {
-		struct json *entry = member_new(&snapshot->world.members[i]);
-
-		json_append(entry, json_new_bool(snapshot->are_there[i]));
-		json_append(members, entry);
-	}
+	for (size_t i = 0; i < snapshot->world.n_members; i++)
+		json_append(members,
+			    member_new(&snapshot->world.members[i], snapshot->are_there[i]));
 	for (size_t i = 0; i < snapshot->n_excluded; i++)
-		json_append(excluded, member_new(&snapshot->excluded[i]));
+		json_append(excluded, member_new(&snapshot->excluded[i], true));
 }
 
 static void set_budget(struct json *object, const struct restart_budget_snapshot *budget)
@@ -66,6 +67,7 @@ static int read_member(const struct json *entry, struct arena *arena, struct wor
 		return member_field_fault(err, "members", "of an id and an offer");
 	int rc = member_field_offer(json_at(entry, 1), arena, &offer, err);
 
+	member->key = (char *) arena_copy_text(arena, json_as_string(json_at(entry, 3), NULL));
 	member->id = (char *) arena_copy_text(arena, id);
 	member->offer = (char *) offer;
 	return rc;

@@ -155,6 +155,7 @@ static void form_world(struct rendezvous *rendezvous, struct member_entry *const
 	for (size_t i = 0; i < count; i++) {
 		world.members[i].id = mem_copy_text(members[i]->id);
 		world.members[i].offer = mem_copy_text(members[i]->offer);
+		world.members[i].key = mem_copy_text(members[i]->key);
 		members[i]->rank = (int) i;
 	}
 	world_done(&rendezvous->world);
@@ -398,6 +399,8 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 	}
 	restore_order(rendezvous, member, event);
 	set_offer(rendezvous, member, offer);
+	if (!member->key)
+		member->key = mem_copy_text(event->key);
 	member->last_call = event->call;
 	member->node_rank = event->node_rank;
 	restart_budget_progress(&rendezvous->budget, event->progress);
@@ -704,7 +707,7 @@ static void snapshot_excluded(const struct rendezvous *rendezvous, struct arena 
 
 		if (member->is_excluded && !member->is_leaving)
 			snapshot->excluded[snapshot->n_excluded++] =
-				(struct world_member){member->id, member->offer};
+				(struct world_member){member->id, member->offer, member->key};
 	}
 }
 
@@ -737,6 +740,7 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 	struct member_entry *member = member_table_add(&rendezvous->members, known->id);
 
 	set_offer(rendezvous, member, known->offer);
+	member->key = mem_copy_text(known->key);
 	member->heard_at = now;
 	member->acknowledge_by = now + rendezvous->settings.lease;
 	member->is_awaited = true;
@@ -784,6 +788,16 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	if (snapshot->goes_on)
 		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
 	return rendezvous;
+}
+
+int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, const char *key,
+			 struct err *err)
+{
+	const struct member_entry *member = member_table_find(&rendezvous->members, id);
+
+	if (!member || !member->key || text_equals(member->key, key))
+		return 0;
+	return err_set(err, ERR_CONFLICT, "'%s' is the id of another agent", id);
 }
 
 msec rendezvous_wake_at(const struct rendezvous *rendezvous)

@@ -91,6 +91,8 @@ struct rendezvous_event {
 	int64_t progress; /* for JOIN: the highest step that its workers reached */
 	int64_t newest; /* for JOIN: generation of the newest world that it knows; 0: none */
 	int last_rank; /* for JOIN: its rank in that world; -1: unknown */
+	const char *key; /* for JOIN: the secret of its agent, which no later call may lack; NULL:
+			    none */
 	int64_t call; /* for JOIN: number of the member's call; 0: unknown */
 	int node_rank; /* for JOIN: the wanted rank; equal for all members: order of arrival */
 	bool has_acknowledged; /* for JOIN and BEAT: it has the order of its rendezvous_view */
@@ -152,6 +154,11 @@ void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, str
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
 				      const struct rendezvous_snapshot *snapshot,
 				      msec now) MUST_USE;
+
+/* Whether a call comes from the agent of this member: ERR_CONFLICT if the member has another key.
+ * An agent that is not a member yet, or has no key, is anybody. */
+int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, const char *key,
+			 struct err *err) MUST_USE;
 
 /* When RENDEZVOUS_TIME is due; MSEC_NEVER. */
 msec rendezvous_wake_at(const struct rendezvous *rendezvous);

@@ -30,6 +30,7 @@ void world_done(struct world *world)
 	for (size_t i = 0; i < world->n_members; i++) {
 		free(world->members[i].id);
 		free(world->members[i].offer);
+		free(world->members[i].key);
 	}
 	free(world->members);
 	*world = (struct world){0};
@@ -43,6 +44,7 @@ struct world world_copy(const struct world *world)
 	for (size_t i = 0; i < world->n_members; i++) {
 		copy.members[i].id = mem_copy_text(world->members[i].id);
 		copy.members[i].offer = mem_copy_text(world->members[i].offer);
+		copy.members[i].key = mem_copy_text(world->members[i].key);
 	}
 	return copy;
 }

@@ -26,6 +26,7 @@ extern const char *const world_reason_sentences[WORLD_REASON_COUNT];
 struct world_member {
 	char *id;
 	char *offer; /* what its peers need to know about it, in the agents' format */
+	char *key; /* of its calls, for the server alone; NULL: none */
 };
 
 struct world {

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import pathlib
 import re
 import ssl
 
@@ -12,8 +13,9 @@ import pytest
 from agents import Machines, start_orchestrator
 from conftest import LIMIT, read_line, read_until
 from disks import needs_mount
-from processes import wait_until
+from processes import inner_of, wait_until
 from servers import free_port
+from test_elastic import call_of
 
 pytestmark = pytest.mark.sanitize
 
@@ -306,3 +308,46 @@ def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
     assert "--rdzv-tls: the token must have at least 32 characters" in muster(*tls, muster.folder / "short", "x.py", code=2).stderr
     assert "add --token-file, or allow that for this network: --insecure" in muster(
         "orchestrator", "--listen", "0.0.0.0:0", "--tls-dir", muster.folder, code=4).stderr
+
+
+def test_no_member_speaks_for_another(machines):
+    """Each has a key from its first call on, also after its server was started again."""
+    own, other = ("00000000-0000-4000-8000-00000000000%d" % i for i in (1, 2))
+    folder = machines.muster.folder / "server"
+
+    def call(**changes):
+        connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        connection.request("POST", f"/v1/jobs/{machines.job}/members/ghost", json.dumps(call_of(**changes)))
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    for _ in range(2):
+        server = start_orchestrator(machines, "--lease", "600s", "--state-dir", folder)
+        assert call(key=own)[0] == 200
+        for strange in ({}, {"key": other}, {"hasLeft": True}, {"key": other, "activity": "succeeded", "generation": 1}):
+            status, said = call(**strange)
+            assert (status, "'ghost' is the id of another agent" in said) == (409, True)
+        assert call(key="x")[0] == 400
+        assert machines.description()["members"][0]["order"] == "run"
+        assert own not in json.dumps(machines.description())
+        server.kill()
+        server.wait()
+    start_orchestrator(machines, "--state-dir", folder)
+    assert call(key=own, hasLeft=True)[0] == 200
+    assert not machines.description()["members"]
+
+
+def test_a_machine_alone_has_a_server_for_itself(muster):
+    """Another user of the machine finds its port, and is told nothing."""
+    process = muster.start("launch", "--standalone", "--no-python", "sh", "-c", "echo runs; exec sleep 1000")
+    assert "runs" in read_line(process.stdout)
+    server = listening_ports(inner_of(process))[0]
+    assert ask(Machines(muster, server), None)[0] == 401
+
+
+def listening_ports(pid):
+    """Of 127.0.0.1, in the order in which this process opened them: all users see them."""
+    sockets = {os.readlink(fd) for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir() if fd.is_symlink()}
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    own = [row for row in rows if row[3] == "0A" and row[1].startswith("0100007F") and f"socket:[{row[9]}]" in sockets]
+    return [int(row[1].split(":")[1], 16) for row in sorted(own, key=lambda row: int(row[9]))]
