@@ -83,8 +83,7 @@ struct elastic_job {
 	int64_t record_version; /* 0: there is no record */
 	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
 	bool has_past; /* restored, or not the first of its name */
-	bool is_loss_told; /* the failed write of the record was reported */
-	int n_failed_writes; /* in a row */
+	int n_failed_writes; /* in a row; the first one was reported */
 	msec write_at; /* the next try after a failed one; MSEC_NEVER: the last write succeeded */
 	int64_t described[DESCRIBED_COUNT]; /* at this revision */
 	int64_t revision;
@@ -169,11 +168,6 @@ bool elastic_job_is_over(const struct elastic_job *job)
 	       rendezvous_count(job->rendezvous) == 0;
 }
 
-bool elastic_job_is_deserted(const struct elastic_job *job)
-{
-	return rendezvous_count(job->rendezvous) == 0;
-}
-
 size_t elastic_job_count_members(const struct elastic_job *job)
 {
 	return rendezvous_count(job->rendezvous);
@@ -246,9 +240,8 @@ static void report_unsaved_state(struct elastic_job *job, const struct err *err)
 		mem_format("job '%s' keeps running, but its state could not be saved: %s",
 			   job->name, err->text);
 
-	if (!job->is_loss_told)
+	if (!job->n_failed_writes)
 		job->settings.say(sentence, job->settings.data);
-	job->is_loss_told = true;
 	job->write_at = loop_monotonic_now() + restart_delay(++job->n_failed_writes);
 	if (err->code == ERR_NOT_FOUND)
 		job->record_version = 0; /* it is created again */
@@ -259,9 +252,8 @@ static void report_save_recovery(struct elastic_job *job)
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("the state of job '%s' is saved again", job->name);
 
-	if (job->is_loss_told)
+	if (job->n_failed_writes)
 		job->settings.say(sentence, job->settings.data);
-	job->is_loss_told = false;
 	job->n_failed_writes = 0;
 	job->write_at = MSEC_NEVER;
 }
@@ -313,11 +305,11 @@ static void write_state(struct elastic_job *job)
 	struct text state CLEANUP(text_done) = {0};
 	struct err err;
 
-	bool is_kept = job->record_version && job->write_at == MSEC_NEVER &&
+	bool is_kept = job->record_version && !job->n_failed_writes &&
 		       job->kept_version == rendezvous_version(job->rendezvous) &&
 		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
 		       job->kept_failure == job->failure.number;
-	bool must_wait = job->write_at != MSEC_NEVER && loop_monotonic_now() < job->write_at;
+	bool must_wait = job->n_failed_writes && loop_monotonic_now() < job->write_at;
 
 	if (!store || is_kept || must_wait)
 		return;

@@ -45,8 +45,6 @@ const struct member_terms *elastic_job_terms(const struct elastic_job *job);
 bool elastic_job_is_over(const struct elastic_job *job);
 size_t elastic_job_count_members(const struct elastic_job *job);
 bool elastic_job_has_member(const struct elastic_job *job, const char *id);
-/* Whether it has no members. */
-bool elastic_job_is_deserted(const struct elastic_job *job);
 /* Whether members have called this server. */
 bool elastic_job_has_callers(const struct elastic_job *job);
 /* Whether members of a job of another uid may have lost the record of theirs: this server has begun

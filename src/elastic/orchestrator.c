@@ -196,7 +196,7 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	const char *differs =
 		member_terms_differ(elastic_job_terms(*found), &request->terms, arena);
 
-	if (differs && elastic_job_is_deserted(*found))
+	if (differs && elastic_job_count_members(*found) == 0)
 		return begin_job(orchestrator, found, name, request, ret_job, err);
 	/* After a restart of the server its members have one lease to reconnect. */
 	if (differs && !elastic_job_has_callers(*found))
