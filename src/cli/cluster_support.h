@@ -20,6 +20,8 @@
 
 #include <stdbool.h>
 
+struct server_access;
+
 /* The functions of the program for clusters. Those of commands return the exit code. */
 struct cluster_support {
 	/* run_on_cluster, submit_to_operator, attach_on_cluster. */
@@ -39,8 +41,12 @@ struct cluster_support {
 	int (*see_tensorboard)(const struct tensorboard_call *call); /* tensorboard_on_cluster */
 	int (*serve_tfjobs)(const struct options *options); /* operator_on_cluster */
 	int (*serve)(const struct options *options); /* serve_on_cluster */
-	int (*orchestrate)(const struct options *options); /* orchestrator_call_with_access */
 	http_asker_new_fn new_asker; /* https_asker_new */
+	int (*read_token)(const char *path, struct server_access *access,
+			  struct err *err); /* server_files_read_token */
+	int (*open_tls)(const char *folder, struct server_access *access,
+			struct err *err); /* server_files_open_tls */
+	int (*create_token)(const char *path); /* server_files_create_token */
 	struct http_tls *(*tls_of_token)(const char *token); /* http_tls_of_secret */
 	void (*free_tls)(struct http_tls *tls); /* http_tls_free */
 	char *(*pin_of_token)(const char *token); /* certificate_pin_of_secret */

@@ -6,9 +6,9 @@
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/operator_on_cluster.h"
-#include "cli/orchestrator_call.h"
 #include "cli/run_on_cluster.h"
 #include "cli/serve_on_cluster.h"
+#include "cli/server_files.h"
 #include "cli/stacks_on_cluster.h"
 #include "cli/tensorboard_on_cluster.h"
 #include "cluster/client.h"
@@ -55,8 +55,10 @@ static const struct cluster_support kubernetes = {
 	.see_tensorboard = tensorboard_on_cluster,
 	.serve_tfjobs = operator_on_cluster,
 	.serve = serve_on_cluster,
-	.orchestrate = orchestrator_call_with_access,
 	.new_asker = https_asker_new,
+	.read_token = server_files_read_token,
+	.open_tls = server_files_open_tls,
+	.create_token = server_files_create_token,
 	.tls_of_token = http_tls_of_secret,
 	.free_tls = http_tls_free,
 	.pin_of_token = certificate_pin_of_secret,

@@ -145,7 +145,7 @@ static void read_drain_call(struct drain *drain, struct text *faults)
 		rendezvous_endpoint_read(endpoint, &drain->asker.endpoint, faults);
 	else
 		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
-	rendezvous_endpoint_read_trust(options, &drain->asker.endpoint, faults);
+	rendezvous_endpoint_read_trust(options, false, &drain->asker.endpoint, faults);
 	if (!(*drain->job && name_is_label_value(drain->job)))
 		text_addf(faults, "'%s' is not the id of a job\n", drain->job);
 }

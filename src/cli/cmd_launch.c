@@ -14,8 +14,8 @@
 #include "elastic/agent.h"
 #include "io/own_host.h"
 #include "io/process.h"
+#include "io/random.h"
 #include "jobs/state_folder.h"
-#include "jobs/uid.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
 #include "spec/job_build.h"
@@ -138,15 +138,6 @@ static int make_job(struct call *call, struct faults *faults)
 
 /* The endpoint. */
 
-/* Whether only this machine, or clients with the token, can connect. */
-static bool may_serve(const struct call *call)
-{
-	const char *ip = call->serves_at;
-
-	return !ip || call->launch.endpoint.token || text_starts_with(ip, "127.") ||
-	       text_equals(ip, "::1") || option_flag(call->options, "insecure");
-}
-
 /* The machine that has the endpoint's address serves, unless another process on it already does.
  * Alone, nobody else has any business at its server: the token never leaves this process. */
 static int open_server(struct call *call, struct err *err)
@@ -156,8 +147,7 @@ static int open_server(struct call *call, struct err *err)
 
 	if (launch->is_alone && !launch->endpoint.token) {
 		process_hide_memory();
-		if (job_uid_new(&launch->endpoint.token, err) < 0)
-			return err->code;
+		launch->endpoint.token = random_token();
 	}
 	if (launch->is_alone) {
 		launch->endpoint.host = mem_copy_text(LOOPBACK);
@@ -175,10 +165,6 @@ static int open_server(struct call *call, struct err *err)
 	if (rc < 0)
 		return rc;
 	rc = listening_open_port(call->serves_at, launch->endpoint.port, &call->listening.fd, err);
-	/* If that process exits, this one does not open its port to the network without being told
-	 * to. */
-	if (rc == ERR_EXISTS && !may_serve(call))
-		free(TAKE(call->serves_at));
 	return rc == ERR_EXISTS ? 0 : rc;
 }
 
@@ -204,7 +190,8 @@ static int supervise_launch(struct call *call)
 		.new_asker = launch->endpoint.is_tls ? cluster_support->new_asker : http_asker_new,
 		.token = launch->endpoint.token,
 		.pin = launch->endpoint.pin,
-		.pin_advice = rendezvous_endpoint_pin_advice(&launch->endpoint),
+		.token_advice = launch->endpoint.token_advice,
+		.pin_advice = launch->endpoint.has_token_key ? launch->endpoint.token_advice : NULL,
 		.own_address = launch->own_address,
 		.own_port = launch->own_port,
 		.listening = &call->listening,
@@ -255,14 +242,7 @@ static int launch_run(const struct options *options)
 		return output_fail(&err);
 	if (call.launch.endpoint.is_tls && call.serves_at)
 		call.tls = cluster_support->tls_of_token(call.launch.endpoint.token);
-	if (may_serve(&call))
-		return supervise_launch(&call);
-	output_print_message(
-		"--rdzv-endpoint %s: other machines can reach this address, and any client "
-		"could join or stop the job; add --rdzv-token-file, or allow that for this "
-		"network: --insecure",
-		call.launch.endpoint.host);
-	return EXIT_REFUSED;
+	return supervise_launch(&call);
 }
 
 static const struct option_row rows_of_launch[] = {
@@ -273,9 +253,6 @@ static const struct option_row rows_of_launch[] = {
 	 .value_name = "TIME",
 	 .otherwise = "30s",
 	 .one_line = "grace period between the stop signal and SIGKILL"},
-	{.name = "insecure",
-	 .kind = OPTION_FLAG,
-	 .one_line = "serve any client on other machines, without a token"},
 	{.name = "name",
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",

@@ -1,31 +1,126 @@
 /* muster orchestrator: the rendezvous server of the agents of elastic jobs. */
+#include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/exec_kubernetes.h"
-#include "cli/orchestrator_call.h"
+#include "cli/lookup.h"
+#include "cli/server_access.h"
 #include "command/output.h"
+#include "elastic/orchestrator.h"
+#include "io/descriptor_limit.h"
+#include "jobs/state_folder.h"
 #include "rendezvous/member_wire.h"
+#include "supervise/end_signals.h"
+
+#include <signal.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1:29400"
 
-static bool needs_other_libraries(const struct options *options)
+struct serving {
+	struct loop *loop;
+	struct orchestrator *orchestrator;
+	struct end_signals signals;
+	struct listening listening;
+	struct server_access access;
+};
+
+static void serving_done(struct serving *serving)
 {
-	return option_text(options, "token-file") || option_text(options, "make-token") ||
-	       option_text(options, "tls-dir");
+	orchestrator_free(serving->orchestrator);
+	end_signals_done(&serving->signals);
+	if (serving->loop)
+		loop_free(serving->loop);
+	listening_done(&serving->listening);
+	server_access_done(&serving->access);
+}
+
+static void print_orchestrator_line(const char *sentence, void *data)
+{
+	(void) data;
+	output_print_message("%s", sentence);
+}
+
+static void on_orchestrator_signal(int number, void *data)
+{
+	const struct serving *serving = data;
+
+	(void) number;
+	loop_stop(serving->loop);
+}
+
+static int start_orchestrator(struct serving *serving, const struct options *options,
+			      struct err *err)
+{
+	char *state CLEANUP(mem_free_text) = NULL;
+	int rc = server_access_open(options, serving->listening.fd, &serving->access, err);
+
+	if (rc == 0)
+		rc = lookup_state_folder(options, &state, err);
+	if (rc == 0)
+		rc = loop_new(&serving->loop, err);
+	if (rc < 0)
+		return rc;
+	char *folder CLEANUP(mem_free_text) =
+		state_folder_elastic(state, listening_port(serving->listening.fd));
+	const struct orchestrator_settings settings = {
+		.loop = serving->loop,
+		.listening = &serving->listening,
+		.tls = serving->access.tls,
+		.access = serving->access.access,
+		.folder = folder,
+		.lease = option_duration(options, "lease", 0),
+		.say = print_orchestrator_line,
+	};
+
+	end_signals_watch(&serving->signals, serving->loop, on_orchestrator_signal, serving);
+	return orchestrator_new(&settings, &serving->orchestrator, err);
+}
+
+static int serve_elastic_jobs(struct serving *serving, const struct options *options)
+{
+	struct err err = {0};
+
+	/* Each agent has a connection, and there may be more than the usual limit of 1024. */
+	descriptor_limit_raise_to_most();
+	if (start_orchestrator(serving, options, &err) < 0)
+		return output_fail(&err);
+	output_print_message("elastic jobs connect to http%s://%s", serving->access.tls ? "s" : "",
+			     serving->listening.address);
+	if (option_text(options, "tls-dir"))
+		output_print_message(
+			"if no authority signed the certificate, agents need: --rdzv-pin %s",
+			serving->access.pin);
+	loop_run(serving->loop);
+	return EXIT_DONE;
+}
+
+static int orchestrator_call(const struct options *options)
+{
+	struct serving serving CLEANUP(serving_done) = {.listening = {.fd = -1}};
+	struct err err = {0};
+
+	if (listening_open(option_text(options, "listen"), &serving.listening, &err) < 0) {
+		output_print_message("--listen: %s", err.text);
+		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
+	}
+	if (cluster_support || !server_access_needs_other_program(options, serving.listening.fd))
+		return serve_elastic_jobs(&serving, options);
+	listening_done(&serving.listening);
+	return exec_kubernetes_program(options);
 }
 
 static int orchestrator_run(const struct options *options)
 {
-	const struct server_access none = {0};
+	const char *token_file = option_text(options, "make-token");
 
 	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE) {
 		output_print_message(
 			"--lease: must be at least 2s, because agents call every second");
 		return EXIT_USAGE;
 	}
-	if (!needs_other_libraries(options))
-		return orchestrator_call(options, &none);
-	return cluster_support ? cluster_support->orchestrate(options)
+	if (!token_file)
+		return orchestrator_call(options);
+	return cluster_support ? cluster_support->create_token(token_file)
 			       : exec_kubernetes_program(options);
 }
 
@@ -42,9 +137,6 @@ static const struct option_row rows_of_orchestrator[] = {
 	 .otherwise = "5s",
 	 .one_line = "time after which a silent agent counts as lost"},
 	SERVER_ACCESS_ROWS,
-	{.name = "insecure",
-	 .kind = OPTION_FLAG,
-	 .one_line = "serve any client on other machines, without a token"},
 	{0},
 };
 
@@ -54,6 +146,7 @@ const struct command command_orchestrator = {
 	.arguments = "[OPTIONS]",
 	.one_line = "run the rendezvous server of elastic jobs (muster launch)",
 	.examples = "  muster orchestrator\n"
+		    "  muster orchestrator --listen 10.0.0.1:29400\n"
 		    "  muster orchestrator --make-token token\n"
 		    "  muster orchestrator --listen 10.0.0.1:29400 --token-file token.hash "
 		    "--tls-dir tls\n",

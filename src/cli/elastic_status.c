@@ -98,7 +98,7 @@ static void read_elastic_call(struct look *look, struct text *faults)
 
 	rendezvous_endpoint_read(option_text(look->options, "rdzv-endpoint"), &look->asker.endpoint,
 				 faults);
-	rendezvous_endpoint_read_trust(look->options, &look->asker.endpoint, faults);
+	rendezvous_endpoint_read_trust(look->options, false, &look->asker.endpoint, faults);
 	look->job = count ? arguments[0] : NULL;
 	if (count > 1)
 		text_add(faults, "--rdzv-endpoint: takes one job only\n");

@@ -4,11 +4,11 @@
 #include "cli/template_values.h"
 #include "command/input.h"
 #include "command/output.h"
+#include "io/random.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Number of other documents that are named in the message; the rest is counted. */
 #define N_NAMED 5
@@ -68,13 +68,6 @@ bool job_documents_open(const struct options *options, struct job_documents *doc
 	return n_templates <= 1;
 }
 
-/* getrandom(2) gives up to 256 bytes whole once the pool is ready, and is interrupted before. */
-static void fill_random_bytes(void *bytes, size_t len)
-{
-	while (len > 0 && getrandom(bytes, len, 0) != (ssize_t) len)
-		;
-}
-
 static void append_documents(struct job_documents *documents, struct document **objects,
 			     size_t count)
 {
@@ -98,7 +91,7 @@ static bool append_template(const struct options *options, struct job_documents 
 	template_values_read(options, &values, faults);
 	if (faults->len)
 		return false;
-	const struct template_call call = {values.list, values.count, fill_random_bytes};
+	const struct template_call call = {values.list, values.count, random_bytes};
 	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
 
 	job_documents_print_errors(options, &notes);

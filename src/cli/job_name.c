@@ -3,10 +3,10 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/local_jobs.h"
+#include "io/random.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define N_RANDOM_CHARACTERS 5
 #define MOST_TRIES 10
@@ -20,9 +20,7 @@ char *job_name_generate(const char *beginning)
 	unsigned char bytes[N_RANDOM_CHARACTERS];
 	char suffix[N_RANDOM_CHARACTERS + 1] = "";
 
-	/* Up to 256 bytes are returned whole once the pool is ready (getrandom(2)). */
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		memset(bytes, 0, sizeof(bytes));
+	random_bytes(bytes, sizeof(bytes));
 	for (size_t i = 0; i < N_RANDOM_CHARACTERS; i++)
 		suffix[i] = alphabet[bytes[i] % (sizeof(alphabet) - 1)];
 	return mem_format("%s%s", beginning, suffix);

@@ -218,7 +218,7 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
 	read_endpoint(options, launch, faults);
-	rendezvous_endpoint_read_trust(options, &launch->endpoint, faults);
+	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
 	launch->is_alone = !launch->endpoint.host;
 	launch->endpoint.is_tls &= !launch->is_alone;
 	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;

@@ -57,10 +57,9 @@ void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const s
 	struct err err;
 
 	if (status == 401)
-		err_set(&err, ERR_REFUSED, "%s",
-			asker->endpoint.token
-				? "the server has another token than that of --rdzv-token-file"
-				: "the server needs its token: --rdzv-token-file");
+		err_set(&err, ERR_REFUSED, "the server %s: %s",
+			asker->endpoint.token ? "has another token" : "needs its token",
+			asker->endpoint.token_advice);
 	else if (sentence)
 		err_set(&err, status == 404 ? ERR_NOT_FOUND : ERR_IO, "%s", sentence);
 	else
@@ -124,7 +123,7 @@ static int start_rendezvous_asker(struct rendezvous_asker *asker, struct err *er
 		.port = endpoint->port,
 		.token = endpoint->token,
 		.pin = endpoint->pin,
-		.pin_advice = rendezvous_endpoint_pin_advice(endpoint),
+		.pin_advice = endpoint->has_token_key ? endpoint->token_advice : NULL,
 		.answer_limit = ANSWER_LIMIT,
 		.patience = PATIENCE,
 		.on_answer = on_rendezvous_answer,

@@ -3,6 +3,9 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "command/input.h"
+#include "command/user_token.h"
+#include "io/network_address.h"
+#include "io/own_host.h"
 #include "rendezvous/member_wire.h"
 #include "spec/cluster_address.h"
 
@@ -12,13 +15,13 @@
 
 #define HTTPS "https://"
 #define PIN "sha256//"
-#define SHORTEST_TOKEN_OF_KEY 32 /* characters; a token that cannot be guessed */
 
 void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint)
 {
 	free(endpoint->host);
 	free(endpoint->pin);
 	mem_free_secret(&endpoint->token);
+	free(endpoint->token_advice);
 }
 
 const char *rendezvous_variable(const char *name)
@@ -65,61 +68,93 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 	endpoint->is_tls |= is_tls;
 }
 
-static int read_endpoint_token(const char *path, struct rendezvous_endpoint *endpoint,
-			       struct err *err)
+static int read_token_file(const char *path, struct rendezvous_endpoint *endpoint, struct err *err)
 {
-	if (!path)
-		return 0;
 	int rc = input_read_secret(path, &endpoint->token, err);
 
-	if (rc == 0 && endpoint->token && text_starts_with(endpoint->token, "sha256:"))
+	endpoint->token_advice = mem_copy_text("give that of the server: --rdzv-token-file");
+	if (rc == 0 && text_starts_with(endpoint->token, "sha256:"))
 		rc = err_set(err, ERR_INVALID,
 			     "%s has the hash of a token, which only servers take: give the token "
 			     "itself",
 			     path);
-	/* Otherwise muster-kubernetes reads it again. */
-	if (rc == 0 && (cluster_support || !endpoint->is_tls))
-		input_warn_if_shared(path);
-	return rc;
+	return rc < 0 ? err_prefix(err, "--rdzv-token-file") : 0;
+}
+
+static int read_user_token(bool creates, struct rendezvous_endpoint *endpoint, struct err *err)
+{
+	char *path CLEANUP(mem_free_text) = user_token_path();
+
+	endpoint->token_advice =
+		mem_format("copy the token of the server's user (~/.config/muster/token there) to "
+			   "'%s', or use the same --rdzv-token-file on all machines, or --insecure",
+			   path ? path : "~/.config/muster/token");
+	return user_token_read(creates, &endpoint->token, err);
+}
+
+static bool is_insecure(const struct options *options)
+{
+	return rendezvous_flag(options, "insecure") &&
+	       !rendezvous_option(options, "rdzv-token-file");
+}
+
+/* Only a server with this host needs a token. */
+static int read_endpoint_token(const struct options *options, bool creates,
+			       struct rendezvous_endpoint *endpoint, struct err *err)
+{
+	const char *path = rendezvous_option(options, "rdzv-token-file");
+
+	if (path)
+		return read_token_file(path, endpoint, err);
+	if (endpoint->host && !is_insecure(options))
+		return read_user_token(creates, endpoint, err);
+	endpoint->token_advice = mem_copy_text("do not use --insecure");
+	return 0;
+}
+
+/* A host that cannot be found is none of loopback. */
+static bool is_on_loopback(const struct rendezvous_endpoint *endpoint)
+{
+	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
+	struct in6_addr found;
+
+	return own_host_towards(endpoint->host, endpoint->port, &address, &own, NULL) == 0 &&
+	       network_address_parse(address, &found) && network_address_is_loopback(&found);
 }
 
 /* Every process that knows the token knows its key. */
-static void read_token_key(struct rendezvous_endpoint *endpoint, struct text *faults)
+static int make_token_key(struct rendezvous_endpoint *endpoint, struct err *err)
 {
 	if (endpoint->pin)
-		text_add(faults, "--rdzv-tls: cannot be used with --rdzv-pin\n");
-	else if (!endpoint->token)
-		text_add(faults, "--rdzv-tls: needs --rdzv-token-file\n");
-	else if (strlen(endpoint->token) < SHORTEST_TOKEN_OF_KEY)
-		text_addf(faults,
-			  "--rdzv-tls: the token must have at least %d characters, because the "
-			  "key is made from it; to make one: muster orchestrator --make-token "
-			  "token\n",
-			  SHORTEST_TOKEN_OF_KEY);
-	else if (cluster_support)
+		return err_set(err, ERR_INVALID, "--rdzv-tls: cannot be used with --rdzv-pin");
+	if (!endpoint->token)
+		return err_set(err, ERR_INVALID, "TLS needs a token: %s", endpoint->token_advice);
+	endpoint->is_tls = endpoint->has_token_key = true;
+	if (cluster_support)
 		endpoint->pin = cluster_support->pin_of_token(endpoint->token);
+	return input_check_key_secret(endpoint->token, "--rdzv-token-file", err);
 }
 
-void rendezvous_endpoint_read_trust(const struct options *options,
+void rendezvous_endpoint_read_trust(const struct options *options, bool creates,
 				    struct rendezvous_endpoint *endpoint, struct text *faults)
 {
 	const char *pin = rendezvous_option(options, "rdzv-pin");
+	bool wants_token_key = rendezvous_flag(options, "rdzv-tls");
 	struct err err;
 
 	if (pin && !text_starts_with(pin, PIN))
 		text_addf(faults, "--rdzv-pin: '%s' is not a pin (expected " PIN "...)\n", pin);
 	endpoint->pin = mem_copy_text(pin);
-	endpoint->has_token_key = rendezvous_flag(options, "rdzv-tls");
-	endpoint->is_tls |= pin || endpoint->has_token_key;
-	if (read_endpoint_token(rendezvous_option(options, "rdzv-token-file"), endpoint, &err) < 0)
-		text_addf(faults, "--rdzv-token-file: %s\n", err.text);
-	else if (endpoint->has_token_key)
-		read_token_key(endpoint, faults);
-}
+	endpoint->is_tls |= pin != NULL;
+	int rc = read_endpoint_token(options, creates, endpoint, &err);
 
-const char *rendezvous_endpoint_pin_advice(const struct rendezvous_endpoint *endpoint)
-{
-	return endpoint->has_token_key
-		       ? "with --rdzv-tls, the server must be an agent with the same token"
-		       : NULL;
+	if (rc == 0 && endpoint->host && !endpoint->is_tls && !is_insecure(options))
+		wants_token_key |= !is_on_loopback(endpoint);
+	if (rc == 0 && endpoint->host && wants_token_key)
+		rc = make_token_key(endpoint, &err);
+	if (rc < 0)
+		text_addf(faults, "%s\n", err.text);
+	else if (endpoint->token &&
+		 (cluster_support || !endpoint->is_tls)) /* else it is read again */
+		user_token_warn_if_shared(rendezvous_option(options, "rdzv-token-file"));
 }

@@ -16,6 +16,7 @@ struct rendezvous_endpoint {
 			       serves */
 	char *pin; /* of its key; NULL: a certificate authority has signed it */
 	char *token; /* NULL: none */
+	char *token_advice; /* for a server with another token or key, a sentence */
 };
 
 void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint);
@@ -23,12 +24,12 @@ void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint);
  * `faults`, also in the function below. */
 void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endpoint,
 			      struct text *faults);
-/* Reads --rdzv-token-file, and --rdzv-pin and --rdzv-tls, which imply TLS. */
-void rendezvous_endpoint_read_trust(const struct options *options,
+/* Reads --insecure, --rdzv-token-file (by default the token of this user, which is created if
+ * `creates`), and --rdzv-pin and --rdzv-tls, which imply TLS. A token also implies TLS, with the
+ * key made from it, unless the host is a loopback address; so this looks up its name. Without a
+ * host it only reads what was given. */
+void rendezvous_endpoint_read_trust(const struct options *options, bool creates,
 				    struct rendezvous_endpoint *endpoint, struct text *faults);
-
-/* Advice for a server with another key; NULL: none beyond the error. */
-const char *rendezvous_endpoint_pin_advice(const struct rendezvous_endpoint *endpoint);
 
 /* The value of an option, or of its variable (PET_RDZV_PIN for "rdzv-pin"); NULL: not given. */
 const char *rendezvous_option(const struct options *options, const char *name);
@@ -39,11 +40,16 @@ bool rendezvous_flag(const struct options *options, const char *name);
 	{.name = "rdzv-token-file",                                                                \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "FILE",                                                                     \
-	 .one_line = "file with the bearer token of the rendezvous server"},                       \
+	 .one_line = "file with the token of the rendezvous server (default: your own token)"},    \
 		{.name = "rdzv-tls",                                                               \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "encrypt with a key made from the token, if an agent is the server"}, \
+		 .one_line =                                                                       \
+			 "use TLS with a key made from the token (default unless on loopback)"},   \
+		{.name = "rdzv-pin",                                                               \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "PIN",                                                              \
+		 .one_line = "key of an https server whose certificate no authority signed"},      \
 	{                                                                                          \
-		.name = "rdzv-pin", .kind = OPTION_TEXT, .value_name = "PIN",                      \
-		.one_line = "key of an https server whose certificate no authority signed"         \
+		.name = "insecure", .kind = OPTION_FLAG,                                           \
+		.one_line = "use neither token nor TLS: any client can join and stop jobs"         \
 	}

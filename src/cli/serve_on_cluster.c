@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/kube_cluster.h"
-#include "cli/server_access.h"
+#include "cli/server_files.h"
 #include "command/command.h"
 #include "command/input.h"
 #include "command/output.h"
@@ -37,15 +37,7 @@ static int open_listening(struct front *front, struct err *err)
 	const char *address = option_text(front->options, "listen");
 	int rc = listening_open(address, &front->listening, err);
 
-	if (rc < 0)
-		return err_prefix(err, "--listen");
-	if (listening_is_loopback(front->listening.fd) || front->access.is_known ||
-	    option_flag(front->options, "insecure"))
-		return 0;
-	return err_set(err, ERR_REFUSED,
-		       "--listen %s: other machines can reach this address, and any client could "
-		       "start Pods; add --token-file, or allow that: --insecure",
-		       address);
+	return rc < 0 ? err_prefix(err, "--listen") : 0;
 }
 
 /* The template of a file as the defaults of all jobs, as TF-Spawner has it. */
@@ -74,7 +66,7 @@ static int start_http_server(const struct operator_host *host, void *data, struc
 		.listening = &front->listening,
 		.tls = front->access.tls,
 		.namespace_name = front->namespace_name,
-		.token = front->access.is_known ? &front->access.token : NULL,
+		.access = front->access.access,
 		.program_image = option_text(front->options, "image"),
 		.program_path = PROGRAM_IN_IMAGE,
 		.template = front->template,
@@ -108,10 +100,10 @@ static void print_serve_line(const char *sentence, void *data)
 
 static int serve_jobs_on_cluster(struct front *front, struct err *err)
 {
-	int rc = server_access_open(front->options, &front->access, err);
+	int rc = open_listening(front, err);
 
 	if (rc == 0)
-		rc = open_listening(front, err);
+		rc = server_access_open(front->options, front->listening.fd, &front->access, err);
 	if (rc == 0)
 		rc = read_template(front, err);
 	if (rc == 0)
@@ -140,7 +132,7 @@ int serve_on_cluster(const struct options *options)
 	struct err err = {0};
 
 	if (token_file)
-		return server_access_create_token(token_file);
+		return server_files_create_token(token_file);
 	if (serve_jobs_on_cluster(&front, &err) == 0)
 		return EXIT_DONE;
 	return err.code == ERR_REFUSED ? output_fail(&err) : kube_cluster_fail(&err);

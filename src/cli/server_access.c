@@ -1,140 +1,80 @@
 #include "cli/server_access.h"
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "command/command.h"
+#include "cli/cluster_support.h"
 #include "command/input.h"
-#include "command/output.h"
-#include "http/certificate.h"
-#include "io/file.h"
-#include "io/folder.h"
+#include "command/user_token.h"
+#include "http/listening.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define HASH_ENDING ".hash"
 
 void server_access_done(struct server_access *access)
 {
-	http_tls_free(access->tls);
+	if (access->tls)
+		cluster_support->free_tls(access->tls);
+	mem_free_secret(&access->token);
 	free(access->pin);
 }
 
-static int read_access_token(const char *path, struct server_access *access, struct err *err)
+static bool is_for_anyone(const struct options *options)
 {
-	char *token CLEANUP(mem_free_secret) = NULL;
-	int rc = path ? input_read_secret(path, &token, err) : 0;
+	return option_flag(options, "insecure") && !option_text(options, "token-file");
+}
 
-	access->is_known = token ? token_is_known : NULL;
-	if (!token)
+bool server_access_needs_other_program(const struct options *options, int fd)
+{
+	return option_text(options, "token-file") || option_text(options, "tls-dir") ||
+	       (!listening_is_loopback(fd) && !is_for_anyone(options));
+}
+
+static int read_access_token(const struct options *options, struct server_access *access,
+			     struct err *err)
+{
+	const char *path = option_text(options, "token-file");
+	int rc = 0;
+
+	if (path)
+		rc = cluster_support->read_token(path, access, err);
+	else if (!is_for_anyone(options))
+		rc = user_token_read(true, &access->token, err);
+	if (access->token) {
+		user_token_warn_if_shared(path);
+		access->access = (struct http_access){http_is_same_secret, access->token, NULL};
+	}
+	return rc;
+}
+
+static int make_tls_of_token(const struct options *options, struct server_access *access,
+			     struct err *err)
+{
+	const char *path = option_text(options, "token-file");
+
+	if (!access->token)
+		return err_set(err, ERR_INVALID,
+			       "'%s' has only the hash of the token, from which no key for TLS can "
+			       "be made; other machines reach this address: add --tls-dir, or give "
+			       "the token itself",
+			       path);
+	int rc = input_check_key_secret(access->token, path, err);
+
+	if (rc < 0)
 		return rc;
-	if (token_hash_read(token, &access->token, err) < 0)
-		return err_prefix(err, "%s", path);
-	if (!token_is_hash(token))
-		input_warn_if_shared(path);
+	access->tls = cluster_support->tls_of_token(access->token);
+	access->pin = path ? cluster_support->pin_of_token(access->token) : NULL;
 	return 0;
 }
 
-/* The names of the files are those of a Secret of type kubernetes.io/tls. */
-static int open_tls(const char *folder, struct server_access *access, struct err *err)
-{
-	if (!folder)
-		return 0;
-	char *certificate CLEANUP(mem_free_text) = mem_format("%s/tls.crt", folder);
-	char *key CLEANUP(mem_free_text) = mem_format("%s/tls.key", folder);
-	int rc = folder_create(folder, err);
-
-	if (rc == 0 && !file_is_mounted_by_root(folder))
-		rc = folder_check_own(folder, "choose a directory of your own", err);
-	if (rc == 0)
-		rc = certificate_ensure(certificate, key, err);
-	if (rc == 0)
-		rc = certificate_pin(certificate, &access->pin, err);
-	if (rc == 0)
-		rc = http_tls_new(certificate, key, &access->tls, err);
-	if (rc == 0)
-		input_warn_if_shared(key);
-	return rc < 0 ? err_prefix(err, "--tls-dir") : 0;
-}
-
-int server_access_open(const struct options *options, struct server_access *ret_access,
+int server_access_open(const struct options *options, int fd, struct server_access *ret_access,
 		       struct err *err)
 {
-	int rc = read_access_token(option_text(options, "token-file"), ret_access, err);
-
-	return rc < 0 ? rc : open_tls(option_text(options, "tls-dir"), ret_access, err);
-}
-
-/* The files of a token: TOKEN and TOKEN.hash. If a name ends in .hash, it is that of the second. */
-static char *token_file_of(const char *path)
-{
-	size_t len = strlen(path), end = strlen(HASH_ENDING);
-	bool is_hash =
-		len > end && !strcmp(path + len - end, HASH_ENDING) && path[len - end - 1] != '/';
-
-	return mem_copy_bytes(path, is_hash ? len - end : len);
-}
-
-/* Never replaces an existing file, because clients may have its token. */
-static int create_token_file(const char *path, const char *line, struct err *err)
-{
-	int rc = file_create(path, line, strlen(line), err);
-
-	if (rc == ERR_EXISTS)
-		return err_set(err, rc,
-			       "'%s' exists, and clients may have its token; to replace it, remove "
-			       "the file first",
-			       path);
-	return rc;
-}
-
-static int create_token_files(const char *token_file, const char *hash_file, struct err *err)
-{
-	char *token CLEANUP(mem_free_secret) = NULL;
-	int rc = token_new(&token, err);
+	const char *folder = option_text(options, "tls-dir");
+	int rc = read_access_token(options, ret_access, err);
 
 	if (rc < 0)
 		return rc;
-	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
-	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
-
-	rc = create_token_file(token_file, line, err);
-	if (rc < 0)
-		return rc;
-	rc = create_token_file(hash_file, hash, err);
-	if (rc < 0)
-		unlink(token_file);
-	return rc;
-}
-
-/* `--make-token token.hash > token`, as it was once documented: the shell has created the file,
- * and others may have opened it. */
-static void remove_if_output(const char *path)
-{
-	struct stat file, output;
-
-	if (stat(path, &file) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
-	    file.st_dev == output.st_dev && file.st_ino == output.st_ino && S_ISREG(file.st_mode) &&
-	    file.st_size == 0)
-		unlink(path);
-}
-
-int server_access_create_token(const char *path)
-{
-	char *token_file CLEANUP(mem_free_text) = token_file_of(path);
-	char *hash_file CLEANUP(mem_free_text) = mem_format("%s" HASH_ENDING, token_file);
-	struct err err = {0};
-
-	remove_if_output(token_file);
-	if (create_token_files(token_file, hash_file, &err) < 0) {
-		err_prefix(&err, "--make-token");
-		return output_fail(&err);
-	}
-	output_print_message("the token for clients is in '%s', its hash for --token-file in '%s'",
-			     token_file, hash_file);
-	return EXIT_DONE;
+	if (folder)
+		return cluster_support->open_tls(folder, ret_access, err);
+	if (listening_is_loopback(fd) || !ret_access->access.is_known)
+		return 0;
+	return make_tls_of_token(options, ret_access, err);
 }

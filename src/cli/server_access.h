@@ -1,41 +1,52 @@
-/* Which clients a server of ours accepts, and how it proves its identity: the options of `serve`
- * and `orchestrator` that need libcrypto. */
+/* Which clients a server of ours accepts, and how it proves its identity: the options that `serve`
+ * and `orchestrator` have in common. Without them a server obeys its own user: it requires the
+ * user's token (command/user_token.h). */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "command/options.h"
-#include "http/routes.h"
+#include "http/access.h"
 #include "http/tls.h"
 #include "http/token.h"
 
+#include <stdbool.h>
+
+/* It must stay where it was opened. */
 struct server_access {
-	http_secret_fn is_known; /* checks the token; NULL: any client is answered */
-	struct token_hash token;
+	struct http_access access; /* of `token`, else `hash`, else of any client */
+	char *token; /* NULL: only the hash is known, or none is required */
+	struct token_hash hash;
 	struct http_tls *tls; /* NULL: none */
-	char *pin; /* of its key */
+	char *pin; /* of its key; NULL: no TLS, or the clients make it from the user's token */
 };
 
-/* Reads --token-file, and --tls-dir, whose files are created if missing. */
-int server_access_open(const struct options *options, struct server_access *ret_access,
+/* Whether only muster-kubernetes can do what the options request for a server that listens on this
+ * socket: read a hash, or use TLS. */
+bool server_access_needs_other_program(const struct options *options, int fd);
+/* Reads --token-file and --tls-dir, whose files are created if missing, and --insecure. A socket
+ * that other machines reach gets TLS, with the key made from the token unless --tls-dir is given.
+ * ERR_INVALID, and the errors of user_token_read. */
+int server_access_open(const struct options *options, int fd, struct server_access *ret_access,
 		       struct err *err) MUST_USE;
 void server_access_done(struct server_access *access);
-/* --make-token: writes a new token to a file, and its hash to FILE.hash; both are new files for
- * this user alone. A path that ends in .hash names the second file. Returns the exit code. */
-int server_access_create_token(const char *path);
 
 #define SERVER_ACCESS_ROWS                                                                         \
 	{.name = "token-file",                                                                     \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "FILE",                                                                     \
 	 .has_variable = true,                                                                     \
-	 .one_line = "file with the bearer token that clients need, or with its hash"},            \
+	 .one_line = "file with the token that clients need, or its hash (default: your own)"},    \
 		{.name = "make-token",                                                             \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
 		 .one_line = "write a new token to FILE and its hash to FILE.hash, and exit"},     \
+		{.name = "tls-dir",                                                                \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "DIR",                                                              \
+		 .one_line = "serve https with tls.crt and tls.key of this directory (created if " \
+			     "missing)"},                                                          \
 	{                                                                                          \
-		.name = "tls-dir", .kind = OPTION_TEXT, .value_name = "DIR",                       \
-		.one_line = "serve https with tls.crt and tls.key of this directory (created if "  \
-			    "missing)"                                                             \
+		.name = "insecure", .kind = OPTION_FLAG,                                           \
+		.one_line = "serve any client, without token and TLS"                              \
 	}

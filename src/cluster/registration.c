@@ -165,10 +165,9 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 			       bool replaces_finished, const struct observed *observed, msec now,
 			       struct err *err)
 {
-	int rc = job_uid_set_new(job, err);
+	job_uid_set_new(job);
+	int rc = reconciler_create_job(store, job, "", observed, now, err);
 
-	if (rc == 0)
-		rc = reconciler_create_job(store, job, "", observed, now, err);
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
 	return rc < 0 ? rc : set_registered_uid(store, job, err);

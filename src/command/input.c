@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SHORTEST_KEY_SECRET 32
 #define SHORTEST_SECRET 16
 #define LONGEST_SECRET 1024
 
@@ -82,6 +83,16 @@ int input_check_secret(const char *secret, const char *where, struct err *err)
 		return 0;
 	return err_set(err, ERR_INVALID, "%s: must have at least %d characters", where,
 		       SHORTEST_SECRET);
+}
+
+int input_check_key_secret(const char *secret, const char *where, struct err *err)
+{
+	if (strlen(secret) >= SHORTEST_KEY_SECRET)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "%s: the token must have at least %d characters, because the key for TLS is "
+		       "made from it; to make one: muster orchestrator --make-token token",
+		       where, SHORTEST_KEY_SECRET);
 }
 
 void input_warn_if_shared(const char *path)

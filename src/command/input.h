@@ -21,6 +21,10 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err) MUST
 /* The same rule for a secret that is not from a file; `where` names it. */
 int input_check_secret(const char *secret, const char *where, struct err *err) MUST_USE;
 
+/* The rule for a secret from which a key is made, whose public part lets anyone test guesses: 32
+ * characters. */
+int input_check_key_secret(const char *secret, const char *where, struct err *err) MUST_USE;
+
 /* Prints a warning if a file with a secret is open to other users (file_mode_if_shared). */
 void input_warn_if_shared(const char *path);
 

@@ -9,7 +9,9 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "compat/elasticdl_log.h"
+#include "http/certificate.h"
 #include "http/client.h"
+#include "http/target.h"
 #include "jobs/record.h"
 #include "reconcile/failure_text.h"
 #include "reconcile/summary.h"
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #define PERIOD MSEC_PER_SECOND
+#define UNAUTHORIZED 401
 #define TOO_MANY_REQUESTS 429
 #define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as lost */
 #define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for the rest of a finished job's output */
@@ -31,6 +34,7 @@ struct following {
 	struct elasticdl_log *log; /* NULL: the job was not created yet */
 	msec ended_at; /* end of the job; MSEC_UNSET: not yet */
 	struct http_trust *trust; /* NULL: the system's */
+	bool has_token_key; /* of the master, as far as is known */
 	char *authorization; /* header; NULL: none */
 	char *state; /* last printed */
 	int n_lost;
@@ -65,6 +69,7 @@ static void send_master_request(struct following *following, const char *path, h
 		.url = url,
 		.headers = headers,
 		.trust = following->trust,
+		.has_token = following->authorization != NULL,
 		.on_done = done,
 		.data = following,
 	};
@@ -239,7 +244,11 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 	struct following *following = data;
 	const struct elasticdl_call *call = following->call;
 
-	if (err) {
+	if (err && err->code == ERR_REFUSED && following->has_token_key) {
+		following->has_token_key = false;
+		http_trust_free(TAKE(following->trust));
+		send_create_request(following);
+	} else if (err) {
 		output_print_message("%s", err->text);
 		finish_following(following,
 				 err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
@@ -248,6 +257,8 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	} else if (answer->status != 200) {
 		elasticdl_say_answer(call->master, answer);
+		if (answer->status == UNAUTHORIZED)
+			output_print_message("give the token of the master: --token-file");
 		finish_following(following, answer_exit_code_of(answer->status));
 	} else if (call->is_detached) {
 		struct text name CLEANUP(text_done) = {0};
@@ -275,6 +286,30 @@ static void on_following_interrupt(int number, void *data)
 	finish_following(following, EXIT_BY_SIGNAL + number);
 }
 
+static bool is_on_loopback(const char *master)
+{
+	struct http_target target CLEANUP(http_target_done) = {0};
+
+	return http_target_read(master, NULL, &target, NULL) == 0 && target.is_loopback;
+}
+
+/* The key of a master is made from its token, or an authority has signed it. */
+static void set_master_trust(struct following *following)
+{
+	const struct elasticdl_call *call = following->call;
+	bool is_tls = text_starts_with(call->master, "https:");
+
+	following->has_token_key = is_tls && call->token && !call->pin;
+	char *pin CLEANUP(mem_free_text) = following->has_token_key
+						   ? certificate_pin_of_secret(call->token)
+						   : mem_copy_text(call->pin);
+
+	if (pin)
+		following->trust = http_trust_new(&(struct http_trust_parts){.pin = pin});
+	if (call->token && (is_tls || !call->is_own_token || is_on_loopback(call->master)))
+		following->authorization = mem_format("Authorization: Bearer %s", call->token);
+}
+
 static int call_master(const struct elasticdl_call *call)
 {
 	struct following following CLEANUP(following_done) = {.call = call, .ended_at = MSEC_UNSET};
@@ -286,10 +321,7 @@ static int call_master(const struct elasticdl_call *call)
 		output_print_message("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	if (call->pin)
-		following.trust = http_trust_new(&(struct http_trust_parts){.pin = call->pin});
-	if (call->token)
-		following.authorization = mem_format("Authorization: Bearer %s", call->token);
+	set_master_trust(&following);
 	following.timer = loop_new_timer(following.loop, on_following_timer, &following);
 	following.interrupt =
 		loop_watch_signal(following.loop, SIGINT, on_following_interrupt, &following);

@@ -6,6 +6,7 @@
 #include "command/input.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "command/user_token.h"
 #include "compat/call.h"
 #include "compat/elasticdl_call.h"
 #include "compat/programs.h"
@@ -46,7 +47,8 @@ static int read_master_token(const struct options *old, char **ret_token, struct
 {
 	const char *path = option_text(old, "token-file");
 
-	return path ? input_read_secret(path, ret_token, err) : 0;
+	return path ? input_read_secret(path, ret_token, err)
+		    : user_token_read(false, ret_token, err);
 }
 
 /* All faults are reported before anything is sent. They use the names of the old options. */
@@ -95,6 +97,15 @@ static bool is_pin(const char *text)
 	       strlen(text) == strlen(beginning) + PIN_DIGITS && !strchr(text, ';');
 }
 
+static bool check_pin(const char *pin)
+{
+	if (!pin || is_pin(pin))
+		return true;
+	output_print_message("--pin: not a public key (expected sha256// and 44 characters, as "
+			     "'muster serve --tls-dir' prints it)");
+	return false;
+}
+
 static int client_run(const struct options *old)
 {
 	char *master CLEANUP(mem_free_text) = NULL, *token CLEANUP(mem_free_secret) = NULL;
@@ -117,26 +128,22 @@ static int client_run(const struct options *old)
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (all[i].value)
 			given[count++] = all[i];
-	bool is_right = check_job_parameters(given, count);
+	bool is_right = check_job_parameters(given, count) & check_pin(option_text(old, "pin"));
 
-	if (option_text(old, "pin") && !is_pin(option_text(old, "pin"))) {
-		output_print_message(
-			"--pin: not a public key (expected sha256// and 44 characters, as "
-			"'muster serve --tls-dir' prints it)");
-		is_right = false;
-	}
 	if (read_master(old, &master, &err) < 0 || read_master_token(old, &token, &err) < 0) {
 		output_print_message("%s", err.text);
 		is_right = false;
 	}
 	if (!is_right)
 		return EXIT_USAGE;
+	const char *token_file = option_text(old, "token-file");
 	char *path CLEANUP(mem_free_text) = creation_path_of(given, count);
 	const struct elasticdl_call call = {
 		.master = master,
 		.path = path,
 		.task = option_text(old, "task"),
 		.token = token,
+		.is_own_token = !token_file,
 		.pin = option_text(old, "pin"),
 		.is_detached = option_flag(old, "detach"),
 	};
@@ -150,8 +157,8 @@ static int client_run(const struct options *old)
 	}
 	if (!elasticdl_call)
 		return call_other_program(old);
-	if (option_text(old, "token-file"))
-		input_warn_if_shared(option_text(old, "token-file"));
+	if (token)
+		user_token_warn_if_shared(token_file);
 	return elasticdl_call(&call);
 }
 
@@ -190,7 +197,7 @@ static const struct option_row rows_of_client[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
 	 .has_variable = true,
-	 .one_line = "file with the bearer token of the master"},
+	 .one_line = "file with the token of the master (default: your own token)"},
 	{.name = "pin",
 	 .kind = OPTION_TEXT,
 	 .value_name = "sha256//KEY",

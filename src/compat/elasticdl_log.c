@@ -160,6 +160,7 @@ static void request_master_log(void *data)
 		.url = log->url,
 		.headers = headers,
 		.trust = log->settings.trust,
+		.has_token = log->settings.authorization != NULL,
 		.on_bytes = on_master_log_bytes,
 		.on_done = on_master_log_done,
 		.data = log,

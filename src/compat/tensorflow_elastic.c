@@ -62,6 +62,7 @@ static int agent_run(const struct options *old)
 	call_add_value(&call, "--rdzv-conf", "is_host=0");
 	call_add_value(&call, "--max-restarts", option_text(old, "max-restarts"));
 	add_local_address(&call, option_text(old, "address"));
+	call_add(&call, "--insecure"); /* as its orchestrator above */
 	call_add_flag(&call, "--module", old, "module");
 	call_add_flag(&call, "--no-python", old, "no-python");
 	for (size_t i = 0; i < count; i++)

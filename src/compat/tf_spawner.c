@@ -15,12 +15,12 @@
 #include "compat/call.h"
 #include "compat/programs.h"
 #include "compat/tf_spawner_cluster.h"
+#include "io/random.h"
 #include "spec/job_files.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define POD_FILE "pod.yaml"
 #define SERVICE_FILE "service.yaml"
@@ -88,12 +88,9 @@ static int read_templates(const struct options *old, struct reading *reading, st
 /* Eight hexadecimal digits, as in a uuid. */
 static char *random_tag(void)
 {
-	unsigned char bytes[4] = {0};
+	char *token CLEANUP(mem_free_text) = random_token();
 
-	/* Up to 256 bytes come complete once the pool is ready (getrandom(2)). */
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		memset(bytes, 0, sizeof(bytes));
-	return mem_format("%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
+	return mem_copy_bytes(token, 8);
 }
 
 static int choose_tag(const struct options *old, const char *given, struct reading *reading,

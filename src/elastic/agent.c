@@ -475,15 +475,15 @@ static void on_refusal(struct agent *agent, size_t call, int status, const struc
 	char *other CLEANUP(mem_free_text) =
 		mem_format("what responds at %s port %d with %d is not a server of muster",
 			   agent->request->host, agent->request->port, status);
+	char *wrong_token CLEANUP(mem_free_text) =
+		mem_format("the job's server %s: %s",
+			   agent->request->token ? "has another token" : "needs its token",
+			   agent->request->token_advice);
 	bool is_final = body && (status == 400 || status == 409 || status == 410);
 
 	/* The other answers come from a server that is not ours, or not ready. */
 	if (status == 401)
-		lack_trust(agent, call,
-			   agent->request->token
-				   ? "the job's server has another token than that of "
-				     "--rdzv-token-file"
-				   : "the job's server needs its token: --rdzv-token-file");
+		lack_trust(agent, call, wrong_token);
 	else if (is_final)
 		handle_member_refused(agent, call, sentence ? sentence : other);
 	else
@@ -750,22 +750,17 @@ static const struct backend_functions agent_functions = {
 
 /* Creation and end. */
 
-static int make_id(struct agent *agent, struct err *err)
+static void make_id(struct agent *agent)
 {
-	char host[256] = "", *uid CLEANUP(mem_free_text) = NULL;
-	int rc = job_uid_new(&uid, err);
+	char host[256] = "", *uid CLEANUP(mem_free_text) = job_uid_new();
 
-	if (rc == 0)
-		rc = job_uid_new(&agent->key, err);
-	if (rc < 0)
-		return rc;
+	agent->key = job_uid_new();
 	agent->member.report.key = agent->key;
 	gethostname(host, sizeof(host) - 1);
 	char *name CLEANUP(mem_free_text) = name_to_dns1035(host, 40, "machine");
 
 	agent->id = mem_format("%s-%.8s%.4s", name, uid, uid + 9);
 	agent->path = mem_format("/v1/jobs/%s/members/%s", agent->request->job_id, agent->id);
-	return 0;
 }
 
 static int open_line(struct agent *agent, size_t place, struct err *err)
@@ -823,10 +818,9 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	agent->timer = loop_new_timer(settings->loop, on_agent_timer, agent);
 	member_begin(&agent->member, &member, loop_monotonic_now());
 	agent->member.report.node_rank = settings->request->node_rank;
-	int rc = make_id(agent, err);
+	make_id(agent);
+	int rc = make_server(agent, settings->request->listening, err);
 
-	if (rc == 0)
-		rc = make_server(agent, settings->request->listening, err);
 	if (rc == 0)
 		rc = reach_server(agent, err);
 	if (rc < 0)

@@ -25,6 +25,7 @@ struct agent_request {
 	int port;
 	http_asker_new_fn new_asker; /* client with or without TLS */
 	const char *token; /* of its callers, also if we are the server; NULL: none */
+	const char *token_advice; /* for a server with another one, a sentence */
 	const char *pin, *pin_advice; /* as in struct http_asker_settings */
 	const char *own_address; /* this machine's address; NULL: the one toward the server */
 	int own_port; /* of the only process, in every generation; 0: ports take turns */

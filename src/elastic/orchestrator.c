@@ -107,13 +107,11 @@ static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchest
 
 /* Members of a job without a record know its uid. */
 static struct elastic_job *new_job(struct orchestrator *orchestrator, const char *name,
-				   const struct member_request *request, struct err *err)
+				   const struct member_request *request)
 {
 	struct elastic_job_settings settings = settings_of_jobs(orchestrator);
-	char *uid CLEANUP(mem_free_text) = NULL;
+	char *uid CLEANUP(mem_free_text) = *request->uid ? NULL : job_uid_new();
 
-	if (!*request->uid && job_uid_new(&uid, err) < 0)
-		return NULL;
 	settings.name = name;
 	settings.uid = uid ? uid : request->uid;
 	settings.terms = request->terms;
@@ -154,10 +152,8 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 		return err_set(err, ERR_LIMIT,
 			       "the server already has %d jobs, which is the maximum",
 			       LIMIT_ELASTIC_JOBS);
-	struct elastic_job *job = new_job(orchestrator, name, request, err);
+	struct elastic_job *job = new_job(orchestrator, name, request);
 
-	if (!job)
-		return err->code;
 	if (old) {
 		elastic_job_replace(job, *old);
 		elastic_job_free(*old);

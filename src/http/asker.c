@@ -1,6 +1,7 @@
 #include "http/asker.h"
 
 #include "base/mem.h"
+#include "io/port_owner.h"
 
 #include <event2/buffer.h>
 #include <event2/http.h>
@@ -51,6 +52,11 @@ static void on_error(enum evhttp_request_error error, void *data)
 		asker->why = request_error_sentence_of(error, asker->has_answered);
 }
 
+static void report_plain_failure(const struct plain_asker *asker, const struct err *err)
+{
+	asker->settings.on_answer(0, NULL, 0, err, asker->settings.data);
+}
+
 /* libevent closes the connection before it reports the failure, so the reason is lost. */
 static void report_unreachable_server(const struct plain_asker *asker)
 {
@@ -59,7 +65,7 @@ static void report_unreachable_server(const struct plain_asker *asker)
 	err_set(&err, ERR_UNREACHABLE, "cannot reach %s port %d: %s", asker->address,
 		asker->settings.port,
 		asker->why ? asker->why : "no server responds at this address");
-	asker->settings.on_answer(0, NULL, 0, &err, asker->settings.data);
+	report_plain_failure(asker, &err);
 }
 
 /* evhttp would keep the headers of any number of "100 Continue", for which our requests do not ask,
@@ -113,12 +119,26 @@ static void plain_asker_free(struct http_asker *base)
 	free(asker);
 }
 
+/* Any user could have taken the port while our server was not there. */
+static int check_receiver(const struct plain_asker *asker, struct err *err)
+{
+	int rc = asker->authorization ? port_owner_check(asker->address, asker->settings.port, err)
+				      : 0;
+
+	return rc == ERR_REFUSED ? err_prefix(err, "the token was not sent") : rc;
+}
+
 static void plain_asker_ask(struct http_asker *base, const char *path, const void *body, size_t len)
 {
 	struct plain_asker *asker = (struct plain_asker *) base;
+	struct err err;
 
 	cancel_plain_request(asker);
 	asker->why = NULL;
+	if (check_receiver(asker, &err) < 0) {
+		report_plain_failure(asker, &err);
+		return;
+	}
 	struct evhttp_request *request = evhttp_request_new(on_plain_request_done, asker);
 
 	if (!request)

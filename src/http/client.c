@@ -10,6 +10,7 @@
 #include "http/failure.h"
 #include "http/pool.h"
 #include "http/setup.h"
+#include "io/port_owner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -353,13 +354,22 @@ static void begin_silence(struct http_call *call)
 		loop_timer_arm(call->output_idle_timer, loop_now() + call->output_idle);
 }
 
+static bool may_receive_token(struct http_call *call, const char *address, int port)
+{
+	if (!call->setup.request.has_token || text_starts_with(call->setup.request.url, "https:") ||
+	    port_owner_check(address, port, &call->err) == 0)
+		return true;
+	err_prefix(&call->err, "the token was not sent to %s", call->setup.target.origin);
+	return false;
+}
+
 /* Called by libcurl before it sends. After the loss of a reused connection libcurl would resend any
  * request by itself, even a POST. Only the caller may decide that. */
 static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
 {
 	struct http_call *call = data;
 
-	(void) address, (void) own_address, (void) port, (void) own_port;
+	(void) own_address, (void) own_port;
 	if (call->is_cancelled) /* during libcurl's work: the caller no longer exists */
 		return CURL_PREREQFUNC_ABORT;
 	if (call->was_sent) {
@@ -371,6 +381,8 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 			call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
+	if (!may_receive_token(call, address, port))
+		return CURL_PREREQFUNC_ABORT;
 	call->was_sent = true;
 	return CURL_PREREQFUNC_OK;
 }

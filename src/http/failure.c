@@ -103,7 +103,8 @@ static void add_reason(struct text *text, CURL *easy, CURLcode code, const char 
 	else if (code == CURLE_COULDNT_CONNECT && os_errno)
 		add_lower(text, strerror((int) os_errno));
 	else if (strstr(detail, "wrong version number")) /* OpenSSL's message about TLS */
-		text_add(text, "it does not speak TLS; perhaps its address begins with http://");
+		text_add(text, "it does not speak TLS; perhaps its address begins with "
+			       "http://, or it was started with --insecure");
 	else if (*detail)
 		add_lower(text, without_layers(detail));
 	else

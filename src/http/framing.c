@@ -157,10 +157,6 @@ static void pass_head(struct http_framing *framing)
 	struct text *head = &framing->head;
 	size_t len = 0;
 
-	if (memchr(head->bytes, '\0', head->len)) {
-		reject_as_bad(framing);
-		return;
-	}
 	const struct header_value length = find_header(head->bytes, "Content-Length");
 
 	if (!read_length(&length, &len) || (len > 0 && !may_have_body(head->bytes))) {
@@ -184,10 +180,11 @@ static void take_line(struct http_framing *framing, struct evbuffer *fresh)
 	size_t len = evbuffer_get_length(fresh);
 	const char *feed = memchr(bytes, '\n', len);
 	size_t n_taken = feed ? (size_t) (feed - bytes) + 1 : len;
+	bool has_nul = memchr(bytes, '\0', n_taken); /* for example, a client that begins TLS */
 
 	text_add_bytes(head, bytes, n_taken);
 	evbuffer_drain(fresh, n_taken);
-	if (head->len > framing->rules->header_limit) {
+	if (has_nul || head->len > framing->rules->header_limit) {
 		reject_as_bad(framing);
 		return;
 	}

@@ -3,14 +3,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#define TOKEN_SIZE 32 /* bytes */
 #define PREFIX "sha256:"
 
 static char *hexadecimal(const char *prefix, const unsigned char *bytes, size_t len)
@@ -25,18 +22,6 @@ static char *hexadecimal(const char *prefix, const unsigned char *bytes, size_t 
 		text[start + 2 * i + 1] = digits[bytes[i] & 15];
 	}
 	return text;
-}
-
-int token_new(char **ret_token, struct err *err)
-{
-	unsigned char bytes[TOKEN_SIZE];
-
-	/* Up to 256 bytes come complete once the pool is ready (getrandom(2)). */
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		return err_set_errno(err, errno, "cannot get random numbers");
-	*ret_token = hexadecimal("", bytes, sizeof(bytes));
-	OPENSSL_cleanse(bytes, sizeof(bytes));
-	return 0;
 }
 
 static struct token_hash hash_of(const char *token)
@@ -64,11 +49,8 @@ int token_hash_read(const char *text, struct token_hash *ret_hash, struct err *e
 	struct token_hash hash;
 	size_t len = 0;
 
-	if (!token_is_hash(text)) {
-		*ret_hash = hash_of(text);
-		return 0;
-	}
-	if (!OPENSSL_hexstr2buf_ex(hash.bytes, sizeof(hash.bytes), &len, text + strlen(PREFIX),
+	if (!token_is_hash(text) ||
+	    !OPENSSL_hexstr2buf_ex(hash.bytes, sizeof(hash.bytes), &len, text + strlen(PREFIX),
 				   '\0') ||
 	    len != sizeof(hash.bytes))
 		return err_set(err, ERR_INVALID,

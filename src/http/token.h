@@ -14,12 +14,9 @@ struct token_hash {
 	unsigned char bytes[TOKEN_HASH_SIZE];
 };
 
-/* A new token, 64 hexadecimal digits. Caller frees with mem_free_secret. Returns ERR_IO. */
-int token_new(char **ret_token, struct err *err) MUST_USE;
 /* "sha256:" and 64 hexadecimal digits, as stored in files. Caller frees. */
 char *token_hash_text(const char *token) MUST_USE;
-/* Reads such a text; any other text is a token itself and is hashed. Returns ERR_INVALID if the
- * text begins like a hash but is malformed. */
+/* Reads such a text. Returns ERR_INVALID for another. */
 int token_hash_read(const char *text, struct token_hash *ret_hash, struct err *err) MUST_USE;
 bool token_is_hash(const char *text); /* it begins like one */
 /* Whether a text is the token of a hash (struct token_hash). Constant time. */

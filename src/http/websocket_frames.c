@@ -2,6 +2,7 @@
 #include "http/websocket_frames.h"
 
 #include "base/mem.h"
+#include "io/random.h"
 
 #include <string.h>
 #include <wslay/wslay.h>
@@ -73,7 +74,7 @@ static int on_frame_mask(wslay_event_context_ptr framing, uint8_t *bytes, size_t
 {
 	(void) framing;
 	(void) data;
-	websocket_take_random(bytes, len);
+	random_bytes(bytes, len);
 	return 0;
 }
 

@@ -4,17 +4,10 @@
 #include "base/mem.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 void websocket_ask_for_turn(const struct websocket *websocket)
 {
 	loop_timer_arm(websocket->soon, loop_now());
-}
-
-void websocket_take_random(void *bytes, size_t len)
-{
-	if (getrandom(bytes, len, 0) != (ssize_t) len)
-		mem_abort(); /* cannot fail for so few bytes */
 }
 
 int websocket_write_out(struct websocket *websocket)

@@ -46,5 +46,4 @@ void websocket_ask_for_turn(const struct websocket *websocket);
 int websocket_write_out(struct websocket *websocket);
 /* The server's name for errors. */
 const char *websocket_origin(const struct websocket *websocket);
-void websocket_take_random(void *bytes, size_t len);
 void websocket_drop(struct text *text); /* overwrites it first */

@@ -1,6 +1,7 @@
 /* Sends the head of the request and reads the server's answer: a WebSocket, or the body of a
  * rejection. */
 #include "http/websocket_upgrade.h"
+#include "io/random.h"
 
 #define PIECE 4096
 #define SWITCHING_PROTOCOLS 101
@@ -23,7 +24,7 @@ void websocket_begin_head(struct websocket *websocket)
 	const struct websocket_head head = head_of(websocket);
 	uint8_t nonce[WEBSOCKET_NONCE_SIZE];
 
-	websocket_take_random(nonce, sizeof(nonce));
+	random_bytes(nonce, sizeof(nonce));
 	websocket->key = websocket_key_of(nonce);
 	websocket_add_request(&websocket->out, &head, &websocket->key);
 	websocket->state = WEBSOCKET_SENDING_HEAD;

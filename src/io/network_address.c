@@ -30,13 +30,21 @@ bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_a
 	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
 }
 
+bool network_address_parse(const char *text, struct in6_addr *ret_address)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET};
+
+	if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+		return network_address_read((const struct sockaddr *) &v4, ret_address);
+	return inet_pton(AF_INET6, text, ret_address) == 1;
+}
+
 static bool is_same_address(const struct in6_addr *a, const struct in6_addr *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* 127.0.0.0/8 is this machine, though an interface shows only its first address. */
-static bool is_loopback_address(const struct in6_addr *address)
+bool network_address_is_loopback(const struct in6_addr *address)
 {
 	return IN6_IS_ADDR_LOOPBACK(address) ||
 	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[MAPPED_AT] == 127);
@@ -47,7 +55,8 @@ bool network_address_is_here(const struct in6_addr *address)
 	struct ifaddrs *interfaces CLEANUP(free_interfaces) = NULL;
 	struct in6_addr own;
 
-	if (is_loopback_address(address))
+	/* An interface shows only the first address of 127.0.0.0/8. */
+	if (network_address_is_loopback(address))
 		return true;
 	if (getifaddrs(&interfaces) < 0)
 		return false;

@@ -15,6 +15,9 @@ struct network_addresses {
 
 /* False for other address families. */
 bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_address);
+/* Reads an IP address without brackets. False: it is none. */
+bool network_address_parse(const char *text, struct in6_addr *ret_address);
+bool network_address_is_loopback(const struct in6_addr *address); /* 127.0.0.0/8 or ::1 */
 /* Whether it is this machine's: any of 127.0.0.0/8, or of a network interface. */
 bool network_address_is_here(const struct in6_addr *address);
 /* "10.0.0.1" or "fd00::1". */

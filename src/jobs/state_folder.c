@@ -5,11 +5,11 @@
 #include "base/names.h"
 #include "io/file.h"
 #include "io/folder.h"
+#include "io/home_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,30 +20,15 @@
 /* A few pages of the database; a change writes each of them whole into the write-ahead log. */
 #define RESERVE (128 * 1024)
 
-static const char *home_folder(void)
-{
-	const char *home = getenv("HOME");
-
-	if (home && home[0] == '/')
-		return home;
-	const struct passwd *user = getpwuid(geteuid());
-	return user && user->pw_dir && user->pw_dir[0] == '/' ? user->pw_dir : NULL;
-}
-
 int state_folder_default(char **ret_folder, struct err *err)
 {
-	const char *state_home = getenv("XDG_STATE_HOME");
+	char *folder = home_folder("XDG_STATE_HOME", ".local/state");
 
-	if (state_home && state_home[0] == '/') {
-		*ret_folder = mem_format("%s/muster", state_home);
-		return 0;
-	}
-	const char *home = home_folder();
-	if (!home)
+	if (!folder)
 		return err_set(err, ERR_NOT_FOUND,
 			       "no home directory to save jobs in; set MUSTER_STATE_DIR to a "
 			       "writable directory");
-	*ret_folder = mem_format("%s/.local/state/muster", home);
+	*ret_folder = folder;
 	return 0;
 }
 

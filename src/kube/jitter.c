@@ -1,13 +1,13 @@
 #include "kube/jitter.h"
 
+#include "io/random.h"
+
 #include <stdint.h>
-#include <sys/random.h>
 
 double kube_jitter(void)
 {
-	uint32_t number = 0;
+	uint32_t number;
 
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return 0;
+	random_bytes(&number, sizeof(number));
 	return (double) number / UINT32_MAX;
 }

@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/process.h"
+#include "io/random.h"
 #include "kube/objects.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -23,14 +23,13 @@ int lease_holder_new(char **ret_text, struct err *err)
 {
 	struct process_identity own;
 	struct utsname names = {.nodename = ""};
-	uint32_t number = 0;
+	uint32_t number;
 	int rc = process_identify(getpid(), &own, err);
 
 	if (rc < 0)
 		return rc;
 	uname(&names);
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return err_set(err, ERR_IO, "cannot get a random number");
+	random_bytes(&number, sizeof(number));
 	*ret_text = mem_format("%.100s_%d_%llu_%llu_%s_%08x", names.nodename, (int) own.pid,
 			       (unsigned long long) own.start_time,
 			       (unsigned long long) own.pid_space, own.boot_id, number);

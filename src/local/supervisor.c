@@ -84,9 +84,8 @@ static int supervise_local_job(background_started_fn started, void *background, 
 
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code, struct err *err)
 {
-	int rc = request->is_resumed ? 0 : job_uid_set_new(request->job, err);
-
-	return rc < 0 ? rc
-		      : background_run(request->base.is_detached, supervise_local_job,
-				       (void *) request, ret_exit_code, err);
+	if (!request->is_resumed)
+		job_uid_set_new(request->job);
+	return background_run(request->base.is_detached, supervise_local_job, (void *) request,
+			      ret_exit_code, err);
 }

@@ -5,7 +5,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "http/token.h"
+#include "io/random.h"
 #include "kube/resources.h"
 #include "kube/tfjob_objects.h"
 #include "spec/elasticdl.h"
@@ -119,13 +119,7 @@ static void on_exec_secret_created(struct json *object, const struct kube_status
 
 static void make_secret(struct pod_starter *starter)
 {
-	char *secret CLEANUP(mem_free_secret) = NULL;
-	struct err err;
-
-	if (token_new(&secret, &err) < 0) {
-		secret_failed(starter, &err);
-		return;
-	}
+	char *secret CLEANUP(mem_free_secret) = random_token();
 	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, secret);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,

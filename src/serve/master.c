@@ -8,7 +8,7 @@
 #include "cluster/tfjob_record.h"
 #include "http/query.h"
 #include "http/routes.h"
-#include "http/token.h"
+#include "io/random.h"
 #include "jobs/record.h"
 #include "kube/resources.h"
 #include "serve/job_log.h"
@@ -26,7 +26,6 @@
 
 struct master {
 	struct master_settings settings;
-	struct http_access access;
 	struct http_server *server;
 	struct asked *first; /* calls in progress */
 	int n_creations; /* permitted now … */
@@ -253,15 +252,11 @@ static bool may_create(struct master *master)
 
 /* A new one for each job: a kubelet may give the Pods of a job an earlier job's Secret of the same
  * name (docs/design/0015). Caller frees. */
-static int secret_name_new(const char *task, char **ret_name, struct err *err)
+static char *secret_name_new(const char *task)
 {
-	char *token CLEANUP(mem_free_secret) = NULL;
-	int rc = token_new(&token, err);
+	char *token CLEANUP(mem_free_text) = random_token();
 
-	if (rc < 0)
-		return rc;
-	*ret_name = mem_format("%s.pod-server-%.10s", task, token);
-	return 0;
+	return mem_format("%s.pod-server-%.10s", task, token);
 }
 
 static void answer_create_job(struct http_call *http, const char *name, void *data)
@@ -271,7 +266,6 @@ static void answer_create_job(struct http_call *http, const char *name, void *da
 		http_query_new(http_call_query(http));
 	struct parameters parameters = {.count = 0};
 	struct elasticdl_request request;
-	char *secret_name CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 
 	(void) name;
@@ -289,10 +283,7 @@ static void answer_create_job(struct http_call *http, const char *name, void *da
 		http_answer_text(http, 429, "too many jobs at once; try again in a second");
 		return;
 	}
-	if (secret_name_new(request.task, &secret_name, &err) < 0) {
-		http_answer_text(http, 500, err.text);
-		return;
-	}
+	char *secret_name CLEANUP(mem_free_text) = secret_name_new(request.task);
 	const struct elasticdl_manner manner = {
 		.program_image = master->settings.program_image,
 		.program_path = master->settings.program_path,
@@ -379,7 +370,7 @@ static void on_master_call(struct http_call *http, void *data)
 {
 	const struct master *master = data;
 
-	http_routes_call(routes, &master->access, http, data);
+	http_routes_call(routes, &master->settings.access, http, data);
 }
 
 /* The master. */
@@ -391,7 +382,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 		.listening = settings->listening,
 		.tls = settings->tls,
 		.hosts = http_hosts_of(settings->listening),
-		.access = &master->access,
+		.access = &master->settings.access,
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = MOST_CONNECTIONS,
@@ -401,8 +392,6 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	};
 
 	master->settings = *settings;
-	master->access =
-		(struct http_access){settings->token ? token_is_known : NULL, settings->token};
 	master->n_creations = MOST_CREATIONS;
 	master->counted_at = loop_monotonic_now();
 	int rc = http_server_new(settings->host.loop, &server, &master->server, err);

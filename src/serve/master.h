@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "http/access.h"
 #include "http/listening.h"
-#include "http/token.h"
 #include "operator/operator.h"
 
 struct master;
@@ -27,7 +27,7 @@ struct master_settings {
 	const struct listening *listening;
 	const struct http_tls *tls; /* NULL: none */
 	const char *namespace_name; /* of its jobs */
-	const struct token_hash *token; /* that clients have to send; NULL: no token needed */
+	struct http_access access; /* the token of the clients */
 	const char *program_image, *program_path; /* as in spec/elasticdl.h */
 	const struct json *template; /* the same; NULL: none */
 };

@@ -226,7 +226,8 @@ def measure_rendezvous(contender, jobs, members):
         folder, _ = stack.enter_context(session())
         port = free_port()
         server = subprocess.Popen(
-            [contender.program, "orchestrator", "--listen", f"127.0.0.1:{port}", "--lease", "60s", "--state-dir", folder],
+            [contender.program, "orchestrator", "--listen", f"127.0.0.1:{port}", "--lease", "60s", "--state-dir", folder,
+             "--insecure"],
             stderr=subprocess.DEVNULL)
         stack.callback(server.wait)
         stack.callback(server.kill)

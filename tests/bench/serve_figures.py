@@ -42,7 +42,7 @@ class Serve:
     @contextlib.contextmanager
     def running(self, namespace, template, image):
         """Its process, when it serves."""
-        command = [self.program, "serve", "-n", namespace, "--listen", ADDRESS, "--image", image, "--pod-file"]
+        command = [self.program, "serve", "-n", namespace, "--listen", ADDRESS, "--insecure", "--image", image, "--pod-file"]
         with open(bench_cluster.cluster().folder / "logs" / "muster-serve", "ab") as log, tempfile.NamedTemporaryFile("w") as file:
             json.dump(template, file)
             file.flush()

@@ -92,9 +92,13 @@ class Machines:
         return [self.muster.start("launch", "--name", name, "--nnodes", 2, "--rdzv-endpoint", self.endpoint,
                                   "--rdzv-id", self.job, script, *arguments, env=env) for name in ("one", "two")]
 
+    def connect(self):
+        """To the server; requests have the token of the user, as those of agents."""
+        return Connection(self.port, self.muster.token())
+
     def description(self):
         """What the server knows of the job."""
-        return ask(self.port, f"/v1/jobs/{self.job}")[1]
+        return ask(self, f"/v1/jobs/{self.job}")[1]
 
     def status(self):
         return self.muster("status", "--rdzv-endpoint", self.endpoint, self.job, code=0).stdout
@@ -125,8 +129,19 @@ def start_orchestrator(machines, *options, host="127.0.0.1", **how):
     return process
 
 
-def ask(port, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
+class Connection(http.client.HTTPConnection):
+    def __init__(self, port, token):
+        super().__init__("127.0.0.1", port, timeout=LIMIT)
+        self.token = token
+
+    def putrequest(self, *request, **options):
+        super().putrequest(*request, **options)
+        if self.token:
+            self.putheader("Authorization", f"Bearer {self.token}")
+
+
+def ask(machines, path):
+    connection = machines.connect()
     connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, json.loads(answer.read())

@@ -87,7 +87,7 @@ class Muster:
         self.program = program
         self.state = folder / "state"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG", "KUBE"))}
-        self.environment.update(XDG_STATE_HOME=str(self.state), HOME=str(folder))
+        self.environment.update(XDG_STATE_HOME=str(self.state), XDG_CONFIG_HOME=str(folder / "config"), HOME=str(folder))
         self.started = []
 
     def _options(self, env, options):
@@ -115,6 +115,11 @@ class Muster:
         process = subprocess.Popen([*before, *self.program, *map(str, arguments)], **self._options(env, pipes))
         self.started.append(process)
         return process
+
+    def token(self):
+        """Of its user; none before a server was started."""
+        path = self.folder / "config" / "muster" / "token"
+        return path.read_text().strip() if path.exists() else None
 
     def detach(self, *arguments, env=None):
         """Starts a job in the background; gives its name."""

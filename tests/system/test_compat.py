@@ -149,13 +149,13 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
     (["--standalone", "--rdzv_endpoint=localhost:5556", "start"], "orchestrator --listen 0.0.0.0:5556 --insecure"),
     (["--monitor_interval=5", "--address=localhost:5555", "--nnodes=1:2", "--rdzv_endpoint=localhost:5556", "mnist.py", "-x"],
      "launch --nnodes 1:2 --rdzv-endpoint localhost:5556 --rdzv-conf is_host=0 --max-restarts 3 --local-addr localhost "
-     "--local-port 5555 mnist.py -x"),
+     "--local-port 5555 --insecure mnist.py -x"),
     (["--address", "5555", "--rdzv_id", "x", "--max_restarts", "1", "-m", "package.train"],
      "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts 1 --local-port 5555 "
-     "--module package.train"),
+     "--insecure --module package.train"),
     (["--address", "here", "--no_python", "train"],
      "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts 3 --local-addr here "
-     "--no-python train"),
+     "--insecure --no-python train"),
 ])
 def test_an_elastic_launcher_is_an_orchestrator_or_an_agent(old, arguments, now):
     done = old("tensorflow_elastic", "--dry-run", *arguments, code=0)

@@ -1,6 +1,5 @@
 """`muster launch` and `muster orchestrator`: machines that come and go, here each an agent of its own."""
 
-import http.client
 import json
 import os
 import re
@@ -71,7 +70,7 @@ def test_machines_that_are_killed_are_dropped_and_a_failure_starts_all_again(mac
     machines.kill("three")
     third = machines.until_world(3, 2)
     assert {line.restarts for line in third.values()} == {1}
-    status, job = ask(machines.port, f"/v1/jobs/{machines.job}")
+    status, job = ask(machines, f"/v1/jobs/{machines.job}")
     assert status == 200 and job["phase"] == "running" and job["restarts"] == 1
     assert [world["reason"] for world in job["worlds"]] == ["first", "worker-failed", "lost-member"]
     for name in ("one", "two"):
@@ -100,12 +99,12 @@ def test_a_spare_steps_in_and_ends_well(machines):
         machines.launch(name, nnodes="2:2")
     machines.until_world(1, 2)
     machines.launch("spare", nnodes="2:2")
-    wait_until(lambda: ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"][2:])
+    wait_until(lambda: ask(machines, f"/v1/jobs/{machines.job}")[1]["members"][2:])
     machines.agents["two"].kill()
     second = machines.until_world(2, 2)
     assert set(second) == {"one", "spare"}
     machines.launch("late", nnodes="2:2")
-    wait_until(lambda: ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"][2:])
+    wait_until(lambda: ask(machines, f"/v1/jobs/{machines.job}")[1]["members"][2:])
     machines.tell("one", 0)
     machines.tell("spare", 0)
     for name in ("one", "spare", "late"):
@@ -187,7 +186,7 @@ def test_a_server_that_is_killed_and_started_again_is_not_noticed(machines):
     assert not machines.lines(4) and len(machines.lines()) == 7
     assert [after[name].rank for name in before] == [before[name].rank for name in before]
     assert {line.restarts for line in after.values()} == {1}
-    job = ask(machines.port, f"/v1/jobs/{machines.job}")[1]
+    job = ask(machines, f"/v1/jobs/{machines.job}")[1]
     assert [world["reason"] for world in job["worlds"]] == ["first", "worker-failed", "grew"]
     for name in machines.agents:
         machines.tell(name, 0)
@@ -207,7 +206,7 @@ def test_a_server_that_was_away_when_its_job_could_have_ended_tells_it_all_the_s
     start_orchestrator(machines)
     for name in machines.agents:
         machines.ends(name, 0)
-    assert ask(machines.port, f"/v1/jobs/{machines.job}")[1]["verdict"] == "succeeded"
+    assert ask(machines, f"/v1/jobs/{machines.job}")[1]["verdict"] == "succeeded"
 
 
 def test_a_machine_that_was_the_server_too_comes_back_and_the_others_have_waited(machines):
@@ -293,13 +292,13 @@ def test_a_call_that_is_wrong_changes_nothing(machines, changes, status, word):
     start_orchestrator(machines)
     machines.launch("one", "--rdzv-conf", "last_call_timeout=0", nnodes="1:3")
     machines.until_world(1, 1)
-    before = ask(machines.port, f"/v1/jobs/{machines.job}")[1]
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    before = ask(machines, f"/v1/jobs/{machines.job}")[1]
+    connection = machines.connect()
     connection.request("POST", f"/v1/jobs/{machines.job}/members/stranger", json.dumps(call_of(**changes)))
     answer = connection.getresponse()
     said = json.loads(answer.read())
     assert (answer.status, word in said["error"]) == (status, True), said
-    assert {**ask(machines.port, f"/v1/jobs/{machines.job}")[1], "now": before["now"]} == before
+    assert {**ask(machines, f"/v1/jobs/{machines.job}")[1], "now": before["now"]} == before
     machines.tell("one", 0)
     machines.ends("one", 0)
 
@@ -310,18 +309,18 @@ def test_an_agent_of_another_version_joins(machines):
     known = call_of(maxNoProgress=3)
     assert not {"restartWindow", "progress"} & known.keys()
     for name, body in (("older", known), ("newer", {**known, "restartWindow": 0, "progress": 7, "color": "red", "offers": [{}]})):
-        connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        connection = machines.connect()
         connection.request("POST", f"/v1/jobs/{machines.job}/members/{name}", json.dumps(body))
         assert connection.getresponse().status == 200
-        assert name in {member["id"] for member in ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]}
+        assert name in {member["id"] for member in ask(machines, f"/v1/jobs/{machines.job}")[1]["members"]}
 
 
 def test_paths_and_methods_that_are_not_there_are_told(machines):
     start_orchestrator(machines)
-    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
+    assert ask(machines, "/v1/jobs") == (200, {"jobs": []})
     for path, status in (("/", 404), ("/v1/jobsx", 404), ("/v1/jobs/none", 404), ("/v1/jobs/a/members/b", 405)):
-        assert ask(machines.port, path)[0] == status, path
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        assert ask(machines, path)[0] == status, path
+    connection = machines.connect()
     for path, body, status in (("/v1/jobs/a%2Fb/members/c", json.dumps(call_of()), 400), ("/v1/jobs/a/members/", "{}", 400),
                                ("/v1/jobs/a/members/b", "{", 400), ("/v1/jobs/a/members/b", "x" * 100000, 413)):
         connection.request("POST", path, body)
@@ -329,11 +328,10 @@ def test_paths_and_methods_that_are_not_there_are_told(machines):
         assert answer.status == status, (path, answer.read())
         answer.read()
         connection.close()
-    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
+    assert ask(machines, "/v1/jobs") == (200, {"jobs": []})
 
 
-def test_other_machines_are_served_only_where_that_was_asked_for(muster):
-    assert "add --token-file, or allow that for this network: --insecure" in muster("orchestrator", "--listen", "0.0.0.0:0", code=4).stderr
+def test_mistakes_of_an_orchestrator_are_told(muster):
     assert "at least 2s" in muster("orchestrator", "--lease", "1s", code=2).stderr
     assert "--listen: " in muster("orchestrator", "--listen", "nowhere", code=2).stderr
 
@@ -384,8 +382,8 @@ def test_a_job_that_has_ended_does_not_hold_up_the_next_one_of_its_name(machines
         assert "the server" not in said and "cannot" not in said and "has ended" not in said
     machines.launch("one", nnodes="1:2")
     machines.until_world(1, 1)
-    job = ask(machines.port, f"/v1/jobs/{machines.job}")[1]
-    assert ask(machines.port, "/v1/jobs/none")[1]["phase"] == "closed" and job["phase"] == "running"
+    job = ask(machines, f"/v1/jobs/{machines.job}")[1]
+    assert ask(machines, "/v1/jobs/none")[1]["phase"] == "closed" and job["phase"] == "running"
     machines.tell("one", 0)
     machines.ends("one", 0)
 
@@ -409,12 +407,12 @@ def limit_descriptors():
 
 def test_more_agents_than_the_usual_limit_of_descriptors_are_served(machines):
     start_orchestrator(machines, preexec_fn=limit_descriptors)
-    connections = [http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT) for _ in range(100)]
+    connections = [machines.connect() for _ in range(100)]
     for number, connection in enumerate(connections):
         connection.request("POST", f"/v1/jobs/many/members/m{number}", json.dumps(call_of(min=100, max=100)))
     for connection in connections:
         assert connection.getresponse().status == 200
-    assert ask(machines.port, "/v1/jobs/many")[1]["phase"] == "running"
+    assert ask(machines, "/v1/jobs/many")[1]["phase"] == "running"
     for connection in connections:
         connection.close()
 
@@ -464,7 +462,7 @@ def test_a_newcomer_beyond_the_maximum_waits_whatever_its_place(machines):
         machines.launch(name, "--node-rank", rank, "--rdzv-conf", "last_call_timeout=0", nnodes="1:2")
         machines.until_world(rank, rank)
     machines.launch("three", "--node-rank", 0, "--rdzv-conf", "last_call_timeout=0", nnodes="1:2")
-    wait_until(lambda: len(ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]) == 3)
+    wait_until(lambda: len(ask(machines, f"/v1/jobs/{machines.job}")[1]["members"]) == 3)
     machines.tell("two", 3)
     assert "worker-0 on 127.0.0.1 (rank 1) exited with code 3" in machines.ends("one", 1)
 
@@ -476,8 +474,8 @@ def test_a_machine_has_room_for_many_processes(muster):
 
 def test_last_words_of_strangers_leave_nothing_behind(machines):
     start_orchestrator(machines)
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection = machines.connect()
     connection.request("POST", "/v1/jobs/nobodys/members/m", json.dumps(call_of(hasLeft=True)))
     answer = connection.getresponse()
     assert (answer.status, json.loads(answer.read())["order"]["order"]) == (200, "go")
-    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
+    assert ask(machines, "/v1/jobs") == (200, {"jobs": []})

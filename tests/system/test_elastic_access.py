@@ -55,8 +55,10 @@ def test_who_does_not_know_the_token_reads_nothing_and_joins_nothing(machines, t
             assert ask(machines, given, method, path) == (401, {"error": "missing or wrong bearer token"})
     machines.launch("without", *AT_ONCE)
     machines.launch("wrong", *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "other")
-    assert "the job's server needs its token: --rdzv-token-file" in machines.ends("without", 3)
-    assert "the job's server has another token than that of --rdzv-token-file" in machines.ends("wrong", 3)
+    machines.launch("insecure", *AT_ONCE, "--insecure")
+    assert "the job's server has another token: copy the token of the server's user" in machines.ends("without", 3)
+    assert "the job's server has another token: give that of the server: --rdzv-token-file" in machines.ends("wrong", 3)
+    assert "the job's server needs its token: do not use --insecure" in machines.ends("insecure", 3)
     assert ask(machines, token) == (200, {"jobs": []}) and not machines.lines()
 
 
@@ -78,11 +80,11 @@ def test_without_the_token_a_body_is_not_read(machines, token):
 def test_a_browser_changes_nothing(machines, browser_header):
     start_orchestrator(machines)
     for path in ("/v1/jobs/digits/members/a", "/v1/jobs/digits/drain"):
-        connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        connection = machines.connect()
         connection.request("POST", path, "{}", browser_header | {"Host": "localhost"})
         answer = connection.getresponse()
         assert (answer.status, json.loads(answer.read())) == (403, {"error": "requests of browsers are rejected"})
-    assert ask(machines, None) == (200, {"jobs": []})
+    assert ask(machines, machines.muster.token()) == (200, {"jobs": []})
 
 
 def test_who_knows_the_token_trains(machines, token):
@@ -101,7 +103,7 @@ def test_an_agent_that_is_the_server_asks_for_the_token_as_well(machines, token)
     machines.launch("one", *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "token")
     wait_until(lambda: is_asking(machines))
     machines.launch("stranger", *AT_ONCE)
-    assert "the job's server needs its token" in machines.ends("stranger", 3)
+    assert "the job's server has another token" in machines.ends("stranger", 3)
     assert ask(machines, None)[0] == 401
     machines.launch("two", *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "token")
     machines.until_world(1, 2)
@@ -158,7 +160,7 @@ def test_all_agents_with_the_token_have_the_key_of_the_server(machines, token):
     status = ("status", "--rdzv-endpoint", machines.endpoint, "digits")
     assert "it closed the connection without a response, as a server with TLS does" in machines.muster(*status, *trust[1:], code=3).stderr
     machines.launch("stranger", *AT_ONCE, *trust[:2], machines.muster.folder / "other")
-    assert "with --rdzv-tls, the server must be an agent with the same token" in machines.ends("stranger", 3)
+    assert "its key is not the pinned one; give that of the server: --rdzv-token-file" in machines.ends("stranger", 3)
     machines.launch("two", *AT_ONCE, *trust)
     machines.until_world(1, 2)
     assert machines.muster(*status, *trust, code=0).stdout.startswith("digits: running, 2 machines")
@@ -219,11 +221,11 @@ def test_a_token_file_that_is_open_to_others_is_named(muster, token, mode):
     warning = f"warning: 'token' is open to other users (mode {mode:o}): chmod go= it"
     ask = ("--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--rdzv-token-file", "token")
     for call in (["ps", *ask], ["ps", *ask, "--rdzv-tls"], ["compat", "elasticdl-client", "--token-file", "token", *CLIENT_CALL],
-                 ["orchestrator", "--listen", "0.0.0.0:x", "--token-file", "token"],
+                 ["orchestrator", "--listen", "0.0.0.0:0", "--token-file", "token", "--tls-dir", "token"],
                  ["pod-server", "--secret-file", "token", "--listen", "x"]):
         assert muster(*call).stderr.count(warning) == 1, call
     (muster.folder / "token.hash").chmod(mode)
-    assert "warning" not in muster("orchestrator", "--listen", "0.0.0.0:x", "--token-file", "token.hash").stderr
+    assert "warning" not in muster("orchestrator", "--listen", "0.0.0.0:0", "--token-file", "token.hash").stderr
     (muster.folder / "token").chmod(0o600)
     assert "warning" not in muster("ps", *ask).stderr
 
@@ -301,13 +303,15 @@ def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
         *launch, "--rdzv-token-file", muster.folder / "token.hash", "x.py", code=2).stderr
     assert "--rdzv-token-file: " in muster(*launch, "--rdzv-token-file", muster.folder / "none", "x.py", code=2).stderr
     assert "--rdzv-pin: 'abc' is not a pin (expected sha256//" in muster(*launch, "--rdzv-pin", "abc", "x.py", code=2).stderr
-    assert "--rdzv-tls: needs --rdzv-token-file" in muster(*launch, "--rdzv-tls", "x.py", code=2).stderr
+    assert "TLS needs a token: do not use --insecure" in muster(*launch, "--rdzv-tls", "--insecure", "x.py", code=2).stderr
     tls = (*launch, "--rdzv-tls", "--rdzv-token-file")
     assert "--rdzv-tls: cannot be used with --rdzv-pin" in muster(*tls, muster.folder / "token", "--rdzv-pin", "sha256//A", "x.py", code=2).stderr
     (muster.folder / "short").write_text("a password of 16")
-    assert "--rdzv-tls: the token must have at least 32 characters" in muster(*tls, muster.folder / "short", "x.py", code=2).stderr
-    assert "add --token-file, or allow that for this network: --insecure" in muster(
-        "orchestrator", "--listen", "0.0.0.0:0", "--tls-dir", muster.folder, code=4).stderr
+    assert "--rdzv-token-file: the token must have at least 32 characters" in muster(*tls, muster.folder / "short", "x.py", code=2).stderr
+    assert "token.hash' has only the hash of the token, from which no key for TLS can be made" in muster(
+        "orchestrator", "--listen", "0.0.0.0:0", "--token-file", muster.folder / "token.hash", code=2).stderr
+    assert "short: the token must have at least 32 characters" in muster(
+        "orchestrator", "--listen", "0.0.0.0:0", "--token-file", muster.folder / "short", code=2).stderr
 
 
 def test_no_member_speaks_for_another(machines):
@@ -316,7 +320,7 @@ def test_no_member_speaks_for_another(machines):
     folder = machines.muster.folder / "server"
 
     def call(**changes):
-        connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        connection = machines.connect()
         connection.request("POST", f"/v1/jobs/{machines.job}/members/ghost", json.dumps(call_of(**changes)))
         answer = connection.getresponse()
         return answer.status, answer.read().decode()

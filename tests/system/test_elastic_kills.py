@@ -61,7 +61,7 @@ class Story:
         self.dice.choice((self.kill_worker, self.kill_worker, self.kill_agent, self.kill_server))()
 
     def job(self):
-        return ask(self.machines.port, f"/v1/jobs/{self.machines.job}")[1]
+        return ask(self.machines, f"/v1/jobs/{self.machines.job}")[1]
 
     def is_whole(self):
         """All machines train, those that were started last too. None of their agents has given up."""
@@ -113,7 +113,7 @@ def test_no_worker_notices_that_the_server_is_killed_again_and_again(muster):
         server.wait()
         server.stderr.close()
         server = start_orchestrator(machines)
-        wait_until(lambda: len(ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]) == count)
+        wait_until(lambda: len(ask(machines, f"/v1/jobs/{machines.job}")[1]["members"]) == count)
     assert len(machines.lines()) == count
     (muster.folder / "story.enough").touch()
     for name, agent in machines.agents.items():

@@ -2,7 +2,6 @@
 files; members that say what cannot be."""
 
 import contextlib
-import http.client
 import json
 import shutil
 import socket
@@ -72,7 +71,7 @@ class Ghost:
         self.n_asked = 0
         if has_port:
             threading.Thread(target=self.say_id, daemon=True).start()
-        self.connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        self.connection = machines.connect()
         port = self.listening.getsockname()[1] if has_port else 0
         self.connection.request("POST", f"/v1/jobs/{job}/members/ghost", json.dumps(call_of(livenessPort=port)), headers)
         assert json.loads(self.connection.getresponse().read())["order"]["order"] == "run"
@@ -93,7 +92,7 @@ class Ghost:
         self.listening.close()
 
     def is_member(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.machines.port, timeout=LIMIT)
+        connection = self.machines.connect()
         connection.request("GET", f"/v1/jobs/{self.job}", headers=self.headers)
         return bool(json.loads(connection.getresponse().read())["members"])
 
@@ -153,7 +152,7 @@ def test_a_caller_without_the_token_ends_nothing_of_a_member(machines):
     start_orchestrator(machines, "--lease", "600s", "--token-file", folder / "token.hash")
     known = {"Authorization": "Bearer " + (folder / "token").read_text().strip()}
     member, other = (Ghost(machines, job, headers=known) for job in ("one", "two"))
-    stranger = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    stranger = machines.connect()
     stranger.request("POST", "/v1/jobs/one/members/ghost", "{}")
     assert stranger.getresponse().status == 401
     stranger.close()
@@ -166,7 +165,7 @@ def test_a_port_that_never_said_an_id_says_nothing_by_being_closed(machines):
     start_orchestrator(machines, "--lease", "600s")
     ghost = Ghost(machines, has_port=False)
     ghost.connection.close()
-    assert ask(machines.port, "/v1/jobs")[0] == 200 and ghost.is_member()
+    assert ask(machines, "/v1/jobs")[0] == 200 and ghost.is_member()
 
 
 def test_a_machine_that_waited_and_died_does_not_hold_the_name(machines):
@@ -209,7 +208,7 @@ def test_a_name_that_was_used_again_is_closed_to_members_of_the_earlier_job(mach
     machines.story.write_text("")
     machines.launch("two", *AT_ONCE, nnodes="1:1")
     machines.until_world(1, 1)
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection = machines.connect()
     connection.request("POST", f"/v1/jobs/{machines.job}/members/ghost", json.dumps(call_of(uid=uid)))
     answer = connection.getresponse()
     assert (answer.status, "no longer exists" in answer.read().decode()) == (410, True)
@@ -229,7 +228,7 @@ def test_a_record_that_cannot_be_read_is_kept_under_another_name(muster):
     server.process = machines.muster.start("orchestrator", "--listen", machines.endpoint, "--state-dir", server.folder)
     said, _ = read_until(server.process.stderr, "muster: elastic jobs connect to")
     assert "the record of job 'digits': generation: must be" in said and "; it is kept as 'digits (unreadable, " in said
-    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
+    assert ask(machines, "/v1/jobs") == (200, {"jobs": []})
     server.kill()
     server.start()  # with nothing more to say
     machines.story.write_text("")
@@ -243,7 +242,7 @@ def test_a_record_that_cannot_be_read_is_kept_under_another_name(muster):
 def test_a_machine_that_is_named_twice_is_drained_once(machines):
     start_orchestrator(machines)
     begin_with_two(machines)
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection = machines.connect()
     connection.request("POST", f"/v1/jobs/{machines.job}/drain", json.dumps({"machines": ["127.0.0.1", "0"] * 5000}))
     assert len(json.loads(connection.getresponse().read())["members"]) == 2
     for name in ("one", "two"):

@@ -1,7 +1,6 @@
 """Changes of an elastic job that are planned: machines that are drained, and processes that ask for a restart."""
 
 import contextlib
-import http.client
 import json
 import os
 import signal
@@ -140,7 +139,7 @@ def test_what_cannot_be_drained_is_told_and_nothing_is(machines):
     assert "'a/b' is not the id of a job" in drain(machines, "a/b", "0", code=2)
     assert f"cannot reach 127.0.0.1 port {free_port()}"[:20] in machines.muster(
         "drain", "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "digits", "0", code=3).stderr
-    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection = machines.connect()
     for method, body, status in (("GET", None, 405), ("POST", "{", 400), ("POST", "{}", 400), ("POST", '{"machines": 7}', 400),
                                  ("POST", '{"machines": [7]}', 404)):
         connection.request(method, "/v1/jobs/digits/drain", body)

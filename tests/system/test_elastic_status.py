@@ -1,6 +1,5 @@
 """`muster status --rdzv-endpoint`: an elastic job across its machines."""
 
-import http.client
 import json
 import re
 
@@ -65,7 +64,7 @@ def test_all_jobs_of_a_server_are_listed(machines):
     machines.launch("one", *AT_ONCE, nnodes="1")
     machines.until_world(1, 1)
     assert table(status(machines).stdout.splitlines())[1][:5] == ["digits", "running", "1", "1", "0"]
-    given, asked = json.loads(status(machines, "digits", "-o", "json").stdout), ask(machines.port, "/v1/jobs/digits")[1]
+    given, asked = json.loads(status(machines, "digits", "-o", "json").stdout), ask(machines, "/v1/jobs/digits")[1]
     assert {**given, "now": None} == {**asked, "now": None}
     end_all(machines, "one")
 
@@ -98,7 +97,7 @@ def test_over_tls_with_a_token_it_is_the_same(machines, muster):
     pin = read_line(server.stderr).split()[-1]
     trust = ("--rdzv-pin", pin, "--rdzv-token-file", muster.folder / "token")
     assert status(machines, *trust).stdout.startswith("JOB")
-    assert "the server needs its token: --rdzv-token-file" in status(machines, "--rdzv-pin", pin, code=4).stderr
+    assert "the server needs its token: copy the token of the server's user" in status(machines, "--rdzv-pin", pin, code=4).stderr
     assert machines.endpoint in status(machines, "--rdzv-pin", "sha256//" + "A" * 43 + "=", code=4).stderr
     machines.endpoint = f"https://{machines.endpoint}"
     assert "cannot verify the certificate" in status(machines, code=4).stderr
@@ -118,19 +117,19 @@ def test_a_reader_is_answered_when_something_has_changed(machines):
     machines.launch("one", *AT_ONCE, nnodes="1:2")
     machines.until_world(1, 1)
     read = f"/v1/jobs/{machines.job}"
-    known = ask(machines.port, read)[1]
+    known = ask(machines, read)[1]
     assert known["revision"] > 0
     # While nothing happens, it is answered after a second, with the same.
-    again = ask(machines.port, f"{read}?after={known['revision']}")[1]
+    again = ask(machines, f"{read}?after={known['revision']}")[1]
     assert again["revision"] == known["revision"]
-    asked = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    asked = machines.connect()
     while again["generation"] == 1:
         asked.request("GET", f"{read}?after={again['revision']}")
         if len(machines.agents) == 1:
             machines.launch("two", *AT_ONCE, nnodes="1:2")
         again = json.loads(asked.getresponse().read())
     assert again["revision"] > known["revision"] and len(again["members"]) == 2
-    assert ask(machines.port, f"{read}?after=x") == (400, {"error": "after: must be the revision of an earlier response"})
+    assert ask(machines, f"{read}?after=x") == (400, {"error": "after: must be the revision of an earlier response"})
     machines.until_world(2, 2)
     end_all(machines, "one", "two")
 

@@ -117,7 +117,8 @@ def test_a_detached_client_prints_the_name(muster, master, tmp_path):
 @pytest.mark.parametrize("status, code", [(400, 2), (409, 2), (401, 4), (500, 125)])
 def test_what_the_master_refuses_is_told(muster, master, status, code):
     master.answers["/create"] = [(status, "a sentence\nand more\x1b[2J")]
-    assert client(muster, master, code=code).stderr == f"muster: {master.url}: a sentence\n"
+    advice = "muster: give the token of the master: --token-file\n" if status == 401 else ""
+    assert client(muster, master, code=code).stderr == f"muster: {master.url}: a sentence\n{advice}"
 
 
 def test_a_master_that_has_too_many_requests_is_asked_again(muster, master):

@@ -381,7 +381,7 @@ def test_a_server_without_tls_is_told():
     with HttpServer(hello) as server:
         [got] = ask(server.url.replace("http:", "https:"))
     assert got["code"] == UNREACHABLE
-    assert got["error"].endswith("it does not speak TLS; perhaps its address begins with http://")
+    assert got["error"].endswith("it does not speak TLS; perhaps its address begins with http://, or it was started with --insecure")
 
 
 # Proxies

@@ -2,18 +2,18 @@
 
 #include "base/mem.h"
 #include "http/certificate.h"
+#include "io/random.h"
 #include "unit.h"
 
 #include <string.h>
 
 static void test_a_new_token_is_known_by_its_hash(void **state)
 {
-	char *token CLEANUP(mem_free_secret) = NULL, *other CLEANUP(mem_free_secret) = NULL;
+	char *token CLEANUP(mem_free_secret) = random_token();
+	char *other CLEANUP(mem_free_secret) = random_token();
 	struct err err = {0};
 
 	(void) state;
-	assert_int_equal(token_new(&token, &err), 0);
-	assert_int_equal(token_new(&other, &err), 0);
 	assert_int_equal(strlen(token), 64);
 	assert_string_not_equal(token, other);
 	char *text CLEANUP(mem_free_text) = token_hash_text(token);
@@ -26,15 +26,14 @@ static void test_a_new_token_is_known_by_its_hash(void **state)
 	assert_false(token_is_known(text, &hash)); /* who reads the hash has no token */
 }
 
-static void test_what_is_no_hash_is_a_token(void **state)
+static void test_a_hash_has_all_digits(void **state)
 {
-	static const char *const half_hashes[] = {"sha256:", "sha256:00", "sha256:zz"};
+	static const char *const half_hashes[] = {"sha256:", "sha256:00", "sha256:zz",
+						  "a password of 16"};
 	struct token_hash hash;
 	struct err err = {0};
 
 	(void) state;
-	assert_int_equal(token_hash_read("a password of 16", &hash, &err), 0);
-	assert_true(token_is_known("a password of 16", &hash));
 	for (size_t i = 0; i < ARRAY_LEN(half_hashes); i++)
 		assert_int_equal(token_hash_read(half_hashes[i], &hash, &err), ERR_INVALID);
 }
@@ -67,7 +66,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_new_token_is_known_by_its_hash),
-		cmocka_unit_test(test_what_is_no_hash_is_a_token),
+		cmocka_unit_test(test_a_hash_has_all_digits),
 		cmocka_unit_test(test_the_hash_is_what_sha256sum_prints),
 		cmocka_unit_test(test_a_token_stands_for_one_key),
 	};

@@ -1,0 +1,70 @@
+#include "command/user_token.h"
+
+#include "base/mem.h"
+#include "command/input.h"
+#include "io/file.h"
+#include "io/folder.h"
+#include "io/home_folder.h"
+#include "io/random.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static char *token_folder(void)
+{
+	return home_folder("XDG_CONFIG_HOME", ".config");
+}
+
+char *user_token_path(void)
+{
+	char *folder CLEANUP(mem_free_text) = token_folder();
+
+	return folder ? mem_format("%s/token", folder) : NULL;
+}
+
+/* Another process may create it meanwhile. */
+static int create_token(const char *folder, const char *path, struct err *err)
+{
+	char *token CLEANUP(mem_free_secret) = random_token();
+	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
+	int rc = folder_create(folder, err);
+
+	if (rc == 0)
+		rc = file_create(path, line, strlen(line), err);
+	return rc == ERR_EXISTS ? 0 : rc;
+}
+
+static int read_token(const char *folder, bool creates, char **ret_token, struct err *err)
+{
+	char *path CLEANUP(mem_free_text) = user_token_path();
+	bool is_missing = access(path, F_OK) < 0;
+	int rc = folder_check_own(folder, "set XDG_CONFIG_HOME to a directory of your own", err);
+
+	if (rc == 0 && is_missing && creates)
+		rc = create_token(folder, path, err);
+	if (rc < 0 || (is_missing && !creates))
+		return rc;
+	return input_read_secret(path, ret_token, err);
+}
+
+int user_token_read(bool creates, char **ret_token, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = token_folder();
+
+	*ret_token = NULL;
+	if (!folder && !creates)
+		return 0;
+	int rc = folder ? read_token(folder, creates, ret_token, err)
+			: err_set(err, ERR_NOT_FOUND, "there is no home directory");
+
+	return rc < 0 ? err_prefix(err, "the token of this user (--insecure: use none)") : 0;
+}
+
+void user_token_warn_if_shared(const char *other_file)
+{
+	char *path CLEANUP(mem_free_text) =
+		other_file ? mem_copy_text(other_file) : user_token_path();
+
+	if (path)
+		input_warn_if_shared(path);
+}
