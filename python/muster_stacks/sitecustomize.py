@@ -7,11 +7,10 @@ stacks of all threads into the file when the signal comes, also while the main t
 import os
 import sys
 
-SIGNAL = 62  # PYTHON_STACKS_SIGNAL of io/python_stacks.h
-
 try:
+    import _signal  # signal would import enum, which takes longer than all of this
     import faulthandler
-    faulthandler.register(SIGNAL, open(os.environ["MUSTER_STACKS_FILE"], "ab", 0))
+    faulthandler.register(_signal.SIGURG, open(os.environ["MUSTER_STACKS_FILE"], "ab", 0))
 except Exception:  # it trains all the same
     pass
 
