@@ -73,8 +73,61 @@ int operator_setup_change(struct operator_setup *setup, const struct kube_reques
 	return 0;
 }
 
+/* Listing. */
+
+int operator_setup_each(struct operator_setup *setup, const struct kube_request *request,
+			kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
+{
+	struct err own = {0};
+	int rc = kube_pages_wait(setup->loop, setup->api, request, on_begin, on_item, data, &own);
+
+	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
+}
+
+static void begin_count(void *data)
+{
+	size_t *count = data;
+
+	*count = 0;
+}
+
+static void count_item(const struct json *item, void *data)
+{
+	size_t *count = data;
+
+	(void) item;
+	++*count;
+}
+
+int operator_setup_count(struct operator_setup *setup, const struct kube_resource *resource,
+			 size_t *ret_count, struct err *err)
+{
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = resource,
+		.namespace_name = KUBE_ALL_NAMESPACES,
+	};
+
+	return operator_setup_each(setup, &request, begin_count, count_item, ret_count, err);
+}
+
+static void begin_items(void *data)
+{
+	struct json **items = data;
+
+	json_free(*items);
+	*items = json_new_array();
+}
+
+static void add_item(const struct json *item, void *data)
+{
+	struct json **items = data;
+
+	json_append(*items, json_new_copy(item));
+}
+
 int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
-			const char *label_selector, struct json **ret_list, struct err *err)
+			const char *label_selector, struct json **ret_items, struct err *err)
 {
 	const struct kube_parameter parameters[] = {
 		{label_selector ? "labelSelector" : NULL, label_selector}, {0}};
@@ -84,13 +137,12 @@ int operator_setup_list(struct operator_setup *setup, const struct kube_resource
 		.namespace_name = KUBE_ALL_NAMESPACES,
 		.parameters = parameters,
 	};
-	struct err own = {0};
-	int rc = kube_wait(setup->loop, setup->api, &request, ret_list, &own);
+	struct json *items CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_each(setup, &request, begin_items, add_item, &items, err);
 
-	if (rc != ERR_NOT_FOUND)
-		return rc < 0 ? err_copy(err, &own) : 0;
-	*ret_list = json_new_object();
-	return 0;
+	if (rc == 0)
+		*ret_items = TAKE(items);
+	return rc;
 }
 
 /* Waiting. */
@@ -236,11 +288,9 @@ static int remove_rights(struct operator_setup *setup, const struct json *wanted
 	int rc = 0;
 
 	for (size_t kind = 0; kind < ARRAY_LEN(kinds) && rc == 0; kind++) {
-		struct json *list CLEANUP(json_cleanup) = NULL;
+		struct json *items CLEANUP(json_cleanup) = NULL;
 
-		rc = operator_setup_list(setup, kinds[kind], DEPLOYMENT_SELECTOR, &list, err);
-		const struct json *items = json_get(list, "items");
-
+		rc = operator_setup_list(setup, kinds[kind], DEPLOYMENT_SELECTOR, &items, err);
 		for (size_t i = 0; i < json_count(items) && rc == 0; i++)
 			if (!is_setup_object_wanted(wanted, kinds[kind], json_at(items, i)))
 				rc = remove_object(setup, kinds[kind], json_at(items, i), err);
@@ -306,9 +356,8 @@ int operator_install(const struct operator_setup_settings *settings, struct err 
 
 static int check_no_jobs(struct operator_setup *setup, struct err *err)
 {
-	struct json *list CLEANUP(json_cleanup) = NULL;
-	int rc = operator_setup_list(setup, &kube_tfjobs, NULL, &list, err);
-	size_t count = json_count(json_get(list, "items"));
+	size_t count = 0;
+	int rc = operator_setup_count(setup, &kube_tfjobs, &count, err);
 
 	if (rc < 0 || count == 0)
 		return rc;

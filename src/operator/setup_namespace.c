@@ -55,15 +55,33 @@ static bool is_own(const struct kube_resource *resource, const struct json *obje
 				    (is_account && text_equals(name_of(object), DEPLOYMENT_NAME)));
 }
 
-/* A request about the operator's namespace. What is missing, or of a kind that the cluster does not
- * know, is no error, and NULL. */
-static int ask(struct operator_setup *setup, const struct kube_request *request,
-	       struct json **ret_found, struct err *err)
-{
-	struct err own = {0};
-	int rc = kube_wait(setup->loop, setup->api, request, ret_found, &own);
+/* The list of one kind. */
+struct search {
+	const struct kube_resource *resource;
+	bool is_our_namespace;
+	size_t n_before; /* found of other kinds */
+	struct foreign found;
+};
 
-	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
+static void begin_search(void *data)
+{
+	struct search *search = data;
+
+	search->found.count = 0;
+	text_clear(&search->found.names);
+}
+
+static void add_if_foreign(const struct json *item, void *data)
+{
+	struct search *search = data;
+	size_t place = search->n_before + search->found.count;
+
+	if (is_own(search->resource, item, search->is_our_namespace))
+		return;
+	search->found.count++;
+	if (place < MOST_NAMES)
+		text_addf(&search->found.names, "%s%s '%s'", place ? ", " : "",
+			  search->resource->plural, name_of(item));
 }
 
 static int add_foreign(struct operator_setup *setup, const struct kube_resource *resource,
@@ -71,18 +89,12 @@ static int add_foreign(struct operator_setup *setup, const struct kube_resource 
 {
 	const struct kube_request request = {
 		.verb = KUBE_LIST, .resource = resource, .namespace_name = DEPLOYMENT_NAME};
-	struct json *list CLEANUP(json_cleanup) = NULL;
-	int rc = ask(setup, &request, &list, err);
-	const struct json *items = json_get(list, "items");
+	struct search search = {resource, is_our_namespace, foreign->count};
+	int rc = operator_setup_each(setup, &request, begin_search, add_if_foreign, &search, err);
 
-	for (size_t i = 0; rc == 0 && i < json_count(items); i++) {
-		const struct json *item = json_at(items, i);
-
-		if (is_own(resource, item, is_our_namespace) || foreign->count++ >= MOST_NAMES)
-			continue;
-		text_addf(&foreign->names, "%s%s '%s'", foreign->names.len ? ", " : "",
-			  resource->plural, name_of(item));
-	}
+	foreign->count += search.found.count;
+	text_add(&foreign->names, text_of(&search.found.names));
+	foreign_done(&search.found);
 	return rc;
 }
 
@@ -125,9 +137,12 @@ int operator_setup_check_namespace(struct operator_setup *setup, struct err *err
 		.verb = KUBE_GET, .resource = &kube_namespaces, .name = DEPLOYMENT_NAME};
 	struct foreign foreign CLEANUP(foreign_done) = {0};
 	struct json *found CLEANUP(json_cleanup) = NULL;
-	int rc = ask(setup, &request, &found, err);
+	struct err own = {0};
+	int rc = kube_wait(setup->loop, setup->api, &request, &found, &own);
 
-	for (size_t i = 0; rc == 0 && found && i < ARRAY_LEN(kinds); i++)
+	if (rc < 0)
+		return rc == ERR_NOT_FOUND ? 0 : err_copy(err, &own);
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
 		rc = add_foreign(setup, kinds[i], has_our_label(found), &foreign, err);
 	return rc < 0 ? rc : judge(setup, &foreign, err);
 }

@@ -26,9 +26,8 @@ static const struct other_kind {
 static int count_other_kinds(struct operator_setup *setup, struct text *told, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(other_kinds); i++) {
-		struct json *list CLEANUP(json_cleanup) = NULL;
-		int rc = operator_setup_list(setup, &other_kinds[i].resource, NULL, &list, err);
-		size_t count = json_count(json_get(list, "items"));
+		size_t count = 0;
+		int rc = operator_setup_count(setup, &other_kinds[i].resource, &count, err);
 
 		if (rc < 0)
 			return rc;
@@ -111,9 +110,8 @@ static int scale_down(struct operator_setup *setup, const struct json *deploymen
 
 static int end_old_operator(struct operator_setup *setup, struct err *err)
 {
-	struct json *list CLEANUP(json_cleanup) = NULL;
-	int rc = operator_setup_list(setup, &kube_deployments, OLD_SELECTOR, &list, err);
-	const struct json *items = json_get(list, "items");
+	struct json *items CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_list(setup, &kube_deployments, OLD_SELECTOR, &items, err);
 
 	if (rc == 0 && json_count(items) == 0) /* its webhook may have been left over */
 		setup->settings->warn("no Deployment on this cluster has the label " OLD_SELECTOR
@@ -165,9 +163,8 @@ static int remove_entry(struct operator_setup *setup, const struct json *configu
 
 static int end_old_webhook(struct operator_setup *setup, struct err *err)
 {
-	struct json *list CLEANUP(json_cleanup) = NULL;
-	int rc = operator_setup_list(setup, &kube_validating_webhooks, NULL, &list, err);
-	const struct json *items = json_get(list, "items");
+	struct json *items CLEANUP(json_cleanup) = NULL;
+	int rc = operator_setup_list(setup, &kube_validating_webhooks, NULL, &items, err);
 
 	for (size_t i = 0; i < json_count(items) && rc == 0; i++) {
 		const struct json *item = json_at(items, i);

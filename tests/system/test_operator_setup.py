@@ -85,6 +85,19 @@ def test_of_many_objects_some_are_named(muster, cluster):
     assert "'b-09' and 2 more; their owner" in install(muster, code=3).stderr
 
 
+@pytest.mark.parametrize("word, plural, said", [
+    ("upgrade-from-training-operator", "pytorchjobs", "which would have no operator: 20 PyTorchJobs; use --force"),
+    ("upgrade-from-training-operator", "tfjobs", "'job-09' and 10 more; their owner"),
+    ("uninstall", "tfjobs", "20 TFJobs would be deleted with the definition"),
+])
+def test_more_jobs_than_one_answer_may_have_are_counted_in_pages(muster, cluster, word, plural, said):
+    put(cluster, "namespaces", OURS)
+    for number in range(20):
+        put(cluster, plural, f"job-{number:02}", spec={"padding": "x" * 1000000})
+    assert said in install(muster, *(["--with-crd"] if word == "uninstall" else []), word=word, code=3).stderr
+    assert changes(cluster) == []
+
+
 def test_a_deployment_of_another_user_holds_up_no_upgrade(muster, cluster):
     """It only has the label, and a Pod that does not end."""
     put(cluster, "deployments", "training-operator", OLD, "kubeflow")
