@@ -1,5 +1,6 @@
 /* Each request that needs the cluster is one call to it, and its client waits for the answer. A
- * client that disconnects meanwhile cancels nothing: its request is carried out. */
+ * client that disconnects meanwhile cancels nothing: its request is carried out. The list of jobs,
+ * which may need many calls, is the exception. */
 #include "serve/master.h"
 
 #include "base/mem.h"
@@ -10,6 +11,7 @@
 #include "http/routes.h"
 #include "io/random.h"
 #include "jobs/record.h"
+#include "kube/pages.h"
 #include "kube/resources.h"
 #include "serve/job_log.h"
 #include "spec/elasticdl.h"
@@ -43,6 +45,10 @@ struct asked {
 	struct http_call *http; /* NULL: its client has disconnected */
 	struct kube_call *kube;
 	answer_fn answer;
+
+	struct kube_pages *pages; /* of a list of jobs, which has no call */
+	int n_tries; /* of this list */
+	struct text jobs; /* its answer so far */
 };
 
 /* Calls to the cluster. */
@@ -55,6 +61,7 @@ static void asked_free(struct asked *asked)
 		asked->master->first = asked->next;
 	if (asked->next)
 		asked->next->previous = asked->previous;
+	text_done(&asked->jobs);
 	free(asked);
 }
 
@@ -101,21 +108,29 @@ static void on_master_request_done(struct json *object, const struct kube_status
 	asked_free(asked);
 }
 
-static void start_master_request(struct master *master, struct http_call *http,
-				 struct kube_request request, answer_fn answer)
+static struct asked *asked_new(struct master *master, struct http_call *http,
+			       http_call_fn on_disconnect)
 {
 	struct asked *asked = mem_new(sizeof(*asked));
 
 	asked->master = master;
 	asked->http = http;
-	asked->answer = answer;
 	asked->next = master->first;
 	if (asked->next)
 		asked->next->previous = asked;
 	master->first = asked;
+	http_call_hold(http, on_disconnect, asked);
+	return asked;
+}
+
+static void start_master_request(struct master *master, struct http_call *http,
+				 struct kube_request request, answer_fn answer)
+{
+	struct asked *asked = asked_new(master, http, on_caller_disconnect);
+
+	asked->answer = answer;
 	request.resource = &kube_tfjobs;
 	request.namespace_name = master->settings.namespace_name;
-	http_call_hold(http, on_caller_disconnect, asked);
 	asked->kube =
 		kube_call_new(master->settings.host.api, &request, on_master_request_done, asked);
 }
@@ -150,23 +165,66 @@ static const char *tfjob_state_of(const struct json *tfjob)
 	return state;
 }
 
-static void answer_list(struct master *master, struct http_call *http, struct json *object)
+/* The list of jobs: only one page of it is in memory, and a line of text for each job. */
+
+static void add_listed_job(const struct json *tfjob, void *data)
 {
-	const struct json *items = json_get(object, "items");
-	struct json *answer CLEANUP(json_cleanup) = json_new_object();
-	struct json *list = json_array_at(answer, "jobs");
+	struct asked *asked = data;
+	const struct json *metadata = json_get(tfjob, "metadata");
+	struct json *job CLEANUP(json_cleanup) = json_new_object();
 
-	(void) master;
-	for (size_t i = 0; i < json_count(items); i++) {
-		const struct json *metadata = json_get(json_at(items, i), "metadata");
-		struct json *job = json_new_object();
+	json_copy_member(job, metadata, "name");
+	json_set_string(job, "state", tfjob_state_of(tfjob));
+	json_copy_member(job, metadata, "creationTimestamp");
+	text_add(&asked->jobs, asked->jobs.len ? ",\n" : "{\"jobs\": [\n");
+	json_add_compact(&asked->jobs, job);
+}
 
-		json_copy_member(job, metadata, "name");
-		json_set_string(job, "state", tfjob_state_of(json_at(items, i)));
-		json_copy_member(job, metadata, "creationTimestamp");
-		json_append(list, job);
+static void begin_list(struct asked *asked);
+
+static void on_jobs_listed(const char *version, const struct kube_status *status,
+			   const struct err *err, void *data)
+{
+	struct asked *asked = data;
+
+	(void) version, (void) status;
+	if (err && err->code == ERR_CONFLICT && asked->n_tries < LIMIT_LIST_TRIES) {
+		begin_list(asked);
+		return;
 	}
-	http_answer_json(http, 200, answer);
+	text_add(&asked->jobs, asked->jobs.len ? "\n]}\n" : "{\"jobs\": []}\n");
+	if (err)
+		http_answer_text(asked->http,
+				 err->code == ERR_CONFLICT ? 503 : master_http_status_of(err->code),
+				 err->text);
+	else
+		http_call_answer(asked->http, 200, "application/json", text_of(&asked->jobs),
+				 asked->jobs.len);
+	asked_free(asked);
+}
+
+static void begin_list(struct asked *asked)
+{
+	const struct master_settings *settings = &asked->master->settings;
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = &kube_tfjobs,
+		.namespace_name = settings->namespace_name,
+	};
+
+	asked->n_tries++;
+	text_clear(&asked->jobs);
+	asked->pages =
+		kube_pages_new(settings->host.api, &request, add_listed_job, on_jobs_listed, asked);
+}
+
+static void on_list_disconnect(struct http_call *http, void *data)
+{
+	struct asked *asked = data;
+
+	(void) http;
+	kube_pages_cancel(asked->pages);
+	asked_free(asked);
 }
 
 /* Logs. */
@@ -300,7 +358,7 @@ static void answer_create_job(struct http_call *http, const char *name, void *da
 static void list(struct http_call *http, const char *name, void *data)
 {
 	(void) name;
-	start_master_request(data, http, (struct kube_request){.verb = KUBE_LIST}, answer_list);
+	begin_list(asked_new(data, http, on_list_disconnect));
 }
 
 /* An invalid name is not requested from the cluster. */
@@ -408,11 +466,11 @@ void master_free(struct master *master)
 {
 	if (!master)
 		return;
-	http_server_free(master->server); /* disconnects each client, which ends its log */
+	http_server_free(master->server); /* disconnects each client, which ends its log or list */
 	for (struct asked *asked = master->first, *next; asked; asked = next) {
 		next = asked->next;
 		kube_call_cancel(asked->kube);
-		free(asked);
+		asked_free(asked);
 	}
 	free(master);
 }
