@@ -12,9 +12,11 @@
 #include "http/certificate.h"
 #include "http/client.h"
 #include "http/target.h"
+#include "jobs/client.h"
 #include "jobs/record.h"
 #include "reconcile/failure_text.h"
 #include "reconcile/summary.h"
+#include "status/failure_words.h"
 #include "status/status.h"
 
 #include <signal.h>
@@ -113,9 +115,12 @@ static int show_end(const struct following *following, const struct status *stat
 								 : EXIT_FAILED;
 }
 
-static void print_elasticdl_state(struct following *following, const struct store_record *record,
-				  struct arena *arena)
+/* Reasons of one problem, which alternate, are printed once. */
+static void print_elasticdl_state(struct following *following, const struct json *tfjob,
+				  const struct store_record *record, struct arena *arena)
 {
+	const struct json *waiting = json_get_path(tfjob, "status", CLIENT_WAITING, NULL);
+	const char *reason = json_as_string(json_get(waiting, "reason"), NULL);
 	struct summary summary = {0};
 
 	record_read_summary(record, arena, &summary);
@@ -124,21 +129,24 @@ static void print_elasticdl_state(struct following *following, const struct stor
 		summary.running, summary.wanted, summary.message && *summary.message ? ": " : "",
 		summary.message ? summary.message : "");
 
-	if (text_equals(state, following->state))
-		return;
-	output_print_message("job %s: %s", following->call->task, state);
-	mem_free_text(&following->state);
-	following->state = mem_copy_text(state);
+	char *known CLEANUP(mem_free_text) =
+		mem_format("%s; %s", state, reason ? failure_phrase_of_waiting_reason(reason) : "");
+
+	if (text_keep(&following->state, known))
+		output_print_message("job %s: %s%s%s", following->call->task, state,
+				     reason ? "; " : "",
+				     json_as_string(json_get(waiting, "message"), ""));
 }
 
-static int read_answered_job(const struct http_answer *answer, struct store_record *record,
-			     struct arena *arena, struct status *status, struct err *err)
+/* The caller frees the TFJob, also after an error. */
+static int read_answered_job(const struct http_answer *answer, struct json **ret_tfjob,
+			     struct store_record *record, struct arena *arena,
+			     struct status *status, struct err *err)
 {
-	struct json *tfjob CLEANUP(json_cleanup) = NULL;
-	int rc = json_read_repaired(answer->body, answer->body_len, &tfjob, err);
+	int rc = json_read_repaired(answer->body, answer->body_len, ret_tfjob, err);
 
 	if (rc == 0)
-		rc = store_kube_tfjobs.read(tfjob, record, err);
+		rc = store_kube_tfjobs.read(*ret_tfjob, record, err);
 	return rc < 0 ? rc : record_read_status(record, arena, status, err);
 }
 
@@ -194,6 +202,7 @@ static void on_following_timer(void *data)
 static void inspect_job_answer(struct following *following, const struct http_answer *answer)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct status status = {0};
 	struct err err = {0};
@@ -201,13 +210,13 @@ static void inspect_job_answer(struct following *following, const struct http_an
 	if (answer->status != 200) {
 		elasticdl_say_answer(following->call->master, answer);
 		finish_following(following, answer_exit_code_of(answer->status));
-	} else if (read_answered_job(answer, &record, arena, &status, &err) < 0) {
+	} else if (read_answered_job(answer, &tfjob, &record, arena, &status, &err) < 0) {
 		output_print_message("%s: %s", following->call->master, err.text);
 		finish_following(following, EXIT_INTERNAL);
 	} else if (status_is_finished(&status) && has_printed_all(following)) {
 		finish_following(following, show_end(following, &status));
 	} else {
-		print_elasticdl_state(following, &record, arena);
+		print_elasticdl_state(following, tfjob, &record, arena);
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	}
 }

@@ -115,6 +115,8 @@ struct client {
 #define CLIENT_SERVED_BY "servedBy"
 #define CLIENT_OPERATOR_OURS "muster operator"
 #define CLIENT_OPERATOR_OTHER "another operator"
+/* In the status of a TFJob that the master of `serve` answers with: operator_waiting_reason. */
+#define CLIENT_WAITING "waiting"
 /* Whether a job of `get` is a TFJob object, which an operator manages. */
 bool client_job_is_served(const struct json *job);
 /* The job of a TFJob of `get`. Caller frees. ERR_IO names the first fault. */

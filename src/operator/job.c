@@ -5,6 +5,7 @@
 #include "io/loop.h"
 #include "jobs/record.h"
 #include "operator/state.h"
+#include "reconcile/waiting_reason.h"
 
 #include <stdlib.h>
 
@@ -37,6 +38,20 @@ static void on_passed(const struct reconciler_outcome *outcome, const struct err
 	operator_arm(job->controller);
 }
 
+static void store_waiting_reason(struct managed_job *job, const struct status *status)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+	const char *reason =
+		status_is_finished(status) ? NULL : waiting_reason_add_first(status, "", &sentence);
+
+	json_free(TAKE(job->waiting));
+	if (!reason)
+		return;
+	job->waiting = json_new_object();
+	json_set_string(job->waiting, "reason", reason);
+	json_set_string(job->waiting, "message", text_of(&sentence));
+}
+
 static void on_status(const struct job *own, const struct status *status, void *data)
 {
 	struct managed_job *job = data;
@@ -47,6 +62,7 @@ static void on_status(const struct job *own, const struct status *status, void *
 		metrics_count_restarts(&job->controller->counts, reason,
 				       status->restarts - job->restarts);
 	job->restarts = status->restarts;
+	store_waiting_reason(job, status);
 }
 
 static void on_unread(const struct job *own, const struct err *err, void *data)
@@ -69,6 +85,7 @@ void managed_job_end_work(struct managed_job *job)
 	if (job->backend)
 		job->backend->functions->free(TAKE(job->backend));
 	job_free(TAKE(job->job));
+	json_free(TAKE(job->waiting));
 	job->is_over = false;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "http/listening.h"
 #include "kube/api.h"
@@ -46,4 +47,9 @@ int operator_run(const struct operator_settings *settings, struct err *err) MUST
 
 /* Whether all TFJobs were listed, and no other operator is the leader. */
 bool operator_is_leading(const struct controller *controller);
+/* Why this TFJob, as read from the cluster, is waiting: the first reason that `muster status`
+ * prints, as {"reason": "ImagePullBackOff", "message": "worker-0 cannot pull its image (…): …"}.
+ * NULL: it is not waiting, or another operator manages it. Borrowed until the loop runs. */
+const struct json *operator_waiting_reason(const struct controller *controller,
+					   const struct json *tfjob);
 void operator_write_metrics(const struct controller *controller, struct text *text);

@@ -37,6 +37,20 @@ struct walk {
 	size_t scope, place;
 };
 
+const struct json *operator_waiting_reason(const struct controller *controller,
+					   const struct json *tfjob)
+{
+	const struct json *metadata = json_get(tfjob, "metadata");
+	char *key CLEANUP(mem_free_text) =
+		mem_format("%s/%s", json_as_string(json_get(metadata, "namespace"), ""),
+			   json_as_string(json_get(metadata, "name"), ""));
+	const struct managed_job *job = find_managed_job(controller, key);
+
+	return job && text_equals(job->uid, json_as_string(json_get(metadata, "uid"), NULL))
+		       ? job->waiting
+		       : NULL;
+}
+
 /* Zero the walk to begin; NULL at the end. */
 static struct managed_job *next_job(const struct controller *controller, struct walk *walk)
 {

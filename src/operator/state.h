@@ -76,6 +76,7 @@ struct managed_job {
 	struct backend *backend;
 	struct reconciler *reconciler;
 	struct pod_starter *starter; /* NULL: its Pods start by themselves */
+	struct json *waiting; /* of operator_waiting_reason */
 	struct refusal *refusal; /* being written; NULL: none */
 	msec refusal_pause; /* after its next failure */
 	char *trouble; /* the last error reported for it; NULL: none */

@@ -54,28 +54,39 @@ static bool was_obstacle_reported(const struct status *status, size_t place)
 	return false;
 }
 
+static void add_obstacle(const struct status *status, size_t place, struct text *text)
+{
+	const struct replica_status *replica = &status->replicas[place];
+	size_t n_more = 0;
+
+	for (size_t i = place + 1; i < status->n_replicas; i++)
+		n_more += is_same_obstacle(replica, &status->replicas[i]);
+	add_obstacle_sentence(replica, n_more, text);
+}
+
 void waiting_reasons_describe(const struct status *status, const char *indent, struct text *text)
 {
 	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
-		size_t n_more = 0;
-
-		if (!waiting_reason_exists(replica) || was_obstacle_reported(status, i))
+		if (!waiting_reason_exists(&status->replicas[i]) ||
+		    was_obstacle_reported(status, i))
 			continue;
-		for (size_t j = i + 1; j < status->n_replicas; j++)
-			n_more += is_same_obstacle(replica, &status->replicas[j]);
 		text_add(text, indent);
-		add_obstacle_sentence(replica, n_more, text);
+		add_obstacle(status, i, text);
 		text_add_char(text, '\n');
 	}
 }
 
-void waiting_reason_add_first(const struct status *status, const char *before, struct text *text)
+const char *waiting_reason_add_first(const struct status *status, const char *before,
+				     struct text *text)
 {
-	struct text lines CLEANUP(text_done) = {0};
-
-	waiting_reasons_describe(status, before, &lines);
-	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		if (!waiting_reason_exists(&status->replicas[i]))
+			continue;
+		text_add(text, before);
+		add_obstacle(status, i, text);
+		return status->replicas[i].reason;
+	}
+	return NULL;
 }
 
 /* A replica that does not end, and whose node will not report its end. */

@@ -15,8 +15,9 @@
 void waiting_reasons_describe(const struct status *status, const char *indent, struct text *text);
 
 /* Appends only the first reason, after `before`: "; worker-3 cannot be scheduled (Unschedulable):
- * …". */
-void waiting_reason_add_first(const struct status *status, const char *before, struct text *text);
+ * …". Returns its word; NULL: there is none. */
+const char *waiting_reason_add_first(const struct status *status, const char *before,
+				     struct text *text);
 
 /* Sets for each replica that has to start or end whether an unfinished attempt holds it up. Call it
  * after all steps that begin and end attempts. */

@@ -10,6 +10,7 @@
 #include "http/query.h"
 #include "http/routes.h"
 #include "io/random.h"
+#include "jobs/client.h"
 #include "jobs/record.h"
 #include "kube/pages.h"
 #include "kube/resources.h"
@@ -144,9 +145,13 @@ static void answer_ok(struct master *master, struct http_call *http, struct json
 	http_answer_text(http, 200, "OK");
 }
 
-static void answer_object(struct master *master, struct http_call *http, struct json *object)
+static void answer_tfjob(struct master *master, struct http_call *http, struct json *object)
 {
-	(void) master;
+	const struct json *reason =
+		operator_waiting_reason(master->settings.host.controller, object);
+
+	if (reason)
+		json_set(json_object_at(object, "status"), CLIENT_WAITING, json_new_copy(reason));
 	http_answer_json(http, 200, object);
 }
 
@@ -375,7 +380,7 @@ static void answer_get_job(struct http_call *http, const char *name, void *data)
 	if (check_requested_name(http, name))
 		start_master_request(data, http,
 				     (struct kube_request){.verb = KUBE_GET, .name = name},
-				     answer_object);
+				     answer_tfjob);
 }
 
 static void get_log(struct http_call *http, const char *name, void *data)

@@ -5,7 +5,8 @@
  *     GET /create?…       spec/elasticdl.h: 200 "OK", 400, 409 (the name is taken), 429 or 500
  *                         with a sentence
  *     GET /jobs           {"jobs": [{"name", "state", "created"}]}
- *     GET /jobs/NAME      the TFJob with its status
+ *     GET /jobs/NAME      the TFJob with its status; status.waiting of a job that is waiting is the
+ *                         reason, as {"reason", "message"}
  *     GET /jobs/NAME/log  its output, as it comes (serve/job_log.h)
  *     DELETE /jobs/NAME   and all that it owns
  *     GET /metrics        of the operator

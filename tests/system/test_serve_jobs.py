@@ -10,10 +10,11 @@ import threading
 import pytest
 
 from conftest import LIMIT, ROOT, read_until
+from processes import wait_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
-from fake_kube import refuse  # noqa: E402
+from fake_kube import NAMESPACE, refuse  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
@@ -38,7 +39,7 @@ def serving(muster, kube):
         answer = begin(path).getresponse()
         return answer.status, answer.read().decode()
 
-    get.begin = begin
+    get.begin, get.url = begin, f"http://127.0.0.1:{port}"
     yield get
     serve.kill()
     serve.wait()
@@ -107,6 +108,52 @@ def test_a_list_that_no_client_waits_for_is_not_read_further(muster):
             connection.close()
             assert ended.wait(LIMIT)
             assert get("/healthz")[0] == 200
+
+
+class WithoutImages(LivingKube):
+    """No Pod starts, for a reason."""
+
+    reason = "ErrImagePull"
+
+    def _create(self, exchange, plural):
+        body = exchange.json()
+        body["metadata"].setdefault("namespace", NAMESPACE)
+        exchange.body = json.dumps(body)
+        super()._create(exchange, plural)
+
+    def _run(self, name, uid):
+        self._change("pods", name, uid, lambda pod: pod["status"].update(containerStatuses=[
+            self._container(pod, {"waiting": {"reason": self.reason, "message": "manifest unknown"}})]))
+
+    def set_reason(self, reason):
+        self.reason = reason
+        for index in range(2):
+            name = f"test-worker-{index}"
+            self._later(self._run, name, self.objects["pods", name]["metadata"]["uid"])
+
+
+def test_a_client_is_told_why_its_job_waits(muster):
+    with WithoutImages() as kube, serving(muster, kube) as get:
+        def waiting():
+            return json.loads(get("/jobs/test")[1])["status"].get("waiting", {})
+
+        client = muster.start("compat", "elasticdl-client", "--master", get.url, "--token-file", "token", "--strategy", "AllReduce",
+                              "--worker-num", "2", "--image", "nowhere/image", "--task", "test")
+        said = read_until(client.stderr, "manifest unknown")[-1].replace("(and 1 more) ", "")  # the second Pod may have followed
+        assert said == "muster: job test: Created, 0 of 2 running: waiting for worker-0 and 1 more; worker-0 cannot pull its image " \
+                       "(ErrImagePull): manifest unknown\n"
+        sentence = "worker-0 (and 1 more) cannot pull its image (ErrImagePull): manifest unknown"
+        wait_until(lambda: waiting() == {"reason": "ErrImagePull", "message": sentence})
+        assert f"\n  {sentence}\n" in muster("status", f"kubernetes/{NAMESPACE}/test", code=0).stdout
+        kube.set_reason("ImagePullBackOff")
+        wait_until(lambda: "worker-0 (and 1 more) cannot pull its image (ImagePullBackOff)" in waiting().get("message", ""))
+        kube.set_reason("CreateContainerConfigError")
+        said = [line for line in read_until(client.stderr, "CreateContainerConfigError") if "job test: " in line]
+        assert len(said) == 1, "an image that cannot be pulled is told once"
+        kube.set_reason("ContainerCreating")
+        wait_until(lambda: waiting() == {})
+        client.kill()
+        client.wait()
 
 
 def test_a_master_without_jobs_has_an_empty_list(muster):

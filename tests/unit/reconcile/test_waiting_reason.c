@@ -110,10 +110,16 @@ static void the_status_keeps_it_until_it_goes_away(void **state)
 		text_of(&text),
 		"  worker-0 cannot be scheduled (Unschedulable): 0/4 nodes are available\n"
 		"  worker-1 cannot be scheduled (Unschedulable): 0/4 nodes are left\n");
+	text_clear(&text);
+	assert_string_equal(waiting_reason_add_first(&scene->status, "; ", &text), "Unschedulable");
+	assert_string_equal(
+		text_of(&text),
+		"; worker-0 cannot be scheduled (Unschedulable): 0/4 nodes are available");
 	hold_workers(scene, NULL, NULL);
 	scene_decide(scene);
 	text_clear(&text);
 	waiting_reasons_describe(&scene->status, "", &text);
+	assert_null(waiting_reason_add_first(&scene->status, "; ", &text));
 	assert_int_equal(text.len, 0);
 }
 
