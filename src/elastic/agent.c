@@ -66,6 +66,7 @@ struct agent {
 	char *why; /* why calls have failed since; NULL: the last one succeeded */
 	bool is_loss_told;
 	char *news; /* to be observed once */
+	char *seen_news; /* observed by the pass in progress or the last one */
 	int n_joined; /* as last reported, at this time */
 	msec joined_told_at;
 	struct observed_world seen;
@@ -556,13 +557,6 @@ static void report(struct agent *agent, const struct observed *observed)
 			     loop_monotonic_now());
 }
 
-static const char *consume_agent_news(struct agent *agent, struct arena *arena)
-{
-	char *news CLEANUP(mem_free_text) = TAKE(agent->news);
-
-	return arena_copy_text(arena, news);
-}
-
 static void observe_member_order(struct agent *agent, struct arena *arena)
 {
 	const struct member *member = &agent->member;
@@ -570,6 +564,8 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 	bool is_over = member->end != MEMBER_GOES_ON;
 	bool may_serve_on = order->verdict != RENDEZVOUS_OPEN || is_drained(agent);
 
+	free(agent->seen_news);
+	agent->seen_news = TAKE(agent->news);
 	agent->seen = (struct observed_world){
 		.generation = (int) member_wants(member),
 		.size = (int) agent->world.n_members,
@@ -578,7 +574,7 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),
 		.verdict = order->verdict,
 		.why = arena_copy_text(arena, agent->why),
-		.news = consume_agent_news(agent, arena),
+		.news = agent->seen_news,
 		.failure = agent->failure,
 		.is_failure_news = agent->is_failure_news,
 	};
@@ -658,6 +654,16 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 	/* After this pass, so that a failure is reported with what the pass finds out about it. */
 	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
 	return 0;
+}
+
+/* Unless there are newer ones. */
+static void agent_observe_again(struct backend *backend)
+{
+	struct agent *agent = elastic_agent_of(backend);
+
+	if (!agent->news)
+		agent->news = TAKE(agent->seen_news);
+	agent->is_failure_news |= agent->seen.is_failure_news;
 }
 
 /* Acting. */
@@ -741,6 +747,7 @@ static void agent_free_backend(struct backend *backend)
 static const struct backend_functions agent_functions = {
 	.name = "agent",
 	.observe = agent_observe,
+	.observe_again = agent_observe_again,
 	.apply = agent_apply,
 	.last_lines = agent_last_lines,
 	.last_stacks = agent_last_stacks,
@@ -866,5 +873,6 @@ void agent_free(struct agent *agent)
 	free(agent->uid);
 	free(agent->why);
 	free(agent->news);
+	free(agent->seen_news);
 	free(agent);
 }

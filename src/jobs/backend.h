@@ -21,6 +21,10 @@ struct backend_functions {
 	/* Copies local knowledge and never waits. The result lives in the arena. */
 	int (*observe)(struct backend *backend, const struct job *job, struct arena *arena,
 		       struct observed *ret_observed, struct err *err);
+	/* The pass of the last observation could not be written: news of that, which is observed
+	 * only once, has to be observed again. NULL: it has no such news. The reconciler itself
+	 * keeps the step of the clock. */
+	void (*observe_again)(struct backend *backend);
 	/* Starts an action; may be repeated without harm. 0 means only "accepted": the outcome is
 	 * observed. */
 	int (*apply)(struct backend *backend, const struct job *job, const struct action *action,

@@ -55,6 +55,7 @@ struct reconciler {
 	int64_t status_version; /* of this version, */
 	char *status_text; /* and was read from this text */
 	bool is_ahead; /* that text is not all of it */
+	msec clock_step; /* how far its times were moved since, because the clock was set */
 	msec written_at; /* MSEC_UNSET: before the first pass */
 	msec changed_at; /* when a pass last changed the status */
 	struct arena *status_arena;
@@ -167,12 +168,15 @@ static int read_reconciled_status(struct reconciler *reconciler, const struct st
 		reconciler->status_version = record->version;
 		return 0;
 	}
+	if (!text_equals(reconciler->status_uid, record->uid))
+		reconciler->clock_step = 0;
 	drop_cached_status(reconciler);
 	reconciler->status_arena = arena_new();
 	int rc = record_read_status(record, reconciler->status_arena, &reconciler->status, err);
 
 	if (rc < 0)
 		return rc;
+	status_move_times(&reconciler->status, reconciler->clock_step);
 	reconciler->status_uid = mem_copy_text(record->uid);
 	reconciler->status_text = mem_copy_text(record->status);
 	reconciler->status_version = record->version;
@@ -188,6 +192,8 @@ static void cache_written_status(struct reconciler *reconciler)
 	bool is_text_new = pass->written && pass->change.status;
 	const char *text = is_text_new ? pass->change.status : pass->record.status;
 
+	if (is_text_new)
+		reconciler->clock_step = 0;
 	drop_cached_status(reconciler);
 	reconciler->status_arena = arena;
 	reconciler->status = copy;
@@ -328,6 +334,8 @@ static void on_written(int64_t version, const struct err *err, void *data)
 
 	/* A write that failed may have succeeded in a remote store. */
 	reconciler->is_status_untold = err != NULL;
+	if (err && reconciler->backend->functions->observe_again)
+		reconciler->backend->functions->observe_again(reconciler->backend);
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
 		log_info("job '%s': deciding again: %s", reconciler->log_name, err->text);
 		reconciler->pass.outcome.wake_at =
@@ -430,6 +438,7 @@ static int decide(struct reconciler *reconciler, struct err *err)
 		rc = reconciler->backend->functions->observe(reconciler->backend, reconciler->job,
 							     pass->arena, &observed, err);
 	status_move_times(&reconciler->status, observed.clock_step);
+	reconciler->clock_step += observed.clock_step;
 	observed.is_first_observation = !reconciler->has_acted;
 	if (rc == 0)
 		reconcile_decide(reconciler->job, &reconciler->status, &observed, pass->now,

@@ -36,6 +36,7 @@ struct fake_backend {
 	msec now;
 	int64_t last_pid;
 	int n_to_refuse;
+	msec clock_step;
 	const char *stacks; /* NULL: nobody has said where it is */
 	char *job_name; /* of the job last acted on, for news */
 	struct fake_replica *replicas;
@@ -469,8 +470,10 @@ static int fake_observe(struct backend *backend, const struct job *job, struct a
 		.addresses = arena_take_array(arena, fake->n_addresses,
 					      sizeof(*ret_observed->addresses)),
 		.n_addresses = fake->n_addresses,
+		.clock_step = fake->clock_step,
 		.traits = fake->settings.traits,
 	};
+	fake->clock_step = 0;
 	for (size_t i = 0; i < fake->n_replicas; i++) {
 		ret_observed->replicas[i] = fake->replicas[i].seen;
 		ret_observed->replicas[i].role =
@@ -556,6 +559,11 @@ bool backend_fake_lose(struct backend *backend, const char *role, int index)
 	drop(fake, replica);
 	send_news(fake);
 	return true;
+}
+
+void backend_fake_set_clock(struct backend *backend, msec step)
+{
+	of(backend)->clock_step += step;
 }
 
 void backend_fake_refuse(struct backend *backend, int count)

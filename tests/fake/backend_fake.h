@@ -57,5 +57,8 @@ bool backend_fake_lose(struct backend *backend, const char *role, int index);
 /* What those that were to keep their stacks say from now on; NULL: nothing yet. Borrowed. */
 void backend_fake_set_stacks(struct backend *backend, const char *line);
 
+/* The wall clock is set by this much, which is observed once. */
+void backend_fake_set_clock(struct backend *backend, msec step);
+
 /* The next `count` actions are refused with ERR_IO. */
 void backend_fake_refuse(struct backend *backend, int count);

@@ -6,11 +6,13 @@
 #include "fake/backend_fake.h"
 #include "fake/store_memory.h"
 #include "jobs/reconciler.h"
+#include "jobs/record.h"
 #include "jobs/write_pace.h"
 #include "reconcile/output_idle.h"
 #include "spec/job_build.h"
 
 #define NOW ((msec) 1700000000000)
+#define HOUR (3600 * MSEC_PER_SECOND)
 
 struct scene {
 	struct store *store;
@@ -683,6 +685,42 @@ static void a_request_that_met_another_change_is_written_again(void **state)
 	assert_non_null(strstr(world->far_document, JOB_ANNOTATION_STOP_GRACE));
 }
 
+/* The other change is one of the status, whose times are those of the clock as it was. */
+static void a_clock_that_is_set_is_written_after_another_change(void **state)
+{
+	struct scene *world = *state;
+	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
+	const struct fake_behaviour lasting = {.runs_for = MSEC_NEVER};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct status status;
+	int64_t version;
+
+	backend_fake_set_behaviour(world->backend, NULL, -1, 0, &lasting);
+	create(world, 2);
+	settle(world);
+	move_far_away(world);
+	reconciler_run_pass(world->reconciler, NOW);
+	assert_null(world->far_done);
+	backend_fake_set_clock(world->backend, HOUR);
+	assert_true(backend_fake_kill(world->backend, "worker", 0, 9));
+	reconciler_run_pass(world->reconciler, NOW + HOUR);
+
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	const struct store_change change = {.status = arena_format(arena, "%s ", record.status)};
+
+	assert_int_equal(world->store->functions->change(world->store, "j", record.version, &change,
+							 &version, NULL),
+			 0);
+	answer(world, &conflict);
+	reconciler_run_pass(world->reconciler, NOW + HOUR);
+	assert_int_equal(world->far_version, version);
+	const struct store_record written = {.status = world->far_status};
+
+	assert_int_equal(record_read_status(&written, arena, &status, NULL), 0);
+	assert_int_equal(status.start_time, NOW + HOUR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -709,6 +747,7 @@ int main(void)
 		WORLD_TEST(a_driver_may_go_while_its_write_is_on_its_way),
 		WORLD_TEST(a_request_to_stop_is_written_with_the_status),
 		WORLD_TEST(a_request_that_met_another_change_is_written_again),
+		WORLD_TEST(a_clock_that_is_set_is_written_after_another_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
