@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/mirror.h"
+#include "kube/pages.h"
 #include "kube/resources.h"
 #include "kube/tfjob_definition.h"
 #include "kube/wait.h"
@@ -75,11 +76,20 @@ int operator_setup_change(struct operator_setup *setup, const struct kube_reques
 
 /* Listing. */
 
-int operator_setup_each(struct operator_setup *setup, const struct kube_request *request,
-			kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
+static int list_all(struct operator_setup *setup, const struct kube_resource *resource,
+		    const char *label_selector, kube_begin_fn on_begin, kube_item_fn on_item,
+		    void *data, struct err *err)
 {
+	const struct kube_parameter parameters[] = {
+		{label_selector ? "labelSelector" : NULL, label_selector}, {0}};
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = resource,
+		.namespace_name = KUBE_ALL_NAMESPACES,
+		.parameters = parameters,
+	};
 	struct err own = {0};
-	int rc = kube_pages_wait(setup->loop, setup->api, request, on_begin, on_item, data, &own);
+	int rc = kube_pages_wait(setup->loop, setup->api, &request, on_begin, on_item, data, &own);
 
 	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
 }
@@ -102,13 +112,7 @@ static void count_item(const struct json *item, void *data)
 int operator_setup_count(struct operator_setup *setup, const struct kube_resource *resource,
 			 size_t *ret_count, struct err *err)
 {
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = resource,
-		.namespace_name = KUBE_ALL_NAMESPACES,
-	};
-
-	return operator_setup_each(setup, &request, begin_count, count_item, ret_count, err);
+	return list_all(setup, resource, NULL, begin_count, count_item, ret_count, err);
 }
 
 static void begin_items(void *data)
@@ -129,16 +133,8 @@ static void add_item(const struct json *item, void *data)
 int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
 			const char *label_selector, struct json **ret_items, struct err *err)
 {
-	const struct kube_parameter parameters[] = {
-		{label_selector ? "labelSelector" : NULL, label_selector}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = resource,
-		.namespace_name = KUBE_ALL_NAMESPACES,
-		.parameters = parameters,
-	};
 	struct json *items CLEANUP(json_cleanup) = NULL;
-	int rc = operator_setup_each(setup, &request, begin_items, add_item, &items, err);
+	int rc = list_all(setup, resource, label_selector, begin_items, add_item, &items, err);
 
 	if (rc == 0)
 		*ret_items = TAKE(items);

@@ -7,7 +7,6 @@
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/mirror.h"
-#include "kube/pages.h"
 #include "operator/deployment.h"
 
 struct operator_setup_settings {
@@ -60,16 +59,12 @@ char *operator_setup_shown(const struct kube_request *request) MUST_USE;
  * reports. An object to delete may be missing. */
 int operator_setup_change(struct operator_setup *setup, const struct kube_request *request,
 			  const char *done, struct err *err) MUST_USE;
-/* Passes on the objects of a list as kube_pages_wait does. A kind that the cluster does not know
- * has none. */
-int operator_setup_each(struct operator_setup *setup, const struct kube_request *request,
-			kube_begin_fn on_begin, kube_item_fn on_item, void *data,
-			struct err *err) MUST_USE;
-/* Counts the objects of a kind in all namespaces. */
+/* Counts the objects of a kind in all namespaces, page by page. A kind that the cluster does not
+ * know has none. */
 int operator_setup_count(struct operator_setup *setup, const struct kube_resource *resource,
 			 size_t *ret_count, struct err *err) MUST_USE;
-/* Lists the few objects of a kind that match a selector or belong to administrators, in all
- * namespaces; the caller frees the array. */
+/* Lists them; the caller frees the array. For kinds of which a cluster has few, or with a selector
+ * (NULL: none). */
 int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
 			const char *label_selector, struct json **ret_items,
 			struct err *err) MUST_USE;

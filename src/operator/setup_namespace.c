@@ -4,6 +4,7 @@
  * workload starts such a Pod later. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "kube/pages.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
 #include "operator/setup.h"
@@ -90,12 +91,15 @@ static int add_foreign(struct operator_setup *setup, const struct kube_resource 
 	const struct kube_request request = {
 		.verb = KUBE_LIST, .resource = resource, .namespace_name = DEPLOYMENT_NAME};
 	struct search search = {resource, is_our_namespace, foreign->count};
-	int rc = operator_setup_each(setup, &request, begin_search, add_if_foreign, &search, err);
+	struct err own = {0};
+	int rc = kube_pages_wait(setup->loop, setup->api, &request, begin_search, add_if_foreign,
+				 &search, &own);
 
 	foreign->count += search.found.count;
 	text_add(&foreign->names, text_of(&search.found.names));
 	foreign_done(&search.found);
-	return rc;
+	/* The cluster may not know the kind. */
+	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
 }
 
 static int judge(const struct operator_setup *setup, const struct foreign *foreign, struct err *err)
