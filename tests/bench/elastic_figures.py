@@ -21,13 +21,15 @@ REACTION = 20  # seconds after which the others are taken not to react
 
 
 class MusterAgents:
+    """With the token of their user; over TLS where they are different machines, or by `options`."""
+
     name = "muster"
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, *options):
+        self.program, self.options = program, options
 
     def agent(self, nnodes, endpoint, command, conf):
-        return [self.program, "launch", "--insecure", "--nnodes", nnodes, "--rdzv-endpoint", endpoint, "--max-restarts", "3",
+        return [self.program, "launch", *self.options, "--nnodes", nnodes, "--rdzv-endpoint", endpoint, "--max-restarts", "3",
                 "--rdzv-conf", conf, "--no-python", *command]
 
     def alone(self, processes, command):
@@ -50,6 +52,10 @@ class TorchAgents:
 
 def contenders(muster):
     return [MusterAgents(muster), *([TorchAgents()] if Torchrun().is_here() else [])]
+
+
+def contenders_with_tls(muster):
+    return [MusterAgents(muster, "--rdzv-tls")]
 
 
 def contenders_of_many(muster):
@@ -226,13 +232,13 @@ def measure_rendezvous(contender, jobs, members):
         folder, _ = stack.enter_context(session())
         port = free_port()
         server = subprocess.Popen(
-            [contender.program, "orchestrator", "--listen", f"127.0.0.1:{port}", "--lease", "60s", "--state-dir", folder,
-             "--insecure"],
-            stderr=subprocess.DEVNULL)
+            [contender.program, "orchestrator", "--listen", f"127.0.0.1:{port}", "--lease", "60s", "--state-dir", folder],
+            stderr=subprocess.DEVNULL, env={**os.environ, "XDG_CONFIG_HOME": folder})
         stack.callback(server.wait)
         stack.callback(server.kill)
         wait_for_server(port)
-        with running([LOAD, str(port), str(jobs), str(members)], max(os.sched_getaffinity(0))) as (_, nanoseconds):
+        token = os.path.join(folder, "muster", "token")
+        with running([LOAD, str(port), token, str(jobs), str(members)], max(os.sched_getaffinity(0))) as (_, nanoseconds):
             return {"all have their world (ms)": int(nanoseconds) / NANOSECONDS * 1000,
                     "memory of the server (MB)": peak_of(server.pid) / MEGABYTE}
 

@@ -1,12 +1,13 @@
 /* Agents of elastic jobs, as an orchestrator sees them: JOBS jobs of MEMBERS machines each, a
  * connection for each machine, all of which ask until they have their world.
  *
- *     elastic_load PORT JOBS MEMBERS
+ *     elastic_load PORT TOKEN JOBS MEMBERS
  *
  * Prints the nanoseconds from the first connection until the last machine has its world, and keeps
  * the connections until standard input ends. */
 #include "load.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -19,6 +20,8 @@ struct machine {
 	size_t len;
 	bool has_world;
 };
+
+static char token[65]; /* of the file TOKEN */
 
 static void ask(const struct machine *machine, int n_members)
 {
@@ -34,8 +37,8 @@ static void ask(const struct machine *machine, int n_members)
 		n_members, n_members);
 	int len = snprintf(request, sizeof(request),
 			   "POST /v1/jobs/job-%d/members/machine-%d HTTP/1.1\r\nHost: localhost\r\n"
-			   "Content-Length: %d\r\n\r\n%s",
-			   machine->job, machine->number, body_len, body);
+			   "Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+			   machine->job, machine->number, token, body_len, body);
 
 	require(write(machine->fd, request, (size_t) len) == len, "write");
 }
@@ -110,9 +113,13 @@ static void meet(int port, struct machine *machines, int n_machines, int n_membe
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	if (argc != 5)
 		return 2;
-	int n_members = atoi(argv[3]), n_machines = atoi(argv[2]) * n_members;
+	int n_members = atoi(argv[4]), n_machines = atoi(argv[3]) * n_members;
+	FILE *file = fopen(argv[2], "re");
+
+	require(file && fscanf(file, "%64[0-9a-f]", token) == 1, "read the token");
+	fclose(file);
 	struct machine *machines = calloc((size_t) n_machines, sizeof(*machines));
 
 	require(machines != NULL, "calloc");

@@ -119,7 +119,7 @@ def session():
 
 @functools.cache
 def state_folder():
-    """Where muster remembers the jobs of all these measurements, as it does for a person's."""
+    """Where muster remembers the jobs of all these measurements, as it does for a person's, and the token of that person."""
     folder = tempfile.mkdtemp(prefix="bench-state-", dir=os.path.abspath("build"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -127,7 +127,7 @@ def state_folder():
 
 @contextlib.contextmanager
 def launched(argv, folder, stamps):
-    job = Job(argv, folder, stamps, {"XDG_STATE_HOME": state_folder()})
+    job = Job(argv, folder, stamps, {"XDG_STATE_HOME": state_folder(), "XDG_CONFIG_HOME": state_folder()})
     try:
         yield job
     finally:
