@@ -1,5 +1,6 @@
 #include "cluster/backend_state.h"
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/jitter.h"
@@ -194,9 +195,9 @@ void kube_backend_wake(struct kube_backend *backend)
 
 msec kube_backend_backoff(int n_refusals)
 {
-	msec pause = msec_min(FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6), LONGEST_PAUSE);
+	msec pause = backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, n_refusals + 1);
 
-	return pause + (msec) ((double) pause / 2 * kube_jitter());
+	return backoff_spread(pause, 0.5, kube_jitter());
 }
 
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker)

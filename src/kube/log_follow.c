@@ -1,6 +1,8 @@
 /* One question after the other, as in kube/retry.c; the first "yes" decides. */
 #include "kube/log_follow.h"
 
+#include "base/backoff.h"
+
 #define SHORTEST_WAIT ((msec) 250)
 #define LONGEST_WAIT (8 * MSEC_PER_SECOND)
 
@@ -21,12 +23,9 @@ bool log_follow_begin(struct log_follow *follow)
 /* 0.25 s, 0.5 s, 1 s …, and up to half as much more. An unreachable node is asked half as often. */
 static msec compute_log_back_off(int n_vain, enum log_end end, double jitter)
 {
-	msec wait = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
+	msec first = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
 
-	for (int i = 1; i < n_vain && wait < LONGEST_WAIT; i++)
-		wait *= 2;
-	wait = msec_min(wait, LONGEST_WAIT);
-	return wait + (msec) ((double) wait / 2 * jitter);
+	return backoff_spread(backoff_pause(first, LONGEST_WAIT, n_vain ? n_vain : 1), 0.5, jitter);
 }
 
 /* The previous container has no more log. */

@@ -1,5 +1,7 @@
 #include "kube/reflection.h"
 
+#include "base/backoff.h"
+
 #include <stdio.h>
 
 #define FIRST_BACKOFF ((msec) 800)
@@ -67,11 +69,7 @@ void reflection_observe(struct reflection *reflection, const char *version)
 
 static msec wait_after(int n_failures)
 {
-	msec wait = FIRST_BACKOFF;
-
-	for (int i = 0; i < n_failures && wait < LONGEST_BACKOFF; i++)
-		wait *= 2;
-	return msec_min(wait, LONGEST_BACKOFF);
+	return backoff_pause(FIRST_BACKOFF, LONGEST_BACKOFF, n_failures + 1);
 }
 
 static msec compute_watch_back_off(struct reflection *reflection, msec now, double jitter)
@@ -81,7 +79,7 @@ static msec compute_watch_back_off(struct reflection *reflection, msec now, doub
 	msec wait = wait_after(reflection->n_failures++);
 
 	reflection->failed_at = now;
-	return wait + (msec) ((double) wait * jitter);
+	return backoff_spread(wait, 1, jitter);
 }
 
 /* A watch that is lost after a while does not mean an overloaded server. Otherwise an idle watch,

@@ -1,6 +1,7 @@
 /* One question after the other; the first "yes" decides. */
 #include "kube/retry.h"
 
+#include "base/backoff.h"
 #include "base/text.h"
 
 #define SHORTEST_WAIT ((msec) 200)
@@ -10,12 +11,7 @@
 /* 0.2 s, 0.4 s, 0.8 s …, and up to half as much more. */
 static msec compute_retry_back_off(int n_tries, double jitter)
 {
-	msec wait = SHORTEST_WAIT;
-
-	for (int i = 1; i < n_tries && wait < LONGEST_BACKOFF; i++)
-		wait *= 2;
-	wait = msec_min(wait, LONGEST_BACKOFF);
-	return wait + (msec) ((double) wait / 2 * jitter);
+	return backoff_spread(backoff_pause(SHORTEST_WAIT, LONGEST_BACKOFF, n_tries), 0.5, jitter);
 }
 
 /* Spread a little, so that clients that got the same wait do not retry at the same time. */

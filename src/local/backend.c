@@ -8,6 +8,7 @@
  * One back end serves one job, that of its supervisor. */
 #include "local/backend.h"
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/cores.h"
@@ -38,7 +39,7 @@ struct local {
 	struct loop_watch *kill_timer;
 	struct local_stacks stacks; /* of replicas that are asked to exit after these are kept */
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
-	msec look_delay;
+	int n_unclear_looks; /* in a row */
 	struct local_replicas replicas;
 	msec clock_offset; /* loop_clock_offset, last seen */
 	msec clock_step; /* how far the clock was set since the last observation */
@@ -230,10 +231,9 @@ static void kill_overdue(void *data)
  * kernel: the pauses double. */
 static void arm_process_poll_timer(struct local *local)
 {
-	local->look_delay = local->look_delay ? local->look_delay * 2 : FIRST_CHECK_DELAY;
-	if (local->look_delay > LAST_CHECK_DELAY)
-		local->look_delay = LAST_CHECK_DELAY;
-	loop_timer_arm(local->look_timer, loop_now() + local->look_delay);
+	loop_timer_arm(local->look_timer,
+		       loop_now() + backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
+						  ++local->n_unclear_looks));
 }
 
 static void end_those_that_left(struct local *local, bool has_children)
@@ -247,7 +247,7 @@ static void end_those_that_left(struct local *local, bool has_children)
 	case LOCAL_CHECK_DONE:
 		break;
 	}
-	local->look_delay = 0;
+	local->n_unclear_looks = 0;
 	loop_timer_arm(local->look_timer, MSEC_NEVER);
 	arm_kill_timer(local);
 	notify_local_news(local);

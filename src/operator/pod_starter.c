@@ -2,6 +2,7 @@
  * the first step, after growing pauses: the server reports its progress. */
 #include "operator/pod_starter.h"
 
+#include "base/backoff.h"
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -63,11 +64,7 @@ struct pod_starter {
 
 static msec compute_pod_start_pause(int n_failures)
 {
-	msec pause = FIRST_PAUSE;
-
-	for (int i = 1; i < n_failures && pause < LONGEST_PAUSE; i++)
-		pause *= 2;
-	return msec_min(pause, LONGEST_PAUSE);
+	return backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, n_failures);
 }
 
 static void on_pod_starter_timer(void *data);

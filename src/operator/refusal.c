@@ -1,3 +1,4 @@
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "io/loop.h"
 #include "jobs/record.h"
@@ -40,21 +41,12 @@ const struct job *operator_refusal_removes(const struct refusal *refusal)
 	return refusal && refusal->is_removal ? refusal->job : NULL;
 }
 
-/* Doubles with each failure in a row. */
-static msec update_refusal_pause(struct managed_job *job, const struct err *err)
-{
-	msec pause = job->refusal_pause ? job->refusal_pause : OPERATOR_FIRST_PAUSE;
-	bool has_failed = err && err->code != ERR_CONFLICT;
-
-	job->refusal_pause = has_failed ? msec_min(2 * pause, OPERATOR_LONGEST_PAUSE) : 0;
-	return has_failed ? pause : 0;
-}
-
 static void on_refused(int64_t version, const struct err *err, void *data)
 {
 	struct managed_job *job = data;
 	struct refusal *refusal = TAKE(job->refusal);
 	bool is_removed = refusal->is_removal && (!err || err->code == ERR_NOT_FOUND);
+	bool has_failed = err && err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND;
 
 	(void) version;
 	if (!err && refusal->is_removal)
@@ -63,13 +55,16 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 		err = NULL;
 	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
 		operator_send_event(refusal->job, &refusal->plan.notes[i], job);
-	if (err && err->code != ERR_CONFLICT)
+	if (has_failed)
 		operator_failed(job, refusal->job, err);
+	job->n_refusal_failures = has_failed ? job->n_refusal_failures + 1 : 0;
 	operator_refusal_free(refusal);
 	/* Changes that arrived meanwhile were ignored; after a conflict the new state is known by
 	 * now. */
 	if (!is_removed)
-		operator_enqueue(job, loop_now() + update_refusal_pause(job, err));
+		operator_enqueue(job, loop_now() + backoff_pause(OPERATOR_FIRST_PAUSE,
+								 OPERATOR_LONGEST_PAUSE,
+								 job->n_refusal_failures));
 }
 
 static void write_refusal(struct managed_job *job, const struct store_record *record,

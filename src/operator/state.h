@@ -78,7 +78,7 @@ struct managed_job {
 	struct pod_starter *starter; /* NULL: its Pods start by themselves */
 	struct json *waiting; /* of operator_waiting_reason */
 	struct refusal *refusal; /* being written; NULL: none */
-	msec refusal_pause; /* after its next failure */
+	int n_refusal_failures; /* in a row */
 	char *trouble; /* the last error reported for it; NULL: none */
 	int restarts; /* of its status, as counted so far; -1: no status seen */
 	int64_t pass_start; /* in microseconds */

@@ -2,6 +2,7 @@
  * the next tenant. */
 #include "reconcile/queue.h"
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "reconcile/fair_share.h"
 
@@ -314,16 +315,6 @@ const char *queue_take(struct queue *queue, msec now)
 	return NULL;
 }
 
-/* Doubles with each earlier failure. */
-static msec compute_queue_pause(const struct queue *queue, int n_failures)
-{
-	msec pause = queue->first_pause;
-
-	for (int i = 1; i < n_failures && pause < queue->longest_pause; i++)
-		pause = pause > queue->longest_pause / 2 ? queue->longest_pause : pause * 2;
-	return pause;
-}
-
 void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 {
 	bool is_there;
@@ -337,7 +328,8 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 	entry->due = MSEC_NEVER;
 	entry->n_failures = has_failed ? entry->n_failures + 1 : 0;
 	if (has_failed && !entry->is_removed)
-		due = msec_min(due, now + compute_queue_pause(queue, entry->n_failures));
+		due = msec_min(due, now + backoff_pause(queue->first_pause, queue->longest_pause,
+							entry->n_failures));
 	if (due == MSEC_NEVER)
 		delete_queue_entry(queue, place);
 	else

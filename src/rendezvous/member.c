@@ -1,5 +1,7 @@
 #include "rendezvous/member.h"
 
+#include "base/backoff.h"
+
 #define FIRST_PAUSE (MSEC_PER_SECOND / 10) /* after the second lost call in a row */
 #define LONGEST_PAUSE MSEC_PER_SECOND
 
@@ -224,15 +226,6 @@ void member_answered(struct member *member, size_t place, const struct member_or
 				   now); /* GO is final, but its reason may become known later */
 }
 
-/* Immediately, then after growing pauses: a restarted server waits for its members only for one
- * lease. */
-static msec compute_member_pause(int n_lost)
-{
-	if (n_lost <= 1)
-		return 0;
-	return n_lost > 5 ? LONGEST_PAUSE : msec_min(FIRST_PAUSE << (n_lost - 2), LONGEST_PAUSE);
-}
-
 void member_lost_call(struct member *member, size_t place, msec now)
 {
 	struct member_outgoing *call = &member->calls[place];
@@ -242,7 +235,9 @@ void member_lost_call(struct member *member, size_t place, msec now)
 	call->is_open = false;
 	call->number = 0;
 	member->n_lost++;
-	member->next_at = now + compute_member_pause(member->n_lost);
+	/* Immediately, then after growing pauses: a restarted server waits for its members only for
+	 * one lease. */
+	member->next_at = now + backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, member->n_lost - 1);
 	if (call->told.has_left) /* the server will notice by itself */
 		member->end = MEMBER_ENDED;
 }

@@ -1,9 +1,8 @@
 #include "status/restart_delay.h"
 
+#include "base/backoff.h"
+
 msec restart_delay(int recent)
 {
-	if (recent <= 0)
-		return 0;
-	return recent > 6 ? RESTART_LONGEST_DELAY
-			  : msec_min(MSEC_PER_SECOND << (recent - 1), RESTART_LONGEST_DELAY);
+	return backoff_pause(MSEC_PER_SECOND, RESTART_LONGEST_DELAY, recent);
 }
