@@ -1,4 +1,5 @@
-/* Times in milliseconds of the wall clock since 1970; functions get the present time as `now`. */
+/* Times in milliseconds of the wall clock since 1970, and durations; functions get the present time
+ * as `now`. What one process waits for is a moment of the other clock (base/instant.h). */
 #pragma once
 
 #include <stdint.h>

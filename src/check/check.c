@@ -54,7 +54,7 @@ static void name_jobs(struct check *check)
 		arena_format(check->arena, "%s-%s", name, check_model_words[check->request.model]);
 }
 
-void check_init(struct check *check, const struct check_request *request, msec now)
+void check_init(struct check *check, const struct check_request *request, instant now)
 {
 	*check = (struct check){
 		.request = *request,
@@ -72,7 +72,7 @@ void check_init(struct check *check, const struct check_request *request, msec n
 		skip(check, CHECK_LIBRARY);
 	else
 		check->steps[CHECK_LIBRARY] =
-			(struct check_step_record){CHECK_RUNNING, now, MSEC_UNSET};
+			(struct check_step_record){CHECK_RUNNING, now, INSTANT_UNSET};
 }
 
 void check_done(struct check *check)
@@ -108,7 +108,7 @@ static void add_trainers(struct check *check)
 		check->trainers[i].name = arena_format(check->arena, "%s-%zu", role, i);
 }
 
-static void start_check_step(struct check *check, enum check_step step, msec now)
+static void start_check_step(struct check *check, enum check_step step, instant now)
 {
 	check->steps[step].state = CHECK_RUNNING;
 	check->steps[step].started = now;
@@ -116,7 +116,7 @@ static void start_check_step(struct check *check, enum check_step step, msec now
 		add_trainers(check);
 }
 
-static void finish_check(struct check *check, enum check_result result, msec now)
+static void finish_check(struct check *check, enum check_result result, instant now)
 {
 	check->result = result;
 	check->ended = now;
@@ -130,7 +130,7 @@ static bool is_tried_beforehand(const struct check *check, enum check_step step)
 }
 
 /* `state`: CHECK_PASSED, or CHECK_SKIPPED if nothing could be judged. */
-static void pass(struct check *check, enum check_step step, enum check_state state, msec now)
+static void pass(struct check *check, enum check_step step, enum check_state state, instant now)
 {
 	struct check_step_record *record = &check->steps[step];
 
@@ -144,7 +144,7 @@ static void pass(struct check *check, enum check_step step, enum check_state sta
 
 /* The step to blame may have passed already, for instance if data turn out to be wrong in
  * training. */
-static void fail_check(struct check *check, msec now)
+static void fail_check(struct check *check, instant now)
 {
 	enum check_step step = check_current_step(check);
 
@@ -167,7 +167,7 @@ static enum check_step find_next_check_step(const struct check *check)
 }
 
 /* Performs as many steps as the facts allow. */
-static void advance(struct check *check, msec now)
+static void advance(struct check *check, instant now)
 {
 	while (check->result == CHECK_OPEN) {
 		enum check_step step = find_next_check_step(check);
@@ -192,27 +192,27 @@ static void advance(struct check *check, msec now)
 
 /* Events. */
 
-static void pass_own_step(struct check *check, enum check_step step, msec now)
+static void pass_own_step(struct check *check, enum check_step step, instant now)
 {
-	if (check->steps[step].started == MSEC_UNSET)
+	if (!instant_is_set(check->steps[step].started))
 		check->steps[step].started = check->started;
 	pass(check, step, CHECK_PASSED, now);
 	advance(check, now);
 }
 
-void check_record_library(struct check *check, const char *what, msec now)
+void check_record_library(struct check *check, const char *what, instant now)
 {
 	check->library = arena_copy_text(check->arena, what);
 	pass_own_step(check, CHECK_LIBRARY, now);
 }
 
-void check_record_data(struct check *check, const char *what, msec now)
+void check_record_data(struct check *check, const char *what, instant now)
 {
 	check->files = arena_copy_text(check->arena, what);
 	pass_own_step(check, CHECK_DATA, now);
 }
 
-void check_refuse(struct check *check, enum check_step step, const char *why, msec now)
+void check_refuse(struct check *check, enum check_step step, const char *why, instant now)
 {
 	enum check_fault_kind kind = step == CHECK_LIBRARY ? CHECK_FAULT_LIBRARY : CHECK_FAULT_DATA;
 
@@ -220,13 +220,13 @@ void check_refuse(struct check *check, enum check_step step, const char *why, ms
 	fail_check(check, now);
 }
 
-void check_job_started(struct check *check, enum check_job job, msec now)
+void check_job_started(struct check *check, enum check_job job, instant now)
 {
 	check->jobs[job].has_started = true;
 	advance(check, now);
 }
 
-static void note_network(struct check *check, size_t count_before, msec now)
+static void note_network(struct check *check, size_t count_before, instant now)
 {
 	if (check->network.count == count_before)
 		return;
@@ -235,7 +235,7 @@ static void note_network(struct check *check, size_t count_before, msec now)
 	check->network_ended = now;
 }
 
-void check_add_event(struct check *check, const struct json *event, msec now)
+void check_add_event(struct check *check, const struct json *event, instant now)
 {
 	size_t n_ways = check->network.count;
 	bool is_news = check_accept_event(check, CHECK_SERVERS_JOB, NULL, event);
@@ -245,7 +245,8 @@ void check_add_event(struct check *check, const struct json *event, msec now)
 		advance(check, now);
 }
 
-void check_add_line(struct check *check, enum check_job job, const char *line, size_t len, msec now)
+void check_add_line(struct check *check, enum check_job job, const char *line, size_t len,
+		    instant now)
 {
 	size_t n_ways = check->network.count;
 	bool is_news = check_accept_line(check, job, line, len);
@@ -256,7 +257,7 @@ void check_add_line(struct check *check, enum check_job job, const char *line, s
 }
 
 void check_job_ended(struct check *check, enum check_job job, int exit_code,
-		     const struct status *status, msec now)
+		     const struct status *status, instant now)
 {
 	struct check_job_record *record = &check->jobs[job];
 	bool was_wanted = check_wants(check, job);
@@ -284,12 +285,12 @@ void check_record_stopped(struct check *check, enum check_job job, const char *n
 		task->is_stopped = is_stopped;
 }
 
-void check_look(struct check *check, msec now)
+void check_look(struct check *check, instant now)
 {
 	advance(check, now);
 }
 
-void check_interrupt(struct check *check, int signal_number, msec now)
+void check_interrupt(struct check *check, int signal_number, instant now)
 {
 	enum check_step step = check_current_step(check);
 

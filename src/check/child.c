@@ -26,7 +26,7 @@ struct check_child {
 	check_line_fn on_line;
 	void *data;
 	struct text line; /* the incomplete last line */
-	msec kill_at; /* MSEC_NEVER: not asked to end, or killed */
+	instant kill_at; /* INSTANT_NEVER: not asked to end, or killed */
 };
 
 static void forward_child_line(struct check_child *child)
@@ -94,7 +94,7 @@ static struct check_child *new_child(const struct check_child_settings *settings
 	child->patience = settings->patience;
 	child->on_line = settings->on_line;
 	child->data = settings->data;
-	child->kill_at = MSEC_NEVER;
+	child->kill_at = INSTANT_NEVER;
 	child->watch = loop_watch_readable(settings->loop, fd, on_check_child_readable, child);
 	return child;
 }
@@ -128,18 +128,18 @@ pid_t check_child_pid(const struct check_child *child)
 	return child->pid;
 }
 
-void check_child_terminate(struct check_child *child, msec now)
+void check_child_terminate(struct check_child *child, instant now)
 {
-	child->kill_at = now + child->patience;
+	child->kill_at = instant_add(now, child->patience);
 	child_signal_group(child->pid, SIGTERM);
 }
 
-msec check_child_escalate_signal(struct check_child *child, msec now)
+instant check_child_escalate_signal(struct check_child *child, instant now)
 {
-	if (now < child->kill_at)
+	if (!instant_has_come(child->kill_at, now))
 		return child->kill_at;
 	child_signal_group(child->pid, SIGKILL);
-	return child->kill_at = MSEC_NEVER;
+	return child->kill_at = INSTANT_NEVER;
 }
 
 void check_child_finish(struct check_child *child)

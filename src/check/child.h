@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 #include "io/loop.h"
 
@@ -29,9 +29,9 @@ int check_child_start(const struct check_child_settings *settings, struct check_
 		      struct err *err) MUST_USE;
 pid_t check_child_pid(const struct check_child *child);
 /* Asks it to end (SIGTERM), once. It then has `patience` to exit. */
-void check_child_terminate(struct check_child *child, msec now);
-/* Kills the child if its time has passed. Returns when to call this again; MSEC_NEVER if it was not
- * asked to end, or was killed. */
-msec check_child_escalate_signal(struct check_child *child, msec now);
+void check_child_terminate(struct check_child *child, instant now);
+/* Kills the child if its time has passed. Returns when to call this again; INSTANT_NEVER if it was
+ * not asked to end, or was killed. */
+instant check_child_escalate_signal(struct check_child *child, instant now);
 /* After the child was reaped: passes on the lines left in the pipe, and frees it. NULL is fine. */
 void check_child_finish(struct check_child *child);

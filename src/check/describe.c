@@ -247,7 +247,7 @@ void check_describe_progress(const struct check *check, struct text *text)
 		text_add(text, check_is_over(check) ? "" : "stopping running processes");
 	else if (step == CHECK_STEP_COUNT)
 		return;
-	else if (check->roll_called != MSEC_UNSET)
+	else if (instant_is_set(check->roll_called))
 		text_add(text, "timed out; checking which servers still respond");
 	else {
 		text_addf(text, "%s: ", check_step_words[step]);

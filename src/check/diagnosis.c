@@ -21,7 +21,7 @@ static void blame_failure(struct check *check, enum check_fault_kind kind, enum 
 
 /* A job that ended without a failed replica: it never began, or a user ended it. */
 static void blame_end(struct check *check, enum check_step step, enum check_job job,
-		      const char *what, msec now)
+		      const char *what, instant now)
 {
 	const struct check_job_record *record = &check->jobs[job];
 
@@ -41,7 +41,7 @@ static enum check_fault_kind kind_of_servers(const struct check *check)
 	return record->cause ? CHECK_FAULT_SERVER_FAILED : CHECK_FAULT_SERVER_DIED;
 }
 
-void check_diagnose_servers(struct check *check, enum check_step step, msec now)
+void check_diagnose_servers(struct check *check, enum check_step step, instant now)
 {
 	const struct check_job_record *record = &check->jobs[CHECK_SERVERS_JOB];
 
@@ -57,7 +57,7 @@ void check_revise_cause(struct check *check)
 	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];
 	enum check_step step = check->fault->step;
 
-	if (!servers->failure || servers->failed_at > check->fault->time)
+	if (!servers->failure || instant_is_before(check->fault->time, servers->failed_at))
 		return;
 	check->fault = NULL;
 	check_diagnose_servers(check, step, servers->failed_at);
@@ -73,7 +73,7 @@ static enum check_fault_kind kind_of_stage(const char *stage)
 }
 
 /* "ps-1 cannot reach worker-0 (127.0.0.1:2222): connection refused" */
-bool check_diagnose_network(struct check *check, msec now)
+bool check_diagnose_network(struct check *check, instant now)
 {
 	size_t count;
 	const struct check_pair *pair = check_network_failed(&check->network, &count);
@@ -97,7 +97,7 @@ bool check_diagnose_network(struct check *check, msec now)
 
 /* The probe. */
 
-bool check_diagnose_size(struct check *check, msec now)
+bool check_diagnose_size(struct check *check, instant now)
 {
 	int there = check_count_workers(check);
 
@@ -122,7 +122,7 @@ static enum check_fault_kind kind_of_code(const char *code)
 		       : CHECK_FAULT_PROBE;
 }
 
-void check_diagnose_probe(struct check *check, enum check_step step, msec now)
+void check_diagnose_probe(struct check *check, enum check_step step, instant now)
 {
 	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
 
@@ -141,13 +141,13 @@ void check_diagnose_probe(struct check *check, enum check_step step, msec now)
 /* Paused processes. */
 
 static void blame_stopped_process(struct check *check, enum check_fault_kind kind,
-				  enum check_step step, const char *name, msec now)
+				  enum check_step step, const char *name, instant now)
 {
 	check_set_cause(check, kind, step, name, now,
 			"%s did not answer: its process is stopped (SIGSTOP)", name);
 }
 
-static bool blame_stopped_server(struct check *check, enum check_step step, msec now)
+static bool blame_stopped_server(struct check *check, enum check_step step, instant now)
 {
 	for (size_t i = 0; i < check->n_tasks; i++) {
 		if (!check->tasks[i].is_stopped)
@@ -162,7 +162,7 @@ static bool blame_stopped_server(struct check *check, enum check_step step, msec
 }
 
 /* A paused process explains every silence. */
-static bool blame_stopped(struct check *check, enum check_step step, msec now)
+static bool blame_stopped(struct check *check, enum check_step step, instant now)
 {
 	if (blame_stopped_server(check, step, now))
 		return true;
@@ -210,7 +210,7 @@ static enum check_fault_kind kind_of_process(const struct check *check, const ch
 	return CHECK_FAULT_SERVER_DIED;
 }
 
-static void blame_trainers(struct check *check, enum check_step step, msec now)
+static void blame_trainers(struct check *check, enum check_step step, instant now)
 {
 	const struct check_job_record *model = &check->jobs[CHECK_MODEL_JOB];
 	const struct check_trainer *trainer = find_complaint(check);
@@ -238,7 +238,7 @@ static void add_untrained(const struct check *check, struct check_names *names)
 			check_names_add(names, check->trainers[i].name);
 }
 
-void check_diagnose_training(struct check *check, msec now)
+void check_diagnose_training(struct check *check, instant now)
 {
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
@@ -258,7 +258,7 @@ bool check_result_is_judged(const struct check *check)
 	return !json_is(json_get(check->figures, "bound"), JSON_NULL);
 }
 
-bool check_diagnose_result(struct check *check, msec now)
+bool check_diagnose_result(struct check *check, instant now)
 {
 	double loss = json_as_real(json_get(check->figures, "crossEntropy"), -1);
 	double bound = json_as_real(json_get(check->figures, "bound"),
@@ -292,7 +292,7 @@ static const char *waiting_reason_of_servers(const struct check *check, enum che
 }
 
 static void blame_silent_tasks(struct check *check, enum check_step step, check_task_fn did,
-			       const char *did_not, const char *time, msec now)
+			       const char *did_not, const char *time, instant now)
 {
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
@@ -305,7 +305,7 @@ static void blame_silent_tasks(struct check *check, enum check_step step, check_
 			did_not, time, obstacle ? ": " : "", obstacle ? obstacle : "");
 }
 
-static void blame_silent_network(struct check *check, const char *time, msec now)
+static void blame_silent_network(struct check *check, const char *time, instant now)
 {
 	for (size_t i = 0; i < check->n_tasks; i++)
 		for (size_t k = 0; k < check->n_tasks; k++)
@@ -320,13 +320,13 @@ static void blame_silent_network(struct check *check, const char *time, msec now
 }
 
 /* Blames the tasks that did not answer the roll call. */
-static void blame_absent(struct check *check, enum check_step step, const char *time, msec now)
+static void blame_absent(struct check *check, enum check_step step, const char *time, instant now)
 {
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
 
 	check_names_add_others(&names, check, check_task_has_answered);
-	if (check->roll_called == MSEC_UNSET || names.count == 0)
+	if (!instant_is_set(check->roll_called) || names.count == 0)
 		return;
 	check_names_write(&names, &text);
 	check_set_cause(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
@@ -337,7 +337,7 @@ static void blame_absent(struct check *check, enum check_step step, const char *
 }
 
 static void blame_silent_trainers(struct check *check, enum check_step step, const char *time,
-				  msec now)
+				  instant now)
 {
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
@@ -354,7 +354,7 @@ static void blame_silent_trainers(struct check *check, enum check_step step, con
 			text_of(&text));
 }
 
-void check_diagnose_silence(struct check *check, enum check_step step, msec now)
+void check_diagnose_silence(struct check *check, enum check_step step, instant now)
 {
 	struct text time CLEANUP(text_done) = {0};
 

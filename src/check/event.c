@@ -356,12 +356,18 @@ static bool has_role(const struct failure *failure)
 	return failure->role && failure->role[0];
 }
 
+/* The job's status has times of the wall clock. */
+static instant check_instant_of(const struct check *check, msec time)
+{
+	return instant_add(check->started, time - check->began);
+}
+
 static void store_check_failure(struct check *check, struct check_job_record *record,
 				const struct failure *failure)
 {
 	record->failure =
 		check_copy_words(check, failure->message ? failure->message : failure->reason);
-	record->failed_at = failure->time;
+	record->failed_at = check_instant_of(check, failure->time);
 	if (!has_role(failure))
 		return;
 	record->failed = arena_format(check->arena, "%s-%d", failure->role, failure->index);
@@ -381,7 +387,7 @@ static void store_early_replica_exit(struct check *check, struct check_job_recor
 		record->failed = arena_format(check->arena, "%s-%d", replica->role, replica->index);
 		record->failure =
 			arena_format(check->arena, "%s was stopped from outside", record->failed);
-		record->failed_at = replica->end_time;
+		record->failed_at = check_instant_of(check, replica->end_time);
 	}
 }
 

@@ -2,9 +2,9 @@
  * Only check/check* writes here; reports read. */
 #pragma once
 
+#include "base/instant.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/msec.h"
 #include "base/own.h"
 #include "check/network.h"
 #include "check/server.h"
@@ -110,7 +110,7 @@ enum check_job {
 
 struct check_step_record {
 	enum check_state state;
-	msec started, ended; /* MSEC_UNSET: not yet */
+	instant started, ended; /* INSTANT_UNSET: not yet */
 };
 
 /* One TensorFlow server. */
@@ -147,7 +147,7 @@ struct check_job_record {
 	const char *failed; /* "ps-1"; NULL: the whole job */
 	const char *cause; /* the failed replica's last output; or NULL */
 	bool could_not_start; /* the failed replica's program does not exist, or cannot run */
-	msec failed_at;
+	instant failed_at;
 };
 
 /* The kind of error: determines the advice and the exit code. */
@@ -181,14 +181,15 @@ struct check_fault {
 	const char *message; /* "ps-1 cannot reach worker-0 (127.0.0.1:2222): connection refused" */
 	const char *job; /* the job whose log tells more; or NULL */
 	bool is_of_task; /* the job has a replica of the task's name */
-	msec time;
+	instant time;
 };
 
 struct check {
 	struct check_request request; /* its texts are borrowed */
 	struct arena *arena; /* of all texts below */
 	enum check_result result;
-	msec started, ended;
+	msec began; /* when it started, by the wall clock */
+	instant started, ended;
 	int signal; /* the signal that interrupted it */
 	struct check_step_record steps[CHECK_STEP_COUNT];
 	struct check_job_record jobs[CHECK_JOB_COUNT];
@@ -198,7 +199,7 @@ struct check {
 	struct check_task *tasks;
 	size_t n_tasks, tasks_capacity;
 	struct check_network network;
-	msec network_started, network_ended; /* times of the first and last event about it */
+	instant network_started, network_ended; /* times of the first and last event about it */
 	int n_workers; /* number of training workers; known when training begins */
 	struct check_trainer *trainers;
 	size_t n_trainers;
@@ -209,7 +210,7 @@ struct check {
 	size_t n_events; /* number of events received */
 	struct json *figures; /* the model's "result" event; or NULL */
 
-	msec roll_called; /* when the roll call was requested; MSEC_UNSET: it was not */
+	instant roll_called; /* when the roll call was requested; INSTANT_UNSET: it was not */
 	struct check_fault *fault; /* NULL: none so far */
 	/* The probe's first error. */
 	const char *probe_error_task, *probe_error_code, *probe_error;

@@ -124,7 +124,7 @@ void check_fault_set_job(struct check *check, enum check_job job)
 }
 
 void check_set_cause(struct check *check, enum check_fault_kind kind, enum check_step step,
-		     const char *task, msec now, const char *format, ...)
+		     const char *task, instant now, const char *format, ...)
 {
 	va_list values;
 

@@ -6,7 +6,7 @@
 /* Sets the fault; later calls have no effect. The job whose log tells more is the one that the step
  * needs, until check_fault_set_job names another. */
 void check_set_cause(struct check *check, enum check_fault_kind kind, enum check_step step,
-		     const char *task, msec now, const char *format, ...) PRINTF_LIKE(6, 7);
+		     const char *task, instant now, const char *format, ...) PRINTF_LIKE(6, 7);
 void check_fault_set_job(struct check *check, enum check_job job);
 
 const char *check_fault_word(enum check_fault_kind kind); /* "ServerDied" */

@@ -73,7 +73,7 @@ static void on_line(const char *line, size_t len, void *data)
 {
 	struct job_child *child = data;
 
-	check_add_line(child->jobs->check, child->job, line, len, loop_now());
+	check_add_line(child->jobs->check, child->job, line, len, loop_monotonic_now());
 	notify_check_news(child->jobs);
 }
 
@@ -81,7 +81,7 @@ static void report_check_start_failed(struct job_child *child, const struct err 
 {
 	struct check_jobs *jobs = child->jobs;
 	char *line CLEANUP(mem_free_text) = mem_format("muster: %s", err->text);
-	msec now = loop_now();
+	instant now = loop_monotonic_now();
 
 	check_add_line(jobs->check, child->job, line, strlen(line), now);
 	check_job_ended(jobs->check, child->job, EXIT_INTERNAL, NULL, now);
@@ -117,7 +117,7 @@ static void start_job(struct job_child *child)
 	char *models CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 
-	check_job_started(check, child->job, loop_now());
+	check_job_started(check, child->job, loop_monotonic_now());
 	if (child->job == CHECK_MODEL_JOB &&
 	    check_models_install(jobs->settings.state_folder, &models, &err) < 0) {
 		report_check_start_failed(child, &err);
@@ -176,7 +176,7 @@ static void ask_to_end(struct job_child *child)
 	if (child->follows && !is_on_cluster(child->jobs))
 		end_in_background(child->jobs, child->job);
 	else
-		check_child_terminate(child->child, loop_now());
+		check_child_terminate(child->child, loop_monotonic_now());
 }
 
 /* Reads the status of a job's record; false: none (yet). */
@@ -198,7 +198,7 @@ static void end_job(struct job_child *child, int exit_code)
 	bool has_status = read_check_job_status(jobs, child->job, arena, &status);
 
 	check_job_ended(jobs->check, child->job, exit_code, has_status ? &status : NULL,
-			loop_now());
+			loop_monotonic_now());
 }
 
 static struct job_child *find_child(struct check_jobs *jobs, pid_t pid)
@@ -260,14 +260,14 @@ void check_jobs_serve(struct check_jobs *jobs)
 	}
 }
 
-msec check_jobs_escalate_signal(struct check_jobs *jobs, msec now)
+instant check_jobs_escalate_signal(struct check_jobs *jobs, instant now)
 {
-	msec wake_at = MSEC_NEVER;
+	instant wake_at = INSTANT_NEVER;
 
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
 		if (jobs->children[job].child)
-			wake_at = msec_min(wake_at, check_child_escalate_signal(
-							    jobs->children[job].child, now));
+			wake_at = instant_min(wake_at, check_child_escalate_signal(
+							       jobs->children[job].child, now));
 	return wake_at;
 }
 

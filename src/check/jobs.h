@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 #include "check/facts.h"
 #include "io/loop.h"
@@ -28,8 +28,8 @@ void check_jobs_free(struct check_jobs *jobs);
 /* Starts the wanted jobs and asks the others to end. */
 void check_jobs_serve(struct check_jobs *jobs);
 /* Kills the children that were asked to end and whose time has passed. Returns when to call this
- * again (MSEC_NEVER: no need). */
-msec check_jobs_escalate_signal(struct check_jobs *jobs, msec now);
+ * again (INSTANT_NEVER: no need). */
+instant check_jobs_escalate_signal(struct check_jobs *jobs, instant now);
 /* Reaps the children that have ended (SIGCHLD). */
 void check_jobs_reap(struct check_jobs *jobs);
 void check_jobs_kill(struct check_jobs *jobs);

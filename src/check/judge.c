@@ -10,7 +10,7 @@ static bool all_are(const struct check *check, check_task_fn is_so)
 	return check->n_tasks > 0 && check_count_tasks(check, is_so) == check->n_tasks;
 }
 
-static enum check_state evaluate_server_step(struct check *check, msec now)
+static enum check_state evaluate_server_step(struct check *check, instant now)
 {
 	(void) now;
 	return all_are(check, check_task_serves) ? CHECK_PASSED : CHECK_RUNNING;
@@ -24,7 +24,7 @@ static size_t count_ways(const struct check *check)
 	return check->n_tasks * (check->n_tasks - 1);
 }
 
-static enum check_state evaluate_network_step(struct check *check, msec now)
+static enum check_state evaluate_network_step(struct check *check, instant now)
 {
 	if (check->network.count < count_ways(check))
 		return CHECK_RUNNING;
@@ -37,7 +37,7 @@ static bool has_device_error(const struct check *check)
 }
 
 /* The number of a remote cluster's tasks is known once the list is complete. */
-static enum check_state evaluate_device_step(struct check *check, msec now)
+static enum check_state evaluate_device_step(struct check *check, instant now)
 {
 	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
 	bool any_has_run = check_count_tasks(check, check_task_has_run) > 0;
@@ -51,7 +51,7 @@ static enum check_state evaluate_device_step(struct check *check, msec now)
 	return CHECK_FAILED;
 }
 
-static enum check_state evaluate_session_step(struct check *check, msec now)
+static enum check_state evaluate_session_step(struct check *check, instant now)
 {
 	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
 
@@ -71,7 +71,7 @@ static bool all_have_trained(const struct check *check)
 	return true;
 }
 
-static enum check_state evaluate_training_step(struct check *check, msec now)
+static enum check_state evaluate_training_step(struct check *check, instant now)
 {
 	if (all_have_trained(check))
 		return CHECK_PASSED;
@@ -81,7 +81,7 @@ static enum check_state evaluate_training_step(struct check *check, msec now)
 	return CHECK_FAILED;
 }
 
-static enum check_state evaluate_result_step(struct check *check, msec now)
+static enum check_state evaluate_result_step(struct check *check, instant now)
 {
 	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
 		return CHECK_RUNNING;
@@ -91,7 +91,7 @@ static enum check_state evaluate_result_step(struct check *check, msec now)
 }
 
 /* Library and data are recorded, not evaluated. */
-static enum check_state evaluate_check_step(struct check *check, enum check_step step, msec now)
+static enum check_state evaluate_check_step(struct check *check, enum check_step step, instant now)
 {
 	switch (step) {
 	case CHECK_SERVERS:
@@ -138,31 +138,32 @@ static bool is_roll_call_due(const struct check *check, enum check_step step)
 }
 
 /* The time of a step has passed. */
-static enum check_state time_out_check_step(struct check *check, enum check_step step, msec now)
+static enum check_state time_out_check_step(struct check *check, enum check_step step, instant now)
 {
 	check_diagnose_silence(check, step, now);
 	return CHECK_FAILED;
 }
 
 /* The model is stopped meanwhile, so its end has no meaning. */
-static enum check_state evaluate_roll_call(struct check *check, enum check_step step, msec now)
+static enum check_state evaluate_roll_call(struct check *check, enum check_step step, instant now)
 {
-	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended || now >= check_wake_at(check))
+	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended ||
+	    instant_has_come(check_wake_at(check), now))
 		return time_out_check_step(check, step, now);
 	return CHECK_RUNNING;
 }
 
-enum check_state check_judge(struct check *check, enum check_step step, msec now)
+enum check_state check_judge(struct check *check, enum check_step step, instant now)
 {
 	if (have_servers_ended(check)) {
 		check_diagnose_servers(check, step, now);
 		return CHECK_FAILED;
 	}
-	if (check->roll_called != MSEC_UNSET)
+	if (instant_is_set(check->roll_called))
 		return evaluate_roll_call(check, step, now);
 	enum check_state state = evaluate_check_step(check, step, now);
 
-	if (state != CHECK_RUNNING || now < check_wake_at(check))
+	if (state != CHECK_RUNNING || !instant_has_come(check_wake_at(check), now))
 		return state;
 	if (!is_roll_call_due(check, step))
 		return time_out_check_step(check, step, now);
@@ -208,7 +209,7 @@ static bool wants_model(const struct check *check)
 	if (check_model_brings_servers(check->request.model) && servers->has_started &&
 	    !servers->has_ended)
 		return false;
-	if (check->roll_called != MSEC_UNSET)
+	if (instant_is_set(check->roll_called))
 		return false;
 	return is_under_way(check, CHECK_TRAINING) || is_under_way(check, CHECK_RESULT);
 }
@@ -223,7 +224,7 @@ bool check_wants(const struct check *check, enum check_job job)
 	case CHECK_MODEL_JOB:
 		return wants_model(check);
 	case CHECK_ROLL_CALL_JOB:
-		return check->result == CHECK_OPEN && check->roll_called != MSEC_UNSET;
+		return check->result == CHECK_OPEN && instant_is_set(check->roll_called);
 	case CHECK_JOB_COUNT:
 		break;
 	}
@@ -240,15 +241,15 @@ bool check_suspects(const struct check *check)
 	return false;
 }
 
-msec check_wake_at(const struct check *check)
+instant check_wake_at(const struct check *check)
 {
 	enum check_step step = check_current_step(check);
 
 	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
-		return MSEC_NEVER;
-	if (check->roll_called != MSEC_UNSET)
-		return check->roll_called + ROLL_CALL_TIMEOUT;
-	return check->steps[step].started + check->request.timeout;
+		return INSTANT_NEVER;
+	if (instant_is_set(check->roll_called))
+		return instant_add(check->roll_called, ROLL_CALL_TIMEOUT);
+	return instant_add(check->steps[step].started, check->request.timeout);
 }
 
 bool check_is_over(const struct check *check)

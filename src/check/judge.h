@@ -9,8 +9,8 @@
 bool check_wants(const struct check *check, enum check_job job);
 /* Whether a process reported a silence: look for paused processes before the jobs are ended. */
 bool check_suspects(const struct check *check);
-/* When to look again; MSEC_NEVER: only after an event. */
-msec check_wake_at(const struct check *check);
+/* When to look again; INSTANT_NEVER: only after an event. */
+instant check_wake_at(const struct check *check);
 /* Whether the result is known and no job is running (except servers that stay after
  * --setup-only). */
 bool check_is_over(const struct check *check);
@@ -19,4 +19,4 @@ enum check_step check_current_step(const struct check *check);
 
 /* Returns passed, failed (then the check's fault is set) or still running. The end of servers ends
  * every step that needs them, and so does the step's time limit. */
-enum check_state check_judge(struct check *check, enum check_step step, msec now) MUST_USE;
+enum check_state check_judge(struct check *check, enum check_step step, instant now) MUST_USE;

@@ -41,9 +41,9 @@ static void probe_done(struct probe *probe)
 	arena_free(probe->arena);
 }
 
-static double seconds_since(msec start)
+static double seconds_since(instant start)
 {
-	return (double) (loop_monotonic_now() - start) / (double) MSEC_PER_SECOND;
+	return (double) instant_since(start, loop_monotonic_now()) / (double) MSEC_PER_SECOND;
 }
 
 static void report_probe_failure(struct probe *probe, enum probe_step step,
@@ -99,7 +99,7 @@ static void list_devices(struct probe *probe, struct trial *trial)
 	};
 	struct session *session CLEANUP(session_cleanup) = NULL;
 	const struct session_device *devices;
-	msec start = loop_monotonic_now();
+	instant start = loop_monotonic_now();
 	struct err err = {0};
 	size_t count;
 
@@ -117,7 +117,7 @@ static void list_devices(struct probe *probe, struct trial *trial)
 
 static void run_operations(struct probe *probe, struct trial *trial)
 {
-	msec start = loop_monotonic_now();
+	instant start = loop_monotonic_now();
 	struct err err = {0};
 
 	if (!trial->session)

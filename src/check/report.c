@@ -22,8 +22,8 @@ static struct json *write_step(const struct check *check, enum check_step step)
 	check_describe_step(check, step, &message);
 	json_set_string(object, "name", check_step_words[step]);
 	json_set_string(object, "state", check_state_words[record->state]);
-	if (record->ended != MSEC_UNSET && record->started != MSEC_UNSET)
-		set_seconds(object, "seconds", record->ended - record->started);
+	if (instant_is_set(record->ended) && instant_is_set(record->started))
+		set_seconds(object, "seconds", instant_since(record->started, record->ended));
 	json_set_string(object, "message", text_of(&message));
 	return object;
 }
@@ -156,7 +156,7 @@ struct json *check_write_json(const struct check *check)
 
 	json_set_string(object, "result", check_result_words[check->result]);
 	set_request(object, &check->request);
-	set_seconds(object, "seconds", check->ended - check->started);
+	set_seconds(object, "seconds", instant_since(check->started, check->ended));
 	json_set(object, "steps", write_steps(check));
 	json_set(object, "servers", write_servers(check));
 	json_set(object, "network", write_network(check));
@@ -218,7 +218,7 @@ static void add_test_case(const struct check *check, enum check_step step, struc
 	check_describe_step(check, step, &message);
 	text_addf(text, "    <testcase classname=\"muster.check\" name=\"%s\" time=\"%.3f\">\n",
 		  check_step_words[step],
-		  is_taken ? seconds_of(record->ended - record->started) : 0.0);
+		  is_taken ? seconds_of(instant_since(record->started, record->ended)) : 0.0);
 	if (record->state == CHECK_FAILED) {
 		add_failure_element(check, text);
 	} else if (is_taken) {
@@ -247,7 +247,7 @@ static void add_counts(const struct check *check, struct text *text)
 {
 	text_addf(text, " tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" time=\"%.3f\"",
 		  CHECK_STEP_COUNT, check->fault ? 1 : 0, count_untaken(check),
-		  seconds_of(check->ended - check->started));
+		  seconds_of(instant_since(check->started, check->ended)));
 }
 
 void check_write_junit(const struct check *check, struct text *text)
@@ -255,7 +255,7 @@ void check_write_junit(const struct check *check, struct text *text)
 	text_add(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
 	add_counts(check, text);
 	text_add(text, ">\n  <testsuite name=\"muster check\" timestamp=\"");
-	text_add_time(text, check->started);
+	text_add_time(text, check->began);
 	text_add_char(text, '"');
 	add_counts(check, text);
 	text_add(text, ">\n");

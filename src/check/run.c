@@ -28,7 +28,7 @@ struct check_supervision {
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
 	struct loop_watch *signals[5];
-	msec interrupted_at; /* by the monotonic clock; 0: not yet */
+	instant interrupted_at; /* INSTANT_UNSET: not yet */
 	bool has_news; /* since the wishes were last executed */
 	bool is_reported;
 	int exit_code;
@@ -40,7 +40,7 @@ static void on_check_news(void *data)
 
 	supervision->has_news = true;
 	if (!supervision->is_reported)
-		loop_timer_arm(supervision->timer, loop_now());
+		loop_timer_arm_after(supervision->timer, 0);
 }
 
 /* Events. */
@@ -58,17 +58,17 @@ static void report(struct check_supervision *supervision)
 
 	supervision->is_reported = true;
 	supervision->exit_code = check_exit_code(check);
-	loop_timer_arm(supervision->timer, MSEC_NEVER);
+	loop_timer_arm(supervision->timer, INSTANT_NEVER);
 	if (check->result == CHECK_GOOD)
 		check_jobs_delete(supervision->jobs);
 	check_console_finish(supervision->console, check, stop_loop, supervision);
 }
 
 /* Before a step is given up, paused processes are recorded: they cannot answer. */
-static void check_step_deadline(struct check_supervision *supervision, msec now)
+static void check_step_deadline(struct check_supervision *supervision, instant now)
 {
 	struct check *check = &supervision->check;
-	bool is_over = now >= check_wake_at(check);
+	bool is_over = instant_has_come(check_wake_at(check), now);
 
 	if (is_over || check_suspects(check))
 		check_jobs_find_stopped(supervision->jobs);
@@ -80,12 +80,12 @@ static void on_check_timer(void *data)
 {
 	struct check_supervision *supervision = data;
 	struct check *check = &supervision->check;
-	msec now = loop_now();
+	instant now = loop_monotonic_now();
 
 	supervision->has_news = false;
 	check_step_deadline(supervision, now);
 	check_jobs_serve(supervision->jobs);
-	msec kill_at = check_jobs_escalate_signal(supervision->jobs, now);
+	instant kill_at = check_jobs_escalate_signal(supervision->jobs, now);
 
 	if (supervision->has_news) {
 		loop_timer_arm(supervision->timer, now);
@@ -93,7 +93,7 @@ static void on_check_timer(void *data)
 		report(supervision);
 	} else {
 		check_console_show(supervision->console, check);
-		loop_timer_arm(supervision->timer, msec_min(kill_at, check_wake_at(check)));
+		loop_timer_arm(supervision->timer, instant_min(kill_at, check_wake_at(check)));
 	}
 }
 
@@ -102,7 +102,7 @@ static void on_check_timer(void *data)
 static void on_check_signal(int number, void *data)
 {
 	struct check_supervision *supervision = data;
-	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
+	instant now = loop_monotonic_now(), before = supervision->interrupted_at;
 
 	if (supervision->is_reported) {
 		/* Only the terminal is still waited for, and a user who asks to stop does not want
@@ -110,12 +110,12 @@ static void on_check_signal(int number, void *data)
 		loop_stop(supervision->loop);
 		return;
 	}
-	if (before && now - before < SAME_KEY_PRESS)
+	if (instant_is_set(before) && instant_since(before, now) < SAME_KEY_PRESS)
 		return;
 	supervision->interrupted_at = now;
-	if (before || number == SIGQUIT)
+	if (instant_is_set(before) || number == SIGQUIT)
 		check_jobs_speed_up(supervision->jobs);
-	check_interrupt(&supervision->check, number, loop_now());
+	check_interrupt(&supervision->check, number, loop_monotonic_now());
 	on_check_news(supervision);
 }
 
@@ -210,9 +210,9 @@ static bool run_library_step(struct check_supervision *supervision)
 	int rc = check_find_library(supervision->settings->request, &what, &err);
 
 	if (rc < 0)
-		check_refuse(&supervision->check, CHECK_LIBRARY, err.text, loop_now());
+		check_refuse(&supervision->check, CHECK_LIBRARY, err.text, loop_monotonic_now());
 	else
-		check_record_library(&supervision->check, text_of(&what), loop_now());
+		check_record_library(&supervision->check, text_of(&what), loop_monotonic_now());
 	return rc == 0;
 }
 
@@ -226,9 +226,9 @@ static bool run_dataset_step(struct check_supervision *supervision)
 	int rc = check_find_data(supervision->settings->request, &what, &err);
 
 	if (rc < 0)
-		check_refuse(&supervision->check, CHECK_DATA, err.text, loop_now());
+		check_refuse(&supervision->check, CHECK_DATA, err.text, loop_monotonic_now());
 	else
-		check_record_data(&supervision->check, text_of(&what), loop_now());
+		check_record_data(&supervision->check, text_of(&what), loop_monotonic_now());
 	return rc == 0;
 }
 
@@ -236,7 +236,7 @@ static void on_way(const struct json *event, void *data)
 {
 	struct check_supervision *supervision = data;
 
-	check_add_event(&supervision->check, event, loop_now());
+	check_add_event(&supervision->check, event, loop_monotonic_now());
 	on_check_news(supervision);
 }
 
@@ -246,7 +246,7 @@ static int run_own_steps(struct check_supervision *supervision, struct err *err)
 
 	check_console_show(supervision->console, &supervision->check);
 	if (request->is_on_kubernetes) {
-		check_look(&supervision->check, loop_now());
+		check_look(&supervision->check, loop_monotonic_now());
 		return 0;
 	}
 	if (!run_library_step(supervision) || !run_dataset_step(supervision) || !request->is_remote)
@@ -264,7 +264,8 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 		.exit_code = EXIT_FAILED,
 	};
 
-	check_init(&supervision.check, settings->request, loop_now());
+	check_init(&supervision.check, settings->request, loop_monotonic_now());
+	supervision.check.began = loop_now();
 	if (set_up_check_run(&supervision, outer_gone_fd, err) < 0 ||
 	    run_own_steps(&supervision, err) < 0)
 		return err->code;

@@ -59,7 +59,7 @@ static void add_check_step_time(const struct check_step_record *record, struct t
 	struct text time CLEANUP(text_done) = {0};
 
 	if (record->state == CHECK_PASSED || record->state == CHECK_FAILED)
-		check_describe_seconds(record->ended - record->started, &time);
+		check_describe_seconds(instant_since(record->started, record->ended), &time);
 	text_addf(text, " %7s", text_of(&time));
 }
 
@@ -173,7 +173,7 @@ static void add_verdict(const struct check *check, const struct check_style *sty
 	bool is_good = check->result == CHECK_GOOD;
 	struct text time CLEANUP(text_done) = {0};
 
-	check_describe_seconds(check->ended - check->started, &time);
+	check_describe_seconds(instant_since(check->started, check->ended), &time);
 	add_colored(text, is_good ? GREEN : RED, check_result_words[check->result], 0, style);
 	text_addf(text, " %s %s: ", is_good ? "in" : "after", text_of(&time));
 	if (!is_good)

@@ -130,8 +130,8 @@ static void wait_until_settled(struct attachment *attachment)
 	enum watch_end how;
 	struct err err = {0};
 
-	int rc = watch_job(found->client, found->name, loop_now() + SETTLING_TIME, watch_is_over,
-			   NULL, &how, &err);
+	int rc = watch_job(found->client, found->name, loop_instant_after(SETTLING_TIME),
+			   watch_is_over, NULL, &how, &err);
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		output_print_message("%s", err.text);
 	finish_attachment(attachment);

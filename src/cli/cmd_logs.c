@@ -284,7 +284,7 @@ static void end_if_over(struct logs *logs)
  * is cleaned up now. */
 static void wait_until_settled(struct logs *logs)
 {
-	msec until = loop_now() + SETTLING_TIME;
+	instant until = loop_instant_after(SETTLING_TIME);
 	int64_t version = 0, last_version = -1;
 	bool is_gone = false;
 

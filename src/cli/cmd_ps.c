@@ -301,7 +301,7 @@ struct watching {
 	struct folder_watch *folder_watch;
 	bool is_drawn; /* over the last output, on a terminal */
 	bool has_looked;
-	msec next_look;
+	instant next_look;
 	struct rows last;
 	int exit_code;
 };
@@ -362,9 +362,11 @@ static void add_changed(const struct watching *watching, const struct rows *rows
 }
 
 /* Not later than the next poll. */
-static void schedule_job_poll(struct watching *watching, msec at)
+static void schedule_job_poll(struct watching *watching, msec pause)
 {
-	if (at >= watching->next_look)
+	instant at = loop_instant_after(pause);
+
+	if (!instant_is_before(at, watching->next_look))
 		return;
 	watching->next_look = at;
 	loop_timer_arm(watching->timer, at);
@@ -375,7 +377,7 @@ static void poll_listed_jobs(void *data)
 	struct watching *watching = data;
 	struct rows rows = {0};
 
-	watching->next_look = MSEC_NEVER;
+	watching->next_look = INSTANT_NEVER;
 	watching->exit_code = list_all(watching->options, watching->lookup, &rows);
 	if (watching->is_drawn)
 		draw_job_table(watching, &rows);
@@ -387,8 +389,7 @@ static void poll_listed_jobs(void *data)
 	if (watching->exit_code || !output_flush())
 		loop_stop(watching->loop);
 	else
-		schedule_job_poll(watching,
-				  loop_now() + (watching->is_drawn ? MSEC_PER_SECOND : LOOK_AGAIN));
+		schedule_job_poll(watching, watching->is_drawn ? MSEC_PER_SECOND : LOOK_AGAIN);
 }
 
 static void on_job_folder_change(enum folder_news news, const char *file_name, void *data)
@@ -397,7 +398,7 @@ static void on_job_folder_change(enum folder_news news, const char *file_name, v
 
 	(void) news;
 	(void) file_name;
-	schedule_job_poll(watching, loop_now() + SETTLE_DOWN);
+	schedule_job_poll(watching, SETTLE_DOWN);
 }
 
 /* Without it, changes are found by polling. */
@@ -418,7 +419,7 @@ static int watch_job_list(const struct options *options)
 	struct watching watching CLEANUP(watching_done) = {
 		.options = options,
 		.lookup = lookup_new(options),
-		.next_look = MSEC_NEVER,
+		.next_look = INSTANT_NEVER,
 		.is_drawn = terminal_understands_escapes(STDOUT_FILENO),
 	};
 	const char *format = option_text(options, "output");
@@ -435,7 +436,7 @@ static int watch_job_list(const struct options *options)
 		return output_fail(&err);
 	watching.timer = loop_new_timer(watching.loop, poll_listed_jobs, &watching);
 	watch_store(&watching);
-	schedule_job_poll(&watching, loop_now());
+	schedule_job_poll(&watching, 0);
 	loop_run(watching.loop);
 	return watching.exit_code;
 }

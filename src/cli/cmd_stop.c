@@ -91,7 +91,8 @@ static int wait_for_stopped_job(const struct options *options, const struct foun
 {
 	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};
 	enum watch_end end;
-	int rc = watch_job(job->client, job->name, MSEC_NEVER, show_progress, &progress, &end, err);
+	int rc = watch_job(job->client, job->name, INSTANT_NEVER, show_progress, &progress, &end,
+			   err);
 
 	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unsupervised)
 		rc = begin_stop(options, job, err);

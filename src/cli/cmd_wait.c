@@ -65,7 +65,7 @@ static int report_wait_failure(const struct err *err)
 	return EXIT_INTERNAL;
 }
 
-static int wait_for_job(const struct found_job *job, msec until)
+static int wait_for_job(const struct found_job *job, instant until)
 {
 	struct err err = {0};
 	struct sight sight = {.job = job, .exit_code = -1};
@@ -78,7 +78,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 		return sight.exit_code;
 	case WATCH_OVERDUE:
 		/* Or it has finished, and no process is left that would update its record. */
-		if (sight.exit_code >= 0 && loop_now() < until)
+		if (sight.exit_code >= 0 && !loop_has_come(until))
 			return sight.exit_code;
 		output_print_message("job '%s' has not ended yet", job->name);
 		return EXIT_OVERDUE;
@@ -109,7 +109,7 @@ static int wait_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	msec timeout = option_duration(options, "timeout", -1);
-	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
+	instant until = loop_instant_after(timeout < 0 ? MSEC_NEVER : timeout);
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
 	struct found_job *jobs CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*jobs));

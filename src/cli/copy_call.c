@@ -26,7 +26,7 @@ struct copy_progress {
 	struct loop_watch *timer;
 	uint64_t (*count_bytes)(void *data);
 	void *data;
-	msec started; /* monotonic */
+	instant started;
 	bool is_shown;
 };
 
@@ -34,14 +34,14 @@ static void print_copy_progress(void *data)
 {
 	struct copy_progress *progress = data;
 	uint64_t bytes = progress->count_bytes(progress->data);
-	msec taken = loop_monotonic_now() - progress->started;
+	msec taken = instant_since(progress->started, loop_monotonic_now());
 	char *amount CLEANUP(mem_free_text) = amount_of_bytes(bytes);
 	char *rate CLEANUP(mem_free_text) = amount_of_bytes(
 		(uint64_t) ((double) bytes * MSEC_PER_SECOND / (double) (taken > 0 ? taken : 1)));
 
 	fprintf(stderr, CLEAR "%s, %s/s", amount, rate);
 	progress->is_shown = true;
-	loop_timer_arm(progress->timer, loop_now() + STEP);
+	loop_timer_arm_after(progress->timer, STEP);
 }
 
 /* `count_bytes` returns the number of bytes copied so far. */
@@ -55,7 +55,7 @@ static struct copy_progress *copy_progress_new(struct loop *loop,
 	progress->started = loop_monotonic_now();
 	if (isatty(STDERR_FILENO) && terminal_understands_escapes(STDERR_FILENO)) {
 		progress->timer = loop_new_timer(loop, print_copy_progress, progress);
-		loop_timer_arm(progress->timer, loop_now() + BEGINNING);
+		loop_timer_arm_after(progress->timer, BEGINNING);
 	}
 	return progress;
 }

@@ -396,8 +396,8 @@ static int check_job_exists(struct client *client, const char *name, struct err 
 	bool is_gone = false;
 	int64_t version;
 	/* A record that cannot be read exists, and can be deleted. */
-	int rc = client->functions->wait_for_change(client, name, 0, MSEC_NEVER, &version, &is_gone,
-						    err);
+	int rc = client->functions->wait_for_change(client, name, 0, INSTANT_NEVER, &version,
+						    &is_gone, err);
 
 	return rc == 0 && is_gone ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
 }
@@ -460,7 +460,7 @@ static int find_ended_in(struct lookup *lookup, const char *folder,
 	int rc = cluster_job_record_find_at(folder, at, name, &job, err);
 
 	if (rc == 0)
-		supervisor_wait(job.record.supervisor, loop_now() + SETTLING_TIME);
+		supervisor_wait(job.record.supervisor, loop_instant_after(SETTLING_TIME));
 	if (rc == 0)
 		rc = cluster_job_record_finish(folder, job.record.name, RECONCILE_END_UNKNOWN, why,
 					       err);

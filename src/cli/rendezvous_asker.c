@@ -42,7 +42,7 @@ void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job)
 
 void rendezvous_asker_again(struct rendezvous_asker *asker)
 {
-	loop_timer_arm(asker->timer, loop_now() + (asker->revision ? PAUSE : PERIOD));
+	loop_timer_arm_after(asker->timer, asker->revision ? PAUSE : PERIOD);
 }
 
 void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code)
@@ -75,12 +75,12 @@ static void handle_asker_call_lost(struct rendezvous_asker *asker, const struct 
 		rendezvous_asker_end(asker, output_fail(err));
 		return;
 	}
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 
-	if (asker->lost_at == MSEC_UNSET) {
+	if (!instant_is_set(asker->lost_at)) {
 		output_print_message("%s; muster tries again", err->text);
 		asker->lost_at = now;
-	} else if (asker->patience && now - asker->lost_at >= asker->patience) {
+	} else if (asker->patience && instant_since(asker->lost_at, now) >= asker->patience) {
 		rendezvous_asker_end(asker, output_fail(err));
 		return;
 	}
@@ -99,7 +99,7 @@ static void on_rendezvous_answer(int status, const void *bytes, size_t len, cons
 		return;
 	}
 	asker->has_answer = true;
-	asker->lost_at = MSEC_UNSET;
+	asker->lost_at = INSTANT_UNSET;
 	(void) !json_read(bytes ? bytes : "", len, &answer, NULL);
 	asker->revision = json_as_integer(json_get(answer, "revision"), 0);
 	asker->on_answer(status, answer, asker->data);
@@ -147,7 +147,7 @@ int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *o
 		return exec_kubernetes_program(options);
 	if (start_rendezvous_asker(asker, &err) < 0)
 		return output_fail(&err);
-	loop_timer_arm(asker->timer, loop_now());
+	loop_timer_arm_after(asker->timer, 0);
 	loop_run(asker->loop);
 	return asker->exit_code;
 }

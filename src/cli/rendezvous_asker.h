@@ -29,7 +29,7 @@ struct rendezvous_asker {
 	struct loop_watch *timer;
 	bool has_answer; /* the server has answered once: a loss is reported, and requests are
 			    repeated */
-	msec lost_at; /* monotonic; MSEC_UNSET: the last request was answered */
+	instant lost_at; /* INSTANT_UNSET: the last request was answered */
 	int64_t revision; /* of the last answer; 0: none, or the server does not number its
 			     answers */
 	int exit_code;

@@ -43,7 +43,7 @@ static void viewing_done(struct viewing *viewing)
 
 static void arm_viewing_timer(struct viewing *viewing)
 {
-	loop_timer_arm(viewing->timer, loop_now() + viewing->call->interval);
+	loop_timer_arm_after(viewing->timer, viewing->call->interval);
 }
 
 static void on_viewing_timer(void *data)

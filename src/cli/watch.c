@@ -12,7 +12,7 @@
 struct watch {
 	struct client *client;
 	const char *name;
-	msec until;
+	instant until;
 	msec period; /* the most between two reads; MSEC_NEVER: it is read only after changes */
 	watch_fn fn;
 	void *data;
@@ -47,11 +47,9 @@ static int inspect_watched_job(struct watch *watch, const struct json *job, bool
 }
 
 /* When to read again without a change: at the end of the period, or of the watch. */
-static msec next_watch_poll_time(const struct watch *watch)
+static instant next_watch_poll_time(const struct watch *watch)
 {
-	msec now = loop_now();
-
-	return watch->period < watch->until - now ? now + watch->period : watch->until;
+	return instant_min(watch->until, loop_instant_after(watch->period));
 }
 
 static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, struct err *err)
@@ -62,15 +60,16 @@ static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, stru
 	for (bool is_enough = false; !is_enough;) {
 		struct json *job CLEANUP(json_cleanup) = NULL;
 		int64_t last_version = version;
-		msec look_at = next_watch_poll_time(watch);
+		instant look_at = next_watch_poll_time(watch);
 		bool is_gone = false;
 
 		if (client->functions->wait_for_change(client, watch->name, version, look_at,
 						       &version, &is_gone, err))
 			return err->code;
 		/* Woken early without a new version: no new version will come. */
-		bool is_last = version == last_version &&
-			       (look_at == watch->until || loop_now() < look_at);
+		bool is_last =
+			version == last_version &&
+			(!instant_is_before(look_at, watch->until) || !loop_has_come(look_at));
 		int rc = is_gone ? ERR_NOT_FOUND
 				 : client->functions->get(client, watch->name, &job, err);
 
@@ -91,7 +90,7 @@ static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, stru
 	return 0;
 }
 
-int watch_job(struct client *client, const char *name, msec until, watch_fn fn, void *data,
+int watch_job(struct client *client, const char *name, instant until, watch_fn fn, void *data,
 	      enum watch_end *ret_end, struct err *err)
 {
 	struct watch watch CLEANUP(watch_done) = {
@@ -112,7 +111,7 @@ int watch_job_often(struct client *client, const char *name, msec period, watch_
 	struct watch watch CLEANUP(watch_done) = {
 		.client = client,
 		.name = name,
-		.until = MSEC_NEVER,
+		.until = INSTANT_NEVER,
 		.period = period,
 		.fn = fn,
 		.data = data,

@@ -22,7 +22,7 @@ enum watch_end {
 
 /* Calls `fn` with the present job, and again after each change, until the moment `until` at the
  * latest (MSEC_NEVER: no limit). ERR_NOT_FOUND when there is no such job at the start. */
-int watch_job(struct client *client, const char *name, msec until, watch_fn fn, void *data,
+int watch_job(struct client *client, const char *name, instant until, watch_fn fn, void *data,
 	      enum watch_end *ret_end, struct err *err) MUST_USE;
 /* The same without a limit. `fn` is also called when nothing has changed for a `period`
  * (MSEC_NEVER: it is not), so that durations on the screen advance. */

@@ -283,6 +283,7 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 	pending->end_grace = grace;
 	pending->is_removed = action->type == ACTION_REMOVE;
 	pending->is_held = holds;
+	pending->held_until = loop_instant_after(grace);
 	pending->end_waits =
 		!holds && pending->is_removed && kube_backend_is_read(backend, pod_name, pod->uid);
 	if (holds)

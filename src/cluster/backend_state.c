@@ -139,7 +139,7 @@ bool kube_backend_is_live(const struct kube_backend *backend, const struct pendi
 bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending)
 {
 	return pending->is_held && !pending->is_deaf && kube_backend_is_live(backend, pending) &&
-	       loop_now() < pending->kill_at;
+	       !loop_has_come(pending->held_until);
 }
 
 bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name, const char *uid)
@@ -153,51 +153,51 @@ bool prerequisite_is_called(const struct prerequisite *prerequisite)
 	return prerequisite->call || prerequisite->slot.limiter;
 }
 
-static msec prerequisite_due_at(const struct prerequisite *prerequisite)
+static instant prerequisite_due_at(const struct prerequisite *prerequisite)
 {
 	return prerequisite->is_refused && !prerequisite_is_called(prerequisite)
 		       ? prerequisite->again_at
-		       : MSEC_NEVER;
+		       : INSTANT_NEVER;
 }
 
-static msec start_due_at(const struct kube_backend *backend, const struct pending *pending)
+static instant start_due_at(const struct kube_backend *backend, const struct pending *pending)
 {
 	if (pending->start != PENDING_START_REFUSED)
-		return MSEC_NEVER;
+		return INSTANT_NEVER;
 	return circuit_breaker_is_open(&backend->starts)
-		       ? msec_max(backend->starts.again_at, pending->again_at)
+		       ? instant_max(backend->starts.again_at, pending->again_at)
 		       : pending->again_at;
 }
 
-static msec end_due_at(const struct kube_backend *backend, const struct pending *pending)
+static instant end_due_at(const struct kube_backend *backend, const struct pending *pending)
 {
 	if (pending->is_end_put_off)
 		return backend->ends.again_at;
 	return kube_backend_is_waited_for(backend, pending)
-		       ? msec_min(pending->kill_at, pending->tell_at)
-		       : MSEC_NEVER;
+		       ? instant_min(pending->held_until, pending->tell_at)
+		       : INSTANT_NEVER;
 }
 
 void kube_backend_wake(struct kube_backend *backend)
 {
-	msec soonest = MSEC_NEVER;
+	instant soonest = INSTANT_NEVER;
 
 	for (size_t i = 0; i < backend->n_prerequisites; i++)
-		soonest = msec_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
+		soonest = instant_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		const struct pending *pending = backend->pending.entries[i];
 
-		soonest = msec_min(soonest, start_due_at(backend, pending));
-		soonest = msec_min(soonest, end_due_at(backend, pending));
+		soonest = instant_min(soonest, start_due_at(backend, pending));
+		soonest = instant_min(soonest, end_due_at(backend, pending));
 	}
 	loop_timer_arm(backend->timer, soonest);
 }
 
-msec kube_backend_backoff(int n_refusals)
+instant kube_backend_next_try(int n_refusals)
 {
 	msec pause = backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, n_refusals + 1);
 
-	return backoff_spread(pause, 0.5, kube_jitter());
+	return loop_instant_after(backoff_spread(pause, 0.5, kube_jitter()));
 }
 
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker)
@@ -217,7 +217,7 @@ void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, con
 
 void circuit_breaker_probe(struct circuit_breaker *breaker)
 {
-	breaker->again_at = loop_now() + kube_backend_backoff(breaker->n_refusals++);
+	breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
 }
 
 void circuit_breaker_reset(struct circuit_breaker *breaker)

@@ -28,7 +28,7 @@
  * ever. */
 struct circuit_breaker {
 	int n_refusals; /* in a row; 0: calls are allowed */
-	msec again_at; /* when the next call may probe */
+	instant again_at; /* when the next call may probe */
 	const char *word; /* reason of the last refusal, */
 	char *why; /* and its sentence */
 };
@@ -95,7 +95,7 @@ struct prerequisite {
 	bool is_made; /* the call was answered; the cache may not show the object yet */
 	int64_t made_version; /* its resourceVersion then */
 	bool is_refused; /* until `again_at`, when it is tried again */
-	msec again_at;
+	instant again_at;
 	int n_refusals; /* in a row */
 	bool is_ending; /* `call` is its deletion */
 	bool is_unwanted; /* the replica has no address any longer, or the job has no Pods */
@@ -144,9 +144,9 @@ bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_
 void kube_backend_drop_lost(struct kube_backend *backend, struct pending *pending);
 /* Sets the timer to the moment when the next call is due. */
 void kube_backend_wake(struct kube_backend *backend);
-/* The pause before the next try after so many refusals; random, so that calls that wait for one
- * quota are not all repeated at the same time. */
-msec kube_backend_backoff(int n_refusals);
+/* When to try again after so many earlier refusals; random, so that calls that wait for one quota
+ * are not all repeated at the same time. */
+instant kube_backend_next_try(int n_refusals);
 /* While it is open, only the probing call may be made. */
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker);
 void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why);
@@ -192,7 +192,7 @@ void kube_prerequisites_observe_pod(struct kube_backend *backend, const struct j
 				    struct job_pod *pod);
 void kube_prerequisites_create(struct kube_backend *backend); /* the missing ones */
 /* Tries the rejected ones that are due. */
-void kube_prerequisites_try_again(struct kube_backend *backend, msec now);
+void kube_prerequisites_try_again(struct kube_backend *backend, instant now);
 
 /* Reasons that only Events show. */
 /* Either Pod may be NULL. */

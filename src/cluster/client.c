@@ -156,8 +156,9 @@ static bool may_viewed_job_change(const struct job_view *view)
 
 /* A waiting command must see how the job finished, although its record is deleted right after that:
  * an unreported record is reported before its deletion. */
-static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
-				int64_t *ret_version, bool *ret_is_gone, struct err *err)
+static int kube_wait_for_change(struct client *base, const char *name, int64_t version,
+				instant until, int64_t *ret_version, bool *ret_is_gone,
+				struct err *err)
 {
 	struct client_kube *client = kube_client_of(base);
 	struct job_view *view;
@@ -355,7 +356,7 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	if (rc == ERR_INVALID) /* its supervisor cannot read the record either */
 		return 0;
 	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unsupervised(view))
-		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
+		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
 	return rc;
 }
 
@@ -407,7 +408,7 @@ static int wait_until_empty(struct job_view *view, struct err *err)
 	int rc = job_view_sync(view, err);
 
 	while (rc == 0 && job_view_pod_count(view) > 0)
-		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
+		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
 	return rc;
 }
 
@@ -449,8 +450,7 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	drop_named_job_view(client, name);
 	if (rc < 0)
 		return rc;
-	supervisor_wait(supervisor, loop_now() + LAST_LINES_LIMIT); /* it is still writing its
-								       logs */
+	supervisor_wait(supervisor, loop_instant_after(LAST_LINES_LIMIT)); /* for its last output */
 	return remove_here(client, name, uid, err);
 }
 

@@ -28,7 +28,7 @@ struct client_logs {
 
 static void schedule_logs_callback(struct client_logs *logs)
 {
-	loop_timer_arm(logs->timer, loop_now());
+	loop_timer_arm_after(logs->timer, 0);
 }
 
 /* An active job may print more, if more is wanted. */

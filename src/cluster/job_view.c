@@ -244,14 +244,14 @@ static void on_job_view_timer(void *data)
 	wake(data);
 }
 
-int job_view_wait(struct job_view *view, int64_t change, msec until, struct err *err)
+int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
 	struct loop_watch *timer = loop_new_timer(view->settings.loop, on_job_view_timer, view);
 
 	loop_timer_arm(timer, until);
 	view->is_waiting = true;
 	while (!view->err.code && (view->n_changes <= change || !is_synced(view)) &&
-	       loop_now() < until)
+	       !loop_has_come(until))
 		loop_run(view->settings.loop);
 	view->is_waiting = false;
 	loop_watch_free(timer);
@@ -260,7 +260,7 @@ int job_view_wait(struct job_view *view, int64_t change, msec until, struct err 
 
 int job_view_sync(struct job_view *view, struct err *err)
 {
-	return job_view_wait(view, 0, MSEC_NEVER, err);
+	return job_view_wait(view, 0, INSTANT_NEVER, err);
 }
 
 /* Present state. */

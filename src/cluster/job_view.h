@@ -42,7 +42,7 @@ int job_view_sync(struct job_view *view, struct err *err) MUST_USE;
 /* As job_view_sync; then waits until the view has changed after `change`, a number of
  * job_view_change, or until `until`. Once all was seen, a passing failure is no error; a revoked
  * permission is. */
-int job_view_wait(struct job_view *view, int64_t change, msec until, struct err *err) MUST_USE;
+int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err) MUST_USE;
 
 /* These need a view that is synced. */
 int64_t job_view_change(const struct job_view *view); /* goes up with every change, from 1 */

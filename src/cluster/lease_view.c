@@ -42,7 +42,7 @@ static void arm_lease_expiry_timer(struct lease_view *view, const struct json *o
 	int rc = kube_lease_read(object, &lease, NULL);
 	msec duration = rc == 0 ? lease.record.duration : 0;
 
-	loop_timer_arm(view->timer, loop_now() + duration + LATENESS);
+	loop_timer_arm_after(view->timer, duration + LATENESS);
 }
 
 void lease_view_update(struct lease_view *view, const struct json *object)
@@ -50,7 +50,7 @@ void lease_view_update(struct lease_view *view, const struct json *object)
 	char *holder = NULL;
 
 	view->is_refused = false;
-	loop_timer_arm(view->timer, MSEC_NEVER);
+	loop_timer_arm(view->timer, INSTANT_NEVER);
 	if (object && kube_lease_is_held(object, kube_api_server_now(view->api))) {
 		holder = kube_lease_holder(object);
 		arm_lease_expiry_timer(view, object);

@@ -67,12 +67,12 @@ void pending_drop_end(struct pending *pending)
 	pending->ended_uid = NULL;
 	pending->is_end_told = false;
 	pending->is_end_put_off = pending->end_asks_for_all = false;
-	pending->end_refused_at = MSEC_UNSET;
+	pending->end_refused_at = INSTANT_UNSET;
 	pending->is_removed = false;
 	pending->end_waits = false;
 	kube_exec_cancel(TAKE(pending->term));
 	pending->is_held = false;
-	pending->tell_at = MSEC_NEVER;
+	pending->tell_at = INSTANT_NEVER;
 	pending->was_missed = pending->is_told = pending->is_deaf = false;
 }
 
@@ -87,7 +87,7 @@ void pending_drop_start(struct pending *pending)
 	pending->asks_for_all = false;
 	pending->is_start_told = false;
 	pending->is_unwanted = false;
-	pending->again_at = MSEC_UNSET;
+	pending->again_at = INSTANT_UNSET;
 	pending->start = PENDING_NO_START;
 	request_slot_release(&pending->start_slot);
 }

@@ -43,7 +43,7 @@ struct pending {
 	int64_t started_version; /* its resourceVersion */
 	const char *refusal_reason; /* its reason, one word */
 	char *refusal; /* and its sentence */
-	msec again_at;
+	instant again_at;
 	int n_refusals;
 	bool asks_for_all; /* the probing call: whether starts are still rejected */
 	bool is_start_told; /* its Event was sent */
@@ -53,15 +53,16 @@ struct pending {
 	struct kube_call *end_call;
 	bool is_end_told; /* its Event was sent; or another client deleted the Pod */
 	bool is_end_put_off; /* this deletion or a similar one was rejected, */
-	msec end_refused_at; /* at this time; MSEC_UNSET: no call was made */
+	instant end_refused_at; /* at this time; INSTANT_UNSET: no call was made */
 	bool end_asks_for_all; /* the probing call: whether deletions are still rejected */
 	msec end_grace;
 	msec asked_at, kill_at;
 	bool is_removed; /* the Pod had already exited, and is no longer shown */
 	bool end_waits; /* until its log was read; then the call is made */
 	bool is_held; /* until its directories were fetched; then the call is made */
+	instant held_until; /* the end of its grace period, if it is held */
 	struct kube_exec *term; /* signals the process of a held Pod; in progress */
-	msec tell_at; /* time of the next signal; MSEC_NEVER: none */
+	instant tell_at; /* time of the next signal; INSTANT_NEVER: none */
 	bool was_missed; /* a signal was not delivered */
 	bool is_told, is_deaf; /* the process got the signal; it cannot be signaled */
 };

@@ -73,10 +73,10 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
 	store_pending_refusal(pending, refusal_reason_of(status), kube_refusal_why(err->text));
-	pending->again_at = loop_now();
+	pending->again_at = loop_monotonic_now();
 	pending->asks_for_all = false;
 	if (err->code == ERR_EXISTS) /* of this name alone */
-		pending->again_at += kube_backend_backoff(pending->n_refusals);
+		pending->again_at = kube_backend_next_try(pending->n_refusals);
 	else if (pending->start == PENDING_START_REFUSED)
 		circuit_breaker_trip(&backend->starts, pending->refusal_reason, pending->refusal);
 	pending->n_refusals++;
@@ -256,7 +256,7 @@ static void on_pod_deleted(struct json *object, const struct kube_status *status
 		kube_report_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
 		circuit_breaker_trip(&backend->ends, NULL, NULL);
-		pending->end_refused_at = loop_now();
+		pending->end_refused_at = loop_monotonic_now();
 		postpone_pod_end(backend, pending);
 		return;
 	}
@@ -317,7 +317,7 @@ static void handle_term_exec_lost(struct kube_backend *backend, struct pending *
 	struct err told = {0};
 	bool is_first = !pending->was_missed;
 
-	pending->tell_at = loop_now() + TELLING_PAUSE;
+	pending->tell_at = loop_instant_after(TELLING_PAUSE);
 	pending->was_missed = true;
 	if (is_first)
 		return;
@@ -371,14 +371,15 @@ void kube_backend_send_term(struct kube_backend *backend, struct pending *pendin
 	kube_backend_wake(backend);
 }
 
-static void resend_due_term_signals(struct kube_backend *backend, msec now)
+static void resend_due_term_signals(struct kube_backend *backend, instant now)
 {
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
 
-		if (now < pending->tell_at || !kube_backend_is_waited_for(backend, pending))
+		if (!instant_has_come(pending->tell_at, now) ||
+		    !kube_backend_is_waited_for(backend, pending))
 			continue;
-		pending->tell_at = MSEC_NEVER;
+		pending->tell_at = INSTANT_NEVER;
 		kube_backend_send_term(backend, pending);
 	}
 }
@@ -431,31 +432,33 @@ void backend_kube_release(struct backend *base, bool is_hurried)
 /* Retries. */
 
 /* While the breaker is open, the call that was rejected longest ago probes. */
-static void try_starts_again(struct kube_backend *backend, msec now)
+static void try_starts_again(struct kube_backend *backend, instant now)
 {
 	struct pending *first = NULL;
 
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
 
-		if (pending->start != PENDING_START_REFUSED || pending->again_at > now)
+		if (pending->start != PENDING_START_REFUSED ||
+		    !instant_has_come(pending->again_at, now))
 			continue;
 		if (is_name_taken(backend, pending))
 			pending->start = PENDING_START_WAITS; /* until the Pod of that name was
 								 deleted */
 		else if (!circuit_breaker_is_open(&backend->starts))
 			kube_backend_start(backend, pending);
-		else if (!first || pending->again_at < first->again_at)
+		else if (!first || instant_is_before(pending->again_at, first->again_at))
 			first = pending;
 	}
-	if (!first || !circuit_breaker_is_open(&backend->starts) || backend->starts.again_at > now)
+	if (!first || !circuit_breaker_is_open(&backend->starts) ||
+	    !instant_has_come(backend->starts.again_at, now))
 		return;
 	circuit_breaker_probe(&backend->starts);
 	first->asks_for_all = true;
 	kube_backend_start(backend, first);
 }
 
-static void try_ends_again(struct kube_backend *backend, msec now)
+static void try_ends_again(struct kube_backend *backend, instant now)
 {
 	struct pending *first = NULL;
 
@@ -466,10 +469,12 @@ static void try_ends_again(struct kube_backend *backend, msec now)
 			continue;
 		if (!circuit_breaker_is_open(&backend->ends))
 			kube_backend_delete_pod(backend, pending);
-		else if (!first || pending->end_refused_at < first->end_refused_at)
+		else if (!first ||
+			 instant_is_before(pending->end_refused_at, first->end_refused_at))
 			first = pending;
 	}
-	if (!first || !circuit_breaker_is_open(&backend->ends) || backend->ends.again_at > now)
+	if (!first || !circuit_breaker_is_open(&backend->ends) ||
+	    !instant_has_come(backend->ends.again_at, now))
 		return;
 	circuit_breaker_probe(&backend->ends);
 	first->end_asks_for_all = true;
@@ -479,7 +484,7 @@ static void try_ends_again(struct kube_backend *backend, msec now)
 void kube_backend_try_again(void *data)
 {
 	struct kube_backend *backend = data;
-	msec now = loop_now();
+	instant now = loop_monotonic_now();
 
 	kube_prerequisites_try_again(backend, now);
 	try_starts_again(backend, now);

@@ -20,7 +20,7 @@ struct pod_log {
 	struct log_follow follow;
 	struct log_lines lines;
 	struct request_slot slot; /* to open a stream; held until it is open */
-	msec heard_at;
+	instant heard_at;
 	msec last_time; /* of its newest line; MSEC_UNSET: none came */
 	struct err err; /* why the last stream was lost */
 	char *words; /* the node's last reported message */

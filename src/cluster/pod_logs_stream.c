@@ -36,7 +36,7 @@ static void on_slot(void *data)
 {
 	struct pod_log *log = data;
 
-	loop_timer_arm(log->timer, loop_now());
+	loop_timer_arm_after(log->timer, 0);
 }
 
 /* The text of a stream. */
@@ -244,7 +244,7 @@ static void end_stream(struct pod_log *log, enum log_end end)
 	if (settings->ends_at_once && (end == LOG_END_PROPER || end == LOG_END_NOT_YET))
 		next.step = LOG_STEP_DONE;
 	if (next.step == LOG_STEP_STREAM)
-		loop_timer_arm(log->timer, loop_now() + next.wait);
+		loop_timer_arm_after(log->timer, next.wait);
 	else
 		finish_pod_log(log, next.step == LOG_STEP_DONE);
 }
@@ -311,12 +311,12 @@ static struct kube_call *open_stream(struct pod_log *log)
  * text. */
 static void check_lingering(struct pod_log *log)
 {
-	msec left = log->heard_at + LINGERING - loop_monotonic_now();
+	msec left = LINGERING - instant_since(log->heard_at, loop_monotonic_now());
 
 	if (!log->follow.container.has_ended)
 		return;
 	if (left > 0) {
-		loop_timer_arm(log->timer, loop_now() + left);
+		loop_timer_arm_after(log->timer, left);
 		return;
 	}
 	kube_call_cancel(TAKE(log->call));
@@ -347,7 +347,7 @@ void pod_log_begin_stream(void *data)
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
 	log->heard_at = loop_monotonic_now();
 	log->call = open_stream(log);
-	loop_timer_arm(log->timer, loop_now() + OPENING_TIME);
+	loop_timer_arm_after(log->timer, OPENING_TIME);
 }
 
 void pod_log_give_up_stream(struct pod_log *log)
@@ -361,5 +361,5 @@ void pod_log_give_up_stream(struct pod_log *log)
 
 void pod_log_poll(struct pod_log *log)
 {
-	loop_timer_arm(log->timer, loop_now() + (log->call ? LINGERING : 0));
+	loop_timer_arm_after(log->timer, log->call ? LINGERING : 0);
 }

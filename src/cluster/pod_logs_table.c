@@ -171,7 +171,7 @@ void pod_logs_resume(struct pod_logs *logs)
 		struct pod_log *log = entry->kept;
 
 		if (pod_log_is_open(log) && !log->call)
-			loop_timer_arm(log->timer, loop_now());
+			loop_timer_arm_after(log->timer, 0);
 	}
 }
 

@@ -27,7 +27,7 @@ struct pod_tail {
 static void finish_pod_tail(struct pod_tail *tail)
 {
 	kube_call_cancel(TAKE(tail->call));
-	loop_timer_arm(tail->timer, MSEC_NEVER);
+	loop_timer_arm(tail->timer, INSTANT_NEVER);
 	tail->settings.on_done(tail->settings.data);
 }
 
@@ -117,7 +117,7 @@ void pod_tail_ask(struct pod_tail *tail, const struct job_pod *pod)
 	tail->n_ends_in_place = pod->seen.n_ends_in_place;
 	tail->call = kube_stream_new(tail->settings.api, &request, PATIENCE, on_pod_tail_bytes,
 				     on_pod_tail_end, tail);
-	loop_timer_arm(tail->timer, loop_now() + PATIENCE);
+	loop_timer_arm_after(tail->timer, PATIENCE);
 }
 
 bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attempt,

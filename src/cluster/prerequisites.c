@@ -161,7 +161,7 @@ static void report_create_failure(const struct prerequisite *prerequisite, bool 
 static void postpone_prerequisite(struct prerequisite *prerequisite)
 {
 	prerequisite->is_refused = true;
-	prerequisite->again_at = loop_now() + kube_backend_backoff(prerequisite->n_refusals++);
+	prerequisite->again_at = kube_backend_next_try(prerequisite->n_refusals++);
 	kube_backend_wake(prerequisite->backend);
 }
 
@@ -643,13 +643,13 @@ static void update_again(struct prerequisite *group)
 
 /* Retries. */
 
-void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
+void kube_prerequisites_try_again(struct kube_backend *backend, instant now)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
 		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
-		    prerequisite->again_at > now)
+		    !instant_has_come(prerequisite->again_at, now))
 			continue;
 		if (prerequisite->is_unwanted)
 			begin_end(prerequisite);

@@ -224,7 +224,7 @@ static void wait_for(struct loop *loop, msec pause)
 {
 	struct loop_watch *timer = loop_new_timer(loop, on_registration_timer, loop);
 
-	loop_timer_arm(timer, loop_now() + pause);
+	loop_timer_arm_after(timer, pause);
 	loop_run(loop);
 	loop_watch_free(timer);
 }

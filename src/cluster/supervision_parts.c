@@ -26,7 +26,7 @@ static void on_supervised_job_removed(int64_t version, const struct err *err, vo
 	supervision->is_removing = false;
 	if (err && err->code != ERR_NOT_FOUND) {
 		reporter_print_error(&supervision->base.reporter, err->text);
-		loop_timer_arm(supervision->base.timer, loop_now() + RETRY_AFTER);
+		loop_timer_arm_after(supervision->base.timer, RETRY_AFTER);
 		return;
 	}
 	supervision->is_recorded = false;
@@ -111,7 +111,7 @@ static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *
 		supervision_report_started(base);
 	}
 	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
-	loop_timer_arm(base->timer, is_finished ? loop_now() : outcome->wake_at);
+	loop_timer_arm_wall(base->timer, is_finished ? loop_now() : outcome->wake_at);
 	supervision_kube_fetch_when_held_up(supervision);
 }
 
@@ -143,7 +143,7 @@ int supervision_kube_report_status(struct cluster_supervision *supervision, stru
 		return rc;
 	apply_observed_pods(base, job, arena, &status);
 	base->version = record.version;
-	supervision->told_at = loop_now();
+	supervision->told_at = loop_monotonic_now();
 	if (!base->reporter.document || !status_equals(&status, &base->reporter.status))
 		listener.on_status(base->job, &status, listener.data);
 	return 0;
@@ -154,9 +154,9 @@ static bool defer_recent_report(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 	struct store_record record CLEANUP(store_record_done) = {0};
-	msec again_at = supervision->told_at + FOLLOW_PAUSE;
+	instant again_at = instant_add(supervision->told_at, FOLLOW_PAUSE);
 
-	if (loop_now() >= again_at ||
+	if (loop_has_come(again_at) ||
 	    base->store->functions->get(base->store, base->job->name, &record, NULL) < 0 ||
 	    record.version != base->version)
 		return false;

@@ -23,7 +23,7 @@ struct cluster_supervision {
 	char *foreign_change; /* other clients' changes that are still to be reported; NULL: none */
 	char *folder; /* of this machine's record of the job */
 	char *log_folder; /* of its logs: the same, or that of logs/attached_logs.h */
-	msec made_at; /* when we started to create the job, on the monotonic clock; MSEC_UNSET */
+	instant made_at; /* when we started to create the job; INSTANT_UNSET */
 
 	struct kube_api *api;
 	struct job_cache *cache;
@@ -31,7 +31,7 @@ struct cluster_supervision {
 	struct lease_keeper *lease;
 
 	enum supervision_role role;
-	msec told_at; /* while another process supervises it: when we last checked its Pods */
+	instant told_at; /* while another process supervises it: when we last checked its Pods */
 	int ended_by; /* the signal that ended this process and not the job; 0: none */
 	struct kube_fetching *fetching; /* the fetch in progress; NULL: none */
 	size_t n_fetched; /* directories whose fetch is over */

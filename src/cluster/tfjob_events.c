@@ -27,7 +27,7 @@ struct waiting_event {
 	uint64_t key; /* of its name; 0: the server names it */
 	uint64_t kind; /* while it collects: what the collected Events have in common */
 	int count;
-	msec began_at;
+	instant began_at;
 	struct loop_watch *timer; /* while it collects; else NULL */
 	struct request_slot slot;
 	struct kube_call *call;
@@ -295,12 +295,12 @@ static void collect(struct tfjob_events *events, const struct job *job,
 			return;
 		event->key = key_of(object);
 		event->kind = kind;
-		event->began_at = loop_now();
+		event->began_at = loop_monotonic_now();
 		event->timer = loop_new_timer(events->loop, on_collected, event);
 		link_waiting_event(event, &events->collecting);
 	}
-	loop_timer_arm(event->timer, msec_min(loop_now() + COLLECTING_PAUSE,
-					      event->began_at + LONGEST_COLLECTING));
+	loop_timer_arm(event->timer, instant_min(loop_instant_after(COLLECTING_PAUSE),
+						 instant_add(event->began_at, LONGEST_COLLECTING)));
 }
 
 void tfjob_events_send(struct tfjob_events *events, const struct job *job, const struct note *note)

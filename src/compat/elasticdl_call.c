@@ -34,7 +34,7 @@ struct following {
 	struct http_client *client;
 	struct loop_watch *timer, *interrupt;
 	struct elasticdl_log *log; /* NULL: the job was not created yet */
-	msec ended_at; /* end of the job; MSEC_UNSET: not yet */
+	instant ended_at; /* end of the job; INSTANT_UNSET: not yet */
 	struct http_trust *trust; /* NULL: the system's */
 	bool has_token_key; /* of the master, as far as is known */
 	char *authorization; /* header; NULL: none */
@@ -155,18 +155,18 @@ static void ask_for_job(struct following *following);
 /* The job's output is printed before the message about its end. */
 static bool has_printed_all(struct following *following)
 {
-	if (following->ended_at == MSEC_UNSET)
-		following->ended_at = loop_now();
+	if (!instant_is_set(following->ended_at))
+		following->ended_at = loop_monotonic_now();
 	return elasticdl_log_is_over(following->log) ||
-	       loop_now() >= following->ended_at + LOG_PATIENCE;
+	       instant_since(following->ended_at, loop_monotonic_now()) >= LOG_PATIENCE;
 }
 
 static void on_log_over(void *data)
 {
 	struct following *following = data;
 
-	if (following->ended_at != MSEC_UNSET)
-		loop_timer_arm(following->timer, loop_now());
+	if (instant_is_set(following->ended_at))
+		loop_timer_arm_after(following->timer, 0);
 }
 
 static void follow_created_job(struct following *following)
@@ -217,7 +217,7 @@ static void inspect_job_answer(struct following *following, const struct http_an
 		finish_following(following, show_end(following, &status));
 	} else {
 		print_elasticdl_state(following, tfjob, &record, arena);
-		loop_timer_arm(following->timer, loop_now() + PERIOD);
+		loop_timer_arm_after(following->timer, PERIOD);
 	}
 }
 
@@ -232,7 +232,7 @@ static void on_job(const struct http_answer *answer, const struct err *err, void
 	} else if (++following->n_lost < MOST_LOST_ANSWERS) {
 		if (following->n_lost == 1)
 			output_print_message("%s; trying again", err->text);
-		loop_timer_arm(following->timer, loop_now() + PERIOD);
+		loop_timer_arm_after(following->timer, PERIOD);
 	} else {
 		output_print_message("%s; the job may still be running", err->text);
 		finish_following(following, EXIT_NOT_REACHED);
@@ -263,7 +263,7 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 				 err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
 	} else if (answer->status == TOO_MANY_REQUESTS) {
 		elasticdl_say_answer(call->master, answer);
-		loop_timer_arm(following->timer, loop_now() + PERIOD);
+		loop_timer_arm_after(following->timer, PERIOD);
 	} else if (answer->status != 200) {
 		elasticdl_say_answer(call->master, answer);
 		if (answer->status == UNAUTHORIZED)
@@ -321,7 +321,7 @@ static void set_master_trust(struct following *following)
 
 static int call_master(const struct elasticdl_call *call)
 {
-	struct following following CLEANUP(following_done) = {.call = call, .ended_at = MSEC_UNSET};
+	struct following following CLEANUP(following_done) = {.call = call};
 	struct err err = {0};
 
 	if (loop_new(&following.loop, &err) < 0 ||

@@ -143,7 +143,7 @@ static void on_master_log_done(const struct http_answer *answer, const struct er
 	log->call = NULL;
 	text_clear(&log->line);
 	if (err || answer->status >= 500) {
-		loop_timer_arm(log->timer, loop_now() + PAUSE);
+		loop_timer_arm_after(log->timer, PAUSE);
 		return;
 	}
 	if (answer->status >= 300 && answer->status != 404)

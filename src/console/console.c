@@ -227,7 +227,7 @@ void console_on_note(struct console *console, const struct note *note)
 static void arm_silence(struct console *console, msec at)
 {
 	console->output_idle_is_checked = at;
-	loop_timer_arm(console->output_idle_timer, at);
+	loop_timer_arm_wall(console->output_idle_timer, at);
 }
 
 /* The entry of a replica. Both lists have the indexes of a role in order, so the next entry is

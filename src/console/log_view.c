@@ -24,8 +24,8 @@ struct log_view {
 	const struct log_name *only;
 	size_t n_only;
 	struct loop_watch *timer;
-	msec looks_at; /* when the timer is armed for; MSEC_NEVER: it is not */
-	msec next_look; /* not earlier, so that much output costs few polls */
+	instant looks_at; /* when the timer is armed for; INSTANT_NEVER: it is not */
+	instant next_look; /* not earlier, so that much output costs few polls */
 	bool is_finishing;
 	loop_fn on_shown;
 	void *data;
@@ -49,7 +49,7 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 	view->only = settings->only;
 	view->n_only = settings->n_only;
 	view->timer = loop_new_timer(view->loop, poll_log_view, view);
-	view->looks_at = MSEC_NEVER;
+	view->looks_at = INSTANT_NEVER;
 	log_view_on_news(view);
 	return view;
 }
@@ -101,7 +101,7 @@ static msec pause_of(const struct log_view *view)
 	return screen_is_live(view->screen) ? PAUSE_ON_TERMINAL : PAUSE;
 }
 
-static void arm_log_view_timer(struct log_view *view, msec at)
+static void arm_log_view_timer(struct log_view *view, instant at)
 {
 	view->looks_at = at;
 	loop_timer_arm(view->timer, at);
@@ -109,16 +109,13 @@ static void arm_log_view_timer(struct log_view *view, msec at)
 
 void log_view_on_news(struct log_view *view)
 {
-	/* The clock may have been set back: the timer is never armed for later than one pause. */
-	msec at = msec_min(view->next_look, loop_now() + pause_of(view));
-
-	if (at < view->looks_at)
-		arm_log_view_timer(view, at);
+	if (instant_is_before(view->next_look, view->looks_at))
+		arm_log_view_timer(view, view->next_look);
 }
 
 void log_view_on_room(struct log_view *view)
 {
-	arm_log_view_timer(view, loop_now());
+	arm_log_view_timer(view, INSTANT_UNSET);
 }
 
 void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
@@ -127,7 +124,7 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
 	view->on_shown = on_shown;
 	view->data = data;
 	log_reader_end(view->reader);
-	arm_log_view_timer(view, loop_now());
+	arm_log_view_timer(view, INSTANT_UNSET);
 }
 
 static void print_attempt_start(struct log_view *view, const struct log_name *name)
@@ -227,7 +224,7 @@ static void poll_log_view(void *data)
 	bool has_more = false;
 	bool comes_later = false;
 
-	view->looks_at = MSEC_NEVER;
+	view->looks_at = INSTANT_NEVER;
 	if (screen_is_waiting(view->screen))
 		return;
 	if (!screen_is_gone(view->screen)) {
@@ -240,13 +237,13 @@ static void poll_log_view(void *data)
 	}
 	if (screen_is_gone(view->screen))
 		log_reader_give_up(view->reader);
-	msec now = loop_now();
+	instant now = loop_monotonic_now();
 
-	view->next_look = now + pause_of(view);
+	view->next_look = instant_add(now, pause_of(view));
 	if (has_more)
 		arm_log_view_timer(view, now);
 	else if (comes_later)
-		arm_log_view_timer(view, now + PAUSE_BEFORE_OPEN_LINE);
+		arm_log_view_timer(view, instant_add(now, PAUSE_BEFORE_OPEN_LINE));
 	else
 		finish_if_all_is_shown(view);
 }

@@ -68,7 +68,7 @@ struct agent {
 	char *news; /* to be observed once */
 	char *seen_news; /* observed by the pass in progress or the last one */
 	int n_joined; /* as last reported, at this time */
-	msec joined_told_at;
+	instant joined_told_at;
 	struct observed_world seen;
 
 	struct arena *own_failure_arena;
@@ -113,7 +113,7 @@ static void read_progress(struct agent *agent)
 	}
 }
 
-static void send_member_request(struct agent *agent, msec now)
+static void send_member_request(struct agent *agent, instant now)
 {
 	struct text body CLEANUP(text_done) = {0};
 
@@ -139,11 +139,11 @@ static void send_member_request(struct agent *agent, msec now)
 /* Before the first observation of the job there is no offer. */
 static void call_if_due(struct agent *agent)
 {
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 
 	if (agent->offer && member_is_call_due(&agent->member, now))
 		send_member_request(agent, now);
-	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
+	loop_timer_arm(agent->timer, member_wake_at(&agent->member));
 }
 
 static int open_line(struct agent *agent, size_t place, struct err *err);
@@ -369,7 +369,7 @@ static void make_news(struct agent *agent, const struct member_answer *answer)
 static void make_news_of_count(struct agent *agent, const struct member_answer *answer)
 {
 	struct text news CLEANUP(text_done) = {0};
-	bool is_due = loop_monotonic_now() >= agent->joined_told_at + COUNT_SPACING;
+	bool is_due = instant_since(agent->joined_told_at, loop_monotonic_now()) >= COUNT_SPACING;
 
 	if (!are_too_few(agent, answer) || answer->n_joined == agent->n_joined || !is_due ||
 	    answer->order.is_last || agent->news)
@@ -652,7 +652,7 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 	observe_world_addresses(agent, arena, ret_observed);
 	ret_observed->world = &agent->seen;
 	/* After this pass, so that a failure is reported with what the pass finds out about it. */
-	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
+	loop_timer_arm(agent->timer, member_wake_at(&agent->member));
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct waiter {
 	struct member_order known; /* the order that the call said it has */
 	int64_t world; /* generation whose members it knows */
 	int64_t known_failure; /* number of the failure that it knows */
-	msec kept_until;
+	instant kept_until;
 	struct waiter *next; /* the call held after this one */
 	struct waiter *before;
 	char *ip; /* its agent's, with the port where that says its id; NULL: unknown */
@@ -84,7 +84,7 @@ struct elastic_job {
 	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
 	bool has_past; /* restored, or not the first of its name */
 	int n_failed_writes; /* in a row; the first one was reported */
-	msec write_at; /* the next try after a failed one; MSEC_NEVER: the last write succeeded */
+	instant write_at; /* the next try; INSTANT_NEVER: the last write succeeded */
 	int64_t described[DESCRIBED_COUNT]; /* at this revision */
 	int64_t revision;
 	struct elastic_readers readers;
@@ -130,14 +130,14 @@ static struct elastic_job *make_elastic_job(const struct elastic_job_settings *s
 	struct elastic_job *job = mem_new(sizeof(*job));
 
 	job->settings = *settings;
-	job->write_at = MSEC_NEVER;
+	job->write_at = INSTANT_NEVER;
 	job->ended_at = MSEC_UNSET;
 	job->name = mem_copy_text(name);
 	job->uid = mem_copy_text(uid);
 	return job;
 }
 
-struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, msec now)
+struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, instant now)
 {
 	const struct rendezvous_settings rendezvous = rendezvous_settings_of(settings);
 	struct elastic_job *job = make_elastic_job(settings, settings->name, settings->uid);
@@ -242,7 +242,7 @@ static void report_unsaved_state(struct elastic_job *job, const struct err *err)
 
 	if (!job->n_failed_writes)
 		job->settings.say(sentence, job->settings.data);
-	job->write_at = loop_monotonic_now() + restart_delay(++job->n_failed_writes);
+	job->write_at = loop_instant_after(restart_delay(++job->n_failed_writes));
 	if (err->code == ERR_NOT_FOUND)
 		job->record_version = 0; /* it is created again */
 }
@@ -255,7 +255,7 @@ static void report_save_recovery(struct elastic_job *job)
 	if (job->n_failed_writes)
 		job->settings.say(sentence, job->settings.data);
 	job->n_failed_writes = 0;
-	job->write_at = MSEC_NEVER;
+	job->write_at = INSTANT_NEVER;
 }
 
 /* Flushed at each change: its members are on other machines, which do not lose power with this
@@ -309,7 +309,7 @@ static void write_state(struct elastic_job *job)
 		       job->kept_version == rendezvous_version(job->rendezvous) &&
 		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
 		       job->kept_failure == job->failure.number;
-	bool must_wait = job->n_failed_writes && loop_monotonic_now() < job->write_at;
+	bool must_wait = job->n_failed_writes && !loop_has_come(job->write_at);
 
 	if (!store || is_kept || must_wait)
 		return;
@@ -369,7 +369,7 @@ static void restore_job_failure(struct elastic_job *job, const struct json *stat
 	job->kept_failure = job->failure.number;
 }
 
-static int read_record(struct elastic_job *job, const struct store_record *record, msec now,
+static int read_record(struct elastic_job *job, const struct store_record *record, instant now,
 		       struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -396,8 +396,8 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 }
 
 int elastic_job_restore(const struct elastic_job_settings *settings,
-			const struct store_record *record, msec now, struct elastic_job **ret_job,
-			struct err *err)
+			const struct store_record *record, instant now,
+			struct elastic_job **ret_job, struct err *err)
 {
 	struct elastic_job *job = make_elastic_job(settings, record->name, record->uid);
 	int rc = read_record(job, record, now, err);
@@ -440,7 +440,7 @@ static struct waiter *find_or_add(struct elastic_job *job, const char *id)
 }
 
 static void append_held_waiter(struct elastic_job *job, struct waiter *waiter,
-			       struct http_call *call, msec until)
+			       struct http_call *call, instant until)
 {
 	waiter->call = call;
 	waiter->kept_until = until;
@@ -527,11 +527,11 @@ static void answer_waiter(struct waiter *waiter)
 }
 
 /* Calls that are held until `until` or for less: the first ones. */
-static void answer_waiters(struct elastic_job *job, msec until)
+static void answer_waiters(struct elastic_job *job, instant until)
 {
 	for (struct waiter *waiter = job->first_kept, *next; waiter; waiter = next) {
 		next = waiter->next;
-		if (waiter->kept_until > until)
+		if (!instant_has_come(waiter->kept_until, until))
 			break;
 		answer_waiter(waiter);
 	}
@@ -563,7 +563,7 @@ static void describe_as_text(const struct elastic_job *job, struct text *body)
 }
 
 /* Readers that are held until `until` or for less. */
-static void answer_readers(struct elastic_job *job, msec until)
+static void answer_readers(struct elastic_job *job, instant until)
 {
 	struct text body CLEANUP(text_done) = {0};
 
@@ -589,7 +589,7 @@ static void revise(struct elastic_job *job)
 		return;
 	memcpy(job->described, now, sizeof(now));
 	job->revision++;
-	answer_readers(job, MSEC_NEVER);
+	answer_readers(job, INSTANT_NEVER);
 }
 
 /* Held calls are answered with the present state. */
@@ -597,8 +597,8 @@ void elastic_job_free(struct elastic_job *job)
 {
 	if (!job)
 		return;
-	answer_waiters(job, MSEC_NEVER);
-	answer_readers(job, MSEC_NEVER);
+	answer_waiters(job, INSTANT_NEVER);
+	answer_readers(job, INSTANT_NEVER);
 	for (size_t i = 0; i < job->n_history; i++)
 		free(job->history[i].failure);
 	world_failure_done(&job->failure);
@@ -779,19 +779,19 @@ void elastic_job_handle_disconnect(struct elastic_job *job, const char *id)
 }
 
 static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, struct http_call *call,
-			     const struct member_request *request, msec now)
+			     const struct member_request *request, instant now)
 {
 	waiter->known = request->report.known;
 	waiter->world = request->world;
 	waiter->known_failure = request->known_failure;
-	append_held_waiter(job, waiter, call, now + MEMBER_HOLD);
+	append_held_waiter(job, waiter, call, instant_add(now, MEMBER_HOLD));
 	http_call_hold(call, on_waiter_disconnect, waiter);
 	if (has_news(waiter))
 		answer_waiter(waiter);
 }
 
 int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
-			    const struct member_request *request, msec now, struct err *err)
+			    const struct member_request *request, instant now, struct err *err)
 {
 	struct waiter *waiter = find_waiter(job, id);
 	int rc = rendezvous_check_key(job->rendezvous, id, request->report.key, err);
@@ -818,11 +818,11 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 	return 0;
 }
 
-void elastic_job_handle_timer(struct elastic_job *job, msec now)
+void elastic_job_handle_timer(struct elastic_job *job, instant now)
 {
 	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
 
-	if (rendezvous_wake_at(job->rendezvous) <= now)
+	if (instant_has_come(rendezvous_wake_at(job->rendezvous), now))
 		(void) rendezvous_step(job->rendezvous, &time, now, NULL);
 	write_record_and_log(job);
 	answer_waiters(job, now);
@@ -830,23 +830,23 @@ void elastic_job_handle_timer(struct elastic_job *job, msec now)
 	answer_waiting_calls(job);
 }
 
-msec elastic_job_wake_at(const struct elastic_job *job)
+instant elastic_job_wake_at(const struct elastic_job *job)
 {
-	msec answer_at = job->first_kept ? job->first_kept->kept_until : MSEC_NEVER;
+	instant answer_at = job->first_kept ? job->first_kept->kept_until : INSTANT_NEVER;
 
-	answer_at = msec_min(answer_at, elastic_readers_wake_at(&job->readers));
-	answer_at = msec_min(answer_at, job->write_at);
-	return msec_min(answer_at, rendezvous_wake_at(job->rendezvous));
+	answer_at = instant_min(answer_at, elastic_readers_wake_at(&job->readers));
+	answer_at = instant_min(answer_at, job->write_at);
+	return instant_min(answer_at, rendezvous_wake_at(job->rendezvous));
 }
 
 void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t known_revision,
-		      msec now)
+		      instant now)
 {
 	struct text body CLEANUP(text_done) = {0};
 
 	revise(job); /* a restored job has no revision yet */
 	if (known_revision == job->revision) {
-		elastic_readers_hold(&job->readers, call, now + MEMBER_HOLD);
+		elastic_readers_hold(&job->readers, call, instant_add(now, MEMBER_HOLD));
 		job->settings.on_change(job, job->settings.data);
 		return;
 	}
@@ -942,7 +942,7 @@ static void add_missing(const struct json *machines, const struct json *named, s
 }
 
 /* All are found before the first drain changes the ranks. */
-int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
+int elastic_job_drain(struct elastic_job *job, const struct json *machines, instant now,
 		      struct json *answer, struct err *err)
 {
 	struct json *members CLEANUP(json_cleanup) = members_new(job);

@@ -27,11 +27,12 @@ struct elastic_job_settings {
 
 /* The texts are copied. Times are by the monotonic clock. The record is written before the first
  * member is answered. */
-struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, msec now) MUST_USE;
+struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings,
+				    instant now) MUST_USE;
 /* Name, uid and terms come from the record. Returns ERR_INVALID if it is malformed. */
 int elastic_job_restore(const struct elastic_job_settings *settings,
-			const struct store_record *record, msec now, struct elastic_job **ret_job,
-			struct err *err) MUST_USE;
+			const struct store_record *record, instant now,
+			struct elastic_job **ret_job, struct err *err) MUST_USE;
 /* Lets the record of a finished job of that name become that of the new one. */
 void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old);
 void elastic_job_forget(struct elastic_job *job); /* deletes its record */
@@ -53,7 +54,7 @@ bool elastic_job_may_lack_record(const struct elastic_job *job);
 
 /* Takes a member's call and answers it, now or later. On an error nothing was done with it. */
 int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
-			    const struct member_request *request, msec now,
+			    const struct member_request *request, instant now,
 			    struct err *err) MUST_USE;
 
 /* A connection of this member ended while it did not wait for an answer. Its agent is asked whether
@@ -63,17 +64,17 @@ void elastic_job_handle_disconnect(struct elastic_job *job, const char *id);
 /* Asks the members of these machines to leave; a machine is the host, the rank or the id of a
  * member. The answer has descriptions of the members, and the revision. Returns ERR_NOT_FOUND if
  * the job has ended, or a machine is missing; then no member is asked. */
-int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
+int elastic_job_drain(struct elastic_job *job, const struct json *machines, instant now,
 		      struct json *answer, struct err *err) MUST_USE;
 
 /* elastic_job_wake_at has come. */
-void elastic_job_handle_timer(struct elastic_job *job, msec now);
-msec elastic_job_wake_at(const struct elastic_job *job);
+void elastic_job_handle_timer(struct elastic_job *job, instant now);
+instant elastic_job_wake_at(const struct elastic_job *job);
 
 /* Answers a call with elastic_job_describe, `is_whole`, as soon as its revision differs from this
  * one, and after MEMBER_HOLD in any case. */
 void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t known_revision,
-		      msec now);
+		      instant now);
 
 /* All that is known of the job; caller frees. `is_whole`: with members and history. */
 struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole) MUST_USE;

@@ -156,8 +156,7 @@ struct liveness_probe *liveness_probe_new(struct loop *loop, const char *ip, int
 	probe->on_result = on_result;
 	probe->data = data;
 	probe->timer = loop_new_timer(loop, on_probe_timeout, probe);
-	loop_timer_arm_monotonic(probe->timer,
-				 loop_monotonic_now() + (probe->fd < 0 ? 0 : PROBE_TIME));
+	loop_timer_arm_after(probe->timer, probe->fd < 0 ? 0 : PROBE_TIME);
 	if (probe->fd >= 0)
 		probe->readable = loop_watch_readable(loop, probe->fd, on_probe_readable, probe);
 	return probe;

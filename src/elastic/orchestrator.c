@@ -28,20 +28,20 @@ struct orchestrator {
 
 static void arm_orchestrator_timer(struct orchestrator *orchestrator)
 {
-	msec wake_at = MSEC_NEVER;
+	instant wake_at = INSTANT_NEVER;
 
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		wake_at = msec_min(wake_at, elastic_job_wake_at(orchestrator->jobs[i]));
-	loop_timer_arm_monotonic(orchestrator->timer, wake_at);
+		wake_at = instant_min(wake_at, elastic_job_wake_at(orchestrator->jobs[i]));
+	loop_timer_arm(orchestrator->timer, wake_at);
 }
 
 static void on_orchestrator_timer(void *data)
 {
 	struct orchestrator *orchestrator = data;
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		if (elastic_job_wake_at(orchestrator->jobs[i]) <= now)
+		if (instant_has_come(elastic_job_wake_at(orchestrator->jobs[i]), now))
 			elastic_job_handle_timer(orchestrator->jobs[i], now);
 	arm_orchestrator_timer(orchestrator);
 }

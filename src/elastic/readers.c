@@ -7,7 +7,7 @@
 struct elastic_reader {
 	struct elastic_readers *readers;
 	struct http_call *call;
-	msec until;
+	instant until;
 	struct elastic_reader *next;
 };
 
@@ -30,7 +30,7 @@ static void on_reader_disconnect(struct http_call *call, void *data)
 	free(reader);
 }
 
-void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, msec until)
+void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, instant until)
 {
 	struct elastic_reader *reader = mem_new(sizeof(*reader));
 
@@ -40,19 +40,19 @@ void elastic_readers_hold(struct elastic_readers *readers, struct http_call *cal
 	http_call_hold(call, on_reader_disconnect, reader);
 }
 
-bool elastic_readers_are_due(const struct elastic_readers *readers, msec now)
+bool elastic_readers_are_due(const struct elastic_readers *readers, instant now)
 {
-	return readers->first && elastic_readers_wake_at(readers) <= now;
+	return readers->first && instant_has_come(elastic_readers_wake_at(readers), now);
 }
 
-void elastic_readers_answer(struct elastic_readers *readers, msec now, const struct text *body)
+void elastic_readers_answer(struct elastic_readers *readers, instant now, const struct text *body)
 {
 	struct elastic_reader **link = &readers->first;
 
 	while (*link) {
 		struct elastic_reader *reader = *link;
 
-		if (reader->until > now) {
+		if (!instant_has_come(reader->until, now)) {
 			link = &reader->next;
 			continue;
 		}
@@ -62,11 +62,11 @@ void elastic_readers_answer(struct elastic_readers *readers, msec now, const str
 	}
 }
 
-msec elastic_readers_wake_at(const struct elastic_readers *readers)
+instant elastic_readers_wake_at(const struct elastic_readers *readers)
 {
-	msec wake_at = MSEC_NEVER;
+	instant wake_at = INSTANT_NEVER;
 
 	for (const struct elastic_reader *reader = readers->first; reader; reader = reader->next)
-		wake_at = msec_min(wake_at, reader->until);
+		wake_at = instant_min(wake_at, reader->until);
 	return wake_at;
 }

@@ -1,7 +1,7 @@
 /* Calls that wait for a change of the part of an elastic job that they read. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "http/server.h"
@@ -16,9 +16,9 @@ struct elastic_readers {
 };
 
 /* Holds a call until it is answered, or its caller hangs up. */
-void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, msec until);
-/* Whether calls are held until `now` or for less; MSEC_NEVER: any call. */
-bool elastic_readers_are_due(const struct elastic_readers *readers, msec now);
+void elastic_readers_hold(struct elastic_readers *readers, struct http_call *call, instant until);
+/* Whether calls are held until `now` or for less; INSTANT_NEVER: any call. */
+bool elastic_readers_are_due(const struct elastic_readers *readers, instant now);
 /* Answers these calls, with JSON. */
-void elastic_readers_answer(struct elastic_readers *readers, msec now, const struct text *body);
-msec elastic_readers_wake_at(const struct elastic_readers *readers); /* MSEC_NEVER: none is held */
+void elastic_readers_answer(struct elastic_readers *readers, instant now, const struct text *body);
+instant elastic_readers_wake_at(const struct elastic_readers *readers); /* INSTANT_NEVER: none */

@@ -56,7 +56,8 @@ struct http_call {
 	size_t head_len;
 	struct text body;
 	size_t limit;
-	msec output_idle, heard_at; /* by the monotonic clock */
+	msec output_idle;
+	instant heard_at;
 	struct loop_watch *output_idle_timer; /* NULL: no limit */
 	struct err err; /* why we ended it, if libcurl did not */
 	char detail[CURL_ERROR_SIZE];
@@ -130,7 +131,7 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 
 static void arm_http_client_timer(struct http_client *client)
 {
-	loop_timer_arm(client->turn, loop_now());
+	loop_timer_arm_after(client->turn, 0);
 }
 
 static struct http_pool *pool_of(const struct http_call *call)
@@ -333,10 +334,10 @@ static void end_transfer(CURL *easy, CURLcode code)
 static void check_silence(void *data)
 {
 	struct http_call *call = data;
-	msec left = call->heard_at + call->output_idle - loop_monotonic_now();
+	msec left = call->output_idle - instant_since(call->heard_at, loop_monotonic_now());
 
 	if (left > 0) {
-		loop_timer_arm(call->output_idle_timer, loop_now() + left);
+		loop_timer_arm_after(call->output_idle_timer, left);
 		return;
 	}
 	struct text output_idle CLEANUP(text_done) = {0};
@@ -351,7 +352,7 @@ static void begin_silence(struct http_call *call)
 {
 	call->heard_at = loop_monotonic_now();
 	if (call->output_idle_timer)
-		loop_timer_arm(call->output_idle_timer, loop_now() + call->output_idle);
+		loop_timer_arm_after(call->output_idle_timer, call->output_idle);
 }
 
 static bool may_receive_token(struct http_call *call, const char *address, int port)

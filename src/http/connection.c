@@ -64,7 +64,7 @@ static void start_http_connection(struct http_connection *connection,
 	    set_bare(connection) == 0)
 		http_pool_add(connection->pool, connection->easy);
 	else
-		loop_timer_arm(connection->turn, loop_now());
+		loop_timer_arm_after(connection->turn, 0);
 }
 
 struct http_connection *http_connection_new(struct loop *loop, const struct http_request *request,
@@ -148,7 +148,7 @@ static void end_connecting(CURL *easy, CURLcode code)
 				 connection->detail);
 	else
 		watch_socket(connection);
-	loop_timer_arm(connection->turn, loop_now());
+	loop_timer_arm_after(connection->turn, 0);
 }
 
 static void report_connection_opened(void *data)

@@ -35,7 +35,7 @@ static void rest(struct listener *listener, int failure)
 
 	listener->is_in_trouble = true;
 	loop_watch_enable(listener->watch, false);
-	loop_timer_arm(listener->pause, loop_now() + pause);
+	loop_timer_arm_after(listener->pause, pause);
 	err_set_errno(&err, failure, "cannot accept a connection to port %d", listener->port);
 	if (!was_in_trouble)
 		listener->request.on_trouble(&err, listener->request.data);
@@ -96,6 +96,6 @@ int listener_port(const struct listener *listener)
 
 void listener_enable(struct listener *listener, bool is_enabled)
 {
-	loop_timer_arm(listener->pause, MSEC_NEVER);
+	loop_timer_arm(listener->pause, INSTANT_NEVER);
 	loop_watch_enable(listener->watch, is_enabled);
 }

@@ -144,7 +144,7 @@ static int set_timer(CURLM *multi, long delay, void *data)
 	const struct http_pool *pool = data;
 
 	(void) multi;
-	loop_timer_arm(pool->timer, delay < 0 ? MSEC_NEVER : loop_now() + delay);
+	loop_timer_arm_after(pool->timer, delay < 0 ? MSEC_NEVER : delay);
 	return 0;
 }
 

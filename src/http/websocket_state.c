@@ -7,7 +7,7 @@
 
 void websocket_ask_for_turn(const struct websocket *websocket)
 {
-	loop_timer_arm(websocket->soon, loop_now());
+	loop_timer_arm_after(websocket->soon, 0);
 }
 
 int websocket_write_out(struct websocket *websocket)

@@ -33,8 +33,8 @@ struct websocket {
 	struct wslay_event_context *framing; /* NULL until it is open */
 
 	struct loop_watch *timer, *soon; /* for time limits; for an immediate turn */
-	msec heard_at; /* by the monotonic clock, as all times here */
-	msec asked_at; /* when we last sent a ping; 0: never */
+	instant heard_at;
+	instant asked_at; /* when we last sent a ping; INSTANT_UNSET: never */
 	bool is_sending; /* a part of `out` was not sent: the same bytes must follow */
 	bool is_in_turn, is_cancelled, is_paused, was_full, wants_close;
 	struct err err; /* why it ends */

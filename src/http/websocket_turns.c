@@ -83,44 +83,46 @@ static void end_silent_websocket(struct websocket *websocket, msec limit)
 	finish_websocket(websocket);
 }
 
-static void check_answer_time(struct websocket *websocket, msec now)
+static void check_answer_time(struct websocket *websocket, instant now)
 {
-	msec limit = websocket->request.http.timeout, due = websocket->heard_at + limit;
+	msec limit = websocket->request.http.timeout;
+	instant due = instant_add(websocket->heard_at, limit);
 
-	if (limit && now >= due)
+	if (limit && instant_has_come(due, now))
 		end_silent_websocket(websocket, limit);
 	else if (limit)
-		loop_timer_arm(websocket->timer, loop_now() + due - now);
+		loop_timer_arm(websocket->timer, due);
 }
 
 /* After half of the time the server gets a ping, and has the other half to answer. However late
  * this runs, a server without a ping is not given up. A paused WebSocket hears nothing. */
-static void check_silence(struct websocket *websocket, msec now)
+static void check_silence(struct websocket *websocket, instant now)
 {
 	msec limit = websocket->request.http.output_idle, half = limit / 2;
-	bool is_asked = websocket->asked_at > websocket->heard_at;
-	msec due = is_asked ? websocket->asked_at + limit - half : websocket->heard_at + half;
+	bool is_asked = instant_is_before(websocket->heard_at, websocket->asked_at);
+	instant due = is_asked ? instant_add(websocket->asked_at, limit - half)
+			       : instant_add(websocket->heard_at, half);
 
 	if (!limit)
 		return;
 	if (websocket->is_paused) {
-		due = now + half;
-	} else if (now >= due && is_asked) {
+		due = instant_add(now, half);
+	} else if (instant_has_come(due, now) && is_asked) {
 		end_silent_websocket(websocket, limit);
 		return;
-	} else if (now >= due) {
+	} else if (instant_has_come(due, now)) {
 		websocket_ask_for_life(websocket);
 		websocket->asked_at = now;
-		due = now + limit - half;
+		due = instant_add(now, limit - half);
 	}
-	loop_timer_arm(websocket->timer, loop_now() + due - now);
+	loop_timer_arm(websocket->timer, due);
 }
 
 /* The timer: for the answer until the WebSocket is open, then for silence. */
 static void check_time(void *data)
 {
 	struct websocket *websocket = data;
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 
 	if (websocket->state == WEBSOCKET_OPEN)
 		check_silence(websocket, now);
@@ -134,7 +136,7 @@ static int read_head(struct websocket *websocket)
 
 	if (rc == 0 && websocket->state == WEBSOCKET_OPEN) {
 		websocket_open_framing(websocket);
-		loop_timer_arm(websocket->timer, loop_now());
+		loop_timer_arm_after(websocket->timer, 0);
 		websocket->request.on_open(websocket->answer.protocol, websocket->request.data);
 	}
 	return rc;
@@ -207,7 +209,7 @@ static void on_connected(const struct err *err, void *data)
 		return;
 	}
 	websocket_begin_head(websocket);
-	loop_timer_arm(websocket->timer, loop_now());
+	loop_timer_arm_after(websocket->timer, 0);
 	websocket_ask_for_turn(websocket);
 }
 

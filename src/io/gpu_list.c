@@ -128,13 +128,13 @@ NORETURN static void answer(int output_fd)
 /* Our side. */
 
 /* Reads to the end. False after the time limit, or too much output. */
-static bool read_gpu_query_output(int fd, msec until, struct text *text)
+static bool read_gpu_query_output(int fd, instant until, struct text *text)
 {
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
 	char part[4096];
 
 	for (;;) {
-		msec left = until - loop_monotonic_now();
+		msec left = instant_since(loop_monotonic_now(), until);
 		int n_ready = left > 0 ? poll(&readable, 1, (int) left) : 0;
 
 		if (n_ready < 0 && errno == EINTR)
@@ -151,7 +151,7 @@ static bool read_gpu_query_output(int fd, msec until, struct text *text)
 
 /* The driver may hang while the other process releases its devices: the answer is complete by
  * then. */
-static bool has_ended_by(pid_t pid, msec until)
+static bool has_ended_by(pid_t pid, instant until)
 {
 	int process_fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd end = {.fd = process_fd, .events = POLLIN};
@@ -160,7 +160,7 @@ static bool has_ended_by(pid_t pid, msec until)
 	if (process_fd < 0)
 		return true; /* without pidfds, its exit is waited for */
 	do {
-		msec left = until - loop_monotonic_now();
+		msec left = instant_since(loop_monotonic_now(), until);
 
 		n_ready = poll(&end, 1, left > 0 ? (int) left : 0);
 	} while (n_ready < 0 && errno == EINTR);
@@ -170,7 +170,7 @@ static bool has_ended_by(pid_t pid, msec until)
 /* A process that hangs in the kernel survives even SIGKILL: then it is not waited for. */
 static int collect_gpu_query(pid_t pid, int fd, struct text *text, struct err *err)
 {
-	msec until = loop_monotonic_now() + TIME_LIMIT;
+	instant until = loop_instant_after(TIME_LIMIT);
 	bool is_over = read_gpu_query_output(fd, until, text) && has_ended_by(pid, until);
 	int status = -1;
 

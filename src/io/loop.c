@@ -34,7 +34,7 @@ struct loop_watch {
 	loop_fn fn;
 	loop_signal_fn signal_fn;
 	void *data;
-	msec due; /* of a timer, monotonic */
+	instant due; /* of a timer */
 };
 
 static const struct timeval at_once = {0, 0};
@@ -121,14 +121,32 @@ msec loop_now(void)
 	return clock_now(CLOCK_REALTIME);
 }
 
-msec loop_monotonic_now(void)
+instant loop_monotonic_now(void)
 {
-	return clock_now(CLOCK_BOOTTIME);
+	return (instant){clock_now(CLOCK_BOOTTIME)};
 }
 
 msec loop_clock_offset(void)
 {
-	return loop_now() - loop_monotonic_now();
+	return loop_now() - loop_monotonic_now().since_boot;
+}
+
+instant loop_instant_of(msec at)
+{
+	msec now = loop_now();
+
+	/* Both clocks were rounded down: one millisecond more, so that the moment has passed. */
+	return loop_instant_after(at == MSEC_NEVER ? at : at - now + (at > now));
+}
+
+instant loop_instant_after(msec duration)
+{
+	return instant_add(loop_monotonic_now(), duration);
+}
+
+bool loop_has_come(instant moment)
+{
+	return instant_has_come(moment, loop_monotonic_now());
 }
 
 int64_t loop_monotonic_microseconds(void)
@@ -139,11 +157,11 @@ int64_t loop_monotonic_microseconds(void)
 	return (int64_t) now.tv_sec * USEC_PER_SECOND + now.tv_nsec / NSEC_PER_USEC;
 }
 
-int loop_milliseconds_until(msec until)
+int loop_milliseconds_until(instant until)
 {
-	if (until == MSEC_NEVER)
+	if (instant_is_never(until))
 		return -1;
-	msec left = until - loop_now();
+	msec left = instant_since(loop_monotonic_now(), until);
 
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int) left;
 }
@@ -225,9 +243,9 @@ struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_
 	return watch;
 }
 
-static void sleep_until_due(struct loop_watch *timer, msec now)
+static void sleep_until_due(struct loop_watch *timer, instant now)
 {
-	msec left = timer->due > now ? timer->due - now : 0;
+	msec left = msec_max(instant_since(now, timer->due), 0);
 	const struct timeval delay = {
 		.tv_sec = (time_t) (left / MSEC_PER_SECOND),
 		.tv_usec = (suseconds_t) (left % MSEC_PER_SECOND * 1000),
@@ -240,14 +258,14 @@ static void sleep_until_due(struct loop_watch *timer, msec now)
 static void call_timer(evutil_socket_t fd, short what, void *data)
 {
 	struct loop_watch *timer = data;
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 
 	(void) fd;
 	(void) what;
-	if (now < timer->due)
-		sleep_until_due(timer, now);
-	else
+	if (instant_has_come(timer->due, now))
 		timer->fn(timer->data);
+	else
+		sleep_until_due(timer, now);
 }
 
 struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data)
@@ -258,26 +276,24 @@ struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data)
 	return timer;
 }
 
-void loop_timer_arm_monotonic(struct loop_watch *timer, msec at)
+void loop_timer_arm(struct loop_watch *timer, instant at)
 {
-	msec now = loop_monotonic_now();
-
-	if (at == MSEC_NEVER) {
+	if (instant_is_never(at)) {
 		event_del(timer->event);
 		return;
 	}
-	timer->due = at > now ? at : now;
-	sleep_until_due(timer, now);
+	timer->due = at;
+	sleep_until_due(timer, loop_monotonic_now());
 }
 
-void loop_timer_arm(struct loop_watch *timer, msec at)
+void loop_timer_arm_wall(struct loop_watch *timer, msec at)
 {
-	msec wall_now = loop_now();
+	loop_timer_arm(timer, loop_instant_of(at));
+}
 
-	/* Both clocks were rounded down: one millisecond more, so that the moment has passed. */
-	if (at != MSEC_NEVER)
-		at = at > wall_now ? loop_monotonic_now() + (at - wall_now) + 1 : 0;
-	loop_timer_arm_monotonic(timer, at);
+void loop_timer_arm_after(struct loop_watch *timer, msec duration)
+{
+	loop_timer_arm(timer, loop_instant_after(duration));
 }
 
 /* A timer without delay fires in the next iteration, after the descriptors were checked: a callback

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/instant.h"
 #include "base/msec.h"
 #include "base/own.h"
 
@@ -34,13 +35,17 @@ struct event_base *loop_base(struct loop *loop);
 /* Milliseconds of the wall clock; and of a clock that never jumps, and advances while the machine
  * sleeps. */
 msec loop_now(void);
-msec loop_monotonic_now(void);
+instant loop_monotonic_now(void);
 /* Wall clock minus monotonic clock: it changes only when the wall clock is set. */
 msec loop_clock_offset(void);
 int64_t loop_monotonic_microseconds(void); /* the monotonic clock, for measuring */
+/* When this moment of the wall clock will come, unless that is set before. MSEC_NEVER: never. */
+instant loop_instant_of(msec at);
+instant loop_instant_after(msec duration); /* from now */
+bool loop_has_come(instant moment);
 /* A timeout for poll(2) without a loop: from now to `until`, 0 when that has passed, -1 for
- * MSEC_NEVER. */
-int loop_milliseconds_until(msec until);
+ * INSTANT_NEVER. */
+int loop_milliseconds_until(instant until);
 
 /* Calls `fn` while the descriptor can be read (or written). Level triggered. The watch is enabled
  * at first. Free it before the descriptor is closed. A regular file is always ready. */
@@ -50,11 +55,11 @@ struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_
 				     void *data) MUST_USE;
 /* A timer that is not armed yet. */
 struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data) MUST_USE;
-/* Arms the timer (again) for a moment of the wall clock. A past moment fires immediately;
- * MSEC_NEVER disarms. */
-void loop_timer_arm(struct loop_watch *timer, msec at);
-/* The same for a moment of the monotonic clock. */
-void loop_timer_arm_monotonic(struct loop_watch *timer, msec at);
+/* Arms the timer (again). A past moment fires immediately; INSTANT_NEVER disarms. */
+void loop_timer_arm(struct loop_watch *timer, instant at);
+/* The same for a moment of the wall clock, and for a duration from now; MSEC_NEVER disarms. */
+void loop_timer_arm_wall(struct loop_watch *timer, msec at);
+void loop_timer_arm_after(struct loop_watch *timer, msec duration);
 /* Calls `fn` once, soon, from the loop: calls deferred in one iteration run in the next. */
 void loop_defer(struct loop *loop, loop_fn fn, void *data);
 

@@ -178,12 +178,12 @@ static void wait_until_empty(const char *folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.events", folder);
 	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
-	msec until = loop_monotonic_now() + DEATH_LIMIT;
+	instant until = loop_instant_after(DEATH_LIMIT);
 
-	while (fd >= 0 && is_populated(fd) && loop_monotonic_now() < until) {
+	while (fd >= 0 && is_populated(fd) && !loop_has_come(until)) {
 		struct pollfd change = {.fd = fd, .events = POLLPRI};
 
-		poll(&change, 1, (int) (until - loop_monotonic_now()));
+		poll(&change, 1, loop_milliseconds_until(until));
 	}
 }
 

@@ -203,7 +203,7 @@ int program_call_new(struct loop *loop, const struct program_question *question,
 	call->readable = loop_watch_readable(loop, call->output_fd, on_program_output, call);
 	call->ended = loop_watch_readable(loop, call->process_fd, on_program_ended, call);
 	call->timer = loop_new_timer(loop, on_time_limit, call);
-	loop_timer_arm(call->timer, loop_now() + question->time_limit);
+	loop_timer_arm_after(call->timer, question->time_limit);
 	*ret_call = call;
 	return 0;
 }

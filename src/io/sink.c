@@ -182,7 +182,7 @@ void sink_flush(struct sink *sink)
 	write_what_fits(sink);
 	if (sink->failure) {
 		sink->failed = loop_new_timer(sink->loop, on_failed, sink);
-		loop_timer_arm(sink->failed, loop_now());
+		loop_timer_arm_after(sink->failed, 0);
 	} else if (sink->writable) {
 		loop_watch_enable(sink->writable, sink_is_waiting(sink));
 	}

@@ -81,12 +81,13 @@ struct client_functions {
 	 * of this machine supervises that job. */
 	int (*remove)(struct client *client, const char *name, struct err *err);
 	/* Waits until the version is later than `version`, which an earlier call returned (0: any),
-	 * and until the moment `until` at most (MSEC_NEVER: no limit). *ret_is_gone when the job no
-	 * longer exists. Returns immediately, with the unchanged version, when the job has no
+	 * and until the moment `until` at most (INSTANT_NEVER: no limit). *ret_is_gone when the job
+	 * no longer exists. Returns immediately, with the unchanged version, when the job has no
 	 * supervisor: it has finished, and will not change. ERR_UNREACHABLE only for clients of
 	 * other machines. */
-	int (*wait_for_change)(struct client *client, const char *name, int64_t version, msec until,
-			       int64_t *ret_version, bool *ret_is_gone, struct err *err);
+	int (*wait_for_change)(struct client *client, const char *name, int64_t version,
+			       instant until, int64_t *ret_version, bool *ret_is_gone,
+			       struct err *err);
 	/* Directory of the job's log files. Caller frees. ERR_NOT_FOUND also if the logs are on
 	 * another machine. */
 	int (*log_folder)(struct client *client, const char *name, char **ret_folder,

@@ -132,7 +132,7 @@ static int clean_up_record(struct store *store, struct store_record *record, str
 		return rc;
 	if (!job_is_orphaned(record->supervisor, status_is_finished(&status)))
 		return 0; /* another process was faster */
-	supervisor_wait(record->supervisor, loop_now() + LAST_CHECK_LIMIT);
+	supervisor_wait(record->supervisor, loop_instant_after(LAST_CHECK_LIMIT));
 	supervisor_end_group(record->supervisor);
 	orphaned_job_kill_processes(store, record);
 	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, job_loss_reason(record->supervisor),

@@ -45,7 +45,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 		return rc;
 	if (!record_is_finished(&old))
 		return refuse_running(job->name, err);
-	supervisor_wait(old.supervisor, loop_now() + LAST_CHECK_LIMIT);
+	supervisor_wait(old.supervisor, loop_instant_after(LAST_CHECK_LIMIT));
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' already exists and is about to end",
 			       job->name);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/loop.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"
 #include "jobs/supervisor_id.h"
@@ -109,7 +110,7 @@ static int try_resume_record(struct store *store, const struct job *job, const c
 	if (rc < 0)
 		return rc;
 	if (supervisor_fate(record.supervisor) == SUPERVISOR_ALIVE) {
-		supervisor_wait(record.supervisor, now + LAST_CHECK_LIMIT);
+		supervisor_wait(record.supervisor, loop_instant_after(LAST_CHECK_LIMIT));
 		return supervisor_fate(record.supervisor) == SUPERVISOR_ALIVE
 			       ? err_set(err, ERR_REFUSED, "job '%s' is about to end", job->name)
 			       : ERR_CONFLICT;

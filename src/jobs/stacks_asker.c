@@ -33,7 +33,7 @@ struct asked {
 	size_t next; /* position in its processes */
 	bool is_waiting; /* for the process before that */
 	off_t size; /* of the file before that request */
-	msec until; /* deadline of the answer, or of the lock */
+	instant until; /* deadline of the answer, or of the lock */
 	bool has_answer; /* at least one process has answered */
 	bool is_done;
 	char *answer; /* then: the contents of the file; NULL: unreadable */
@@ -147,7 +147,7 @@ static off_t stacks_file_size_of(const struct asked *asked)
 }
 
 /* Requests from the next process that can answer; false when there is none. */
-static bool ask_next(struct asked *asked, msec now)
+static bool ask_next(struct asked *asked, instant now)
 {
 	while (asked->next < asked->n_pids) {
 		pid_t pid = asked->pids[asked->next++];
@@ -159,7 +159,7 @@ static bool ask_next(struct asked *asked, msec now)
 		if (python_stacks_ask(pid, NULL) < 0)
 			continue;
 		asked->has_answer = asked->is_waiting = true;
-		asked->until = now + ANSWER_LIMIT;
+		asked->until = instant_add(now, ANSWER_LIMIT);
 		return true;
 	}
 	return false;
@@ -185,20 +185,20 @@ static void abandon_asked_process(struct asked *asked)
 	asked->is_waiting = false;
 }
 
-static void start_stacks_question(struct asked *asked, msec now)
+static void start_stacks_question(struct asked *asked, instant now)
 {
 	if (!lock_stacks_file(asked)) {
-		if (asked->fd < 0 || now >= asked->until)
+		if (asked->fd < 0 || instant_has_come(asked->until, now))
 			finish_stacks_question(asked);
 		return;
 	}
-	asked->until = MSEC_UNSET;
+	asked->until = INSTANT_UNSET;
 	(void) !ftruncate(asked->fd, 0);
 	if (!ask_next(asked, now))
 		finish_stacks_question(asked);
 }
 
-static void continue_stacks_question(struct asked *asked, msec now)
+static void continue_stacks_question(struct asked *asked, instant now)
 {
 	pid_t pid = asked->next ? asked->pids[asked->next - 1] : 0;
 
@@ -208,7 +208,7 @@ static void continue_stacks_question(struct asked *asked, msec now)
 	}
 	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size))
 		asked->is_waiting = false;
-	else if (asked->is_waiting && now >= asked->until)
+	else if (asked->is_waiting && instant_has_come(asked->until, now))
 		abandon_asked_process(asked);
 	if (!asked->is_waiting && !ask_next(asked, now))
 		finish_stacks_question(asked);
@@ -217,7 +217,7 @@ static void continue_stacks_question(struct asked *asked, msec now)
 static void on_stacks_poll_timer(void *data)
 {
 	struct stacks_asker *asker = data;
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 	bool is_done = true;
 
 	for (size_t i = 0; i < asker->count; i++) {
@@ -228,14 +228,14 @@ static void on_stacks_poll_timer(void *data)
 	if (is_done)
 		asker->on_done(asker->data);
 	else
-		loop_timer_arm_monotonic(asker->timer, now + LOOK_EVERY);
+		loop_timer_arm(asker->timer, instant_add(now, LOOK_EVERY));
 }
 
 struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settings,
 				      const struct stacks_replica *replicas, size_t n_replicas)
 {
 	struct stacks_asker *asker = mem_new(sizeof(*asker));
-	msec now = loop_monotonic_now();
+	instant now = loop_monotonic_now();
 
 	*asker = (struct stacks_asker){
 		.on_done = settings->on_done,
@@ -256,12 +256,12 @@ struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settin
 			.attempt = job_processes_attempt(replica->role, replica->index,
 							 replica->attempt),
 			.fd = -1,
-			.until = now + ANSWER_LIMIT,
+			.until = instant_add(now, ANSWER_LIMIT),
 		};
 		if (replica->pid > 0)
 			add_process(asked, replica->pid);
 	}
 	job_processes_each(settings->uid, assign_process, asker);
-	loop_timer_arm_monotonic(asker->timer, now);
+	loop_timer_arm(asker->timer, now);
 	return asker;
 }

@@ -152,7 +152,7 @@ enum supervisor_fate supervisor_fate(const char *text)
 	return text_equals(host, id.host) ? SUPERVISOR_REBOOTED : SUPERVISOR_ELSEWHERE;
 }
 
-static void wait_for_supervisor_end(const struct process_identity *identity, msec until)
+static void wait_for_supervisor_end(const struct process_identity *identity, instant until)
 {
 	if (identity->pid == getpid())
 		return;
@@ -169,7 +169,7 @@ static void wait_for_supervisor_end(const struct process_identity *identity, mse
 	close(fd);
 }
 
-void supervisor_wait(const char *text, msec until)
+void supervisor_wait(const char *text, instant until)
 {
 	struct supervisor_id id;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/instant.h"
 #include "base/json.h"
-#include "base/msec.h"
 #include "base/own.h"
 #include "io/process.h"
 
@@ -50,4 +50,4 @@ void supervisor_end_group(const char *text);
 
 /* Waits until both processes have exited, and until the moment `until` at most. Returns immediately
  * if they are not alive on this machine; the caller does not wait for itself. */
-void supervisor_wait(const char *text, msec until);
+void supervisor_wait(const char *text, instant until);

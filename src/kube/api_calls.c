@@ -78,8 +78,8 @@ static void log_end(const struct kube_call *call, const struct kube_status *stat
 	add_part(&what, call->name);
 	add_part(&what, call->subresource);
 	log_debug("%s: %d after %" PRId64 " ms, in %d tries%s%s", text_of(&what), status->code,
-		  loop_monotonic_now() - call->started_at, call->n_tries, err ? ": " : "",
-		  err ? err->text : "");
+		  instant_since(call->started_at, loop_monotonic_now()), call->n_tries,
+		  err ? ": " : "", err ? err->text : "");
 }
 
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
@@ -241,7 +241,7 @@ static void end_refresh(const struct err *err, void *data)
 		if (err)
 			kube_call_fail(call, err);
 		else
-			loop_timer_arm(call->timer, loop_now());
+			loop_timer_arm_after(call->timer, 0);
 	}
 }
 

@@ -46,7 +46,7 @@ struct kube_call {
 	struct websocket *websocket; /* of the current try, if it is a WebSocket */
 	struct loop_watch *timer; /* until the next try */
 	unsigned refreshes_seen; /* n_refreshes of the API when the try began */
-	msec started_at; /* by the monotonic clock */
+	instant started_at;
 	int n_tries, n_failures, n_failed_looks;
 	char *failure; /* the server's answer to the last failed try; NULL: none */
 	bool asked_in_time; /* asked for a new credential before the old one expired */

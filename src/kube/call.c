@@ -72,7 +72,7 @@ struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_reques
 	kube_call_join(&api->calls, call);
 	set_up_kube_call(call, request);
 	call->timer = loop_new_timer(api->loop, begin_try, call);
-	loop_timer_arm(call->timer, loop_now());
+	loop_timer_arm_after(call->timer, 0);
 	return call;
 }
 
@@ -116,7 +116,8 @@ static bool needs_refresh(const struct kube_call *call)
 {
 	const struct kube_login *login = call->api->login;
 
-	return login->refresh && loop_now() >= login->refresh_at && !call->asked_in_time;
+	return login->refresh && !call->asked_in_time &&
+	       (loop_now() >= login->expires_at || loop_has_come(login->refresh_at));
 }
 
 static void on_kube_call_bytes(const char *bytes, size_t len, void *data)

@@ -59,7 +59,7 @@ static bool retry_or_finish_call(struct kube_call *call, const struct kube_statu
 		}
 	}
 	call->is_looking |= retry.action == KUBE_LOOK_FIRST;
-	loop_timer_arm(call->timer, loop_now() + retry.wait);
+	loop_timer_arm_after(call->timer, retry.wait);
 	return true;
 }
 
@@ -125,7 +125,7 @@ static bool creates_now(struct kube_call *call, const struct kube_status *status
 		return false;
 	call->is_looking = false;
 	if (call->n_failures < KUBE_BLIND_TRIES) {
-		loop_timer_arm(call->timer, loop_now());
+		loop_timer_arm_after(call->timer, 0);
 		return true;
 	}
 	if (call->failure)

@@ -188,7 +188,7 @@ static void refresh_from_files(struct kube_login *login, bool was_refused, kube_
 	struct err err = {0};
 	int rc = read_files(login->source, &err);
 
-	login->refresh_at = loop_now() + FILES_ARE_GOOD_FOR;
+	login->refresh_at = loop_instant_after(FILES_ARE_GOOD_FOR);
 	done(rc < 0 && was_refused ? &err : NULL, done_data);
 }
 
@@ -221,7 +221,7 @@ static void on_plugin_done(struct kube_credential *credential, msec end, const s
 	loop_watch_free(TAKE(source->patience));
 	if (credential) {
 		accept_plugin_credential(source, credential);
-		source->login->refresh_at = end;
+		source->login->expires_at = end;
 	}
 	source->done(err, source->done_data);
 }
@@ -255,17 +255,17 @@ static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube
 		return;
 	}
 	source->patience = loop_new_timer(source->loop, on_slow_login_plugin, source);
-	loop_timer_arm(source->patience, loop_now() + PLUGIN_PATIENCE);
+	loop_timer_arm_after(source->patience, PLUGIN_PATIENCE);
 }
 
 static void arrange_renewal(struct kube_login *login, const struct source *source)
 {
 	if (kube_user_needs_plugin(&source->config->user)) {
 		login->refresh = refresh_from_plugin;
-		login->refresh_at = MSEC_UNSET;
+		login->expires_at = MSEC_UNSET;
 	} else if (kube_credential_has_files(source->config)) {
 		login->refresh = refresh_from_files;
-		login->refresh_at = loop_now() + FILES_ARE_GOOD_FOR;
+		login->refresh_at = loop_instant_after(FILES_ARE_GOOD_FOR);
 	}
 }
 

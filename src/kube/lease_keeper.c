@@ -238,7 +238,7 @@ static void report_lease_standing(struct lease_keeper *keeper)
 static void finish_lease_keeping(struct lease_keeper *keeper)
 {
 	keeper->is_done = true;
-	loop_timer_arm(keeper->timer, MSEC_NEVER);
+	loop_timer_arm(keeper->timer, INSTANT_NEVER);
 	keeper->settings.on_change(keeper->settings.data);
 }
 
@@ -253,9 +253,7 @@ static void on_lease_keeper_timer(void *data)
 	}
 	cancel_overdue_lease_call(keeper);
 	begin_call(keeper);
-	msec now = loop_monotonic_now();
-
-	loop_timer_arm(keeper->timer, loop_now() + lease_wake_at(&keeper->lease, now) - now);
+	loop_timer_arm(keeper->timer, lease_wake_at(&keeper->lease, loop_monotonic_now()));
 	report_lease_standing(keeper);
 }
 
@@ -277,7 +275,7 @@ static void begin_ending(struct lease_keeper *keeper)
 {
 	keeper->is_ending = true;
 	kube_call_cancel(TAKE(keeper->call));
-	loop_timer_arm(keeper->timer, loop_now() + LEASE_PATIENCE);
+	loop_timer_arm_after(keeper->timer, LEASE_PATIENCE);
 }
 
 void lease_keeper_release(struct lease_keeper *keeper)
@@ -296,7 +294,7 @@ void lease_keeper_remove(struct lease_keeper *keeper)
 	if (lease_keeper_has_seen(keeper))
 		remove_object(keeper, keeper->seen.uid, on_lease_given_up);
 	else
-		loop_timer_arm(keeper->timer, loop_now());
+		loop_timer_arm_after(keeper->timer, 0);
 }
 
 bool lease_keeper_is_done(const struct lease_keeper *keeper)
@@ -346,7 +344,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
 	keeper->lease.may_be_first = settings->may_be_first;
 	keeper->timer = loop_new_timer(settings->loop, on_lease_keeper_timer, keeper);
-	loop_timer_arm(keeper->timer, loop_now());
+	loop_timer_arm_after(keeper->timer, 0);
 	*ret_keeper = keeper;
 	return 0;
 }

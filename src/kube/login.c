@@ -17,7 +17,8 @@ struct kube_login *kube_login_new(const char *server)
 		len--;
 	login->server = mem_copy_bytes(server, len);
 	login->namespace_name = mem_copy_text(DEFAULT_NAMESPACE);
-	login->refresh_at = MSEC_NEVER;
+	login->expires_at = MSEC_NEVER;
+	login->refresh_at = INSTANT_NEVER;
 	return login;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -20,9 +20,10 @@ typedef int (*kube_log_in_fn)(struct loop *loop, struct kube_login **ret_login, 
 typedef void (*kube_refreshed_fn)(const struct err *err, void *data);
 
 /* Renews a credential that expires, for instance from a token's file or a plug-in. Only one renewal
- * runs at a time. It is called before a request when `refresh_at` has passed, and with was_refused
- * after the server answered 401. It writes the new credential into `login->credential` and sets
- * `refresh_at`. Then it calls `done` once, either before it returns or later from the loop. */
+ * runs at a time. It is called before a request when one of the times below has passed, and with
+ * was_refused after the server answered 401. It writes the new credential into `login->credential`
+ * and sets those times. Then it calls `done` once, either before it returns or later from the loop.
+ */
 typedef void (*kube_refresh_fn)(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
 				void *done_data);
 
@@ -62,7 +63,9 @@ struct kube_login {
 	void (*on_warning)(const char *sentence, void *data);
 	void *on_warning_data;
 
-	msec refresh_at; /* when the credential must be renewed before use; MSEC_NEVER */
+	/* When the credential must be renewed before use: it expires, or was read long ago. */
+	msec expires_at; /* MSEC_NEVER */
+	instant refresh_at; /* INSTANT_NEVER */
 	kube_refresh_fn refresh; /* NULL: the credential is never renewed */
 	void *source; /* the data of `refresh`; owned by the login */
 	void (*free_source)(void *source); /* cancels a running refresh without calling `done` */

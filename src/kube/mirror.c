@@ -63,7 +63,7 @@ struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
 	if (settings->object_name)
 		mirror->field_selector = mem_format("metadata.name=%s", settings->object_name);
 	mirror->timer = loop_new_timer(loop, on_mirror_timer, mirror);
-	reflection_begin(&mirror->reflection, loop_now());
+	reflection_begin(&mirror->reflection, loop_monotonic_now());
 	arm_mirror_timer(mirror);
 	return mirror;
 }
@@ -220,7 +220,7 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 	log_debug("%s of namespace %s are cached up to version %s",
 		  mirror->settings.resource->plural,
 		  mirror->namespace_name ? mirror->namespace_name : "-", version);
-	reflection_listed(&mirror->reflection, version, loop_now());
+	reflection_listed(&mirror->reflection, version, loop_monotonic_now());
 	mirror->is_partial = false;
 	free(TAKE(mirror->trouble));
 	mirror->settings.on_synced(mirror->settings.data);
@@ -236,13 +236,14 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 		.status = status ? *status : (struct kube_status){.retry_after = -1},
 	};
 
-	msec now = loop_now();
+	instant now = loop_monotonic_now();
 
 	kube_call_cancel(TAKE(mirror->call));
 	kube_frames_done(&mirror->frames);
 	reflection_ended(&mirror->reflection, &end, now, kube_jitter());
 	/* An old version or an unsupported streamed list is no error: the next step is due. */
-	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > now &&
+	if (err && mirror->settings.on_trouble &&
+	    !instant_has_come(mirror->reflection.wake_at, now) &&
 	    text_keep(&mirror->trouble, err->text))
 		mirror->settings.on_trouble(err, mirror->settings.data);
 	arm_mirror_timer(mirror);
@@ -251,7 +252,7 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 void kube_mirror_list_again(struct kube_mirror *mirror)
 {
 	end_calls(mirror);
-	reflection_list_again(&mirror->reflection, loop_now());
+	reflection_list_again(&mirror->reflection, loop_monotonic_now());
 	arm_mirror_timer(mirror);
 }
 
@@ -413,7 +414,7 @@ static void on_mirror_timer(void *data)
 {
 	struct kube_mirror *mirror = data;
 
-	reflection_start(&mirror->reflection, loop_now());
+	reflection_start(&mirror->reflection, loop_monotonic_now());
 	if (mirror->reflection.step != REFLECTION_WATCH)
 		mirror->list_number++;
 	if (mirror->reflection.step == REFLECTION_LIST)

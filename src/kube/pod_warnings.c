@@ -114,7 +114,7 @@ static void on_listed(struct json *list, const struct kube_status *status, const
 	(void) status;
 	listing->call = NULL;
 	if (err && err->code == ERR_REFUSED) {
-		loop_timer_arm(listing->timer, loop_now() + PAUSE_WITHOUT_RIGHT);
+		loop_timer_arm_after(listing->timer, PAUSE_WITHOUT_RIGHT);
 		return;
 	}
 	listing->is_asked = false;
@@ -182,5 +182,5 @@ void pod_warnings_ask(struct pod_warnings *warnings, const char *namespace_name)
 	if (listing->is_asked)
 		return;
 	listing->is_asked = true;
-	loop_timer_arm(listing->timer, loop_now() + PAUSE);
+	loop_timer_arm_after(listing->timer, PAUSE);
 }

@@ -13,7 +13,7 @@
 #define LONGEST_STREAM (60 * MSEC_PER_SECOND) /* until all objects have come */
 #define LONGEST_SILENCE (90 * MSEC_PER_SECOND) /* without a bookmark */
 
-static void plan(struct reflection *reflection, enum reflection_step step, msec at)
+static void plan(struct reflection *reflection, enum reflection_step step, instant at)
 {
 	reflection->step = step;
 	reflection->wake_at = at;
@@ -24,15 +24,15 @@ static enum reflection_step list_step(const struct reflection *reflection)
 	return reflection->is_without_stream ? REFLECTION_LIST : REFLECTION_STREAM;
 }
 
-void reflection_begin(struct reflection *reflection, msec now)
+void reflection_begin(struct reflection *reflection, instant now)
 {
 	*reflection = (struct reflection){0};
 	plan(reflection, REFLECTION_STREAM, now);
 }
 
-void reflection_start(struct reflection *reflection, msec now)
+void reflection_start(struct reflection *reflection, instant now)
 {
-	reflection->wake_at = MSEC_NEVER;
+	reflection->wake_at = INSTANT_NEVER;
 	reflection->began_at = now;
 	reflection->has_seen = false;
 	if (reflection->step != REFLECTION_WATCH)
@@ -50,7 +50,7 @@ static void note_sign(struct reflection *reflection)
 	reflection->output_idle = 0;
 }
 
-void reflection_listed(struct reflection *reflection, const char *version, msec now)
+void reflection_listed(struct reflection *reflection, const char *version, instant now)
 {
 	reflection->is_synced = true;
 	note_sign(reflection);
@@ -72,9 +72,10 @@ static msec wait_after(int n_failures)
 	return backoff_pause(FIRST_BACKOFF, LONGEST_BACKOFF, n_failures + 1);
 }
 
-static msec compute_watch_back_off(struct reflection *reflection, msec now, double jitter)
+static msec compute_watch_back_off(struct reflection *reflection, instant now, double jitter)
 {
-	if (reflection->failed_at != MSEC_UNSET && now - reflection->failed_at > QUIET_TIME)
+	if (instant_is_set(reflection->failed_at) &&
+	    instant_since(reflection->failed_at, now) > QUIET_TIME)
 		reflection->n_failures = 0;
 	msec wait = wait_after(reflection->n_failures++);
 
@@ -85,10 +86,10 @@ static msec compute_watch_back_off(struct reflection *reflection, msec now, doub
 /* A watch that is lost after a while does not mean an overloaded server. Otherwise an idle watch,
  * which counts as lost for its silence, would pause longer and longer. */
 static bool is_watch_lost_late(const struct reflection *reflection,
-			       const struct reflection_end *end, msec now)
+			       const struct reflection_end *end, instant now)
 {
 	return reflection->is_synced && !end->status.code &&
-	       now - reflection->began_at >= wait_after(reflection->n_failures);
+	       instant_since(reflection->began_at, now) >= wait_after(reflection->n_failures);
 }
 
 /* The step to resume from: a watch with a known version resumes as a watch. */
@@ -108,13 +109,13 @@ static bool is_stream_refused(const struct reflection *reflection, const struct 
 
 /* Servers older than 1.27 treat the stream as a plain watch, which never reports that all objects
  * have come. */
-static bool is_stream_unknown(const struct reflection *reflection, msec now)
+static bool is_stream_unknown(const struct reflection *reflection, instant now)
 {
 	return reflection->step == REFLECTION_STREAM && !reflection->is_synced &&
-	       now - reflection->began_at >= LONGEST_STREAM;
+	       instant_since(reflection->began_at, now) >= LONGEST_STREAM;
 }
 
-void reflection_list_again(struct reflection *reflection, msec at)
+void reflection_list_again(struct reflection *reflection, instant at)
 {
 	reflection->is_synced = false;
 	reflection->version[0] = '\0';
@@ -124,14 +125,15 @@ void reflection_list_again(struct reflection *reflection, msec at)
 
 /* The version is no longer kept, which is no fault of the server. So the list is due immediately,
  * unless this happens repeatedly. */
-static void schedule_fresh_list(struct reflection *reflection, msec now, double jitter)
+static void schedule_fresh_list(struct reflection *reflection, instant now, double jitter)
 {
-	bool is_again =
-		reflection->too_old_at != MSEC_UNSET && now - reflection->too_old_at <= QUIET_TIME;
+	bool is_again = instant_is_set(reflection->too_old_at) &&
+			instant_since(reflection->too_old_at, now) <= QUIET_TIME;
 
 	reflection->too_old_at = now;
 	reflection_list_again(
-		reflection, now + (is_again ? compute_watch_back_off(reflection, now, jitter) : 0));
+		reflection,
+		instant_add(now, is_again ? compute_watch_back_off(reflection, now, jitter) : 0));
 }
 
 /* No longer kept; or, from a server that rejects its own versions, invalid. */
@@ -146,17 +148,18 @@ static bool is_version_refused(const struct reflection *reflection,
 
 /* Sums over watches, because each may end sooner. */
 static bool is_silent_too_long(struct reflection *reflection, const struct reflection_end *end,
-			       msec now)
+			       instant now)
 {
 	if (reflection->step == REFLECTION_WATCH && !reflection->has_seen && !end->status.code)
-		reflection->output_idle += now - reflection->began_at;
+		reflection->output_idle += instant_since(reflection->began_at, now);
 	return reflection->output_idle >= LONGEST_SILENCE;
 }
 
-void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
+void reflection_ended(struct reflection *reflection, const struct reflection_end *end, instant now,
 		      double jitter)
 {
-	bool lived = reflection->has_seen || now - reflection->began_at >= SHORTEST_WATCH;
+	bool lived =
+		reflection->has_seen || instant_since(reflection->began_at, now) >= SHORTEST_WATCH;
 
 	if (is_silent_too_long(reflection, end, now)) {
 		schedule_fresh_list(reflection, now, jitter);
@@ -181,5 +184,5 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 
 	if (end->status.retry_after > wait)
 		wait = msec_min(end->status.retry_after, 60 * MSEC_PER_SECOND);
-	plan(reflection, again_step(reflection), now + wait);
+	plan(reflection, again_step(reflection), instant_add(now, wait));
 }

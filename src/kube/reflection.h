@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/msec.h"
+#include "base/instant.h"
 #include "kube/status.h"
 
 #include <stdbool.h>
@@ -27,16 +27,16 @@ enum reflection_step {
 
 struct reflection {
 	enum reflection_step step; /* running, or due at wake_at */
-	msec wake_at; /* MSEC_NEVER: the step is running */
+	instant wake_at; /* INSTANT_NEVER: the step is running */
 	char version[KUBE_VERSION_SIZE]; /* the last known; "": none */
 	bool is_synced; /* all objects were seen since the last list began */
 	bool is_without_stream; /* the server cannot stream a list */
-	msec began_at; /* of the step */
+	instant began_at; /* of the step */
 	bool has_seen; /* anything arrived since the step began */
 	msec output_idle; /* sum over the watches in a row that brought nothing */
 	int n_failures; /* in a row */
-	msec failed_at; /* the last time; MSEC_UNSET */
-	msec too_old_at; /* when its version was no longer kept, the last time; MSEC_UNSET */
+	instant failed_at; /* the last time; INSTANT_UNSET */
+	instant too_old_at; /* when its version was no longer kept, the last time; INSTANT_UNSET */
 };
 
 /* How a step ended. */
@@ -45,17 +45,17 @@ struct reflection_end {
 	struct kube_status status; /* code 0: the connection failed, not the server */
 };
 
-void reflection_begin(struct reflection *reflection, msec now);
+void reflection_begin(struct reflection *reflection, instant now);
 /* Starts the step. */
-void reflection_start(struct reflection *reflection, msec now);
+void reflection_start(struct reflection *reflection, instant now);
 /* All objects have come, from pages or stream, as of this version. After pages the watch is due
  * immediately. */
-void reflection_listed(struct reflection *reflection, const char *version, msec now);
+void reflection_listed(struct reflection *reflection, const char *version, instant now);
 /* An event or a bookmark arrived. */
 void reflection_observe(struct reflection *reflection, const char *version);
 /* Abandons the current step: a new list of all objects is due at `at`. */
-void reflection_list_again(struct reflection *reflection, msec at);
+void reflection_list_again(struct reflection *reflection, instant at);
 /* The step has ended; decides the next step and its time. `jitter` is a random number from 0 to
  * 1. */
-void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
+void reflection_ended(struct reflection *reflection, const struct reflection_end *end, instant now,
 		      double jitter);

@@ -215,7 +215,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 static void arm_kill_timer(struct local *local)
 {
 	apply_clock_step(local);
-	loop_timer_arm(local->kill_timer, local_replicas_next_kill(&local->replicas));
+	loop_timer_arm_wall(local->kill_timer, local_replicas_next_kill(&local->replicas));
 }
 
 static void kill_overdue(void *data)
@@ -231,9 +231,8 @@ static void kill_overdue(void *data)
  * kernel: the pauses double. */
 static void arm_process_poll_timer(struct local *local)
 {
-	loop_timer_arm(local->look_timer,
-		       loop_now() + backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
-						  ++local->n_unclear_looks));
+	loop_timer_arm_after(local->look_timer, backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
+							      ++local->n_unclear_looks));
 }
 
 static void end_those_that_left(struct local *local, bool has_children)
@@ -248,7 +247,7 @@ static void end_those_that_left(struct local *local, bool has_children)
 		break;
 	}
 	local->n_unclear_looks = 0;
-	loop_timer_arm(local->look_timer, MSEC_NEVER);
+	loop_timer_arm(local->look_timer, INSTANT_NEVER);
 	arm_kill_timer(local);
 	notify_local_news(local);
 }

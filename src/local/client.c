@@ -5,6 +5,7 @@
 #include "base/json_patch.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/file.h"
 #include "io/loop.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"
@@ -15,10 +16,8 @@
 #include "reconcile/summary.h"
 #include "store/store.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct client_local {
 	struct client base;
@@ -325,25 +324,23 @@ static int local_stop(struct client *base, const char *name, const char *reason,
  * over. A supervisor without a socket is about to finish the record, and then may wait for its
  * terminal for long: the record has to be read again soon. */
 static void wait_for_news(const struct client_local *client, const struct store_record *record,
-			  msec until)
+			  instant until)
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, record->uid);
 	int64_t version = 0;
-	int fd, rc = 1;
+	int fd CLEANUP(file_close) = -1;
+	int rc = control_watch(folder, &fd, NULL) < 0 ? -1 : 1;
 
-	if (control_watch(folder, &fd, NULL) < 0) {
-		supervisor_wait(record->supervisor, msec_min(until, loop_now() + LOOK_AGAIN_AFTER));
-		return;
-	}
 	while (version <= record->version && rc > 0)
 		rc = control_next_version(fd, until, &version, NULL);
-	close(fd);
 	if (rc < 0) /* it exits, or has enough watchers */
-		supervisor_wait(record->supervisor, msec_min(until, loop_now() + LOOK_AGAIN_AFTER));
+		supervisor_wait(record->supervisor,
+				instant_min(until, loop_instant_after(LOOK_AGAIN_AFTER)));
 }
 
-static int local_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
-				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
+static int local_wait_for_change(struct client *base, const char *name, int64_t version,
+				 instant until, int64_t *ret_version, bool *ret_is_gone,
+				 struct err *err)
 {
 	struct client_local *client = local_client_of(base);
 	/* Its supervisor may write the end and exit after our read: then read once more. */
@@ -359,7 +356,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 		if (rc < 0)
 			return rc;
 		*ret_version = record.version;
-		if (record.version > version || is_last_look || loop_now() >= until)
+		if (record.version > version || is_last_look || loop_has_come(until))
 			return 0;
 		rc = refuse_elsewhere(&record, err);
 		if (rc < 0)
@@ -403,7 +400,7 @@ static int wait_until_given_back(struct client_local *client, const char *name, 
 			return rc == ERR_NOT_FOUND ? 0 : rc;
 		if (!supervisor_is_alive(record.supervisor))
 			return 0;
-		wait_for_news(client, &record, MSEC_NEVER);
+		wait_for_news(client, &record, INSTANT_NEVER);
 	}
 }
 

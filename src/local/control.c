@@ -319,7 +319,7 @@ int control_watch(const char *job_folder, int *ret_fd, struct err *err)
 }
 
 /* Reads one line, byte by byte: messages are rare and short, and nothing is read ahead. */
-static int read_control_line(int fd, msec until, char line[LINE_SIZE])
+static int read_control_line(int fd, instant until, char line[LINE_SIZE])
 {
 	size_t len = 0;
 
@@ -342,7 +342,7 @@ static int read_control_line(int fd, msec until, char line[LINE_SIZE])
 	return ERR_UNREACHABLE;
 }
 
-int control_next_version(int watch_fd, msec until, int64_t *ret_version, struct err *err)
+int control_next_version(int watch_fd, instant until, int64_t *ret_version, struct err *err)
 {
 	char line[LINE_SIZE];
 	int rc = read_control_line(watch_fd, until, line);

@@ -34,7 +34,8 @@ void control_send_version(struct control *control, int64_t version);
 int control_wake(const char *job_folder, struct err *err) MUST_USE;
 /* Starts to watch; the caller closes the descriptor. */
 int control_watch(const char *job_folder, int *ret_fd, struct err *err) MUST_USE;
-/* Waits for the next `changed`, and until the moment `until` at most (MSEC_NEVER: no limit).
+/* Waits for the next `changed`, and until the moment `until` at most (INSTANT_NEVER: no limit).
  * Returns 1 and the version; 0 after the timeout; ERR_UNREACHABLE when the supervisor has closed
  * the connection. */
-int control_next_version(int watch_fd, msec until, int64_t *ret_version, struct err *err) MUST_USE;
+int control_next_version(int watch_fd, instant until, int64_t *ret_version,
+			 struct err *err) MUST_USE;

@@ -161,7 +161,7 @@ static void rest(struct replica_output *output)
 
 	loop_watch_enable(output->watch, false);
 	if (!reader->resting)
-		loop_timer_arm(reader->rest_timer, loop_now() + REST);
+		loop_timer_arm_after(reader->rest_timer, REST);
 	output->is_resting = true;
 	output->next_resting = reader->resting;
 	reader->resting = output;

@@ -43,7 +43,7 @@ struct local_supervision {
 	struct loop_watch *outer_gone;
 
 	char *replaced_uid; /* the replaced job of this name; its directory still exists */
-	msec interrupted_at; /* monotonic; 0: not yet */
+	instant interrupted_at; /* INSTANT_UNSET: not yet */
 	bool is_gone; /* the job's record was deleted: delete its logs, too */
 };
 
@@ -124,7 +124,7 @@ static void finish_local_pass(const struct reconciler_outcome *outcome, void *da
 		on_first_start(supervision);
 	if (store_retrying_is_behind(base->store))
 		wake_at = msec_min(wake_at, loop_now() + RETRY_AFTER);
-	loop_timer_arm(base->timer, wake_at);
+	loop_timer_arm_wall(base->timer, wake_at);
 }
 
 /* Stop requests. */
@@ -140,11 +140,11 @@ static void on_local_run_hurry(void *data)
 static bool on_local_run_signal(int number, void *data)
 {
 	struct local_supervision *supervision = data;
-	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
+	instant now = loop_monotonic_now(), before = supervision->interrupted_at;
 
 	if (number != SIGINT)
 		return false;
-	if (before && now - before < SAME_KEY_PRESS)
+	if (instant_is_set(before) && instant_since(before, now) < SAME_KEY_PRESS)
 		return true;
 	supervision->interrupted_at = now;
 	return false;

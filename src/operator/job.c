@@ -11,7 +11,7 @@
 
 static void on_managed_job_news(void *data)
 {
-	operator_enqueue(data, loop_now());
+	operator_enqueue(data, loop_monotonic_now());
 }
 
 static void on_passed(const struct reconciler_outcome *outcome, const struct err *err, void *data)
@@ -27,11 +27,12 @@ static void on_passed(const struct reconciler_outcome *outcome, const struct err
 	job->is_over =
 		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
 				     backend_kube_is_quiet(job->backend));
-	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
+	queue_done(job->controller->queue, job->key, err != NULL, loop_monotonic_now());
 	if (!err) {
 		operator_clear_outage(job->controller);
 		free(TAKE(job->trouble));
-		operator_enqueue(job, job->is_over ? loop_now() : outcome->wake_at);
+		operator_enqueue(job, job->is_over ? loop_monotonic_now()
+						   : loop_instant_of(outcome->wake_at));
 	} else {
 		operator_failed(job, job->job, err);
 	}
@@ -192,10 +193,10 @@ void managed_job_reconcile(struct managed_job *job)
 	}
 	if (!has_work)
 		managed_job_end_work(job);
-	queue_done(controller->queue, job->key, false, loop_now());
+	queue_done(controller->queue, job->key, false, loop_monotonic_now());
 	/* The Lease is overdue, and may be held again before that is reported. */
 	if (has_work && !may_act && controller->told == LEASE_HELD)
-		operator_enqueue(job, loop_now() + OPERATOR_FIRST_PAUSE);
+		operator_enqueue(job, loop_instant_after(OPERATOR_FIRST_PAUSE));
 }
 
 struct managed_job *managed_job_new(struct scope *scope, const struct json *object)

@@ -44,9 +44,9 @@ struct pod_start {
 	struct kube_call *call;
 	struct text answer;
 	struct request_slot slot; /* for its start: only a few Pods at a time … */
-	msec slot_until; /* … and until then, so that an unresponsive Pod does not delay others */
+	instant slot_until; /* … and until then: an unresponsive Pod delays no others */
 	int n_failures;
-	msec again_at;
+	instant again_at;
 };
 
 struct pod_starter {
@@ -57,14 +57,14 @@ struct pod_starter {
 	char *secret; /* NULL: not known yet */
 	struct kube_call *secret_call;
 	int n_secret_failures;
-	msec secret_again_at;
+	instant secret_again_at;
 	struct pod_start **starts;
 	size_t n_starts, capacity;
 };
 
-static msec compute_pod_start_pause(int n_failures)
+static instant next_pod_start_try(int n_failures)
 {
-	return backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, n_failures);
+	return loop_instant_after(backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, n_failures));
 }
 
 static void on_pod_starter_timer(void *data);
@@ -80,9 +80,8 @@ static void ask_for_secret(struct pod_starter *starter);
 
 static void secret_failed(struct pod_starter *starter, const struct err *err)
 {
-	starter->secret_again_at =
-		loop_now() + compute_pod_start_pause(++starter->n_secret_failures);
-	loop_timer_arm(starter->timer, loop_now()); /* checks what is due first */
+	starter->secret_again_at = next_pod_start_try(++starter->n_secret_failures);
+	loop_timer_arm_after(starter->timer, 0); /* checks what is due first */
 	report_pod_start_trouble(starter, err);
 }
 
@@ -190,8 +189,8 @@ static void start_failed(struct pod_start *start, const struct err *err)
 
 	request_slot_release(&start->slot);
 	start->step = STEP_READ;
-	start->again_at = loop_now() + compute_pod_start_pause(++start->n_failures);
-	loop_timer_arm(start->starter->timer, loop_now());
+	start->again_at = next_pod_start_try(++start->n_failures);
+	loop_timer_arm_after(start->starter->timer, 0);
 	/* At first it is not listening yet. */
 	if (start->n_failures > 3) {
 		err_prefix(&told, "Pod '%s' cannot be told to start its training", start->name);
@@ -454,29 +453,29 @@ static void on_slot(void *data)
 {
 	const struct pod_start *start = data;
 
-	loop_timer_arm(start->starter->timer, loop_now());
+	loop_timer_arm_after(start->starter->timer, 0);
 }
 
-/* Takes its first step when it is due and has its slot. Returns when to look again; MSEC_NEVER:
+/* Takes its first step when it is due and has its slot. Returns when to look again; INSTANT_NEVER:
  * after an event. */
-static msec attend(struct pod_start *start, msec now)
+static instant attend(struct pod_start *start, instant now)
 {
 	const struct pod_starter_settings *settings = &start->starter->settings;
 
 	if (start->step == STEP_DONE)
-		return MSEC_NEVER;
-	if (!start->call && start->again_at > now)
+		return INSTANT_NEVER;
+	if (!start->call && !instant_has_come(start->again_at, now))
 		return start->again_at;
 	if (!start->call) {
 		if (!request_slot_acquire(&start->slot, kube_api_limiter(settings->api),
 					  REQUEST_STREAM, settings->job->name_space, on_slot,
 					  start))
-			return MSEC_NEVER;
-		start->slot_until = now + SLOT_TIME;
+			return INSTANT_NEVER;
+		start->slot_until = instant_add(now, SLOT_TIME);
 		perform_pod_start_step(start);
-	} else if (start->slot_until <= now) {
+	} else if (instant_has_come(start->slot_until, now)) {
 		request_slot_release(&start->slot);
-		return MSEC_NEVER;
+		return INSTANT_NEVER;
 	}
 	return start->slot_until;
 }
@@ -485,15 +484,15 @@ static msec attend(struct pod_start *start, msec now)
 static void on_pod_starter_timer(void *data)
 {
 	struct pod_starter *starter = data;
-	msec now = loop_now(), wake_at = MSEC_NEVER;
+	instant now = loop_monotonic_now(), wake_at = INSTANT_NEVER;
 	bool is_missing = starter->secret_name && !starter->secret;
 
-	if (is_missing && !starter->secret_call && starter->secret_again_at <= now)
+	if (is_missing && !starter->secret_call && instant_has_come(starter->secret_again_at, now))
 		ask_for_secret(starter);
 	if (is_missing && !starter->secret_call)
 		wake_at = starter->secret_again_at;
 	for (size_t i = 0; !is_missing && i < starter->n_starts; i++)
-		wake_at = msec_min(wake_at, attend(starter->starts[i], now));
+		wake_at = instant_min(wake_at, attend(starter->starts[i], now));
 	loop_timer_arm(starter->timer, wake_at);
 }
 
@@ -505,7 +504,7 @@ static void on_starting_pod_change(enum job_cache_kind kind, const char *name, v
 	if (kind != JOB_CACHE_PODS)
 		return;
 	observe_startable_pod(starter, name);
-	loop_timer_arm(starter->timer, loop_now());
+	loop_timer_arm_after(starter->timer, 0);
 }
 
 static void observe_startable_pods(struct pod_starter *starter)
@@ -532,7 +531,7 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 	starter->timer = loop_new_timer(settings->loop, on_pod_starter_timer, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
 	observe_startable_pods(starter);
-	loop_timer_arm(starter->timer, loop_now());
+	loop_timer_arm_after(starter->timer, 0);
 	return starter;
 }
 

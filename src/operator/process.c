@@ -79,7 +79,7 @@ static void on_timer(void *data)
 	const char *key;
 
 	for (int i = 0; i < PASSES_AT_ONCE; i++) {
-		key = queue_take(controller->queue, loop_now());
+		key = queue_take(controller->queue, loop_monotonic_now());
 		if (!key)
 			break;
 		struct managed_job *job = find_managed_job(controller, key);
@@ -87,7 +87,7 @@ static void on_timer(void *data)
 		if (job)
 			managed_job_reconcile(job);
 		else
-			queue_done(controller->queue, key, false, loop_now());
+			queue_done(controller->queue, key, false, loop_monotonic_now());
 	}
 	operator_arm(controller);
 }
@@ -98,7 +98,7 @@ static void enqueue_all_jobs(struct controller *controller)
 	struct walk walk = {0};
 
 	while ((job = next_job(controller, &walk)))
-		operator_enqueue(job, loop_now());
+		operator_enqueue(job, loop_monotonic_now());
 }
 
 /* The TFJobs, as observed on the cluster. */
@@ -131,7 +131,7 @@ static void drop_pass(struct managed_job *job)
 	if (!job->is_passing)
 		return;
 	job->is_passing = false;
-	queue_done(job->controller->queue, job->key, false, loop_now());
+	queue_done(job->controller->queue, job->key, false, loop_monotonic_now());
 	operator_arm(job->controller);
 }
 
@@ -176,7 +176,7 @@ static void *project(const struct json *object, void *before, void *data)
 	store_kube_observe(job->store, object);
 	job->is_over = false; /* of the previous work */
 	job->is_terminating = json_get_path(object, "metadata", "deletionTimestamp", NULL);
-	operator_enqueue(job, loop_now());
+	operator_enqueue(job, loop_monotonic_now());
 	return job;
 }
 
@@ -339,7 +339,7 @@ static int watch_lease(struct controller *controller, struct err *err)
 		.loop = controller->loop,
 		.api = controller->api,
 		.name = controller->settings->lease_name,
-		.made_at = MSEC_UNSET,
+		.made_at = INSTANT_UNSET,
 		.may_be_first = true,
 		.on_change = on_lease,
 		.on_trouble = on_lease_trouble,
@@ -455,7 +455,7 @@ void operator_write_metrics(const struct controller *controller, struct text *te
 {
 	const struct metrics_operator now = {
 		.n_jobs = count_jobs(controller),
-		.n_queued = queue_depth(controller->queue, loop_now()),
+		.n_queued = queue_depth(controller->queue, loop_monotonic_now()),
 		.n_errors = controller->n_errors,
 	};
 

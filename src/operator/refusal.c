@@ -62,9 +62,9 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 	/* Changes that arrived meanwhile were ignored; after a conflict the new state is known by
 	 * now. */
 	if (!is_removed)
-		operator_enqueue(job, loop_now() + backoff_pause(OPERATOR_FIRST_PAUSE,
-								 OPERATOR_LONGEST_PAUSE,
-								 job->n_refusal_failures));
+		operator_enqueue(job, loop_instant_after(backoff_pause(OPERATOR_FIRST_PAUSE,
+								       OPERATOR_LONGEST_PAUSE,
+								       job->n_refusal_failures)));
 }
 
 static void write_refusal(struct managed_job *job, const struct store_record *record,
@@ -94,7 +94,7 @@ static void delete_or_wait(struct managed_job *job, const struct status *status)
 		return;
 	}
 	operator_refusal_free(TAKE(job->refusal));
-	operator_enqueue(job, expires_at);
+	operator_enqueue(job, loop_instant_of(expires_at));
 }
 
 static void report_unread_job(struct managed_job *job, const struct err *fault)

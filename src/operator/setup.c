@@ -202,7 +202,7 @@ bool operator_setup_wait(struct operator_setup *setup, const struct kube_resourc
 	struct loop_watch *timer = loop_new_timer(setup->loop, on_setup_wait_timeout, &awaited);
 
 	awaited.mirror = kube_mirror_new(setup->loop, setup->api, &settings);
-	loop_timer_arm(timer, loop_now() + LONGEST_WAIT);
+	loop_timer_arm_after(timer, LONGEST_WAIT);
 	loop_run(setup->loop);
 	bool is_there = is_enough(awaited.mirror);
 

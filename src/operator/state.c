@@ -12,9 +12,9 @@ void operator_arm(struct controller *controller)
 }
 
 /* Changes of running jobs take precedence, however many jobs wait to begin. */
-void operator_enqueue(struct managed_job *job, msec due)
+void operator_enqueue(struct managed_job *job, instant due)
 {
-	if (due != MSEC_NEVER)
+	if (!instant_is_never(due))
 		(job->reconciler ? queue_add : queue_add_behind)(job->controller->queue,
 								 job->name_space, job->key, due);
 	operator_arm(job->controller);

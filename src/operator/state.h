@@ -107,7 +107,7 @@ static inline bool operator_manages(const struct job *job)
 /* Due passes. */
 void operator_arm(struct controller *controller);
 /* Reconciles the job at `due` or earlier. */
-void operator_enqueue(struct managed_job *job, msec due);
+void operator_enqueue(struct managed_job *job, instant due);
 /* Whether we hold the Lease. A Lease that is being released does not count, whatever its time. */
 bool operator_may_act(const struct controller *controller);
 

@@ -100,7 +100,7 @@ static void on_silence(void *data)
 
 	if (bytes > fetching->bytes) {
 		fetching->bytes = bytes;
-		loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
+		loop_timer_arm_after(fetching->timer, KUBE_FETCHING_SILENCE);
 		return;
 	}
 	kube_call_cancel(TAKE(fetching->call));
@@ -165,7 +165,7 @@ struct kube_fetching *kube_fetching_new(struct kube_api *api,
 	fetching->there = mem_copy_text(request->there);
 	fetching->here = mem_copy_text(request->here);
 	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
-	loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
+	loop_timer_arm_after(fetching->timer, KUBE_FETCHING_SILENCE);
 	get_pod(fetching, on_fetched_pod_read);
 	return fetching;
 }

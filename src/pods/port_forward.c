@@ -94,7 +94,7 @@ static void evaluate_forward_end(struct kube_port_forward *forward, const struct
 
 static void arm_timer(struct kube_port_forward *forward)
 {
-	loop_timer_arm(forward->timer, loop_now() + KUBE_PORT_FORWARD_SILENCE);
+	loop_timer_arm_after(forward->timer, KUBE_PORT_FORWARD_SILENCE);
 }
 
 static void on_port_forward_timer(void *data)

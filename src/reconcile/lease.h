@@ -18,7 +18,7 @@
  * All times are of one clock that never jumps and keeps running while the machine sleeps. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -69,32 +69,33 @@ struct lease {
 	bool has_seen; /* any record so far */
 	bool must_look; /* before any write */
 	bool may_be_first; /* set it after lease_begin */
-	msec seen_at; /* when the current record was first seen */
+	instant seen_at; /* when the current record was first seen */
 	bool has_changed; /* by another process, since we began to read */
 	bool is_held;
-	msec renewed_at; /* start of our last successful write, or when its subject was created */
+	instant renewed_at; /* start of our last successful write, or when its subject was created
+			     */
 	bool is_calling;
-	msec call_began;
-	msec next_at; /* when the next call is due */
+	instant call_began;
+	instant next_at; /* when the next call is due */
 };
 
 /* `self` identifies only us. `made_at` is when we began to create the subject of the lease;
- * MSEC_UNSET: we did not. */
-void lease_begin(struct lease *lease, const char *self, msec made_at, msec now);
+ * INSTANT_UNSET: we did not. */
+void lease_begin(struct lease *lease, const char *self, instant made_at, instant now);
 
 /* Returns the call that is due, if any; after starting it call lease_called. */
-enum lease_call lease_next_call(const struct lease *lease, msec now);
-void lease_called(struct lease *lease, msec now);
+enum lease_call lease_next_call(const struct lease *lease, instant now);
+void lease_called(struct lease *lease, instant now);
 
 /* Reports the end of the call. Afterward lease_next_call may return another. */
 void lease_observe(struct lease *lease, const struct lease_record *record,
-		   msec now); /* of a read */
-void lease_wrote(struct lease *lease, const struct lease_record *record, msec now);
-void lease_conflicted(struct lease *lease, msec now); /* another process wrote it meanwhile */
-void lease_failed(struct lease *lease, msec now); /* its effect is unknown */
+		   instant now); /* of a read */
+void lease_wrote(struct lease *lease, const struct lease_record *record, instant now);
+void lease_conflicted(struct lease *lease, instant now); /* another process wrote it meanwhile */
+void lease_failed(struct lease *lease, instant now); /* its effect is unknown */
 
-enum lease_standing lease_standing(const struct lease *lease, msec now);
+enum lease_standing lease_standing(const struct lease *lease, instant now);
 /* Whether the current call takes too long: cancel it and call lease_failed. */
-bool lease_is_call_overdue(const struct lease *lease, msec now);
+bool lease_is_call_overdue(const struct lease *lease, instant now);
 /* When to call these functions again. */
-msec lease_wake_at(const struct lease *lease, msec now);
+instant lease_wake_at(const struct lease *lease, instant now);

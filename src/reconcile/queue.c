@@ -14,7 +14,7 @@
 struct entry {
 	char *key;
 	struct tenant *tenant;
-	msec due; /* MSEC_NEVER: not waiting */
+	instant due; /* INSTANT_NEVER: not waiting */
 	int64_t number; /* of the add; the lower number goes first of two with the same due time */
 	int n_failures;
 	bool is_behind;
@@ -109,7 +109,8 @@ static void remove_queue_element(void *list, size_t *count, size_t place)
 
 static bool is_before(const struct entry *a, const struct entry *b)
 {
-	return a->due != b->due ? a->due < b->due : a->number < b->number;
+	return instant_is_before(a->due, b->due) ||
+	       (!instant_is_before(b->due, a->due) && a->number < b->number);
 }
 
 static struct waiting *list_of(const struct entry *entry)
@@ -193,8 +194,9 @@ static struct entry *need_entry(struct queue *queue, const char *tenant, const c
 		return queue->entries[place];
 	struct entry *entry = mem_new(sizeof(*entry));
 
-	*entry = (struct entry){
-		.key = mem_copy_text(key), .tenant = need_tenant(queue, tenant), .due = MSEC_NEVER};
+	*entry = (struct entry){.key = mem_copy_text(key),
+				.tenant = need_tenant(queue, tenant),
+				.due = INSTANT_NEVER};
 	entry->tenant->n_entries++;
 	mem_grow(&queue->entries, &queue->entries_capacity, queue->n_entries,
 		 sizeof(*queue->entries));
@@ -226,16 +228,17 @@ static void delete_queue_entry(struct queue *queue, size_t place)
 
 /* The queue. */
 
-static void schedule_queue_entry(struct queue *queue, struct entry *entry, msec due, bool is_behind)
+static void schedule_queue_entry(struct queue *queue, struct entry *entry, instant due,
+				 bool is_behind)
 {
-	bool was_due = entry->due != MSEC_NEVER;
+	bool was_due = !instant_is_never(entry->due);
 
 	is_behind &= !was_due || entry->is_behind;
-	if (due >= entry->due && is_behind == entry->is_behind)
+	if (!instant_is_before(due, entry->due) && is_behind == entry->is_behind)
 		return;
 	if (was_due && !entry->is_in_flight)
 		end_to_wait(entry);
-	if (due < entry->due) {
+	if (instant_is_before(due, entry->due)) {
 		entry->due = due;
 		entry->number = queue->n_adds++;
 	}
@@ -244,21 +247,22 @@ static void schedule_queue_entry(struct queue *queue, struct entry *entry, msec 
 		begin_to_wait(entry);
 }
 
-static void add_key(struct queue *queue, const char *tenant, const char *key, msec due,
+static void add_key(struct queue *queue, const char *tenant, const char *key, instant due,
 		    bool is_behind)
 {
 	struct entry *entry = need_entry(queue, tenant, key);
 
+	assert(!instant_is_never(due));
 	entry->is_removed = false;
-	schedule_queue_entry(queue, entry, msec_min(due, MSEC_NEVER - 1), is_behind);
+	schedule_queue_entry(queue, entry, due, is_behind);
 }
 
-void queue_add(struct queue *queue, const char *tenant, const char *key, msec due)
+void queue_add(struct queue *queue, const char *tenant, const char *key, instant due)
 {
 	add_key(queue, tenant, key, due, false);
 }
 
-void queue_add_behind(struct queue *queue, const char *tenant, const char *key, msec due)
+void queue_add_behind(struct queue *queue, const char *tenant, const char *key, instant due)
 {
 	add_key(queue, tenant, key, due, true);
 }
@@ -269,17 +273,17 @@ static bool may_start_for_tenant(const struct queue *queue, const struct tenant 
 	return fair_share_allows(tenant->n_in_flight, queue->most - queue->n_in_flight);
 }
 
-static msec due_of(const struct waiting *waiting)
+static instant due_of(const struct waiting *waiting)
 {
-	return waiting->count ? waiting->list[waiting->count - 1]->due : MSEC_NEVER;
+	return waiting->count ? waiting->list[waiting->count - 1]->due : INSTANT_NEVER;
 }
 
 /* The list to take the next key from; NULL: none is due. */
-static struct waiting *next_of(struct tenant *tenant, msec now)
+static struct waiting *next_of(struct tenant *tenant, instant now)
 {
-	bool is_behind_due = due_of(&tenant->behind) <= now;
+	bool is_behind_due = instant_has_come(due_of(&tenant->behind), now);
 
-	if (due_of(&tenant->ahead) > now)
+	if (!instant_has_come(due_of(&tenant->ahead), now))
 		return is_behind_due ? &tenant->behind : NULL;
 	return is_behind_due && tenant->n_taken % QUEUE_TURNS == QUEUE_TURNS - 1 ? &tenant->behind
 										 : &tenant->ahead;
@@ -294,7 +298,7 @@ static void count_flight(struct queue *queue, struct entry *entry, bool is_in_fl
 	queue->n_in_flight += change;
 }
 
-const char *queue_take(struct queue *queue, msec now)
+const char *queue_take(struct queue *queue, instant now)
 {
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		size_t asked = (queue->turn + i) % queue->n_tenants;
@@ -307,7 +311,7 @@ const char *queue_take(struct queue *queue, msec now)
 		struct entry *entry = waiting->list[--waiting->count];
 
 		tenant->n_taken++;
-		entry->due = MSEC_NEVER;
+		entry->due = INSTANT_NEVER;
 		count_flight(queue, entry, true);
 		queue->turn = asked + 1;
 		return entry->key;
@@ -315,22 +319,23 @@ const char *queue_take(struct queue *queue, msec now)
 	return NULL;
 }
 
-void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
+void queue_done(struct queue *queue, const char *key, bool has_failed, instant now)
 {
 	bool is_there;
 	size_t place = find_queue_entry(queue, key, &is_there);
 
 	assert(is_there && queue->entries[place]->is_in_flight);
 	struct entry *entry = queue->entries[place];
-	msec due = entry->due; /* if it was added meanwhile */
+	instant due = entry->due; /* if it was added meanwhile */
 
 	count_flight(queue, entry, false);
-	entry->due = MSEC_NEVER;
+	entry->due = INSTANT_NEVER;
 	entry->n_failures = has_failed ? entry->n_failures + 1 : 0;
 	if (has_failed && !entry->is_removed)
-		due = msec_min(due, now + backoff_pause(queue->first_pause, queue->longest_pause,
-							entry->n_failures));
-	if (due == MSEC_NEVER)
+		due = instant_min(due, instant_add(now, backoff_pause(queue->first_pause,
+								      queue->longest_pause,
+								      entry->n_failures)));
+	if (instant_is_never(due))
 		delete_queue_entry(queue, place);
 	else
 		schedule_queue_entry(queue, entry, due, entry->is_behind);
@@ -346,7 +351,7 @@ void queue_remove(struct queue *queue, const char *key)
 	struct entry *entry = queue->entries[place];
 
 	if (entry->is_in_flight) {
-		entry->due = MSEC_NEVER;
+		entry->due = INSTANT_NEVER;
 		entry->is_removed = true;
 	} else {
 		end_to_wait(entry);
@@ -354,26 +359,27 @@ void queue_remove(struct queue *queue, const char *key)
 	}
 }
 
-msec queue_wake_at(const struct queue *queue)
+instant queue_wake_at(const struct queue *queue)
 {
-	msec wake_at = MSEC_NEVER;
+	instant wake_at = INSTANT_NEVER;
 
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		const struct tenant *tenant = queue->tenants[i];
 
 		if (may_start_for_tenant(queue, tenant))
-			wake_at = msec_min(
-				wake_at, msec_min(due_of(&tenant->ahead), due_of(&tenant->behind)));
+			wake_at = instant_min(wake_at, instant_min(due_of(&tenant->ahead),
+								   due_of(&tenant->behind)));
 	}
 	return wake_at;
 }
 
-size_t queue_depth(const struct queue *queue, msec now)
+size_t queue_depth(const struct queue *queue, instant now)
 {
 	size_t depth = 0;
 
 	for (size_t i = 0; i < queue->n_entries; i++)
-		depth += queue->entries[i]->is_in_flight || queue->entries[i]->due <= now;
+		depth += queue->entries[i]->is_in_flight ||
+			 instant_has_come(queue->entries[i]->due, now);
 	return depth;
 }
 

@@ -7,7 +7,7 @@
  * two passes at the same time. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -28,22 +28,22 @@ void queue_free(struct queue *queue); /* NULL is fine */
 /* Makes the key due at `due`, or at its present due time if that is earlier. This also ends a pause
  * after a failure, since something has changed. The key belongs to the tenant of its first add for
  * as long as it is known. */
-void queue_add(struct queue *queue, const char *tenant, const char *key, msec due);
+void queue_add(struct queue *queue, const char *tenant, const char *key, instant due);
 /* The same with low priority: other due keys of the tenant go first, except in one of QUEUE_TURNS
  * turns. A later queue_add ends the low priority. */
-void queue_add_behind(struct queue *queue, const char *tenant, const char *key, msec due);
+void queue_add_behind(struct queue *queue, const char *tenant, const char *key, instant due);
 /* Takes a due key of the tenant whose turn it is: the one due for longest, low-priority keys last.
  * NULL: none is due, or too many are in flight. The key is in flight, and the text is borrowed,
  * until queue_done. */
-const char *queue_take(struct queue *queue, msec now);
+const char *queue_take(struct queue *queue, instant now);
 /* Ends the pass. A key that succeeded and was not added meanwhile is dropped. */
-void queue_done(struct queue *queue, const char *key, bool has_failed, msec now);
+void queue_done(struct queue *queue, const char *key, bool has_failed, instant now);
 /* Drops the key and its due time; a pass in flight must still be ended. */
 void queue_remove(struct queue *queue, const char *key);
 
 /* The earliest time at which queue_take can return a key, without further adds or dones;
- * MSEC_NEVER. */
-msec queue_wake_at(const struct queue *queue);
+ * INSTANT_NEVER. */
+instant queue_wake_at(const struct queue *queue);
 /* Number of keys due or in flight: the backlog. */
-size_t queue_depth(const struct queue *queue, msec now);
+size_t queue_depth(const struct queue *queue, instant now);
 size_t queue_count(const struct queue *queue); /* known keys: waiting or in flight */

@@ -5,13 +5,13 @@
 #define FIRST_PAUSE (MSEC_PER_SECOND / 10) /* after the second lost call in a row */
 #define LONGEST_PAUSE MSEC_PER_SECOND
 
-void member_begin(struct member *member, const struct member_settings *settings, msec now)
+void member_begin(struct member *member, const struct member_settings *settings, instant now)
 {
 	*member = (struct member){
 		.settings = *settings,
 		.heard_at = now,
 		.next_at = now,
-		.goes_at = MSEC_NEVER,
+		.goes_at = INSTANT_NEVER,
 		.report.last_rank = -1,
 	};
 }
@@ -51,7 +51,7 @@ static bool may_call(const struct member *member)
 }
 
 /* The member was ordered to go and has no workers left: it sends its last call and ends. */
-static void leave_when_idle(struct member *member, msec now)
+static void leave_when_idle(struct member *member, instant now)
 {
 	if (member->report.known.order != RENDEZVOUS_GO || member->has_workers ||
 	    member->report.has_left)
@@ -86,12 +86,12 @@ bool member_may_save(const struct member *member)
 	       order->reason == WORLD_RESTART_ASKED || order->reason == WORLD_FORGOTTEN;
 }
 
-void member_started(struct member *member, int64_t generation, msec now)
+void member_started(struct member *member, int64_t generation, instant now)
 {
 	member->report.generation = generation;
 	member->report.activity = MEMBER_AT_WORK;
 	member->has_workers = true;
-	member->next_at = msec_min(member->next_at, now);
+	member->next_at = instant_min(member->next_at, now);
 }
 
 /* Workers that were asked to stop report no result. */
@@ -129,7 +129,7 @@ void member_progressed(struct member *member, int64_t step)
 		member->report.progress = step;
 }
 
-void member_ended(struct member *member, bool have_succeeded, msec now)
+void member_ended(struct member *member, bool have_succeeded, instant now)
 {
 	conclude(member, have_succeeded ? MEMBER_HAS_SUCCEEDED : MEMBER_HAS_FAILED);
 	member->has_workers = false;
@@ -137,22 +137,22 @@ void member_ended(struct member *member, bool have_succeeded, msec now)
 	leave_when_idle(member, now);
 }
 
-void member_drain(struct member *member, msec now)
+void member_drain(struct member *member, instant now)
 {
 	if (member->report.drains)
 		return;
 	member->report.drains = true;
-	member->goes_at = now + member->settings.drain_time;
+	member->goes_at = instant_add(now, member->settings.drain_time);
 }
 
 /* Calls. */
 
-bool member_is_call_due(const struct member *member, msec now)
+bool member_is_call_due(const struct member *member, instant now)
 {
-	return now >= member->next_at && may_call(member);
+	return instant_has_come(member->next_at, now) && may_call(member);
 }
 
-size_t member_called(struct member *member, msec now)
+size_t member_called(struct member *member, instant now)
 {
 	size_t place = 0;
 
@@ -162,7 +162,7 @@ size_t member_called(struct member *member, msec now)
 		.is_open = true,
 		.number = ++member->n_calls,
 		.told = member->report,
-		.ends = now + member->settings.hold + member->settings.answer_time,
+		.ends = instant_add(now, member->settings.hold + member->settings.answer_time),
 	};
 	member->calls[place].told.call = member->n_calls;
 	return place;
@@ -179,10 +179,10 @@ static void report_lost_world(struct member *member)
 		report->activity = MEMBER_HAS_FAILED;
 }
 
-static void apply_member_order(struct member *member, const struct member_order *order, msec now)
+static void apply_member_order(struct member *member, const struct member_order *order, instant now)
 {
 	if (order->order == RENDEZVOUS_GO)
-		member->goes_at = MSEC_NEVER;
+		member->goes_at = INSTANT_NEVER;
 	member->report.known = *order;
 	if (order->generation > member->report.newest)
 		member->report.newest = order->generation;
@@ -192,12 +192,12 @@ static void apply_member_order(struct member *member, const struct member_order 
 
 /* An answer without news should have been held for longer, unless another call followed. */
 static bool was_hasty(const struct member *member, const struct member_outgoing *call,
-		      const struct member_order *order, msec now)
+		      const struct member_order *order, instant now)
 {
-	msec kept_until = call->ends - member->settings.answer_time;
+	msec left = instant_since(now, call->ends) - member->settings.answer_time;
 
 	return call->number == member->n_calls && member_order_equals(order, &call->told.known) &&
-	       now < kept_until - member->settings.hold / 2;
+	       left > member->settings.hold / 2;
 }
 
 bool member_is_answer_late(const struct member *member, size_t place)
@@ -206,7 +206,7 @@ bool member_is_answer_late(const struct member *member, size_t place)
 }
 
 void member_answered(struct member *member, size_t place, const struct member_order *order,
-		     msec now)
+		     instant now)
 {
 	struct member_outgoing *call = &member->calls[place];
 
@@ -215,7 +215,7 @@ void member_answered(struct member *member, size_t place, const struct member_or
 	call->is_open = false;
 	member->n_lost = 0;
 	member->heard_at = now;
-	member->next_at = was_hasty(member, call, order, now) ? now + FIRST_PAUSE : now;
+	member->next_at = was_hasty(member, call, order, now) ? instant_add(now, FIRST_PAUSE) : now;
 	if (member_is_answer_late(member, place))
 		return;
 	member->n_answered = call->number;
@@ -226,7 +226,7 @@ void member_answered(struct member *member, size_t place, const struct member_or
 				   now); /* GO is final, but its reason may become known later */
 }
 
-void member_lost_call(struct member *member, size_t place, msec now)
+void member_lost_call(struct member *member, size_t place, instant now)
 {
 	struct member_outgoing *call = &member->calls[place];
 
@@ -237,19 +237,20 @@ void member_lost_call(struct member *member, size_t place, msec now)
 	member->n_lost++;
 	/* Immediately, then after growing pauses: a restarted server waits for its members only for
 	 * one lease. */
-	member->next_at = now + backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, member->n_lost - 1);
+	member->next_at =
+		instant_add(now, backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, member->n_lost - 1));
 	if (call->told.has_left) /* the server will notice by itself */
 		member->end = MEMBER_ENDED;
 }
 
-static void leave_without_server(struct member *member, msec now)
+static void leave_without_server(struct member *member, instant now)
 {
 	const struct member_order alone = {.order = RENDEZVOUS_GO};
 
 	apply_member_order(member, &alone, now);
 }
 
-void member_refused(struct member *member, size_t place, msec now)
+void member_refused(struct member *member, size_t place, instant now)
 {
 	member_lost_call(member, place, now);
 	if (member->report.known.order != RENDEZVOUS_GO)
@@ -258,20 +259,20 @@ void member_refused(struct member *member, size_t place, msec now)
 
 /* Time. */
 
-static msec gives_up_at(const struct member *member)
+static instant gives_up_at(const struct member *member)
 {
-	return member->heard_at +
-	       (member->has_workers ? member->settings.isolation_time : member->settings.patience);
+	return instant_add(member->heard_at, member->has_workers ? member->settings.isolation_time
+								 : member->settings.patience);
 }
 
-void member_time(struct member *member, msec now)
+void member_time(struct member *member, instant now)
 {
 	for (size_t i = 0; i < MEMBER_CALLS; i++)
-		if (now >= member->calls[i].ends)
+		if (instant_has_come(member->calls[i].ends, now))
 			member_lost_call(member, i, now);
-	if (now >= member->goes_at)
+	if (instant_has_come(member->goes_at, now))
 		leave_without_server(member, now);
-	if (now < gives_up_at(member))
+	if (!instant_has_come(gives_up_at(member), now))
 		return;
 	if (member->has_workers)
 		member_failed(member); /* in case the server puts it into the same world again */
@@ -279,19 +280,19 @@ void member_time(struct member *member, msec now)
 		member->end = MEMBER_GAVE_UP;
 }
 
-msec member_wake_at(const struct member *member)
+instant member_wake_at(const struct member *member)
 {
-	msec wake_at = member->goes_at;
+	instant wake_at = member->goes_at;
 	bool is_isolated = member->has_workers && member->report.activity != MEMBER_AT_WORK;
 
 	if (member->end != MEMBER_GOES_ON)
-		return MSEC_NEVER;
+		return INSTANT_NEVER;
 	if (!is_isolated)
-		wake_at = msec_min(wake_at, gives_up_at(member));
+		wake_at = instant_min(wake_at, gives_up_at(member));
 	for (size_t i = 0; i < MEMBER_CALLS; i++)
 		if (member->calls[i].is_open)
-			wake_at = msec_min(wake_at, member->calls[i].ends);
+			wake_at = instant_min(wake_at, member->calls[i].ends);
 	if (may_call(member))
-		wake_at = msec_min(wake_at, member->next_at);
+		wake_at = instant_min(wake_at, member->next_at);
 	return wake_at;
 }

@@ -12,7 +12,7 @@
  * without this member, and two worlds must not write the same checkpoints. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 #include "rendezvous/member_call.h"
 
@@ -44,7 +44,7 @@ struct member_outgoing {
 	bool is_open; /* not answered yet */
 	int64_t number; /* in the order in which they were sent; 0: it was lost */
 	struct member_report told;
-	msec ends; /* then it counts as lost */
+	instant ends; /* then it counts as lost */
 };
 
 struct member {
@@ -54,14 +54,14 @@ struct member {
 	struct member_outgoing calls[MEMBER_CALLS];
 	int64_t n_calls; /* number of the last one sent */
 	int64_t n_answered; /* number of the last one whose answer counted */
-	msec next_at; /* earliest time of the next call */
-	msec heard_at; /* the last answer; or the beginning, or the end of its workers */
-	msec goes_at; /* when it leaves although its drain was not answered; MSEC_NEVER */
+	instant next_at; /* earliest time of the next call */
+	instant heard_at; /* the last answer; or the beginning, or the end of its workers */
+	instant goes_at; /* when it leaves although its drain was not answered; INSTANT_NEVER */
 	int n_lost; /* lost calls in a row */
 	enum member_end end;
 };
 
-void member_begin(struct member *member, const struct member_settings *settings, msec now);
+void member_begin(struct member *member, const struct member_settings *settings, instant now);
 
 /* The generation whose workers should run; 0: none. Stop the workers of any other generation before
  * you start new ones. */
@@ -70,31 +70,31 @@ int64_t member_wants(const struct member *member);
 bool member_may_save(const struct member *member);
 
 /* Report what happened to the workers. */
-void member_started(struct member *member, int64_t generation, msec now);
+void member_started(struct member *member, int64_t generation, instant now);
 void member_failed(struct member *member); /* one failed; others may still be running */
 /* A worker has exited with such a code. */
 void member_wants_restart(struct member *member);
 void member_explained(struct member *member); /* why its generation failed is known */
 void member_progressed(struct member *member, int64_t step); /* a worker has reached this step */
-void member_ended(struct member *member, bool have_succeeded, msec now); /* no worker is left */
+void member_ended(struct member *member, bool have_succeeded, instant now); /* no worker is left */
 
 /* The member is asked to leave, by a signal or by a notice that its machine will shut down. */
-void member_drain(struct member *member, msec now);
+void member_drain(struct member *member, instant now);
 
 /* Whether a call is due. Its content is `report`. */
-bool member_is_call_due(const struct member *member, msec now);
+bool member_is_call_due(const struct member *member, instant now);
 /* Returns the place of the call, of MEMBER_CALLS, which the next three take. They ignore a call
  * that is not open. */
-size_t member_called(struct member *member, msec now);
+size_t member_called(struct member *member, instant now);
 void member_answered(struct member *member, size_t place, const struct member_order *order,
-		     msec now);
+		     instant now);
 /* Whether a later call was answered before: the answer to this one is of the past. */
 bool member_is_answer_late(const struct member *member, size_t place);
 /* No answer, or a malformed one. */
-void member_lost_call(struct member *member, size_t place, msec now);
+void member_lost_call(struct member *member, size_t place, instant now);
 /* The server rejects the member permanently: it stops its workers and leaves. */
-void member_refused(struct member *member, size_t place, msec now);
+void member_refused(struct member *member, size_t place, instant now);
 
 /* Call it at member_wake_at. A call that takes too long counts as lost. */
-void member_time(struct member *member, msec now);
-msec member_wake_at(const struct member *member);
+void member_time(struct member *member, instant now);
+instant member_wake_at(const struct member *member);

@@ -23,7 +23,7 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
 }
 
 static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_event_type type,
-			       const char *id, const struct member_report *report, msec now)
+			       const char *id, const struct member_report *report, instant now)
 {
 	const struct rendezvous_event event = {
 		.type = type,
@@ -37,7 +37,7 @@ static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_ev
 
 /* The rendezvous rejects reports about an ended world, which is no error. */
 static void report_member_events(struct rendezvous *rendezvous, const char *id,
-				 const struct member_report *report, msec now)
+				 const struct member_report *report, instant now)
 {
 	if (report->activity == MEMBER_HAS_FAILED)
 		(void) report_member_event(rendezvous, RENDEZVOUS_FAIL, id, report, now);
@@ -50,7 +50,7 @@ static void report_member_events(struct rendezvous *rendezvous, const char *id,
 }
 
 int member_call_apply(struct rendezvous *rendezvous, const char *id,
-		      const struct member_report *report, const char *offer, msec now,
+		      const struct member_report *report, const char *offer, instant now,
 		      struct err *err)
 {
 	struct rendezvous_event join = {

@@ -52,7 +52,7 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
  * an earlier call could be newer than that to a later one. Parts
  * about another generation are ignored. `offer` is as in RENDEZVOUS_JOIN. */
 int member_call_apply(struct rendezvous *rendezvous, const char *id,
-		      const struct member_report *report, const char *offer, msec now,
+		      const struct member_report *report, const char *offer, instant now,
 		      struct err *err);
 /* The answer to a call, which is held open as long as the member already has this order. A caller
  * that is not or no longer a member gets GO: the job has ended, or it has left. */

@@ -53,7 +53,7 @@ struct member_entry *member_table_add(struct member_table *table, const char *id
 	member->id = mem_copy_text(id);
 	member->number = table->n_ever++;
 	member->rank = -1;
-	member->acknowledge_by = MSEC_NEVER;
+	member->acknowledge_by = INSTANT_NEVER;
 	mem_grow(&table->members, &table->capacity, table->count, sizeof(struct member_entry *));
 	memmove(table->members + place + 1, table->members + place,
 		(table->count - place) * sizeof(struct member_entry *));

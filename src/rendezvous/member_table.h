@@ -1,7 +1,7 @@
 /* The members of a rendezvous: found by id, and in order of arrival. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -17,15 +17,15 @@ struct member_entry {
 	int64_t last_call; /* number of its last call; 0: unknown */
 	int node_rank; /* sorts before the order of arrival */
 	int64_t number; /* order of arrival; below 0: of a lost world, by its rank there */
-	msec heard_at;
-	msec expires_at; /* lost then, unless it calls before */
-	msec acknowledge_by; /* lost then, unless it acknowledges its order before */
+	instant heard_at;
+	instant expires_at; /* lost then, unless it calls before */
+	instant acknowledge_by; /* lost then, unless it acknowledges its order before */
 	int rank; /* in the current world; -1: not in it */
 	bool is_done; /* its workers in that world succeeded */
 	bool was_blamed; /* it was in the world whose failure was charged last */
 	bool is_leaving; /* it will be in no other world */
 	int n_failures; /* number of worlds in which its process failed first */
-	msec failures_since; /* time of the first of these */
+	instant failures_since; /* time of the first of these */
 	int64_t failed_in; /* generation of the last of these */
 	bool is_awaited; /* restored from the record, not yet heard of */
 	bool is_excluded; /* it failed too often: it takes part only if the others are too few */

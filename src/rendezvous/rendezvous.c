@@ -34,7 +34,7 @@ const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
 struct rendezvous {
 	struct rendezvous_settings settings;
 	struct member_table members;
-	msec next_expiry; /* no member's lease ends before */
+	instant next_expiry; /* no member's lease ends before */
 	struct world world;
 	bool goes_on; /* the world continues */
 	bool awaits_last_call; /* several members join: a last call precedes the next world */
@@ -42,16 +42,16 @@ struct rendezvous {
 	enum world_reason reason; /* of the next one */
 	enum rendezvous_phase phase;
 	enum rendezvous_verdict verdict;
-	msec phase_ends; /* MSEC_NEVER: only by an event */
-	msec restart_at;
+	instant phase_ends; /* INSTANT_NEVER: only by an event */
+	instant restart_at;
 	int n_restarts, n_recent; /* total; and in a row, of short-lived worlds */
-	msec charged_at; /* time of the last restart; MSEC_UNSET: none, or given back */
+	instant charged_at; /* time of the last restart; INSTANT_UNSET: none, or given back */
 	struct restart_budget budget;
 	int64_t failed_world; /* generation of the last failed world */
 	int64_t newest; /* newest generation known to a member; higher than the world's after the
 			   record was lost */
 	int64_t first_known; /* the newest one that this server learned first; 0: none */
-	msec all_found_at; /* each member that is not lost has called this server by then */
+	instant all_found_at; /* each member that is not lost has called this server by then */
 	bool has_formed; /* a world, and not only restored one */
 	int n_processes; /* of all members */
 	int64_t version;
@@ -71,13 +71,13 @@ static size_t world_size_of(const struct rendezvous_settings *settings, size_t n
 	return size >= (size_t) settings->min ? size : 0;
 }
 
-static void enter(struct rendezvous *rendezvous, enum rendezvous_phase phase, msec ends)
+static void enter(struct rendezvous *rendezvous, enum rendezvous_phase phase, instant ends)
 {
 	rendezvous->phase = phase;
 	rendezvous->phase_ends = ends;
 }
 
-struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, msec now)
+struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, instant now)
 {
 	struct rendezvous *rendezvous = mem_new(sizeof(*rendezvous));
 
@@ -87,10 +87,10 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, ms
 	rendezvous->settings = *settings;
 	rendezvous->budget.terms = settings->restarts;
 	rendezvous->awaits_last_call = true;
-	rendezvous->next_expiry = MSEC_NEVER;
+	rendezvous->next_expiry = INSTANT_NEVER;
 	rendezvous->restart_at = now;
-	rendezvous->all_found_at = now + settings->lease;
-	enter(rendezvous, RENDEZVOUS_WAITING, now + settings->join_time);
+	rendezvous->all_found_at = instant_add(now, settings->lease);
+	enter(rendezvous, RENDEZVOUS_WAITING, instant_add(now, settings->join_time));
 	return rendezvous;
 }
 
@@ -141,7 +141,7 @@ static int64_t next_generation(const struct rendezvous *rendezvous)
 }
 
 static void form_world(struct rendezvous *rendezvous, struct member_entry *const *members,
-		       size_t count, msec now)
+		       size_t count, instant now)
 {
 	struct world world = {
 		.generation = next_generation(rendezvous),
@@ -163,7 +163,7 @@ static void form_world(struct rendezvous *rendezvous, struct member_entry *const
 	rendezvous->goes_on = rendezvous->has_formed = true;
 	rendezvous->awaits_last_call = false;
 	rendezvous->version++;
-	enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+	enter(rendezvous, RENDEZVOUS_RUNNING, INSTANT_NEVER);
 }
 
 static void close_with(struct rendezvous *rendezvous, enum rendezvous_verdict verdict)
@@ -171,7 +171,7 @@ static void close_with(struct rendezvous *rendezvous, enum rendezvous_verdict ve
 	end_world(rendezvous, rendezvous->reason);
 	rendezvous->verdict = verdict;
 	rendezvous->version++;
-	enter(rendezvous, RENDEZVOUS_CLOSED, MSEC_NEVER);
+	enter(rendezvous, RENDEZVOUS_CLOSED, INSTANT_NEVER);
 }
 
 /* Events. */
@@ -183,10 +183,10 @@ static bool has_lost_worlds(const struct rendezvous *rendezvous)
 }
 
 /* The members of a lost world find their server again within a lease. */
-static msec gathering_end(const struct rendezvous *rendezvous, msec now)
+static instant gathering_end(const struct rendezvous *rendezvous, instant now)
 {
 	return has_lost_worlds(rendezvous) ? rendezvous->all_found_at
-					   : now + rendezvous->settings.last_call;
+					   : instant_add(now, rendezvous->settings.last_call);
 }
 
 static bool is_at_work(const struct member_entry *member)
@@ -236,18 +236,19 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 		end_world(rendezvous, reason);
 }
 
-static msec member_loss_time(const struct member_entry *member)
+static instant member_loss_time(const struct member_entry *member)
 {
-	return msec_min(member->expires_at, member->acknowledge_by);
+	return instant_min(member->expires_at, member->acknowledge_by);
 }
 
 /* Workers whose peer disappeared fail before its loss is known. That is not their failure. */
 static void refund_restart_charge(struct rendezvous *rendezvous, const struct member_entry *lost,
-				  msec now)
+				  instant now)
 {
-	bool is_cause = lost->was_blamed && lost->heard_at <= rendezvous->charged_at;
+	bool is_cause =
+		lost->was_blamed && instant_has_come(lost->heard_at, rendezvous->charged_at);
 
-	if (rendezvous->charged_at == MSEC_UNSET || !is_cause)
+	if (!instant_is_set(rendezvous->charged_at) || !is_cause)
 		return;
 	if (!rendezvous->goes_on)
 		rendezvous->reason = WORLD_LOST_MEMBER;
@@ -259,23 +260,23 @@ static void refund_restart_charge(struct rendezvous *rendezvous, const struct me
 	}
 	restart_budget_give_back(&rendezvous->budget);
 	unblame(rendezvous);
-	rendezvous->charged_at = MSEC_UNSET;
+	rendezvous->charged_at = INSTANT_UNSET;
 	rendezvous->n_recent--;
 }
 
-static void remove_silent(struct rendezvous *rendezvous, msec now)
+static void remove_silent(struct rendezvous *rendezvous, instant now)
 {
 	struct member_table *table = &rendezvous->members;
 
-	if (now < rendezvous->next_expiry)
+	if (!instant_has_come(rendezvous->next_expiry, now))
 		return;
-	rendezvous->next_expiry = MSEC_NEVER;
+	rendezvous->next_expiry = INSTANT_NEVER;
 	for (size_t i = table->count; i-- > 0;) {
 		struct member_entry *member = table->members[i];
 
-		if (now < member_loss_time(member)) {
+		if (!instant_has_come(member_loss_time(member), now)) {
 			rendezvous->next_expiry =
-				msec_min(rendezvous->next_expiry, member_loss_time(member));
+				instant_min(rendezvous->next_expiry, member_loss_time(member));
 			continue;
 		}
 		refund_restart_charge(rendezvous, member, now);
@@ -283,26 +284,26 @@ static void remove_silent(struct rendezvous *rendezvous, msec now)
 	}
 }
 
-static void expect(struct rendezvous *rendezvous, struct member_entry *member, msec expires_at)
+static void expect(struct rendezvous *rendezvous, struct member_entry *member, instant expires_at)
 {
 	member->expires_at = expires_at;
-	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, expires_at);
+	rendezvous->next_expiry = instant_min(rendezvous->next_expiry, expires_at);
 }
 
 static void renew_member_lease(struct rendezvous *rendezvous, struct member_entry *member,
-			       const struct rendezvous_event *event, msec now)
+			       const struct rendezvous_event *event, instant now)
 {
 	member->heard_at = now;
 	rendezvous->is_unsettled |= member->is_awaited;
 	member->is_awaited = false;
 	if (event->has_acknowledged)
-		member->acknowledge_by = MSEC_NEVER;
-	expect(rendezvous, member, now + rendezvous->settings.lease);
+		member->acknowledge_by = INSTANT_NEVER;
+	expect(rendezvous, member, instant_add(now, rendezvous->settings.lease));
 }
 
 /* A world that this server does not know cannot continue, because its members do not agree on who
  * is in it. */
-static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation, msec now)
+static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation, instant now)
 {
 	if (generation < next_generation(rendezvous))
 		return;
@@ -375,7 +376,7 @@ static int check_room(const struct rendezvous *rendezvous, const char *offer, st
 	return 0;
 }
 
-static int join(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
+static int join(struct rendezvous *rendezvous, const struct rendezvous_event *event, instant now,
 		struct err *err)
 {
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
@@ -420,9 +421,9 @@ static int check_generation(const struct rendezvous *rendezvous,
 
 /* The delays are those of a job's restarts. The job fails only after it is known that no lost
  * member was the cause. */
-static void fail_current_world(struct rendezvous *rendezvous, msec now)
+static void fail_current_world(struct rendezvous *rendezvous, instant now)
 {
-	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
+	if (instant_since(rendezvous->world.formed_at, now) >= RESTART_LONG_LIFE)
 		rendezvous->n_recent = 0;
 	for (size_t i = 0; i < rendezvous->members.count; i++)
 		rendezvous->members.members[i]->was_blamed =
@@ -436,7 +437,7 @@ static void fail_current_world(struct rendezvous *rendezvous, msec now)
 		rendezvous->n_restarts++;
 	else
 		delay = rendezvous->world.n_members > 1 ? LOSS_TIME : 0;
-	rendezvous->restart_at = now + delay;
+	rendezvous->restart_at = instant_add(now, delay);
 }
 
 /* Size of a world without the excluded members; 0: too few. */
@@ -456,13 +457,14 @@ static void exclude_member(struct rendezvous *rendezvous, struct member_entry *m
 /* Also if its world has ended and another has begun: the failure that ended it may have been a
  * consequence. */
 static void blame(struct rendezvous *rendezvous, struct member_entry *member,
-		  const struct rendezvous_event *event, msec now)
+		  const struct rendezvous_event *event, instant now)
 {
 	if (!event->is_cause || event->generation != rendezvous->failed_world ||
 	    !member->was_blamed || find_blamed(rendezvous))
 		return;
 	member->failed_in = event->generation;
-	if (!member->n_failures || now - member->failures_since >= RENDEZVOUS_MACHINE_WINDOW) {
+	if (!member->n_failures ||
+	    instant_since(member->failures_since, now) >= RENDEZVOUS_MACHINE_WINDOW) {
 		member->failures_since = now;
 		member->n_failures = 0;
 	}
@@ -471,17 +473,17 @@ static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 }
 
 /* A script that asks for a restart at each start makes no progress: that is a failure. */
-static void restart(struct rendezvous *rendezvous, msec now)
+static void restart(struct rendezvous *rendezvous, instant now)
 {
-	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
+	if (instant_since(rendezvous->world.formed_at, now) >= RESTART_LONG_LIFE)
 		rendezvous->n_recent = 0;
 	if (rendezvous->n_recent >= FREE_RESTARTS) {
 		fail_current_world(rendezvous, now);
 		return;
 	}
 	end_world(rendezvous, WORLD_RESTART_ASKED);
-	rendezvous->charged_at = MSEC_UNSET;
-	rendezvous->restart_at = now + restart_delay(rendezvous->n_recent++);
+	rendezvous->charged_at = INSTANT_UNSET;
+	rendezvous->restart_at = instant_add(now, restart_delay(rendezvous->n_recent++));
 }
 
 static void drain(struct rendezvous *rendezvous, struct member_entry *member)
@@ -496,7 +498,7 @@ static void drain(struct rendezvous *rendezvous, struct member_entry *member)
 }
 
 static int apply_member_event(struct rendezvous *rendezvous, const struct rendezvous_event *event,
-			      msec now, struct err *err)
+			      instant now, struct err *err)
 {
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
 	bool is_report = event->type == RENDEZVOUS_FAIL || event->type == RENDEZVOUS_DONE ||
@@ -537,7 +539,8 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 }
 
 static int handle_rendezvous_event(struct rendezvous *rendezvous,
-				   const struct rendezvous_event *event, msec now, struct err *err)
+				   const struct rendezvous_event *event, instant now,
+				   struct err *err)
 {
 	switch (event->type) {
 	case RENDEZVOUS_JOIN:
@@ -581,22 +584,24 @@ static size_t count_at_work(const struct rendezvous *rendezvous)
 }
 
 static void gather(struct rendezvous *rendezvous, struct member_entry *const *candidates,
-		   size_t size, msec now)
+		   size_t size, instant now)
 {
 	const struct rendezvous_settings *settings = &rendezvous->settings;
 
 	if (rendezvous->phase != RENDEZVOUS_GATHERING)
 		enter(rendezvous, RENDEZVOUS_GATHERING, gathering_end(rendezvous, now));
-	if (now >= rendezvous->phase_ends || size == world_size_of(settings, LIMIT_MEMBERS))
+	if (instant_has_come(rendezvous->phase_ends, now) ||
+	    size == world_size_of(settings, LIMIT_MEMBERS))
 		form_world(rendezvous, candidates, size, now);
 }
 
-static void wait_for_members(struct rendezvous *rendezvous, msec now)
+static void wait_for_members(struct rendezvous *rendezvous, instant now)
 {
 	if (rendezvous->phase != RENDEZVOUS_WAITING) {
 		rendezvous->awaits_last_call = true;
-		enter(rendezvous, RENDEZVOUS_WAITING, now + rendezvous->settings.join_time);
-	} else if (now >= rendezvous->phase_ends) {
+		enter(rendezvous, RENDEZVOUS_WAITING,
+		      instant_add(now, rendezvous->settings.join_time));
+	} else if (instant_has_come(rendezvous->phase_ends, now)) {
 		close_with(rendezvous, RENDEZVOUS_TIMED_OUT);
 	}
 }
@@ -607,9 +612,9 @@ static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
 }
 
 static void advance_without_world(struct rendezvous *rendezvous,
-				  struct member_entry *const *candidates, size_t size, msec now)
+				  struct member_entry *const *candidates, size_t size, instant now)
 {
-	bool is_pausing = now < rendezvous->restart_at;
+	bool is_pausing = !instant_has_come(rendezvous->restart_at, now);
 
 	if (is_spent(rendezvous) && !is_pausing)
 		close_with(rendezvous, verdict_of(rendezvous->budget.end));
@@ -632,17 +637,17 @@ static void move_excluded_to_end(struct rendezvous *rendezvous, struct member_en
 			members[i]->number = rendezvous->members.n_ever++;
 }
 
-static void update_phase(struct rendezvous *rendezvous, msec now)
+static void update_phase(struct rendezvous *rendezvous, instant now)
 {
 	size_t n_at_work, n_candidates;
 
 	if (rendezvous->phase == RENDEZVOUS_CLOSED ||
-	    !(rendezvous->is_unsettled || now >= rendezvous->phase_ends))
+	    !(rendezvous->is_unsettled || instant_has_come(rendezvous->phase_ends, now)))
 		return;
 	rendezvous->is_unsettled = false;
 	if (awaits_any(rendezvous)) {
 		enter(rendezvous, rendezvous->goes_on ? RENDEZVOUS_RUNNING : RENDEZVOUS_PAUSING,
-		      MSEC_NEVER);
+		      INSTANT_NEVER);
 		return;
 	}
 	n_at_work = count_at_work(rendezvous);
@@ -662,26 +667,26 @@ static void update_phase(struct rendezvous *rendezvous, msec now)
 	else if (size > rendezvous->world.n_members && n_at_work == rendezvous->world.n_members)
 		gather(rendezvous, candidates, size, now);
 	else
-		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+		enter(rendezvous, RENDEZVOUS_RUNNING, INSTANT_NEVER);
 	if (rendezvous->world.generation != generation)
 		move_excluded_to_end(rendezvous, candidates, n_candidates);
 }
 
 /* A member whose heartbeats arrive but which never acknowledges would block every world. */
-static void require_acknowledgement(struct rendezvous *rendezvous, msec now)
+static void require_acknowledgement(struct rendezvous *rendezvous, instant now)
 {
-	msec acknowledge_by = now + rendezvous->settings.lease;
+	instant acknowledge_by = instant_add(now, rendezvous->settings.lease);
 
 	for (size_t i = 0; i < rendezvous->members.count; i++) {
 		struct member_entry *member = rendezvous->members.members[i];
 
-		member->acknowledge_by = msec_min(member->acknowledge_by, acknowledge_by);
+		member->acknowledge_by = instant_min(member->acknowledge_by, acknowledge_by);
 	}
-	rendezvous->next_expiry = msec_min(rendezvous->next_expiry, acknowledge_by);
+	rendezvous->next_expiry = instant_min(rendezvous->next_expiry, acknowledge_by);
 }
 
-int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
-		    struct err *err)
+int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event,
+		    instant now, struct err *err)
 {
 	int64_t version = rendezvous->version;
 	int rc = handle_rendezvous_event(rendezvous, event, now,
@@ -711,7 +716,7 @@ static void snapshot_excluded(const struct rendezvous *rendezvous, struct arena 
 	}
 }
 
-void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, struct arena *arena,
+void rendezvous_take_snapshot(const struct rendezvous *rendezvous, instant now, struct arena *arena,
 			      struct rendezvous_snapshot *snapshot)
 {
 	size_t count = rendezvous->world.n_members;
@@ -735,14 +740,14 @@ void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, str
 }
 
 static struct member_entry *restore_member(struct rendezvous *rendezvous,
-					   const struct world_member *known, int rank, msec now)
+					   const struct world_member *known, int rank, instant now)
 {
 	struct member_entry *member = member_table_add(&rendezvous->members, known->id);
 
 	set_offer(rendezvous, member, known->offer);
 	member->key = mem_copy_text(known->key);
 	member->heard_at = now;
-	member->acknowledge_by = now + rendezvous->settings.lease;
+	member->acknowledge_by = instant_add(now, rendezvous->settings.lease);
 	member->is_awaited = true;
 	member->rank = rendezvous->goes_on ? rank : -1;
 	expect(rendezvous, member, member->acknowledge_by);
@@ -751,7 +756,7 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 
 /* An excluded member may also be in the last world. */
 static void restore_excluded(struct rendezvous *rendezvous, const struct world_member *known,
-			     msec now)
+			     instant now)
 {
 	struct member_entry *member = member_table_find(&rendezvous->members, known->id);
 
@@ -761,7 +766,7 @@ static void restore_excluded(struct rendezvous *rendezvous, const struct world_m
 }
 
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_snapshot *snapshot, msec now)
+				      const struct rendezvous_snapshot *snapshot, instant now)
 {
 	struct rendezvous *rendezvous = rendezvous_new(settings, now);
 
@@ -776,7 +781,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	rendezvous->verdict = snapshot->verdict;
 	rendezvous->is_unsettled = true;
 	if (snapshot->verdict != RENDEZVOUS_OPEN) {
-		enter(rendezvous, RENDEZVOUS_CLOSED, MSEC_NEVER);
+		enter(rendezvous, RENDEZVOUS_CLOSED, INSTANT_NEVER);
 		return rendezvous;
 	}
 	for (size_t i = 0; i < snapshot->world.n_members; i++)
@@ -786,7 +791,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	for (size_t i = 0; i < snapshot->n_excluded; i++)
 		restore_excluded(rendezvous, &snapshot->excluded[i], now);
 	if (snapshot->goes_on)
-		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+		enter(rendezvous, RENDEZVOUS_RUNNING, INSTANT_NEVER);
 	return rendezvous;
 }
 
@@ -800,9 +805,9 @@ int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, co
 	return err_set(err, ERR_CONFLICT, "'%s' is the id of another agent", id);
 }
 
-msec rendezvous_wake_at(const struct rendezvous *rendezvous)
+instant rendezvous_wake_at(const struct rendezvous *rendezvous)
 {
-	return msec_min(rendezvous->next_expiry, rendezvous->phase_ends);
+	return instant_min(rendezvous->next_expiry, rendezvous->phase_ends);
 }
 
 int rendezvous_view(const struct rendezvous *rendezvous, const char *id,

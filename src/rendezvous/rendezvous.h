@@ -25,8 +25,8 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/instant.h"
 #include "base/mem.h"
-#include "base/msec.h"
 #include "base/own.h"
 #include "rendezvous/restart_budget.h"
 #include "rendezvous/world.h"
@@ -121,7 +121,7 @@ struct rendezvous_view {
 
 struct rendezvous;
 
-struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, msec now) MUST_USE;
+struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, instant now) MUST_USE;
 void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
 
 /* Handles an event; afterward the order of any member may differ. Returns ERR_NOT_FOUND if the
@@ -129,8 +129,8 @@ void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
  * ERR_REFUSED if a member joins after the end; ERR_LIMIT if there are LIMIT_MEMBERS or
  * LIMIT_REPLICAS processes, or a later call came first; ERR_INVALID if it knows a generation that
  * no lost record explains. */
-int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
-		    struct err *err);
+int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event,
+		    instant now, struct err *err);
 
 /* The state that must outlive the server: store it before a member gets an order of a world.
  * Members in no world are omitted, since they rejoin by themselves. */
@@ -146,22 +146,22 @@ struct rendezvous_snapshot {
 	enum rendezvous_verdict verdict;
 };
 /* The members are borrowed until the next step. */
-void rendezvous_take_snapshot(const struct rendezvous *rendezvous, msec now, struct arena *arena,
+void rendezvous_take_snapshot(const struct rendezvous *rendezvous, instant now, struct arena *arena,
 			      struct rendezvous_snapshot *ret_snapshot);
 /* Each remaining member of the world gets a new lease; a closed world has none. No world is formed
  * before each was heard of or is lost, because `past` may be older than what they know, after a
  * failed write or from a backup. In that case the next world's generation is above theirs. */
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
 				      const struct rendezvous_snapshot *snapshot,
-				      msec now) MUST_USE;
+				      instant now) MUST_USE;
 
 /* Whether a call comes from the agent of this member: ERR_CONFLICT if the member has another key.
  * An agent that is not a member yet, or has no key, is anybody. */
 int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, const char *key,
 			 struct err *err) MUST_USE;
 
-/* When RENDEZVOUS_TIME is due; MSEC_NEVER. */
-msec rendezvous_wake_at(const struct rendezvous *rendezvous);
+/* When RENDEZVOUS_TIME is due; INSTANT_NEVER. */
+instant rendezvous_wake_at(const struct rendezvous *rendezvous);
 
 /* Returns ERR_NOT_FOUND if the id is not or no longer a member. */
 int rendezvous_view(const struct rendezvous *rendezvous, const char *id,

@@ -18,7 +18,7 @@ void restart_budget_done(struct restart_budget *budget)
 	free(TAKE(budget->charged_at));
 }
 
-void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
+void restart_budget_take_snapshot(const struct restart_budget *budget, instant now,
 				  struct arena *arena, struct restart_budget_snapshot *snapshot)
 {
 	*snapshot = (struct restart_budget_snapshot){
@@ -32,7 +32,7 @@ void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
 		return;
 	snapshot->ages = arena_take_array(arena, (size_t) budget->n_charged, sizeof(msec));
 	for (int i = 0; i < budget->n_charged; i++)
-		snapshot->ages[i] = now - budget->charged_at[i];
+		snapshot->ages[i] = instant_since(budget->charged_at[i], now);
 }
 
 static bool has_times(const struct restart_terms *terms)
@@ -44,12 +44,12 @@ static void allocate_charge_times(struct restart_budget *budget)
 {
 	assert(budget->terms.most <= LIMIT_TIMED_RESTARTS);
 	if (!budget->charged_at)
-		budget->charged_at = mem_new_array((size_t) budget->terms.most, sizeof(msec));
+		budget->charged_at = mem_new_array((size_t) budget->terms.most, sizeof(instant));
 }
 
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
 					     const struct restart_budget_snapshot *snapshot,
-					     msec now)
+					     instant now)
 {
 	struct restart_budget budget = {
 		.terms = *terms,
@@ -65,7 +65,7 @@ struct restart_budget restart_budget_restore(const struct restart_terms *terms,
 	allocate_charge_times(&budget);
 	budget.n_charged = snapshot->n_charged < terms->most ? snapshot->n_charged : terms->most;
 	for (int i = 0; i < budget.n_charged; i++)
-		budget.charged_at[i] = now - (snapshot->ages ? snapshot->ages[i] : 0);
+		budget.charged_at[i] = instant_add(now, snapshot->ages ? -snapshot->ages[i] : 0);
 	return budget;
 }
 
@@ -75,17 +75,18 @@ void restart_budget_progress(struct restart_budget *budget, int64_t progress)
 		budget->progress = progress;
 }
 
-static void refund_expired_charges(struct restart_budget *budget, msec now)
+static void refund_expired_charges(struct restart_budget *budget, instant now)
 {
 	int n_old = 0;
 
 	if (!budget->charged_at)
 		return;
-	while (n_old < budget->n_charged && now - budget->charged_at[n_old] >= budget->terms.window)
+	while (n_old < budget->n_charged &&
+	       instant_since(budget->charged_at[n_old], now) >= budget->terms.window)
 		n_old++;
 	budget->n_charged -= n_old;
 	memmove(budget->charged_at, budget->charged_at + n_old,
-		(size_t) budget->n_charged * sizeof(msec));
+		(size_t) budget->n_charged * sizeof(instant));
 }
 
 static void note_progress(struct restart_budget *budget)
@@ -109,7 +110,7 @@ static enum restart_budget_end check_budget_end(const struct restart_budget *bud
 	return RESTARTS_LEFT;
 }
 
-static void record_charge_time(struct restart_budget *budget, msec now)
+static void record_charge_time(struct restart_budget *budget, instant now)
 {
 	if (!has_times(&budget->terms))
 		return;
@@ -117,7 +118,7 @@ static void record_charge_time(struct restart_budget *budget, msec now)
 	budget->charged_at[budget->n_charged] = now;
 }
 
-bool restart_budget_charge(struct restart_budget *budget, msec now)
+bool restart_budget_charge(struct restart_budget *budget, instant now)
 {
 	refund_expired_charges(budget, now);
 	note_progress(budget);

@@ -10,8 +10,8 @@
  * (ft_launcher --max-no-progress-cycles). */
 #pragma once
 
+#include "base/instant.h"
 #include "base/mem.h"
-#include "base/msec.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ struct restart_budget {
 	int64_t failed_at; /* `progress` at the last failure */
 	int n_no_progress;
 	int n_charged; /* restarts not given back */
-	msec *charged_at; /* with a window: their times, the oldest first */
+	instant *charged_at; /* with a window: their times, the oldest first */
 	enum restart_budget_end end;
 };
 
@@ -53,16 +53,16 @@ struct restart_budget_snapshot {
 	msec *ages; /* n_charged, the oldest first; NULL: no window */
 	enum restart_budget_end end;
 };
-void restart_budget_take_snapshot(const struct restart_budget *budget, msec now,
+void restart_budget_take_snapshot(const struct restart_budget *budget, instant now,
 				  struct arena *arena,
 				  struct restart_budget_snapshot *ret_snapshot);
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
 					     const struct restart_budget_snapshot *snapshot,
-					     msec now) MUST_USE;
+					     instant now) MUST_USE;
 
 /* A process has reached this step. */
 void restart_budget_progress(struct restart_budget *budget, int64_t progress);
 /* Charges a restart after a failure. Returns false if none is left; then `end` says why. */
-bool restart_budget_charge(struct restart_budget *budget, msec now);
+bool restart_budget_charge(struct restart_budget *budget, instant now);
 /* The last failure turned out to be none: its restart is given back. */
 void restart_budget_give_back(struct restart_budget *budget);

@@ -2,7 +2,7 @@
  * leads to a new world, of a higher generation. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "base/own.h"
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ struct world_member {
 
 struct world {
 	int64_t generation; /* from 1; 0: none yet */
-	msec formed_at;
+	instant formed_at;
 	enum world_reason reason;
 	struct world_member *members; /* by rank */
 	size_t n_members;

@@ -32,7 +32,7 @@ struct master {
 	struct http_server *server;
 	struct asked *first; /* calls in progress */
 	int n_creations; /* permitted now … */
-	msec counted_at; /* … as of this moment, on the monotonic clock */
+	instant counted_at; /* … as of this moment */
 	struct job_log *logs[MOST_LOGS]; /* being sent; NULL: a free entry */
 };
 
@@ -299,10 +299,9 @@ static void add_parameter(const char *name, const char *value, void *data)
  * API server. */
 static bool may_create(struct master *master)
 {
-	msec now = loop_monotonic_now();
-	msec earned = (now - master->counted_at) / CREATION_TIME;
+	msec earned = instant_since(master->counted_at, loop_monotonic_now()) / CREATION_TIME;
 
-	master->counted_at += earned * CREATION_TIME;
+	master->counted_at = instant_add(master->counted_at, earned * CREATION_TIME);
 	if (earned >= MOST_CREATIONS - master->n_creations)
 		master->n_creations = MOST_CREATIONS;
 	else

@@ -217,7 +217,7 @@ static void stop_training_process(struct pod_server *server)
 	}
 	server->is_stopping = true;
 	child_signal_group(server->pid, SIGTERM);
-	loop_timer_arm(server->kill_timer, loop_now() + server->settings->grace);
+	loop_timer_arm_after(server->kill_timer, server->settings->grace);
 }
 
 static void on_end_signal(int number, void *data)

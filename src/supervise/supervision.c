@@ -54,7 +54,7 @@ void supervision_request_pass(void *data)
 	struct supervision *supervision = data;
 
 	if (supervision->phase != SUPERVISION_CLOSING && supervision->timer)
-		loop_timer_arm(supervision->timer, loop_now());
+		loop_timer_arm_after(supervision->timer, 0);
 }
 
 void supervision_on_output(void *data)
@@ -178,7 +178,7 @@ void supervision_close(struct supervision *supervision)
 	struct reporter *reporter = &supervision->reporter;
 
 	supervision->phase = SUPERVISION_CLOSING;
-	loop_timer_arm(supervision->timer, MSEC_NEVER);
+	loop_timer_arm(supervision->timer, INSTANT_NEVER);
 	if (reporter->console)
 		console_finish(reporter->console, &reporter->status, on_drained, supervision);
 	else

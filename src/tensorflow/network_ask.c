@@ -175,7 +175,7 @@ static void update_least_round_trip(struct network_finding *finding,
 /* The first exchange waits as long as the peer may need to come up. */
 static int greet(int fd, const struct network_question *question, struct network_finding *finding)
 {
-	msec left = question->until - loop_monotonic_now();
+	msec left = instant_since(loop_monotonic_now(), question->until);
 	struct exchange first;
 
 	set_patience(fd, left > LEAST_MEASURE ? left : LEAST_MEASURE);
@@ -235,7 +235,7 @@ static bool acquire_question_token(const struct network_question *question)
 	msec left;
 	char byte;
 
-	while ((left = question->until - loop_monotonic_now()) > 0)
+	while ((left = instant_since(loop_monotonic_now(), question->until)) > 0)
 		if (poll(&turn, 1, (int) msec_min(left, MSEC_PER_SECOND)) > 0 &&
 		    read(question->turn[0], &byte, 1) == 1)
 			return true; /* else another process took it */
@@ -336,7 +336,7 @@ static bool says_nothing_of_peer(int failure)
 }
 
 /* Tries the addresses in turn, each for its part of the remaining time. */
-static int connect_to_any(const struct addrinfo *addresses, msec until,
+static int connect_to_any(const struct addrinfo *addresses, instant until,
 			  struct network_finding *finding)
 {
 	msec n_left = (msec) count_peer_addresses(addresses);
@@ -344,7 +344,7 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 	int worst = 0;
 
 	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
-		msec part = (until - loop_monotonic_now()) / n_left--;
+		msec part = instant_since(loop_monotonic_now(), until) / n_left--;
 		int fd = connect_to(address, part > LEAST_PATIENCE ? part : LEAST_PATIENCE);
 		int failure = errno;
 
@@ -388,6 +388,7 @@ static bool try_once(const struct network_question *question, struct network_fin
 
 void network_ask(const struct network_question *question, struct network_finding *ret_finding)
 {
-	while (!try_once(question, ret_finding) && loop_monotonic_now() + PAUSE < question->until)
+	while (!try_once(question, ret_finding) &&
+	       instant_since(loop_monotonic_now(), question->until) > PAUSE)
 		poll(NULL, 0, (int) PAUSE);
 }

@@ -1,7 +1,7 @@
 /* Asks one question about a peer, from name resolution to measurements. It blocks. */
 #pragma once
 
-#include "base/msec.h"
+#include "base/instant.h"
 #include "io/network_address.h"
 
 #include <netinet/in.h>
@@ -39,7 +39,7 @@ struct network_finding {
 struct network_question {
 	const char *own_name; /* the asking task; NULL: only test whether the peer is reachable */
 	const struct network_peer *peer;
-	msec until; /* by loop_monotonic_now: no new try begins after it */
+	instant until; /* no new try begins after it */
 	/* Both ends of a non-blocking pipe that holds one byte. A process takes the byte, sends its
 	 * bandwidth measurement, and puts the byte back. */
 	int turn[2];

@@ -30,7 +30,7 @@ struct question {
 struct network_probe {
 	struct network_probe_settings settings;
 	struct loop *loop;
-	msec until; /* by loop_monotonic_now */
+	instant until;
 	struct question *questions; /* one for each peer */
 	size_t n_open; /* number of questions that are not final */
 	int reports[2];
@@ -194,7 +194,7 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	*probe = (struct network_probe){
 		.settings = *settings,
 		.loop = loop,
-		.until = loop_monotonic_now() + settings->timeout,
+		.until = loop_instant_after(settings->timeout),
 		.reports = {-1, -1},
 		.turn = {-1, -1},
 	};
@@ -213,9 +213,8 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	probe->late = loop_new_timer(loop, on_timeout, probe);
 	probe->last = loop_new_timer(loop, on_last_word, probe);
 	/* Without questions it is done immediately. */
-	loop_timer_arm(probe->late,
-		       loop_now() + (is_network_probe_over(probe) ? 0 : settings->timeout));
-	loop_timer_arm(probe->last, loop_now() + settings->timeout + LAST_WORDS);
+	loop_timer_arm_after(probe->late, (is_network_probe_over(probe) ? 0 : settings->timeout));
+	loop_timer_arm_after(probe->last, settings->timeout + LAST_WORDS);
 	*ret_probe = probe;
 	return 0;
 }

@@ -77,7 +77,7 @@ static void take_next_token(struct kube_login *login, bool was_refused, kube_ref
 	const struct err none = {.code = ERR_REFUSED, .text = "there is no other token"};
 
 	(void) was_refused;
-	login->refresh_at = MSEC_NEVER;
+	login->expires_at = MSEC_NEVER;
 	if (asker->token + 1 < asker->n_tokens) {
 		const struct kube_credential next = {
 			.token = mem_copy_text(asker->tokens[++asker->token])};
@@ -187,7 +187,7 @@ static void take_option(struct asker *asker, int which, char *value)
 	else if (which == 't' && asker->n_tokens < MOST)
 		asker->tokens[asker->n_tokens++] = value;
 	else if (which == 'e')
-		asker->login->refresh_at = 1;
+		asker->login->expires_at = 1;
 	else
 		exit(2);
 }

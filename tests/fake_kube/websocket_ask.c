@@ -98,7 +98,7 @@ static void take_message(const char *bytes, size_t len, void *data)
 	leave(speaker);
 	if (speaker->pause && speaker->websocket) {
 		websocket_pause(speaker->websocket);
-		loop_timer_arm(speaker->resume, loop_now() + speaker->pause);
+		loop_timer_arm_after(speaker->resume, speaker->pause);
 	}
 }
 

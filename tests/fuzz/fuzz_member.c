@@ -44,7 +44,7 @@ static void check_order(const struct rendezvous *rendezvous, struct arena *arena
 		abort();
 }
 
-static void check_record(const struct rendezvous *rendezvous, msec now, struct arena *arena)
+static void check_record(const struct rendezvous *rendezvous, instant now, struct arena *arena)
 {
 	struct json *record CLEANUP(json_cleanup) = json_new_object();
 	struct rendezvous_snapshot snapshot, again;
@@ -68,15 +68,16 @@ static void check_server(const struct member_request *request, struct arena *are
 		.restarts = request->terms.restarts,
 		.lease = INT32_MAX * (msec) MSEC_PER_SECOND,
 	};
-	struct rendezvous *rendezvous = rendezvous_new(&settings, 0);
-	msec now = 1;
+	struct rendezvous *rendezvous = rendezvous_new(&settings, INSTANT_UNSET);
+	instant now = INSTANT_UNSET;
 
 	for (int i = 0; i < 3; i++) {
 		(void) member_call_apply(rendezvous, "a", &request->report, request->offer, now,
 					 NULL);
 		check_order(rendezvous, arena);
 		check_record(rendezvous, now, arena);
-		now = msec_max(now, msec_min(rendezvous_wake_at(rendezvous), INT64_MAX / 2));
+		now = instant_max(
+			now, instant_min(rendezvous_wake_at(rendezvous), (instant){INT64_MAX / 2}));
 		(void) rendezvous_step(rendezvous, &time, now, NULL);
 		check_order(rendezvous, arena);
 	}

@@ -182,7 +182,7 @@ static void check_aside(struct play *play, const struct world *world)
 	struct rendezvous_snapshot snapshot;
 	size_t n_excluded = 0, n_others;
 
-	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &snapshot);
+	rendezvous_take_snapshot(play->rendezvous, (instant){play->now}, arena, &snapshot);
 	for (size_t i = 0; i < snapshot.n_excluded; i++) {
 		n_excluded += world_rank(world, snapshot.excluded[i].id) >= 0;
 		if (strcmp(snapshot.excluded[i].id, play->first) == 0)
@@ -264,7 +264,7 @@ static void serve(struct play *play, const struct message *message)
 		report.is_cause = true;
 	answer_held_call(play, message->agent);
 	int rc = member_call_apply(play->rendezvous, id_of(play, message->agent), &report, offer,
-				   play->now, NULL);
+				   (instant){play->now}, NULL);
 	check_server(play);
 	if (rc < 0 && rc != ERR_REFUSED)
 		return; /* it came after a later call */
@@ -286,8 +286,8 @@ static void run_server(struct play *play)
 
 	if (!is_server_there(play))
 		return;
-	if (rendezvous_wake_at(play->rendezvous) <= play->now)
-		(void) rendezvous_step(play->rendezvous, &time, play->now, NULL);
+	if (rendezvous_wake_at(play->rendezvous).since_boot <= play->now)
+		(void) rendezvous_step(play->rendezvous, &time, (instant){play->now}, NULL);
 	check_server(play);
 	answer_held(play);
 }
@@ -303,7 +303,7 @@ static void end_connections(struct play *play, int number)
 	for (size_t i = 0; i < MEMBER_CALLS && sides != 1; i++) {
 		agent->stands[i] = false;
 		if (agent->is_there)
-			member_lost_call(&agent->member, i, play->now);
+			member_lost_call(&agent->member, i, (instant){play->now});
 	}
 }
 
@@ -313,7 +313,7 @@ static struct json *kept_by_server(const struct play *play)
 	struct json *kept = json_new_object();
 	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(play->rendezvous, play->now, arena, &snapshot);
+	rendezvous_take_snapshot(play->rendezvous, (instant){play->now}, arena, &snapshot);
 	rendezvous_snapshot_set(kept, &snapshot);
 	return kept;
 }
@@ -333,7 +333,8 @@ static void restore_server(struct play *play, const struct json *kept)
 	hold(play, rendezvous_snapshot_read(kept, arena, &snapshot, NULL) == 0,
 	     "what is kept is read");
 	rendezvous_free(play->rendezvous);
-	play->rendezvous = rendezvous_restore(&play->settings, &snapshot, play->server_back_at);
+	play->rendezvous =
+		rendezvous_restore(&play->settings, &snapshot, (instant){play->server_back_at});
 }
 
 static void restore_newest(struct play *play)
@@ -356,7 +357,7 @@ static void restore_backup(struct play *play)
 static void restore_nothing(struct play *play)
 {
 	rendezvous_free(play->rendezvous);
-	play->rendezvous = rendezvous_new(&play->settings, play->server_back_at);
+	play->rendezvous = rendezvous_new(&play->settings, (instant){play->server_back_at});
 	play->last_generation = 0;
 	play->was_behind = true;
 	*play->first = '\0';
@@ -385,7 +386,7 @@ static void come(struct play *play, struct agent *agent)
 {
 	*agent = (struct agent){.life = agent->life + 1, .is_there = true};
 	agent->set_up_time = dice_one_in(&play->dice, 3) ? dice_below(&play->dice, 2000) : 0;
-	member_begin(&agent->member, &manner, play->now);
+	member_begin(&agent->member, &manner, (instant){play->now});
 	if (play->has_places)
 		agent->member.report.node_rank = (int) dice_below(&play->dice, play->n_agents);
 }
@@ -400,7 +401,7 @@ static void kill_agent(struct play *play, int number)
 	agent->runs = 0;
 	if (!is_server_there(play) || !dice_one_in(&play->dice, 2))
 		return;
-	(void) rendezvous_step(play->rendezvous, &lost, play->now, NULL);
+	(void) rendezvous_step(play->rendezvous, &lost, (instant){play->now}, NULL);
 	check_server(play);
 }
 
@@ -423,13 +424,13 @@ static void start_workers(struct play *play, int number, int64_t generation)
 	     "who runs a world is in it");
 	agent->runs = generation;
 	agent->ends_at = MSEC_NEVER;
-	member_started(&agent->member, generation, play->now);
+	member_started(&agent->member, generation, (instant){play->now});
 }
 
 static void end_workers(struct play *play, struct agent *agent, bool have_succeeded)
 {
 	agent->runs = 0;
-	member_ended(&agent->member, have_succeeded, play->now);
+	member_ended(&agent->member, have_succeeded, (instant){play->now});
 }
 
 static void move_workers(struct play *play, int number)
@@ -462,7 +463,7 @@ static void run_agent(struct play *play, int number)
 
 	if (!agent->is_there || play->now < agent->frozen_until)
 		return;
-	member_time(member, play->now);
+	member_time(member, (instant){play->now});
 	if (agent->runs)
 		member_progressed(member, play->n_trained);
 	move_workers(play, number);
@@ -471,14 +472,14 @@ static void run_agent(struct play *play, int number)
 		agent->is_there = false;
 		return;
 	}
-	if (!member_is_call_due(member, play->now))
+	if (!member_is_call_due(member, (instant){play->now}))
 		return;
 	const struct world *world = rendezvous_world(play->rendezvous);
 	int rank = world_rank(world, id_of(play, number));
 
 	if (member->report.newest == world->generation && rank >= 0)
 		member->report.last_rank = rank;
-	const size_t place = member_called(member, play->now);
+	const size_t place = member_called(member, (instant){play->now});
 	const struct message message = {
 		.agent = number,
 		.life = agent->life,
@@ -499,7 +500,8 @@ static void deliver(struct play *play, struct message *message)
 		return; /* it waits in the kernel */
 	if (message->is_answer && is_hers &&
 	    message->number == agent->member.calls[message->place].number)
-		member_answered(&agent->member, message->place, &message->order, play->now);
+		member_answered(&agent->member, message->place, &message->order,
+				(instant){play->now});
 	else if (!message->is_answer && is_server_there(play))
 		serve(play, message);
 	message->due = 0;
@@ -553,7 +555,7 @@ static void do_harm(struct play *play)
 		agent->mute_until = agent->deaf_until = play->now + dice_below(&play->dice, 50000);
 		break;
 	case 5:
-		member_drain(&agent->member, play->now);
+		member_drain(&agent->member, (instant){play->now});
 		break;
 	case 6:
 		if (is_server_there(play))
@@ -640,7 +642,7 @@ static bool run(uint64_t seed)
 	play.settings = any_settings(&play.dice);
 	play.has_places = dice_one_in(&play.dice, 4);
 	play.bad = dice_one_in(&play.dice, 3) ? dice_below(&play.dice, play.n_agents) : -1;
-	play.rendezvous = rendezvous_new(&play.settings, play.now);
+	play.rendezvous = rendezvous_new(&play.settings, (instant){play.now});
 	for (int i = 0; i < TICKS_OF_HARM; i++) {
 		if (dice_one_in(&play.dice, 40))
 			do_harm(&play);
@@ -671,7 +673,7 @@ static bool run_crowd(void)
 		.lease = 5 * MSEC_PER_SECOND,
 		.last_call = 30 * MSEC_PER_SECOND,
 	};
-	play.rendezvous = rendezvous_new(&play.settings, play.now);
+	play.rendezvous = rendezvous_new(&play.settings, (instant){play.now});
 	for (int i = 0; i < play.n_agents; i++) {
 		come(&play, &play.agents[i]);
 		play.agents[i].set_up_time = i % 100 == 0 ? 2 * MSEC_PER_SECOND : 0;

@@ -13,6 +13,10 @@ from agents import Machines, start_orchestrator
 from conftest import LIMIT, read_until, replicas
 from processes import wait_until
 from servers import free_port
+from test_exec import SUCCESS
+from test_kube_fetch import KubeWithExec, say, stopped  # noqa: F401
+from test_operator_refusals import Refusing, told
+from tfjobs import NAMESPACE, kube, refuse, serve  # noqa: F401
 
 STUB = pathlib.Path(__file__).with_name("stub_clock.c")
 HOURS = 3600
@@ -116,3 +120,84 @@ def test_an_elastic_job_trains_on(muster, clock):
         assert not re.search(r"after \d+h", machines.ends(name, 0))
     assert [world["reason"] for world in machines.description()["worlds"]] == [
         "first", "worker-failed", "worker-failed", "worker-failed", "grew"]
+
+
+@pytest.mark.parametrize("method, plural, reason", [
+    ("POST", "pods", "FailedCreatePod"),
+    ("POST", "services", "FailedCreateService"),
+    ("DELETE", "pods", "FailedDeletePod"),
+])
+def test_a_clock_that_is_set_back_delays_no_refused_call(kube, serve, clock, method, plural, reason):  # noqa: F811
+    kube.trouble = refusing = Refusing(method, plural)
+    serve()
+    kube.add("job", Worker=1)
+    if method == "DELETE":
+        kube.condition("job", "Running")
+        kube.change("tfjobs", "job", lambda job: job["spec"]["runPolicy"].update(suspend=True))
+    told(kube, reason)
+    clock.set(-5 * HOURS)
+    refusing.refuses = False
+    kube.until(lambda _: len(kube.names(plural)) == (method == "POST"))
+
+
+def start_operator(muster):
+    return muster.start("operator", "-n", NAMESPACE)
+
+
+def end_operator(operator):
+    operator.terminate()
+    assert operator.wait(LIMIT) == 0
+
+
+def test_a_clock_that_is_set_back_delays_no_pass_after_one_that_failed(muster, clock, kube):  # noqa: F811
+    """The status cannot be written."""
+    kube.trouble = lambda exchange: exchange.path.endswith("/status") and refuse(403, message="not now")(exchange)
+    operator = start_operator(muster)
+    kube.add("job", Worker=1)
+    read_until(operator.stderr, "not now")
+    clock.set(-5 * HOURS)
+    kube.trouble = lambda exchange: False
+    kube.condition("job", "Running")
+    end_operator(operator)
+
+
+class PodServers:
+    """The servers of all Pods. While `is_away` is true, none responds."""
+
+    def __init__(self):
+        self.is_away, self.started = True, []
+
+    def __call__(self, exchange):
+        pod, _, step = exchange.path.partition("/proxy/")
+        if not step:
+            return False
+        if self.is_away:
+            return refuse(503, message="no server responds")(exchange)
+        if step == "run":
+            self.started.append(pod)
+        exchange.answer(200, "{}", "Content-Type: application/json")
+        return True
+
+
+def test_a_clock_that_is_set_back_delays_no_start_of_a_pod_server(muster, clock, kube):  # noqa: F811
+    kube.trouble = servers = PodServers()
+    operator = start_operator(muster)
+    kube.add("job", annotations={"muster/pod-server": "7896"}, Worker=1)
+    read_until(operator.stderr, "cannot be told to start")
+    clock.set(-5 * HOURS)
+    servers.is_away = False
+    kube.until(lambda _: servers.started)
+    end_operator(operator)
+
+
+def test_a_clock_that_is_set_back_delays_no_fetch_from_a_process_that_goes_on(clock, stopped):  # noqa: F811
+    """It is told again after a while, and has its grace period."""
+    answers = [refuse(500, message="no"), lambda exchange: say(exchange, SUCCESS)]
+
+    def tell(exchange):
+        clock.set(-5 * HOURS)
+        answers.pop(0)(exchange)
+
+    with KubeWithExec(tell) as kube:
+        stopped(kube, grace=4)
+        assert not answers

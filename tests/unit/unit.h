@@ -9,3 +9,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/instant.h"
+
+/* A moment of virtual time. */
+static inline instant moment(msec at)
+{
+	return (instant){at};
+}

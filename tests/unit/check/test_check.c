@@ -160,7 +160,7 @@ static void end_job(struct story *story, char *rest, msec now)
 		.n_replicas = story->finished.role ? 1 : 0,
 	};
 
-	check_job_ended(&story->check, job, atoi(rest), &status, now);
+	check_job_ended(&story->check, job, atoi(rest), &status, moment(now));
 	story->failure = (struct failure){0};
 	story->finished = (struct replica_status){0};
 }
@@ -186,7 +186,7 @@ static void hear_of_itself(struct story *story, const char *rest, msec now)
 {
 	struct json *event CLEANUP(json_cleanup) = read_object(rest);
 
-	check_add_event(&story->check, event, now);
+	check_add_event(&story->check, event, moment(now));
 }
 
 static void note_stopped(struct story *story, char *rest)
@@ -201,19 +201,19 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 	struct check *check = &story->check;
 
 	if (text_equals(word, "library"))
-		check_record_library(check, rest, now);
+		check_record_library(check, rest, moment(now));
 	else if (text_equals(word, "no-library"))
-		check_refuse(check, CHECK_LIBRARY, rest, now);
+		check_refuse(check, CHECK_LIBRARY, rest, moment(now));
 	else if (text_equals(word, "data"))
-		check_record_data(check, rest, now);
+		check_record_data(check, rest, moment(now));
 	else if (text_equals(word, "no-data"))
-		check_refuse(check, CHECK_DATA, rest, now);
+		check_refuse(check, CHECK_DATA, rest, moment(now));
 	else if (text_equals(word, "wants"))
 		compare_wants(story, rest);
 	else if (text_equals(word, "wakes"))
-		compare_number(story, rest, check_wake_at(check));
+		compare_number(story, rest, check_wake_at(check).since_boot);
 	else if (text_equals(word, "started"))
-		check_job_started(check, job_of(story, rest), now);
+		check_job_started(check, job_of(story, rest), moment(now));
 	else if (text_equals(word, "here"))
 		hear_of_itself(story, rest, now);
 	else if (text_equals(word, "failed"))
@@ -229,14 +229,14 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 	else if (text_equals(word, "stopped"))
 		note_stopped(story, rest);
 	else if (text_equals(word, "interrupt"))
-		check_interrupt(check, atoi(rest), now);
+		check_interrupt(check, atoi(rest), moment(now));
 	else if (text_equals(word, "look"))
-		check_look(check, now);
+		check_look(check, moment(now));
 	else if (text_equals(word, "over")) {
 		assert_true(check_is_over(check));
 		compare_number(story, rest, check_exit_code(check));
 	} else
-		check_add_line(check, job_of(story, word), rest, strlen(rest), now);
+		check_add_line(check, job_of(story, word), rest, strlen(rest), moment(now));
 }
 
 static void play_line(struct story *story, char *line)
@@ -248,7 +248,7 @@ static void play_line(struct story *story, char *line)
 		return;
 	if (text_equals(first, "request")) {
 		read_request(story, rest);
-		check_init(&story->check, &story->request, 0);
+		check_init(&story->check, &story->request, moment(0));
 		return;
 	}
 	char *word = next_word(&rest);

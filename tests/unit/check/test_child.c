@@ -103,13 +103,14 @@ static void one_that_does_not_end_is_killed_when_its_time_is_over(void **state)
 	start(world, "trap '' TERM; echo ready; sleep 1000; sleep 1000");
 	while (world->n_lines < 1)
 		loop_run(world->loop);
-	assert_true(check_child_escalate_signal(world->child, 1000) == MSEC_NEVER);
-	check_child_terminate(world->child, 1000);
-	msec kill_at = check_child_escalate_signal(world->child, 1000);
+	assert_true(instant_is_never(check_child_escalate_signal(world->child, moment(1000))));
+	check_child_terminate(world->child, moment(1000));
+	msec kill_at = check_child_escalate_signal(world->child, moment(1000)).since_boot;
 
 	assert_true(kill_at > 1000 && kill_at < MSEC_NEVER);
-	assert_true(check_child_escalate_signal(world->child, kill_at - 1) == kill_at);
-	assert_true(check_child_escalate_signal(world->child, kill_at) == MSEC_NEVER);
+	assert_true(check_child_escalate_signal(world->child, moment(kill_at - 1)).since_boot ==
+		    kill_at);
+	assert_true(instant_is_never(check_child_escalate_signal(world->child, moment(kill_at))));
 	int status = reap(world);
 
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);

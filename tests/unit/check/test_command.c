@@ -31,7 +31,7 @@ static void tell_serving(struct check *check, const char *task, int port)
 
 	text_addf(&line, "%s | {\"muster\":\"serving\",\"task\":\"%s\",\"target\":\"grpc://h:%d\"}",
 		  task, task, port);
-	check_add_line(check, CHECK_SERVERS_JOB, text_of(&line), line.len, 1);
+	check_add_line(check, CHECK_SERVERS_JOB, text_of(&line), line.len, moment(1));
 }
 
 /* A check of one worker and one parameter server that has come as far as its training. */
@@ -48,16 +48,16 @@ static void begin(struct check *check, const struct check_request *request)
 		"p | {\"muster\":\"ran\",\"task\":\"ps-0\"}",
 	};
 
-	check_init(check, request, 0);
+	check_init(check, request, moment(0));
 	if (!request->is_on_kubernetes)
-		check_record_library(check, "here", 1);
+		check_record_library(check, "here", moment(1));
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-		check_add_line(check, CHECK_SERVERS_JOB, lines[i], strlen(lines[i]), 1);
+		check_add_line(check, CHECK_SERVERS_JOB, lines[i], strlen(lines[i]), moment(1));
 	tell_serving(check, "worker-0", 1);
 	tell_serving(check, "ps-0", 2);
 	for (size_t i = 0; i < ARRAY_LEN(probed); i++)
-		check_add_line(check, CHECK_PROBE_JOB, probed[i], strlen(probed[i]), 1);
-	check_job_ended(check, CHECK_PROBE_JOB, 0, NULL, 1);
+		check_add_line(check, CHECK_PROBE_JOB, probed[i], strlen(probed[i]), moment(1));
+	check_job_ended(check, CHECK_PROBE_JOB, 0, NULL, moment(1));
 }
 
 static struct check_request request_of(enum check_model model)
@@ -72,7 +72,7 @@ static void servers_are_this_program_under_a_run_of_it(void **state)
 	struct check_request request = request_of(CHECK_MNIST);
 	struct check check;
 
-	check_init(&check, &request, 0);
+	check_init(&check, &request, moment(0));
 	assert_command(&check, CHECK_SERVERS_JOB,
 		       RUN "check-x --workers 1 --ps 1 -- " PROGRAM
 			   " server --network --output json");
@@ -80,7 +80,7 @@ static void servers_are_this_program_under_a_run_of_it(void **state)
 	request.is_setup_only = true;
 	request.state_dir = "/state";
 	request.libtensorflow = "/opt/tf";
-	check_init(&check, &request, 0);
+	check_init(&check, &request, moment(0));
 	assert_command(&check, CHECK_SERVERS_JOB,
 		       PROGRAM " run --state-dir /state --color never --grace 3s --name check-x "
 			       "--env MUSTER_LIBTENSORFLOW=/opt/tf --detach --workers 1 --ps 1 "
@@ -187,7 +187,7 @@ static void servers_that_stay_are_followed_and_stopped_where_they_are(void **sta
 	struct check check;
 
 	request.is_setup_only = true;
-	check_init(&check, &request, 0);
+	check_init(&check, &request, moment(0));
 	assert_words(check_command_follow(&check, CHECK_SERVERS_JOB, &programs, arena),
 		     PROGRAM " logs --follow --prefix --color never check-x");
 	assert_words(check_command_stop(&check, CHECK_SERVERS_JOB, &programs, arena),
@@ -195,7 +195,7 @@ static void servers_that_stay_are_followed_and_stopped_where_they_are(void **sta
 	check_done(&check);
 	request.is_on_kubernetes = true;
 	request.place = place;
-	check_init(&check, &request, 0);
+	check_init(&check, &request, moment(0));
 	tell_serving(&check, "worker-0", 1);
 	assert_words(check_command_stop(&check, CHECK_SERVERS_JOB, &programs, arena),
 		     PROGRAM " stop --context lab --grace 3s check-x");

@@ -165,10 +165,10 @@ static void take_shown(struct fixture *fixture, int wait)
 /* Turns the loop until the terminal has shown this; what was shown before is forgotten. */
 static void wait_for(struct fixture *fixture, const char *expected)
 {
-	msec until = loop_monotonic_now() + LIMIT_MSEC;
+	instant until = loop_instant_after(LIMIT_MSEC);
 
 	while (!strstr(text_of(&fixture->shown), expected)) {
-		if (loop_monotonic_now() > until)
+		if (loop_has_come(until))
 			fail_msg("shown: %s", text_of(&fixture->shown));
 		loop_run_ready(fixture->loop);
 		take_shown(fixture, 1);

@@ -116,7 +116,7 @@ static void a_callback_may_free_its_own_watch(void **state)
 	struct scene *world = *state;
 
 	world->watch = loop_new_timer(world->loop, free_own_watch, world);
-	loop_timer_arm(world->watch, loop_now());
+	loop_timer_arm_after(world->watch, 0);
 	loop_run(world->loop);
 	assert_null(world->watch);
 }
@@ -129,7 +129,7 @@ static void a_timer_never_fires_before_its_moment(void **state)
 	for (msec delay = 0; delay < 12; delay++) {
 		msec at = loop_now() + delay;
 
-		loop_timer_arm(world->watch, at);
+		loop_timer_arm_wall(world->watch, at);
 		loop_run(world->loop);
 		assert_true(loop_now() >= at);
 	}
@@ -141,8 +141,8 @@ static void a_disarmed_timer_does_not_fire(void **state)
 	struct scene *world = *state;
 
 	world->watch = loop_new_timer(world->loop, count_and_stop, world);
-	loop_timer_arm(world->watch, loop_now());
-	loop_timer_arm(world->watch, MSEC_NEVER);
+	loop_timer_arm_after(world->watch, 0);
+	loop_timer_arm(world->watch, INSTANT_NEVER);
 	loop_run_ready(world->loop);
 	loop_run_ready(world->loop);
 	assert_int_equal(world->calls, 0);

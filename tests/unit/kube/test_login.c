@@ -11,7 +11,7 @@ static void a_login_begins_with_what_kubectl_takes_when_nothing_is_said(void **s
 	(void) state;
 	assert_string_equal(login->server, "https://10.0.0.1:6443/prefix");
 	assert_string_equal(login->namespace_name, "default");
-	assert_true(login->refresh_at == MSEC_NEVER);
+	assert_true(login->expires_at == MSEC_NEVER);
 	assert_null(login->refresh);
 	assert_null(login->credential.token);
 	assert_false(login->skips_verify);

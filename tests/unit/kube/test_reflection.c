@@ -15,10 +15,10 @@ static struct story begin(void)
 {
 	struct story story = {.now = 1000000};
 
-	reflection_begin(&story.reflection, story.now);
+	reflection_begin(&story.reflection, moment(story.now));
 	assert_int_equal(story.reflection.step, REFLECTION_STREAM);
-	assert_int_equal(story.reflection.wake_at, story.now);
-	reflection_start(&story.reflection, story.now);
+	assert_int_equal(story.reflection.wake_at.since_boot, story.now);
+	reflection_start(&story.reflection, moment(story.now));
 	return story;
 }
 
@@ -32,16 +32,16 @@ static void end(struct story *story, int err_code, int http_code)
 	struct reflection_end how = {.err_code = err_code, .status = no_answer};
 
 	how.status.code = http_code;
-	reflection_ended(&story->reflection, &how, story->now, 0);
+	reflection_ended(&story->reflection, &how, moment(story->now), 0);
 }
 
 /* What is next, and after which wait; the step begins. */
 static void assert_next(struct story *story, enum reflection_step step, msec wait)
 {
 	assert_int_equal(story->reflection.step, step);
-	assert_int_equal(story->reflection.wake_at - story->now, wait);
-	story->now = story->reflection.wake_at;
-	reflection_start(&story->reflection, story->now);
+	assert_int_equal(story->reflection.wake_at.since_boot - story->now, wait);
+	story->now = story->reflection.wake_at.since_boot;
+	reflection_start(&story->reflection, moment(story->now));
 }
 
 static void a_stream_of_all_objects_goes_on_as_a_watch(void **state)
@@ -52,9 +52,9 @@ static void a_stream_of_all_objects_goes_on_as_a_watch(void **state)
 	reflection_observe(&story.reflection, "7");
 	assert_false(story.reflection.is_synced);
 	assert_string_equal(story.reflection.version, "");
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	assert_true(story.reflection.is_synced);
-	assert_int_equal(story.reflection.wake_at, MSEC_NEVER);
+	assert_true(instant_is_never(story.reflection.wake_at));
 	reflection_observe(&story.reflection, "12");
 	pass(&story, 400000);
 	end(&story, 0, 0);
@@ -73,7 +73,7 @@ static void a_server_that_cannot_stream_is_asked_for_pages(void **state)
 
 		end(&story, ERR_INVALID, codes[i]);
 		assert_next(&story, REFLECTION_LIST, 0);
-		reflection_listed(&story.reflection, "9", story.now);
+		reflection_listed(&story.reflection, "9", moment(story.now));
 		assert_next(&story, REFLECTION_WATCH, 0);
 		/* And it is not asked for a stream again. */
 		pass(&story, 5000);
@@ -98,7 +98,7 @@ static void an_old_version_means_to_list_anew_at_once(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, 0, 0);
 	assert_next(&story, REFLECTION_WATCH, 0);
@@ -113,7 +113,7 @@ static void a_version_that_the_server_does_not_take_is_forgotten(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "none", story.now);
+	reflection_listed(&story.reflection, "none", moment(story.now));
 	pass(&story, 5000);
 	end(&story, 0, 0);
 	assert_next(&story, REFLECTION_WATCH, 0);
@@ -127,7 +127,7 @@ static void versions_that_are_always_too_old_make_no_loop(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, ERR_CONFLICT, 410);
 	assert_next(&story, REFLECTION_STREAM, 0);
@@ -146,7 +146,7 @@ static void a_watch_that_is_never_told_anything_means_to_list_anew(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		struct story story = begin();
 
-		reflection_listed(&story.reflection, "900", story.now);
+		reflection_listed(&story.reflection, "900", moment(story.now));
 		pass(&story, 150000);
 		end(&story, 0, 0);
 		assert_next(&story, REFLECTION_WATCH, 0);
@@ -163,7 +163,7 @@ static void watches_that_are_given_up_soon_are_silent_together(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "900", story.now);
+	reflection_listed(&story.reflection, "900", moment(story.now));
 	pass(&story, 30000);
 	end(&story, ERR_UNREACHABLE, 0);
 	for (int i = 0; i < 3; i++) {
@@ -179,7 +179,7 @@ static void a_bookmark_says_that_the_version_is_good(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	for (int i = 0; i < 10; i++) {
 		end(&story, ERR_UNREACHABLE, 0);
 		assert_next(&story, REFLECTION_WATCH, 800);
@@ -194,7 +194,7 @@ static void a_lost_watch_goes_on_from_its_version(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	reflection_observe(&story.reflection, "11");
 	pass(&story, 5000);
 	end(&story, ERR_UNREACHABLE, 0);
@@ -213,7 +213,7 @@ static void waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time(void *
 		end(&story, ERR_UNREACHABLE, 0);
 		assert_next(&story, REFLECTION_STREAM, waits[i]);
 	}
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 120001);
 	end(&story, ERR_UNREACHABLE, 0);
 	assert_next(&story, REFLECTION_WATCH, 800);
@@ -224,7 +224,7 @@ static void what_is_lost_after_a_while_is_started_anew_soon(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	for (int i = 0; i < 20; i++) {
 		pass(&story, 2000); /* nothing was heard for so long */
 		end(&story, ERR_UNREACHABLE, 0);
@@ -237,7 +237,7 @@ static void a_server_that_fails_slowly_is_spared(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, ERR_UNREACHABLE, 500);
 	assert_next(&story, REFLECTION_WATCH, 800);
@@ -252,7 +252,7 @@ static void waits_are_spread(void **state)
 	const struct reflection_end how = {.err_code = ERR_UNREACHABLE, .status = no_answer};
 
 	(void) state;
-	reflection_ended(&story.reflection, &how, story.now, 1);
+	reflection_ended(&story.reflection, &how, moment(story.now), 1);
 	assert_next(&story, REFLECTION_STREAM, 1600);
 }
 
@@ -261,7 +261,7 @@ static void a_watch_that_ends_at_once_makes_no_loop(void **state)
 	struct story story = begin();
 
 	(void) state;
-	reflection_listed(&story.reflection, "9", story.now);
+	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, 0, 0);
 	assert_next(&story, REFLECTION_WATCH, 0);
@@ -281,7 +281,7 @@ static void a_server_that_asks_to_wait_longer_gets_its_wish(void **state)
 	};
 
 	(void) state;
-	reflection_ended(&story.reflection, &how, story.now, 0);
+	reflection_ended(&story.reflection, &how, moment(story.now), 0);
 	assert_next(&story, REFLECTION_STREAM, 9000);
 }
 

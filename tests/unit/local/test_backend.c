@@ -161,10 +161,10 @@ static void start_all(struct scene *world, int attempt)
 
 static struct observed_replica wait_for_end(struct scene *world, int index, int attempt)
 {
-	loop_timer_arm(world->patience, loop_now() + PATIENCE);
+	loop_timer_arm_after(world->patience, PATIENCE);
 	while (look_at(world, index, attempt).phase == OBSERVED_RUNNING)
 		loop_run(world->loop);
-	loop_timer_arm(world->patience, MSEC_NEVER);
+	loop_timer_arm(world->patience, INSTANT_NEVER);
 	return look_at(world, index, attempt);
 }
 

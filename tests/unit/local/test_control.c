@@ -71,7 +71,7 @@ static int64_t next_version(int fd)
 {
 	int64_t version = -1;
 
-	assert_int_equal(control_next_version(fd, MSEC_NEVER, &version, NULL), 1);
+	assert_int_equal(control_next_version(fd, INSTANT_NEVER, &version, NULL), 1);
 	return version;
 }
 
@@ -106,7 +106,7 @@ static void whoever_stops_the_job_is_heard_among_many_who_wait(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(watching); i++)
 		watching[i] = watch(supervisor);
-	assert_true(control_next_version(watching[69], MSEC_NEVER, &version, NULL) < 0);
+	assert_true(control_next_version(watching[69], INSTANT_NEVER, &version, NULL) < 0);
 	/* Connections that never say what they want: the line is not the supervisor's yet. */
 	for (size_t i = 0; i < ARRAY_LEN(silent); i++) {
 		struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -137,7 +137,7 @@ static void waiting_ends_when_the_time_is_over(void **state)
 	int64_t version = -1;
 
 	assert_int_equal(next_version(fd), 0);
-	assert_int_equal(control_next_version(fd, loop_now(), &version, NULL), 0);
+	assert_int_equal(control_next_version(fd, loop_monotonic_now(), &version, NULL), 0);
 	assert_int_equal(version, -1);
 	close(fd);
 }
@@ -154,7 +154,7 @@ static void who_does_not_read_is_dropped_and_others_still_hear(void **state)
 		control_send_version(supervisor->control, i);
 		assert_int_equal(next_version(eager), i);
 	}
-	while (control_next_version(lazy, MSEC_NEVER, &version, NULL) == 1)
+	while (control_next_version(lazy, INSTANT_NEVER, &version, NULL) == 1)
 		;
 	assert_true(version < 5000);
 	close(lazy);
@@ -181,7 +181,7 @@ static void the_end_of_the_supervisor_is_noticed(void **state)
 	assert_int_equal(next_version(fd), 0);
 	control_free(supervisor->control);
 	supervisor->control = NULL;
-	assert_int_equal(control_next_version(fd, MSEC_NEVER, &version, NULL), ERR_UNREACHABLE);
+	assert_int_equal(control_next_version(fd, INSTANT_NEVER, &version, NULL), ERR_UNREACHABLE);
 	assert_int_equal(control_wake(supervisor->folder, NULL), ERR_UNREACHABLE);
 	close(fd);
 }
@@ -201,7 +201,7 @@ static void noise_is_hung_up_on(void **state)
 		assert_int_equal(next_version(fd), 0);
 		assert_true(send(fd, noises[i], strlen(noises[i]), MSG_NOSIGNAL) > 0);
 		let_supervisor_work(supervisor);
-		assert_int_equal(control_next_version(fd, MSEC_NEVER, &version, NULL),
+		assert_int_equal(control_next_version(fd, INSTANT_NEVER, &version, NULL),
 				 ERR_UNREACHABLE);
 		close(fd);
 	}

@@ -22,19 +22,19 @@ static const struct lease_record missing = {.is_there = false};
 
 static void assert_call(struct lease *lease, enum lease_call call, msec now)
 {
-	assert_int_equal(lease_next_call(lease, now), call);
+	assert_int_equal(lease_next_call(lease, moment(now)), call);
 	if (call != LEASE_NO_CALL)
-		lease_called(lease, now);
+		lease_called(lease, moment(now));
 }
 
 static void see(struct lease *lease, struct lease_record record, msec now)
 {
-	lease_observe(lease, &record, now);
+	lease_observe(lease, &record, moment(now));
 }
 
 static void write(struct lease *lease, struct lease_record record, msec now)
 {
-	lease_wrote(lease, &record, now);
+	lease_wrote(lease, &record, moment(now));
 }
 
 /* One that holds it since START. */
@@ -42,7 +42,7 @@ static struct lease holder(void)
 {
 	struct lease lease;
 
-	lease_begin(&lease, "a", START, START);
+	lease_begin(&lease, "a", moment(START), moment(START));
 	assert_call(&lease, LEASE_CREATE, START);
 	write(&lease, record_of("a", 1), START + 20);
 	return lease;
@@ -53,7 +53,7 @@ static struct lease newcomer_of(struct lease_record record, bool may_be_first)
 {
 	struct lease lease;
 
-	lease_begin(&lease, "b", MSEC_UNSET, START);
+	lease_begin(&lease, "b", INSTANT_UNSET, moment(START));
 	lease.may_be_first = may_be_first;
 	assert_call(&lease, LEASE_LOOK, START);
 	see(&lease, record, START);
@@ -70,9 +70,10 @@ static void the_lease_of_a_new_job_is_made_at_once(void **state)
 	struct lease lease = holder();
 
 	(void) state;
-	assert_int_equal(lease_standing(&lease, START + 20), LEASE_HELD);
+	assert_int_equal(lease_standing(&lease, moment(START + 20)), LEASE_HELD);
 	assert_call(&lease, LEASE_NO_CALL, START + 20);
-	assert_int_equal(lease_wake_at(&lease, START + 20), START + LEASE_RENEWAL);
+	assert_int_equal(lease_wake_at(&lease, moment(START + 20)).since_boot,
+			 START + LEASE_RENEWAL);
 	assert_call(&lease, LEASE_WRITE, START + LEASE_RENEWAL);
 }
 
@@ -81,11 +82,13 @@ static void whoever_made_the_job_holds_its_lease_without_a_record(void **state)
 	struct lease lease;
 
 	(void) state;
-	lease_begin(&lease, "a", START - 3000, START);
-	assert_int_equal(lease_standing(&lease, START), LEASE_HELD);
+	lease_begin(&lease, "a", moment(START - 3000), moment(START));
+	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_HELD);
 	assert_call(&lease, LEASE_CREATE, START);
-	assert_int_equal(lease_standing(&lease, START - 3000 + LEASE_DEADLINE - 1), LEASE_HELD);
-	assert_int_equal(lease_standing(&lease, START - 3000 + LEASE_DEADLINE), LEASE_OVERDUE);
+	assert_int_equal(lease_standing(&lease, moment(START - 3000 + LEASE_DEADLINE - 1)),
+			 LEASE_HELD);
+	assert_int_equal(lease_standing(&lease, moment(START - 3000 + LEASE_DEADLINE)),
+			 LEASE_OVERDUE);
 }
 
 static void whoever_made_the_job_long_ago_waits_for_the_record(void **state)
@@ -93,11 +96,11 @@ static void whoever_made_the_job_long_ago_waits_for_the_record(void **state)
 	struct lease lease;
 
 	(void) state;
-	lease_begin(&lease, "a", START - 60000, START);
-	assert_int_equal(lease_standing(&lease, START), LEASE_OVERDUE);
+	lease_begin(&lease, "a", moment(START - 60000), moment(START));
+	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_OVERDUE);
 	assert_call(&lease, LEASE_CREATE, START);
 	write(&lease, record_of("a", 1), START + 20);
-	assert_int_equal(lease_standing(&lease, START + 20), LEASE_HELD);
+	assert_int_equal(lease_standing(&lease, moment(START + 20)), LEASE_HELD);
 }
 
 static void a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on(void **state)
@@ -107,19 +110,19 @@ static void a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on(v
 
 	(void) state;
 	while (now < START + LEASE_DEADLINE) {
-		assert_int_equal(lease_standing(&lease, now), LEASE_HELD);
-		if (lease_next_call(&lease, now) == LEASE_WRITE)
-			lease_called(&lease, now);
-		if (lease_is_call_overdue(&lease, now))
-			lease_failed(&lease, now);
-		now = lease_wake_at(&lease, now);
+		assert_int_equal(lease_standing(&lease, moment(now)), LEASE_HELD);
+		if (lease_next_call(&lease, moment(now)) == LEASE_WRITE)
+			lease_called(&lease, moment(now));
+		if (lease_is_call_overdue(&lease, moment(now)))
+			lease_failed(&lease, moment(now));
+		now = lease_wake_at(&lease, moment(now)).since_boot;
 	}
 	assert_int_equal(now, START + LEASE_DEADLINE);
-	assert_int_equal(lease_standing(&lease, now), LEASE_OVERDUE);
-	lease_failed(&lease, now);
+	assert_int_equal(lease_standing(&lease, moment(now)), LEASE_OVERDUE);
+	lease_failed(&lease, moment(now));
 	assert_call(&lease, LEASE_WRITE, now + LEASE_RETRY);
 	write(&lease, record_of("a", 2), now + LEASE_RETRY + 5);
-	assert_int_equal(lease_standing(&lease, now + LEASE_RETRY + 5), LEASE_HELD);
+	assert_int_equal(lease_standing(&lease, moment(now + LEASE_RETRY + 5)), LEASE_HELD);
 }
 
 static void a_write_that_took_long_counts_from_its_beginning(void **state)
@@ -130,8 +133,8 @@ static void a_write_that_took_long_counts_from_its_beginning(void **state)
 	(void) state;
 	assert_call(&lease, LEASE_WRITE, began);
 	write(&lease, record_of("a", 2), began + 3900);
-	assert_int_equal(lease_standing(&lease, began + LEASE_DEADLINE - 1), LEASE_HELD);
-	assert_int_equal(lease_standing(&lease, began + LEASE_DEADLINE), LEASE_OVERDUE);
+	assert_int_equal(lease_standing(&lease, moment(began + LEASE_DEADLINE - 1)), LEASE_HELD);
+	assert_int_equal(lease_standing(&lease, moment(began + LEASE_DEADLINE)), LEASE_OVERDUE);
 }
 
 static void a_released_lease_is_taken_at_once(void **state)
@@ -161,7 +164,7 @@ static void a_holder_next_door_is_known_at_once(void **state)
 	(void) state;
 	record.fate = LEASE_FATE_ALIVE;
 	lease = newcomer(record);
-	assert_int_equal(lease_standing(&lease, START), LEASE_OTHERS);
+	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_OTHERS);
 }
 
 static void a_silent_holder_loses_it_after_a_whole_duration(void **state)
@@ -171,11 +174,11 @@ static void a_silent_holder_loses_it_after_a_whole_duration(void **state)
 
 	(void) state;
 	for (;;) {
-		assert_int_equal(lease_standing(&lease, now), LEASE_UNSETTLED);
-		now = lease_wake_at(&lease, now);
-		if (lease_next_call(&lease, now) != LEASE_LOOK)
+		assert_int_equal(lease_standing(&lease, moment(now)), LEASE_UNSETTLED);
+		now = lease_wake_at(&lease, moment(now)).since_boot;
+		if (lease_next_call(&lease, moment(now)) != LEASE_LOOK)
 			break;
-		lease_called(&lease, now);
+		lease_called(&lease, moment(now));
 		see(&lease, record_of("a", 7), now);
 	}
 	assert_int_equal(now, START + LEASE_DURATION);
@@ -192,7 +195,7 @@ static void a_holder_that_renews_keeps_it(void **state)
 
 		assert_call(&lease, LEASE_LOOK, now);
 		see(&lease, record_of("a", 7 + i / 2), now);
-		assert_int_equal(lease_standing(&lease, now),
+		assert_int_equal(lease_standing(&lease, moment(now)),
 				 i < 2 ? LEASE_UNSETTLED : LEASE_OTHERS);
 	}
 }
@@ -238,10 +241,10 @@ static void a_conflict_with_a_lost_answer_of_our_own_is_none(void **state)
 
 	(void) state;
 	assert_call(&lease, LEASE_WRITE, now);
-	lease_failed(&lease, now + LEASE_PATIENCE);
+	lease_failed(&lease, moment(now + LEASE_PATIENCE));
 	now += LEASE_PATIENCE + LEASE_RETRY;
 	assert_call(&lease, LEASE_WRITE, now);
-	lease_conflicted(&lease, now);
+	lease_conflicted(&lease, moment(now));
 	assert_call(&lease, LEASE_LOOK, now);
 	see(&lease, record_of("a", 2), now);
 	assert_call(&lease, LEASE_WRITE, now);
@@ -253,10 +256,10 @@ static void whoever_comes_second_sees_who_was_first(void **state)
 
 	(void) state;
 	assert_call(&lease, LEASE_WRITE, START);
-	lease_conflicted(&lease, START + 10);
+	lease_conflicted(&lease, moment(START + 10));
 	assert_call(&lease, LEASE_LOOK, START + 10);
 	see(&lease, record_of("c", 8), START + 20);
-	assert_int_equal(lease_standing(&lease, START + 20), LEASE_OTHERS);
+	assert_int_equal(lease_standing(&lease, moment(START + 20)), LEASE_OTHERS);
 	assert_call(&lease, LEASE_NO_CALL, START + 20);
 }
 
@@ -266,10 +269,10 @@ static void a_holder_that_was_replaced_knows_it_by_the_next_look(void **state)
 
 	(void) state;
 	assert_call(&lease, LEASE_WRITE, START + 60000);
-	lease_conflicted(&lease, START + 60000);
+	lease_conflicted(&lease, moment(START + 60000));
 	assert_call(&lease, LEASE_LOOK, START + 60000);
 	see(&lease, record_of("b", 9), START + 60010);
-	assert_int_equal(lease_standing(&lease, START + 60010), LEASE_OTHERS);
+	assert_int_equal(lease_standing(&lease, moment(START + 60010)), LEASE_OTHERS);
 }
 
 /* The world: claimants whose clocks run a little fast or slow, which are stopped for a while or for
@@ -323,7 +326,8 @@ static void live(struct scene *world, struct claimant *claimant, int index)
 {
 	claimant->call = LEASE_NO_CALL;
 	snprintf(claimant->name, sizeof(claimant->name), "%d.%d", index, ++claimant->number);
-	lease_begin(&claimant->lease, claimant->name, MSEC_UNSET, clock_of(world, claimant));
+	lease_begin(&claimant->lease, claimant->name, INSTANT_UNSET,
+		    moment(clock_of(world, claimant)));
 }
 
 /* The first one made what it is about: a moment ago, or so long ago that others may be faster. */
@@ -332,7 +336,8 @@ static void live_first(struct scene *world, struct claimant *claimant)
 	msec clock = clock_of(world, claimant);
 
 	live(world, claimant, 0);
-	lease_begin(&claimant->lease, claimant->name, clock - draw(world, 30000), clock);
+	lease_begin(&claimant->lease, claimant->name, moment(clock - draw(world, 30000)),
+		    moment(clock));
 }
 
 static msec delay(struct scene *world)
@@ -351,7 +356,7 @@ static void begin_call(struct scene *world, struct claimant *claimant, enum leas
 {
 	msec there = delay(world), back = delay(world);
 
-	lease_called(&claimant->lease, clock_of(world, claimant));
+	lease_called(&claimant->lease, moment(clock_of(world, claimant)));
 	claimant->call = call;
 	claimant->call_version = claimant->lease.seen.version;
 	snprintf(claimant->call_name, sizeof(claimant->call_name), "%s", claimant->name);
@@ -409,11 +414,11 @@ static void take_answer(const struct scene *world, struct claimant *claimant, ms
 	record.fate = fate_of(world, &record);
 	claimant->call = LEASE_NO_CALL;
 	if (call == LEASE_LOOK || (call == LEASE_WRITE && !record.is_there))
-		lease_observe(&claimant->lease, &record, clock);
+		lease_observe(&claimant->lease, &record, moment(clock));
 	else if (claimant->was_refused)
-		lease_conflicted(&claimant->lease, clock);
+		lease_conflicted(&claimant->lease, moment(clock));
 	else
-		lease_wrote(&claimant->lease, &record, clock);
+		lease_wrote(&claimant->lease, &record, moment(clock));
 }
 
 static void step_claimant(struct scene *world, struct claimant *claimant, struct late_call *late)
@@ -428,7 +433,7 @@ static void step_claimant(struct scene *world, struct claimant *claimant, struct
 	if (claimant->call != LEASE_NO_CALL && claimant->has_arrived &&
 	    world->now >= claimant->returns_at)
 		take_answer(world, claimant, clock);
-	if (lease_is_call_overdue(&claimant->lease, clock)) {
+	if (lease_is_call_overdue(&claimant->lease, moment(clock))) {
 		if (!claimant->has_arrived && claimant->arrives_at != MSEC_NEVER) {
 			*late = (struct late_call){.call = claimant->call,
 						   .version = claimant->call_version,
@@ -436,9 +441,9 @@ static void step_claimant(struct scene *world, struct claimant *claimant, struct
 			snprintf(late->name, sizeof(late->name), "%s", claimant->call_name);
 		}
 		claimant->call = LEASE_NO_CALL;
-		lease_failed(&claimant->lease, clock);
+		lease_failed(&claimant->lease, moment(clock));
 	}
-	enum lease_call call = lease_next_call(&claimant->lease, clock);
+	enum lease_call call = lease_next_call(&claimant->lease, moment(clock));
 
 	if (call != LEASE_NO_CALL)
 		begin_call(world, claimant, call);
@@ -468,8 +473,8 @@ static void assert_at_most_one_acts(struct scene *world)
 	for (size_t i = 0; i < N_CLAIMANTS; i++) {
 		const struct claimant *claimant = &world->claimants[i];
 
-		n_acting +=
-			lease_standing(&claimant->lease, clock_of(world, claimant)) == LEASE_HELD;
+		n_acting += lease_standing(&claimant->lease, moment(clock_of(world, claimant))) ==
+			    LEASE_HELD;
 	}
 	assert_true(n_acting <= 1);
 	if (n_acting)

@@ -25,7 +25,7 @@ static int tear_down(void **state)
 
 static void assert_take(struct queue *queue, msec now, const char *key)
 {
-	const char *taken = queue_take(queue, now);
+	const char *taken = queue_take(queue, moment(now));
 
 	if (key) {
 		assert_non_null(taken);
@@ -38,25 +38,26 @@ static void assert_take(struct queue *queue, msec now, const char *key)
 static void take_and_end(struct queue *queue, msec now, const char *key)
 {
 	assert_take(queue, now, key);
-	queue_done(queue, key, false, now);
+	queue_done(queue, key, false, moment(now));
 }
 
 static void what_is_due_is_taken_in_order(void **state)
 {
 	struct queue *queue = *state;
 
-	assert_int_equal(queue_wake_at(queue), MSEC_NEVER);
-	queue_add(queue, "a", "late", START + 20);
-	queue_add(queue, "a", "first", START);
-	queue_add(queue, "a", "second", START);
-	queue_add(queue, "a", "soon", START + 10);
-	assert_int_equal(queue_wake_at(queue), START);
-	assert_int_equal(queue_depth(queue, START), 2); /* what is due later is not behind */
+	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
+	queue_add(queue, "a", "late", moment(START + 20));
+	queue_add(queue, "a", "first", moment(START));
+	queue_add(queue, "a", "second", moment(START));
+	queue_add(queue, "a", "soon", moment(START + 10));
+	assert_int_equal(queue_wake_at(queue).since_boot, START);
+	assert_int_equal(queue_depth(queue, moment(START)),
+			 2); /* what is due later is not behind */
 	assert_take(queue, START - 1, NULL);
 	take_and_end(queue, START, "first");
 	take_and_end(queue, START, "second");
 	assert_take(queue, START, NULL);
-	assert_int_equal(queue_wake_at(queue), START + 10);
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 10);
 	take_and_end(queue, START + 30, "soon");
 	take_and_end(queue, START + 30, "late");
 	assert_int_equal(queue_count(queue), 0);
@@ -66,11 +67,11 @@ static void a_key_waits_once_and_until_the_earliest_time(void **state)
 {
 	struct queue *queue = *state;
 
-	queue_add(queue, "a", "k", START + 10);
-	queue_add(queue, "a", "k", START + 20);
-	assert_int_equal(queue_wake_at(queue), START + 10);
-	queue_add(queue, "a", "k", START + 5);
-	assert_int_equal(queue_wake_at(queue), START + 5);
+	queue_add(queue, "a", "k", moment(START + 10));
+	queue_add(queue, "a", "k", moment(START + 20));
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 10);
+	queue_add(queue, "a", "k", moment(START + 5));
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 5);
 	take_and_end(queue, START + 30, "k");
 	assert_take(queue, START + 30, NULL);
 }
@@ -80,39 +81,39 @@ static void what_waits_behind_goes_last_and_of_four_turns_has_one(void **state)
 	struct queue *queue = *state;
 
 	for (char key[] = "0"; key[0] < '4'; key[0]++)
-		queue_add_behind(queue, "a", key, START);
+		queue_add_behind(queue, "a", key, moment(START));
 	for (char key[] = "a"; key[0] < 'g'; key[0]++)
-		queue_add(queue, "a", key, START + 1);
+		queue_add(queue, "a", key, moment(START + 1));
 	take_and_end(queue, START, "0"); /* the others are not due */
 	for (const char *keys = "ab1cde2f3"; *keys; keys++)
 		take_and_end(queue, START + 1, (char[]){*keys, '\0'});
 	assert_int_equal(queue_count(queue), 0);
-	queue_add_behind(queue, "a", "k", START + 7);
-	assert_int_equal(queue_wake_at(queue), START + 7);
-	queue_add(queue, "a", "l", START + 9);
-	assert_int_equal(queue_wake_at(queue), START + 7);
+	queue_add_behind(queue, "a", "k", moment(START + 7));
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
+	queue_add(queue, "a", "l", moment(START + 9));
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
 }
 
 static void what_waits_behind_does_so_no_more_when_it_is_added_as_others_are(void **state)
 {
 	struct queue *queue = *state;
 
-	queue_add_behind(queue, "a", "k", START);
-	queue_add_behind(queue, "a", "l", START);
-	queue_add(queue, "a", "m", START);
-	queue_add(queue, "a", "l", START + 5); /* it keeps its time */
-	queue_add_behind(queue, "a", "m", START + 1);
+	queue_add_behind(queue, "a", "k", moment(START));
+	queue_add_behind(queue, "a", "l", moment(START));
+	queue_add(queue, "a", "m", moment(START));
+	queue_add(queue, "a", "l", moment(START + 5)); /* it keeps its time */
+	queue_add_behind(queue, "a", "m", moment(START + 1));
 	take_and_end(queue, START, "l");
 	take_and_end(queue, START, "m");
-	queue_add(queue, "a", "n", START);
+	queue_add(queue, "a", "n", moment(START));
 	assert_take(queue, START, "n");
-	queue_add_behind(queue, "a", "n", START); /* while it is in flight */
-	queue_add(queue, "a", "o", START + 1);
-	queue_done(queue, "n", false, START);
+	queue_add_behind(queue, "a", "n", moment(START)); /* while it is in flight */
+	queue_add(queue, "a", "o", moment(START + 1));
+	queue_done(queue, "n", false, moment(START));
 	take_and_end(queue, START, "k");
 	take_and_end(queue, START + 1, "o");
 	take_and_end(queue, START + 1, "n");
-	queue_add_behind(queue, "a", "p", START);
+	queue_add_behind(queue, "a", "p", moment(START));
 	queue_remove(queue, "p");
 	assert_take(queue, START, NULL);
 	assert_int_equal(queue_count(queue), 0);
@@ -122,12 +123,12 @@ static void what_comes_in_flight_is_kept_until_it_is_done(void **state)
 {
 	struct queue *queue = *state;
 
-	queue_add(queue, "a", "k", START);
+	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, "k");
-	queue_add(queue, "a", "k", START);
+	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, NULL);
-	assert_int_equal(queue_wake_at(queue), MSEC_NEVER);
-	queue_done(queue, "k", false, START);
+	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
+	queue_done(queue, "k", false, moment(START));
 	take_and_end(queue, START, "k");
 	assert_int_equal(queue_count(queue), 0);
 }
@@ -138,34 +139,35 @@ static void what_fails_pauses_for_longer_and_longer(void **state)
 	struct queue *queue = *state;
 	msec now = START;
 
-	queue_add(queue, "a", "k", now);
+	queue_add(queue, "a", "k", moment(now));
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
 		assert_take(queue, now, "k");
-		queue_done(queue, "k", true, now);
-		assert_int_equal(queue_wake_at(queue), now + pauses[i]);
+		queue_done(queue, "k", true, moment(now));
+		assert_int_equal(queue_wake_at(queue).since_boot, now + pauses[i]);
 		now += pauses[i];
 	}
 	take_and_end(queue, now, "k");
-	queue_add(queue, "a", "k", now);
+	queue_add(queue, "a", "k", moment(now));
 	assert_take(queue, now, "k");
-	queue_done(queue, "k", true, now);
-	assert_int_equal(queue_wake_at(queue), now + FIRST);
+	queue_done(queue, "k", true, moment(now));
+	assert_int_equal(queue_wake_at(queue).since_boot, now + FIRST);
 }
 
 static void an_event_ends_a_pause(void **state)
 {
 	struct queue *queue = *state;
 
-	queue_add(queue, "a", "k", START);
+	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, "k");
-	queue_done(queue, "k", true, START);
-	queue_add(queue, "a", "k", START + 1);
+	queue_done(queue, "k", true, moment(START));
+	queue_add(queue, "a", "k", moment(START + 1));
 	assert_take(queue, START + 1, "k");
-	queue_add(queue, "a", "k", START + 2);
-	queue_done(queue, "k", true, START + 2);
+	queue_add(queue, "a", "k", moment(START + 2));
+	queue_done(queue, "k", true, moment(START + 2));
 	assert_take(queue, START + 2, "k");
-	queue_done(queue, "k", true, START + 2);
-	assert_int_equal(queue_wake_at(queue), START + 2 + 4 * FIRST); /* the third in a row */
+	queue_done(queue, "k", true, moment(START + 2));
+	assert_int_equal(queue_wake_at(queue).since_boot,
+			 START + 2 + 4 * FIRST); /* the third in a row */
 }
 
 static void tenants_have_equal_turns(void **state)
@@ -176,38 +178,38 @@ static void tenants_have_equal_turns(void **state)
 	for (int i = 0; i < 100; i++) {
 		char *key CLEANUP(mem_free_text) = mem_format("many-%d", i);
 
-		queue_add(queue, "many", key, START);
+		queue_add(queue, "many", key, moment(START));
 	}
 	for (int i = 0; i < 5; i++) {
 		char *key CLEANUP(mem_free_text) = mem_format("few-%d", i);
 
-		queue_add(queue, "few", key, START + 1);
+		queue_add(queue, "few", key, moment(START + 1));
 	}
 	for (int i = 0; i < 10; i++) {
-		const char *key = queue_take(queue, START + 1);
+		const char *key = queue_take(queue, moment(START + 1));
 
 		taken[key[0] == 'f']++;
-		queue_done(queue, key, false, START + 1);
+		queue_done(queue, key, false, moment(START + 1));
 	}
 	assert_int_equal(taken[0], 5);
 	assert_int_equal(taken[1], 5);
-	assert_string_equal(queue_take(queue, START + 1), "many-5");
+	assert_string_equal(queue_take(queue, moment(START + 1)), "many-5");
 }
 
 static void a_tenant_that_has_nothing_due_costs_the_others_no_turn(void **state)
 {
 	struct queue *queue = *state;
 
-	queue_add(queue, "sleeper", "z", START + 100);
-	queue_add(queue, "a", "a-0", START);
-	queue_add(queue, "a", "a-1", START);
-	queue_add(queue, "b", "b-0", START);
-	queue_add(queue, "b", "b-1", START);
+	queue_add(queue, "sleeper", "z", moment(START + 100));
+	queue_add(queue, "a", "a-0", moment(START));
+	queue_add(queue, "a", "a-1", moment(START));
+	queue_add(queue, "b", "b-0", moment(START));
+	queue_add(queue, "b", "b-1", moment(START));
 	take_and_end(queue, START, "a-0");
 	take_and_end(queue, START, "b-0");
 	take_and_end(queue, START, "a-1");
 	take_and_end(queue, START, "b-1");
-	assert_int_equal(queue_wake_at(queue), START + 100);
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 100);
 }
 
 static void add_many(struct queue *queue, const char *tenant, int count)
@@ -215,7 +217,7 @@ static void add_many(struct queue *queue, const char *tenant, int count)
 	for (int i = 0; i < count; i++) {
 		char *key CLEANUP(mem_free_text) = mem_format("%s/%d", tenant, i);
 
-		queue_add(queue, tenant, key, START);
+		queue_add(queue, tenant, key, moment(START));
 	}
 }
 
@@ -223,7 +225,7 @@ static size_t take_all(struct queue *queue, const char *keys[])
 {
 	size_t count = 0;
 
-	while ((keys[count] = queue_take(queue, START)))
+	while ((keys[count] = queue_take(queue, moment(START))))
 		count++;
 	return count;
 }
@@ -236,16 +238,16 @@ static void a_tenant_whose_flights_do_not_end_leaves_some_to_others(void **state
 	(void) state;
 	add_many(queue, "hangs", 20);
 	assert_int_equal(take_all(queue, keys), 16);
-	assert_int_equal(queue_wake_at(queue), MSEC_NEVER);
+	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
 	add_many(queue, "other", 20);
-	assert_int_equal(queue_wake_at(queue), START);
+	assert_int_equal(queue_wake_at(queue).since_boot, START);
 	assert_int_equal(take_all(queue, keys), 2);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(strncmp(keys[i], "other", 5), 0);
-		queue_done(queue, keys[i], false, START);
+		queue_done(queue, keys[i], false, moment(START));
 	}
 	assert_int_equal(take_all(queue, keys), 2);
-	assert_int_equal(queue_depth(queue, START), 38);
+	assert_int_equal(queue_depth(queue, moment(START)), 38);
 	queue_free(queue);
 }
 
@@ -253,15 +255,15 @@ static void what_is_removed_does_not_come_back(void **state)
 {
 	struct queue *queue = *state;
 
-	queue_add(queue, "a", "waits", START);
+	queue_add(queue, "a", "waits", moment(START));
 	queue_remove(queue, "waits");
 	queue_remove(queue, "unknown");
 	assert_take(queue, START, NULL);
-	queue_add(queue, "a", "flies", START);
+	queue_add(queue, "a", "flies", moment(START));
 	assert_take(queue, START, "flies");
-	queue_add(queue, "a", "flies", START);
+	queue_add(queue, "a", "flies", moment(START));
 	queue_remove(queue, "flies");
-	queue_done(queue, "flies", true, START);
+	queue_done(queue, "flies", true, moment(START));
 	assert_int_equal(queue_count(queue), 0);
 }
 
@@ -269,12 +271,12 @@ static void what_was_removed_may_be_added_again_before_its_flight_ends(void **st
 {
 	struct queue *queue = *state;
 
-	queue_add(queue, "a", "k", START);
+	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, "k");
 	queue_remove(queue, "k");
-	queue_add(queue, "a", "k", START + 3);
-	queue_done(queue, "k", false, START);
-	assert_int_equal(queue_wake_at(queue), START + 3);
+	queue_add(queue, "a", "k", moment(START + 3));
+	queue_done(queue, "k", false, moment(START));
+	assert_int_equal(queue_wake_at(queue).since_boot, START + 3);
 	take_and_end(queue, START + 3, "k");
 }
 
@@ -315,7 +317,7 @@ static msec model_wake_at(const struct model *model)
 
 static void model_take(struct model *model, struct queue *queue, msec now)
 {
-	const char *key = queue_take(queue, now);
+	const char *key = queue_take(queue, moment(now));
 
 	if (!key) {
 		assert_true(model_wake_at(model) > now);
@@ -342,7 +344,7 @@ static void model_end(struct model *model, struct queue *queue, int number, bool
 	if (!model->is_in_flight[number])
 		return;
 	name_key(number, key);
-	queue_done(queue, key, has_failed, now);
+	queue_done(queue, key, has_failed, moment(now));
 	model->is_in_flight[number] = false;
 	model->n_failures[number] = has_failed ? model->n_failures[number] + 1 : 0;
 	for (int i = 1; i < model->n_failures[number]; i++)
@@ -360,7 +362,7 @@ static void model_add(struct model *model, struct queue *queue, int number, msec
 
 	name_key(number, key);
 	name_key(number % TENANTS, tenant);
-	(is_behind ? queue_add_behind : queue_add)(queue, tenant, key, due);
+	(is_behind ? queue_add_behind : queue_add)(queue, tenant, key, moment(due));
 	model->is_behind[number] =
 		is_behind && (model->due[number] == MSEC_NEVER || model->is_behind[number]);
 	model->is_removed[number] = false;
@@ -402,7 +404,7 @@ static void a_random_world_agrees_with_a_plain_list(void **state)
 			model_remove(&model, queue, number);
 		else
 			now += random_below(&seed, 10);
-		assert_int_equal(queue_wake_at(queue), model_wake_at(&model));
+		assert_int_equal(queue_wake_at(queue).since_boot, model_wake_at(&model));
 	}
 }
 

@@ -31,10 +31,10 @@ static size_t last_call;
 
 static void call(struct member *member, msec now)
 {
-	assert_true(member_is_call_due(member, now));
-	assert_true(member_wake_at(member) <= now);
-	last_call = member_called(member, now);
-	assert_false(member_is_call_due(member, now));
+	assert_true(member_is_call_due(member, moment(now)));
+	assert_true(member_wake_at(member).since_boot <= now);
+	last_call = member_called(member, moment(now));
+	assert_false(member_is_call_due(member, moment(now)));
 }
 
 static const struct member_report *told(const struct member *member)
@@ -45,13 +45,13 @@ static const struct member_report *told(const struct member *member)
 /* The server answers the earlier call as soon as it has the last one. */
 static void answer(struct member *member, struct member_order order, msec now)
 {
-	member_answered(member, !last_call, &order, now);
-	member_answered(member, last_call, &order, now);
+	member_answered(member, !last_call, &order, moment(now));
+	member_answered(member, last_call, &order, moment(now));
 }
 
 static void lose(struct member *member, msec now)
 {
-	member_lost_call(member, last_call, now);
+	member_lost_call(member, last_call, moment(now));
 }
 
 /* At work in generation 1 since START, with a call under way. */
@@ -59,11 +59,11 @@ static struct member at_work(void)
 {
 	struct member member;
 
-	member_begin(&member, &usual, START);
+	member_begin(&member, &usual, moment(START));
 	call(&member, START);
 	answer(&member, run(1, WORLD_FIRST), START);
 	assert_int_equal(member_wants(&member), 1);
-	member_started(&member, 1, START);
+	member_started(&member, 1, moment(START));
 	call(&member, START);
 	return member;
 }
@@ -73,17 +73,17 @@ static void it_joins_waits_and_runs(void **state)
 	struct member member;
 
 	(void) state;
-	member_begin(&member, &usual, START);
+	member_begin(&member, &usual, moment(START));
 	call(&member, START);
 	answer(&member, wait, START + 1000);
 	assert_int_equal(member_wants(&member), 0);
 	call(&member, START + 1000);
-	assert_int_equal(member_wake_at(&member), START + 4000);
+	assert_int_equal(member_wake_at(&member).since_boot, START + 4000);
 	answer(&member, run(4, WORLD_FIRST), START + 1100);
 	assert_int_equal(member_wants(&member), 4);
 	call(&member, START + 1100);
 	/* What has changed is told at once, and not when the server answers. */
-	member_started(&member, 4, START + 1101);
+	member_started(&member, 4, moment(START + 1101));
 	call(&member, START + 1101);
 }
 
@@ -95,10 +95,10 @@ static void a_new_world_ends_the_workers_of_the_old_one(void **state)
 	answer(&member, run(2, WORLD_GREW), START + 500);
 	assert_int_equal(member_wants(&member), 2);
 	assert_true(member_may_save(&member));
-	member_ended(&member, false, START + 700);
+	member_ended(&member, false, moment(START + 700));
 	assert_int_equal(member.report.activity, MEMBER_IDLE);
 	assert_int_equal(member_wants(&member), 2);
-	member_started(&member, 2, START + 700);
+	member_started(&member, 2, moment(START + 700));
 	call(&member, START + 700);
 	answer(&member, run(3, WORLD_LOST_MEMBER), START + 800);
 	assert_false(member_may_save(&member));
@@ -115,7 +115,7 @@ static void a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world(vo
 	call(&member, START + 100);
 	assert_int_equal(told(&member)->activity, MEMBER_HAS_FAILED);
 	lose(&member, START + 200);
-	member_ended(&member, true, START + 200);
+	member_ended(&member, true, moment(START + 200));
 	call(&member, START + 200);
 	assert_int_equal(told(&member)->activity, MEMBER_HAS_FAILED);
 	answer(&member, run(2, WORLD_WORKER_FAILED), START + 300);
@@ -136,7 +136,7 @@ static void a_worker_that_asks_for_a_restart_lets_the_others_save(void **state)
 	assert_int_equal(told(&member)->activity, MEMBER_WANTS_RESTART);
 	answer(&other, run(2, WORLD_RESTART_ASKED), START + 200);
 	assert_true(member_may_save(&other));
-	member_ended(&other, false, START + 300);
+	member_ended(&other, false, moment(START + 300));
 	assert_int_equal(other.report.activity, MEMBER_IDLE);
 }
 
@@ -147,11 +147,12 @@ static void a_failure_is_news_again_when_it_is_explained(void **state)
 	(void) state;
 	member_failed(&member);
 	call(&member, START + 100);
-	assert_false(member_is_call_due(&member, START + 100));
+	assert_false(member_is_call_due(&member, moment(START + 100)));
 	member_explained(&member);
-	assert_false(member_is_call_due(&member, START + 101)); /* both connections are in use */
+	assert_false(
+		member_is_call_due(&member, moment(START + 101))); /* both connections are in use */
 	member_answered(&member, !last_call, &(struct member_order){RENDEZVOUS_RUN, 1, WORLD_FIRST},
-			START + 101);
+			moment(START + 101));
 	call(&member, START + 101);
 	assert_int_equal(told(&member)->failure, 1);
 }
@@ -165,8 +166,8 @@ static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
 	while (now < START + 20000) {
 		lose(&member, now);
 		assert_int_equal(member_wants(&member), 1);
-		assert_true(member_wake_at(&member) <= now + MSEC_PER_SECOND);
-		now = member_wake_at(&member);
+		assert_true(member_wake_at(&member).since_boot <= now + MSEC_PER_SECOND);
+		now = member_wake_at(&member).since_boot;
 		call(&member, now);
 	}
 	answer(&member, run(1, WORLD_FIRST), now);
@@ -178,16 +179,16 @@ static void alone_for_too_long_it_ends_its_workers_then_itself(void **state)
 	struct member member = at_work();
 
 	(void) state;
-	member_time(&member, START + 3000); /* the call is lost */
+	member_time(&member, moment(START + 3000)); /* the call is lost */
 	assert_int_equal(member_wants(&member), 1);
-	member_time(&member, START + 30000);
+	member_time(&member, moment(START + 30000));
 	assert_int_equal(member_wants(&member), 0);
-	member_ended(&member, false, START + 31000);
-	member_time(&member, START + 130999);
+	member_ended(&member, false, moment(START + 31000));
+	member_time(&member, moment(START + 130999));
 	assert_int_equal(member.end, MEMBER_GOES_ON);
-	member_time(&member, START + 131000);
+	member_time(&member, moment(START + 131000));
 	assert_int_equal(member.end, MEMBER_GAVE_UP);
-	assert_int_equal(member_wake_at(&member), MSEC_NEVER);
+	assert_int_equal(member_wake_at(&member).since_boot, MSEC_NEVER);
 }
 
 static void it_leaves_when_its_workers_have_ended(void **state)
@@ -195,7 +196,7 @@ static void it_leaves_when_its_workers_have_ended(void **state)
 	struct member member = at_work();
 
 	(void) state;
-	member_drain(&member, START + 100);
+	member_drain(&member, moment(START + 100));
 	call(&member, START + 100);
 	assert_int_equal(member_wants(&member), 1);
 	answer(&member, drained, START + 200);
@@ -203,7 +204,7 @@ static void it_leaves_when_its_workers_have_ended(void **state)
 	assert_true(member_may_save(&member));
 	call(&member, START + 200);
 	assert_false(told(&member)->has_left);
-	member_ended(&member, false, START + 5000);
+	member_ended(&member, false, moment(START + 5000));
 	call(&member, START + 5000);
 	assert_true(told(&member)->has_left);
 	answer(&member, drained, START + 5001);
@@ -215,13 +216,14 @@ static void a_drain_waits_for_no_server_for_long(void **state)
 	struct member member = at_work();
 
 	(void) state;
-	member_drain(&member, START + 100);
+	member_drain(&member, moment(START + 100));
 	call(&member, START + 100);
-	member_time(&member, START + 2100);
+	member_time(&member, moment(START + 2100));
 	assert_int_equal(member_wants(&member), 0);
-	member_ended(&member, true, START + 3000);
-	assert_false(member_is_call_due(&member, START + 3000)); /* both connections are in use */
-	member_time(&member, START + 3000);
+	member_ended(&member, true, moment(START + 3000));
+	assert_false(member_is_call_due(&member,
+					moment(START + 3000))); /* both connections are in use */
+	member_time(&member, moment(START + 3000));
 	call(&member, START + 3000);
 	lose(&member, START + 3100);
 	assert_int_equal(member.end, MEMBER_ENDED);
@@ -243,8 +245,8 @@ static void a_server_that_keeps_no_call_is_not_asked_without_pause(void **state)
 
 	(void) state;
 	answer(&member, run(1, WORLD_FIRST), START + 1);
-	assert_false(member_is_call_due(&member, START + 1));
-	assert_int_equal(member_wake_at(&member), START + 101);
+	assert_false(member_is_call_due(&member, moment(START + 1)));
+	assert_int_equal(member_wake_at(&member).since_boot, START + 101);
 }
 
 /* The server may have been killed before it could answer, again and again. */
@@ -258,13 +260,13 @@ static void one_whose_workers_have_ended_has_patience_from_then_on(void **state)
 	longer.isolation_time = 10 * usual.patience;
 	member.settings = longer;
 	lose(&member, ended_at);
-	member_ended(&member, true, ended_at);
-	member_time(&member, ended_at);
+	member_ended(&member, true, moment(ended_at));
+	member_time(&member, moment(ended_at));
 	assert_int_equal(member.end, MEMBER_GOES_ON);
 	assert_int_equal(member.report.activity, MEMBER_HAS_SUCCEEDED);
-	member_time(&member, ended_at + usual.patience - 1);
+	member_time(&member, moment(ended_at + usual.patience - 1));
 	assert_int_equal(member.end, MEMBER_GOES_ON);
-	member_time(&member, ended_at + usual.patience);
+	member_time(&member, moment(ended_at + usual.patience));
 	assert_int_equal(member.end, MEMBER_GAVE_UP);
 }
 
@@ -274,7 +276,7 @@ static void a_world_that_is_ordered_again_after_its_end_has_failed(void **state)
 
 	(void) state;
 	answer(&member, wait, START + 100);
-	member_ended(&member, false, START + 200);
+	member_ended(&member, false, moment(START + 200));
 	assert_int_equal(member.report.activity, MEMBER_IDLE);
 	call(&member, START + 200);
 	answer(&member, run(1, WORLD_FIRST), START + 300);

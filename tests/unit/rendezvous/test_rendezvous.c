@@ -32,7 +32,7 @@ static int step(struct rendezvous *rendezvous, enum rendezvous_event_type type, 
 		.has_acknowledged = true,
 	};
 
-	return rendezvous_step(rendezvous, &event, now, NULL);
+	return rendezvous_step(rendezvous, &event, moment(now), NULL);
 }
 
 static void take(struct rendezvous *rendezvous, enum rendezvous_event_type type, const char *id,
@@ -77,7 +77,7 @@ static void assert_view(const struct rendezvous *rendezvous, const char *id,
 
 static struct rendezvous *begin(const struct rendezvous_settings *settings)
 {
-	return rendezvous_new(settings, START);
+	return rendezvous_new(settings, moment(START));
 }
 
 /* With a world of a, b and c since START + 30 s. */
@@ -114,7 +114,7 @@ static void the_first_world_is_formed_when_the_last_call_is_over(void **state)
 		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
 		assert_world(rendezvous, "-");
 	}
-	assert_int_equal(rendezvous_wake_at(rendezvous), START + 35000);
+	assert_int_equal(rendezvous_wake_at(rendezvous).since_boot, START + 35000);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 35000);
 	assert_world(rendezvous, "1: a b");
 	assert_view(rendezvous, "b", RENDEZVOUS_RUN, 1);
@@ -211,9 +211,9 @@ static void one_that_speaks_and_does_not_hear_is_lost_too(void **state)
 	for (msec now = NOW; now < NOW + 5000; now += 1000) {
 		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
 		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
-		assert_int_equal(rendezvous_step(rendezvous, &deaf, now, NULL), 0);
+		assert_int_equal(rendezvous_step(rendezvous, &deaf, moment(now), NULL), 0);
 	}
-	assert_int_equal(rendezvous_wake_at(rendezvous), NOW + 5000);
+	assert_int_equal(rendezvous_wake_at(rendezvous).since_boot, NOW + 5000);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 5000);
 	assert_world(rendezvous, "3: a b");
 	rendezvous_free(rendezvous);
@@ -250,7 +250,7 @@ static void a_failed_worker_makes_a_new_world_of_the_same_members(void **state)
 	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
 	assert_world(rendezvous, "2: a b c");
 	/* The others of the old world fail as a consequence. */
-	assert_int_equal(rendezvous_step(rendezvous, &late, NOW, NULL), ERR_CONFLICT);
+	assert_int_equal(rendezvous_step(rendezvous, &late, moment(NOW), NULL), ERR_CONFLICT);
 	assert_int_equal(rendezvous_restarts(rendezvous), 1);
 	/* The second in a row waits, and everybody with it. */
 	take(rendezvous, RENDEZVOUS_FAIL, "c", NOW + 100);
@@ -273,7 +273,7 @@ static void a_restart_that_a_worker_asks_for_is_not_charged(void **state)
 	assert_world(rendezvous, "2: a b c");
 	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
 	assert_int_equal(view.reason, WORLD_RESTART_ASKED);
-	assert_int_equal(rendezvous_step(rendezvous, &late, NOW, NULL), ERR_CONFLICT);
+	assert_int_equal(rendezvous_step(rendezvous, &late, moment(NOW), NULL), ERR_CONFLICT);
 	assert_int_equal(rendezvous_restarts(rendezvous), 0);
 	rendezvous_free(rendezvous);
 }
@@ -395,7 +395,7 @@ static void fail_as_cause(struct rendezvous *rendezvous, const char *id, int64_t
 		.has_acknowledged = true,
 	};
 
-	(void) rendezvous_step(rendezvous, &event, now, NULL);
+	(void) rendezvous_step(rendezvous, &event, moment(now), NULL);
 }
 
 /* However long they say nothing; any number of failures is allowed. */
@@ -495,8 +495,8 @@ static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
 
 	(void) state;
 	fail_often(rendezvous, "a", 3, &now);
-	rendezvous_take_snapshot(rendezvous, now, arena, &snapshot);
-	struct rendezvous *other = rendezvous_restore(&settings, &snapshot, now);
+	rendezvous_take_snapshot(rendezvous, moment(now), arena, &snapshot);
+	struct rendezvous *other = rendezvous_restore(&settings, &snapshot, moment(now));
 
 	take(other, RENDEZVOUS_JOIN, "a", now + 10);
 	take(other, RENDEZVOUS_JOIN, "b", now + 10);
@@ -516,8 +516,8 @@ static void a_server_that_is_started_again_holds_no_last_call(void **state)
 	struct rendezvous_snapshot snapshot;
 
 	(void) state;
-	rendezvous_take_snapshot(rendezvous, NOW, arena, &snapshot);
-	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, NOW);
+	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
 
 	assert_world(other, "1: a b c");
 	take(other, RENDEZVOUS_JOIN, "b", NOW + 10);
@@ -543,21 +543,21 @@ static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void 
 					.has_acknowledged = true};
 
 	(void) state;
-	rendezvous_take_snapshot(rendezvous, NOW, arena, &snapshot);
-	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, NOW);
+	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
 
 	take(other, RENDEZVOUS_JOIN, "d", NOW + 10);
 	take(other, RENDEZVOUS_JOIN, "c", NOW + 10);
 	take(other, RENDEZVOUS_TIME, NULL, NOW + 4000);
 	assert_world(other, "1: a b c"); /* "a" may know a newer one, and "b" */
-	assert_int_equal(rendezvous_step(other, &join, NOW + 4000, NULL), 0);
+	assert_int_equal(rendezvous_step(other, &join, moment(NOW + 4000), NULL), 0);
 	assert_world(other, "-");
 	assert_view(other, "c", RENDEZVOUS_WAIT, -1);
 	take(other, RENDEZVOUS_TIME, NULL, NOW + two_to_four.lease);
 	assert_world(other, "5: a c d");
 	assert_int_equal(rendezvous_world(other)->reason, WORLD_FORGOTTEN);
 	/* It is known to all by now. */
-	assert_int_equal(rendezvous_step(other, &join, NOW + two_to_four.lease, NULL), 0);
+	assert_int_equal(rendezvous_step(other, &join, moment(NOW + two_to_four.lease), NULL), 0);
 	assert_world(other, "5: a c d");
 	rendezvous_free(rendezvous);
 	rendezvous_free(other);
@@ -573,7 +573,7 @@ static int rejoin(struct rendezvous *rendezvous, const char *id, int64_t newest,
 					      .last_rank = rank,
 					      .has_acknowledged = true};
 
-	return rendezvous_step(rendezvous, &join, now, NULL);
+	return rendezvous_step(rendezvous, &join, moment(now), NULL);
 }
 
 /* The server has come back without its files, and a newcomer has found it first. */
@@ -608,8 +608,8 @@ static void a_generation_that_no_lost_record_explains_is_refused(void **state)
 	struct rendezvous_snapshot snapshot;
 
 	(void) state;
-	rendezvous_take_snapshot(rendezvous, NOW, arena, &snapshot);
-	struct rendezvous *restored = rendezvous_restore(&two_to_four, &snapshot, NOW);
+	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
+	struct rendezvous *restored = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
 	struct rendezvous *empty = begin(&two_to_four);
 
 	assert_int_equal(rejoin(restored, "a", 1000000000, 0, NOW), ERR_INVALID);
@@ -664,11 +664,11 @@ static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state
 	for (int i = 0; i < 12; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		join.id = id;
-		assert_int_equal(rendezvous_step(rendezvous, &join, START, NULL),
+		assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL),
 				 i < LIMIT_REPLICAS / 1000 ? 0 : ERR_LIMIT);
 	}
 	take(rendezvous, RENDEZVOUS_LEAVE, "m3", START);
-	assert_int_equal(rendezvous_step(rendezvous, &join, START, NULL), 0);
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
 	rendezvous_free(rendezvous);
 }
 
@@ -721,7 +721,7 @@ static void a_job_that_makes_no_progress_ends(void **state)
 
 	for (int64_t step = 1; step <= 8; step++, now += 60000) {
 		join.progress = step < 5 ? step : 5; /* 5 is where it always fails */
-		assert_int_equal(rendezvous_step(rendezvous, &join, now, NULL), 0);
+		assert_int_equal(rendezvous_step(rendezvous, &join, moment(now), NULL), 0);
 		assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
 		take(rendezvous, RENDEZVOUS_FAIL, "a", now + 30000);
 	}
@@ -805,7 +805,7 @@ static void worlds_have_multiples_of_the_unit(void **state)
 
 static void a_job_that_all_have_left_is_over(void **state)
 {
-	struct rendezvous *rendezvous = rendezvous_new(&two_to_four, START);
+	struct rendezvous *rendezvous = rendezvous_new(&two_to_four, moment(START));
 
 	(void) state;
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);

@@ -13,13 +13,13 @@ static struct restart_budget budget_of(int most, msec window, int max_no_progres
 
 static void assert_granted(struct restart_budget *budget, msec now)
 {
-	assert_true(restart_budget_charge(budget, now));
+	assert_true(restart_budget_charge(budget, moment(now)));
 	assert_int_equal(budget->end, RESTARTS_LEFT);
 }
 
 static void assert_ended(struct restart_budget *budget, msec now, enum restart_budget_end end)
 {
-	assert_false(restart_budget_charge(budget, now));
+	assert_false(restart_budget_charge(budget, moment(now)));
 	assert_int_equal(budget->end, end);
 }
 
@@ -118,8 +118,8 @@ static void another_process_goes_on_with_it(void **state)
 	restart_budget_progress(&budget, 5);
 	assert_granted(&budget, START);
 	assert_granted(&budget, START + 4 * MINUTE);
-	restart_budget_take_snapshot(&budget, START + 5 * MINUTE, arena, &snapshot);
-	struct restart_budget other = restart_budget_restore(&budget.terms, &snapshot, 0);
+	restart_budget_take_snapshot(&budget, moment(START + 5 * MINUTE), arena, &snapshot);
+	struct restart_budget other = restart_budget_restore(&budget.terms, &snapshot, moment(0));
 
 	assert_ended(&other, 4 * MINUTE, RESTARTS_SPENT);
 	assert_granted(&other, 5 * MINUTE);
