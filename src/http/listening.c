@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/network_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -116,11 +117,9 @@ int listening_port(int fd)
 bool listening_is_loopback(int fd)
 {
 	const union address address = address_of(fd);
+	struct in6_addr found;
 
-	if (address.any.sa_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
-	return address.any.sa_family == AF_INET &&
-	       ntohl(address.v4.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	return network_address_read(&address.any, &found) && network_address_is_loopback(&found);
 }
 
 /* Paths. */

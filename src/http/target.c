@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/network_address.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,10 @@ static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 /* As Go's clients do: localhost and every loopback address. */
 static bool is_loopback_url_host(const char *host)
 {
-	struct in_addr address;
+	struct in6_addr found;
 
-	if (text_equals_ignoring_case(host, "localhost") || text_equals(host, "[::1]"))
-		return true;
-	return inet_pton(AF_INET, host, &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
+	return text_equals_ignoring_case(host, "localhost") || text_equals(host, "[::1]") ||
+	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
 }
 
 static char *url_path_of(CURLU *url)

@@ -1,13 +1,13 @@
 /* Errors that can be found before anything is started: no command, no such program, no such
  * directory, too few GPUs. */
 #include "base/text.h"
+#include "io/network_address.h"
 #include "local/backend.h"
 #include "local/start.h"
 #include "reconcile/gpu_assignment.h"
 #include "spec/cluster_address.h"
 #include "spec/cluster_spec.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 /* Index of the training container among those of the template. */
@@ -86,11 +86,10 @@ static void check_start(const struct job *job, const struct role *role, struct f
 static bool is_loopback_host(const char *address)
 {
 	char *host CLEANUP(mem_free_text) = address_host(address);
-	struct in_addr ipv4;
+	struct in6_addr found;
 
-	if (inet_pton(AF_INET, host, &ipv4) == 1)
-		return ntohl(ipv4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
-	return text_equals(host, "localhost") || text_equals(host, "::1");
+	return text_equals(host, "localhost") ||
+	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
 }
 
 /* The first address of a TF_CONFIG that is on another machine; NULL if there is none, or if
