@@ -75,7 +75,12 @@ struct http_server {
 	uint64_t n_waits; /* begun so far */
 	bool is_full; /* accepts none: each connection has an unanswered request */
 	bool is_ending;
+	struct http_server *next; /* of all_servers */
 };
+
+/* evhttp replaces the argument of the listener's callbacks by its own, also that of the callback
+ * for errors. */
+static struct http_server *all_servers;
 
 /* Connections. */
 
@@ -260,13 +265,29 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 	return stream;
 }
 
-/* No descriptor or kernel memory is left. The connection is still pending, so the loop would
- * spin. */
-static void on_accept_failed(struct evconnlistener *listener, void *data)
+static struct http_server *server_of(const struct evconnlistener *listener)
+{
+	struct http_server *server = all_servers;
+
+	while (server->listener != listener)
+		server = server->next;
+	return server;
+}
+
+/* No descriptor or kernel memory is left. A silent connection is closed for the new one, as at the
+ * limit of connections. Without any, the new one stays pending, so the loop would spin. (Linux
+ * also reports this when no new one is pending: then one descriptor becomes free.) */
+static void on_accept_failed(struct evconnlistener *listener, void *evhttp_data)
 {
 	static const struct timeval a_second = {1, 0};
-	struct http_server *server = data;
+	struct http_server *server = server_of(listener);
+	struct connection *waiting = longest_waiting(server);
 
+	(void) evhttp_data;
+	if (waiting) {
+		evhttp_connection_free(waiting->http);
+		return;
+	}
 	evconnlistener_disable(listener);
 	event_add(server->pause, &a_second);
 }
@@ -634,14 +655,26 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	configure(server);
 	evhttp_bind_listener(server->http, listener);
 	evconnlistener_set_error_cb(listener, on_accept_failed);
+	server->next = all_servers;
+	all_servers = server;
 	*ret_server = server;
 	return 0;
+}
+
+static void leave_all_servers(const struct http_server *server)
+{
+	struct http_server **place = &all_servers;
+
+	while (*place != server)
+		place = &(*place)->next;
+	*place = server->next;
 }
 
 void http_server_free(struct http_server *server)
 {
 	if (!server)
 		return;
+	leave_all_servers(server);
 	server->is_ending = true;
 	adopt_all(server);
 	evhttp_free(server->http);

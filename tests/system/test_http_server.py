@@ -5,6 +5,7 @@ import http.client
 import os
 import pathlib
 import re
+import resource
 import select
 import socket
 import ssl
@@ -407,6 +408,27 @@ def test_who_says_nothing_makes_room_for_who_asks():
         assert b"ok" in idle[-1].recv(4096)
         assert server.ask("/release")[0] == 200
         assert b"released" in held.recv(4096)
+
+
+def test_without_free_descriptors_who_says_nothing_makes_room_too():
+    """The limit of the process may be below that of connections."""
+    with serving() as server, contextlib.ExitStack() as stack:
+        room = CONNECTIONS // 2
+        most = len(os.listdir(f"/proc/{server.process.pid}/fd")) + room
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (most, most))
+        idle = [stack.enter_context(server.connect()) for _ in range(3 * CONNECTIONS)]
+        assert server.ask("/ok") == (200, b"ok\n")
+        assert read_to_end(idle[0]) == b""  # it had waited longest
+        held = []
+        for _ in range(room):
+            held.append(stack.enter_context(server.connect()))
+            held[-1].sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert server.said() == "held"
+        late = stack.enter_context(server.connect())
+        late.sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        held[0].close()
+        assert server.said() == "gone"
+        assert b"ok" in read_to_end(late)
 
 
 def test_hundreds_that_connect_and_hang_up_leave_nothing():
