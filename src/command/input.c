@@ -111,7 +111,7 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err)
 
 	if (input_read(path, LONGEST_SECRET, &text, err))
 		return err->code;
-	char *secret = mem_copy_bytes(text_of(&text), strcspn(text_of(&text), "\n"));
+	char *secret = mem_copy_bytes(text_of(&text), strcspn(text_of(&text), "\r\n"));
 
 	if (input_check_secret(secret, path, err) < 0) {
 		free(secret);

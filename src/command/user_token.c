@@ -1,6 +1,7 @@
 #include "command/user_token.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "command/input.h"
 #include "io/file.h"
 #include "io/folder.h"
@@ -23,28 +24,45 @@ char *user_token_path(void)
 }
 
 /* Another process may create it meanwhile. */
-static int create_token(const char *folder, const char *path, struct err *err)
+static int create_token(const char *path, struct err *err)
 {
 	char *token CLEANUP(mem_free_secret) = random_token();
 	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
-	int rc = folder_create(folder, err);
+	int rc = file_create(path, line, strlen(line), err);
 
-	if (rc == 0)
-		rc = file_create(path, line, strlen(line), err);
 	return rc == ERR_EXISTS ? 0 : rc;
 }
 
+/* Of a server's user, others may know the hash: it must not become the token. */
+static int check_is_no_hash(const char *path, const char *token, struct err *err)
+{
+	if (!text_starts_with(token, "sha256:"))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "%s has the hash of a token: it must have the token itself", path);
+}
+
+/* The directory is created before it is checked: another user could create it in between. */
 static int read_token(const char *folder, bool creates, char **ret_token, struct err *err)
 {
 	char *path CLEANUP(mem_free_text) = user_token_path();
+	char *token CLEANUP(mem_free_secret) = NULL;
 	bool is_missing = access(path, F_OK) < 0;
-	int rc = folder_check_own(folder, "set XDG_CONFIG_HOME to a directory of your own", err);
+	int rc = is_missing && creates ? folder_create(folder, err) : 0;
 
+	if (rc == 0)
+		rc = folder_check_own(folder, "set XDG_CONFIG_HOME to a directory of your own",
+				      err);
 	if (rc == 0 && is_missing && creates)
-		rc = create_token(folder, path, err);
+		rc = create_token(path, err);
 	if (rc < 0 || (is_missing && !creates))
 		return rc;
-	return input_read_secret(path, ret_token, err);
+	rc = input_read_secret(path, &token, err);
+	if (rc == 0)
+		rc = check_is_no_hash(path, token, err);
+	if (rc == 0)
+		*ret_token = TAKE(token);
+	return rc;
 }
 
 int user_token_read(bool creates, char **ret_token, struct err *err)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import sys
 import pytest
 
 from agents import Machines, ask, start_orchestrator
-from conftest import LIMIT, read_line, read_until
+from conftest import BINARY, LIMIT, read_line, read_until
 from networks import machines_of
 from servers import free_port
 from test_elasticdl_client import client, master  # noqa: F401 (a fixture)
@@ -89,6 +90,32 @@ def test_a_directory_that_others_may_change_is_refused(machines, muster):
     path_of(muster).parent.chmod(0o700)
     path_of(muster).write_text("too short\n")
     assert "token: must have at least 16 characters" in muster("orchestrator", "--listen", machines.endpoint, code=2).stderr
+
+
+def test_a_hash_is_no_token_and_an_end_of_line_of_windows_is_not_part_of_it(machines, muster):
+    path_of(muster).parent.mkdir(parents=True)
+    path_of(muster).write_text("sha256:" + "0" * 64 + "\n")
+    said = muster("orchestrator", "--listen", machines.endpoint, code=2).stderr
+    assert f"{path_of(muster)} has the hash of a token: it must have the token itself" in said
+    assert said == muster("ps", "--rdzv-endpoint", machines.endpoint, code=2).stderr
+    path_of(muster).write_bytes(b"0123456789abcdef\r\n")
+    path_of(muster).chmod(0o600)
+    start_orchestrator(machines)
+    muster("ps", "--rdzv-endpoint", machines.endpoint, code=0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="only root has processes of two users, and strace delays one")
+def test_a_directory_that_another_user_makes_just_in_time_is_refused(machines, muster, tmp_path):
+    shared, folder = tmp_path / "shared", tmp_path / "shared" / "muster"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    process = subprocess.Popen(["strace", "-o", "/dev/null", "-e", "inject=mkdir:delay_enter=2000000:when=1", BINARY, "orchestrator",
+                                "--listen", machines.endpoint], env=dict(os.environ, XDG_CONFIG_HOME=str(shared)),
+                               stderr=subprocess.PIPE, text=True)
+    muster.started.append(process)
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 54321, 54321)
+    assert f"'{folder}' belongs to user 54321" in process.communicate(timeout=LIMIT)[1]
 
 
 def test_insecure_asks_for_none(machines, muster, elsewhere):
