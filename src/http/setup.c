@@ -82,6 +82,12 @@ static CURLcode set_kind(CURL *easy, const struct http_request *request)
 	return code;
 }
 
+/* A proxy, perhaps on this machine, would send it on to another one. */
+static bool has_token_without_tls(const struct http_request *request)
+{
+	return request->has_token && strncmp(request->url, "https:", strlen("https:")) != 0;
+}
+
 /* NO_PROXY does not override an explicit proxy. As in Go's clients, proxies of the environment do
  * not apply to this machine. */
 static CURLcode set_proxy(CURL *easy, const struct http_setup *setup,
@@ -92,7 +98,7 @@ static CURLcode set_proxy(CURL *easy, const struct http_setup *setup,
 	if (request->proxy) {
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy);
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
-	} else if (setup->target.is_loopback) {
+	} else if (setup->target.is_loopback || has_token_without_tls(request)) {
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	}
 	return code;

@@ -229,6 +229,16 @@ def test_the_token_of_a_master_is_not_sent_in_clear(network, muster):
     assert "HTTP" not in process.communicate(timeout=LIMIT)[0]
 
 
+def test_no_proxy_passes_a_token_on_in_clear(muster, master):  # noqa: F811
+    """Also not one of this user on this machine: it would send the token to another machine."""
+    (muster.folder / "shared").write_text("0123456789abcdef" * 4)
+    (muster.folder / "shared").chmod(0o600)
+    proxy, master.url = master.url, "http://127.0.0.1.invalid:7897"
+    for variable in ("http_proxy", "all_proxy", "ALL_PROXY"):
+        client(muster, master, "--token-file", muster.folder / "shared", env={variable: proxy}, code=3)
+    assert master.asked == []
+
+
 def test_an_orchestrator_on_another_address_has_the_key_of_the_token(network, muster):
     server, other = network
     process = server.start("orchestrator", "--listen", f"{SERVER}:29400", text=True)
