@@ -105,12 +105,24 @@ static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchest
 	};
 }
 
-/* Members of a job without a record know its uid. */
+static bool is_uid_of_other_job(const struct orchestrator *orchestrator, const char *name,
+				const char *uid)
+{
+	for (size_t i = 0; i < orchestrator->n_jobs; i++)
+		if (text_equals(elastic_job_uid(orchestrator->jobs[i]), uid) &&
+		    !text_equals(elastic_job_name(orchestrator->jobs[i]), name))
+			return true;
+	return false;
+}
+
+/* Members of a job without a record know its uid. One that gives the uid of another job gets a new
+ * one: a job whose uid is taken could not be stored. */
 static struct elastic_job *new_job(struct orchestrator *orchestrator, const char *name,
 				   const struct member_request *request)
 {
 	struct elastic_job_settings settings = settings_of_jobs(orchestrator);
-	char *uid CLEANUP(mem_free_text) = *request->uid ? NULL : job_uid_new();
+	bool is_known = *request->uid && !is_uid_of_other_job(orchestrator, name, request->uid);
+	char *uid CLEANUP(mem_free_text) = is_known ? NULL : job_uid_new();
 
 	settings.name = name;
 	settings.uid = uid ? uid : request->uid;

@@ -341,6 +341,25 @@ def test_no_member_speaks_for_another(machines):
     assert not machines.description()["members"]
 
 
+def test_no_job_takes_the_uid_of_another(machines):
+    """Else only the first of them could be stored."""
+    folder = machines.muster.folder / "server"
+    server = start_orchestrator(machines, "--state-dir", folder)
+    given, names = "00000000-0000-4000-8000-000000000001", ["one", "two", "three"]
+    uids = []
+    for name in names:
+        connection = machines.connect()
+        connection.request("POST", f"/v1/jobs/{name}/members/m", json.dumps(call_of(uid=given)))
+        uids.append(json.loads(connection.getresponse().read())["uid"])
+    assert uids[0] == given and len(set(uids)) == 3
+    server.kill()
+    assert "could not be saved" not in server.communicate()[1]
+    start_orchestrator(machines, "--state-dir", folder)
+    connection = machines.connect()
+    connection.request("GET", "/v1/jobs")
+    assert [job["name"] for job in json.loads(connection.getresponse().read())["jobs"]] == names
+
+
 def test_a_machine_alone_has_a_server_for_itself(muster):
     """Another user of the machine finds its port, and is told nothing."""
     process = muster.start("launch", "--standalone", "--no-python", "sh", "-c", "echo runs; exec sleep 1000")
