@@ -1,17 +1,20 @@
 #include "io/port_owner.h"
 
 #include "base/mem.h"
+#include "io/file.h"
 #include "io/network_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LISTENS 0x0a /* TCP_LISTEN of the kernel (include/net/tcp_states.h) */
 #define ADDRESS_DIGITS 32 /* of an IPv6 address */
+#define ANY_OTHER_USER 65534 /* in a user namespace, all users without a number there */
 
 /* Of all that listen on a port, the kernel prefers the one with the exact address. */
 enum fit { FIT_NONE, FIT_ALL_ADDRESSES, FIT_EXACT };
@@ -96,6 +99,20 @@ static int find_in(const char *path, struct listener *best, struct err *err)
 	return 0;
 }
 
+/* Outside of user namespaces, or in one with all users. */
+static bool has_all_users(void)
+{
+	char *map CLEANUP(mem_free_text) = file_read_text("/proc/self/uid_map");
+	unsigned count = 0;
+
+	return map && sscanf(map, "%*u %*u %u", &count) == 1 && count == UINT32_MAX;
+}
+
+static bool is_own_or_root(uid_t owner)
+{
+	return owner == 0 || (owner == geteuid() && (owner != ANY_OTHER_USER || has_all_users()));
+}
+
 int port_owner_check(const char *ip, int port, struct err *err)
 {
 	struct listener best = {.port = (unsigned) port};
@@ -115,7 +132,7 @@ int port_owner_check(const char *ip, int port, struct err *err)
 			       "cannot reach %s port %d: no server responds at this "
 			       "address",
 			       ip, port);
-	if (best.owner != geteuid() && best.owner != 0)
+	if (!is_own_or_root(best.owner))
 		return err_set(err, ERR_REFUSED, "the program on port %d of %s belongs to user %u",
 			       port, ip, best.owner);
 	return 0;
