@@ -1,5 +1,6 @@
 #include "cli/elastic_text.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "command/table.h"
 #include "io/time_zone.h"
@@ -7,6 +8,7 @@
 #include "rendezvous/rendezvous.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *elastic_string_of(const struct json *object, const char *key)
 {
@@ -66,11 +68,19 @@ static int64_t count_machines(const struct json *job)
 	return count;
 }
 
+/* The server's; its line ends would begin a line of ours. */
+static void add_server_word(const char *word, struct text *text)
+{
+	line_text_add_sentence(text, word, strlen(word));
+}
+
 void elastic_text_add_line(const struct json *job, struct text *text)
 {
 	int64_t restarts = number_at(job, "restarts"), machines = count_machines(job);
 
-	text_addf(text, "%s: %s", elastic_string_of(job, "name"), elastic_state_of(job));
+	add_server_word(elastic_string_of(job, "name"), text);
+	text_add(text, ": ");
+	add_server_word(elastic_state_of(job), text);
 	if (!elastic_text_is_over(job))
 		text_addf(text, ", %" PRId64 " machine%s (%" PRId64 " to %" PRId64 ")", machines,
 			  machines == 1 ? "" : "s", number_at(job, "min"), number_at(job, "max"));

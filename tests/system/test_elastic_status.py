@@ -1,7 +1,9 @@
 """`muster status --rdzv-endpoint`: an elastic job across its machines."""
 
+import http.server
 import json
 import re
+import threading
 
 import pytest
 
@@ -110,6 +112,28 @@ def test_what_is_not_there_is_told(machines):
     assert "takes one job only" in status(machines, "a", "b", code=2).stderr
     assert "'a/b' is not the id of a job" in status(machines, "a/b", code=2).stderr
     assert "--watch: follows one job" in status(machines, "-w", code=2).stderr
+
+
+def test_texts_of_a_server_move_no_cursor_and_begin_no_line(machines):
+    evil = "a\x1b[2J\r\nmuster: b\x9b\x7f"
+
+    class Server(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"name": evil, "phase": evil, "members": [{"id": evil, "host": evil}],
+                                         "worlds": [{"reason": evil, "failure": evil}]}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", machines.port), Server) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        shown = status(machines, "digits").stdout
+        thread.join(LIMIT)
+    assert "muster: b" in shown and not re.search(r"[^\n -~]", shown.replace("\ufffd", ""))
+    assert not [line for line in shown.splitlines() if line.startswith("muster:")]
 
 
 def test_a_reader_is_answered_when_something_has_changed(machines):
