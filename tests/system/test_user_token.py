@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -116,6 +117,37 @@ def test_a_directory_that_another_user_makes_just_in_time_is_refused(machines, m
     folder.mkdir(mode=0o700)
     os.chown(folder, 54321, 54321)
     assert f"'{folder}' belongs to user 54321" in process.communicate(timeout=LIMIT)[1]
+
+
+def test_no_output_and_no_other_file_has_it(machines, muster):
+    """Also not with -v, and no process of the job is told it."""
+    server = start_orchestrator(machines, "-v")
+    done = muster("launch", "-v", "--nnodes", "1:2", "--rdzv-endpoint", machines.endpoint, *AT_ONCE, "--no-python",
+                  "sh", "-c", "env; ls -l /proc/self/fd; cat /proc/$PPID/cmdline", code=0)
+    shown = muster("ps", "-v", "--rdzv-endpoint", machines.endpoint, code=0)
+    server.terminate()
+    texts = [done.stdout, done.stderr, shown.stdout, shown.stderr, *server.communicate(timeout=LIMIT)]
+    assert "WORLD_SIZE=1" in done.stdout + done.stderr
+    assert not [text for text in texts if muster.token() in text]
+    files = [path for path in muster.folder.rglob("*") if path.is_file() and muster.token().encode() in path.read_bytes()]
+    assert files == [path_of(muster)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="runs as another user")
+def test_no_other_process_of_its_user_reads_the_memory_that_has_it(machines):
+    """The kernel lets none, and writes no core, if a process may not be dumped."""
+    user = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, 54321, 54321)
+        shutil.copy(BINARY, folder)
+        with subprocess.Popen([*user, f"{folder}/muster", "orchestrator", "--listen", machines.endpoint], stderr=subprocess.PIPE,
+                              env={"PATH": os.environ["PATH"], "HOME": folder, "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")},
+                              text=True) as process:
+            try:
+                assert read_line(process.stderr).startswith("muster: elastic jobs connect to ")
+                assert subprocess.run([*user, "cat", f"/proc/{process.pid}/environ"], capture_output=True, check=False).returncode
+            finally:
+                process.kill()
 
 
 def test_insecure_asks_for_none(machines, muster, elsewhere):
