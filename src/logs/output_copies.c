@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STDOUT_LOG "stdout.log"
@@ -91,7 +92,13 @@ static void link_stderr(struct output_copies *copies, const char *path)
 	report_copy_trouble(copies, &err);
 }
 
-/* A FIFO without a reader does not block us. */
+static bool is_of_other_user(const struct stat *link)
+{
+	return link->st_uid != geteuid() && link->st_uid != 0;
+}
+
+/* A FIFO without a reader does not block us. Whoever may write to the directory could place a link
+ * to a file of ours there. */
 static int open_output_copy(const char *path, bool is_new, int *ret_fd, struct err *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -100,7 +107,13 @@ static int open_output_copy(const char *path, bool is_new, int *ret_fd, struct e
 
 	if (rc < 0)
 		return rc;
-	*ret_fd = open(path, flags | (is_new ? O_TRUNC : 0), 0666);
+	struct stat found;
+	bool is_link = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+
+	if (is_link && is_of_other_user(&found))
+		return err_set(err, ERR_REFUSED,
+			       "cannot write to '%s': it is a link of another user", path);
+	*ret_fd = open(path, flags | (is_link ? 0 : O_NOFOLLOW) | (is_new ? O_TRUNC : 0), 0666);
 	return *ret_fd < 0 ? err_set_errno(err, errno, "cannot write to '%s'", path) : 0;
 }
 
@@ -113,7 +126,7 @@ struct output_copy *output_copies_open(struct output_copies *copies, const struc
 	const struct output_copies_settings *settings = &copies->settings;
 	char *path CLEANUP(mem_free_text) = output_path_of(settings->pattern, settings->job->name,
 							   name->role, name->index, name->attempt);
-	int fd;
+	int fd = -1;
 
 	if (open_output_copy(path, is_first(copies, name), &fd, &err) < 0) {
 		report_copy_trouble(copies, &err);

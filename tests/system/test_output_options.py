@@ -141,6 +141,17 @@ def test_a_file_that_takes_no_output_is_told_once_and_disturbs_nothing(muster, t
     assert done.stderr.count(reason) == 1 and "'./worker-" in done.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has links of two users")
+def test_through_a_link_of_another_user_no_output_is_written(muster):
+    (muster.folder / "precious").write_text("precious\n")
+    path = muster.folder / "worker-0.log"
+    path.symlink_to("precious")
+    os.chown(path, 54321, 54321, follow_symlinks=False)
+    done = muster("run", "--name", "job", "--output-dir", ".", *HELLO, code=0)
+    assert "cannot write to './worker-0.log': it is a link of another user" in done.stderr
+    assert (muster.folder / "precious").read_text() == "precious\n"
+
+
 @pytest.mark.parametrize("place, said", [
     ("file", "'file' is not a directory"),
     ("", "expected a directory"),
