@@ -21,6 +21,7 @@
 #include <event2/listener.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 #include <sys/time.h>
 
 #define STATUS_OUR_FAULT 500
@@ -36,7 +37,8 @@ struct connection {
 	struct evhttp_connection *http;
 	evutil_socket_t fd;
 	struct event *deadline;
-	uint64_t waits_since; /* for a request, in waits of the server; 0: not waiting */
+	bool is_waiting; /* for a request, … */
+	TAILQ_ENTRY(connection) next_waiting; /* … in this list */
 	struct http_call *call; /* NULL: none, or already answered */
 	char *path; /* of the last call, for on_end; NULL: its end is not reported */
 };
@@ -72,7 +74,7 @@ struct http_server {
 	struct connection **connections; /* by descriptor */
 	size_t n_descriptors;
 	size_t n_connections; /* including new ones */
-	uint64_t n_waits; /* begun so far */
+	TAILQ_HEAD(, connection) waiting; /* the longest first */
 	bool is_full; /* accepts none: each connection has an unanswered request */
 	bool is_ending;
 	struct http_server *next; /* of all_servers */
@@ -87,16 +89,14 @@ static struct http_server *all_servers;
 /* NULL: each has an unanswered request. */
 static struct connection *longest_waiting(const struct http_server *server)
 {
-	struct connection *longest = NULL;
+	return TAILQ_FIRST(&server->waiting);
+}
 
-	for (size_t i = 0; i < server->n_descriptors; i++) {
-		struct connection *connection = server->connections[i];
-
-		if (connection && connection->waits_since &&
-		    (!longest || connection->waits_since < longest->waits_since))
-			longest = connection;
-	}
-	return longest;
+static void end_to_wait(struct connection *connection)
+{
+	if (connection->is_waiting)
+		TAILQ_REMOVE(&connection->server->waiting, connection, next_waiting);
+	connection->is_waiting = false;
 }
 
 /* Accepts one more connection if a silent one can be closed for it: silent connections do not keep
@@ -154,6 +154,7 @@ static void on_closed(struct evhttp_connection *http, void *data)
 		evhttp_request_free(call->request);
 	if (call)
 		free_server_call(call);
+	end_to_wait(connection);
 	server->connections[connection->fd] = NULL;
 	http_framing_free(connection->framing);
 	event_free(connection->deadline);
@@ -173,7 +174,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 
 static void begin_to_wait(struct connection *connection)
 {
-	connection->waits_since = ++connection->server->n_waits;
+	end_to_wait(connection);
+	TAILQ_INSERT_TAIL(&connection->server->waiting, connection, next_waiting);
+	connection->is_waiting = true;
 	event_add(connection->deadline, connection->server->patience);
 	mind_limit(connection->server);
 }
@@ -331,7 +334,7 @@ static void on_request(struct evhttp_request *request, void *data)
 
 	*call = (struct http_call){.connection = connection, .request = request};
 	connection->call = call;
-	connection->waits_since = 0;
+	end_to_wait(connection);
 	mind_limit(server);
 	free(TAKE(connection->path));
 	server->settings.on_call(call, server->settings.data);
@@ -644,6 +647,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 		.kept_limit = LIMIT_KEPT_HEADS,
 		.access = settings->access,
 	};
+	TAILQ_INIT(&server->waiting);
 	server->base = base;
 	server->listener = listener;
 	server->is_on_loopback = listening_is_loopback(settings->listening->fd);
