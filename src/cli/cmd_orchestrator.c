@@ -84,9 +84,15 @@ static int serve_elastic_jobs(struct serving *serving, const struct options *opt
 	descriptor_limit_raise_to_most();
 	if (start_orchestrator(serving, options, &err) < 0)
 		return output_fail(&err);
-	output_print_message("elastic jobs connect to http%s://%s", serving->access.tls ? "s" : "",
-			     serving->listening.address);
-	if (option_text(options, "tls-dir"))
+	bool has_certificate = option_text(options, "tls-dir");
+
+	output_print_message("elastic jobs connect to %s%s%s",
+			     serving->access.tls ? has_certificate ? "https://" : "" : "http://",
+			     serving->listening.address,
+			     serving->access.tls && !has_certificate
+				     ? ", over TLS with the key of the token"
+				     : "");
+	if (has_certificate)
 		output_print_message(
 			"if no authority signed the certificate, agents need: --rdzv-pin %s",
 			serving->access.pin);

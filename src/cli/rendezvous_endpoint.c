@@ -98,7 +98,8 @@ static bool is_insecure(const struct options *options)
 	       !rendezvous_option(options, "rdzv-token-file");
 }
 
-/* Only a server with this host needs a token. */
+/* Only a server with this host needs a token. One that an authority signed may be anyone's: it does
+ * not get the user's own. */
 static int read_endpoint_token(const struct options *options, bool creates,
 			       struct rendezvous_endpoint *endpoint, struct err *err)
 {
@@ -106,9 +107,12 @@ static int read_endpoint_token(const struct options *options, bool creates,
 
 	if (path)
 		return read_token_file(path, endpoint, err);
-	if (endpoint->host && !is_insecure(options))
+	bool is_known_by_authority = endpoint->is_tls && !endpoint->pin;
+
+	if (endpoint->host && !is_insecure(options) && !is_known_by_authority)
 		return read_user_token(creates, endpoint, err);
-	endpoint->token_advice = mem_copy_text("do not use --insecure");
+	endpoint->token_advice = mem_copy_text(is_known_by_authority ? "give it: --rdzv-token-file"
+								     : "do not use --insecure");
 	return 0;
 }
 

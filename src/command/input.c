@@ -111,14 +111,14 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err)
 
 	if (input_read(path, LONGEST_SECRET, &text, err))
 		return err->code;
-	char *secret = mem_copy_bytes(text_of(&text), strcspn(text_of(&text), "\r\n"));
-
-	if (input_check_secret(secret, path, err) < 0) {
-		free(secret);
-		return err->code;
-	}
 	process_hide_memory();
-	*ret_secret = secret;
+	char *secret CLEANUP(mem_free_secret) =
+		mem_copy_bytes(text_of(&text), strcspn(text_of(&text), "\r\n"));
+
+	explicit_bzero(text.bytes, text.len);
+	if (input_check_secret(secret, path, err) < 0)
+		return err->code;
+	*ret_secret = TAKE(secret);
 	return 0;
 }
 

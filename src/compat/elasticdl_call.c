@@ -24,6 +24,7 @@
 
 #define PERIOD MSEC_PER_SECOND
 #define UNAUTHORIZED 401
+#define TOKEN_ADVICE "give the token of the master: --token-file"
 #define TOO_MANY_REQUESTS 429
 #define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as lost */
 #define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for the rest of a finished job's output */
@@ -253,12 +254,15 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 	struct following *following = data;
 	const struct elasticdl_call *call = following->call;
 
-	if (err && err->code == ERR_REFUSED && following->has_token_key) {
+	if (err && err->code == ERR_REFUSED && following->has_token_key && !call->is_own_token) {
 		following->has_token_key = false;
 		http_trust_free(TAKE(following->trust));
 		send_create_request(following);
 	} else if (err) {
-		output_print_message("%s", err->text);
+		output_print_message("%s%s", err->text,
+				     err->code == ERR_REFUSED && following->has_token_key
+					     ? "; " TOKEN_ADVICE
+					     : "");
 		finish_following(following,
 				 err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
 	} else if (answer->status == TOO_MANY_REQUESTS) {
@@ -267,7 +271,7 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 	} else if (answer->status != 200) {
 		elasticdl_say_answer(call->master, answer);
 		if (answer->status == UNAUTHORIZED)
-			output_print_message("give the token of the master: --token-file");
+			output_print_message(TOKEN_ADVICE);
 		finish_following(following, answer_exit_code_of(answer->status));
 	} else if (call->is_detached) {
 		struct text name CLEANUP(text_done) = {0};
@@ -302,7 +306,8 @@ static bool is_on_loopback(const char *master)
 	return http_target_read(master, NULL, &target, NULL) == 0 && target.is_loopback;
 }
 
-/* The key of a master is made from its token, or an authority has signed it. */
+/* The key of a master is made from its token, or an authority has signed it: then the master may be
+ * anyone's, and does not get the user's own token. */
 static void set_master_trust(struct following *following)
 {
 	const struct elasticdl_call *call = following->call;

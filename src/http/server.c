@@ -77,12 +77,12 @@ struct http_server {
 	TAILQ_HEAD(, connection) waiting; /* the longest first */
 	bool is_full; /* accepts none: each connection has an unanswered request */
 	bool is_ending;
-	struct http_server *next; /* of all_servers */
+	SLIST_ENTRY(http_server) next; /* of all_servers */
 };
 
 /* evhttp replaces the argument of the listener's callbacks by its own, also that of the callback
  * for errors. */
-static struct http_server *all_servers;
+static SLIST_HEAD(, http_server) all_servers;
 
 /* Connections. */
 
@@ -270,10 +270,10 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 
 static struct http_server *server_of(const struct evconnlistener *listener)
 {
-	struct http_server *server = all_servers;
+	struct http_server *server = SLIST_FIRST(&all_servers);
 
 	while (server->listener != listener)
-		server = server->next;
+		server = SLIST_NEXT(server, next);
 	return server;
 }
 
@@ -659,26 +659,16 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	configure(server);
 	evhttp_bind_listener(server->http, listener);
 	evconnlistener_set_error_cb(listener, on_accept_failed);
-	server->next = all_servers;
-	all_servers = server;
+	SLIST_INSERT_HEAD(&all_servers, server, next);
 	*ret_server = server;
 	return 0;
-}
-
-static void leave_all_servers(const struct http_server *server)
-{
-	struct http_server **place = &all_servers;
-
-	while (*place != server)
-		place = &(*place)->next;
-	*place = server->next;
 }
 
 void http_server_free(struct http_server *server)
 {
 	if (!server)
 		return;
-	leave_all_servers(server);
+	SLIST_REMOVE(&all_servers, server, http_server, next);
 	server->is_ending = true;
 	adopt_all(server);
 	evhttp_free(server->http);

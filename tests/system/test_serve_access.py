@@ -59,6 +59,7 @@ def test_on_an_address_of_other_machines_it_has_the_key_of_the_token(muster, tmp
             muster(*call, *options, code=2)  # the cluster's answer
             assert [exchange.method for exchange in cluster.exchanges[before:]].count("POST") == 1
             assert "cannot verify the certificate" in muster(*call, env={"XDG_CONFIG_HOME": tmp_path / "elsewhere"}, code=4).stderr
+        assert "its key is not the pinned one; give the token of the master: --token-file" in muster(*call, code=4).stderr
 
 
 def test_a_browser_may_read(master):

@@ -278,7 +278,7 @@ def test_no_proxy_passes_a_token_on_in_clear(muster, master):  # noqa: F811
 def test_an_orchestrator_on_another_address_has_the_key_of_the_token(network, muster):
     server, other = network
     process = server.start("orchestrator", "--listen", f"{SERVER}:29400", text=True)
-    assert read_line(process.stderr) == f"muster: elastic jobs connect to https://{SERVER}:29400\n"
+    assert read_line(process.stderr) == f"muster: elastic jobs connect to {SERVER}:29400, over TLS with the key of the token\n"
     agents = [launch(machine, name) for machine, name in ((server, "first"), (other, "second"))]
     for agent in agents:
         ends(agent, 0, "runs")
