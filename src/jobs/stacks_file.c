@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* faulthandler writes up to 100 threads of 100 frames. */
 #define READ_LIMIT ((size_t) 4 * 1024 * 1024)
@@ -29,6 +30,11 @@ int stacks_hook_install(const char *state_folder, char **ret_folder, struct err 
 	char *programs CLEANUP(mem_free_text) = state_folder_programs(state_folder);
 	char *folder CLEANUP(mem_free_text) = mem_format("%s/stacks", programs);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/sitecustomize.py", folder);
+
+	/* Python would read two directories, of which another user could create one. */
+	if (strchr(folder, ':'))
+		return err_set(err, ERR_INVALID, "'%s' has a colon, which separates directories",
+			       folder);
 	int rc = folder_create(folder, err);
 
 	if (rc == 0)

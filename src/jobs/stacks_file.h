@@ -14,7 +14,7 @@ char *stacks_file_path(const char *job_folder, const char *role, int index, int 
 char *stacks_file_text(const char *path) MUST_USE;
 
 /* Writes the sitecustomize, and returns its directory, STATE/programs/stacks, for PYTHONPATH; the
- * caller frees it. ERR_IO or ERR_SPACE. */
+ * caller frees it. ERR_IO or ERR_SPACE; ERR_INVALID for a path that PYTHONPATH cannot name. */
 int stacks_hook_install(const char *state_folder, char **ret_folder, struct err *err) MUST_USE;
 
 extern const char stacks_hook[]; /* python/muster_stacks/sitecustomize.py */

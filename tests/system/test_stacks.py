@@ -89,6 +89,11 @@ def test_what_shows_no_stack_says_why_and_runs_on(muster):
     assert muster.job(name)["status"]["replicas"][0]["state"] == "Running"
 
 
+def test_a_state_directory_with_a_colon_adds_no_directory_to_python(muster):
+    done = muster("run", "--state-dir", muster.folder / "a:b", "--", "sh", "-c", "echo path=$PYTHONPATH", code=0, env={"PYTHONPATH": None})
+    assert "path=\n" in done.stdout
+
+
 def test_a_process_that_is_stopped_says_so(muster, script):
     name = start(muster, script)
     pid = muster.job(name)["status"]["replicas"][0]["pid"]
