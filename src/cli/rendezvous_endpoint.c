@@ -70,14 +70,9 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 
 static int read_token_file(const char *path, struct rendezvous_endpoint *endpoint, struct err *err)
 {
-	int rc = input_read_secret(path, &endpoint->token, err);
+	int rc = user_token_read_file(path, &endpoint->token, err);
 
 	endpoint->token_advice = mem_copy_text("give that of the server: --rdzv-token-file");
-	if (rc == 0 && text_starts_with(endpoint->token, "sha256:"))
-		rc = err_set(err, ERR_INVALID,
-			     "%s has the hash of a token, which only servers take: give the token "
-			     "itself",
-			     path);
 	return rc < 0 ? err_prefix(err, "--rdzv-token-file") : 0;
 }
 

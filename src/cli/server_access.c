@@ -55,7 +55,7 @@ static int make_tls_of_token(const struct options *options, struct server_access
 			       "be made; other machines reach this address: add --tls-dir, or give "
 			       "the token itself",
 			       path);
-	int rc = input_check_key_secret(access->token, path, err);
+	int rc = input_check_key_secret(access->token, path ? path : "your token", err);
 
 	if (rc < 0)
 		return rc;

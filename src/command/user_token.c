@@ -33,20 +33,25 @@ static int create_token(const char *path, struct err *err)
 	return rc == ERR_EXISTS ? 0 : rc;
 }
 
-/* Of a server's user, others may know the hash: it must not become the token. */
-static int check_is_no_hash(const char *path, const char *token, struct err *err)
+/* Others may know the hash: it must not become the token. */
+int user_token_read_file(const char *path, char **ret_token, struct err *err)
 {
-	if (!text_starts_with(token, "sha256:"))
-		return 0;
-	return err_set(err, ERR_INVALID,
-		       "%s has the hash of a token: it must have the token itself", path);
+	char *token CLEANUP(mem_free_secret) = NULL;
+	int rc = input_read_secret(path, &token, err);
+
+	if (rc == 0 && text_starts_with(token, "sha256:"))
+		return err_set(err, ERR_INVALID,
+			       "%s has the hash of a token, which only servers take: give the "
+			       "token itself",
+			       path);
+	*ret_token = TAKE(token);
+	return rc;
 }
 
 /* The directory is created before it is checked: another user could create it in between. */
 static int read_token(const char *folder, bool creates, char **ret_token, struct err *err)
 {
 	char *path CLEANUP(mem_free_text) = user_token_path();
-	char *token CLEANUP(mem_free_secret) = NULL;
 	bool is_missing = access(path, F_OK) < 0;
 	int rc = is_missing && creates ? folder_create(folder, err) : 0;
 
@@ -57,12 +62,7 @@ static int read_token(const char *folder, bool creates, char **ret_token, struct
 		rc = create_token(path, err);
 	if (rc < 0 || (is_missing && !creates))
 		return rc;
-	rc = input_read_secret(path, &token, err);
-	if (rc == 0)
-		rc = check_is_no_hash(path, token, err);
-	if (rc == 0)
-		*ret_token = TAKE(token);
-	return rc;
+	return user_token_read_file(path, ret_token, err);
 }
 
 int user_token_read(bool creates, char **ret_token, struct err *err)

@@ -14,7 +14,10 @@
  * directory; ERR_REFUSED: other users may write to its directory; and the errors of
  * input_read_secret. */
 int user_token_read(bool creates, char **ret_token, struct err *err) MUST_USE;
-/* The name of that file; caller frees. NULL: no home directory. */
+/* Reads a token from another file that the command line names: the errors of input_read_secret, and
+ * ERR_INVALID for the hash of a token, which only servers know it by. */
+int user_token_read_file(const char *path, char **ret_token, struct err *err) MUST_USE;
+/* The name of the file of this user; caller frees. NULL: no home directory. */
 char *user_token_path(void) MUST_USE;
 /* input_warn_if_shared for that file, or for the one that the command line names instead (NULL:
  * none). */

@@ -47,7 +47,7 @@ static int read_master_token(const struct options *old, char **ret_token, struct
 {
 	const char *path = option_text(old, "token-file");
 
-	return path ? input_read_secret(path, ret_token, err)
+	return path ? user_token_read_file(path, ret_token, err)
 		    : user_token_read(false, ret_token, err);
 }
 

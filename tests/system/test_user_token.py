@@ -97,7 +97,7 @@ def test_a_hash_is_no_token_and_an_end_of_line_of_windows_is_not_part_of_it(mach
     path_of(muster).parent.mkdir(parents=True)
     path_of(muster).write_text("sha256:" + "0" * 64 + "\n")
     said = muster("orchestrator", "--listen", machines.endpoint, code=2).stderr
-    assert f"{path_of(muster)} has the hash of a token: it must have the token itself" in said
+    assert f"{path_of(muster)} has the hash of a token, which only servers take: give the token itself" in said
     assert said == muster("ps", "--rdzv-endpoint", machines.endpoint, code=2).stderr
     path_of(muster).write_bytes(b"0123456789abcdef\r\n")
     path_of(muster).chmod(0o600)
