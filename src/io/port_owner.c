@@ -6,15 +6,79 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTENS 0x0a /* TCP_LISTEN of the kernel (include/net/tcp_states.h) */
 #define ADDRESS_DIGITS 32 /* of an IPv6 address */
 #define ANY_OTHER_USER 65534 /* in a user namespace, all users without a number there */
+
+struct question {
+	struct nlmsghdr head;
+	struct inet_diag_req_v2 body;
+};
+
+/* sock_diag: microseconds. /proc/net/tcp takes milliseconds, because the kernel walks its table of
+ * all connections to fill a page. */
+
+/* For the socket that the kernel itself would give a connection to (sock_diag(7)): a connection
+ * from port 0 of no address is none that exists. */
+static struct question question_of(const struct in6_addr *ip, int port)
+{
+	struct question question = {
+		.head = {.nlmsg_len = sizeof(question),
+			 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			 .nlmsg_flags = NLM_F_REQUEST},
+		.body = {.sdiag_family = AF_INET6,
+			 .sdiag_protocol = IPPROTO_TCP,
+			 .idiag_states = 1 << TCP_LISTEN,
+			 .id = {.idiag_sport = htons((in_port_t) port),
+				.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
+	};
+
+	if (IN6_IS_ADDR_V4MAPPED(ip)) {
+		question.body.sdiag_family = AF_INET;
+		memcpy(question.body.id.idiag_src, &ip->s6_addr[12], sizeof(struct in_addr));
+	} else {
+		memcpy(question.body.id.idiag_src, ip, sizeof(*ip));
+	}
+	return question;
+}
+
+/* Returns 0 or errno. ENOENT: none listens, or the kernel has no tcp_diag. */
+static int ask_kernel(const struct question *question, uid_t *ret_owner)
+{
+	union {
+		struct nlmsghdr head;
+		char bytes[1024];
+	} answer;
+	int fd CLEANUP(file_close) =
+		socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+
+	if (fd < 0 || send(fd, question, sizeof(*question), 0) < 0)
+		return errno;
+	ssize_t len = recv(fd, &answer, sizeof(answer), 0);
+
+	if (len < 0)
+		return errno;
+	if (!NLMSG_OK(&answer.head, (size_t) len))
+		return EPROTO;
+	if (answer.head.nlmsg_type == NLMSG_ERROR)
+		return -((const struct nlmsgerr *) NLMSG_DATA(&answer.head))->error;
+	const struct inet_diag_msg *found = NLMSG_DATA(&answer.head);
+
+	*ret_owner = found->idiag_uid;
+	return found->idiag_state == TCP_LISTEN ? 0 : ENOENT;
+}
+
+/* Without sock_diag: /proc. */
 
 /* Of all that listen on a port, the kernel prefers the one with the exact address. */
 enum fit { FIT_NONE, FIT_ALL_ADDRESSES, FIT_EXACT };
@@ -57,7 +121,7 @@ static bool read_listener(const char *line, struct listener *ret_listener)
 		   &state, &owner) != 4)
 		return false;
 	ret_listener->owner = owner;
-	return state == LISTENS && read_address(digits, &ret_listener->address);
+	return state == TCP_LISTEN && read_address(digits, &ret_listener->address);
 }
 
 static enum fit fit_of(const struct listener *listener, const struct listener *wanted)
@@ -99,6 +163,19 @@ static int find_in(const char *path, struct listener *best, struct err *err)
 	return 0;
 }
 
+static int find_in_proc(const struct in6_addr *address, int port, uid_t *ret_owner, struct err *err)
+{
+	struct listener best = {.address = *address, .port = (unsigned) port};
+	int rc = find_in("/proc/net/tcp", &best, err);
+
+	if (rc == 0 && access("/proc/net/tcp6", F_OK) == 0) /* absent: no IPv6 */
+		rc = find_in("/proc/net/tcp6", &best, err);
+	if (rc == 0 && best.fit == FIT_NONE)
+		return ERR_NOT_FOUND;
+	*ret_owner = best.owner;
+	return rc;
+}
+
 /* Outside of user namespaces, or in one with all users. */
 static bool has_all_users(void)
 {
@@ -115,25 +192,21 @@ static bool is_own_or_root(uid_t owner)
 
 int port_owner_check(const char *ip, int port, struct err *err)
 {
-	struct listener best = {.port = (unsigned) port};
+	struct in6_addr address;
+	uid_t owner = 0;
 
-	if (!network_address_parse(ip, &best.address) ||
-	    !network_address_is_loopback(&best.address))
+	if (!network_address_parse(ip, &address) || !network_address_is_loopback(&address))
 		return err_set(err, ERR_REFUSED,
 			       "%s is an address of another machine, which needs TLS", ip);
-	int rc = find_in("/proc/net/tcp", &best, err);
+	const struct question question = question_of(&address, port);
+	int rc = ask_kernel(&question, &owner) ? find_in_proc(&address, port, &owner, err) : 0;
 
-	if (rc == 0 && access("/proc/net/tcp6", F_OK) == 0) /* absent: no IPv6 */
-		rc = find_in("/proc/net/tcp6", &best, err);
-	if (rc < 0)
-		return rc;
-	if (best.fit == FIT_NONE)
+	if (rc == ERR_NOT_FOUND)
 		return err_set(err, ERR_UNREACHABLE,
-			       "cannot reach %s port %d: no server responds at this "
-			       "address",
-			       ip, port);
-	if (!is_own_or_root(best.owner))
+			       "cannot reach %s port %d: no server responds at this address", ip,
+			       port);
+	if (rc == 0 && !is_own_or_root(owner))
 		return err_set(err, ERR_REFUSED, "the program on port %d of %s belongs to user %u",
-			       port, ip, best.owner);
-	return 0;
+			       port, ip, owner);
+	return rc;
 }

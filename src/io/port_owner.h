@@ -6,7 +6,7 @@
 #include "base/own.h"
 
 /* Checks, before a secret is sent to a TCP port of a loopback address, that the program that
- * listens there is this user's or root's (/proc/net/tcp and tcp6). Returns ERR_UNREACHABLE: none
- * listens; ERR_REFUSED: another user's does, or the address is not of loopback, so its programs
- * cannot be seen; ERR_IO: /proc cannot be read. */
+ * listens there is this user's or root's (sock_diag(7), else /proc/net/tcp). Returns
+ * ERR_UNREACHABLE: none listens; ERR_REFUSED: another user's does, or the address is not of
+ * loopback, so its programs cannot be seen; ERR_IO: /proc cannot be read. */
 int port_owner_check(const char *ip, int port, struct err *err) MUST_USE;
