@@ -21,7 +21,7 @@ enum watch_end {
 };
 
 /* Calls `fn` with the present job, and again after each change, until the moment `until` at the
- * latest (MSEC_NEVER: no limit). ERR_NOT_FOUND when there is no such job at the start. */
+ * latest (INSTANT_NEVER: no limit). ERR_NOT_FOUND when there is no such job at the start. */
 int watch_job(struct client *client, const char *name, instant until, watch_fn fn, void *data,
 	      enum watch_end *ret_end, struct err *err) MUST_USE;
 /* The same without a limit. `fn` is also called when nothing has changed for a `period`

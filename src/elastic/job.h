@@ -25,7 +25,7 @@ struct elastic_job_settings {
 	void *data;
 };
 
-/* The texts are copied. Times are by the monotonic clock. The record is written before the first
+/* The texts are copied. The record is written before the first
  * member is answered. */
 struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings,
 				    instant now) MUST_USE;

@@ -19,8 +19,8 @@ struct lease_keeper_settings {
 	const struct job *job; /* with its uid; outlives the keeper; NULL: an operator's Lease, see
 				  the next line */
 	const char *name, *namespace_name; /* of an operator's Lease; namespace NULL: the login's */
-	instant made_at; /* when we began to create the job, by the monotonic clock, so that no
-			 other process holds its Lease; MSEC_UNSET: the job already existed */
+	instant made_at; /* when we began to create the job, so that no other process holds its
+			    Lease; INSTANT_UNSET: the job already existed */
 	bool must_exist; /* do not create a missing Lease */
 	bool may_be_first; /* if the first read finds no Lease, create it immediately, without
 			      waiting whether a holder creates it again */
