@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "console": "base spec io status http logs reconcile jobs",
     "elastic": "base spec io status http store rendezvous jobs",
     "check": "base spec io status tensorflow jobs console",
-    "supervise": "base io http jobs console",
+    "supervise": "base spec io http jobs console",
     "local": "base spec io status store logs reconcile jobs elastic supervise",
     "cluster": "base spec io status store logs reconcile kube jobs pods supervise",
     "doctor": "base spec io store tensorflow kube local",

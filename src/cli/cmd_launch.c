@@ -6,6 +6,7 @@
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
 #include "cli/launch_output.h"
+#include "cli/launch_signals.h"
 #include "cli/lookup.h"
 #include "cli/program.h"
 #include "cli/run_here.h"
@@ -31,6 +32,7 @@ struct call {
 	const struct options *options;
 	struct launch launch;
 	struct launch_output output;
+	struct launch_signals signals;
 	struct gpus gpus;
 	struct arena *arena;
 	const char **command;
@@ -124,7 +126,7 @@ static int make_job(struct call *call, struct faults *faults)
 		.env = env,
 		.n_env = limits_threads(call) ? ARRAY_LEN(env) : 0,
 		.restart_scope = "job",
-		.grace = option_duration(call->options, "shutdown-timeout", -1),
+		.grace = call->signals.grace,
 		.timeout = -1,
 	};
 	struct json *document CLEANUP(json_cleanup) = job_document_new(&build);
@@ -202,9 +204,11 @@ static int supervise_launch(struct call *call)
 	};
 	const struct supervisor_request request = {
 		.base = {.copy_pattern = call->output.pattern,
-			 .style = {.only = call->output.shown,
-				   .n_only = call->output.n_shown,
-				   .is_quiet = call->output.is_quiet}},
+			 .stops_at = {call->signals.stops_at[0], call->signals.stops_at[1]},
+			 .style = {.is_quiet = call->output.is_quiet,
+				   .hides_names =
+					   launch->terms.max == 1 && launch->n_processes == 1,
+				   .streams = call->output.streams}},
 		.job = call->job,
 		.agent = &agent,
 		.gpus = &call->gpus,
@@ -224,7 +228,9 @@ static int launch_run(const struct options *options)
 	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
 
 	launch_read(options, &call.gpus, &call.launch, &mistakes);
-	launch_output_read(options, call.launch.n_processes, &call.output, &mistakes);
+	launch_output_read(options, call.launch.n_processes, call.launch.role_name, &call.output,
+			   &mistakes);
+	launch_signals_read(options, &call.signals, &mistakes);
 	if (call.launch.endpoint.is_tls && !cluster_support)
 		return exec_kubernetes_program(options);
 	if (find_command(&call, &err) < 0)
@@ -238,6 +244,10 @@ static int launch_run(const struct options *options)
 			output_print_message("%s", faults.list[i].sentence);
 		return EXIT_USAGE;
 	}
+	if (launch_output_make_folder(&call.output, id_of(&call), &err) < 0) {
+		output_print_message("%s", err.text);
+		return EXIT_USAGE;
+	}
 	if (open_server(&call, &err) < 0)
 		return output_fail(&err);
 	if (call.launch.endpoint.is_tls && call.serves_at)
@@ -248,11 +258,7 @@ static int launch_run(const struct options *options)
 static const struct option_row rows_of_launch[] = {
 	LAUNCH_ROWS,
 	LAUNCH_OUTPUT_ROWS,
-	{.name = "shutdown-timeout",
-	 .kind = OPTION_DURATION,
-	 .value_name = "TIME",
-	 .otherwise = "30s",
-	 .one_line = "grace period between the stop signal and SIGKILL"},
+	LAUNCH_SIGNAL_ROWS,
 	{.name = "name",
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",

@@ -260,8 +260,7 @@ static int set_up_view(struct logs *logs, struct err *err)
 	const struct log_view_settings settings = {
 		.loop = logs->loop,
 		.take_reader = reader,
-		.screen = logs->lines,
-		.format = &logs->format,
+		.outlet = {logs->lines, &logs->format},
 		.attempts_screen = logs->chatter,
 	};
 

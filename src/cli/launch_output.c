@@ -2,18 +2,21 @@
 
 #include "base/mem.h"
 #include "cli/rendezvous_endpoint.h"
+#include "io/folder.h"
+#include "io/sink.h"
 #include "spec/limits.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define BOTH_STREAMS 3 /* torchrun's Std.ALL */
-#define WORKER "worker"
+#define PREFIX_VARIABLE "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
+#define NO_FILES "/dev/null" /* as --log-dir */
 
 void launch_output_done(struct launch_output *output)
 {
-	free(output->shown);
+	free(output->rules);
 	free(output->pattern);
 }
 
@@ -27,7 +30,7 @@ static int read_entry(const char *entry, int n_processes, int *streams, struct e
 	int rc = colon ? text_read_int(rank, 0, LIMIT_PROCESSES - 1, &number, err) : 0;
 
 	if (rc == 0)
-		rc = text_read_int(colon ? colon + 1 : entry, 0, BOTH_STREAMS, &streams_of_rank,
+		rc = text_read_int(colon ? colon + 1 : entry, 0, STREAM_BOTH, &streams_of_rank,
 				   err);
 	if (rc < 0)
 		return rc;
@@ -52,19 +55,6 @@ static int *read_streams(const struct options *options, const char *name, int n_
 	return streams;
 }
 
-static void check_redirects(const int *redirects, int n_processes, struct text *faults)
-{
-	for (int i = 0; i < n_processes; i++) {
-		if (redirects[i] == 0 || redirects[i] == BOTH_STREAMS)
-			continue;
-		text_addf(faults,
-			  "--redirects: '%d' is not supported, because muster keeps both streams "
-			  "of a process together (expected 0 or 3)\n",
-			  redirects[i]);
-		return;
-	}
-}
-
 /* The local ranks of --local-ranks-filter; NULL: all. */
 static bool *read_filter(const struct options *options, int n_processes, struct text *faults)
 {
@@ -87,7 +77,9 @@ static bool *read_filter(const struct options *options, int n_processes, struct 
 	return is_in;
 }
 
-static void read_shown(const struct options *options, int n_processes, struct launch_output *output,
+/* A teed stream is redirected as well; one that is neither goes to our own, and into no file of a
+ * log directory. */
+static void read_rules(const struct options *options, int n_processes, struct launch_output *output,
 		       struct text *faults)
 {
 	int *redirects CLEANUP(mem_free_any) =
@@ -95,41 +87,86 @@ static void read_shown(const struct options *options, int n_processes, struct la
 	int *tee CLEANUP(mem_free_any) = read_streams(options, "tee", n_processes, faults);
 	bool *filter CLEANUP(mem_free_any) = read_filter(options, n_processes, faults);
 
-	check_redirects(redirects, n_processes, faults);
-	output->shown = mem_new_array((size_t) n_processes, sizeof(*output->shown));
+	output->rules = mem_new_array((size_t) n_processes, sizeof(*output->rules));
+	output->is_quiet = true;
 	for (int i = 0; i < n_processes; i++) {
-		if ((redirects[i] && !tee[i]) || (filter && !filter[i]))
-			continue;
-		struct log_name *name = &output->shown[output->n_shown++];
+		int shown = (STREAM_BOTH & ~redirects[i]) | tee[i];
 
-		snprintf(name->role, sizeof(name->role), WORKER);
-		name->index = i;
+		output->rules[i] = (struct stream_rule){
+			.shown = !filter || filter[i] ? shown : 0,
+			.marked = tee[i],
+			.copied = output->folder ? redirects[i] | tee[i] : STREAM_BOTH,
+		};
+		output->is_quiet = output->is_quiet && output->rules[i].shown == 0;
 	}
-	output->is_quiet = output->n_shown == 0;
-	if (output->n_shown == (size_t) n_processes)
-		output->n_shown = 0;
 }
 
-/* As torchrun names them, whose attempts start at 0: DIR/ID/attempt_0/LOCAL_RANK/stdout.log. */
+/* Whether the rules, or our own stdout and stderr, tell one stream of a process from the other. On
+ * one terminal they stay together, in the order of arrival. */
+static bool tells_streams_apart(const struct launch_output *output, int n_processes)
+{
+	for (int i = 0; i < n_processes; i++) {
+		const struct stream_rule *rule = &output->rules[i];
+
+		if ((rule->shown != 0 && rule->shown != STREAM_BOTH) ||
+		    (rule->marked != 0 && rule->marked != STREAM_BOTH) ||
+		    (output->folder && rule->copied))
+			return true;
+	}
+	return !sink_is_same(STDOUT_FILENO, STDERR_FILENO);
+}
+
+static const char *read_prefix(const struct options *options)
+{
+	const char *word = rendezvous_option(options, "log-line-prefix-template");
+
+	return word ? word : getenv(PREFIX_VARIABLE);
+}
+
+void launch_output_read(const struct options *options, int n_processes, const char *role_name,
+			struct launch_output *output, struct text *faults)
+{
+	const char *folder = rendezvous_option(options, "log-dir");
+
+	*output = (struct launch_output){.folder = folder && *folder ? folder : NULL};
+	read_rules(options, n_processes, output, faults);
+	output->streams = (struct streams){
+		.are_apart = tells_streams_apart(output, n_processes),
+		.rules = output->rules,
+		.n_rules = (size_t) n_processes,
+		.prefix = read_prefix(options),
+		.role_name = role_name,
+	};
+	if (folder && option_text(options, "output-dir"))
+		text_add(faults, "--log-dir: cannot be used with --output-dir\n");
+}
+
+/* The pattern of a directory that was named: a percent sign in it is no variable. */
 static char *pattern_of(const char *folder)
 {
 	struct text pattern = {0};
 
 	for (const char *at = folder; *at; at++)
 		text_add(&pattern, *at == '%' ? "%%" : (char[]){*at, '\0'});
-	text_add(&pattern, "/%j/attempt_%g/%i/stdout.log");
+	text_add(&pattern, "/attempt_%g/%i/stdout.log");
 	return text_take(&pattern);
 }
 
-void launch_output_read(const struct options *options, int n_processes,
-			struct launch_output *output, struct text *faults)
+int launch_output_make_folder(struct launch_output *output, const char *run_id, struct err *err)
 {
-	const char *folder = rendezvous_option(options, "log-dir");
+	if (!output->folder)
+		return 0;
+	if (text_equals(output->folder, NO_FILES)) {
+		output->pattern = mem_copy_text(NO_FILES);
+		return 0;
+	}
+	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s_XXXXXX", output->folder, run_id);
+	int rc = folder_create_shared(output->folder, err);
 
-	*output = (struct launch_output){0};
-	read_shown(options, n_processes, output, faults);
-	if (folder && *folder && !text_equals(folder, "/dev/null"))
-		output->pattern = pattern_of(folder);
-	if (folder && option_text(options, "output-dir"))
-		text_add(faults, "--log-dir: cannot be used with --output-dir\n");
+	if (rc == 0 && !mkdtemp(folder))
+		rc = err_set_errno(err, errno, "cannot create directory '%s'", folder);
+	if (rc < 0)
+		return err_prefix(err, "--log-dir");
+	output->pattern = pattern_of(folder);
+	return 0;
 }

@@ -45,7 +45,7 @@ static bool has_wanted_log(const struct log_selection *selection, const struct l
 {
 	for (size_t i = 0; i < folder->count; i++) {
 		bool has_previous =
-			i > 0 && log_name_same_replica(&folder->names[i - 1], &folder->names[i]);
+			i > 0 && log_name_same_stream(&folder->names[i - 1], &folder->names[i]);
 
 		if (log_selection_has(selection, &folder->names[i]) &&
 		    (has_previous || !selection->is_previous))

@@ -59,23 +59,16 @@ static int prepare_copies(const struct options *options, const struct supervisor
 
 	if (!pattern)
 		return console_options_prepare_copies(options, request->job, ret_pattern, err);
-	if (output_copies_check(pattern, request->job, err) < 0)
-		return err_prefix(err, "--log-dir");
 	*ret_pattern = mem_copy_text(pattern);
 	return 0;
 }
 
-/* The caller's style, unless --only selects replicas. */
-static void merge_console_style(const struct console_style *given, struct console_style *style)
+/* What the options say, and what the caller adds. */
+static void merge_console_style(const struct console_style *added, struct console_style *style)
 {
-	const struct console_style said = *style;
-
-	*style = *given;
-	style->is_quiet |= said.is_quiet;
-	if (given->n_only)
-		return;
-	style->only = said.only;
-	style->n_only = said.n_only;
+	style->is_quiet |= added->is_quiet;
+	style->hides_names |= added->hides_names;
+	style->streams = added->streams;
 }
 
 int run_here(const struct options *options, const char *state_folder,
@@ -98,7 +91,9 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.base.state_folder = state_folder;
 	whole.base.is_detached = option_flag(options, "detach");
 	whole.base.prints_json = option_text(options, "output") != NULL;
-	merge_console_style(&console.style, &whole.base.style);
+	merge_console_style(&request->base.style, &console.style);
+	console.style.streams.are_apart |= option_flag(options, "separate-stderr");
+	whole.base.style = console.style;
 	whole.base.copy_pattern = copies;
 	whole.replaces_finished = option_flag(options, "replace");
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {

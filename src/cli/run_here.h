@@ -32,6 +32,10 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 		 .value_name = "ROLE-INDEX",                                                       \
 		 .one_line = "give standard input, or what you type, to this replica (input(), "   \
 			     "pdb)"},                                                              \
+		{.name = "separate-stderr",                                                        \
+		 .group = OPTIONS_OF_OUTPUT,                                                       \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "print what processes write to stderr on stderr, not on stdout"},     \
 		{.name = "output-dir",                                                             \
 		 .group = OPTIONS_OF_OUTPUT,                                                       \
 		 .kind = OPTION_TEXT,                                                              \

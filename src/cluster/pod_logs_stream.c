@@ -46,8 +46,12 @@ static int open_writer(struct pod_log *log, struct err *err)
 {
 	if (log->writer || log->cannot_be_kept)
 		return 0;
-	int rc = log_writer_open(log->logs->settings.folder, log->role, log->index, log->attempt,
-				 LIMIT_LOG_FILE, &log->writer, err);
+	struct log_name name;
+	int rc = log_name_make(log->role, log->index, log->attempt, &name, err);
+
+	if (rc == 0)
+		rc = log_writer_open(log->logs->settings.folder, &name, LIMIT_LOG_FILE,
+				     &log->writer, err);
 
 	log->cannot_be_kept = rc < 0;
 	if (rc == 0)

@@ -99,10 +99,12 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 {
 	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
 	struct pod_log *log = entry->kept;
+	struct log_name written;
 
 	/* Lines that an earlier muster process wrote are sent again, as a whole. */
-	if (!log && logs->settings.folder)
-		log_writer_remove(logs->settings.folder, name->role, name->index, name->attempt);
+	if (!log && logs->settings.folder &&
+	    log_name_make(name->role, name->index, name->attempt, &written, NULL) == 0)
+		log_writer_remove(logs->settings.folder, &written);
 	if (log && !text_equals(log->uid, name->uid)) {
 		free_log(log);
 		log = NULL;

@@ -12,6 +12,7 @@
 #include "reconcile/status_seen.h"
 
 #include <signal.h>
+#include <string.h>
 
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
 #define FOLLOW_PAUSE MSEC_PER_SECOND /* between two checks of the Pods alone */
@@ -385,10 +386,20 @@ static void on_cluster_run_hurry(void *data)
 	supervision_request_stop(&supervision->base, STOP_INTERRUPTED, 0);
 }
 
+static void refuse_to_pass_on(int number, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	reporter_sayf(&supervision->base.reporter,
+		      "SIG%s has no effect: signals are not passed on to Pods",
+		      sigabbrev_np(number));
+}
+
 const struct supervision_parts supervision_kube_parts = {
 	.replicas = "Pods",
 	.begin_pass = begin_pass,
 	.end_pass = finish_cluster_pass,
 	.take_signal = on_cluster_run_signal,
+	.pass_on = refuse_to_pass_on,
 	.hurry = on_cluster_run_hurry,
 };

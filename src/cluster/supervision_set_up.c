@@ -333,7 +333,8 @@ static void make_backend(struct cluster_supervision *supervision)
 	};
 
 	supervision->cache = job_cache_new(&cache);
-	reporter_create_copies(&base->reporter, base->request->copy_pattern, base->job);
+	reporter_create_copies(&base->reporter, base->request->copy_pattern,
+			       &base->request->style.streams, base->job);
 	const struct backend_kube_settings settings = {
 		.loop = base->loop,
 		.api = supervision->api,

@@ -33,9 +33,12 @@ struct console {
 	char *job_words;
 	const char *log_folder;
 	struct screen *lines; /* for the replicas' lines */
-	struct screen *chatter; /* for muster's own; may be the same screen */
+	struct screen *chatter; /* for muster's own, and for a separate stderr of replicas; may be
+				   the same screen */
 	int chatter_fd;
+	struct console_style style;
 	struct line_format format;
+	struct line_format error_format; /* of a separate stderr */
 	struct log_view *view; /* NULL: no lines are shown */
 
 	struct arena *arena; /* of the names in `silences` */
@@ -109,6 +112,21 @@ static void on_console_room(void *data)
 	finish_if_drained(console);
 }
 
+static void set_line_format(const struct console *console, int fd, struct line_format *format)
+{
+	const struct console_style *style = &console->style;
+
+	*format = (struct line_format){
+		.has_name = !style->hides_names,
+		.has_time = style->shows_times,
+		.is_local = style->is_local,
+		.has_color = terminal_wants_color(fd, style->color),
+		.is_safe = isatty(fd),
+		.streams = &style->streams,
+	};
+	line_format_fit_job(format, console->job);
+}
+
 static void make_screens(struct console *console, const struct console_settings *settings)
 {
 	console->lines = screen_new(console->loop, settings->lines_fd, on_console_room, console);
@@ -117,21 +135,19 @@ static void make_screens(struct console *console, const struct console_settings 
 			? console->lines
 			: screen_new(console->loop, settings->chatter_fd, on_console_room, console);
 	console->chatter_fd = settings->chatter_fd;
-	console->format = (struct line_format){
-		.has_name = !settings->style.hides_names,
-		.has_time = settings->style.shows_times,
-		.is_local = settings->style.is_local,
-		.has_color = terminal_wants_color(settings->lines_fd, settings->style.color),
-		.is_safe = isatty(settings->lines_fd),
-	};
-	line_format_fit_job(&console->format, console->job);
+	set_line_format(console, settings->lines_fd, &console->format);
+	set_line_format(console, settings->chatter_fd, &console->error_format);
 }
 
 static int make_view(struct console *console, const struct console_settings *console_settings,
 		     struct err *err)
 {
+	struct log_selection selection = LOG_SELECTION_ALL;
 	struct log_reader *reader;
-	int rc = log_reader_new(console_settings->log_folder, &LOG_SELECTION_ALL, &reader, err);
+
+	if (console->style.streams.rules)
+		selection.line_limit = LIMIT_WHOLE_LINE;
+	int rc = log_reader_new(console_settings->log_folder, &selection, &reader, err);
 
 	if (rc)
 		return rc;
@@ -140,10 +156,11 @@ static int make_view(struct console *console, const struct console_settings *con
 	const struct log_view_settings settings = {
 		.loop = console->loop,
 		.take_reader = reader,
-		.screen = console->lines,
-		.format = &console->format,
-		.only = console_settings->style.only,
-		.n_only = console_settings->style.n_only,
+		.outlet = {console->lines, &console->format},
+		.error_outlet = {console->chatter, &console->error_format},
+		.only = console->style.only,
+		.n_only = console->style.n_only,
+		.streams = &console->style.streams,
 	};
 
 	console->view = log_view_new(&settings);
@@ -159,6 +176,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 	console->job = job;
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
 	console->log_folder = settings->log_folder;
+	console->style = settings->style;
 	console->arena = arena_new();
 	console->output_idle_timer = loop_new_timer(console->loop, on_idle_output_timer, console);
 	console->output_idle_is_checked = MSEC_NEVER;
@@ -182,6 +200,7 @@ void console_free(struct console *console)
 		screen_free(console->chatter);
 	screen_free(console->lines);
 	line_format_done(&console->format);
+	line_format_done(&console->error_format);
 	loop_watch_free(console->output_idle_timer);
 	mem_free_any(&console->silences);
 	arena_free(console->arena);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "logs/name.h"
+#include "logs/streams.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,4 +15,5 @@ struct console_style {
 	bool is_local; /* times in this machine's time zone, not UTC */
 	const struct log_name *only; /* only these replicas; their attempts are ignored; borrowed */
 	size_t n_only; /* 0: all replicas */
+	struct streams streams; /* what it has is borrowed */
 };

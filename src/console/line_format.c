@@ -1,6 +1,7 @@
 #include "console/line_format.h"
 
 #include "base/line_text.h"
+#include "base/mem.h"
 #include "io/time_zone.h"
 
 #include <stdio.h>
@@ -46,13 +47,10 @@ static const char *color_of(const struct log_name *name)
 	return palette[number % ARRAY_LEN(palette)];
 }
 
-/* Sets the prefix of a replica's lines, up to the separator. */
-static void set_beginning(struct line_format *format, const struct log_name *name)
+/* Adds the replica's name, up to the separator. */
+static void add_name(const struct line_format *format, const struct log_name *name,
+		     struct text *text)
 {
-	struct text *text = &format->beginning;
-
-	format->beginning_of = *name;
-	text_clear(text);
 	if (format->has_color)
 		text_addf(text, "\x1b[%sm", color_of(name));
 	size_t begin = text->len;
@@ -65,14 +63,34 @@ static void set_beginning(struct line_format *format, const struct log_name *nam
 	text_add_char(text, ' ');
 }
 
+static void set_beginning(struct line_format *format, const struct log_name *name, bool is_marked)
+{
+	struct text *text = &format->beginning;
+
+	format->beginning_of = *name;
+	text_clear(text);
+	if (is_marked) {
+		char *prefix CLEANUP(mem_free_text) =
+			streams_prefix(format->streams, name->index, format->first_rank);
+
+		text_add(text, prefix);
+	} else {
+		add_name(format, name, text);
+	}
+}
+
 static void add_beginning(struct line_format *format, const struct log_line *line,
 			  struct text *text)
 {
-	if (!format->has_name)
+	bool is_marked = streams_mark(format->streams, line->name);
+
+	if (!format->has_name && !is_marked)
 		return;
-	if (format->beginning.len == 0 || !log_name_same_replica(&format->beginning_of, line->name))
-		set_beginning(format, line->name);
+	if (format->beginning.len == 0 || !log_name_same_stream(&format->beginning_of, line->name))
+		set_beginning(format, line->name, is_marked);
 	text_add_bytes(text, format->beginning.bytes, format->beginning.len);
+	if (is_marked)
+		return;
 	text_add_char(text, line->is_continuation ? '+' : '|');
 	if (format->has_color)
 		text_add(text, "\x1b[0m");

@@ -3,13 +3,14 @@
  *
  * The name is role and index, the same in every attempt, so columns stay aligned; if several
  * attempts are shown, a separate line says when one begins. A further piece of a long line has '+'
- * instead of '|'. */
+ * instead of '|'. Lines of marked streams (logs/streams.h) have the streams' prefix instead. */
 #pragma once
 
 #include "base/own.h"
 #include "base/text.h"
 #include "logs/name.h"
 #include "logs/stream.h"
+#include "logs/streams.h"
 #include "spec/job.h"
 
 #include <stdbool.h>
@@ -22,8 +23,10 @@ struct line_format {
 	bool is_safe; /* for a terminal: no control sequences except colors */
 	const char *job_name; /* before the replica's, "digits/worker-0"; NULL: omitted */
 	int width; /* of the longest name */
+	const struct streams *streams; /* borrowed; NULL: no marked lines */
+	int first_rank; /* of this machine's processes */
 
-	/* The prefix of the last replica's lines, and its replica. */
+	/* The prefix of the last line, and its replica and stream. */
 	struct text beginning;
 	struct log_name beginning_of;
 };

@@ -14,15 +14,17 @@
 #define PAUSE_BEFORE_OPEN_LINE ((msec) 200)
 
 #define MOST_BYTES_OF_ROW 512
+#define N_OUTLETS 2
 
 struct log_view {
 	struct loop *loop;
 	struct log_reader *reader;
-	struct screen *screen;
-	struct line_format *format;
+	struct log_outlet outlets[N_OUTLETS]; /* by whether a line is of a separate stderr */
+	size_t n_outlets; /* with a screen of their own */
 	struct screen *attempts_screen;
 	const struct log_name *only;
 	size_t n_only;
+	const struct streams *streams;
 	struct loop_watch *timer;
 	instant looks_at; /* when the timer is armed for; INSTANT_NEVER: it is not */
 	instant next_look; /* not earlier, so that much output costs few polls */
@@ -43,11 +45,14 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 
 	view->loop = settings->loop;
 	view->reader = settings->take_reader;
-	view->screen = settings->screen;
-	view->format = settings->format;
+	view->outlets[0] = view->outlets[1] = settings->outlet;
+	if (settings->error_outlet.screen)
+		view->outlets[1] = settings->error_outlet;
+	view->n_outlets = view->outlets[1].screen == view->outlets[0].screen ? 1 : N_OUTLETS;
 	view->attempts_screen = settings->attempts_screen;
 	view->only = settings->only;
 	view->n_only = settings->n_only;
+	view->streams = settings->streams;
 	view->timer = loop_new_timer(view->loop, poll_log_view, view);
 	view->looks_at = INSTANT_NEVER;
 	log_view_on_news(view);
@@ -64,9 +69,32 @@ void log_view_free(struct log_view *view)
 	mem_free_any(&view);
 }
 
+/* With the bars. */
+static struct screen *main_screen(const struct log_view *view)
+{
+	return view->outlets[0].screen;
+}
+
 bool log_view_is_gone(const struct log_view *view)
 {
-	return screen_is_gone(view->screen);
+	for (size_t i = 0; i < view->n_outlets; i++)
+		if (!screen_is_gone(view->outlets[i].screen))
+			return false;
+	return true;
+}
+
+static bool is_any_screen_waiting(const struct log_view *view)
+{
+	for (size_t i = 0; i < view->n_outlets; i++)
+		if (screen_is_waiting(view->outlets[i].screen))
+			return true;
+	return false;
+}
+
+static void end_screens(const struct log_view *view)
+{
+	for (size_t i = 0; i < view->n_outlets; i++)
+		screen_end(view->outlets[i].screen);
 }
 
 struct log_reader *log_view_reader(struct log_view *view)
@@ -98,7 +126,7 @@ static void count_line(struct log_view *view, const struct log_name *name)
 
 static msec pause_of(const struct log_view *view)
 {
-	return screen_is_live(view->screen) ? PAUSE_ON_TERMINAL : PAUSE;
+	return screen_is_live(main_screen(view)) ? PAUSE_ON_TERMINAL : PAUSE;
 }
 
 static void arm_log_view_timer(struct log_view *view, instant at)
@@ -133,22 +161,27 @@ static void print_attempt_start(struct log_view *view, const struct log_name *na
 		return;
 	text_addf(screen_begin(view->attempts_screen), "muster: %s-%d starts attempt %d\n",
 		  name->role, name->index, name->attempt);
-	if (view->attempts_screen != view->screen)
+	if (view->attempts_screen != main_screen(view))
 		screen_end(view->attempts_screen);
 }
 
 static bool is_log_wanted(const struct log_view *view, const struct log_name *name)
 {
-	return log_name_is_listed(view->only, view->n_only, name);
+	return log_name_is_listed(view->only, view->n_only, name) &&
+	       streams_show(view->streams, name);
 }
 
 /* Adds lines until there is enough to write, or as much was read; false when there are no more for
  * now. Adds the bytes read to *read. */
-static bool add_lines(struct log_view *view, struct text *text, size_t *read)
+static bool add_lines(struct log_view *view, size_t *read)
 {
+	struct text *texts[N_OUTLETS];
 	struct log_line line;
 
-	for (size_t end = *read + WRITE_SIZE; *read < end && text->len < WRITE_SIZE;) {
+	for (size_t i = 0; i < N_OUTLETS; i++)
+		texts[i] = screen_begin(view->outlets[i].screen);
+	for (size_t end = *read + WRITE_SIZE;
+	     *read < end && texts[0]->len < WRITE_SIZE && texts[1]->len < WRITE_SIZE;) {
 		if (!log_reader_next(view->reader, &line))
 			return false;
 		*read += line.len + 1;
@@ -156,7 +189,8 @@ static bool add_lines(struct log_view *view, struct text *text, size_t *read)
 			continue;
 		if (line.is_first)
 			print_attempt_start(view, line.name);
-		line_format_add(view->format, &line, text);
+		line_format_add(view->outlets[line.name->is_stderr].format, &line,
+				texts[line.name->is_stderr]);
 		count_line(view, line.name);
 	}
 	return true;
@@ -168,12 +202,10 @@ static bool show_lines(struct log_view *view)
 	size_t read = 0;
 	bool has_more = true;
 
-	while (has_more && read < TURN_SIZE && !screen_is_waiting(view->screen)) {
-		struct text *text = screen_begin(view->screen);
-
-		has_more = add_lines(view, text, &read);
+	while (has_more && read < TURN_SIZE && !is_any_screen_waiting(view)) {
+		has_more = add_lines(view, &read);
 		if (has_more)
-			screen_end(view->screen);
+			end_screens(view);
 	}
 	return has_more;
 }
@@ -184,7 +216,7 @@ static bool set_bars(struct log_view *view)
 {
 	struct log_replica replica;
 	int n_rows = 0;
-	int most = screen_most_rows(view->screen);
+	int most = screen_most_rows(main_screen(view));
 	bool comes_later = false;
 
 	text_clear(&view->bars);
@@ -200,18 +232,18 @@ static bool set_bars(struct log_view *view)
 			continue;
 		if (n_rows > 1)
 			text_add_char(&view->bars, '\n');
-		line_format_add_row(view->format, &replica.open_line, MOST_BYTES_OF_ROW,
+		line_format_add_row(view->outlets[0].format, &replica.open_line, MOST_BYTES_OF_ROW,
 				    &view->bars);
 	}
 	if (n_rows > most)
 		text_addf(&view->bars, "\n(%d more replicas)", n_rows - most);
-	screen_set_bars(view->screen, text_of(&view->bars));
+	screen_set_bars(main_screen(view), text_of(&view->bars));
 	return comes_later;
 }
 
 static void finish_if_all_is_shown(struct log_view *view)
 {
-	bool is_shown = !screen_is_waiting(view->screen) || screen_is_gone(view->screen);
+	bool is_shown = !is_any_screen_waiting(view) || log_view_is_gone(view);
 
 	if (view->is_finishing && is_shown && view->on_shown)
 		loop_defer(view->loop, TAKE(view->on_shown), view->data);
@@ -225,17 +257,17 @@ static void poll_log_view(void *data)
 	bool comes_later = false;
 
 	view->looks_at = INSTANT_NEVER;
-	if (screen_is_waiting(view->screen))
+	if (is_any_screen_waiting(view))
 		return;
-	if (!screen_is_gone(view->screen)) {
+	if (!log_view_is_gone(view)) {
 		log_reader_poll(view->reader);
 		has_more = show_lines(view);
-		if (screen_is_live(view->screen))
+		if (screen_is_live(main_screen(view)))
 			comes_later = set_bars(view);
-		screen_begin(view->screen);
-		screen_end(view->screen);
+		screen_begin(main_screen(view));
+		end_screens(view);
 	}
-	if (screen_is_gone(view->screen))
+	if (log_view_is_gone(view))
 		log_reader_give_up(view->reader);
 	instant now = loop_monotonic_now();
 

@@ -1,5 +1,6 @@
 /* Shows the lines of a log reader on a screen as fast as the screen accepts them, and on a terminal
- * the replicas' progress bars below them.
+ * the replicas' progress bars below them. Lines of a separate stderr may have a screen of their
+ * own.
  *
  * Logs are read when there is news and the screen has room: a slow reader lags, and nothing is kept
  * in memory for it. There is a short pause between two polls, so that much output costs few system
@@ -11,16 +12,24 @@
 #include "console/screen.h"
 #include "io/loop.h"
 #include "logs/reader.h"
+#include "logs/streams.h"
 
 struct log_view;
+
+struct log_outlet {
+	struct screen *screen; /* borrowed, as is `format`; freed after the view */
+	struct line_format *format;
+};
 
 struct log_view_settings {
 	struct loop *loop;
 	struct log_reader *take_reader;
-	struct screen *screen; /* borrowed, as is `format`; freed after the view */
-	struct line_format *format;
+	struct log_outlet outlet; /* with the bars */
+	struct log_outlet error_outlet; /* of lines that a process wrote to a separate stderr;
+					   without a screen: `outlet` */
 	const struct log_name *only; /* only lines of these replicas; borrowed … */
 	size_t n_only; /* … 0: all of them */
+	const struct streams *streams; /* only lines that they show; borrowed; NULL: all */
 	struct screen *attempts_screen; /* reports the start of another attempt; NULL: not
 					   reported */
 };
@@ -40,6 +49,6 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data);
 size_t log_view_count(const struct log_view *view);
 /* The number of last lines, without another between them, that are of this attempt. */
 size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt);
-/* Whether the reader of its stream is gone: then the logs are no longer read. */
+/* Whether all readers of its screens are gone: then the logs are no longer read. */
 bool log_view_is_gone(const struct log_view *view);
 struct log_reader *log_view_reader(struct log_view *view); /* borrowed */

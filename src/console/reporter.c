@@ -105,11 +105,13 @@ static void on_copy_trouble(const char *sentence, void *data)
 	reporter_print_message(data, sentence);
 }
 
-void reporter_create_copies(struct reporter *reporter, const char *pattern, const struct job *job)
+void reporter_create_copies(struct reporter *reporter, const char *pattern,
+			    const struct streams *streams, const struct job *job)
 {
 	const struct output_copies_settings settings = {
 		.pattern = pattern,
 		.job = job,
+		.streams = streams,
 		.on_trouble = on_copy_trouble,
 		.data = reporter,
 	};

@@ -39,8 +39,10 @@ struct reporter {
 /* Opens the job's log in its directory; from here on io/log writes to it and to the console. A job
  * whose status is never reported exits with an internal error. */
 void reporter_begin(struct reporter *reporter, const char *job_folder);
-/* The pattern (spec/output_path.h) and the job are borrowed; NULL: no copies. */
-void reporter_create_copies(struct reporter *reporter, const char *pattern, const struct job *job);
+/* The pattern (spec/output_path.h), the streams and the job are borrowed; without a pattern there
+ * are no copies. */
+void reporter_create_copies(struct reporter *reporter, const char *pattern,
+			    const struct streams *streams, const struct job *job);
 void reporter_done(struct reporter *reporter);
 
 /* Prints a sentence of muster's own. */

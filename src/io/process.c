@@ -140,18 +140,28 @@ bool process_is_alive(const struct process_identity *identity)
 	return is_that_process(identity->pid, identity->start_time);
 }
 
-/* SIGKILL stays among the pending signals of the whole process until all its threads have exited.
- * This also holds while no thread has been scheduled to exit (a machine with too few CPUs). */
-bool process_is_being_killed(pid_t pid)
+/* Whether a mask of the whole process has the signal (proc(5)). */
+static bool has_signal(pid_t pid, const char *mask, int number)
 {
-	static const char name[] = "\nShdPnd:";
 	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
 	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
 		return false;
-	const char *line = strstr(status, name);
-	return line && strtoull(line + strlen(name), NULL, 16) >> (SIGKILL - 1) & 1;
+	const char *line = strstr(status, mask);
+	return line && strtoull(line + strlen(mask), NULL, 16) >> (number - 1) & 1;
+}
+
+/* SIGKILL stays among the pending signals of the whole process until all its threads have exited.
+ * This also holds while no thread has been scheduled to exit (a machine with too few CPUs). */
+bool process_is_being_killed(pid_t pid)
+{
+	return has_signal(pid, "\nShdPnd:", SIGKILL);
+}
+
+bool process_catches(pid_t pid, int number)
+{
+	return has_signal(pid, "\nSigCgt:", number);
 }
 
 bool process_usage_add(pid_t pid, struct process_usage *usage)

@@ -30,6 +30,8 @@ bool process_is_alive(const struct process_identity *identity);
 /* Whether SIGKILL was sent to it: it executes no more of its code, although it may exist for a
  * while. False for a process that cannot be seen. */
 bool process_is_being_killed(pid_t pid);
+/* Whether it has a handler for the signal. */
+bool process_catches(pid_t pid, int number);
 
 /* Resources that processes have used. */
 struct process_usage {

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "jobs/process_mark.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,6 +35,28 @@ void job_processes_each(const char *uid, void (*fn)(pid_t pid, const char *attem
 	struct walk walk = {fn, data};
 
 	process_each_marked(mark, call_if_job_process, &walk);
+}
+
+struct signalling {
+	int number;
+	size_t count;
+};
+
+static void signal_process(pid_t pid, const char *attempt, void *data)
+{
+	struct signalling *signalling = data;
+
+	(void) attempt;
+	if (process_catches(pid, signalling->number) && kill(pid, signalling->number) == 0)
+		signalling->count++;
+}
+
+size_t job_processes_signal(const char *uid, int number)
+{
+	struct signalling signalling = {.number = number};
+
+	job_processes_each(uid, signal_process, &signalling);
+	return signalling.count;
 }
 
 char *job_processes_attempt(const char *role, int index, int attempt)

@@ -11,6 +11,9 @@
 /* Calls `fn` for each process with its attempt: "worker-0.2". */
 void job_processes_each(const char *uid, void (*fn)(pid_t pid, const char *attempt, void *data),
 			void *data);
+/* Sends the signal to each process that has a handler for it: a shell, or a worker of a data
+ * loader, would only be killed. Returns their number. */
+size_t job_processes_signal(const char *uid, int number);
 /* The text of an attempt. Caller frees. */
 char *job_processes_attempt(const char *role, int index, int attempt) MUST_USE;
 

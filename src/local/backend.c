@@ -12,12 +12,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/cores.h"
+#include "local/error_file.h"
 #include "local/gpus.h"
 #include "local/ports.h"
 #include "local/replicas.h"
 #include "local/stacks.h"
 #include "local/start.h"
 #include "logs/last_lines.h"
+#include "logs/output_copies.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -147,21 +149,38 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 }
 
 /* Without a log the replica runs all the same; its output is lost, which is reported. */
-static struct log_writer *open_log(struct local *local, struct local_replica *replica)
+static struct log_writer *open_log(struct local *local, const struct log_name *name)
 {
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
 	struct log_writer *log;
 	struct err err;
 
-	if (log_writer_open(folder, replica->role, replica->index, replica->attempt,
-			    local->settings.rotate_at, &log, &err) < 0) {
+	if (log_writer_open(folder, name, local->settings.rotate_at, &log, &err) < 0) {
 		report_local_trouble(local, err.text);
 		return NULL;
 	}
 	log_writer_set_unsaved_output(log, local->settings.unsaved_output);
 	log_writer_begin_copy(log, local->settings.copies);
-	replica->log = mem_copy_text(log_writer_path(log));
 	return log;
+}
+
+static struct replica_logs open_logs(struct local *local, struct local_replica *replica)
+{
+	struct replica_logs logs = {.keeps_streams_apart = local->settings.keeps_streams_apart};
+	struct log_name name;
+	struct err err;
+
+	if (log_name_make(replica->role, replica->index, replica->attempt, &name, &err) < 0) {
+		report_local_trouble(local, err.text);
+		return logs;
+	}
+	logs.log = open_log(local, &name);
+	if (logs.log)
+		replica->log = mem_copy_text(log_writer_path(logs.log));
+	name.is_stderr = true;
+	if (logs.keeps_streams_apart)
+		logs.error_log = open_log(local, &name);
+	return logs;
 }
 
 /* 0: none. */
@@ -174,16 +193,31 @@ static int input_of(const struct local *local, const struct local_replica *repli
 	return is_the_one ? input->fd : 0;
 }
 
+/* With torchrun's log directory it is there. */
+static char *error_file_of(const struct local *local, const char *role, int index, int attempt)
+{
+	char *folder CLEANUP(mem_free_text) = job_folder(local);
+	struct log_name name;
+	char *file = log_name_make(role, index, attempt, &name, NULL) == 0
+			     ? output_copies_error_file(local->settings.copies, &name)
+			     : NULL;
+
+	return file ? file : local_start_error_file(folder, role, index, attempt);
+}
+
 static void start_replica(struct local *local, const struct job *job, const struct role *role,
 			  const struct action *action)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
+	char *error_file CLEANUP(mem_free_text) =
+		error_file_of(local, action->role, action->index, action->attempt);
 	struct tf_cluster cluster = local_ports_cluster(&local->ports, job, arena);
 	const struct local_machine machine = {
 		.visible_gpus =
 			local_gpus_visible(&local->gpus, action->role, action->index, arena),
 		.stacks_hook = local->stacks.hook,
+		.error_file = error_file,
 		.cores = local->cores,
 	};
 	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
@@ -204,8 +238,11 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	start.input_fd = input_of(local, replica);
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
-	output_reader_expect(local->reader, (size_t) job_replica_count(job));
-	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
+	const struct replica_logs logs = open_logs(local, replica);
+
+	output_reader_expect(local->reader,
+			     (size_t) job_replica_count(job) * (logs.keeps_streams_apart ? 2 : 1));
+	if (local_replica_start(replica, &start, local->reader, &logs, &err) < 0)
 		local_replica_fail_start(replica, &err, loop_now());
 	local_replicas_add(&local->replicas, replica);
 }
@@ -397,9 +434,14 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 {
 	struct local *local = local_backend_of(backend);
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
+	char *file CLEANUP(mem_free_text) = error_file_of(local, role, index, attempt);
 
 	(void) job;
-	return log_last_lines(folder, role, index, attempt, most, arena, ret_printed, err);
+	int rc = log_last_lines(folder, role, index, attempt, most, arena, ret_printed, err);
+
+	if (rc == 0 && most > 0)
+		error_file_add(file, most, arena, ret_printed);
+	return rc;
 }
 
 static int local_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,

@@ -37,6 +37,7 @@ struct backend_local_settings {
 	struct unsaved_output
 		*unsaved_output; /* takes output that logs cannot; NULL: such output is lost */
 	struct output_copies *copies; /* of output; NULL: none */
+	bool keeps_streams_apart; /* stdout and stderr have a log each */
 	struct replica_input input;
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of open files in replicas; 0: ours */

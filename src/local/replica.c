@@ -1,6 +1,7 @@
 #include "local/replica.h"
 
 #include "base/exit_code.h"
+#include "io/file.h"
 #include "io/log.h"
 #include "local/start.h"
 #include "status/failure_words.h"
@@ -32,6 +33,7 @@ void local_replica_free(struct local_replica *replica)
 	if (!replica)
 		return;
 	replica_output_free(replica->output);
+	replica_output_free(replica->error_output);
 	free(replica->role);
 	free(replica->mark);
 	free(replica->message);
@@ -41,27 +43,56 @@ void local_replica_free(struct local_replica *replica)
 	free(replica);
 }
 
-int local_replica_start(struct local_replica *replica, struct child_start *start,
-			struct output_reader *reader, struct log_writer *take_log, struct err *err)
+/* Opens a pipe: its read end, and the log, become *ret_output. */
+static int open_output(const struct local_replica *replica, struct output_reader *reader,
+		       struct log_writer *take_log, struct replica_output **ret_output,
+		       int *ret_write_fd, struct err *err)
 {
-	int pipe_fds[2];
+	int fds[2];
 
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+	if (pipe2(fds, O_CLOEXEC) < 0) {
 		log_writer_close(take_log);
 		return err_set_errno(err, errno, "cannot create a pipe for %s-%d", replica->role,
 				     replica->index);
 	}
-	replica->output = replica_output_new(reader, pipe_fds[0], take_log);
-	start->output_fd = pipe_fds[1];
-	int rc = start->program
-			 ? child_start(start, &replica->pid, err)
-			 : err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
+	*ret_output = replica_output_new(reader, fds[0], take_log);
+	*ret_write_fd = fds[1];
+	return 0;
+}
 
-	close(pipe_fds[1]);
+static int start_process(struct local_replica *replica, const struct child_start *start,
+			 struct err *err)
+{
+	if (!start->program)
+		return err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
+	int rc = child_start(start, &replica->pid, err);
+
 	if (rc == 0)
 		log_info("%s-%d is running as process %d", replica->role, replica->index,
 			 (int) replica->pid);
 	return rc;
+}
+
+int local_replica_start(struct local_replica *replica, struct child_start *start,
+			struct output_reader *reader, const struct replica_logs *take_logs,
+			struct err *err)
+{
+	int output_fd CLEANUP(file_close) = -1, error_fd CLEANUP(file_close) = -1;
+	int rc = open_output(replica, reader, take_logs->log, &replica->output, &output_fd, err);
+
+	if (rc < 0) {
+		log_writer_close(take_logs->error_log);
+		return rc;
+	}
+	if (take_logs->keeps_streams_apart) {
+		rc = open_output(replica, reader, take_logs->error_log, &replica->error_output,
+				 &error_fd, err);
+		if (rc < 0)
+			return rc;
+		start->error_fd = error_fd;
+	}
+	start->output_fd = output_fd;
+	return start_process(replica, start, err);
 }
 
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now)
@@ -139,7 +170,13 @@ void local_replica_leave(struct local_replica *replica, const struct child_exit 
 void local_replica_end(struct local_replica *replica)
 {
 	replica_output_finish(TAKE(replica->output));
+	replica_output_finish(TAKE(replica->error_output));
 	replica->stage = LOCAL_ENDED;
+}
+
+static msec printed_at(const struct replica_output *output)
+{
+	return output ? replica_output_last(output) : MSEC_UNSET;
 }
 
 static enum observed_phase phase_of(const struct local_replica *replica)
@@ -188,7 +225,8 @@ void local_replica_observe(const struct local_replica *replica, struct arena *ar
 		.started_at = replica->started_at,
 		.ended_at = has_ended ? replica->ended_at : MSEC_UNSET,
 		.stop_asked_at = replica->stop_asked_at,
-		.printed_at = replica->output ? replica_output_last(replica->output) : MSEC_UNSET,
+		.printed_at =
+			msec_max(printed_at(replica->output), printed_at(replica->error_output)),
 		.kill_at = replica->kill_at,
 		.is_killed = replica->is_killed,
 		.log = arena_copy_text(arena, replica->log),

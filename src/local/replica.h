@@ -42,6 +42,7 @@ struct local_replica {
 	char *log; /* path, or NULL */
 	char *gpus; /* "0,1", "none"; NULL: none are assigned to it */
 	struct replica_output *output; /* NULL once it has exited */
+	struct replica_output *error_output; /* of a separate stderr; NULL: there is none */
 };
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
@@ -49,9 +50,16 @@ struct local_replica *local_replica_new(const char *uid, const char *role, int i
 /* Closes its descriptors and frees it; the process, if there is one, is the caller's. */
 void local_replica_free(struct local_replica *replica);
 
-/* Starts its process, whose output goes into the log (taken over; may be NULL). */
+/* The logs of an attempt's output. */
+struct replica_logs {
+	struct log_writer *log; /* NULL: what belongs into it is lost */
+	bool keeps_streams_apart;
+	struct log_writer *error_log; /* of stderr, if streams are kept apart; NULL: as above */
+};
+
+/* Starts its process, whose output goes into the logs, which are taken over. */
 int local_replica_start(struct local_replica *replica, struct child_start *start,
-			struct output_reader *reader, struct log_writer *take_log,
+			struct output_reader *reader, const struct replica_logs *take_logs,
 			struct err *err) MUST_USE;
 /* It could not be started: its exit code is that of a shell, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);

@@ -30,6 +30,13 @@ char *local_start_stop_file(const char *report_folder, const char *role, int ind
 	return mem_format("%s/%s.stop", report_folder, name);
 }
 
+char *local_start_error_file(const char *report_folder, const char *role, int index, int attempt)
+{
+	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
+
+	return mem_format("%s/%s.error.json", report_folder, name);
+}
+
 static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
 		      int attempt)
 {
@@ -119,6 +126,8 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 	if (cluster->job->has_private_network)
 		name_interface(declared);
 	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
+	if (machine->error_file)
+		environment_set(declared, "TORCHELASTIC_ERROR_FILE", machine->error_file);
 	name_stop_file(cluster, role, index, attempt, declared);
 	if (nccl_errors)
 		environment_set(declared, NCCL_ERRORS_VARIABLE, nccl_errors);

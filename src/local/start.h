@@ -12,6 +12,8 @@ struct local_machine {
 	const char *visible_gpus; /* CUDA_VISIBLE_DEVICES; NULL: ours stays */
 	const char *stacks_hook; /* the directory of our sitecustomize; NULL: none. Python writes
 				    into the cluster's report_folder (jobs/stacks_file.h) */
+	const char *error_file; /* TORCHELASTIC_ERROR_FILE; "": the process has none; NULL: ours
+				   stays */
 	double cores; /* shared by all replicas of the job (spec/threads.h); 0: unknown */
 };
 
@@ -27,6 +29,10 @@ void local_start_describe(const struct tf_cluster *cluster, const struct role *r
 
 /* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */
 char *local_start_mark(const char *uid, const char *role, int index, int attempt) MUST_USE;
+/* The file in which an attempt may leave its error, unless the user chose another place: that of
+ * torch.distributed.elastic's `record`. Caller frees. */
+char *local_start_error_file(const char *report_folder, const char *role, int index,
+			     int attempt) MUST_USE;
 /* The file that is created when the attempt is asked to exit, for a script that cannot handle the
  * signal: its MUSTER_STOP_FILE. Caller frees. */
 char *local_start_stop_file(const char *report_folder, const char *role, int index,

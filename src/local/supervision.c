@@ -8,6 +8,7 @@
 #include "io/private_network_maker.h"
 #include "io/process.h"
 #include "jobs/orphaned_job.h"
+#include "jobs/processes.h"
 #include "jobs/record.h"
 #include "jobs/registration.h"
 #include "jobs/resumption.h"
@@ -22,11 +23,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
 /* A pipe, and a log with its index and a copy, which is written and at times read. */
-#define DESCRIPTORS_PER_REPLICA 6
+#define DESCRIPTORS_PER_LOG 6
 #define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
 /* One SIGINT may arrive twice: timeout(1) sends it to its child and to the child's group. */
 #define SAME_KEY_PRESS ((msec) 200)
@@ -137,6 +139,21 @@ static void on_local_run_hurry(void *data)
 	supervision_request_pass(&supervision->base);
 }
 
+static void pass_on_signal(int number, void *data)
+{
+	struct local_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+	size_t count = job_processes_signal(base->job->uid, number);
+	const char *name = sigabbrev_np(number);
+
+	if (count == 0)
+		reporter_sayf(&base->reporter,
+			      "SIG%s has no effect: no process of the job handles it", name);
+	else
+		reporter_sayf(&base->reporter, "SIG%s was passed on to %zu process%s", name, count,
+			      count == 1 ? "" : "es");
+}
+
 static bool on_local_run_signal(int number, void *data)
 {
 	struct local_supervision *supervision = data;
@@ -224,6 +241,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.state_folder = request->base.state_folder,
 		.unsaved_output = supervision->unsaved_output,
 		.copies = base->reporter.copies,
+		.keeps_streams_apart = request->base.style.streams.are_apart,
 		.input = request->input,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
@@ -245,10 +263,12 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 /* To the maximum, and not only for the present replicas: the job may be scaled up. */
 static int raise_descriptor_limit(struct local_supervision *supervision, struct err *err)
 {
-	const struct job *job = supervision->request->job;
+	const struct supervisor_request *request = supervision->request;
+	const struct job *job = request->job;
 	size_t n_replicas = (size_t) job_replica_count(job);
+	size_t n_logs = n_replicas * (request->base.style.streams.are_apart ? 2 : 1);
 
-	if (descriptor_limit_raise(DESCRIPTORS_BESIDES + DESCRIPTORS_PER_REPLICA * n_replicas,
+	if (descriptor_limit_raise(DESCRIPTORS_BESIDES + DESCRIPTORS_PER_LOG * n_logs,
 				   &supervision->descriptor_limit, err) < 0)
 		return err_prefix(err, "job '%s' with %zu replicas", job->name, n_replicas);
 	return 0;
@@ -324,7 +344,8 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 		state_folder_reserve(supervision->folder);
 	if (rc == 0 && supervision->request->job->has_private_network)
 		rc = make_network(supervision, err);
-	reporter_create_copies(&base->reporter, base->request->copy_pattern, base->job);
+	reporter_create_copies(&base->reporter, base->request->copy_pattern,
+			       &base->request->style.streams, base->job);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)
@@ -366,6 +387,7 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 		.end_pass = finish_local_pass,
 		.take_signal = on_local_run_signal,
 		.hurry = on_local_run_hurry,
+		.pass_on = pass_on_signal,
 	};
 	struct local_supervision supervision CLEANUP(free_local_supervision) = {
 		.base = {.request = &request->base,

@@ -110,7 +110,7 @@ const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
 		else
 			low = middle + 1;
 	}
-	bool is_found = low < folder->count && log_name_same_replica(&folder->names[low], name);
+	bool is_found = low < folder->count && log_name_same_stream(&folder->names[low], name);
 
 	return is_found ? &folder->names[low] : NULL;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <time.h>
 
-/* Names sorted by role, index and attempt. */
+/* Names sorted by role, index, stream and attempt. */
 struct log_folder {
 	char *path;
 	struct log_name *names;
@@ -28,7 +28,7 @@ void log_folder_done(struct log_folder *folder);
  * ERR_IO. */
 int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err *err) MUST_USE;
 
-/* The next attempt of the same replica that has a log; NULL when there is none. */
+/* The next attempt of the same stream of a replica that has a log; NULL when there is none. */
 const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
 					       const struct log_name *name);
 

@@ -18,6 +18,7 @@ static const char *copy_clipped_line(struct arena *arena, const struct log_line 
 int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
 		   struct arena *arena, struct printed *ret_printed, struct err *err)
 {
+	const size_t room = 2 * most; /* each of the two streams may have that many */
 	const struct log_selection selection = {
 		.role = role,
 		.index = index,
@@ -26,8 +27,8 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		.since = MSEC_UNSET,
 	};
 	struct printed printed = {
-		.lines = arena_take_array(arena, most, sizeof(*printed.lines)),
-		.times = arena_take_array(arena, most, sizeof(*printed.times)),
+		.lines = arena_take_array(arena, room, sizeof(*printed.lines)),
+		.times = arena_take_array(arena, room, sizeof(*printed.times)),
 	};
 	struct log_reader *reader;
 	struct log_line line;
@@ -37,13 +38,18 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		return rc;
 	log_reader_poll(reader);
 	log_reader_end(reader);
-	while (printed.count < most && log_reader_next(reader, &line)) {
+	while (printed.count < room && log_reader_next(reader, &line)) {
 		if (line.is_continuation)
 			continue;
 		printed.times[printed.count] = line.time;
 		printed.lines[printed.count++] = copy_clipped_line(arena, &line);
 	}
 	log_reader_free(reader);
+	if (printed.count > most) {
+		printed.lines += printed.count - most;
+		printed.times += printed.count - most;
+		printed.count = most;
+	}
 	*ret_printed = printed;
 	return 0;
 }

@@ -1,9 +1,12 @@
 #include "logs/name.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define STDERR_PART ".stderr"
 
 static const char *const endings[LOG_FILE_COUNT] = {
 	[LOG_FILE_TEXT] = "log",
@@ -12,10 +15,23 @@ static const char *const endings[LOG_FILE_COUNT] = {
 	[LOG_FILE_OLD_INDEX] = "index.1",
 };
 
+int log_name_make(const char *role, int index, int attempt, struct log_name *ret_name,
+		  struct err *err)
+{
+	struct log_name name = {.index = index, .attempt = attempt};
+
+	if (strlen(role) >= sizeof(name.role))
+		return err_set(err, ERR_LIMIT, "role '%s' is longer than %d characters", role,
+			       LOG_ROLE_SIZE - 1);
+	memcpy(name.role, role, strlen(role));
+	*ret_name = name;
+	return 0;
+}
+
 char *log_name_path(const char *folder, const struct log_name *name, enum log_file file)
 {
-	return mem_format("%s/%s-%d.%d.%s", folder, name->role, name->index, name->attempt,
-			  endings[file]);
+	return mem_format("%s/%s-%d.%d%s.%s", folder, name->role, name->index, name->attempt,
+			  name->is_stderr ? STDERR_PART : "", endings[file]);
 }
 
 /* Reads the digits at `text`; returns the text after them, or NULL if there are none or too many
@@ -47,6 +63,10 @@ bool log_name_read(const char *file_name, struct log_name *ret_name)
 		return false;
 	const char *ending = read_digits(dot + 1, &name.attempt);
 
+	if (ending && text_starts_with(ending, STDERR_PART ".")) {
+		name.is_stderr = true;
+		ending += strlen(STDERR_PART);
+	}
 	if (!ending || *ending != '.')
 		return false;
 	if (strcmp(ending + 1, endings[LOG_FILE_TEXT]) != 0 &&
@@ -64,12 +84,19 @@ int log_name_compare(const struct log_name *a, const struct log_name *b)
 		return roles;
 	if (a->index != b->index)
 		return a->index < b->index ? -1 : 1;
+	if (a->is_stderr != b->is_stderr)
+		return a->is_stderr ? 1 : -1;
 	return (a->attempt > b->attempt) - (a->attempt < b->attempt);
 }
 
 bool log_name_same_replica(const struct log_name *a, const struct log_name *b)
 {
 	return a->index == b->index && strcmp(a->role, b->role) == 0;
+}
+
+bool log_name_same_stream(const struct log_name *a, const struct log_name *b)
+{
+	return a->is_stderr == b->is_stderr && log_name_same_replica(a, b);
 }
 
 bool log_name_is_listed(const struct log_name *list, size_t count, const struct log_name *name)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define STDOUT_LOG "stdout.log"
+#define NO_FILES "/dev/null"
 
 struct output_copies {
 	struct output_copies_settings settings;
@@ -78,18 +79,46 @@ static void report_copy_trouble(struct output_copies *copies, const struct err *
 	copies->has_told_trouble = true;
 }
 
-/* Both streams of a process are in one file, in the order of arrival. */
-static void link_stderr(struct output_copies *copies, const char *path)
+static char *path_of(const struct output_copies_settings *settings, const struct log_name *name)
 {
+	return output_path_of(settings->pattern, settings->job->name, name->role, name->index,
+			      name->attempt);
+}
+
+/* A file of torchrun's in the directory of a stdout.log; NULL: the pattern has no such directory.
+ */
+static char *sibling_of(const char *path, const char *name)
+{
+	char *folder CLEANUP(mem_free_text) =
+		text_ends_with(path, "/" STDOUT_LOG) ? file_folder_of(path) : NULL;
+
+	return folder ? mem_format("%s/%s", folder, name) : NULL;
+}
+
+char *output_copies_error_file(struct output_copies *copies, const struct log_name *name)
+{
+	if (!copies)
+		return NULL;
+	if (text_equals(copies->settings.pattern, NO_FILES))
+		return mem_copy_text("");
+	char *path CLEANUP(mem_free_text) = path_of(&copies->settings, name);
+	char *file = sibling_of(path, "error.json");
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
-	char *link CLEANUP(mem_free_text) = mem_format("%s/stderr.log", folder);
 	struct err err;
 
-	if (!text_ends_with(path, "/" STDOUT_LOG) || symlink(STDOUT_LOG, link) == 0 ||
-	    errno == EEXIST)
-		return;
-	err_set_errno(&err, errno, "cannot create link '%s'", link);
-	report_copy_trouble(copies, &err);
+	if (file && folder_create_shared(folder, &err) < 0)
+		report_copy_trouble(copies, &err);
+	return file;
+}
+
+/* A file with another name than torchrun's has both streams. */
+static char *path_of_stream(const struct output_copies_settings *settings,
+			    const struct log_name *name)
+{
+	char *path CLEANUP(mem_free_text) = path_of(settings, name);
+	char *own = name->is_stderr ? sibling_of(path, "stderr.log") : NULL;
+
+	return own ? own : TAKE(path);
 }
 
 static bool is_of_other_user(const struct stat *link)
@@ -121,18 +150,16 @@ struct output_copy *output_copies_open(struct output_copies *copies, const struc
 {
 	struct err err;
 
-	if (!copies)
+	if (!copies || text_equals(copies->settings.pattern, NO_FILES) ||
+	    !streams_copy(copies->settings.streams, name))
 		return NULL;
-	const struct output_copies_settings *settings = &copies->settings;
-	char *path CLEANUP(mem_free_text) = output_path_of(settings->pattern, settings->job->name,
-							   name->role, name->index, name->attempt);
+	char *path CLEANUP(mem_free_text) = path_of_stream(&copies->settings, name);
 	int fd = -1;
 
 	if (open_output_copy(path, is_first(copies, name), &fd, &err) < 0) {
 		report_copy_trouble(copies, &err);
 		return NULL;
 	}
-	link_stderr(copies, path);
 	struct output_copy *copy = mem_new(sizeof(*copy));
 
 	*copy = (struct output_copy){.copies = copies, .path = TAKE(path), .fd = fd};

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A replica's logs; one attempt at a time is open. */
+/* The logs of a replica, or of one of its streams; one attempt at a time is open. */
 struct replica {
 	struct log_name name; /* of the present or last attempt */
 	struct log_stream *stream; /* NULL: that attempt is not open (any longer) */
@@ -17,6 +17,7 @@ struct replica {
 	bool has_line;
 	struct log_line line;
 	bool is_restarted; /* no line of this attempt was given, but some of an earlier one */
+	int given_attempt; /* of its last line */
 };
 
 struct log_reader {
@@ -24,7 +25,7 @@ struct log_reader {
 	struct log_selection selection;
 	struct log_pattern *pattern;
 	struct unsaved_output *unsaved_output; /* NULL: only the files are read */
-	struct replica **replicas; /* by role and index */
+	struct replica **replicas; /* by role, index and stream */
 	size_t n_replicas;
 	size_t capacity;
 	bool is_started; /* the logs that existed at the start are known */
@@ -110,13 +111,14 @@ void log_reader_free(struct log_reader *reader)
 	mem_free_any(&reader);
 }
 
-/* The attempts of one replica in the directory's list: from `first` to before the result. */
+/* The attempts of one stream of a replica in the directory's list: from `first` to before the
+ * result. */
 static size_t end_of_replica(const struct log_folder *folder, size_t first)
 {
 	size_t end = first + 1;
 
 	while (end < folder->count &&
-	       log_name_same_replica(&folder->names[first], &folder->names[end]))
+	       log_name_same_stream(&folder->names[first], &folder->names[end]))
 		end++;
 	return end;
 }
@@ -218,6 +220,7 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 	struct replica *replica = mem_new(sizeof(*replica));
 
 	replica->name = start.name;
+	replica->given_attempt = -1;
 	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit);
 	log_stream_add_unsaved_output(replica->stream, reader->unsaved_output, &replica->name);
 	replica->is_last_wanted = selection->is_previous || selection->attempt >= 0;
@@ -332,6 +335,23 @@ static void choose_current(struct log_reader *reader)
 	}
 }
 
+/* Whether the replica's line is the first of its attempt, on either stream. */
+static bool begins_attempt(const struct log_reader *reader, struct replica *replica)
+{
+	bool begins = replica->is_restarted;
+
+	replica->is_restarted = false;
+	for (size_t i = 0; begins && i < reader->n_replicas; i++) {
+		const struct replica *other = reader->replicas[i];
+
+		if (other != replica && log_name_same_replica(&other->name, &replica->name) &&
+		    other->given_attempt >= replica->name.attempt)
+			begins = false;
+	}
+	replica->given_attempt = replica->name.attempt;
+	return begins;
+}
+
 bool log_reader_next(struct log_reader *reader, struct log_line *ret_line)
 {
 	bool is_current_first = reader->current && fetch(reader, reader->current) &&
@@ -345,9 +365,8 @@ bool log_reader_next(struct log_reader *reader, struct log_line *ret_line)
 
 	*ret_line = replica->line;
 	ret_line->name = &replica->name;
-	ret_line->is_first = replica->is_restarted;
+	ret_line->is_first = begins_attempt(reader, replica);
 	replica->has_line = false;
-	replica->is_restarted = false;
 	return true;
 }
 

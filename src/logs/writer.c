@@ -90,25 +90,19 @@ static void free_writer(struct log_writer *writer)
 	mem_free_any(&writer);
 }
 
-int log_writer_open(const char *folder, const char *role, int index, int attempt, int64_t rotate_at,
+int log_writer_open(const char *folder, const struct log_name *name, int64_t rotate_at,
 		    struct log_writer **ret_writer, struct err *err)
 {
-	struct log_name name = {.index = index, .attempt = attempt};
 	int rc = folder_create(folder, err);
 
 	if (rc)
 		return rc;
-	if (strlen(role) >= sizeof(name.role))
-		return err_set(err, ERR_LIMIT, "role '%s' is longer than %d characters", role,
-			       LOG_ROLE_SIZE - 1);
-	memcpy(name.role, role, strlen(role));
-
 	struct log_writer *writer = mem_new(sizeof(*writer));
 
-	*writer =
-		(struct log_writer){.name = name, .fd = -1, .index_fd = -1, .rotate_at = rotate_at};
+	*writer = (struct log_writer){
+		.name = *name, .fd = -1, .index_fd = -1, .rotate_at = rotate_at};
 	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++)
-		writer->paths[file] = log_name_path(folder, &name, file);
+		writer->paths[file] = log_name_path(folder, name, file);
 	int failure = open_files(writer);
 
 	if (failure) {
@@ -121,15 +115,10 @@ int log_writer_open(const char *folder, const char *role, int index, int attempt
 	return 0;
 }
 
-void log_writer_remove(const char *folder, const char *role, int index, int attempt)
+void log_writer_remove(const char *folder, const struct log_name *name)
 {
-	struct log_name name = {.index = index, .attempt = attempt};
-
-	if (strlen(role) >= sizeof(name.role))
-		return;
-	memcpy(name.role, role, strlen(role));
 	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++) {
-		char *path CLEANUP(mem_free_text) = log_name_path(folder, &name, file);
+		char *path CLEANUP(mem_free_text) = log_name_path(folder, name, file);
 
 		unlink(path);
 	}

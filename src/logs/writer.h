@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "logs/name.h"
 #include "logs/unsaved_output.h"
 
 #include <stdbool.h>
@@ -23,10 +24,10 @@ struct output_copies; /* logs/output_copies.h */
 
 /* Creates the directory if missing. `rotate_at`: size at which the file is renamed to ….log.1 and a
  * new one started (one old file is kept). An existing log is continued. */
-int log_writer_open(const char *folder, const char *role, int index, int attempt, int64_t rotate_at,
+int log_writer_open(const char *folder, const struct log_name *name, int64_t rotate_at,
 		    struct log_writer **ret_writer, struct err *err) MUST_USE;
 /* Deletes an existing log, because it will be written again as a whole. */
-void log_writer_remove(const char *folder, const char *role, int index, int attempt);
+void log_writer_remove(const char *folder, const struct log_name *name);
 /* Sets where output goes that cannot be stored, so that it is shown all the same. Borrowed. */
 void log_writer_set_unsaved_output(struct log_writer *writer,
 				   struct unsaved_output *unsaved_output);

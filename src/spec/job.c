@@ -30,9 +30,9 @@ const char *const job_services_words[SERVICES_COUNT] = {
 };
 
 const char *const stop_reason_words[STOP_REASON_COUNT] = {
-	[STOP_INTERRUPTED] = "interrupted",
-	[STOP_TERMINATED] = "terminated",
-	[STOP_HANGUP] = "hangup",
+	[STOP_INTERRUPTED] = "interrupted", [STOP_TERMINATED] = "terminated",
+	[STOP_HANGUP] = "hangup",           [STOP_QUIT] = "quit",
+	[STOP_USER_SIGNAL_1] = "SIGUSR1",   [STOP_USER_SIGNAL_2] = "SIGUSR2",
 	[STOP_REQUESTED] = "stopped",
 };
 
@@ -40,9 +40,8 @@ const char *const stop_reason_words[STOP_REASON_COUNT] = {
 int stop_reason_exit_code(const char *word)
 {
 	static const int codes[STOP_REASON_COUNT] = {
-		[STOP_INTERRUPTED] = 130,
-		[STOP_TERMINATED] = 143,
-		[STOP_HANGUP] = 129,
+		[STOP_INTERRUPTED] = 130, [STOP_TERMINATED] = 143,    [STOP_HANGUP] = 129,
+		[STOP_QUIT] = 131,        [STOP_USER_SIGNAL_1] = 138, [STOP_USER_SIGNAL_2] = 140,
 		[STOP_REQUESTED] = 130,
 	};
 	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, word);

@@ -176,16 +176,19 @@ extern const char *const job_services_words[SERVICES_COUNT];
 /* The grace period of this stop in seconds, if it is not the job's own. */
 #define JOB_ANNOTATION_STOP_GRACE "muster/stop-grace"
 
-/* Why a job was stopped; also decides the exit code (130, 143, 129, 130). */
+/* Why a job was stopped; also decides the exit code: 128 and the signal, or 130. */
 enum stop_reason {
 	STOP_INTERRUPTED, /* "interrupted": Ctrl-C */
 	STOP_TERMINATED, /* "terminated": SIGTERM to muster */
 	STOP_HANGUP, /* "hangup": the terminal closed */
+	STOP_QUIT, /* "quit": SIGQUIT to muster */
+	STOP_USER_SIGNAL_1, /* "SIGUSR1": that signal to muster */
+	STOP_USER_SIGNAL_2,
 	STOP_REQUESTED, /* "stopped": muster stop */
 	STOP_REASON_COUNT,
 };
 extern const char *const stop_reason_words[STOP_REASON_COUNT];
-/* 130, 143 or 129; 130 for an unknown word. */
+/* 130 for an unknown word. */
 int stop_reason_exit_code(const char *word);
 
 /* The caller chooses the strictness. A value of another type than its field is a fault for all. */

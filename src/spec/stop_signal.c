@@ -2,6 +2,7 @@
 #include "spec/stop_signal.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <signal.h>
@@ -45,10 +46,27 @@ char *stop_signal_format(int number)
 	return name ? mem_format(PREFIX "%s", name) : mem_format("%d", number);
 }
 
+static const int signals[STOP_REASON_COUNT] = {
+	[STOP_INTERRUPTED] = SIGINT, [STOP_TERMINATED] = SIGTERM,    [STOP_HANGUP] = SIGHUP,
+	[STOP_QUIT] = SIGQUIT,       [STOP_USER_SIGNAL_1] = SIGUSR1, [STOP_USER_SIGNAL_2] = SIGUSR2,
+	[STOP_REQUESTED] = SIGTERM,
+};
+
+enum stop_reason stop_signal_reason(int number)
+{
+	enum stop_reason reason = 0;
+
+	while (reason < STOP_REQUESTED && signals[reason] != number)
+		reason++;
+	return reason;
+}
+
 int stop_signal_of(const struct job *job)
 {
+	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, job->stop_reason);
+
 	if (job->stop_signal)
 		return job->stop_signal;
-	return text_equals(job->stop_reason, stop_reason_words[STOP_INTERRUPTED]) ? SIGINT
-										  : SIGTERM;
+	return reason < 0 || (reason == STOP_HANGUP && !job->elastic_id) ? SIGTERM
+									 : signals[reason];
 }

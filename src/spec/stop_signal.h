@@ -12,6 +12,10 @@ int stop_signal_read(const char *word, int *ret_number, struct err *err) MUST_US
  * frees. */
 char *stop_signal_format(int number) MUST_USE;
 
-/* The signal of a stop of this job: the job's own; SIGINT after Ctrl-C, as the terminal would have
- * sent; else SIGTERM. */
+/* Why a job stops when muster gets this signal; STOP_REQUESTED: for any other. */
+enum stop_reason stop_signal_reason(int number);
+
+/* The signal of a stop of this job: the job's own, else that which muster got. But when a terminal
+ * closes, SIGTERM: scripts that save their state handle it, and seldom SIGHUP; an elastic job gets
+ * SIGHUP, as with torchrun. */
 int stop_signal_of(const struct job *job);

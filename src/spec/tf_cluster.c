@@ -317,15 +317,6 @@ static struct elastic_part elastic_part_of(const struct tf_cluster *cluster,
 	};
 }
 
-static void set_error_file(const char *folder, const struct role *role, int index, int attempt,
-			   struct environment *environment)
-{
-	char *file CLEANUP(mem_free_text) =
-		mem_format("%s/%s-%d.%d.error.json", folder, role->name, index, attempt);
-
-	environment_set(environment, "TORCHELASTIC_ERROR_FILE", file);
-}
-
 char *tf_cluster_progress_file(const char *report_folder, const char *role, int index, int attempt)
 {
 	return mem_format("%s/%s-%d.%d.progress", report_folder, role, index, attempt);
@@ -347,8 +338,6 @@ static void set_torchelastic(const struct tf_cluster *cluster, const struct role
 {
 	const struct elastic_part part = elastic_part_of(cluster, role, index, attempt);
 
-	if (cluster->report_folder)
-		set_error_file(cluster->report_folder, role, index, attempt, environment);
 	environment_set(environment, "ROLE_NAME", part.role_name);
 	set_number(environment, "ROLE_RANK", part.role_rank);
 	set_number(environment, "ROLE_WORLD_SIZE", part.role_world_size);

@@ -44,8 +44,7 @@ struct tf_cluster {
 	/* The text of tf_cluster_add_dense_cluster, made once by callers that describe many
 	 * replicas; NULL: it is made for each. */
 	const char *dense_cluster;
-	const char *report_folder; /* where a process may write its error as JSON, and its present
-				      step; NULL: none */
+	const char *report_folder; /* where a process may write its present step; NULL: none */
 	/* Each replica is on its own machine, as a Pod is: then LOCAL_RANK, which selects a GPU of
 	 * the machine, is 0. */
 	bool has_own_machines;
@@ -95,8 +94,7 @@ char *tf_cluster_progress_file(const char *report_folder, const char *role, int 
  *   those of the world, GROUP_RANK 0, GROUP_WORLD_SIZE 1; with one machine for each replica it is
  *   the other way round. ROLE_* is the position in its role. TORCHELASTIC_RUN_ID is the job's name,
  *   _RESTART_COUNT the attempt, _MAX_RESTARTS the job's (-1: no limit), _USE_AGENT_STORE False,
- *   because rank 0 creates the store; _ERROR_FILE only with a report_folder.
- *   TORCH_NCCL_ASYNC_ERROR_HANDLING is 1;
+ *   because rank 0 creates the store. TORCH_NCCL_ASYNC_ERROR_HANDLING is 1;
  * - for a machine of an elastic job: the values of torchrun in such a job, MUSTER_GENERATION (the
  *   attempt), MUSTER_RESTART_COUNT, and MUSTER_PROGRESS_FILE with a report_folder;
  * - for workers only, as in TF-Spawner: WORKER_NUMBER, TOT_WORKERS;

@@ -1,5 +1,7 @@
 #include "supervise/supervision.h"
 
+#include "spec/stop_signal.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -125,19 +127,36 @@ static void on_supervision_signal(int number, void *data)
 		return;
 	} else if (number == SIGINT) {
 		interrupt(supervision);
-	} else if (number == SIGQUIT) {
+	} else if (number == SIGQUIT && !supervision->job->elastic_id) {
 		supervision_request_stop(supervision, STOP_INTERRUPTED, -1);
 		supervision->parts->hurry(supervision->data);
 	} else {
-		supervision_request_stop(supervision,
-					 number == SIGHUP ? STOP_HANGUP : STOP_TERMINATED, -1);
+		supervision_request_stop(supervision, stop_signal_reason(number), -1);
 	}
+}
+
+/* Slurm's --signal, and whatever else a script expects. */
+static void on_user_signal(int number, void *data)
+{
+	struct supervision *supervision = data;
+
+	if (supervision->phase != SUPERVISION_RUNNING)
+		return;
+	if (supervision->request->stops_at[number == SIGUSR2])
+		supervision_request_stop(supervision, stop_signal_reason(number), -1);
+	else
+		supervision->parts->pass_on(number, supervision->data);
 }
 
 void supervision_watch_signals(struct supervision *supervision)
 {
 	end_signals_watch(&supervision->signals, supervision->loop, on_supervision_signal,
 			  supervision);
+	for (size_t i = 0; i < ARRAY_LEN(supervision->user_signals); i++) {
+		loop_watch_free(supervision->user_signals[i]);
+		supervision->user_signals[i] = loop_watch_signal(
+			supervision->loop, i == 0 ? SIGUSR1 : SIGUSR2, on_user_signal, supervision);
+	}
 }
 
 /* Life cycle. */
@@ -210,6 +229,8 @@ void supervision_done(struct supervision *supervision)
 {
 	supervision_end_work(supervision);
 	end_signals_done(&supervision->signals);
+	for (size_t i = 0; i < ARRAY_LEN(supervision->user_signals); i++)
+		loop_watch_free(TAKE(supervision->user_signals[i]));
 	supervision_end_exporter(supervision);
 	reporter_done(&supervision->reporter);
 	store_cleanup(&supervision->store);

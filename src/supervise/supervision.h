@@ -33,6 +33,8 @@ struct supervision_parts {
 	bool (*take_signal)(int number, void *data);
 	/* The job must stop without a grace period: a second interrupt, or SIGQUIT. */
 	void (*hurry)(void *data);
+	/* Passes SIGUSR1 or SIGUSR2 on to the job's processes. */
+	void (*pass_on)(int number, void *data);
 };
 
 /* Zero it to begin, except for the first members. */
@@ -51,6 +53,7 @@ struct supervision {
 	struct reconciler *reconciler; /* NULL: not started, or already ended */
 	struct loop_watch *timer;
 	struct end_signals signals;
+	struct loop_watch *user_signals[2]; /* SIGUSR1, SIGUSR2 */
 	struct reporter reporter;
 	struct exporter *exporter; /* NULL: not requested */
 
@@ -61,7 +64,8 @@ struct supervision {
 
 /* Set-up. */
 
-/* From now on signals stop the job gracefully instead of ending this process. */
+/* From now on signals stop the job gracefully instead of ending this process, or are passed on to
+ * the job. */
 void supervision_watch_signals(struct supervision *supervision);
 /* Without a terminal there is none. `unsaved_output` may be NULL. */
 int supervision_create_console(struct supervision *supervision, const char *log_folder,

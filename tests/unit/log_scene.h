@@ -41,17 +41,35 @@ static inline int log_scene_end(void **state)
 	return 0;
 }
 
-/* The log of worker-INDEX in one attempt. */
-static inline struct log_writer *log_scene_open(struct log_scene *scene, int index, int attempt,
-						int64_t rotate_at)
+static inline struct log_writer *
+log_scene_open_named(struct log_scene *scene, const struct log_name *name, int64_t rotate_at)
 {
 	struct log_writer **place = &scene->writers[scene->n_writers++];
 	struct err err = {0};
 
 	assert(scene->n_writers <= LOG_SCENE_WRITERS);
-	if (log_writer_open(scene->folder, "worker", index, attempt, rotate_at, place, &err) != 0)
+	if (log_writer_open(scene->folder, name, rotate_at, place, &err) != 0)
 		fail_msg("%s", err.text);
 	return *place;
+}
+
+/* The log of worker-INDEX in one attempt. */
+static inline struct log_writer *log_scene_open(struct log_scene *scene, int index, int attempt,
+						int64_t rotate_at)
+{
+	const struct log_name name = {.role = "worker", .index = index, .attempt = attempt};
+
+	return log_scene_open_named(scene, &name, rotate_at);
+}
+
+/* That of its stderr, which is kept apart. */
+static inline struct log_writer *log_scene_open_stderr(struct log_scene *scene, int index,
+						       int attempt)
+{
+	const struct log_name name = {
+		.role = "worker", .index = index, .attempt = attempt, .is_stderr = true};
+
+	return log_scene_open_named(scene, &name, NO_ROTATION);
 }
 
 /* Closes the one that was opened last. */

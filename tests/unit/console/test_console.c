@@ -43,10 +43,13 @@ static int set_up(void **state)
 	assert_non_null(mkdtemp(fixture->folder));
 	assert_int_equal(loop_new(&fixture->loop, NULL), 0);
 	fixture->lines_fd = fixture->chatter_fd = fixture->master_fd = -1;
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(log_writer_open(fixture->folder, "worker", i, 0, NO_ROTATION,
+	for (int i = 0; i < 2; i++) {
+		const struct log_name name = {.role = "worker", .index = i};
+
+		assert_int_equal(log_writer_open(fixture->folder, &name, NO_ROTATION,
 						 &fixture->writers[i], NULL),
 				 0);
+	}
 	*state = fixture;
 	return 0;
 }

@@ -42,7 +42,8 @@ static int begin(void **state)
 	strcpy(world->folder, "/tmp/muster-test-output-XXXXXX");
 	if (!mkdtemp(world->folder) || loop_new(&world->loop, NULL) < 0 ||
 	    pipe2(fds, O_CLOEXEC) < 0 ||
-	    log_writer_open(world->folder, "worker", 0, 0, INT64_MAX, &log, NULL) < 0)
+	    log_writer_open(world->folder, &(struct log_name){.role = "worker"}, INT64_MAX, &log,
+			    NULL) < 0)
 		return -1;
 	world->path = mem_copy_text(log_writer_path(log));
 	world->write_fd = fds[1];

@@ -368,6 +368,33 @@ static void a_pattern_that_is_none_is_explained(void **state)
 	assert_non_null(strstr(err.text, "'a(b' is not a regular expression"));
 }
 
+static void two_streams_merge_and_an_attempt_begins_once(void **state)
+{
+	struct log_scene *scene = *state;
+	struct text text CLEANUP(text_done) = {0};
+	struct log_line line;
+
+	for (int attempt = 1; attempt <= 2; attempt++) {
+		struct log_writer *out = log_scene_open(scene, 0, attempt, NO_ROTATION);
+		struct log_writer *error = log_scene_open_stderr(scene, 0, attempt);
+
+		msec now = NOON + 100 * attempt;
+
+		add(out, "a\nopen ", now);
+		add(error, "b\n", now + 10);
+		add(out, "line\n", now + 20);
+		add(error, "c\n", now + 30);
+		log_scene_close(scene);
+		log_scene_close(scene);
+	}
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	while (log_reader_next(scene->reader, &line))
+		text_addf(&text, "%s%s%.*s", line.is_first ? "(first) " : "",
+			  line.name->is_stderr ? "error:" : "", (int) line.len, line.bytes);
+	assert_string_equal(text_of(&text),
+			    "aerror:bopen lineerror:c(first) aerror:bopen lineerror:c");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +420,7 @@ int main(void)
 		LOG_SCENE_TEST(since_begins_with_the_line_that_was_whole_then),
 		LOG_SCENE_TEST(later_output_is_not_cut_by_the_tail),
 		LOG_SCENE_TEST(a_pattern_that_is_none_is_explained),
+		LOG_SCENE_TEST(two_streams_merge_and_an_attempt_begins_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

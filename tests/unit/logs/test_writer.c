@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const struct log_name first_attempt = {.role = "worker", .attempt = 1};
+
 static struct log_writer *writer_of(const struct log_scene *scene)
 {
 	return scene->writers[0];
@@ -178,7 +180,7 @@ static void folders_are_made_and_a_file_in_the_way_is_named(void **state)
 	struct err err = {0};
 	int fd CLEANUP(file_close) = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
-	assert_int_equal(log_writer_open(file, "worker", 0, 1, NO_ROTATION, &writer, &err), ERR_IO);
+	assert_int_equal(log_writer_open(file, &first_attempt, NO_ROTATION, &writer, &err), ERR_IO);
 	assert_non_null(strstr(err.text, file));
 }
 
@@ -191,7 +193,7 @@ static void a_link_in_the_place_of_a_log_is_not_followed(void **state)
 	struct log_writer *writer = NULL;
 
 	assert_int_equal(symlink(target, link), 0);
-	assert_int_equal(log_writer_open(scene->folder, "worker", 0, 1, NO_ROTATION, &writer, NULL),
+	assert_int_equal(log_writer_open(scene->folder, &first_attempt, NO_ROTATION, &writer, NULL),
 			 ERR_IO);
 	assert_int_equal(access(target, F_OK), -1);
 }
@@ -199,7 +201,7 @@ static void a_link_in_the_place_of_a_log_is_not_followed(void **state)
 static void names_are_read_back_as_they_were_written(void **state)
 {
 	(void) state;
-	const struct log_name name = {"parameter-server", 12, 345};
+	const struct log_name name = {.role = "parameter-server", .index = 12, .attempt = 345};
 	char *path CLEANUP(mem_free_text) = log_name_path("", &name, LOG_FILE_TEXT);
 	struct log_name read;
 
@@ -207,6 +209,8 @@ static void names_are_read_back_as_they_were_written(void **state)
 	assert_true(log_name_read(path + 1, &read));
 	assert_int_equal(log_name_compare(&name, &read), 0);
 	assert_true(log_name_read("worker-0.0.log.1", &read));
+	assert_true(log_name_read("worker-0.0.stderr.log", &read) && read.is_stderr);
+	assert_false(log_name_read("worker-0.0.stderr.index", &read));
 }
 
 static void other_files_are_no_logs(void **state)

@@ -55,6 +55,13 @@ static void a_stop_is_term_and_ctrl_c_int_unless_the_job_says_otherwise(void **s
 	assert_int_equal(stop_signal_of(&job), SIGTERM);
 	job.stop_reason = stop_reason_words[STOP_INTERRUPTED];
 	assert_int_equal(stop_signal_of(&job), SIGINT);
+	job.stop_reason = stop_reason_words[STOP_HANGUP];
+	assert_int_equal(stop_signal_of(&job), SIGTERM);
+	job.elastic_id = "1";
+	assert_int_equal(stop_signal_of(&job), SIGHUP);
+	job.stop_reason = stop_reason_words[stop_signal_reason(SIGUSR2)];
+	assert_int_equal(stop_signal_of(&job), SIGUSR2);
+	assert_int_equal(stop_reason_exit_code(job.stop_reason), 128 + SIGUSR2);
 	job.stop_signal = SIGUSR1;
 	assert_int_equal(stop_signal_of(&job), SIGUSR1);
 }

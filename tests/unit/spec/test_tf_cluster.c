@@ -239,7 +239,6 @@ static void what_torchrun_says_of_a_job_is_said_too(void **state)
 		{"worker", 1, "TORCHELASTIC_MAX_RESTARTS", "-1"},
 		{"worker", 1, "TORCHELASTIC_RUN_ID", "j"},
 		{"worker", 1, "TORCHELASTIC_USE_AGENT_STORE", "False"},
-		{"worker", 1, "TORCHELASTIC_ERROR_FILE", NULL},
 		{"worker", 1, "TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
 		{"ps", 0, "ROLE_RANK", NULL},
 	};
@@ -247,9 +246,6 @@ static void what_torchrun_says_of_a_job_is_said_too(void **state)
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 
 	assert_variables(&addressed, rows, ARRAY_LEN(rows));
-	addressed.cluster.report_folder = "/jobs/1";
-	assert_variable(&addressed, "worker", 1, "TORCHELASTIC_ERROR_FILE",
-			"/jobs/1/worker-1.5.error.json");
 }
 
 static void what_all_have_in_common_can_be_made_once(void **state)

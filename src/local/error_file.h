@@ -1,0 +1,14 @@
+/* The error that a process left in its TORCHELASTIC_ERROR_FILE, as `record` of
+ * torch.distributed.elastic does.
+ *
+ * Source: torch/distributed/elastic/multiprocessing/errors/error_handler.py of PyTorch 2.15. */
+#pragma once
+
+#include "base/mem.h"
+#include "status/printed.h"
+
+#include <stddef.h>
+
+/* Adds its stack, or else its message, as if it were printed last, unless it was. At most `most`
+ * lines stay. A file that is missing, no regular one, or not such JSON adds nothing. */
+void error_file_add(const char *path, size_t most, struct arena *arena, struct printed *printed);
