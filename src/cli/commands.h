@@ -9,4 +9,4 @@ extern const struct command command_run, command_ps, command_status, command_log
 	command_doctor, command_server, command_check, command_probe, command_cp, command_attach,
 	command_fetch, command_tensorboard, command_port_forward, command_exec, command_operator,
 	command_submit, command_stacks, command_orchestrator, command_launch, command_pod_server,
-	command_serve, command_drain;
+	command_serve, command_drain, command_explain;

@@ -30,6 +30,7 @@ static const struct command *const all_commands[] = {
 	&command_logs,
 	&command_attach,
 	&command_stacks,
+	&command_explain,
 	&command_cp,
 	&command_fetch,
 	&command_tensorboard,

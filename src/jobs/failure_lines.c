@@ -194,12 +194,7 @@ static const char *find_exception(const struct failure *failure, const struct pr
 {
 	if (failure->signal == SIGKILL) /* which prints nothing */
 		return NULL;
-	const char *last = exception_find(printed, arena);
-	const char *own = last && exception_blames_peer(last)
-				  ? exception_find_own(printed, arena, NULL)
-				  : NULL;
-
-	return own ? own : last;
+	return exception_find_cause(printed, arena);
 }
 
 /* "worker-1 exited with code 1 … restarting the whole job (restart 1 of 2): ValueError: no" */

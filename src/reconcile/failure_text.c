@@ -3,91 +3,23 @@
 #include "base/line_text.h"
 #include "base/own.h"
 #include "base/shell_word.h"
+#include "status/advice.h"
 #include "status/failure_words.h"
 #include "status/replica_names.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define PORT_IN_USE                                                                                \
-	"another process has the port, perhaps another replica of this job: let the script use a " \
-	"different port in each replica; a script that starts its own processes needs -w 1"
-
-/* Each was seen with TensorFlow 2.21, JAX 0.10 or Python 3.11, and the advice helped. */
-static const struct known_cause {
-	const char *words; /* in one of the last output lines */
-	const char *advice;
-} known_causes[] = {
-	{"distribute.values.PerReplica'>) to a Tensor",
-	 "fit() of Keras 3 does not support MultiWorkerMirroredStrategy; use Keras 2: pip install "
-	 "tf-keras, and muster run --env TF_USE_LEGACY_KERAS=1"},
-	{"Could not start gRPC server",
-	 "the port is in use; if the script sets TF_CONFIG, remove that: muster sets it, and a "
-	 "fixed value gives every process the same identity"},
-	{"Collective ops must be configured at program startup",
-	 "create the tf.distribute strategy before any other TensorFlow code runs"},
-	{"Could not apply FILE based sharding",
-	 "the dataset has fewer files than workers: set its "
-	 "options().experimental_distribute.auto_shard_policy to DATA"},
-	{"There must be at least one ps.",
-	 "ParameterServerStrategy needs a chief and a parameter server: muster run --chief --ps 1"},
-	{"ValueError: Number of processes must be defined.",
-	 "jax.distributed.initialize reads only the coordinator's address from the environment; "
-	 "pass num_processes=int(os.environ['JAX_NUM_PROCESSES']) and "
-	 "process_id=int(os.environ['JAX_PROCESS_ID'])"},
-	{"EOFError: EOF when reading a line", "replicas have no standard input: run with --stdin "
-					      "worker-0 to type into worker-0, or pass "
-					      "values as arguments or with --env"},
-	{"bdb.BdbQuit",
-	 "replicas have no standard input, so a debugger ends at once: run with --stdin worker-0"},
-	{"No module named 'tensorflow'",
-	 "this Python has no TensorFlow: activate the virtual environment that has it ('muster "
-	 "doctor' helps to find it)"},
-	{"No module named ",
-	 "the Python that ran the script does not have this module: activate the virtual "
-	 "environment that has it ('muster doctor' shows which Python is used), or, on a cluster, "
-	 "choose an --image that has it; for a package in the current directory: muster run -m "
-	 "PACKAGE.MODULE"},
-	{": can't open file '",
-	 "a relative path begins in the directory in which muster was started, not in that of the "
-	 "job file or the script"},
-	{"EADDRINUSE", PORT_IN_USE},
-	{"Address already in use", PORT_IN_USE},
-	{"environment variable RANK expected, but not set",
-	 "parameter servers and evaluators have no RANK: PyTorch needs neither --ps nor "
-	 "--evaluator"},
-	{"requires at least one CUDA device",
-	 "this replica sees no GPU; on CPUs: init_process_group(\"gloo\")"},
-	{" expected type 0 and data_type ",
-	 "the workers did not run the same steps: give each the same number of batches, or use "
-	 "repeat() and steps_per_epoch"},
-	{"KeyError: 'evaluator'",
-	 "an evaluator runs the script too, but not MultiWorkerMirroredStrategy: it evaluates the "
-	 "checkpoints of the others (TF_CONFIG says its type)"},
-	{"module 'tensorflow' has no attribute 'estimator'",
-	 "TensorFlow has no Estimator since 2.16: use Keras, or an older version"},
-	{"name 'get_ipython' is not defined",
-	 "the script was a notebook: remove the lines with get_ipython()"},
-};
-
-static const char *advice_for(const char *line)
-{
-	for (size_t i = 0; i < ARRAY_LEN(known_causes); i++)
-		if (strstr(line, known_causes[i].words))
-			return known_causes[i].advice;
-	return NULL;
-}
-
 /* Advice for a cause recognized in the exception or the last lines; NULL: none. */
-static const char *known_cause_advice(const struct failure *failure)
+const char *failure_advice(const struct failure *failure)
 {
 	if (text_equals(failure->reason, "OOMKilled"))
 		return "use smaller batches, fewer workers on one machine, or, on a cluster, more "
 		       "--memory";
-	const char *advice = advice_for(failure->exception ? failure->exception : "");
+	const char *advice = advice_find(failure->exception ? failure->exception : "");
 
 	for (size_t i = failure->n_last_lines; !advice && i-- > 0;)
-		advice = advice_for(failure->last_lines[i]);
+		advice = advice_find(failure->last_lines[i]);
 	return advice;
 }
 
@@ -243,7 +175,7 @@ void failure_describe(const struct status *status, const char *job_words,
 	}
 	add_failure_row(text, "likely cause", failure->cause);
 	add_failure_row(text, "error", failure->exception);
-	add_failure_row(text, "advice", known_cause_advice(failure));
+	add_failure_row(text, "advice", failure_advice(failure));
 	add_failure_time(failure, style->offset, text);
 	if (!style->skips_last_lines)
 		add_failure_rows("last output", "| ", failure->last_lines, failure->n_last_lines,
@@ -253,4 +185,11 @@ void failure_describe(const struct status *status, const char *job_words,
 	add_failure_row(text, "log file", log_of_failure(status));
 	add_all_stacks(failure, job_words, text);
 	add_next(failure, job_words, text);
+}
+
+void failure_explain(const struct failure *failure, struct text *text)
+{
+	add_failure_row(text, "error", failure->exception);
+	add_failure_row(text, "advice", failure_advice(failure));
+	add_failure_rows("last output", "| ", failure->last_lines, failure->n_last_lines, text);
 }

@@ -28,3 +28,9 @@ struct failure_style {
  *       full log      muster logs train --role worker --index 1 --attempt 0 */
 void failure_describe(const struct status *status, const char *job_words,
 		      const struct failure_style *style, struct text *text);
+
+/* What to do about a cause that is recognized in the reason, the exception or the last lines; NULL:
+ * nothing known. */
+const char *failure_advice(const struct failure *failure);
+/* Appends only what the output of a program says: the rows error, advice and last output. */
+void failure_explain(const struct failure *failure, struct text *text);

@@ -22,6 +22,7 @@
 enum strength {
 	NONE,
 	REPORT, /* a program's own message, which another may follow */
+	ABORTED, /* of faulthandler: PyTorch may abort while Python exits after an exception */
 	EXCEPTION, /* of a traceback */
 	FATAL_SIGNAL, /* of faulthandler, which says no more than the signal */
 	FATAL, /* of C++, just before it aborts */
@@ -184,7 +185,7 @@ static enum strength strength_of(const char *line)
 	if (is_fatal_log(line) || text_starts_with(line, WHAT))
 		return FATAL;
 	if (text_starts_with(line, "Fatal Python error: "))
-		return FATAL_SIGNAL;
+		return strstr(line, ": Aborted") ? ABORTED : FATAL_SIGNAL;
 	return names_exception(line) || is_usage_error(line) || is_python_error(line) ? REPORT
 										      : NONE;
 }
@@ -307,4 +308,14 @@ const char *exception_find_own(const struct printed *printed, struct arena *aren
 	struct search search CLEANUP(search_done) = {.ends_with_blame = true};
 
 	return find_exception_line(&search, printed, arena, ret_time);
+}
+
+const char *exception_find_cause(const struct printed *printed, struct arena *arena)
+{
+	const char *last = exception_find(printed, arena);
+	const char *own = last && exception_blames_peer(last)
+				  ? exception_find_own(printed, arena, NULL)
+				  : NULL;
+
+	return own ? own : last;
 }

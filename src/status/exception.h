@@ -24,6 +24,9 @@ const char *exception_find(const struct printed *printed, struct arena *arena);
  * be NULL. */
 const char *exception_find_own(const struct printed *printed, struct arena *arena, msec *ret_time);
 
+/* The first, or the second if the first one blames a peer and there is one before it. */
+const char *exception_find_cause(const struct printed *printed, struct arena *arena);
+
 /* Whether the exception says that another process did not respond or has exited, so that process
  * may know more. Recognizes messages of Gloo, NCCL, torch's stores, JAX's coordination service and
  * gRPC. */

@@ -239,6 +239,12 @@ static void what_aborts_says_more_than_what_was_caught_before(void **state)
 	      "Current thread 0x00007f (most recent call first):",
 	      "  File \"train.py\", line 3 in fit", "  File \"train.py\", line 9 in <module>", "",
 	      "Extension modules: numpy (total: 1)");
+	FOUND("ValueError: no",
+	      "Traceback (most recent call last):", "  File \"train.py\", line 1, in <module>",
+	      "ValueError: no", "terminate called without an active exception",
+	      "Fatal Python error: Aborted", "", "<no Python frame>");
+	FOUND("Fatal Python error: Aborted", "terminate called without an active exception",
+	      "Fatal Python error: Aborted");
 	FOUND("", "Thread 0x00007f (most recent call first):", "  File \"train.py\", line 3 in fit",
 	      "Extension modules: numpy (total: 1)");
 	FOUND("F0000 00:00:1763740931.5 77 tensor.cc:9] Check failed: dtype",
