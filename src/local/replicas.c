@@ -1,11 +1,13 @@
 #include "local/replicas.h"
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "io/log.h"
 #include "io/loop.h"
 #include "io/oom.h"
 #include "io/process.h"
 #include "jobs/process_mark.h"
+#include "status/failure_words.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -73,17 +75,22 @@ struct local_replica *local_replicas_find_process(const struct local_replicas *r
 	return NULL;
 }
 
-/* A SIGKILL that we did not send was the kernel's if its count of OOM kills has increased. */
+/* A failure that we did not cause may be the kernel's work if its count of OOM kills has increased:
+ * a SIGKILL, also if a shell hands it on as 128 + 9, or the end of a process that the replica had
+ * started, as a worker of a data loader. */
 static const char *reason_of_exit(struct local_replicas *replicas,
 				  const struct local_replica *replica,
 				  const struct child_exit *child_exit)
 {
-	if (child_exit->signal != SIGKILL || replica->is_killed)
+	bool is_kill =
+		child_exit->signal == SIGKILL || child_exit->exit_code == EXIT_BY_SIGNAL + SIGKILL;
+
+	if (replica->is_killed || (child_exit->exit_code == 0 && !child_exit->signal))
 		return NULL;
 	if (oom_kill_count() <= replicas->oom_kills)
 		return NULL;
 	replicas->oom_kills++;
-	return "OOMKilled";
+	return is_kill ? "OOMKilled" : FAILURE_PROCESS_OOM_KILLED;
 }
 
 void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)

@@ -13,9 +13,9 @@
 /* Advice for a cause recognized in the exception or the last lines; NULL: none. */
 const char *failure_advice(const struct failure *failure)
 {
-	if (text_equals(failure->reason, "OOMKilled"))
-		return "use smaller batches, fewer workers on one machine, or, on a cluster, more "
-		       "--memory";
+	if (failure->reason && text_ends_with(failure->reason, "OOMKilled"))
+		return "use smaller batches, fewer workers on one machine (also of a DataLoader), "
+		       "or, on a cluster, more --memory";
 	const char *advice = advice_find(failure->exception ? failure->exception : "");
 
 	for (size_t i = failure->n_last_lines; !advice && i-- > 0;)

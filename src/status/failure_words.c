@@ -14,6 +14,8 @@ static const struct word ends[] = {
 	{FAILURE_START_FAILED, "could not be started"},
 	{FAILURE_REFUSED, "was rejected by the cluster"},
 	{"OOMKilled", "ran out of memory and was killed (OOMKilled)"},
+	{FAILURE_PROCESS_OOM_KILLED, "failed after the kernel had killed a process for lack of "
+				     "memory (" FAILURE_PROCESS_OOM_KILLED ")"},
 	/* Of the whole Pod. */
 	{"Evicted", "was evicted by its node"},
 	{"Preempting", "was preempted on its node by a Pod of higher priority"},

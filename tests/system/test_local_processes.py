@@ -236,9 +236,16 @@ def small_group():
     group.rmdir()
 
 
-def test_a_worker_that_the_kernel_killed_for_want_of_memory_is_told_apart(muster, small_group):
-    call = f"echo $$ > {small_group}/cgroup.procs && exec {BINARY} run --name hungry -- sh -c 'exec tail /dev/zero'"
+@pytest.mark.parametrize("words,code,reason", [
+    ("exec tail /dev/zero", 137, "OOMKilled"),
+    ("tail /dev/zero; exit $?", 137, "OOMKilled"),  # a wrapper around the script
+    ("tail /dev/zero || exit 1", 1, "ProcessOOMKilled"),  # a script with a data loader
+    ("tail /dev/zero || exit 0", 0, None),
+])
+def test_a_worker_that_the_kernel_killed_for_want_of_memory_is_told_apart(muster, small_group, words, code, reason):
+    call = f"echo $$ > {small_group}/cgroup.procs && exec {BINARY} run --name hungry -- sh -c '{words}'"
     done = subprocess.run(["sh", "-c", call], env=muster.environment, cwd=muster.folder, timeout=LIMIT, capture_output=True, text=True)
-    assert done.returncode == 137
-    assert "out of memory" in done.stderr
-    assert muster.job("hungry")["status"]["failure"]["reason"] == "OOMKilled"
+    assert done.returncode == code
+    assert ("memory" in done.stderr) == ("  advice        use smaller batches" in done.stderr) == bool(reason)
+    failure = muster.job("hungry")["status"].get("failure")
+    assert (failure["reason"] if failure else None) == reason

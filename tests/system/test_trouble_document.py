@@ -7,7 +7,7 @@ from conftest import ROOT
 PAGE = ROOT / "docs" / "trouble-on-a-cluster.md"
 WORDS = ROOT / "src" / "status" / "failure_words.c"
 ELSEWHERE = {"FAILURE_REFUSED",  # a section of its own
-             "FAILURE_PROCESS_STOPPED", "FAILURE_STILL_RUNS"}  # of processes on this machine
+             "FAILURE_PROCESS_STOPPED", "FAILURE_PROCESS_OOM_KILLED", "FAILURE_STILL_RUNS"}  # of processes on this machine
 
 
 def words_of_the_program():
