@@ -140,6 +140,21 @@ bool process_is_alive(const struct process_identity *identity)
 	return is_that_process(identity->pid, identity->start_time);
 }
 
+bool process_has_loaded(pid_t pid, const char *part)
+{
+	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
+	bool is_found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
+	FILE *maps = fopen(path, "re");
+
+	while (maps && !is_found && fgets(line, sizeof(line), maps))
+		is_found = strstr(line, part) != NULL;
+	if (maps)
+		fclose(maps);
+	return is_found;
+}
+
 /* Whether a mask of the whole process has the signal (proc(5)). */
 static bool has_signal(pid_t pid, const char *mask, int number)
 {

@@ -30,6 +30,8 @@ bool process_is_alive(const struct process_identity *identity);
 /* Whether SIGKILL was sent to it: it executes no more of its code, although it may exist for a
  * while. False for a process that cannot be seen. */
 bool process_is_being_killed(pid_t pid);
+/* Whether a file is mapped into it whose path contains `part`. */
+bool process_has_loaded(pid_t pid, const char *part);
 /* Whether it has a handler for the signal. */
 bool process_catches(pid_t pid, int number);
 

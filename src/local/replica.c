@@ -3,6 +3,7 @@
 #include "base/exit_code.h"
 #include "io/file.h"
 #include "io/log.h"
+#include "io/process.h"
 #include "local/start.h"
 #include "status/failure_words.h"
 
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TENSORFLOW_LIBRARY "/libtensorflow"
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
 					msec now)
@@ -114,6 +117,7 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace, int
 	replica->stop_asked_at = now;
 	replica->kill_at = now + grace;
 	replica->held_signal = signal_number;
+	replica->has_tensorflow = process_has_loaded(replica->pid, TENSORFLOW_LIBRARY);
 }
 
 static void create_stop_file(const struct local_replica *replica)
@@ -229,6 +233,7 @@ void local_replica_observe(const struct local_replica *replica, struct arena *ar
 			msec_max(printed_at(replica->output), printed_at(replica->error_output)),
 		.kill_at = replica->kill_at,
 		.is_killed = replica->is_killed,
+		.has_tensorflow = replica->has_tensorflow,
 		.log = arena_copy_text(arena, replica->log),
 		.gpus = arena_copy_text(arena, replica->gpus),
 	};

@@ -33,6 +33,7 @@ struct local_replica {
 	msec ended_at;
 	msec stop_asked_at;
 	msec kill_at;
+	bool has_tensorflow; /* as in struct observed_replica */
 	int held_signal; /* to be sent when its stacks are kept; 0: none */
 	bool is_asked; /* for its stacks */
 	bool is_killed;

@@ -69,7 +69,7 @@ static const char *describe_late_stop(const struct decision *decision,
 	text_add_duration(&message,
 			  kill_at_of(decision, object) - object->stop_asked_at - PATIENCE);
 	add_stop_now_hint(decision->job, &message);
-	if (signal == SIGTERM)
+	if (signal == SIGTERM && object->has_tensorflow && !decision->job->elastic_id)
 		text_add(&message, ". TensorFlow treats SIGTERM as a preemption notice and keeps "
 				   "training unless the script handles it; `muster run "
 				   "--stop-signal INT` stops one that trains, and `--grace 5s` "

@@ -277,6 +277,25 @@ static void a_process_is_stopped_when_one_of_its_descendants_is(void **state)
 	assert_false(process_is_stopped(pid));
 }
 
+static void ignore_signal(int number)
+{
+	(void) number;
+}
+
+static void what_a_process_catches_and_has_loaded_is_seen(void **state)
+{
+	(void) state;
+	assert_false(process_catches(getpid(), SIGUSR2));
+	signal(SIGUSR2, ignore_signal);
+	assert_true(process_catches(getpid(), SIGUSR2));
+	signal(SIGUSR2, SIG_IGN);
+	assert_false(process_catches(getpid(), SIGUSR2));
+	signal(SIGUSR2, SIG_DFL);
+	assert_true(process_has_loaded(getpid(), "libcmocka"));
+	assert_false(process_has_loaded(getpid(), "libtensorflow"));
+	assert_false(process_has_loaded(0, "lib"));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], WITHOUT_MAIN_THREAD))
@@ -284,6 +303,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_known_again_until_it_ends),
 		cmocka_unit_test(a_process_is_stopped_when_one_of_its_descendants_is),
+		cmocka_unit_test(what_a_process_catches_and_has_loaded_is_seen),
 		cmocka_unit_test(the_same_pid_of_another_start_or_boot_is_another_process),
 		cmocka_unit_test(a_process_that_does_not_exist_is_told),
 		cmocka_unit_test(children_are_found_and_strangers_are_not),

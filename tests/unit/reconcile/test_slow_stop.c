@@ -39,6 +39,19 @@ static void it_is_told_once_after_five_seconds(void **state)
 	assert_string_equal(scene->status.replicas[1].reason, FAILURE_STILL_RUNS);
 }
 
+static void what_tensorflow_does_is_told_where_it_was_loaded(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	assert_int_equal(notes_after(scene, 5000), 1);
+	assert_null(strstr(scene->plan.notes[0].sentence, "TensorFlow"));
+	scene_settle(scene);
+	scene->objects[0].has_tensorflow = scene->objects[1].has_tensorflow = true;
+	scene_decide(scene);
+	assert_non_null(strstr(scene->status.replicas[0].message, "TensorFlow treats SIGTERM"));
+}
+
 static void those_asked_a_moment_later_are_told_of_together(void **state)
 {
 	struct scene *scene = *state;
@@ -95,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(it_is_told_once_after_five_seconds),
+		SCENE_TEST(what_tensorflow_does_is_told_where_it_was_loaded),
 		SCENE_TEST(those_asked_a_moment_later_are_told_of_together),
 		SCENE_TEST(what_was_told_is_not_told_again_when_others_end_later),
 		SCENE_TEST(what_is_killed_that_soon_is_not_told_of),
