@@ -77,6 +77,12 @@ static bool *read_filter(const struct options *options, int n_processes, struct 
 	return is_in;
 }
 
+/* Without a log directory there is nothing to redirect to: torchrun then prints all, unmarked. */
+static bool has_no_files(const struct launch_output *output)
+{
+	return output->folder && text_equals(output->folder, NO_FILES);
+}
+
 /* A teed stream is redirected as well; one that is neither goes to our own, and into no file of a
  * log directory. */
 static void read_rules(const struct options *options, int n_processes, struct launch_output *output,
@@ -92,6 +98,10 @@ static void read_rules(const struct options *options, int n_processes, struct la
 	for (int i = 0; i < n_processes; i++) {
 		int shown = (STREAM_BOTH & ~redirects[i]) | tee[i];
 
+		if (has_no_files(output)) {
+			shown = STREAM_BOTH;
+			tee[i] = redirects[i] = 0;
+		}
 		output->rules[i] = (struct stream_rule){
 			.shown = !filter || filter[i] ? shown : 0,
 			.marked = tee[i],
@@ -156,7 +166,7 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 {
 	if (!output->folder)
 		return 0;
-	if (text_equals(output->folder, NO_FILES)) {
+	if (has_no_files(output)) {
 		output->pattern = mem_copy_text(NO_FILES);
 		return 0;
 	}

@@ -508,3 +508,14 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	*ret_backend = &local->backend;
 	return 0;
 }
+
+int backend_local_export_error(struct backend *backend, const struct failure *failure,
+			       const char *to, struct err *err)
+{
+	const struct local *local = local_backend_of(backend);
+	int exit_code = failure->signal ? -failure->signal : failure->exit_code;
+	char *file CLEANUP(mem_free_text) =
+		error_file_of(local, failure->role, failure->index, failure->attempt);
+
+	return error_file_export(file, exit_code, to, err);
+}

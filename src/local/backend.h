@@ -9,6 +9,7 @@
 #include "spec/gpus.h"
 #include "spec/job.h"
 #include "spec/tf_cluster.h"
+#include "status/status.h"
 #include "store/claims.h"
 
 #include <sys/resource.h>
@@ -60,3 +61,6 @@ int backend_local_check(const struct job *job, const struct gpus *gpus,
 
 /* Kills every descendant of this process immediately, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);
+/* The error of a failed replica becomes that of this launcher: error_file_export. */
+int backend_local_export_error(struct backend *backend, const struct failure *failure,
+			       const char *to, struct err *err) MUST_USE;

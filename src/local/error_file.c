@@ -92,3 +92,18 @@ void error_file_add(const char *path, size_t most, struct arena *arena, struct p
 		printed->lines[printed->count++] = lines[i];
 	}
 }
+
+int error_file_export(const char *path, int exit_code, const char *to, struct err *err)
+{
+	msec time;
+	struct json *document CLEANUP(json_cleanup) = read_error(path, &time);
+	struct json *message = json_get(document, "message");
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!message)
+		return 0;
+	if (json_is(message, JSON_OBJECT))
+		json_set(message, "errorCode", json_new_integer(exit_code));
+	json_add_compact(&text, document);
+	return file_replace(to, text_of(&text), text.len, err);
+}

@@ -74,6 +74,20 @@ static void on_first_start(struct local_supervision *supervision)
 		reporter_print_message(&base->reporter, err.text);
 }
 
+/* For a launcher of torch.distributed.elastic that started us, or a program that reads as one. */
+static void export_error(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	const struct failure *failure = base->reporter.status.failure;
+	const char *file = getenv("TORCHELASTIC_ERROR_FILE");
+	struct err err;
+
+	if (file && *file && failure && failure->role && !failure->machine &&
+	    base->reporter.status.exit_code > 0 &&
+	    backend_local_export_error(supervision->processes, failure, file, &err) < 0)
+		reporter_print_message(&base->reporter, err.text);
+}
+
 /* The job has finished, and so has our work for it: removes its supervisor from the record. */
 static void finish_local_supervision(struct local_supervision *supervision)
 {
@@ -82,6 +96,7 @@ static void finish_local_supervision(struct local_supervision *supervision)
 	struct err err = {0};
 
 	on_first_start(supervision);
+	export_error(supervision);
 	state_folder_give_back(supervision->folder);
 	supervision_end_exporter(base); /* a command that waits for the end finds it closed */
 	/* Once the record says so, the job may be resumed, and its directory is no longer ours. All

@@ -1,6 +1,7 @@
 """torchrun's options for the output of processes: --log-dir, --redirects, --tee, --log-line-prefix-template and
 --local-ranks-filter; and muster's own for the two streams."""
 
+import json
 import socket
 import tempfile
 
@@ -56,6 +57,7 @@ def files(folder):
     (("--tee", 1), marked("out", 0, 1), named("err", 0, 1)),
     (("--tee", "3", "--role", "trainer", "--local-ranks-filter", "0"), ["[trainer0]:out 0"], ["[trainer0]:err 0"]),
     (("--log-dir", "/dev/null"), named("out", 0, 1), named("err", 0, 1)),
+    (("--log-dir", "/dev/null", "-t", "3", "-r", "1"), named("out", 0, 1), named("err", 0, 1)),
     (("--local-ranks-filter", "1,7"), named("out", 1), named("err", 1)),
     (("--local_ranks_filter", "0", "--redirects", "0:3"), [], []),
     (("--log-line-prefix-template", "<${rank}/$local_rank of $$ ${other} ${hostname}>", "-t1"),
@@ -160,6 +162,16 @@ def test_what_a_script_left_in_its_error_file_is_its_error(muster, options):
     assert 'File "train.py", line 3, in main' in done.stderr
     if options:
         assert [*files(muster.folder / "here")] == ["attempt_0/1/error.json"]
+
+
+def test_the_error_is_handed_on_to_who_started_the_launcher(muster):
+    (muster.folder / "train.py").write_text(RECORD)
+    launch(muster, command=("train.py",), env={"TORCHELASTIC_ERROR_FILE": "above.json"}, code=1)
+    message = json.loads((muster.folder / "above.json").read_text())["message"]
+    assert (message["message"], message["errorCode"]) == ("ValueError: no such digit", 7)
+    assert message["extraInfo"]["timestamp"] == "1700000000"
+    launch(muster, env={"TORCHELASTIC_ERROR_FILE": "other.json"}, code=0)
+    assert not (muster.folder / "other.json").exists()
 
 
 @pytest.mark.parametrize("words", [
