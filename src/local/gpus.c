@@ -53,7 +53,12 @@ int local_gpus_assign(struct local_gpus *gpus, const struct job *job, const char
 		return 0;
 	while (rc == ERR_CONFLICT)
 		rc = try_to_deal(gpus, job, is_new, told, err);
-	return rc;
+	if (rc != ERR_LIMIT || !job->elastic_id)
+		return rc;
+	if (!gpus->has_told_shortage)
+		text_add(told, err->text);
+	gpus->has_told_shortage = true;
+	return 0;
 }
 
 int local_gpus_release(struct local_gpus *gpus, const char *uid, const char *role, int index,

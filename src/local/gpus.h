@@ -13,12 +13,14 @@ struct local_gpus {
 	struct claims *claims; /* borrowed */
 	struct arena *arena; /* of the assignment; NULL: nothing was assigned */
 	struct gpu_assignment deal;
+	bool has_told_shortage;
 };
 
 /* Makes sure that the replica has its GPUs. Claims them for all replicas of the job that have none,
  * all or nothing; a replica keeps its GPUs, over restarts too. A job that restarts as a whole in
  * another size (job_resizes_whole) is assigned again, so that each replica gets an equal share.
- * Messages are added to `told`. ERR_LIMIT: other jobs hold too many. */
+ * Messages are added to `told`. ERR_LIMIT: other jobs hold too many; an elastic job sees all of
+ * them then, without a claim, and a message says who holds them. */
 int local_gpus_assign(struct local_gpus *gpus, const struct job *job, const char *role, int index,
 		      struct text *told, struct err *err) MUST_USE;
 /* Releases the replica's GPUs in the store. */

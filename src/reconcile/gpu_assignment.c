@@ -158,9 +158,17 @@ static void deal_to_role(const struct role *role, const struct gpus *gpus, gpu_s
 	}
 }
 
-static int refuse_shortage(const struct gpus *gpus, size_t n_asked, size_t n_free,
-			   const char *holders, struct err *err)
+/* An elastic job runs all the same, as under torchrun: its error is a warning. */
+static int refuse_shortage(const struct job *job, const struct gpus *gpus, size_t n_asked,
+			   size_t n_free, const char *holders, struct err *err)
 {
+	if (job->elastic_id)
+		return err_set(err, ERR_LIMIT,
+			       "the processes see all %zu GPU%s, but %zu %s in use%s%s%s; to "
+			       "choose others: CUDA_VISIBLE_DEVICES",
+			       gpus->count, plural(gpus->count), gpus->count - n_free,
+			       gpus->count - n_free == 1 ? "is" : "are", *holders ? " (" : "",
+			       holders, *holders ? ")" : "");
 	return err_set(err, ERR_LIMIT,
 		       "the job requests %zu GPU%s, but %zu of %zu %s free%s%s%s; wait for a job "
 		       "to end (muster wait JOB), or run without them (--gpu none)",
@@ -176,9 +184,9 @@ int gpu_assignment_create(const struct job *job, const struct gpus *gpus, gpu_se
 	size_t n_replicas = (size_t) job_replica_count(job);
 
 	if (asks_for_all(job) && (free | gpu_assignment_all(last)) != gpus_all(gpus))
-		return refuse_shortage(gpus, gpus->count, n_free, holders, err);
+		return refuse_shortage(job, gpus, gpus->count, n_free, holders, err);
 	if (n_asked > n_free)
-		return refuse_shortage(gpus, n_asked, n_free, holders, err);
+		return refuse_shortage(job, gpus, n_asked, n_free, holders, err);
 	*ret_deal = (struct gpu_assignment){
 		.hands = arena_take_array(arena, n_replicas, sizeof(*ret_deal->hands)),
 		.share = last ? last->share : find_share(job, gpus, n_free - n_asked),

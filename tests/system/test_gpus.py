@@ -338,3 +338,18 @@ def test_gpus_of_a_job_that_is_gone_are_free_again(machine):
     assert "job 'of-nobody' holds 0" in muster("doctor").stdout
     done = muster("run", "--name", "second", "-w", 2, "--gpu", 1, "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "GPU-0", "worker-1": "GPU-1"}
+
+
+def test_launch_beside_a_job_that_holds_gpus_says_who_uses_them(machine):
+    """As under torchrun it runs: several agents on one machine are how people try it."""
+    muster = machine(4)
+    muster("run", "-d", "--name", "holder", "-w", 2, "--gpu", 1, "--", "sleep", 300, code=0)
+    done = muster("launch", "--standalone", "--nproc-per-node", 2, "--no-python", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "unset", "worker-1": "unset"}
+    assert done.stderr.count("GPU") == 1
+    assert ("muster: the processes see all 4 GPUs, but 2 are in use (job 'holder' holds 0,1); to choose others: "
+            "CUDA_VISIBLE_DEVICES\n") in done.stderr
+    muster.environment["CUDA_VISIBLE_DEVICES"] = "2,3"
+    done = muster("launch", "--standalone", "--nproc-per-node", 2, "--no-python", "sh", "-c", SHOW, code=0)
+    assert "in use" not in done.stderr
+    muster("stop", "holder", code=0)
