@@ -58,6 +58,10 @@ static bool is_place_known(const struct options *options)
 	else if (is_on_cluster && option_flag(options, "separate-stderr"))
 		output_print_message("--separate-stderr: not available with --on kubernetes, which "
 				     "keeps both streams of a container together");
+	else if (is_on_cluster && option_text(options, "visible-gpus"))
+		output_print_message(
+			"--visible-gpus: not available with --on kubernetes, where each "
+			"Pod has its own GPUs");
 	else if (text_equals(option_text(options, "via"), "operator") &&
 		 option_flag(options, "detach") && option_text(options, "output-dir"))
 		output_print_message(
@@ -214,6 +218,7 @@ static int run_run(const struct options *options)
 	bool is_printed = option_flag(options, "dry-run") && !is_server_asked(options);
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_on_cluster,
+		.is_for_this_machine = !is_on_cluster,
 		.hides_variables = is_on_cluster && !is_printed,
 		.pack_folder = cluster_support ? cluster_support->pack_folder : NULL,
 	};
@@ -275,6 +280,12 @@ static const struct option_row rows_of_run[] = {
 	 .words = "client|server",
 	 .one_line = "print the TFJob and what would start, but start nothing; server: let the "
 		     "cluster validate every object"},
+	{.name = "visible-gpus",
+	 .group = OPTIONS_OF_PROCESSES,
+	 .kind = OPTION_WORD,
+	 .words = "replica|job",
+	 .one_line = "each process sees its own GPUs, or all of the job's (default: job if the "
+		     "script imports torch)"},
 	{.name = "metrics-listen",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_TEXT,

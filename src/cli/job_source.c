@@ -247,6 +247,19 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
+/* As the option says, else as the framework of the script needs it. */
+static void set_visible_gpus(const struct options *options, const char *const *command,
+			     struct json *root)
+{
+	const char *word = option_text(options, "visible-gpus");
+
+	if (!word && program_is_for_torch(command))
+		word = JOB_VISIBLE_GPUS_OF_JOB;
+	if (word)
+		json_set_string(json_object_at(json_object_at(root, "metadata"), "annotations"),
+				JOB_ANNOTATION_VISIBLE_GPUS, word);
+}
+
 /* Makes the document of the options and reads it as any other. */
 static bool read_command(const struct options *options, struct pod_options *pods,
 			 const struct job_build *build, struct job_source *source,
@@ -255,6 +268,8 @@ static bool read_command(const struct options *options, struct pod_options *pods
 	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
 
 	set_network(options, root);
+	if (source->is_for_this_machine)
+		set_visible_gpus(options, build->command, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(options, pods, source, root, faults);
 	fetch_options_add(options, root, &source->fetch_places, faults);

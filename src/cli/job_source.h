@@ -19,6 +19,7 @@
 /* The job of a command line. The caller sets the cluster fields, and zeroes the rest to begin. */
 struct job_source {
 	bool is_for_kubernetes; /* its script goes into Pods, which have an image */
+	bool is_for_this_machine; /* its processes see GPUs, by --visible-gpus */
 	bool hides_variables; /* variables of the command line go to a Secret, not into the
 				 document */
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program without it */

@@ -5,11 +5,15 @@
 #include "command/output.h"
 #include "io/file.h"
 #include "io/search_path.h"
+#include "spec/script_imports.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define LONGEST_SCRIPT ((size_t) 4 * 1024 * 1024)
 
 /* As child_start searches: a name with a slash is a path. */
 static bool is_in_path(const char *name)
@@ -170,4 +174,39 @@ int program_find_module(const char *const *arguments, size_t n_arguments, const 
 	if (rc == 0)
 		*ret_command = prepend_interpreter(*ret_interpreter, true, arguments, n_arguments);
 	return rc;
+}
+
+/* The file of `python -m MODULE` in this directory; caller frees. */
+static char *module_file(const char *module)
+{
+	struct text path = {0};
+
+	for (; *module; module++)
+		text_add_char(&path, *module == '.' ? '/' : *module);
+	char *file = mem_format("%s.py", text_of(&path));
+
+	if (access(file, R_OK) != 0) {
+		mem_free_text(&file);
+		file = mem_format("%s/__main__.py", text_of(&path));
+	}
+	text_done(&path);
+	return file;
+}
+
+bool program_is_for_torch(const char *const *command)
+{
+	char *file CLEANUP(mem_free_text) = NULL, *text CLEANUP(mem_free_text) = NULL;
+	struct stat status;
+	size_t len;
+
+	for (size_t i = 0; command && command[i] && !file; i++) {
+		if (text_ends_with(command[i], ".py"))
+			file = mem_copy_text(command[i]);
+		else if (i > 0 && text_equals(command[i], "-m") && command[i + 1])
+			file = module_file(command[i + 1]);
+	}
+	/* A FIFO would be emptied. */
+	return file && stat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	       file_read_whole(file, LONGEST_SCRIPT, &text, &len, NULL) == 0 &&
+	       script_is_for_torch(text);
 }

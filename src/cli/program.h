@@ -22,3 +22,7 @@ int program_refuse_nothing(struct err *err);
 /* The same for a Python module and its arguments: -m MODULE. */
 int program_find_module(const char *const *arguments, size_t n_arguments, const char ***ret_command,
 			char **ret_interpreter, struct err *err) MUST_USE;
+
+/* Whether the command runs a Python script or module, found from here, that is for PyTorch
+ * (spec/script_imports.h). */
+bool program_is_for_torch(const char *const *command);

@@ -215,7 +215,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	struct tf_cluster cluster = local_ports_cluster(&local->ports, job, arena);
 	const struct local_machine machine = {
 		.visible_gpus =
-			local_gpus_visible(&local->gpus, action->role, action->index, arena),
+			local_gpus_visible(&local->gpus, job, action->role, action->index, arena),
 		.stacks_hook = local->stacks.hook,
 		.error_file = error_file,
 		.cores = local->cores,
@@ -227,7 +227,9 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 	warn_if_port_is_taken(local, action);
 	cluster.report_folder = folder;
-	cluster.has_own_machines = gpu_assignment_is_disjoint(&local->gpus.deal);
+	/* A process sees one MIG device at most, whatever its LOCAL_RANK. */
+	cluster.has_own_machines = local->gpus.gpus && gpus_have_mig(local->gpus.gpus) &&
+				   gpu_assignment_is_disjoint(&local->gpus.deal);
 	if (local->settings.join_world)
 		local->settings.join_world(&cluster, arena, local->settings.world_data);
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,

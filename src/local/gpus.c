@@ -92,15 +92,39 @@ static const struct gpu_share *find_assigned_gpus(const struct local_gpus *gpus,
 	return hand && !hand->is_own ? hand : NULL;
 }
 
-const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, int index,
-			       struct arena *arena)
+/* The first GPU of each replica comes first: LOCAL_RANK is its place. */
+static void add_common_ids(const struct local_gpus *gpus, struct text *text)
+{
+	const struct gpu_assignment *deal = &gpus->deal;
+	gpu_set rest = gpu_assignment_all(deal);
+
+	for (size_t i = 0; i < deal->count; i++) {
+		gpu_set first = deal->hands[i].set & -deal->hands[i].set & rest;
+
+		if (first)
+			text_add(text, text->len ? "," : "");
+		if (first)
+			gpus_add_ids(gpus->gpus, first, text);
+		rest &= ~first;
+	}
+	if (rest)
+		text_add(text, ",");
+	if (rest)
+		gpus_add_ids(gpus->gpus, rest, text);
+}
+
+const char *local_gpus_visible(const struct local_gpus *gpus, const struct job *job,
+			       const char *role, int index, struct arena *arena)
 {
 	const struct gpu_share *hand = find_assigned_gpus(gpus, role, index);
 	struct text text CLEANUP(text_done) = {0};
 
 	if (!hand)
 		return NULL;
-	gpus_add_ids(gpus->gpus, hand->set, &text);
+	if (job->has_common_gpus && hand->set && !gpus_have_mig(gpus->gpus))
+		add_common_ids(gpus, &text);
+	else
+		gpus_add_ids(gpus->gpus, hand->set, &text);
 	return arena_copy_text(arena, text_of(&text));
 }
 

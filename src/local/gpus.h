@@ -29,7 +29,7 @@ int local_gpus_release(struct local_gpus *gpus, const char *uid, const char *rol
 void local_gpus_done(struct local_gpus *gpus);
 
 /* CUDA_VISIBLE_DEVICES of the replica; NULL if nothing is assigned to it. Lives in the arena. */
-const char *local_gpus_visible(const struct local_gpus *gpus, const char *role, int index,
-			       struct arena *arena);
+const char *local_gpus_visible(const struct local_gpus *gpus, const struct job *job,
+			       const char *role, int index, struct arena *arena);
 /* The names for messages: "0,1", "none"; NULL if nothing is assigned to it. Caller frees. */
 char *local_gpus_names(const struct local_gpus *gpus, const char *role, int index) MUST_USE;

@@ -284,5 +284,9 @@ void gpu_assignment_describe(const struct job *job, const struct gpus *gpus,
 		describe_shortage(job, gpus, free, holders, text);
 	else
 		describe_hands(job, gpus, deal, text);
+	if (job->has_common_gpus && gpus_count(gpu_assignment_all(deal)) > 1 &&
+	    !gpus_have_mig(gpus))
+		text_add(text, "; each sees all of these and chooses by LOCAL_RANK "
+			       "(--visible-gpus replica: only its own)");
 	describe_own(job, text);
 }

@@ -122,6 +122,7 @@ struct job {
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* on this machine; annotation muster/private-network */
+	bool has_common_gpus; /* annotation muster/visible-gpus */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	int services; /* annotation muster/services: of enum job_services */
 	int pod_server_port; /* annotation muster/pod-server; 0: its Pods start the training by
@@ -151,6 +152,10 @@ struct job {
  * cluster has a NetworkPolicy that admits only its own Pods ("job"). */
 #define JOB_ANNOTATION_NETWORK_POLICY "muster/network-policy"
 #define JOB_NETWORK_POLICY_NONE "none"
+/* What its processes see of the GPUs that the job gets on this machine: "replica", each its own, or
+ * "job", all of them, to choose among by LOCAL_RANK. */
+#define JOB_ANNOTATION_VISIBLE_GPUS "muster/visible-gpus"
+#define JOB_VISIBLE_GPUS_OF_JOB "job"
 
 /* Annotation of a TFJob object, with one of the words of enum job_services: its kind of Services,
  * if it differs from the operator's setting. */

@@ -197,6 +197,15 @@ static void read_networks(struct field_reader *reader, const struct field *annot
 		field_word(reader, &policy, policy_words, ARRAY_LEN(policy_words), 1, 1);
 }
 
+static void read_visible_gpus(struct field_reader *reader, const struct field *annotations,
+			      struct job *job)
+{
+	static const char *const words[] = {"replica", JOB_VISIBLE_GPUS_OF_JOB};
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_VISIBLE_GPUS);
+
+	job->has_common_gpus = field_word(reader, &field, words, ARRAY_LEN(words), 0, 0);
+}
+
 static void read_services(struct field_reader *reader, const struct field *annotations,
 			  struct job *job)
 {
@@ -230,6 +239,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
 	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
 	read_networks(reader, &annotations, job);
+	read_visible_gpus(reader, &annotations, job);
 	read_services(reader, &annotations, job);
 	read_pod_server(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);

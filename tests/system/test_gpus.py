@@ -78,12 +78,48 @@ def test_replicas_that_train_share_the_gpus_in_order_and_a_ps_gets_none(machine,
     assert "GPUS" in table and " 2,3 " in table
 
 
-def test_where_each_has_its_own_gpus_its_local_rank_is_0(machine):
+def test_local_rank_counts_the_processes_of_the_machine(machine):
     muster = machine(2)
     done = muster("run", "-w", 2, "--", "sh", "-c", SHOW, code=0)
-    assert "worker-1 sees [GPU-1], local rank [0]" in done.stdout
+    assert "worker-1 sees [GPU-1], local rank [1]" in done.stdout
     done = muster("run", "-w", 2, "--gpu", "all", "--", "sh", "-c", SHOW, code=0)
     assert "worker-1 sees [GPU-0,GPU-1], local rank [1]" in done.stdout
+
+
+SCRIPT = """{0}
+import os
+print("%s-%s sees [%s], local rank [%s]" % tuple(os.environ[name] for name in (
+    "MUSTER_ROLE", "MUSTER_INDEX", "CUDA_VISIBLE_DEVICES", "LOCAL_RANK")))
+"""
+TOLD = "; each sees all of these and chooses by LOCAL_RANK (--visible-gpus replica: only its own)"
+
+
+@pytest.mark.parametrize("imports,options,has_all", [
+    ("try:\n    import numpy as np, torch.nn as nn\nexcept ImportError: pass", (), True),
+    ("try:\n    from accelerate import Accelerator\nexcept ImportError: pass", (), True),
+    ("try:\n    import torch\n    import tensorflow\nexcept ImportError: pass", (), False),
+    ("# import torch", (), False),
+    ("", ("--visible-gpus", "job"), True),
+    ("try:\n    import torch\nexcept ImportError: pass", ("--visible-gpus", "replica"), False),
+])
+def test_processes_of_pytorch_see_the_gpus_of_the_job(machine, imports, options, has_all):
+    muster = machine(4)
+    (muster.folder / "train.py").write_text(SCRIPT.format(imports))
+    for command in (("train.py",), ("-m", "train")):
+        done = muster("run", "-w", 2, *options, *command, code=0)
+        # The first of each comes first: cuda:LOCAL_RANK is its own.
+        assert seen(done) == ({"worker-0": "GPU-0,GPU-2,GPU-1,GPU-3", "worker-1": "GPU-0,GPU-2,GPU-1,GPU-3"} if has_all else
+                              {"worker-0": "GPU-0,GPU-1", "worker-1": "GPU-2,GPU-3"})
+        assert ("GPUs: worker-0 0,1; worker-1 2,3" + (TOLD if has_all else "")) in said(done)
+        assert "local rank [1]" in done.stdout
+
+
+def test_two_jobs_of_pytorch_have_different_gpus(machine, tmp_path):
+    muster = machine(4)
+    (muster.folder / "train.py").write_text(SCRIPT.format("import sys; sys.modules['torch'] = sys\nimport torch"))
+    muster("run", "-d", "--name", "holder", "-w", 2, "--gpu", 1, "--", "sleep", 300, code=0)
+    assert seen(muster("run", "-w", 2, "--gpu", 1, "train.py", code=0)) == {"worker-0": "GPU-2,GPU-3", "worker-1": "GPU-2,GPU-3"}
+    muster("stop", "holder", code=0)
 
 
 def test_without_gpus_nothing_changes_and_nothing_is_said(machine):
@@ -246,7 +282,7 @@ def test_a_restart_gives_the_same_again(machine, tmp_path):
     script = f'{SHOW}; mkdir {tmp_path}/$MUSTER_INDEX && exit 1; exit 0'
     done = muster("run", "-w", 2, "--ps", 1, "--max-restarts", 5, "--gpu", 1, "--", "sh", "-c", script, code=0)
     lines = [line.split(" | ")[1] for line in done.stdout.splitlines() if "worker-1 sees" in line]
-    assert len(lines) >= 2 and set(lines) == {"worker-1 sees [GPU-1], local rank [0]"}
+    assert len(lines) >= 2 and set(lines) == {"worker-1 sees [GPU-1], local rank [1]"}
 
 
 def supervisor_of(muster, name):
