@@ -79,7 +79,7 @@ void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 		.processes = geteuid() ? limit_of(processes.rlim_cur) : DOCTOR_UNKNOWN,
 		.threads_in_use = count_threads(),
 		.group_processes_left = control_group_read(CONTROL_GROUP_PROCESSES),
-		.cores = cores_usable(),
+		.cores = cores_real(),
 		.address_space = limit_of(addresses.rlim_cur),
 		.memory_available = read_available_memory(),
 		.group_memory_left = control_group_read(CONTROL_GROUP_MEMORY),

@@ -505,7 +505,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local_stacks_init(&local->stacks, &local->replicas, settings->state_folder, settings->loop);
 	local->stacks.on_kept = on_stacks_collected;
 	local->stacks.data = local;
-	local->cores = cores_usable();
+	local->cores = cores_real();
 	local_replicas_init(&local->replicas);
 	*ret_backend = &local->backend;
 	return 0;

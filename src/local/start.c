@@ -78,7 +78,7 @@ static void limit_threads(const struct tf_cluster *cluster, const struct role *r
 					 job_replica_count(cluster->job));
 	char *value CLEANUP(mem_free_text) = mem_format("%d", threads);
 
-	if (cores <= 0 || getenv(THREADS_VARIABLE))
+	if (cores <= 0 || threads == 0 || getenv(THREADS_VARIABLE))
 		return;
 	environment_set(declared, THREADS_VARIABLE, value);
 	log_info("%s-%d: " THREADS_VARIABLE "=%d unless the job sets it (%g usable cores)",

@@ -9,5 +9,6 @@
 #define THREADS_MAX 1024 /* whatever a file requests */
 
 /* From 1 to THREADS_MAX: the replica's own `processors`, or if that is 0, its equal share of the
- * usable `cores`. */
+ * usable `cores`. 0, no limit: it is the only replica, so its libraries choose, as under torchrun.
+ */
 int threads_of_replica(double processors, double cores, int n_replicas);

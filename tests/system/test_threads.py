@@ -1,12 +1,21 @@
 """How many threads each replica computes with: OMP_NUM_THREADS, from cores, flags and files."""
 
 import os
+import pathlib
 
 import pytest
 
 pytestmark = pytest.mark.sanitize
 
-N_CORES = len(os.sched_getaffinity(0))
+
+
+def core_of(cpu):
+    topology = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    return topology.read_text() if topology.exists() else cpu
+
+
+CORES = {core_of(cpu): cpu for cpu in os.sched_getaffinity(0)}  # one of its CPUs for each core
+N_CORES = len(CORES)
 SHOW = ["--", "sh", "-c", "echo threads ${OMP_NUM_THREADS-none}"]
 JOB = """\
 apiVersion: kubeflow.org/v1
@@ -37,14 +46,19 @@ def threads(muster):
     return run
 
 
-@pytest.mark.parametrize("workers", [1, 2, N_CORES + 1])
+@pytest.mark.parametrize("workers", [2, N_CORES + 1])
 def test_replicas_share_the_cores(threads, workers):
     assert threads("-w", workers, *SHOW) == {str(max(1, N_CORES // workers))}
 
 
+def test_a_single_replica_has_no_limit(threads):
+    assert threads("-w", 1, *SHOW) == {"none"}
+    assert threads("-w", 1, "--cpu", 3, *SHOW) == {"3"}
+
+
 def test_affinity_leaves_fewer_cores(threads):
     one = {min(os.sched_getaffinity(0))}
-    assert threads("-w", 1, *SHOW, preexec_fn=lambda: os.sched_setaffinity(0, one)) == {"1"}
+    assert threads("-w", 2, *SHOW, preexec_fn=lambda: os.sched_setaffinity(0, one)) == {"1"}
 
 
 def test_a_flag_says_how_many(threads):

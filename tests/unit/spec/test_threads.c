@@ -6,12 +6,19 @@
 static void cores_are_divided_among_replicas(void **state)
 {
 	(void) state;
-	assert_int_equal(threads_of_replica(0, 8, 1), 8);
 	assert_int_equal(threads_of_replica(0, 8, 3), 2);
 	assert_int_equal(threads_of_replica(0, 2, 4), 1);
-	assert_int_equal(threads_of_replica(0, 1.5, 1), 1);
-	assert_int_equal(threads_of_replica(0, 3.5, 1), 3);
-	assert_int_equal(threads_of_replica(0, 0, 0), 1);
+	assert_int_equal(threads_of_replica(0, 1.5, 2), 1);
+	assert_int_equal(threads_of_replica(0, 7.5, 2), 3);
+	assert_int_equal(threads_of_replica(0, 0, 2), 1);
+}
+
+static void a_single_replica_has_no_limit(void **state)
+{
+	(void) state;
+	assert_int_equal(threads_of_replica(0, 8, 1), 0);
+	assert_int_equal(threads_of_replica(0, 8, 0), 0);
+	assert_int_equal(threads_of_replica(3, 8, 1), 3);
 }
 
 static void what_a_replica_asks_for_is_its_own(void **state)
@@ -26,6 +33,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cores_are_divided_among_replicas),
+		cmocka_unit_test(a_single_replica_has_no_limit),
 		cmocka_unit_test(what_a_replica_asks_for_is_its_own),
 	};
 
