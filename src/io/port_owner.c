@@ -3,13 +3,16 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/network_address.h"
+#include "io/process.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,6 +90,7 @@ struct listener {
 	struct in6_addr address;
 	unsigned port;
 	uid_t owner;
+	uint64_t inode; /* of its socket */
 	enum fit fit;
 };
 
@@ -110,15 +114,15 @@ static bool read_address(const char *digits, struct in6_addr *ret_address)
 	return true;
 }
 
-/* "sl local_address rem_address st tx_queue:rx_queue tr:when retrnsmt uid …"; false also for a
- * socket that does not listen. */
+/* "sl local_address rem_address st tx_queue:rx_queue tr:when retrnsmt uid timeout inode …"; false
+ * also for a socket that does not listen. */
 static bool read_listener(const char *line, struct listener *ret_listener)
 {
 	char digits[ADDRESS_DIGITS + 1];
 	unsigned state, owner;
 
-	if (sscanf(line, " %*d: %32[0-9A-F]:%x %*s %x %*s %*s %*s %u", digits, &ret_listener->port,
-		   &state, &owner) != 4)
+	if (sscanf(line, " %*d: %32[0-9A-F]:%x %*s %x %*s %*s %*s %u %*s %" SCNu64, digits,
+		   &ret_listener->port, &state, &owner, &ret_listener->inode) != 5)
 		return false;
 	ret_listener->owner = owner;
 	return state == TCP_LISTEN && read_address(digits, &ret_listener->address);
@@ -130,6 +134,8 @@ static enum fit fit_of(const struct listener *listener, const struct listener *w
 
 	if (listener->port != wanted->port)
 		return FIT_NONE;
+	if (IN6_IS_ADDR_UNSPECIFIED(&wanted->address)) /* on any address */
+		return FIT_ALL_ADDRESSES;
 	if (IN6_ARE_ADDR_EQUAL(&listener->address, &wanted->address))
 		return FIT_EXACT;
 	(void) network_address_parse("0.0.0.0", &all);
@@ -158,22 +164,21 @@ static int find_in(const char *path, struct listener *best, struct err *err)
 		if (fit > best->fit) {
 			best->fit = fit;
 			best->owner = listener.owner;
+			best->inode = listener.inode;
 		}
 	}
 	return 0;
 }
 
-static int find_in_proc(const struct in6_addr *address, int port, uid_t *ret_owner, struct err *err)
+static int find_in_proc(const struct in6_addr *address, int port, struct listener *ret_listener,
+			struct err *err)
 {
-	struct listener best = {.address = *address, .port = (unsigned) port};
-	int rc = find_in("/proc/net/tcp", &best, err);
+	*ret_listener = (struct listener){.address = *address, .port = (unsigned) port};
+	int rc = find_in("/proc/net/tcp", ret_listener, err);
 
 	if (rc == 0 && access("/proc/net/tcp6", F_OK) == 0) /* absent: no IPv6 */
-		rc = find_in("/proc/net/tcp6", &best, err);
-	if (rc == 0 && best.fit == FIT_NONE)
-		return ERR_NOT_FOUND;
-	*ret_owner = best.owner;
-	return rc;
+		rc = find_in("/proc/net/tcp6", ret_listener, err);
+	return rc == 0 && ret_listener->fit == FIT_NONE ? ERR_NOT_FOUND : rc;
 }
 
 /* Outside of user namespaces, or in one with all users. */
@@ -199,8 +204,13 @@ int port_owner_check(const char *ip, int port, struct err *err)
 		return err_set(err, ERR_REFUSED,
 			       "%s is an address of another machine, which needs TLS", ip);
 	const struct question question = question_of(&address, port);
-	int rc = ask_kernel(&question, &owner) ? find_in_proc(&address, port, &owner, err) : 0;
+	struct listener listener;
+	int rc = 0;
 
+	if (ask_kernel(&question, &owner)) {
+		rc = find_in_proc(&address, port, &listener, err);
+		owner = listener.owner;
+	}
 	if (rc == ERR_NOT_FOUND)
 		return err_set(err, ERR_UNREACHABLE,
 			       "cannot reach %s port %d: no server responds at this address", ip,
@@ -209,4 +219,26 @@ int port_owner_check(const char *ip, int port, struct err *err)
 		return err_set(err, ERR_REFUSED, "the program on port %d of %s belongs to user %u",
 			       port, ip, owner);
 	return rc;
+}
+
+static char *user_name(uid_t user)
+{
+	const struct passwd *entry = getpwuid(user);
+
+	return entry ? mem_format("user '%s'", entry->pw_name) : mem_format("user %u", user);
+}
+
+char *port_owner_name(int port)
+{
+	const struct in6_addr any = IN6ADDR_ANY_INIT;
+	char program[PROCESS_NAME_SIZE];
+	struct listener listener;
+
+	if (find_in_proc(&any, port, &listener, NULL) < 0)
+		return mem_copy_text("another process");
+	char *user CLEANUP(mem_free_text) = user_name(listener.owner);
+	pid_t pid = process_of_socket(listener.inode, program);
+
+	return pid ? mem_format("process %d (%s) of %s", (int) pid, program, user)
+		   : mem_format("a process of %s", user);
 }

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -236,6 +237,46 @@ static enum reading reading_of_nothing(pid_t pid)
 	if (line.flags & PROCESS_FLAG_EXITING)
 		return READING_ENDS;
 	return line.code_start == 0 || has_some ? READING_BEGINS : READING_NONE;
+}
+
+struct socket_search {
+	char link[PROC_PATH_SIZE]; /* as /proc/PID/fd shows it */
+	pid_t pid;
+};
+
+static bool match_socket(pid_t pid, void *data)
+{
+	struct socket_search *search = data;
+	char path[PROC_PATH_SIZE], link[PROC_PATH_SIZE];
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
+	DIR *folder = opendir(path);
+
+	while (folder && !search->pid && (entry = readdir(folder))) {
+		ssize_t len = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
+
+		link[len > 0 ? len : 0] = '\0';
+		if (text_equals(link, search->link))
+			search->pid = pid;
+	}
+	if (folder)
+		closedir(folder);
+	return search->pid;
+}
+
+pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE])
+{
+	struct socket_search search = {.pid = 0};
+	char path[PROC_PATH_SIZE];
+
+	snprintf(search.link, sizeof(search.link), "socket:[%" PRIu64 "]", inode);
+	process_stat_each(match_socket, &search);
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int) search.pid);
+	if (!search.pid || process_stat_read_file(path, program, PROCESS_NAME_SIZE) <= 0)
+		return 0;
+	program[strcspn(program, "\n")] = '\0';
+	return search.pid;
 }
 
 /* All of an environ file: entries, each followed by a NUL. False when it cannot be opened. */

@@ -49,6 +49,10 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
 /* Whether the process, or one of its descendants, is stopped by a signal (SIGSTOP, Ctrl-Z), until a
  * SIGCONT. */
 bool process_is_stopped(pid_t pid);
+#define PROCESS_NAME_SIZE 32
+/* A process that has this socket open, by the socket's inode, and the name of its program; 0: none,
+ * or its files may not be read, for example because it belongs to another user. */
+pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE]);
 /* Calls `fn` for each process of this user whose initial environment contains exactly this
  * "NAME=VALUE" entry. */
 void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data);

@@ -1,5 +1,6 @@
 #include "io/port_owner.h"
 
+#include "base/mem.h"
 #include "http/listening.h"
 #include "unit.h"
 
@@ -87,6 +88,31 @@ static void test_another_machine_has_no_owner_here(void **state)
 	assert_int_equal(port_owner_check("localhost", 80, &err), ERR_REFUSED);
 }
 
+static void test_the_program_on_a_port_has_a_name(void **state)
+{
+	char *own CLEANUP(mem_free_text) = mem_format("process %d (", (int) getpid());
+	int fd = open_at("127.0.0.9", 0), port = listening_port(fd);
+	char *name CLEANUP(mem_free_text) = port_owner_name(port);
+
+	(void) state;
+	assert_memory_equal(name, own, strlen(own));
+	assert_non_null(strstr(name, ") of user '"));
+	close(fd);
+	char *none CLEANUP(mem_free_text) = port_owner_name(port);
+
+	assert_string_equal(none, "another process");
+}
+
+static void test_a_user_without_a_name_has_a_number(void **state)
+{
+	int fd = open_as_stranger("127.0.0.1", 0);
+	char *name CLEANUP(mem_free_text) = port_owner_name(listening_port(fd));
+
+	(void) state;
+	assert_non_null(strstr(name, "of user 54321"));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +120,8 @@ int main(void)
 		cmocka_unit_test(test_a_port_of_another_user),
 		cmocka_unit_test(test_only_the_one_that_gets_the_connection_counts),
 		cmocka_unit_test(test_another_machine_has_no_owner_here),
+		cmocka_unit_test(test_the_program_on_a_port_has_a_name),
+		cmocka_unit_test(test_a_user_without_a_name_has_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
