@@ -581,11 +581,21 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 	agent->is_failure_news = false;
 }
 
+static struct offer offer_of(const struct agent *agent)
+{
+	return (struct offer){
+		.host = agent->host,
+		.role = agent->request->role_name,
+		.n_processes = agent->n_processes,
+		.ports = agent->ports,
+	};
+}
+
 /* The addresses of the present world, if any, else those of the offer. */
 static void observe_world_addresses(const struct agent *agent, struct arena *arena,
 				    struct observed *observed)
 {
-	const struct offer offer = {agent->host, agent->n_processes, agent->ports};
+	const struct offer offer = offer_of(agent);
 
 	for (size_t i = 0; agent->world.generation && i < observed->n_addresses; i++) {
 		struct observed_address *address = &observed->addresses[i];
@@ -627,7 +637,7 @@ static int make_offer(struct agent *agent, const struct job *job, struct err *er
 	agent->job_name = mem_copy_text(job->name);
 	agent->n_processes = n_processes;
 	agent->ports = TAKE(ports);
-	const struct offer offer = {agent->host, n_processes, agent->ports};
+	const struct offer offer = offer_of(agent);
 
 	offer_add(&offer, &text);
 	agent->offer = text_take(&text);

@@ -1,6 +1,7 @@
 #include "rendezvous/world_cluster.h"
 
 #include "base/json.h"
+#include "base/names.h"
 #include "spec/cluster_address.h"
 #include "spec/limits.h"
 
@@ -17,6 +18,8 @@ void offer_add(const struct offer *offer, struct text *text)
 	struct json *ports = json_array_at(object, "ports");
 
 	json_set_string(object, "host", offer->host);
+	if (!text_equals(offer->role, OFFER_ROLE))
+		json_set_string(object, "role", offer->role);
 	for (size_t i = 0; i < offer_port_count(offer->n_processes); i++)
 		json_append(ports, json_new_integer(offer->ports[i]));
 	json_add_compact(text, object);
@@ -58,9 +61,16 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 {
 	const struct json *list = json_get(object, "ports");
 	const char *host = json_as_string(json_get(object, "host"), "");
+	const struct json *role = json_get(object, "role");
+	const char *role_name = role ? json_as_string(role, "") : OFFER_ROLE;
+	const char *fault = NULL;
 
-	if (!is_host(host) || !are_ports(list)) {
-		err_set(err, ERR_INVALID, "an offer has a host and ports for its processes");
+	if (!is_host(host) || !are_ports(list))
+		fault = "an offer has a host and ports for its processes";
+	else if (!*role_name || !name_is_label_value(role_name))
+		fault = "the role of an offer is a short word";
+	if (fault) {
+		err_set(err, ERR_INVALID, "%s", fault);
 		return ERR_INVALID;
 	}
 	int *ports = arena_take_array(arena, json_count(list), sizeof(*ports));
@@ -69,6 +79,7 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 		ports[i] = (int) json_as_integer(json_at(list, i), 0);
 	*ret_offer = (struct offer){
 		.host = arena_copy_text(arena, host),
+		.role = arena_copy_text(arena, role_name),
 		.n_processes = (int) (json_count(list) / OFFER_TURNS) - 1,
 		.ports = ports,
 	};
@@ -92,21 +103,32 @@ const char *offer_address(const struct offer *offer, int64_t generation, int nth
 			    port_of(offer, generation, nth));
 }
 
-static int add_member(const struct world *world, int rank, int own_rank, struct arena *arena,
-		      struct world_cluster *cluster, struct json *list, struct err *err)
+struct own_place {
+	int rank;
+	const char *role;
+};
+
+static int add_member(const struct world *world, int rank, const struct own_place *own,
+		      struct arena *arena, struct world_cluster *cluster, struct json *list,
+		      struct err *err)
 {
 	struct offer offer = {0};
 	int rc = offer_read(world->members[rank].offer, arena, &offer, err);
 
 	if (rc < 0)
 		return err_prefix(err, "member '%s'", world->members[rank].id);
+	int n_of_role = text_equals(offer.role, own->role) ? offer.n_processes : 0;
+
 	if (rank == 0) {
 		cluster->coordinator_host = offer.host;
 		cluster->coordinator_port = port_of(&offer, world->generation, offer.n_processes);
 	}
-	if (rank < own_rank)
+	if (rank < own->rank) {
 		cluster->world.first_rank += offer.n_processes;
+		cluster->world.first_role_rank += n_of_role;
+	}
 	cluster->world.size += offer.n_processes;
+	cluster->world.role_size += n_of_role;
 	if (cluster->world.size > LIMIT_REPLICAS)
 		return err_set(err, ERR_INVALID, "there are more than %d processes",
 			       LIMIT_REPLICAS);
@@ -122,15 +144,20 @@ int world_cluster_read(const struct world *world, const char *id, struct arena *
 	struct json *object CLEANUP(json_cleanup) = json_new_object();
 	struct json *list = json_array_at(object, "worker");
 	struct text text CLEANUP(text_done) = {0};
-	int own_rank = world_rank(world, id), rc = 0;
+	struct own_place own = {.rank = world_rank(world, id)};
+	struct offer offer = {0};
 
-	if (own_rank < 0)
+	if (own.rank < 0)
 		return err_set(err, ERR_NOT_FOUND, "it is not in the world");
+	int rc = offer_read(world->members[own.rank].offer, arena, &offer, err);
+
+	own.role = offer.role;
 	cluster->world.first_rank = cluster->world.size = 0;
-	cluster->world.group = own_rank;
+	cluster->world.first_role_rank = cluster->world.role_size = 0;
+	cluster->world.group = own.rank;
 	cluster->world.n_groups = (int) world->n_members;
 	for (int rank = 0; rc == 0 && rank < (int) world->n_members; rank++)
-		rc = add_member(world, rank, own_rank, arena, cluster, list, err);
+		rc = add_member(world, rank, &own, arena, cluster, list, err);
 	if (rc < 0)
 		return rc;
 	json_add_compact(&text, object);

@@ -17,9 +17,11 @@
 #include <stdint.h>
 
 #define OFFER_TURNS 4 /* generations until a port is reused */
+#define OFFER_ROLE "default" /* the role of an offer that names none, as earlier versions' */
 
 struct offer {
 	const char *host; /* as other members reach it */
+	const char *role; /* torchrun's --role */
 	int n_processes;
 	const int *ports; /* OFFER_TURNS times one for each process and one for rank 0's store */
 };

@@ -249,7 +249,7 @@ static struct position position_in_world(const struct tf_cluster_world *world, i
 	return (struct position){
 		.rank = world->first_rank + index,
 		.world_size = world->size,
-		.local_rank = index,
+		.local_rank = world->has_virtual_local_rank ? 0 : index,
 		.local_world_size = count,
 		.group = world->group,
 		.n_groups = world->n_groups,
@@ -310,8 +310,8 @@ static struct elastic_part elastic_part_of(const struct tf_cluster *cluster,
 	return (struct elastic_part){
 		.run_id = world->job_id,
 		.role_name = world->role_name,
-		.role_rank = world->first_rank + index,
-		.role_world_size = world->size,
+		.role_rank = world->first_role_rank + index,
+		.role_world_size = world->role_size,
 		.restarts = world->restarts,
 		.max_restarts = world->max_restarts,
 	};

@@ -25,9 +25,13 @@ struct tf_cluster_world {
 	const char *job_id; /* the id of the job on all machines */
 	const char *role_name; /* torchrun's --role */
 	int first_rank, size; /* number of processes before ours; of all machines */
+	int first_role_rank, role_size; /* the same among the processes of our role */
 	int group, n_groups; /* machines */
 	int restarts; /* of the elastic job so far */
 	int max_restarts; /* below 0: no limit */
+	/* LOCAL_RANK is 0 for each process, which sees only its own GPU (torchrun's
+	 * --virtual-local-rank). */
+	bool has_virtual_local_rank;
 };
 
 struct tf_cluster {

@@ -648,7 +648,7 @@ static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state
 {
 	struct rendezvous_settings settings = two_to_four;
 	int ports[4 * (1000 + 1)];
-	const struct offer offer = {"10.0.0.1", 1000, ports};
+	const struct offer offer = {.host = "10.0.0.1", .n_processes = 1000, .ports = ports};
 	struct text text CLEANUP(text_done) = {0};
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
 	char id[10];

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "rendezvous/world_cluster.h"
 
+#include <string.h>
+
 static const struct world two = {
 	.generation = 5, /* the second turn of the ports */
 	.n_members = 2,
@@ -44,6 +46,64 @@ static void members_stand_in_the_order_of_the_world(void **state)
 	assert_int_equal(second.coordinator_port, 22);
 }
 
+static const struct world of_two_roles = {
+	.generation = 1,
+	.n_members = 4,
+	.members =
+		(struct world_member[]){
+			{(char *) "a",
+			 (char *) "{\"host\":\"a\",\"ports\":[1,2,3,1,2,3,1,2,3,1,2,3]}"},
+			{(char *) "b",
+			 (char *) "{\"host\":\"b\",\"role\":\"reader\",\"ports\":[1,2,1,2,1,"
+				  "2,1,2]}"},
+			{(char *) "c",
+			 (char *) "{\"host\":\"c\",\"role\":\"default\",\"ports\":[1,2,1,2,1,"
+				  "2,1,2]}"},
+			{(char *) "d",
+			 (char *) "{\"host\":\"d\",\"role\":\"reader\",\"ports\":[1,2,1,2,1,"
+				  "2,1,2]}"},
+		},
+};
+
+/* The first one says nothing of its role, as an earlier version. */
+static void the_processes_of_a_role_have_their_own_ranks(void **state)
+{
+	static const struct {
+		const char *id;
+		int rank, role_rank, role_size;
+	} places[] = {{"a", 0, 0, 3}, {"b", 2, 0, 2}, {"c", 3, 2, 3}, {"d", 4, 1, 2}};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		struct world_cluster cluster = {0};
+
+		assert_int_equal(
+			world_cluster_read(&of_two_roles, places[i].id, arena, &cluster, NULL), 0);
+		assert_int_equal(cluster.world.first_rank, places[i].rank);
+		assert_int_equal(cluster.world.first_role_rank, places[i].role_rank);
+		assert_int_equal(cluster.world.role_size, places[i].role_size);
+		assert_int_equal(cluster.world.size, 5);
+	}
+}
+
+/* The role of earlier versions is not written, so that they read the offer as their own. */
+static void an_offer_is_written_as_it_was_read(void **state)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	(void) state;
+	for (size_t i = 0; i < of_two_roles.n_members; i++) {
+		struct text text CLEANUP(text_done) = {0};
+		struct offer offer;
+
+		assert_int_equal(offer_read(of_two_roles.members[i].offer, arena, &offer, NULL), 0);
+		offer_add(&offer, &text);
+		assert_int_equal(strstr(text_of(&text), "\"role\":\"reader\"") != NULL, i % 2);
+		assert_int_equal(strstr(text_of(&text), "role") != NULL, i % 2);
+	}
+}
+
 /* A process of the world before may hold its port still. */
 static void no_port_is_used_in_two_generations_in_a_row(void **state)
 {
@@ -71,6 +131,9 @@ static void an_offer_that_is_none_is_refused(void **state)
 		"{\"host\":\"h\",\"ports\":[1,2,3,4,5,6,7,\"8\"]}",
 		"{\"host\":\"a b\",\"ports\":[1,2,3,4,5,6,7,8]}",
 		"{\"host\":\"\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"h\",\"role\":\"\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"h\",\"role\":7,\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"h\",\"role\":\"a b\",\"ports\":[1,2,3,4,5,6,7,8]}",
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct offer offer;
@@ -93,6 +156,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_stand_in_the_order_of_the_world),
+		cmocka_unit_test(the_processes_of_a_role_have_their_own_ranks),
+		cmocka_unit_test(an_offer_is_written_as_it_was_read),
 		cmocka_unit_test(no_port_is_used_in_two_generations_in_a_row),
 		cmocka_unit_test(an_offer_that_is_none_is_refused),
 		cmocka_unit_test(a_stranger_has_no_place),

@@ -225,6 +225,30 @@ static void each_replica_may_be_a_machine_of_its_own(void **state)
 	assert_variable(&addressed, "worker", 1, "GROUP_WORLD_SIZE", "3");
 }
 
+static void a_process_of_a_world_is_counted_in_its_role(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
+	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
+	struct tf_cluster_world world = {
+		.job_id = "j",
+		.role_name = "reader",
+		.first_rank = 4,
+		.size = 8,
+		.first_role_rank = 1,
+		.role_size = 3,
+	};
+
+	addressed.cluster.world = &world;
+	assert_variable(&addressed, "worker", 1, "RANK", "5");
+	assert_variable(&addressed, "worker", 1, "LOCAL_RANK", "1");
+	assert_variable(&addressed, "worker", 1, "ROLE_NAME", "reader");
+	assert_variable(&addressed, "worker", 1, "ROLE_RANK", "2");
+	assert_variable(&addressed, "worker", 1, "ROLE_WORLD_SIZE", "3");
+	world.has_virtual_local_rank = true;
+	assert_variable(&addressed, "worker", 1, "LOCAL_RANK", "0");
+}
+
 /* As torch/distributed/elastic/agent/server/local_elastic_agent.py sets them. */
 static void what_torchrun_says_of_a_job_is_said_too(void **state)
 {
@@ -271,6 +295,7 @@ int main(void)
 		cmocka_unit_test(a_custom_domain_stands_behind_svc),
 		cmocka_unit_test(the_world_is_the_chief_then_the_workers),
 		cmocka_unit_test(a_master_leads_as_a_chief_does),
+		cmocka_unit_test(a_process_of_a_world_is_counted_in_its_role),
 		cmocka_unit_test(each_replica_may_be_a_machine_of_its_own),
 		cmocka_unit_test(what_torchrun_says_of_a_job_is_said_too),
 		cmocka_unit_test(what_all_have_in_common_can_be_made_once),
