@@ -569,6 +569,9 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 	agent->seen = (struct observed_world){
 		.generation = (int) member_wants(member),
 		.size = (int) agent->world.n_members,
+		.ranks_of = (int) agent->world.generation,
+		.first_rank = agent->cluster.world.first_rank,
+		.n_ranks = agent->cluster.world.size,
 		.may_save = member_may_save(member),
 		.is_over = is_over &&
 			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),

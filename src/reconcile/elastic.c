@@ -67,6 +67,17 @@ static const struct replica *find_new_failure(const struct decision *decision)
 	return first;
 }
 
+/* NULL: there has been a newer world, so it is unknown. */
+static const char *rank_in_world(const struct decision *decision, const struct failure *failure)
+{
+	const struct observed_world *world = decision->observed->world;
+
+	if (failure->attempt != world->ranks_of)
+		return NULL;
+	return arena_format(decision->arena, "%d of %d", world->first_rank + failure->index,
+			    world->n_ranks);
+}
+
 /* The server decides whether the failure ends the job; the first failure of a world is its
  * cause. */
 static void report_member_failure(struct decision *decision)
@@ -77,6 +88,7 @@ static void report_member_failure(struct decision *decision)
 		return;
 	struct failure *failure = failure_of_replica(decision, replica);
 
+	failure->rank = rank_in_world(decision, failure);
 	failure_add_consequences(decision, replica, true, failure);
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;

@@ -176,6 +176,8 @@ void failure_describe(const struct status *status, const char *job_words,
 	add_failure_row(text, "likely cause", failure->cause);
 	add_failure_row(text, "error", failure->exception);
 	add_failure_row(text, "advice", failure_advice(failure));
+	add_failure_row(text, "rank", failure->rank);
+	add_failure_row(text, "script", style->script);
 	add_failure_time(failure, style->offset, text);
 	if (!style->skips_last_lines)
 		add_failure_rows("last output", "| ", failure->last_lines, failure->n_last_lines,

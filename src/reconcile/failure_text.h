@@ -9,6 +9,7 @@
 struct failure_style {
 	int offset; /* minutes that the reader's time zone is ahead of UTC */
 	bool skips_last_lines; /* the reader has just seen them */
+	const char *script; /* that the replica ran; NULL: not shown */
 };
 
 /* Appends what failed first, and how (status->failure, which is set): a sentence, and for a
@@ -18,6 +19,8 @@ struct failure_style {
  *     worker-1 exited with code 1 after 12s (attempt 0)
  *       error         ValueError: shapes do not match
  *       advice        … if the cause is a known one
+ *       rank          2 of 4
+ *       script        train.py
  *       at            2026-11-21T16:02:11Z
  *       last output   | Traceback (most recent call last):
  *                     | ValueError: shapes do not match

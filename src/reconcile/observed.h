@@ -76,6 +76,9 @@ struct observed_address {
 struct observed_world {
 	int generation; /* the attempt whose processes should run; 0: none */
 	int size; /* machines of that world */
+	/* Ranks of this machine's processes in the newest world, of this generation, whether it
+	 * should run or not: from the first one on, of so many. */
+	int ranks_of, first_rank, n_ranks;
 	bool may_save; /* those that stop may save: none has failed */
 	bool is_over; /* the member has left its job or given up; nothing of it is left */
 	enum rendezvous_verdict verdict; /* of a finished job; OPEN: only this member is done */

@@ -47,18 +47,32 @@ static void add_success(const struct job *job, const struct status *status, stru
 	text_add_char(text, '\n');
 }
 
+/* The script of `muster launch`, as torchrun's report names it: the command is "python3 -u [-m]
+ * SCRIPT ARGS", or a program. */
+static const char *script_of(const struct job *job)
+{
+	const char *const *words = job->elastic_id ? job->roles[0].container.command : NULL;
+
+	if (!words || !words[0] || !text_equals(words[1], "-u"))
+		return words ? words[0] : NULL;
+	return text_equals(words[2], "-m") ? words[3] : words[2];
+}
+
 static void add_failure_report(const struct job *job, const struct status *status,
 			       const char *job_words, const struct failure_style *style,
 			       struct text *text)
 {
 	const char *reason = status->failure->reason;
+	struct failure_style with_script = *style;
+
+	with_script.script = script_of(job);
 	bool is_asked =
 		text_equals(reason, FAILURE_STOPPED) || text_equals(reason, RECONCILE_DELETED);
 
 	text_addf(text, "muster: job %s %s", job->name, is_asked ? "ended" : "failed");
 	add_time_taken(status, "after", text);
 	text_add(text, ": ");
-	failure_describe(status, job_words, style, text);
+	failure_describe(status, job_words, &with_script, text);
 }
 
 void report_outcome(const struct job *job, const struct status *status, const char *job_words,

@@ -93,6 +93,7 @@ void world_failure_clip(struct failure *report, struct arena *arena)
 {
 	report->role = clip(report->role, MOST_OF_NAME, arena);
 	report->reason = clip(report->reason, MOST_OF_NAME, arena);
+	report->rank = clip(report->rank, MOST_OF_NAME, arena);
 	report->machine = clip(report->machine, MOST_OF_NAME, arena);
 	report->machine_job = clip(report->machine_job, MOST_OF_NAME, arena);
 	report->message = clip(report->message, MOST_OF_NAME + MOST_OF_TEXT, arena);

@@ -83,6 +83,7 @@ const struct status_field status_failure_fields[] = {
 	{"message", STATUS_TEXT, offsetof(struct failure, message)},
 	{"cause", STATUS_TEXT, offsetof(struct failure, cause)},
 	{"exception", STATUS_TEXT, offsetof(struct failure, exception)},
+	{"rank", STATUS_TEXT, offsetof(struct failure, rank)},
 	{"machine", STATUS_TEXT, offsetof(struct failure, machine)},
 	{"machineJob", STATUS_TEXT, offsetof(struct failure, machine_job),
 	 .accepts = name_is_dns_label},

@@ -106,6 +106,8 @@ struct failure {
 	const char *cause; /* another sentence, if something else is the likely cause; or NULL */
 	const char *exception; /* the line with the error (status/exception.h), read by the
 				  reconciler like last_lines; NULL: none */
+	const char *rank; /* in an elastic job, among the processes of all machines: "2 of 4"; NULL:
+			     unknown, or no such job */
 	const char *machine; /* another machine of an elastic job: "10.0.0.2 (rank 1)"; NULL: the
 				replica is this job's */
 	const char *machine_job; /* the name of the job on that machine */

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "base/mem.h"
 #include "reconcile/report.h"
 
 #define START ((msec) 1763740920000)
@@ -75,6 +76,44 @@ static void a_failure_begins_with_the_replica_that_failed_first(void **state)
 		"2025-11-21T16:02:11Z\n  last output   | Traceback (most recent call last):\n      "
 		"          | ValueError: shapes\n  consequences  worker-0 was stopped by muster\n  "
 		"full log      muster logs train-x7k2 --role worker --index 1 --attempt 2\n");
+}
+
+/* torchrun's users know their script, and not the name of the job. */
+static void a_failure_of_an_elastic_job_names_the_script_and_the_rank(void **state)
+{
+	static const struct {
+		const char *command[5], *script;
+	} rows[] = {
+		{{"python3", "-u", "train.py", "-x"}, "train.py"},
+		{{"python3", "-u", "-m", "package.train"}, "package.train"},
+		{{"./train.sh", "-x"}, "./train.sh"},
+	};
+	struct role role = roles[2];
+	const struct job job = {.name = "j", .elastic_id = "j", .roles = &role, .n_roles = 1};
+	struct failure failure = {.role = "worker",
+				  .message = "worker-0 failed",
+				  .reason = "Error",
+				  .rank = "2 of 4",
+				  .time = START};
+	const struct status status = {.conditions = &failed,
+				      .n_conditions = 1,
+				      .start_time = MSEC_UNSET,
+				      .failure = &failure};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char *row CLEANUP(mem_free_text) = mem_format(
+			"muster: job j failed: worker-0 failed\n"
+			"  rank          2 of 4\n"
+			"  script        %s\n"
+			"  at            2025-11-21T16:02:00Z\n"
+			"  full log      muster logs j --role worker --index 0 --attempt "
+			"0\n",
+			rows[i].script);
+
+		role.container.command = (const char **) rows[i].command;
+		assert_report(&job, &status, row);
+	}
 }
 
 static void a_deadline_a_stop_and_a_deletion_are_one_line(void **state)
@@ -183,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_success_is_one_line),
 		cmocka_unit_test(a_failure_begins_with_the_replica_that_failed_first),
+		cmocka_unit_test(a_failure_of_an_elastic_job_names_the_script_and_the_rank),
 		cmocka_unit_test(a_deadline_a_stop_and_a_deletion_are_one_line),
 		cmocka_unit_test(
 			progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up),
