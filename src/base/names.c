@@ -125,7 +125,8 @@ static char dns_character_of(char byte)
 	return is_lower(byte) || is_digit(byte) ? byte : '-';
 }
 
-char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise)
+static char *name_to_label(const char *text, size_t max_len, bool may_begin_with_digit,
+			   const char *otherwise)
 {
 	if (max_len > DNS_LABEL_MAX)
 		max_len = DNS_LABEL_MAX;
@@ -134,7 +135,7 @@ char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise)
 
 	for (; text && *text && len < max_len; text++) {
 		char byte = dns_character_of(*text);
-		bool may_begin = is_lower(byte);
+		bool may_begin = is_lower(byte) || (may_begin_with_digit && is_digit(byte));
 		bool is_second_dash = byte == '-' && len > 0 && name[len - 1] == '-';
 
 		if ((len > 0 || may_begin) && !is_second_dash)
@@ -143,6 +144,16 @@ char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise)
 	while (len > 0 && name[len - 1] == '-')
 		len--;
 	return len > 0 ? mem_copy_bytes(name, len) : mem_copy_text(otherwise);
+}
+
+char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise)
+{
+	return name_to_label(text, max_len, false, otherwise);
+}
+
+char *name_to_dns_label(const char *text, size_t max_len, const char *otherwise)
+{
+	return name_to_label(text, max_len, true, otherwise);
 }
 
 bool name_is_environment_variable(const char *name)

@@ -31,6 +31,8 @@ bool name_is_qualified(const char *name);
 /* Makes a DNS-1035 label of any text: lower case, invalid characters become '-', cut to max_len
  * characters; `otherwise` if nothing is left. Caller frees. */
 char *name_to_dns1035(const char *text, size_t max_len, const char *otherwise) MUST_USE;
+/* The same for a DNS-1123 label. */
+char *name_to_dns_label(const char *text, size_t max_len, const char *otherwise) MUST_USE;
 
 /* An environment variable's name as Kubernetes accepts it: [-._a-zA-Z][-._a-zA-Z0-9]*. */
 bool name_is_environment_variable(const char *name);

@@ -10,10 +10,14 @@
 #include "cli/lookup.h"
 #include "cli/program.h"
 #include "cli/run_here.h"
+#include "command/call.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "elastic/agent.h"
+#include "io/file.h"
 #include "io/own_host.h"
+#include "io/port.h"
+#include "io/port_owner.h"
 #include "io/process.h"
 #include "io/random.h"
 #include "jobs/state_folder.h"
@@ -22,6 +26,7 @@
 #include "spec/job_build.h"
 #include "spec/threads.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,14 +70,13 @@ static int find_command(struct call *call, struct err *err)
 {
 	size_t count;
 	const char *const *arguments = options_arguments(call->options, &count);
-	bool is_program = call->launch.is_program || options_had_separator(call->options);
 
 	if (count == 0)
 		return err_set(err, ERR_INVALID, "missing script");
 	return call->launch.is_module ? program_find_module(arguments, count, &call->command,
 							    &call->interpreter, err)
-				      : program_find(arguments, count, is_program, &call->command,
-						     &call->interpreter, err);
+				      : program_find(arguments, count, call->launch.is_program,
+						     &call->command, &call->interpreter, err);
 }
 
 /* As torchrun does, if OMP_NUM_THREADS is not set. */
@@ -92,20 +96,14 @@ static void share_gpus(const struct call *call, struct json *document)
 				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
 }
 
-/* torchrun's default id, if machines meet and no id was given. */
-static const char *id_of(const struct call *call)
-{
-	if (call->launch.job_id)
-		return call->launch.job_id;
-	return call->launch.is_alone ? call->name : "none";
-}
-
+/* With the id that was given: a random one means nothing to the user. */
 static void mark_part(const struct call *call, struct json *document)
 {
 	struct json *metadata = json_object_at(document, "metadata");
+	const char *id = call->launch.address.is_shared ? call->launch.run_id : call->name;
 
 	json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_ELASTIC,
-			id_of(call));
+			call->launch.job_id ? call->launch.job_id : id);
 }
 
 static int make_job(struct call *call, struct faults *faults)
@@ -114,11 +112,14 @@ static int make_job(struct call *call, struct faults *faults)
 	const char *name = option_text(call->options, "name");
 	size_t count;
 	const char *script = options_arguments(call->options, &count)[0];
-	const char *word = call->launch.job_id ? call->launch.job_id : script;
-	const char *slash = strrchr(word, '/');
+	const char *slash = strrchr(script, '/');
 
-	call->name = name ? mem_copy_text(name)
-			  : job_name_choose(call->options, slash ? slash + 1 : word);
+	if (name)
+		call->name = mem_copy_text(name);
+	else if (call->launch.job_id)
+		call->name = job_name_choose_of_id(call->options, call->launch.job_id);
+	else
+		call->name = job_name_choose(call->options, slash ? slash + 1 : script);
 	const struct job_build build = {
 		.name = call->name,
 		.workers = call->launch.n_processes,
@@ -170,6 +171,31 @@ static int open_server(struct call *call, struct err *err)
 	return rc == ERR_EXISTS ? 0 : rc;
 }
 
+/* The process with rank 0 opens it, here if the user gave this machine its rank. */
+static void check_master_port(const struct call *call, struct text *mistakes)
+{
+	const struct launch *launch = &call->launch;
+	int port = launch->address.master_port, fd CLEANUP(file_close) = -1;
+	bool has_rank_0 = launch->is_alone || (launch->has_node_rank && launch->node_rank == 0);
+
+	if (!port || !has_rank_0 || port_bind(port, &fd) != EADDRINUSE)
+		return;
+	char *owner CLEANUP(mem_free_text) = port_owner_name(port);
+
+	text_addf(mistakes, "--%s: port %d is taken by %s\n",
+		  rendezvous_option(call->options, "master-port") ? "master-port" : "rdzv-endpoint",
+		  port, owner);
+}
+
+/* Unless the user assigned ranks, the machine with MASTER_ADDR comes first. */
+static int node_rank_of(const struct launch *launch)
+{
+	const char *master = launch->is_alone ? NULL : launch->address.master_host;
+	bool is_elsewhere = master && !launch->has_node_rank && own_host_check(master, NULL) < 0;
+
+	return is_elsewhere ? 1 : launch->node_rank;
+}
+
 /* Running. */
 
 static int supervise_launch(struct call *call)
@@ -183,10 +209,14 @@ static int supervise_launch(struct call *call)
 		return output_fail(&err);
 	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->endpoint.port);
 	const struct agent_request agent = {
-		.job_id = id_of(call),
+		.job_id = launch->run_id,
 		.terms = launch->terms,
-		.node_rank = launch->node_rank,
+		.node_rank = node_rank_of(launch),
 		.role_name = launch->role_name,
+		.has_virtual_local_rank = launch->has_virtual_local_rank,
+		.master_host = launch->address.master_host,
+		.master_port = launch->address.master_port,
+		.patience = launch->patience,
 		.host = launch->endpoint.host,
 		.port = launch->endpoint.port,
 		.new_asker = launch->endpoint.is_tls ? cluster_support->new_asker : http_asker_new,
@@ -217,8 +247,18 @@ static int supervise_launch(struct call *call)
 	return run_here(options, folder, &request);
 }
 
+static int print_completion(const struct options *options)
+{
+	char *words[] = {(char *) option_text(options, "print-completion")};
+
+	return command_call(options_table(options), &command_completion, 1, words);
+}
+
 static int launch_run(const struct options *options)
 {
+	if (option_is_given(options, "print-completion"))
+		return print_completion(options);
+
 	struct call call CLEANUP(launch_call_done) = {
 		.options = options, .listening = {.fd = -1}, .arena = arena_new()};
 	struct text mistakes CLEANUP(text_done) = {0};
@@ -233,6 +273,7 @@ static int launch_run(const struct options *options)
 	launch_signals_read(options, &call.signals, &mistakes);
 	if (call.launch.endpoint.is_tls && !cluster_support)
 		return exec_kubernetes_program(options);
+	check_master_port(&call, &mistakes);
 	if (find_command(&call, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
 	if (mistakes.len) {
@@ -244,7 +285,7 @@ static int launch_run(const struct options *options)
 			output_print_message("%s", faults.list[i].sentence);
 		return EXIT_USAGE;
 	}
-	if (launch_output_make_folder(&call.output, id_of(&call), &err) < 0) {
+	if (launch_output_make_folder(&call.output, call.launch.run_id, &err) < 0) {
 		output_print_message("%s", err.text);
 		return EXIT_USAGE;
 	}
@@ -264,6 +305,10 @@ static const struct option_row rows_of_launch[] = {
 	 .value_name = "NAME",
 	 .one_line =
 		 "name of this machine's part in muster ps (default: from the id or the script)"},
+	{.name = "print-completion",
+	 .kind = OPTION_TEXT,
+	 .value_name = "SHELL",
+	 .one_line = "same as muster completion SHELL"},
 	{.name = "replace", .kind = OPTION_FLAG, .one_line = "replace a finished job of this name"},
 	{.name = "detach",
 	 .letter = 'd',

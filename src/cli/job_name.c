@@ -33,13 +33,9 @@ static bool is_taken(struct client *client, const char *name)
 	return client && client->functions->get(client, name, &job, NULL) == 0;
 }
 
-char *job_name_choose(const struct options *options, const char *word)
+static char *choose_free_name(const struct options *options, const char *label)
 {
 	struct client *client CLEANUP(local_jobs_close) = NULL;
-	const char *dot = strrchr(word, '.');
-	char *stem CLEANUP(mem_free_text) =
-		mem_copy_bytes(word, dot && dot != word ? (size_t) (dot - word) : strlen(word));
-	char *label CLEANUP(mem_free_text) = name_to_dns1035(stem, WORD_MAX, "job");
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s-", label);
 
 	char *name = job_name_generate(beginning);
@@ -50,4 +46,21 @@ char *job_name_choose(const struct options *options, const char *word)
 		name = job_name_generate(beginning);
 	}
 	return name;
+}
+
+char *job_name_choose(const struct options *options, const char *word)
+{
+	const char *dot = strrchr(word, '.');
+	char *stem CLEANUP(mem_free_text) =
+		mem_copy_bytes(word, dot && dot != word ? (size_t) (dot - word) : strlen(word));
+	char *label CLEANUP(mem_free_text) = name_to_dns1035(stem, WORD_MAX, "job");
+
+	return choose_free_name(options, label);
+}
+
+char *job_name_choose_of_id(const struct options *options, const char *id)
+{
+	char *label CLEANUP(mem_free_text) = name_to_dns_label(id, WORD_MAX, "job");
+
+	return choose_free_name(options, label);
 }

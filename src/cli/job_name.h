@@ -10,5 +10,8 @@
  * no 0, 1, 3). The name is checked against the jobs of this machine: with 6,000 recorded jobs, one
  * random name in 2,000 is taken. Caller frees. */
 char *job_name_choose(const struct options *options, const char *word) MUST_USE;
+/* The same from the id of an elastic job, whose name is never that of an object on a cluster: a
+ * digit may be the first character, and a dot ends nothing. Caller frees. */
+char *job_name_choose_of_id(const struct options *options, const char *id) MUST_USE;
 /* The prefix and five random characters, as generateName makes them. Caller frees. */
 char *job_name_generate(const char *beginning) MUST_USE;

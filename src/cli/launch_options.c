@@ -3,19 +3,23 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "io/cores.h"
+#include "jobs/uid.h"
 #include "spec/limits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
+#define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
 #define MAX_NO_PROGRESS 3 /* failures in a row without progress */
 #define LONGEST_CONF 1000000 /* seconds */
-#define MASTER_PORT "29500" /* torchrun's default for a static rendezvous */
 
 void launch_done(struct launch *launch)
 {
 	rendezvous_endpoint_done(&launch->endpoint);
+	launch_address_done(&launch->address);
+	free(launch->run_id);
 }
 
 /* False, and a fault, when it is not a number of that range. */
@@ -50,6 +54,10 @@ static void read_machines(const struct options *options, struct member_terms *te
 
 	if (!word)
 		return;
+	if (colon && strchr(colon + 1, ':')) {
+		text_addf(faults, "--nnodes: '%s' is not N or MIN:MAX\n", word);
+		return;
+	}
 	char *least CLEANUP(mem_free_text) =
 		mem_copy_bytes(word, colon ? (size_t) (colon - word) : strlen(word));
 
@@ -60,12 +68,28 @@ static void read_machines(const struct options *options, struct member_terms *te
 					  faults);
 }
 
+/* torchrun refuses a negative number, so no number means "no limit". */
+static void read_most_restarts(const struct options *options, int *most, struct text *faults)
+{
+	const char *word = rendezvous_option(options, "max-restarts");
+
+	if (text_equals(word, RESTARTS_UNLIMITED))
+		*most = -1;
+	else if (word && word[0] == '-')
+		text_addf(faults,
+			  "--max-restarts: '%s' is negative; to allow any number: "
+			  "--max-restarts " RESTARTS_UNLIMITED "\n",
+			  word);
+	else
+		read_count(options, "max-restarts", 0, LIMIT_RESTARTS, most, faults);
+}
+
 static void read_restarts(const struct options *options, struct restart_terms *terms,
 			  struct text *faults)
 {
 	terms->max_no_progress = MAX_NO_PROGRESS;
 	terms->window = option_duration(options, "restart-window", 0);
-	read_count(options, "max-restarts", -1, LIMIT_RESTARTS, &terms->most, faults);
+	read_most_restarts(options, &terms->most, faults);
 	read_count(options, "max-no-progress", 0, LIMIT_RESTARTS, &terms->max_no_progress, faults);
 	if (terms->window && terms->most > LIMIT_TIMED_RESTARTS)
 		text_addf(faults, "--restart-window: needs --max-restarts of at most %d\n",
@@ -102,18 +126,29 @@ static bool is_false(const char *value)
 static void read_pair(const char *key, const char *value, struct launch *launch,
 		      struct text *faults)
 {
-	struct member_terms *terms = &launch->terms;
-	bool is_join = text_equals(key, "join_timeout") || text_equals(key, "timeout");
-	bool is_last_call = text_equals(key, "last_call_timeout");
-	int seconds = 0;
+	const struct {
+		const char *key;
+		int low;
+		msec *time;
+	} times[] = {
+		{"join_timeout", 1, &launch->terms.join_time},
+		{"timeout", 1, &launch->terms.join_time},
+		{"last_call_timeout", 0, &launch->terms.last_call},
+		{"read_timeout", 1, &launch->patience},
+	};
+	int64_t seconds = 0;
+	struct err err;
 
 	if (text_equals(key, "is_host"))
 		launch->never_serves = is_false(value);
-	/* Settings of torchrun's store have no effect. */
-	if (!(is_join || is_last_call) ||
-	    !read_launch_number("rdzv-conf", value, 0, LONGEST_CONF, &seconds, faults))
-		return;
-	*(is_join ? &terms->join_time : &terms->last_call) = seconds * MSEC_PER_SECOND;
+	/* Other settings of torchrun's store have no effect. */
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		if (!text_equals(key, times[i].key))
+			continue;
+		if (text_read_int(value, times[i].low, LONGEST_CONF, &seconds, &err) < 0)
+			text_addf(faults, "--rdzv-conf: %s: %s\n", key, err.text);
+		*times[i].time = seconds * MSEC_PER_SECOND;
+	}
 }
 
 static void read_conf(const struct options *options, struct launch *launch, struct text *faults)
@@ -127,7 +162,7 @@ static void read_conf(const struct options *options, struct launch *launch, stru
 
 		if (!*pair)
 			continue;
-		if (!value) {
+		if (!value || value == pair) {
 			text_addf(faults, "--rdzv-conf: '%s' is not KEY=VALUE\n", pair);
 			continue;
 		}
@@ -136,53 +171,26 @@ static void read_conf(const struct options *options, struct launch *launch, stru
 	}
 }
 
-/* torchrun's options for its static rendezvous; NULL: none of them was given. */
-static char *master_of(const struct options *options)
+/* As torchrun: without the variable, the number of a process is that of its GPU. */
+static void check_gpus(const struct launch *launch, struct text *faults)
 {
-	const char *host = rendezvous_option(options, "master-addr"),
-		   *port = rendezvous_option(options, "master-port");
+	const char *visible = getenv(GPUS_VARIABLE);
+	int count = 1;
 
-	if (!host && !port)
-		return NULL;
-	return mem_format("%s:%s", host ? host : "127.0.0.1", port ? port : MASTER_PORT);
-}
-
-/* "localhost:0" is torchrun's endpoint for a single machine. */
-static bool is_placeholder_endpoint(const char *endpoint)
-{
-	return !*endpoint || text_equals(endpoint, "localhost:0") ||
-	       text_equals(endpoint, "127.0.0.1:0");
-}
-
-static void read_endpoint(const struct options *options, struct launch *launch, struct text *faults)
-{
-	char *master CLEANUP(mem_free_text) = master_of(options);
-	const char *said = rendezvous_option(options, "rdzv-endpoint");
-	bool has_said = said && *said;
-	const char *word = has_said ? said : master;
-
-	/* A single machine needs no endpoint; torchrun makes one up as well. */
-	if (!word || is_placeholder_endpoint(word) || rendezvous_flag(options, "standalone") ||
-	    (!has_said && launch->terms.max == 1))
-		return;
-	rendezvous_endpoint_read(word, &launch->endpoint, faults);
-}
-
-static void check_backend(const struct options *options, struct text *faults)
-{
-	const char *word = rendezvous_option(options, "rdzv-backend");
-
-	if (word && !text_equals(word, "c10d") && !text_equals(word, "static"))
+	for (const char *at = visible; at && *at; at++)
+		count += *at == ',';
+	if (launch->has_virtual_local_rank && visible && count < launch->n_processes)
 		text_addf(faults,
-			  "--rdzv-backend: '%s' is not supported; use c10d, which needs no other "
-			  "program\n",
-			  word);
+			  "--virtual-local-rank: " GPUS_VARIABLE " has %d device%s, but "
+			  "--nproc-per-node starts %d processes\n",
+			  count, count == 1 ? "" : "s", launch->n_processes);
 }
 
-static void check_meeting(const struct launch *launch, struct text *faults)
+static void check_names(const struct launch *launch, struct text *faults)
 {
-	if (!launch->endpoint.host && launch->terms.max > 1)
-		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
+	if (launch->is_program && launch->is_module)
+		text_add(faults, "--no-python: cannot be used with --module\n");
+	check_gpus(launch, faults);
 	if (launch->own_port && launch->n_processes > 1)
 		text_add(faults, "--local-port: is the port of one process, but --nproc-per-node "
 				 "starts more\n");
@@ -191,6 +199,63 @@ static void check_meeting(const struct launch *launch, struct text *faults)
 			  "--rdzv-id: '%s' is not an id (expected 1 to 63 letters, digits, '-', "
 			  "'_' and '.')\n",
 			  launch->job_id);
+	if (!*launch->role_name || !name_is_label_value(launch->role_name))
+		text_addf(faults,
+			  "--role: '%s' is not a role (expected 1 to 63 letters, digits, '-', '_' "
+			  "and '.')\n",
+			  launch->role_name);
+}
+
+/* Values that muster needs for nothing, but torchrun refuses. */
+static void check_choice(const char *name, const char *value, const char *const *words,
+			 size_t count, struct text *faults)
+{
+	if (!value || name_find_word(words, count, value) >= 0)
+		return;
+	text_addf(faults, "--%s: '%s' is not one of %s", name, value, words[0]);
+	for (size_t i = 1; i < count; i++)
+		text_addf(faults, "|%s", words[i]);
+	text_add_char(faults, '\n');
+}
+
+static void check_unused(const struct options *options, struct text *faults)
+{
+	static const char *const methods[] = {"spawn", "fork", "forkserver"};
+	static const char *const specs[] = {"default"};
+	static const char *const bindings[] = {"node", "socket", "exclusive", "core-complex"};
+	const char *binding = option_text(options, "numa-binding");
+	const char *interval = rendezvous_option(options, "monitor-interval");
+	double seconds;
+	struct err err;
+
+	check_choice("start-method", rendezvous_option(options, "start-method"), methods,
+		     ARRAY_LEN(methods), faults);
+	check_choice("logs-specs", option_text(options, "logs-specs"), specs, ARRAY_LEN(specs),
+		     faults);
+	check_choice("numa-binding", binding, bindings, ARRAY_LEN(bindings), faults);
+	if (name_find_word(bindings, ARRAY_LEN(bindings), binding ? binding : "") >= 0)
+		text_add(faults, "--numa-binding: not supported; bind each process in the script "
+				 "(os.sched_setaffinity), or start it with numactl\n");
+	if (interval && text_read_real(interval, &seconds, &err) < 0)
+		text_addf(faults, "--monitor-interval: %s\n", err.text);
+}
+
+/* TORCHELASTIC_RUN_ID as torchrun sets it, but a single machine keeps the id that was given. */
+static char *run_id_of(const struct options *options, const struct launch *launch)
+{
+	if (launch->job_id && !rendezvous_flag(options, "standalone"))
+		return mem_copy_text(launch->job_id);
+	return launch->address.is_shared ? mem_copy_text("none") : job_uid_new();
+}
+
+/* torchrun's static rendezvous waits as long for its server as for the other machines. */
+static void limit_patience(struct launch *launch)
+{
+	msec most = launch->terms.join_time;
+
+	if (!launch->patience)
+		launch->patience = launch->address.master_host ? most : PATIENCE;
+	launch->patience = msec_min(launch->patience, most);
 }
 
 void launch_read(const struct options *options, const struct gpus *gpus, struct launch *launch,
@@ -207,6 +272,8 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		.role_name = rendezvous_option(options, "role"),
 		.is_module = rendezvous_flag(options, "module"),
 		.is_program = rendezvous_flag(options, "no-python"),
+		.has_virtual_local_rank = rendezvous_flag(options, "virtual-local-rank"),
+		.has_node_rank = rendezvous_option(options, "node-rank"),
 	};
 	read_machines(options, &launch->terms, faults);
 	read_processes(options, gpus, &launch->n_processes, faults);
@@ -217,13 +284,16 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 	read_restarts(options, &launch->terms.restarts, faults);
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
-	read_endpoint(options, launch, faults);
+	launch_address_read(options, launch->terms.max == 1, &launch->address, &launch->endpoint,
+			    faults);
+	launch->run_id = run_id_of(options, launch);
+	limit_patience(launch);
 	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
 	launch->is_alone = !launch->endpoint.host;
 	launch->endpoint.is_tls &= !launch->is_alone;
 	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
-	check_backend(options, faults);
-	check_meeting(launch, faults);
+	check_unused(options, faults);
+	check_names(launch, faults);
 	if (!faults->len && member_terms_fault(&launch->terms))
 		text_addf(faults, "--nnodes: %s\n", member_terms_fault(&launch->terms));
 }

@@ -6,6 +6,7 @@
 
 #include "base/own.h"
 #include "base/text.h"
+#include "cli/launch_address.h"
 #include "cli/rendezvous_endpoint.h"
 #include "command/options.h"
 #include "rendezvous/member_wire.h"
@@ -13,10 +14,15 @@
 
 #include <stdbool.h>
 
+#define RESTARTS_UNLIMITED "unlimited" /* a value of --max-restarts */
+
 struct launch {
 	struct member_terms terms;
 	int n_processes;
 	const char *job_id; /* NULL: not given */
+	char *run_id; /* TORCHELASTIC_RUN_ID: that id, "none", or a random one */
+	struct launch_address address;
+	msec patience; /* with a server that cannot be reached at the beginning */
 	struct rendezvous_endpoint endpoint; /* without a host for a single machine */
 	bool never_serves; /* is_host=0 of --rdzv-conf, or TLS: the server is another process */
 	bool is_alone; /* no other machine joins: the endpoint is still to be chosen */
@@ -24,6 +30,8 @@ struct launch {
 	int own_port; /* of the only process; 0: not given */
 	const char *role_name;
 	int node_rank;
+	bool has_node_rank; /* it was given */
+	bool has_virtual_local_rank; /* each process sees its own GPU, as LOCAL_RANK 0 */
 	bool is_module; /* -m */
 	bool is_program; /* --no-python */
 };
@@ -60,11 +68,12 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		{.name = "rdzv-backend",                                                           \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "rendezvous backend (only c10d)"},                                    \
+		 .one_line = "c10d: rank 0 chooses its address; static: it is given"},             \
 		{.name = "rdzv-conf",                                                              \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "K=V,...",                                                          \
-		 .one_line = "join_timeout (600) and last_call_timeout (1), in seconds"},          \
+		 .one_line =                                                                       \
+			 "join_timeout (600), last_call_timeout (1), read_timeout (60): seconds"}, \
 		{.name = "node-rank",                                                              \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "N",                                                                \
@@ -72,11 +81,12 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		{.name = "master-addr",                                                            \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "HOST",                                                             \
-		 .one_line = "same as --rdzv-endpoint, without the port"},                         \
+		 .one_line = "MASTER_ADDR, the address of the machine of rank 0"},                 \
 		{.name = "master-port",                                                            \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "PORT",                                                             \
-		 .one_line = "port of --master-addr (default 29500)"},                             \
+		 .one_line =                                                                       \
+			 "MASTER_PORT (default 29500); machines meet at the port 10000 lower"},    \
 		{.name = "role",                                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
@@ -87,7 +97,7 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		{.name = "start-method",                                                           \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "accepted, no effect: each process is its own program"},              \
+		 .one_line = "spawn, fork or forkserver: no effect, processes are programs"},      \
 		{.name = "event-log-handler",                                                      \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
@@ -99,7 +109,7 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "N",                                                                \
 		 .one_line =                                                                       \
-			 "maximum number of restarts after failures (-1: no limit; default 0)"},   \
+			 "maximum number of restarts after failures, or unlimited (default 0)"},   \
 		{.name = "restart-window",                                                         \
 		 .kind = OPTION_DURATION,                                                          \
 		 .value_name = "TIME",                                                             \
@@ -120,6 +130,20 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "PORT",                                                             \
 		 .one_line = "port of this machine's only process, in every generation"},          \
+		{.name = "virtual-local-rank",                                                     \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "show each process only its own GPU, as LOCAL_RANK 0"},               \
+		{.name = "numa-binding",                                                           \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "MODE",                                                             \
+		 .one_line = "rejected: let the script or numactl bind the processes"},            \
+		{.name = "logs-specs",                                                             \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "NAME",                                                             \
+		 .one_line = "accepted for torchrun: only default"},                               \
+		{.name = "use-env",                                                                \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "accepted, no effect: LOCAL_RANK is in the environment"},             \
 		{.name = "module",                                                                 \
 		 .letter = 'm',                                                                    \
 		 .kind = OPTION_FLAG,                                                              \

@@ -79,11 +79,24 @@ static int complain_of_command(const char *name)
 	return EXIT_USAGE;
 }
 
+/* The command of a program that muster replaces, by the name of a link; NULL: muster's own name, or
+ * a question that muster answers itself. */
+static const struct command *command_of_link(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	bool is_torchrun = argc && !strcmp(slash ? slash + 1 : argv[0], "torchrun");
+	bool asks_version = argc == 2 && !strcmp(argv[1], "--version");
+
+	if (is_torchrun)
+		return asks_version ? NULL : &command_launch;
+	return argc ? compat_find(&table, argv[0]) : NULL;
+}
+
 /* The command of the command line, and how many of its words name it: by the name of the program, a
  * link for an old program, else by its first argument. */
 static const struct command *choose_command(int argc, char **argv, int *ret_n_used)
 {
-	const struct command *old = argc ? compat_find(&table, argv[0]) : NULL;
+	const struct command *old = command_of_link(argc, argv);
 
 	*ret_n_used = old || argc < 2 ? argc > 0 : 2;
 	return old ? old : command_find(&table, command_name_of(argc > 1 ? argv[1] : NULL));

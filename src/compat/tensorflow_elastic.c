@@ -55,12 +55,13 @@ static int agent_run(const struct options *old)
 	struct call call CLEANUP(call_done) = {0};
 	size_t count;
 	const char *const *arguments = options_arguments(old, &count);
+	const char *restarts = option_text(old, "max-restarts"); /* -1: no limit */
 
 	call_add(&call, "launch");
 	call_add_value(&call, "--nnodes", option_text(old, "nnodes"));
 	call_add_value(&call, "--rdzv-endpoint", option_text(old, "rdzv-endpoint"));
 	call_add_value(&call, "--rdzv-conf", "is_host=0");
-	call_add_value(&call, "--max-restarts", option_text(old, "max-restarts"));
+	call_add_value(&call, "--max-restarts", restarts[0] == '-' ? "unlimited" : restarts);
 	add_local_address(&call, option_text(old, "address"));
 	call_add(&call, "--insecure"); /* as its orchestrator above */
 	call_add_flag(&call, "--module", old, "module");

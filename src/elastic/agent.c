@@ -21,7 +21,7 @@
 
 /* Workers keep running this long without a server, which a user may have to restart. */
 #define ISOLATION_TIME (10LL * 60 * MSEC_PER_SECOND)
-#define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
+#define PATIENCE (60 * MSEC_PER_SECOND) /* with a server that was reached before */
 #define ANSWER_TIME (3 * MSEC_PER_SECOND)
 #define DRAIN_TIME (2 * MSEC_PER_SECOND)
 /* Shortest time between two reports of the number of machines. */
@@ -689,6 +689,7 @@ void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *dat
 	*world = agent->cluster.world;
 	world->job_id = agent->request->job_id;
 	world->role_name = agent->request->role_name;
+	world->has_virtual_local_rank = agent->request->has_virtual_local_rank;
 	world->restarts = agent->restarts;
 	world->max_restarts = agent->request->terms.restarts.most;
 	cluster->world = world;
@@ -697,6 +698,10 @@ void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *dat
 	cluster->dense_cluster = agent->cluster.dense_cluster;
 	cluster->coordinator_host = agent->cluster.coordinator_host;
 	cluster->coordinator_port = agent->cluster.coordinator_port;
+	if (!agent->request->master_host)
+		return;
+	cluster->coordinator_host = agent->request->master_host;
+	cluster->coordinator_port = agent->request->master_port;
 }
 
 static int agent_apply(struct backend *backend, const struct job *job, const struct action *action,
@@ -822,11 +827,12 @@ static int reach_server(struct agent *agent, struct err *err)
 
 int agent_new(const struct agent_settings *settings, struct agent **ret_agent, struct err *err)
 {
-	static const struct member_settings member = {
+	const struct member_settings member = {
 		.hold = MEMBER_HOLD,
 		.answer_time = ANSWER_TIME,
 		.isolation_time = ISOLATION_TIME,
 		.patience = PATIENCE,
+		.first_patience = settings->request->patience,
 		.drain_time = DRAIN_TIME,
 	};
 	struct agent *agent = mem_new(sizeof(*agent));

@@ -21,6 +21,12 @@ struct agent_request {
 	struct member_terms terms;
 	int node_rank; /* as in RENDEZVOUS_JOIN */
 	const char *role_name; /* ROLE_NAME of its processes */
+	bool has_virtual_local_rank; /* as in struct tf_cluster_world */
+	/* MASTER_ADDR and MASTER_PORT of its processes in every generation, as the user gave them;
+	 * NULL and 0: rank 0's machine chooses them. */
+	const char *master_host;
+	int master_port;
+	msec patience; /* with a server that cannot be reached at the beginning */
 	const char *host; /* of the server, a name or an address without brackets */
 	int port;
 	http_asker_new_fn new_asker; /* client with or without TLS */

@@ -109,15 +109,31 @@ static void name_stop_file(const struct tf_cluster *cluster, const struct role *
 	environment_set(declared, "MUSTER_STOP_FILE", file);
 }
 
+/* The GPU of a process that is to see no other, as torchrun chooses it: the one at its place in our
+ * own variable, else the one with its number, whatever the machine has. */
+static void show_own_gpu(const char *visible, int index, struct environment *declared)
+{
+	char *number CLEANUP(mem_free_text) = mem_format("%d", index);
+	char *words CLEANUP(mem_free_text) = mem_copy_text(visible ? visible : number);
+	char *rest = words, *word = strsep(&rest, ",");
+
+	for (int i = 0; visible && word && i < index; i++)
+		word = strsep(&rest, ",");
+	environment_set(declared, GPUS_VARIABLE, word ? word : "");
+}
+
 /* All variables in addition to muster's own environment. The marks come last: descendants are found
  * by them. */
 static void declare(const struct tf_cluster *cluster, const struct role *role, int index,
 		    int attempt, const struct local_machine *machine, struct environment *declared)
 {
 	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
+	const char *visible = machine->visible_gpus;
 
-	if (machine->visible_gpus)
-		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
+	if (visible)
+		environment_set(declared, GPUS_VARIABLE, visible);
+	if (cluster->world && cluster->world->has_virtual_local_rank)
+		show_own_gpu(visible ? visible : getenv(GPUS_VARIABLE), index, declared);
 	if (machine->stacks_hook)
 		hook_python(machine->stacks_hook, cluster->report_folder, role, index, attempt,
 			    declared);

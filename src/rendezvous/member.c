@@ -259,10 +259,15 @@ void member_refused(struct member *member, size_t place, instant now)
 
 /* Time. */
 
+/* A call that is open may be held by a server. */
 static instant gives_up_at(const struct member *member)
 {
-	return instant_add(member->heard_at, member->has_workers ? member->settings.isolation_time
-								 : member->settings.patience);
+	const struct member_settings *settings = &member->settings;
+	bool is_unheard = !member->n_answered && member->n_lost > 0;
+	msec patience = is_unheard ? settings->first_patience : settings->patience;
+
+	return instant_add(member->heard_at,
+			   member->has_workers ? settings->isolation_time : patience);
 }
 
 void member_time(struct member *member, instant now)

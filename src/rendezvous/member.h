@@ -29,6 +29,7 @@ struct member_settings {
 	msec answer_time; /* additional time for an answer before the call counts as lost */
 	msec isolation_time; /* how long workers run after the last answer */
 	msec patience; /* how long a member without workers waits for an unreachable server */
+	msec first_patience; /* the same before the first answer */
 	msec drain_time; /* for the server's answer to a drain; then the member leaves without it */
 };
 

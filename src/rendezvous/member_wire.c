@@ -80,13 +80,18 @@ static const char *windows_differ(msec of_job, msec given, struct arena *arena)
 	return arena_copy_text(arena, text_of(&sentence));
 }
 
+static const char *restarts_text(int most, struct arena *arena)
+{
+	return most < 0 ? "unlimited" : arena_format(arena, "%d", most);
+}
+
 static const char *restarts_differ(const struct restart_terms *of_job,
 				   const struct restart_terms *given, struct arena *arena)
 {
 	if (of_job->most != given->most)
-		return arena_format(arena,
-				    "--max-restarts is %d on the server and %d on this machine",
-				    of_job->most, given->most);
+		return arena_format(
+			arena, "--max-restarts is %s on the server and %s on this machine",
+			restarts_text(of_job->most, arena), restarts_text(given->most, arena));
 	if (of_job->window != given->window)
 		return windows_differ(of_job->window, given->window, arena);
 	if (of_job->max_no_progress != given->max_no_progress)

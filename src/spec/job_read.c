@@ -132,21 +132,22 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 	return true;
 }
 
-/* The letters of a DNS-1035 label, whatever its length: two faults of a name are reported as
- * two. */
-static bool has_letters_of_label(const char *name)
+/* The letters of a DNS-1035 label, whatever its length: two faults of a name are reported as two.
+ * The part of an elastic job has no objects on a cluster, so a digit may be first. */
+static bool has_letters_of_label(const char *name, bool may_begin_with_digit)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 	size_t len = strlen(name);
 
-	return len > 0 && strspn(name, letters) == len && name[0] >= 'a' && name[len - 1] != '-';
+	return len > 0 && strspn(name, letters) == len &&
+	       (name[0] >= 'a' || (may_begin_with_digit && name[0] != '-')) && name[len - 1] != '-';
 }
 
 static void check_dns1035_name(struct field_reader *reader, const struct field *field,
-			       const char *name)
+			       const char *name, bool may_begin_with_digit)
 {
 	bool is_long = strlen(name) > DNS_LABEL_MAX;
-	bool has_letters = has_letters_of_label(name);
+	bool has_letters = has_letters_of_label(name, may_begin_with_digit);
 
 	if (is_long || !has_letters)
 		field_refuse_value(reader, field, "should match: %s%s%s",
@@ -250,6 +251,8 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 	struct field metadata = field_member(root, "metadata");
 	struct field name = field_member(&metadata, "name");
 	struct field name_space = field_member(&metadata, "namespace");
+	bool is_elastic =
+		json_get_path(metadata.value, "annotations", JOB_ANNOTATION_ELASTIC, NULL) != NULL;
 
 	if (field_is_object(reader, &metadata))
 		field_check_members(reader, &metadata, metadata_words, ARRAY_LEN(metadata_words));
@@ -257,7 +260,7 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 	if (!field_is_set(&name))
 		field_refuse(reader, &name, "Required value: a job needs a name");
 	else if (json_is(name.value, JSON_STRING))
-		check_dns1035_name(reader, &name, job->name);
+		check_dns1035_name(reader, &name, job->name, is_elastic);
 	job->name_space = field_text(reader, &name_space, "");
 	if (job->name_space[0] == '\0')
 		job->name_space = "default";

@@ -34,6 +34,7 @@ static const struct member_settings manner = {
 	.answer_time = 2 * MSEC_PER_SECOND,
 	.isolation_time = 30 * MSEC_PER_SECOND,
 	.patience = 100 * MSEC_PER_SECOND,
+	.first_patience = 100 * MSEC_PER_SECOND,
 	.drain_time = 2 * MSEC_PER_SECOND,
 };
 

@@ -143,6 +143,7 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
         done = subprocess.run([tmp_path / name, "--help"], capture_output=True, text=True, check=True,
                               env=dict(os.environ))
         assert done.stdout.startswith(f"muster compat {name.split('.')[0]}: ")
+    assert "/libexec/muster/torchrun" in listed.stdout  # tests/system/test_torchrun_letter.py
 
 
 @pytest.mark.parametrize("arguments, now", [
@@ -153,6 +154,9 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
     (["--address", "5555", "--rdzv_id", "x", "--max_restarts", "1", "-m", "package.train"],
      "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts 1 --local-port 5555 "
      "--insecure --module package.train"),
+    (["--address", "5555", "--max_restarts=-1", "train.py"],
+     "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts unlimited --local-port 5555 "
+     "--insecure train.py"),
     (["--address", "here", "--no_python", "train"],
      "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts 3 --local-addr here "
      "--insecure --no-python train"),

@@ -225,10 +225,11 @@ def test_a_machine_that_was_the_server_too_comes_back_and_the_others_have_waited
 
 
 def test_machines_meet_by_the_words_of_a_static_rendezvous_and_have_the_places_they_were_given(machines):
+    port = free_port()
     for rank, name in ((1, "one"), (0, "two")):
         machines.agents[name] = machines.muster.start(
-            "launch", "--name", name, "--nnodes", 2, "--node-rank", rank, "--master-addr", "127.0.0.1",
-            "--master-port", machines.port, "--no-python", "--", machines.worker, env={"STORY": machines.story})
+            "launch", "--name", name, "--nnodes", 2, "--node-rank", rank, "--master-addr", "127.0.0.1", "--master-port", port,
+            "--rdzv-endpoint", machines.endpoint, "--no-python", "--", machines.worker, env={"STORY": machines.story})
         wait_until(lambda: is_listening(machines.port))
     world = machines.until_world(1, 2)
     assert (world["one"].rank, world["two"].rank) == (1, 0)
@@ -240,7 +241,7 @@ def test_machines_meet_by_the_words_of_a_static_rendezvous_and_have_the_places_t
 
 @pytest.mark.parametrize("words", [
     ("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0"),
-    ("--master_addr", "127.0.0.1", "--master_port", "29500", "--rdzv-id", "mine"),
+    ("--master_addr", "127.0.0.1", "--master_port", str(free_port()), "--rdzv-id", "mine"),
     ("--standalone", "--rdzv-endpoint", "nowhere.invalid:29400", "--run-path", "--start-method=fork"),
 ])
 def test_one_machine_meets_nobody_whatever_is_said_of_endpoints(muster, words):

@@ -25,7 +25,7 @@ def machines(muster):
 
 def test_a_machine_that_keeps_failing_is_set_aside(machines):
     for name in ("one", "two", "bad"):
-        machines.launch(name, "--max-restarts", -1, "--rdzv-conf", "last_call_timeout=600", nnodes="2:3")
+        machines.launch(name, "--max-restarts", "unlimited", "--rdzv-conf", "last_call_timeout=600", nnodes="2:3")
     for world in (1, 2, 3):
         machines.until_world(world, 3)
         machines.tell("bad", 3)

@@ -31,7 +31,7 @@ class Story:
             self.launch(name)
 
     def launch(self, name):
-        self.machines.launch(name, "--max-restarts", -1, "--rdzv-conf", "last_call_timeout=0,is_host=0", nnodes="1:4")
+        self.machines.launch(name, "--max-restarts", "unlimited", "--rdzv-conf", "last_call_timeout=0,is_host=0", nnodes="1:4")
 
     def workers(self):
         return processes_with(f"STORY={self.machines.story}") & processes_with("TORCHELASTIC_USE_AGENT_STORE=False")

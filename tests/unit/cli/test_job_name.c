@@ -66,6 +66,20 @@ static void a_name_that_a_job_has_is_not_given_again(void **state)
 	assert_string_equal(name, last);
 }
 
+/* Scripts and objects on a cluster begin with a letter; "muster status 100" finds this job. */
+static void an_id_may_begin_with_a_digit(void **state)
+{
+	(void) state;
+	n_taken = -1;
+	char *name CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "100");
+	char *dotted CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "Run_1.5");
+	char *script CLEANUP(mem_free_text) = job_name_choose(NULL, "100.py");
+
+	assert_memory_equal(name, "100-", strlen("100-"));
+	assert_memory_equal(dotted, "run-1-5-", strlen("run-1-5-"));
+	assert_memory_equal(script, "job-", strlen("job-"));
+}
+
 static void the_search_for_a_name_ends(void **state)
 {
 	(void) state;
@@ -80,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_the_word_and_five_characters),
 		cmocka_unit_test(a_name_that_a_job_has_is_not_given_again),
+		cmocka_unit_test(an_id_may_begin_with_a_digit),
 		cmocka_unit_test(the_search_for_a_name_ends),
 	};
 

@@ -180,6 +180,8 @@ static void what_a_conflict_keeps_from_the_user_is_said_by_the_next_pass(void **
 		.job_id = "world",
 		.terms = {.min = 1, .max = 2, .unit = 1},
 		.node_rank = -1,
+		.role_name = "default",
+		.patience = 60 * MSEC_PER_SECOND,
 		.host = "127.0.0.1",
 		.port = 1,
 		.new_asker = new_asker,

@@ -13,6 +13,7 @@ static const struct member_settings usual = {
 	.answer_time = 2 * MSEC_PER_SECOND,
 	.isolation_time = 30 * MSEC_PER_SECOND,
 	.patience = 100 * MSEC_PER_SECOND,
+	.first_patience = 100 * MSEC_PER_SECOND,
 	.drain_time = 2 * MSEC_PER_SECOND,
 };
 
@@ -249,6 +250,36 @@ static void a_server_that_keeps_no_call_is_not_asked_without_pause(void **state)
 	assert_int_equal(member_wake_at(&member).since_boot, START + 101);
 }
 
+static void one_that_was_never_answered_has_its_own_patience(void **state)
+{
+	struct member_settings hasty = usual;
+	struct member member;
+
+	(void) state;
+	hasty.first_patience = MSEC_PER_SECOND / 2;
+	member_begin(&member, &hasty, moment(START));
+	call(&member, START);
+	member_time(&member, moment(START + hasty.first_patience)); /* the call may be held */
+	assert_int_equal(member.end, MEMBER_GOES_ON);
+
+	member_begin(&member, &hasty, moment(START));
+	call(&member, START);
+	lose(&member, START + 10);
+	member_time(&member, moment(START + hasty.first_patience - 1));
+	assert_int_equal(member.end, MEMBER_GOES_ON);
+	assert_true(member_wake_at(&member).since_boot <= START + hasty.first_patience);
+	member_time(&member, moment(START + hasty.first_patience));
+	assert_int_equal(member.end, MEMBER_GAVE_UP);
+
+	member_begin(&member, &hasty, moment(START));
+	call(&member, START);
+	answer(&member, wait, START + 10);
+	member_time(&member, moment(START + 10 + usual.patience - 1));
+	assert_int_equal(member.end, MEMBER_GOES_ON);
+	member_time(&member, moment(START + 10 + usual.patience));
+	assert_int_equal(member.end, MEMBER_GAVE_UP);
+}
+
 /* The server may have been killed before it could answer, again and again. */
 static void one_whose_workers_have_ended_has_patience_from_then_on(void **state)
 {
@@ -295,6 +326,7 @@ int main(void)
 		cmocka_unit_test(a_failure_is_news_again_when_it_is_explained),
 		cmocka_unit_test(a_server_that_is_away_for_a_while_is_not_noticed),
 		cmocka_unit_test(alone_for_too_long_it_ends_its_workers_then_itself),
+		cmocka_unit_test(one_that_was_never_answered_has_its_own_patience),
 		cmocka_unit_test(one_whose_workers_have_ended_has_patience_from_then_on),
 		cmocka_unit_test(a_world_that_is_ordered_again_after_its_end_has_failed),
 		cmocka_unit_test(it_leaves_when_its_workers_have_ended),

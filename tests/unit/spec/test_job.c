@@ -7,6 +7,7 @@
 #include "spec/limits.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A container that is complete everywhere, and a role of it. */
 #define CONTAINER "{name: tensorflow, image: tf, command: [python, train.py]}"
@@ -98,6 +99,24 @@ static void a_private_network_is_an_annotation(void **state)
 	assert_faults(ANNOTATED("yes"), JOB_STRICT,
 		      "metadata.annotations[muster/private-network]: Unsupported value: \"yes\": "
 		      "supported values: \"false\", \"true\"\n");
+}
+
+#define NAMED_100(annotation)                                                                      \
+	"apiVersion: kubeflow.org/v1\nkind: TFJob\n"                                               \
+	"metadata: {name: 100-x, annotations: {" annotation ": '100'}}\n"                          \
+	"spec: {tfReplicaSpecs: {Worker: " ROLE "}}"
+
+/* It has no objects on a cluster. */
+static void the_part_of_an_elastic_job_may_begin_with_a_digit(void **state)
+{
+	(void) state;
+	struct job *part CLEANUP(job_cleanup) =
+		read_well(NAMED_100(JOB_ANNOTATION_ELASTIC), JOB_STRICT);
+	struct text lines CLEANUP(text_done) = {0};
+
+	assert_string_equal(part->name, "100-x");
+	assert_null(try_read(NAMED_100("other"), JOB_STRICT, NULL, &lines));
+	assert_non_null(strstr(text_of(&lines), "metadata.name"));
 }
 
 static void a_network_policy_is_made_unless_an_annotation_says_none(void **state)
@@ -841,6 +860,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_private_network_is_an_annotation),
+		cmocka_unit_test(the_part_of_an_elastic_job_may_begin_with_a_digit),
 		cmocka_unit_test(a_network_policy_is_made_unless_an_annotation_says_none),
 		cmocka_unit_test(how_many_services_a_job_has_is_an_annotation),
 		cmocka_unit_test(a_short_file_has_the_defaults_of_kubeflow),
