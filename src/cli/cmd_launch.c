@@ -6,7 +6,6 @@
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
 #include "cli/launch_output.h"
-#include "cli/launch_signals.h"
 #include "cli/lookup.h"
 #include "cli/program.h"
 #include "cli/run_here.h"

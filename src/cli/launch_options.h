@@ -4,6 +4,7 @@
  * Source: torch/distributed/run.py and torch/distributed/argparse_util.py of PyTorch 2.15. */
 #pragma once
 
+#include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "cli/launch_address.h"
@@ -15,6 +16,11 @@
 #include <stdbool.h>
 
 #define RESTARTS_UNLIMITED "unlimited" /* a value of --max-restarts */
+
+struct launch_signals {
+	bool stops_at[2]; /* SIGUSR1 and SIGUSR2 */
+	msec grace;
+};
 
 struct launch {
 	struct member_terms terms;
@@ -40,6 +46,10 @@ void launch_done(struct launch *launch);
 /* Each error is a line of `faults`. */
 void launch_read(const struct options *options, const struct gpus *gpus, struct launch *ret_launch,
 		 struct text *faults);
+
+/* --signals-to-handle and --shutdown-timeout, or their variables. */
+void launch_signals_read(const struct options *options, struct launch_signals *ret_signals,
+			 struct text *faults);
 
 /* Rows for the table of the command. */
 #define LAUNCH_ROWS                                                                                \
@@ -151,4 +161,14 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 	{                                                                                          \
 		.name = "no-python", .kind = OPTION_FLAG,                                          \
 		.one_line = "run a program instead of a Python script"                             \
+	}
+
+#define LAUNCH_SIGNAL_ROWS                                                                         \
+	{.name = "signals-to-handle",                                                              \
+	 .kind = OPTION_TEXT,                                                                      \
+	 .value_name = "NAMES",                                                                    \
+	 .one_line = "SIGUSR1,SIGUSR2: they stop the job (default: its processes get them)"},      \
+	{                                                                                          \
+		.name = "shutdown-timeout", .kind = OPTION_TEXT, .value_name = "SECONDS",          \
+		.one_line = "between the stop signal and SIGKILL, or a time as 2m (default 30)"    \
 	}
