@@ -59,6 +59,7 @@ static void an_error_that_was_printed_is_not_repeated(void **state)
 {
 	(void) state;
 	assert_row(&(struct row){STACK, 5, {"E: no", "b"}, {"E: no", "b"}});
+	assert_row(&(struct row){STACK, 5, {"[rank1]: E: no"}, {"[rank1]: E: no"}});
 }
 
 static void a_file_that_is_none_adds_nothing(void **state)
