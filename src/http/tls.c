@@ -6,6 +6,7 @@
 #include <event2/bufferevent_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct tls_context {
@@ -31,6 +32,94 @@ static struct bufferevent *new_stream(const struct http_tls *tls, struct event_b
 	return stream;
 }
 
+/* The first records of a client. OpenSSL allocates as much as the head of a ClientHello announces,
+ * 128 KiB at most, before the rest has arrived: a client that sends no more would cost that much.
+ * So OpenSSL gets no ClientHello that does not fill exactly one record, which has at most 16 KiB.
+ * No usual client splits it. A client that is asked to try again sends a second one. */
+
+#define RECORD_HEAD 5 /* its type, version and length */
+#define HELLO_HEAD 4 /* its type and length */
+#define TYPE_HANDSHAKE 22
+
+struct first_records {
+	const SSL *ssl;
+	unsigned char head[RECORD_HEAD + HELLO_HEAD]; /* of the present one */
+	size_t n_read; /* of its bytes */
+};
+
+static size_t number_at(const unsigned char *bytes, int n_bytes)
+{
+	size_t number = 0;
+
+	for (int i = 0; i < n_bytes; i++)
+		number = number << 8 | bytes[i];
+	return number;
+}
+
+/* After the hello of TLS 1.2, the client's handshake has small messages, and then encrypted ones.
+ */
+static bool accept_record(const struct first_records *records, size_t len)
+{
+	const unsigned char *head = records->head;
+
+	if (head[0] != TYPE_HANDSHAKE || SSL_version(records->ssl) < TLS1_3_VERSION)
+		return true;
+	return len >= HELLO_HEAD && number_at(head + RECORD_HEAD + 1, 3) == len - HELLO_HEAD;
+}
+
+static bool accept_bytes(struct first_records *records, const char *bytes, size_t n_bytes)
+{
+	for (size_t i = 0; i < n_bytes; i++) {
+		if (records->n_read < sizeof(records->head))
+			records->head[records->n_read] = (unsigned char) bytes[i];
+		records->n_read++;
+		size_t len = number_at(records->head + 3, 2);
+
+		if (records->n_read < RECORD_HEAD || records->n_read < RECORD_HEAD + len)
+			continue;
+		if (!accept_record(records, len))
+			return false;
+		records->n_read = 0;
+	}
+	return true;
+}
+
+/* A BIO_callback_fn_ex: OpenSSL gets its return value. */
+static long on_raw_bytes(BIO *bio, int operation, const char *bytes, size_t len, int argi,
+			 long argl, int rc, size_t *n_read)
+{
+	struct first_records *records = (struct first_records *) BIO_get_callback_arg(bio);
+
+	(void) len;
+	(void) argi;
+	(void) argl;
+	if (operation == BIO_CB_FREE)
+		free(records);
+	else if (operation == (BIO_CB_READ | BIO_CB_RETURN) && rc > 0 &&
+		 !accept_bytes(records, bytes, *n_read))
+		return -1;
+	return rc;
+}
+
+/* The stream has its descriptor only when the handshake begins. */
+static void on_progress(const SSL *ssl, int where, int value)
+{
+	BIO *bio = SSL_get_rbio(ssl);
+	struct first_records *records = (struct first_records *) BIO_get_callback_arg(bio);
+
+	(void) value;
+	if ((where & SSL_CB_HANDSHAKE_START) && !records) {
+		records = mem_new(sizeof(*records));
+		records->ssl = ssl;
+		BIO_set_callback_arg(bio, (char *) records);
+		BIO_set_callback_ex(bio, on_raw_bytes);
+	} else if (where & SSL_CB_HANDSHAKE_DONE) {
+		BIO_set_callback_arg(bio, NULL);
+		BIO_set_callback_ex(bio, NULL);
+		free(records);
+	}
+}
+
 static int set_tls_file_error(const char *file, struct err *err)
 {
 	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
@@ -50,6 +139,7 @@ static struct tls_context *context_new(void)
 		mem_abort();
 	SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION);
 	SSL_CTX_set_options(tls->context, SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_set_info_callback(tls->context, on_progress);
 	/* Idle connections keep only their state. */
 	SSL_CTX_set_mode(tls->context, SSL_MODE_RELEASE_BUFFERS);
 	return tls;

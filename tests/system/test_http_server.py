@@ -451,6 +451,38 @@ def test_no_tls_where_tls_is_spoken(tmp_path):
         assert server.ask("/ok") == (200, b"ok\n")
 
 
+HEAD_OF_LONG_HELLO = b"\x16\x03\x01\x00\x24\x01" + (131396).to_bytes(3, "big") + b"\x03\x03" + bytes(30)
+WARNING, CHANGE_OF_CIPHER = b"\x15\x03\x01\x00\x02\x01\x00", b"\x14\x03\x03\x00\x01\x01"
+ASKS_AGAIN = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891")  # for another hello (RFC 8446, 4.1.3)
+
+
+def hello_without_a_share():
+    """The first bytes of a client whose only key share is of a group that the server does not know."""
+    come, gone = ssl.MemoryBIO(), ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        ssl.create_default_context().wrap_bio(come, gone, server_hostname="a").do_handshake()
+    groups, share = b"\x00\x1d\x00\x17\x00\x1e", b"\x00\x33\x00\x26\x00\x24\x00\x1d"
+    return gone.read().replace(groups, groups[:-2] + b"jj").replace(share, share[:-2] + b"jj")
+
+
+@pytest.mark.parametrize("first, then", [
+    (b"", HEAD_OF_LONG_HELLO), (WARNING, HEAD_OF_LONG_HELLO), (b"", b"\x16\x03\x01\x00\x01\x01"),
+    (hello_without_a_share(), HEAD_OF_LONG_HELLO), (hello_without_a_share(), CHANGE_OF_CIPHER + HEAD_OF_LONG_HELLO),
+], ids=["at once", "after a warning", "in pieces", "when asked again", "when asked again, later"])
+def test_a_hello_that_announces_more_than_a_record_ends_the_connection(tmp_path, first, then):
+    """OpenSSL would allocate what it announces and wait for it: with a server this patient, for ever."""
+    with serving("localhost:0", tls=make_certificate(tmp_path)) as server:
+        host, port = server.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port))) as plain:
+            plain.settimeout(LIMIT)
+            plain.sendall(first)
+            if len(first) > len(WARNING):
+                assert ASKS_AGAIN in plain.recv(65536)
+            plain.sendall(then)
+            read_to_end(plain)
+        assert server.ask("/ok") == (200, b"ok\n")
+
+
 def test_tls_before_1_2_is_not_spoken_where_the_machine_allows_it(tmp_path, monkeypatch):
     (tmp_path / "openssl.cnf").write_text("openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n"
                                           "[tls]\nMinProtocol = TLSv1\nCipherString = ALL:@SECLEVEL=0\n")
