@@ -29,7 +29,7 @@ struct job_log *job_log_open(const char *job_folder)
 	struct job_log *log = mem_new(sizeof(*log));
 	char *path CLEANUP(mem_free_text) = mem_format("%s/muster.log", job_folder);
 
-	log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	log->fd = file_open_regular(path, O_WRONLY | O_CREAT | O_APPEND);
 	return log;
 }
 

@@ -95,6 +95,18 @@ char *file_folder_of(const char *path)
 	return slash == path ? mem_copy_text("/") : mem_copy_bytes(path, (size_t) (slash - path));
 }
 
+int file_open_regular(const char *path, int flags)
+{
+	int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	struct stat found;
+
+	if (fd < 0 || (fstat(fd, &found) == 0 && S_ISREG(found.st_mode)))
+		return fd;
+	close(fd);
+	errno = ENXIO; /* as for a FIFO without a reader */
+	return -1;
+}
+
 /* Reads to the end of the file, growing `*bytes`; one byte more than `limit` is enough to know that
  * it is too large. */
 static int read_to_end(int fd, size_t limit, char **bytes, size_t *ret_len)
@@ -122,10 +134,11 @@ static int read_to_end(int fd, size_t limit, char **bytes, size_t *ret_len)
 	return 0;
 }
 
-int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
-		    struct err *err)
+/* `take_fd` is the result of open. */
+static int read_opened(int take_fd, const char *path, size_t limit, char **ret_bytes,
+		       size_t *ret_len, struct err *err)
 {
-	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = take_fd;
 
 	if (fd < 0 && errno == ENOENT)
 		return err_set(err, ERR_NOT_FOUND, "file '%s' not found", path);
@@ -143,6 +156,18 @@ int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *re
 	*ret_bytes = TAKE(bytes);
 	*ret_len = len;
 	return 0;
+}
+
+int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
+		    struct err *err)
+{
+	return read_opened(open(path, O_RDONLY | O_CLOEXEC), path, limit, ret_bytes, ret_len, err);
+}
+
+int file_read_regular(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
+		      struct err *err)
+{
+	return read_opened(file_open_regular(path, O_RDONLY), path, limit, ret_bytes, ret_len, err);
 }
 
 char *file_read_text(const char *path)
@@ -250,7 +275,7 @@ static bool holds(const char *path, const void *bytes, size_t len)
 {
 	char *found CLEANUP(mem_free_text) = NULL;
 	size_t found_len = 0;
-	int rc = file_read_whole(path, len, &found, &found_len, NULL);
+	int rc = file_read_regular(path, len, &found, &found_len, NULL);
 
 	return rc == 0 && found && found_len == len && memcmp(found, bytes, len) == 0;
 }

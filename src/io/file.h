@@ -41,6 +41,14 @@ char *file_folder_of(const char *path) MUST_USE;
 int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
 		    struct err *err) MUST_USE;
 
+/* Opens a file of muster's own in a directory where workers write, too, or creates it with mode
+ * 0600: no link is followed, and anything else than a regular file is an error (ENXIO), so that a
+ * FIFO of this name blocks nothing. Returns the descriptor; -1 sets errno. */
+int file_open_regular(const char *path, int flags) MUST_USE;
+/* file_read_whole of such a file. */
+int file_read_regular(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
+		      struct err *err) MUST_USE;
+
 /* A small file (64 KiB at most) as text, for the caller to free; NULL when it cannot be read. */
 char *file_read_text(const char *path) MUST_USE;
 

@@ -113,10 +113,8 @@ static char *process_command_of(pid_t pid)
 /* Two clients that request at the same time take turns. */
 static bool lock_stacks_file(struct asked *asked)
 {
-	int flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-
 	if (asked->fd < 0)
-		asked->fd = open(asked->path, flags, 0600);
+		asked->fd = file_open_regular(asked->path, O_RDWR | O_APPEND | O_CREAT);
 	return asked->fd >= 0 && flock(asked->fd, LOCK_EX | LOCK_NB) == 0;
 }
 

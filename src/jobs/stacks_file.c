@@ -22,7 +22,7 @@ char *stacks_file_text(const char *path)
 	char *bytes = NULL;
 	size_t len;
 
-	return file_read_whole(path, READ_LIMIT, &bytes, &len, NULL) == 0 ? bytes : NULL;
+	return file_read_regular(path, READ_LIMIT, &bytes, &len, NULL) == 0 ? bytes : NULL;
 }
 
 int stacks_hook_install(const char *state_folder, char **ret_folder, struct err *err)

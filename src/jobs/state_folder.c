@@ -105,7 +105,7 @@ static char *reserve_path(const char *job_folder)
 void state_folder_reserve(const char *job_folder)
 {
 	char *path CLEANUP(mem_free_text) = reserve_path(job_folder);
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd CLEANUP(file_close) = file_open_regular(path, O_WRONLY | O_CREAT);
 
 	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) != 0)
 		unlink(path);

@@ -122,7 +122,7 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace, int
 
 static void create_stop_file(const struct local_replica *replica)
 {
-	int fd = open(replica->stop_file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = file_open_regular(replica->stop_file, O_WRONLY | O_CREAT);
 
 	if (fd < 0)
 		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->role,

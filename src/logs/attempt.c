@@ -50,7 +50,7 @@ static int64_t part_end(const struct part *part)
 static bool open_part(const char *path, const char *index_path, int64_t otherwise,
 		      struct part *ret_part)
 {
-	struct part part = {.fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), .base = otherwise};
+	struct part part = {.fd = file_open_regular(path, O_RDONLY), .base = otherwise};
 	struct stat found;
 	struct log_record first;
 
@@ -58,7 +58,7 @@ static bool open_part(const char *path, const char *index_path, int64_t otherwis
 		return false;
 	if (fstat(part.fd, &found) == 0)
 		part.inode = found.st_ino;
-	part.index_fd = open(index_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	part.index_fd = file_open_regular(index_path, O_RDONLY);
 	if (part.index_fd >= 0 && log_index_read(part.index_fd, 0, &first))
 		part.base = first.offset;
 	*ret_part = part;

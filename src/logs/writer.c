@@ -55,12 +55,12 @@ static void find_base(struct log_writer *writer)
 /* Opens both files; 0 or errno. */
 static int open_files(struct log_writer *writer)
 {
-	const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
-	int index_fd CLEANUP(file_close) = open(writer->paths[LOG_FILE_INDEX], flags, 0600);
+	const int flags = O_RDWR | O_CREAT | O_APPEND;
+	int index_fd CLEANUP(file_close) = file_open_regular(writer->paths[LOG_FILE_INDEX], flags);
 
 	if (index_fd < 0)
 		return errno;
-	int fd CLEANUP(file_close) = open(writer->paths[LOG_FILE_TEXT], flags, 0600);
+	int fd CLEANUP(file_close) = file_open_regular(writer->paths[LOG_FILE_TEXT], flags);
 	struct stat found;
 
 	if (fd < 0 || fstat(fd, &found) != 0)

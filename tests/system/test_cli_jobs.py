@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from conftest import LIMIT, conditions, read_line, read_until, replicas
-from processes import parent_of, wait_until_process_is_gone
+from processes import parent_of, wait_until, wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 
@@ -152,6 +152,21 @@ def test_a_process_that_cannot_handle_the_signal_sees_a_file(muster):
     muster("wait", "job", code=130)
     replica, = replicas(muster.job("job"))
     assert (replica["state"], replica["exitCode"]) == ("Stopped", 7)
+
+
+@pytest.mark.parametrize("path, attempt", [
+    ("$MUSTER_STOP_FILE", 0), ("$d/worker-0.1.log", 1), ("$d/worker-0.1.index", 1), ("$d/reserve", 0), ("$d/worker-0.0.stacks", 0),
+])
+def test_a_fifo_that_a_process_made_in_the_directory_of_its_job_blocks_no_supervisor(muster, path, attempt):
+    """Nothing reads it: to open it, or to fill it, would take for ever."""
+    muster.detach("--name", "job", "--max-restarts", "1", "--", "sh", "-c",
+                  f"d=${{MUSTER_STACKS_FILE%/*}}; trap '' TERM; [ $MUSTER_ATTEMPT = 0 ] && rm -f {path} && mkfifo {path}; [ $MUSTER_ATTEMPT = {attempt} ] || exit 1;"
+                  " head -c 200000 /dev/zero; exec sleep 1000")
+    wait_until(lambda: replicas(muster.job("job"))[0].get("attempt", 0) == attempt)
+    wait_until(lambda: muster("logs", "job").returncode == 0)
+    muster("stop", "--grace", "100ms", "job", code=0)
+    muster("wait", "job")
+    muster("delete", "job", code=0)
 
 
 def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):

@@ -40,6 +40,13 @@ def start(muster, *arguments, workers=1, lines=1):
     return "job"
 
 
+def test_a_fifo_of_the_name_of_the_file_blocks_nothing(muster):
+    process = muster.start("run", "--name", "job", "--", "sh", "-c", "rm -f $MUSTER_STACKS_FILE; mkfifo $MUSTER_STACKS_FILE; echo made; exec sleep 1000")
+    read_until(process.stdout, "made")
+    muster("stacks", "job")
+    muster("stop", "--grace", "1s", "job", code=0)
+
+
 def test_stacks_that_are_alike_are_shown_as_one(muster, script):
     name = start(muster, script, workers=4)
     text = muster("stacks", name, code=0).stdout
