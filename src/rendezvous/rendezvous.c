@@ -363,16 +363,22 @@ static void set_offer(struct rendezvous *rendezvous, struct member_entry *member
 	rendezvous->n_processes += member->n_processes;
 }
 
-/* An answer has room for so many members and processes. */
-static int check_room(const struct rendezvous *rendezvous, const char *offer, struct err *err)
+/* An answer has room for so many members and processes. `member`: who changes its offer; NULL: a
+ * new one. */
+static int check_room(const struct rendezvous *rendezvous, const struct member_entry *member,
+		      const char *offer, struct err *err)
 {
-	if (rendezvous->members.count == LIMIT_MEMBERS)
+	int n_others = rendezvous->n_processes - (member ? member->n_processes : 0);
+
+	if (!member && rendezvous->members.count == LIMIT_MEMBERS)
 		return err_set(err, ERR_LIMIT,
 			       "the job already has %d members, which is the maximum",
 			       LIMIT_MEMBERS);
-	if (rendezvous->n_processes + count_processes(offer) > LIMIT_REPLICAS)
+	if (member && text_equals(member->offer, offer))
+		return 0;
+	if (n_others + count_processes(offer) > LIMIT_REPLICAS)
 		return err_set(err, ERR_LIMIT, "the job already has %d processes, of %d at most",
-			       rendezvous->n_processes, LIMIT_REPLICAS);
+			       n_others, LIMIT_REPLICAS);
 	return 0;
 }
 
@@ -389,8 +395,8 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 		return err_set(err, ERR_LIMIT, "a later call of this member came first");
 	int rc = check_newest_generation(rendezvous, event->newest, err);
 
-	if (rc == 0 && !member)
-		rc = check_room(rendezvous, offer, err);
+	if (rc == 0)
+		rc = check_room(rendezvous, member, offer, err);
 	if (rc < 0)
 		return rc;
 	adopt_newest_generation(rendezvous, event->newest, now);

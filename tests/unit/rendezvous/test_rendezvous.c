@@ -672,6 +672,34 @@ static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state
 	rendezvous_free(rendezvous);
 }
 
+static void nor_for_those_that_a_member_offers_later(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	int ports[4 * (1000 + 1)];
+	struct text small CLEANUP(text_done) = {0}, large CLEANUP(text_done) = {0};
+	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
+	char id[10];
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
+		ports[i] = 10000;
+	offer_add(&(struct offer){.host = "10.0.0.1", .n_processes = 1, .ports = ports}, &small);
+	offer_add(&(struct offer){.host = "10.0.0.1", .n_processes = 1000, .ports = ports}, &large);
+	settings.max = 100;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	for (int i = 0; i < 24; i++) {
+		snprintf(id, sizeof(id), "m%d", i % 12);
+		join.id = id;
+		join.offer = text_of(i < 12 ? &small : &large);
+		assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL),
+				 i < 12 + LIMIT_REPLICAS / 1000 - 1 ? 0 : ERR_LIMIT);
+	}
+	join.id = "m0";
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
+	rendezvous_free(rendezvous);
+}
+
 static int n_given_back;
 
 static void give_back(void *attachment)
@@ -842,6 +870,7 @@ int main(void)
 		cmocka_unit_test(a_generation_that_no_lost_record_explains_is_refused),
 		cmocka_unit_test(a_drain_is_no_sign_of_life),
 		cmocka_unit_test(there_is_no_room_for_more_processes_than_a_job_may_have),
+		cmocka_unit_test(nor_for_those_that_a_member_offers_later),
 		cmocka_unit_test(what_was_attached_to_a_member_is_given_back),
 		cmocka_unit_test(a_job_that_makes_no_progress_ends),
 		cmocka_unit_test(an_early_finisher_waits_for_the_others),
