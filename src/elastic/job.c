@@ -27,6 +27,10 @@ struct waiter {
 	struct member_order known; /* the order that the call said it has */
 	int64_t world; /* generation whose members it knows */
 	int64_t known_failure; /* number of the failure that it knows */
+	struct {
+		int64_t generation;
+		int rank;
+	} ranks[2]; /* in the newest worlds that it was in when it called, the later one first */
 	instant kept_until;
 	struct waiter *next; /* the call held after this one */
 	struct waiter *before;
@@ -634,12 +638,50 @@ static struct past_world *find_world(struct elastic_job *job, int64_t generation
 	return NULL;
 }
 
-static void accept_failure_report(struct elastic_job *job, const struct failure *report)
+static void record_rank(struct waiter *waiter)
 {
-	struct past_world *world = report ? find_world(job, report->attempt) : NULL;
-	struct text sentence CLEANUP(text_done) = {0};
+	const struct world *world = rendezvous_world(waiter->job->rendezvous);
+	int rank = world_rank(world, waiter->id);
 
-	if (!world || !world_failure_take(&job->failure, report))
+	if (rank < 0 || waiter->ranks[0].generation == world->generation)
+		return;
+	waiter->ranks[1] = waiter->ranks[0];
+	waiter->ranks[0].generation = world->generation;
+	waiter->ranks[0].rank = rank;
+}
+
+/* Its rank in that world; -1: unknown. A report may come after the next world was formed. */
+static int rank_in(const struct elastic_job *job, const char *id, int64_t generation)
+{
+	const struct waiter *waiter = find_waiter(job, id);
+
+	if (rendezvous_world(job->rendezvous)->generation == generation)
+		return world_rank(rendezvous_world(job->rendezvous), id);
+	for (size_t i = 0; waiter && i < ARRAY_LEN(waiter->ranks); i++)
+		if (waiter->ranks[i].generation == generation)
+			return waiter->ranks[i].rank;
+	return -1;
+}
+
+/* The name of the machine is made here, as its agent makes it (agent_apply). */
+static void accept_failure_report(struct elastic_job *job, const char *id,
+				  const struct member_request *request)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct past_world *world =
+		request->failure ? find_world(job, request->failure->attempt) : NULL;
+	int rank = world ? rank_in(job, id, world->generation) : -1;
+	struct text sentence CLEANUP(text_done) = {0};
+	struct offer offer;
+
+	if (rank < 0 || !request->failure->role ||
+	    offer_read(request->offer, arena, &offer, NULL) < 0)
+		return;
+	struct failure *report = status_failure_copy(request->failure, arena);
+
+	world_failure_set_machine(report, arena_format(arena, "%s (rank %d)", offer.host, rank),
+				  arena);
+	if (!world_failure_take(&job->failure, report))
 		return;
 	world_failure_add_sentence(job->failure.first, &sentence);
 	if (text_equals(world->failure, text_of(&sentence)))
@@ -783,6 +825,7 @@ static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, str
 {
 	waiter->known = request->report.known;
 	waiter->world = request->world;
+	record_rank(waiter);
 	waiter->known_failure = request->known_failure;
 	append_held_waiter(job, waiter, call, instant_add(now, MEMBER_HOLD));
 	http_call_hold(call, on_waiter_disconnect, waiter);
@@ -805,7 +848,7 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 
 	if (rc < 0 && !comes_too_late)
 		return rc;
-	accept_failure_report(job, request->failure);
+	accept_failure_report(job, id, request);
 	write_record_and_log(job);
 	if (rendezvous_attachment(job->rendezvous, id)) {
 		waiter = find_or_add(job, id);

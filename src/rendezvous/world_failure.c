@@ -121,6 +121,18 @@ struct failure *world_failure_report(const struct failure *failure, const char *
 	return report;
 }
 
+void world_failure_set_machine(struct failure *report, const char *machine, struct arena *arena)
+{
+	const char *name = failed_replica_name_of(report, arena);
+	const char *sent = on_machine(name, report->machine ? report->machine : "", arena);
+
+	report->message = arena_format(arena, "%s%s", on_machine(name, machine, arena),
+				       predicate_of(report, sent));
+	report->machine = machine;
+	for (size_t i = 0; i < report->n_consequences; i++)
+		report->consequences[i].machine = machine;
+}
+
 /* Merging. */
 
 bool world_failure_is_consequence(const struct failure *failure)

@@ -27,6 +27,10 @@ void world_failure_done(struct world_failure *failure);
 struct failure *world_failure_report(const struct failure *failure, const char *machine,
 				     const char *machine_job, struct arena *arena) MUST_USE;
 
+/* Names its machine as the server knows it, whatever the report says: the reports of a machine are
+ * about its own processes. The text is borrowed; the consequences are changed in place. */
+void world_failure_set_machine(struct failure *report, const char *machine, struct arena *arena);
+
 /* Limits each text of a report, which comes from another machine. The texts are in the arena. */
 void world_failure_clip(struct failure *report, struct arena *arena);
 

@@ -341,6 +341,29 @@ def test_no_member_speaks_for_another(machines):
     assert not machines.description()["members"]
 
 
+def test_no_member_reports_a_failure_of_another(machines):
+    """The server names the machine by what it knows of the member, in the sentence and in what is shown of it."""
+    start_orchestrator(machines)
+
+    def call(member, **changes):
+        connection = machines.connect()
+        connection.request("POST", f"/v1/jobs/{machines.job}/members/{member}", json.dumps(call_of(min=2, max=2, maxRestarts=3, **changes)))
+        answer = connection.getresponse()
+        assert answer.status == 200, answer.read()
+        answer.read()
+
+    for member in ("honest", "liar"):
+        call(member)
+    rank = {member["id"]: member["rank"] for member in machines.description()["members"]}
+    name, own = (f"127.0.0.1 (rank {rank[member]})" for member in ("honest", "liar"))
+    failure = {"role": "worker", "index": 0, "attempt": 1, "exitCode": 1, "reason": "ExitCode", "machine": name, "machineJob": "train",
+               "message": f"worker-0 on {name} exited with code 1", "time": "2026-11-28T16:23:03.155Z"}
+    call("liar", world=1, generation=1, activity="failed", failure=failure)
+    described = machines.description()
+    assert described["worlds"][0]["failure"] == f"worker-0 on {own} exited with code 1"
+    assert described["failure"]["machine"] == own
+
+
 def test_no_job_takes_the_uid_of_another(machines):
     """Else only the first of them could be stored."""
     folder = machines.muster.folder / "server"

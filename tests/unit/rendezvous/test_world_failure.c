@@ -149,6 +149,22 @@ static void the_other_processes_of_a_machine_have_its_name(void **state)
 }
 
 /* Quotes need an escape in JSON, and control characters would need more. */
+static void a_machine_is_named_by_the_server(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct failure failure = failure_of(1, NULL);
+	struct failure *report =
+		world_failure_report(&failure, "10.0.0.1 (rank 0)", "train", fixture->arena);
+	struct consequence other = {.role = "worker", .index = 1, .machine = "10.0.0.2 (rank 1)"};
+
+	report->consequences = &other;
+	report->n_consequences = 1;
+	world_failure_set_machine(report, "10.9.9.9 (rank 3)", fixture->arena);
+	assert_string_equal(report->machine, "10.9.9.9 (rank 3)");
+	assert_string_equal(other.machine, "10.9.9.9 (rank 3)");
+	assert_string_equal(report->message, "worker-0 on 10.9.9.9 (rank 3) exited with code 1");
+}
+
 static void a_report_is_short_and_has_no_control_characters(void **state)
 {
 	struct fixture *fixture = *state;
@@ -206,6 +222,7 @@ int main(void)
 		FIXTURE_TEST(a_report_with_a_cause_is_no_consequence),
 		FIXTURE_TEST(what_is_known_or_old_or_of_no_machine_changes_nothing),
 		FIXTURE_TEST(the_other_processes_of_a_machine_have_its_name),
+		FIXTURE_TEST(a_machine_is_named_by_the_server),
 		FIXTURE_TEST(a_report_is_short_and_has_no_control_characters),
 		FIXTURE_TEST(a_server_goes_on_with_what_it_kept),
 	};
