@@ -26,7 +26,7 @@ struct http_framing {
 	bool is_changing; /* the input, itself */
 };
 
-/* A header's value in a head, without the spaces around it, or with the lines that continue it. */
+/* A header's value in a head, without the spaces around it. */
 struct header_value {
 	const char *bytes;
 	size_t len;
@@ -37,8 +37,6 @@ static size_t value_length(const char *value)
 {
 	size_t len = strcspn(value, "\n");
 
-	while (value[len] && (value[len + 1] == ' ' || value[len + 1] == '\t'))
-		len += 1 + strcspn(value + len + 1, "\n");
 	if (len > 0 && value[len - 1] == '\r')
 		len--;
 	while (len > 0 && (value[len - 1] == ' ' || value[len - 1] == '\t'))
@@ -171,8 +169,14 @@ static void pass_head(struct http_framing *framing)
 	}
 }
 
-/* Takes bytes up to the end of a line, and passes the head if it is complete: evhttp, too, ends a
- * line at LF, with or without CR. */
+/* Others may take an LF without CR for a part of its line, and a line that begins with a blank for
+ * the end of the line before it (RFC 9112, 2.2 and 5.2). */
+static bool is_clear(const char *line, size_t len)
+{
+	return len >= 2 && line[len - 2] == '\r' && *line != ' ' && *line != '\t';
+}
+
+/* Takes bytes up to the end of a line, and passes the head if it is complete. */
 static void take_line(struct http_framing *framing, struct evbuffer *fresh)
 {
 	struct text *head = &framing->head;
@@ -194,7 +198,9 @@ static void take_line(struct http_framing *framing, struct evbuffer *fresh)
 	size_t line_len = head->len - framing->line_start;
 
 	framing->line_start = head->len;
-	if (line_len == 1 || (line_len == 2 && *line == '\r'))
+	if (!is_clear(line, line_len))
+		reject_as_bad(framing);
+	else if (line_len == 2)
 		pass_head(framing);
 }
 

@@ -2,11 +2,11 @@
  * cuts lines at a NUL, reads the size of a chunk as C reads numbers, and reads a whole body before
  * anyone may reject the request.
  *
- * A head is kept back until it is complete. Instead of one with a NUL, with a length that is not
- * one decimal number, or with more bytes than allowed, evhttp gets a line that it answers with 400;
- * instead of one with a Transfer-Encoding, a request that http/refusal.h answers with 411. Of a
- * caller who does not give the secret, evhttp gets the head with a length of 0, and the body is
- * dropped as it arrives. */
+ * A head is kept back until it is complete. Instead of one with a NUL, with a line that ends in
+ * LF alone or continues the one before it, with a length that is not one decimal number, or with
+ * more bytes than allowed, evhttp gets a line that it answers with 400; instead of one with a
+ * Transfer-Encoding, a request that http/refusal.h answers with 411. Of a caller who does not give
+ * the secret, evhttp gets the head with a length of 0, and the body is dropped as it arrives. */
 #pragma once
 
 #include "http/access.h"

@@ -4,7 +4,9 @@
 
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct http_query {
 	struct evkeyvalq parameters;
@@ -13,8 +15,9 @@ struct http_query {
 struct http_query *http_query_new(const char *query)
 {
 	struct http_query *parsed = mem_new(sizeof(*parsed));
+	bool has_nul = query && strstr(query, "%00"); /* would end its value */
 
-	if (evhttp_parse_query_str(query ? query : "", &parsed->parameters) == 0)
+	if (!has_nul && evhttp_parse_query_str(query ? query : "", &parsed->parameters) == 0)
 		return parsed;
 	free(parsed);
 	return NULL;

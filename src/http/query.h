@@ -6,8 +6,8 @@
 
 struct http_query;
 
-/* Returns NULL if the query is malformed: a name without '=', an invalid escape. A query that is
- * NULL or "" has no parameters. */
+/* Returns NULL if the query is malformed: a name without '=', an invalid escape, or %00. A query
+ * that is NULL or "" has no parameters. */
 struct http_query *http_query_new(const char *query) MUST_USE;
 void http_query_cleanup(struct http_query **query);
 
