@@ -20,6 +20,8 @@ struct plain_asker {
 	char *authorization; /* header value; NULL: none */
 	struct evhttp_connection *connection;
 	struct evhttp_request *request; /* current; NULL: none */
+	struct loop_watch *limit; /* of the time for its whole answer: evhttp's own begins again
+				     with each byte */
 	const char *why; /* libevent's reason of failure; NULL: none */
 	bool has_answered; /* at least once */
 };
@@ -88,6 +90,7 @@ static void on_plain_request_done(struct evhttp_request *request, void *data)
 	int status = request ? evhttp_request_get_response_code(request) : 0;
 
 	asker->request = NULL;
+	loop_timer_arm(asker->limit, INSTANT_NEVER);
 	if (!status) {
 		report_unreachable_server(asker);
 		return;
@@ -107,12 +110,24 @@ static void cancel_plain_request(struct plain_asker *asker)
 		evhttp_cancel_request(request);
 }
 
+static void on_time_limit(void *data)
+{
+	struct plain_asker *asker = data;
+
+	if (!asker->request)
+		return;
+	asker->why = request_error_sentence_of(EVREQ_HTTP_TIMEOUT, asker->has_answered);
+	cancel_plain_request(asker);
+	report_unreachable_server(asker);
+}
+
 static void plain_asker_free(struct http_asker *base)
 {
 	struct plain_asker *asker = (struct plain_asker *) base;
 
 	cancel_plain_request(asker);
 	evhttp_connection_free(asker->connection);
+	loop_watch_free(asker->limit);
 	mem_free_secret(&asker->authorization);
 	free(asker->address);
 	free(asker->host);
@@ -146,6 +161,7 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 
 	asker->request = request;
+	loop_timer_arm_after(asker->limit, asker->settings.patience);
 	evhttp_request_set_error_cb(request, on_error);
 	evhttp_request_set_header_cb(request, on_head);
 	evhttp_add_header(headers, "Host", asker->host);
@@ -177,6 +193,7 @@ int http_asker_new(struct loop *loop, const struct http_asker_settings *settings
 	asker->host = mem_format(strchr(asker->address, ':') ? "[%s]" : "%s", asker->address);
 	if (settings->token)
 		asker->authorization = mem_format("Bearer %s", settings->token);
+	asker->limit = loop_new_timer(loop, on_time_limit, asker);
 	asker->connection = evhttp_connection_base_new(loop_base(loop), NULL, asker->address,
 						       (unsigned short) settings->port);
 	if (!asker->connection)

@@ -40,7 +40,7 @@ struct http_asker_settings {
 		*pin_advice; /* appended to the error that the server has another key; NULL: none */
 	size_t answer_limit; /* bytes of the body; a longer answer is an error, and so is a head of
 				more than 16 KiB */
-	msec patience; /* for an answer; at least a second */
+	msec patience; /* for the whole answer; at least a second */
 	http_asker_fn on_answer;
 	void *data;
 };
