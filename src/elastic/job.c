@@ -833,6 +833,17 @@ static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, str
 		answer_waiter(waiter);
 }
 
+int elastic_job_check_first_call(const struct elastic_job *job,
+				 const struct member_request *request, instant now, struct err *err)
+{
+	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
+	struct rendezvous *trial = rendezvous_new(&settings, now);
+	int rc = member_call_apply(trial, "first", &request->report, request->offer, now, err);
+
+	rendezvous_free(trial);
+	return rc;
+}
+
 int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
 			    const struct member_request *request, instant now, struct err *err)
 {

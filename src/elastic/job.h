@@ -52,6 +52,11 @@ bool elastic_job_has_callers(const struct elastic_job *job);
  * the job, and knew no earlier one of its name. */
 bool elastic_job_may_lack_record(const struct elastic_job *job);
 
+/* Whether the first call of a new job would be accepted; nothing is done with it. The errors are
+ * those of elastic_job_accept_call. */
+int elastic_job_check_first_call(const struct elastic_job *job,
+				 const struct member_request *request, instant now,
+				 struct err *err) MUST_USE;
 /* Takes a member's call and answers it, now or later. On an error nothing was done with it. */
 int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, const char *id,
 			    const struct member_request *request, instant now,

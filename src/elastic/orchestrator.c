@@ -160,12 +160,16 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 		     const struct member_request *request, struct elastic_job **ret_job,
 		     struct err *err)
 {
-	if (!old && !evict_oldest_ended_job(orchestrator))
-		return err_set(err, ERR_LIMIT,
-			       "the server already has %d jobs, which is the maximum",
-			       LIMIT_ELASTIC_JOBS);
 	struct elastic_job *job = new_job(orchestrator, name, request);
+	int rc = elastic_job_check_first_call(job, request, loop_monotonic_now(), err);
 
+	if (rc == 0 && !old && !evict_oldest_ended_job(orchestrator))
+		rc = err_set(err, ERR_LIMIT, "the server already has %d jobs, which is the maximum",
+			     LIMIT_ELASTIC_JOBS);
+	if (rc < 0) {
+		elastic_job_free(job);
+		return rc;
+	}
 	if (old) {
 		elastic_job_replace(job, *old);
 		elastic_job_free(*old);

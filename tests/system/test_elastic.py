@@ -473,6 +473,22 @@ def test_a_machine_has_room_for_many_processes(muster):
     assert "200 workers" in done.stderr
 
 
+def test_a_first_call_that_is_wrong_begins_no_job_and_replaces_none(machines):
+    def call(**changes):
+        connection = machines.connect()
+        connection.request("POST", f"/v1/jobs/{machines.job}/members/m", json.dumps(call_of(**changes)))
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    start_orchestrator(machines)
+    assert call(world=1000000000)[0] == 400 and ask(machines, "/v1/jobs") == (200, {"jobs": []})
+    call(uid=call()[1]["uid"], hasLeft=True)
+    ended = ask(machines, f"/v1/jobs/{machines.job}")[1]
+    assert ended["phase"] == "closed"
+    assert call(world=1000000000)[0] == 400
+    assert ask(machines, f"/v1/jobs/{machines.job}")[1]["uid"] == ended["uid"]
+
+
 def test_last_words_of_strangers_leave_nothing_behind(machines):
     start_orchestrator(machines)
     connection = machines.connect()
