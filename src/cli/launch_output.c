@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/rendezvous_endpoint.h"
+#include "io/file.h"
 #include "io/folder.h"
 #include "io/sink.h"
 #include "spec/limits.h"
@@ -171,7 +172,8 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 		return 0;
 	}
 	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s_XXXXXX", output->folder, run_id);
-	int rc = folder_create_shared(output->folder, err);
+	int fd CLEANUP(file_close) = -1;
+	int rc = folder_open_shared(output->folder, &fd, err);
 
 	if (rc == 0 && !mkdtemp(folder))
 		rc = err_set_errno(err, errno, "cannot create directory '%s'", folder);

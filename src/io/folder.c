@@ -3,10 +3,12 @@
 #include "io/folder.h"
 
 #include "base/mem.h"
+#include "io/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +49,6 @@ int folder_create(const char *path, struct err *err)
 	return make_folder_path(path, 0700, err);
 }
 
-int folder_create_shared(const char *path, struct err *err)
-{
-	return make_folder_path(path, 0777, err);
-}
-
 /* Some file systems give all of a user's files to another user: NFS gives root's to nobody, others
  * give them to the user who mounted them. Then the directory's owner is the owner of new files
  * too. */
@@ -70,6 +67,179 @@ static bool gives_files_to(const char *path, uid_t owner)
 	return is_known && status.st_uid == owner;
 }
 
+/* The kernel's overflowuid stands for each user that a user namespace lacks. */
+#define UNKNOWN_USER 65534
+#define ALL_USERS "4294967295" /* the length of a map of all of them */
+
+static bool may_be_root(uid_t owner)
+{
+	char *map CLEANUP(mem_free_text) =
+		owner == UNKNOWN_USER ? file_read_text("/proc/self/uid_map") : NULL;
+
+	return owner == 0 || (map && !strstr(map, ALL_USERS));
+}
+
+static bool is_trusted(uid_t owner, const char *path)
+{
+	return owner == geteuid() || may_be_root(owner) || gives_files_to(path, owner);
+}
+
+/* A path that is followed part by part, so that each link is seen. */
+struct walk {
+	const char *path; /* the whole one */
+	const char *advice; /* that of folder_check_own; NULL: only the links are checked */
+	char *rest;
+	int fd; /* of the directory that was reached */
+	int n_links;
+};
+
+#define MOST_LINKS 40 /* as the kernel */
+
+static char *name_of_open(int fd)
+{
+	char *link CLEANUP(mem_free_text) = mem_format("/proc/self/fd/%d", fd);
+	char name[PATH_MAX];
+	ssize_t len = readlink(link, name, sizeof(name));
+
+	return mem_copy_bytes(name, len < 0 ? 0 : (size_t) len);
+}
+
+/* Who may write to a directory may rename what is in it; in a sticky one only its owner may. */
+static int check_passed(const struct walk *walk, struct err *err)
+{
+	struct stat status = {0};
+
+	if (!walk->advice || fstat(walk->fd, &status) < 0)
+		return 0;
+	bool is_open = (status.st_mode & S_IWOTH) && !(status.st_mode & S_ISVTX);
+	char *name CLEANUP(mem_free_text) = name_of_open(walk->fd);
+
+	if (is_open)
+		return err_set(err, ERR_REFUSED,
+			       "'%s' is writable by other users (mode %03o), who could replace "
+			       "what is in it; chmod o-w it, or %s",
+			       name, status.st_mode & 0777, walk->advice);
+	if (is_trusted(status.st_uid, walk->path))
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "'%s' belongs to user %u, but muster runs as user %u, so another user could "
+		       "replace what is in it; %s",
+		       name, status.st_uid, geteuid(), walk->advice);
+}
+
+static int fail_walk(const struct walk *walk, struct err *err)
+{
+	if (errno == ENOENT || errno == ENOTDIR)
+		return err_set(err, ERR_NOT_FOUND, "directory '%s' not found", walk->path);
+	return err_set_errno(err, errno, "cannot see '%s'", walk->path);
+}
+
+static int follow_link(struct walk *walk, int link, uid_t owner, const char *behind,
+		       struct err *err)
+{
+	char target[PATH_MAX] = "";
+
+	if (!is_trusted(owner, walk->path)) {
+		char *name CLEANUP(mem_free_text) = name_of_open(link);
+
+		return err_set(err, ERR_REFUSED,
+			       "'%s' is a link of user %u, who could change where it leads%s%s",
+			       name, owner, walk->advice ? "; " : "",
+			       walk->advice ? walk->advice : "");
+	}
+	if (++walk->n_links > MOST_LINKS)
+		errno = ELOOP;
+	else if (readlinkat(link, "", target, sizeof(target) - 1) > 0)
+		errno = 0;
+	if (errno)
+		return fail_walk(walk, err);
+	char *rest = mem_format("%s/%s", target, behind);
+
+	free(walk->rest);
+	walk->rest = rest;
+	if (*target == '/') {
+		close(walk->fd);
+		walk->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	return walk->fd < 0 ? fail_walk(walk, err) : 0;
+}
+
+/* Takes the first part of the rest. */
+static int take_part(struct walk *walk, const char *part, struct err *err)
+{
+	size_t len = strcspn(part, "/");
+	char *name CLEANUP(mem_free_text) = mem_copy_bytes(part, len);
+	int rc = check_passed(walk, err);
+	int fd CLEANUP(file_close) =
+		rc < 0 ? -1 : openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (rc < 0)
+		return rc;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return fail_walk(walk, err);
+	if (S_ISLNK(status.st_mode))
+		return follow_link(walk, fd, status.st_uid, part + len, err);
+	close(walk->fd);
+	walk->fd = fd;
+	fd = -1;
+	memmove(walk->rest, part + len, strlen(part + len) + 1);
+	return 0;
+}
+
+static int walk_to(const char *path, const char *advice, int *ret_fd, struct err *err)
+{
+	struct walk walk = {.path = path, .advice = advice, .fd = -1};
+	char *start CLEANUP(mem_free_text) = *path == '/' ? NULL : realpath(".", NULL);
+	const char *part;
+	int rc = 0;
+
+	walk.rest = start ? mem_format("%s/%s", start, path) : mem_copy_text(path);
+	walk.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	while (rc == 0 && *(part = walk.rest + strspn(walk.rest, "/")))
+		rc = take_part(&walk, part, err);
+	free(walk.rest);
+	if (rc == 0)
+		*ret_fd = walk.fd;
+	else
+		file_close(&walk.fd);
+	return rc;
+}
+
+static int open_shared(const char *path, int *ret_fd, struct err *err)
+{
+	int fd CLEANUP(file_close) = -1;
+	int rc = walk_to(path, NULL, &fd, err);
+	struct stat status;
+
+	if (rc < 0)
+		return rc;
+	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
+		return err_set(err, ERR_IO, "'%s' is not a directory", path);
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Nothing is created behind a link of another user either. */
+int folder_open_shared(const char *path, int *ret_fd, struct err *err)
+{
+	int rc = open_shared(path, ret_fd, err);
+
+	if (rc == ERR_NOT_FOUND) {
+		rc = make_folder_path(path, 0777, err);
+		if (rc == 0)
+			rc = open_shared(path, ret_fd, err);
+	}
+	return rc;
+}
+
+/* Kubernetes sets it in each container. */
+static bool is_in_pod(void)
+{
+	return getenv("KUBERNETES_SERVICE_HOST");
+}
+
 bool folder_exists(const char *path)
 {
 	struct stat status;
@@ -85,8 +255,12 @@ void folder_close(DIR **folder)
 
 int folder_check_own(const char *path, const char *advice, struct err *err)
 {
+	int fd CLEANUP(file_close) = -1;
+	int rc = is_in_pod() ? 0 : walk_to(path, advice, &fd, err);
 	struct stat status;
 
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		return rc;
 	if (stat(path, &status) < 0)
 		return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot see '%s'", path);
 	if (status.st_mode & (S_IWGRP | S_IWOTH))
@@ -94,7 +268,7 @@ int folder_check_own(const char *path, const char *advice, struct err *err)
 			       "'%s' is writable by other users (mode %03o), who could change its "
 			       "contents; chmod go-w it, or %s",
 			       path, status.st_mode & 0777, advice);
-	if (status.st_uid == geteuid() || status.st_uid == 0 || gives_files_to(path, status.st_uid))
+	if (is_trusted(status.st_uid, path))
 		return 0;
 	return err_set(
 		err, ERR_REFUSED,

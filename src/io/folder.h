@@ -11,17 +11,29 @@
 /* Creates the directory and its missing parents, for this user alone (mode 0700). An existing one
  * stays unchanged. ERR_IO or ERR_SPACE names the directory that could not be created. */
 int folder_create(const char *path, struct err *err) MUST_USE;
-/* The same for all users, as far as the umask permits. */
-int folder_create_shared(const char *path, struct err *err) MUST_USE;
+/* The same for all users, as far as the umask permits, and opens it (O_PATH): for files in a place
+ * that users share. ERR_REFUSED: a link on the way belongs to another user (root may own it), who
+ * could make it lead to other files of this user. */
+int folder_open_shared(const char *path, int *ret_fd, struct err *err) MUST_USE;
 
 /* Whether the path is a directory, or a symbolic link to one. */
 bool folder_exists(const char *path);
 /* Closes an open directory, for CLEANUP; *folder may be NULL. */
 void folder_close(DIR **folder);
 
-/* Checks that no other user may change what this user keeps in the directory; a missing directory
- * is fine. ERR_REFUSED: another user owns it (root may), or its group or others may write to it.
- * The sentence ends with `advice`: what to do instead of changing its owner or mode. */
+/* Checks that no other user may change what this user keeps in the directory, or put another one in
+ * its place; a missing directory is fine. ERR_REFUSED: another user owns it (root may), or its
+ * group or others may write to it; or another user owns a directory or a link on the way to it, or
+ * others may write to such a directory, except to a sticky one. So a path that was checked keeps
+ * its meaning.
+ *
+ * A group may write to a directory on the way: homes and directories of projects are often like
+ * that, and their groups are chosen by those who share them. In a Pod nothing on the way is
+ * checked: its users are those of its own containers, and each emptyDir has mode 0777. Where a user
+ * namespace has no root, files of root look like those of any user that it lacks, and count as
+ * root's.
+ *
+ * The sentence ends with `advice`: what to do instead of changing the owner or mode. */
 #define FOLDER_ADVICE_STATE "set MUSTER_STATE_DIR to a directory of your own"
 int folder_check_own(const char *path, const char *advice, struct err *err) MUST_USE;
 

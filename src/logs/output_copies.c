@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ int output_copies_check(const char *pattern, const struct job *job, struct err *
 	char *path CLEANUP(mem_free_text) =
 		output_path_of(pattern, job->name, job->roles[0].name, 0, 1);
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
-	int rc = folder_create_shared(folder, err);
+	int fd CLEANUP(file_close) = -1;
+	int rc = folder_open_shared(folder, &fd, err);
 
 	if (rc == 0 && access(folder, W_OK | X_OK) < 0)
 		rc = err_set_errno(err, errno, "cannot write to directory '%s'", folder);
@@ -104,9 +106,10 @@ char *output_copies_error_file(struct output_copies *copies, const struct log_na
 	char *path CLEANUP(mem_free_text) = path_of(&copies->settings, name);
 	char *file = sibling_of(path, "error.json");
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
+	int fd CLEANUP(file_close) = -1;
 	struct err err;
 
-	if (file && folder_create_shared(folder, &err) < 0)
+	if (file && folder_open_shared(folder, &fd, &err) < 0)
 		report_copy_trouble(copies, &err);
 	return file;
 }
@@ -126,23 +129,26 @@ static bool is_of_other_user(const struct stat *link)
 	return link->st_uid != geteuid() && link->st_uid != 0;
 }
 
-/* A FIFO without a reader does not block us. Whoever may write to the directory could place a link
- * to a file of ours there. */
+/* A FIFO without a reader does not block us. */
 static int open_output_copy(const char *path, bool is_new, int *ret_fd, struct err *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
-	int rc = folder_create_shared(folder, err);
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int folder_fd CLEANUP(file_close) = -1;
+	int rc = folder_open_shared(folder, &folder_fd, err);
 
 	if (rc < 0)
 		return rc;
 	struct stat found;
-	bool is_link = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+	bool is_link = fstatat(folder_fd, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+		       S_ISLNK(found.st_mode);
 
 	if (is_link && is_of_other_user(&found))
 		return err_set(err, ERR_REFUSED,
 			       "cannot write to '%s': it is a link of another user", path);
-	*ret_fd = open(path, flags | (is_link ? 0 : O_NOFOLLOW) | (is_new ? O_TRUNC : 0), 0666);
+	*ret_fd = openat(folder_fd, name,
+			 flags | (is_link ? 0 : O_NOFOLLOW) | (is_new ? O_TRUNC : 0), 0666);
 	return *ret_fd < 0 ? err_set_errno(err, errno, "cannot write to '%s'", path) : 0;
 }
 

@@ -268,6 +268,10 @@ def test_a_directory_of_tls_that_others_may_change_is_refused(muster):
         assert f"--tls-dir: '{tls}' is writable by other users" in muster("orchestrator", "--tls-dir", tls, code=4).stderr
     tls.chmod(0o755)
     start_server(muster)
+    (muster.folder / "open").mkdir()
+    (muster.folder / "open").chmod(0o777)
+    said = muster("orchestrator", "--tls-dir", muster.folder / "open" / "tls", code=4).stderr
+    assert f"--tls-dir: '{muster.folder}/open' is writable by other users" in said
 
 
 @needs_root

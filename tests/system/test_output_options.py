@@ -152,6 +152,20 @@ def test_through_a_link_of_another_user_no_output_is_written(muster):
     assert (muster.folder / "precious").read_text() == "precious\n"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has links of two users")
+@pytest.mark.parametrize("words", [["run", "--output-dir", "link"], ["run", "--output-dir", "link/new"], ["launch", "--standalone", "-t", "3", "--log-dir", "link"]],
+                         ids=["run", "run below it", "launch"])
+def test_nor_is_it_through_such_a_link_to_a_directory(muster, words):
+    precious = muster.folder / "precious"
+    precious.mkdir()
+    (precious / "worker-0.log").write_text("precious\n")
+    (muster.folder / "link").symlink_to("precious")
+    os.chown(muster.folder / "link", 54321, 54321, follow_symlinks=False)
+    done = muster(*words, *(["--no-python", "echo"] if words[0] == "launch" else HELLO), cwd=muster.folder)
+    assert f"'{muster.folder}/link' is a link of user 54321, who could change where it leads" in done.stderr and done.returncode
+    assert (os.listdir(precious), (precious / "worker-0.log").read_text()) == (["worker-0.log"], "precious\n")
+
+
 @pytest.mark.parametrize("place, said", [
     ("file", "'file' is not a directory"),
     ("", "expected a directory"),

@@ -9,6 +9,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import tempfile
 
 import pytest
 
@@ -162,9 +163,51 @@ def test_a_state_folder_of_another_user_is_refused(muster):
     folder = muster.state / "muster"
     os.chown(folder, 65534, 65534)
     refused_everywhere(muster, folder, f"'{folder}' belongs to user 65534, but muster runs as user 0")
-    muster.state.chmod(0o777)  # what is above it is not judged
     os.chown(folder, 0, 65534)
     muster("ps", code=0)
+
+
+def test_a_place_where_others_could_put_another_state_folder_is_refused(muster):
+    """Who may write to a directory may rename what is in it. A sticky one, and one of a group, are in use everywhere."""
+    muster("run", "--", "true", code=0)
+    folder = muster.state / "muster"
+    for mode in (0o777, 0o702, 0o2773):
+        muster.state.chmod(mode)
+        refused_everywhere(muster, folder, f"'{muster.state}' is writable by other users (mode {mode & 0o777:03o}), who could replace what is in it; chmod o-w it, or set MUSTER_STATE_DIR")
+    muster("ps", code=0, env={"KUBERNETES_SERVICE_HOST": "10.0.0.1"})
+    for mode in (0o1777, 0o2770, 0o755):
+        muster.state.chmod(mode)
+        muster("ps", code=0)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="gives a folder away")
+def test_so_is_one_that_another_user_could_replace(muster, tmp_path):
+    muster("run", "--", "true", code=0)
+    folder = muster.state / "muster"
+    os.chown(muster.state, 65534, 65534)
+    refused_everywhere(muster, folder, f"'{muster.state}' belongs to user 65534, but muster runs as user 0, so another user could replace what is in it; set")
+    os.chown(muster.state, 0, 0)
+    link = tmp_path / "link"
+    link.symlink_to(muster.state)
+    relative = "link/../" + os.path.relpath(folder, muster.state.parent)
+    for env in ({"XDG_STATE_HOME": link}, {"MUSTER_STATE_DIR": relative}):
+        assert "Succeeded" in muster("ps", "-a", code=0, cwd=tmp_path, env=env).stdout
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    said = muster("ps", "-a", code=4, env={"XDG_STATE_HOME": link}).stderr
+    assert said == f"muster: '{link}' is a link of user 65534, who could change where it leads; set MUSTER_STATE_DIR to a directory of your own\n"
+
+
+WITHOUT_ROOT = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", "unshare", "--map-current-user", "--"]
+
+
+@pytest.mark.skipif(os.getuid() != 0 or subprocess.run([*WITHOUT_ROOT, "true"], check=False).returncode, reason="needs user namespaces")
+def test_in_a_user_namespace_without_root_the_directories_of_root_are_fine(muster):
+    """Their owner is shown as 65534 there."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as home:
+        os.chown(home, 54321, 54321)
+        process = muster.start("run", "--", "stat", "-c", "%u", "/", before=WITHOUT_ROOT, cwd="/",
+                               env={name: home for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME")})
+        assert "worker-0 | 65534\n" in process.communicate(timeout=LIMIT)[0]
 
 
 def ask_supervisor(folder, uid):

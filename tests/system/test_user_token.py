@@ -105,6 +105,15 @@ def test_a_hash_is_no_token_and_an_end_of_line_of_windows_is_not_part_of_it(mach
     muster("ps", "--rdzv-endpoint", machines.endpoint, code=0)
 
 
+def test_a_place_where_others_could_put_another_token_is_refused(machines, muster):
+    config = path_of(muster).parent.parent
+    config.mkdir(exist_ok=True)
+    config.chmod(0o777)
+    said = muster("orchestrator", "--listen", machines.endpoint, code=4).stderr
+    assert f"'{config}' is writable by other users (mode 777), who could replace what is in it" in said and "XDG_CONFIG_HOME" in said
+    assert not path_of(muster).exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="only root has processes of two users, and strace delays one")
 def test_a_directory_that_another_user_makes_just_in_time_is_refused(machines, muster, tmp_path):
     shared, folder = tmp_path / "shared", tmp_path / "shared" / "muster"
