@@ -39,7 +39,7 @@ PROGRAM = re.compile(r"\b(?:execvpe?|execlp|posix_spawnp|system|popen)(?=\()")
 VALUE = r"%[-0-9]*(?:\.\*)?s"
 PATH = re.compile(rf"/{VALUE}")
 # Up to where the command's quotes or its sentence end.
-COMMAND = r"\b(?:muster (?:{}|%s)(?=[ '%]|$)|kubectl\b|pip install\b|(?:kill|chmod|chown|rm) -)[^'`);\n]*"
+COMMAND = r"\b(?:muster (?:{}|%s)(?=[ '%]|$)|kubectl\b|pip install\b|(?:kill|chmod|chown|rm) -|(?:curl|tee|iconv|ssh|scp|mv|cp|mkdir) [-/%'$]|echo ['%])[^'`);\n]*"
 
 ROW = re.compile(r"(stream|command|path|program) +(\S+:\S+) +(\d+) +\S")
 

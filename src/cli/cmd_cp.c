@@ -1,5 +1,6 @@
 /* muster cp: copies files and directories into and out of a job's Pods. */
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/copy_call.h"
@@ -53,8 +54,14 @@ static bool is_recorded_here(const struct options *options, const char *name)
 
 static int refuse_local(const struct ends *ends, const struct copy_place *place)
 {
-	output_print_message("job '%s' is local; copy its files with: cp -r %s %s", place->job,
-			     ends->from.path, ends->to.path);
+	struct text command CLEANUP(text_done) = {0};
+
+	text_add(&command, "cp -r ");
+	shell_word_add(&command, ends->from.path);
+	text_add_char(&command, ' ');
+	shell_word_add(&command, ends->to.path);
+	output_print_message("job '%s' is local; copy its files with: %s", place->job,
+			     text_of(&command));
 	return EXIT_REFUSED;
 }
 

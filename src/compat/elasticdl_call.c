@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "cluster/tfjob_record.h"
 #include "command/command.h"
@@ -293,9 +294,14 @@ static void send_create_request(struct following *following)
 static void on_following_interrupt(int number, void *data)
 {
 	struct following *following = data;
+	char *url CLEANUP(mem_free_text) =
+		mem_format("%s/jobs/%s", following->call->master, following->call->task);
+	struct text command CLEANUP(text_done) = {0};
 
-	output_print_message("job %s keeps running; to delete it: curl -X DELETE %s/jobs/%s",
-			     following->call->task, following->call->master, following->call->task);
+	text_add(&command, "curl -X DELETE ");
+	shell_word_add(&command, url);
+	output_print_message("job %s keeps running; to delete it: %s", following->call->task,
+			     text_of(&command));
 	finish_following(following, EXIT_BY_SIGNAL + number);
 }
 

@@ -2,6 +2,9 @@
  * order. */
 #include "doctor/findings.h"
 
+#include "base/mem.h"
+#include "base/shell_word.h"
+
 /* Ports, loopback, the machine's name. */
 
 /* A few jobs of some replicas use up fewer ports than this. */
@@ -40,13 +43,16 @@ static void evaluate_loopback(struct evaluation *evaluation)
 static void evaluate_host_name(struct evaluation *evaluation)
 {
 	const struct doctor_network *network = &evaluation->facts->network;
+	struct text fix CLEANUP(text_done) = {0};
+	char *line CLEANUP(mem_free_text) = mem_format("127.0.1.1 %s", network->host_name);
 
+	text_add(&fix, "echo ");
+	shell_word_add(&fix, line);
+	text_add(&fix, " | sudo tee -a /etc/hosts");
 	if (network->host_fault)
 		finding_add(evaluation, "host name", DOCTOR_WARNING,
-			    arena_format(evaluation->arena,
-					 "echo '127.0.1.1 %s' | sudo tee -a /etc/hosts",
-					 network->host_name),
-			    "%s: %s", network->host_name, network->host_fault);
+			    arena_copy_text(evaluation->arena, text_of(&fix)), "%s: %s",
+			    network->host_name, network->host_fault);
 	else
 		finding_add(evaluation, "host name", DOCTOR_OK, NULL, "%s", network->host_name);
 }

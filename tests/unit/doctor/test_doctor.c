@@ -215,6 +215,9 @@ static void a_name_without_an_address_is_a_hint(void **state)
 
 	assert_string_equal(row->found, "here: no address");
 	assert_string_equal(row->fix, "echo '127.0.1.1 here' | sudo tee -a /etc/hosts");
+	visit->facts.network.host_name = "a';touch b";
+	assert_string_equal(judge(visit, "host name", DOCTOR_WARNING)->fix,
+			    "echo '127.0.1.1 a'\\'';touch b' | sudo tee -a /etc/hosts");
 }
 
 static void a_private_network_is_nothing_that_is_missed(void **state)
