@@ -37,6 +37,7 @@ struct connection {
 	size_t frame_len;
 	uint64_t n_behind; /* bytes still to come after it */
 	uint64_t received; /* when it was complete */
+	uint64_t heard_as; /* number of its last bytes, or of its beginning, among those of all */
 };
 
 struct network_answerer {
@@ -49,6 +50,7 @@ struct network_answerer {
 	struct asker *askers; /* one for each peer */
 	struct connection *connections;
 	size_t n_places; /* for connections */
+	uint64_t n_heard;
 	loop_fn on_change;
 	void *data;
 };
@@ -143,6 +145,7 @@ static void on_asker_readable(void *data)
 	struct network_answerer *answerer = connection->answerer;
 	ssize_t n_read = read_some(connection);
 
+	connection->heard_as = ++answerer->n_heard;
 	if (n_read < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n_read > 0 && accept_frame_bytes(connection, (size_t) n_read))
@@ -153,12 +156,22 @@ static void on_asker_readable(void *data)
 	answerer->on_change(answerer->data);
 }
 
+/* If none is free, it is that of the connection that has been silent longest: there are places for
+ * all peers, so other clients hold them. A peer whose connection ends tries again. */
 static struct connection *find_place(const struct network_answerer *answerer)
 {
-	for (size_t i = 0; i < answerer->n_places; i++)
-		if (!answerer->connections[i].watch)
-			return &answerer->connections[i];
-	return NULL;
+	struct connection *found = &answerer->connections[0];
+
+	for (size_t i = 0; i < answerer->n_places; i++) {
+		struct connection *connection = &answerer->connections[i];
+
+		if (!connection->watch)
+			return connection;
+		if (connection->heard_as < found->heard_as)
+			found = connection;
+	}
+	end_connection(found);
+	return found;
 }
 
 static void on_asker_connection(void *data)
@@ -169,18 +182,21 @@ static void on_asker_connection(void *data)
 	struct in6_addr address;
 	int fd = accept4(answerer->fd, (struct sockaddr *) &from, &(socklen_t){sizeof(from)},
 			 SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct connection *connection = find_place(answerer);
 
 	if (fd < 0)
 		return;
-	/* If there was no place, a peer tries again. */
-	if (!connection || !network_address_read((const struct sockaddr *) &from, &address)) {
+	if (!network_address_read((const struct sockaddr *) &from, &address)) {
 		network_break(fd);
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	*connection =
-		(struct connection){.answerer = answerer, .fd = fd, .from = address, .asker = -1};
+	struct connection *connection = find_place(answerer);
+
+	*connection = (struct connection){.answerer = answerer,
+					  .fd = fd,
+					  .from = address,
+					  .asker = -1,
+					  .heard_as = ++answerer->n_heard};
 	connection->watch = loop_watch_readable(answerer->loop, fd, on_asker_readable, connection);
 }
 
