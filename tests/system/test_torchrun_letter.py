@@ -60,7 +60,8 @@ class Probe:
         return self.found()
 
     def found(self, generation=1):
-        paths = sorted(self.folder.glob(f"{generation}.*"), key=lambda path: int(path.suffix[1:]))
+        # A process that was killed while it wrote has left its unfinished file.
+        paths = sorted(self.folder.glob(f"{generation}.*[0-9]"), key=lambda path: int(path.suffix[1:]))
         return [json.loads(path.read_text()) for path in paths]
 
 
