@@ -31,7 +31,7 @@ MAY_INCLUDE = {
     "logs": "base spec io status",
     "reconcile": "base spec status rendezvous",
     "kube": "base spec io status http reconcile",
-    "jobs": "base spec io status store rendezvous reconcile",
+    "jobs": "base spec io status store logs rendezvous reconcile",
     "pods": "base io archive kube",
     "console": "base spec io status http logs reconcile jobs",
     "elastic": "base spec io status http store rendezvous jobs",

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "jobs/process_mark.h"
+#include "logs/name.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -90,6 +91,14 @@ static msec changed_at(const char *path)
 	return file.st_mtim.tv_sec * MSEC_PER_SECOND + file.st_mtim.tv_nsec / 1000000;
 }
 
+/* By either stream. */
+static msec printed_at(const char *log)
+{
+	char *stderr_log CLEANUP(mem_free_text) = log ? log_name_stderr_path(log) : NULL;
+
+	return msec_max(changed_at(log), changed_at(stderr_log));
+}
+
 struct replica_usage *job_processes_usage(const char *uid, const struct status *status)
 {
 	size_t n = status->n_replicas;
@@ -101,7 +110,7 @@ struct replica_usage *job_processes_usage(const char *uid, const struct status *
 
 		count.attempts[i] =
 			job_processes_attempt(replica->role, replica->index, replica->attempt);
-		count.usage[i].printed_at = changed_at(replica->log);
+		count.usage[i].printed_at = printed_at(replica->log);
 	}
 	job_processes_each(uid, count_process, &count);
 	for (size_t i = 0; i < n; i++)

@@ -34,6 +34,13 @@ char *log_name_path(const char *folder, const struct log_name *name, enum log_fi
 			  name->is_stderr ? STDERR_PART : "", endings[file]);
 }
 
+char *log_name_stderr_path(const char *stdout_path)
+{
+	const char *dot = strrchr(stdout_path, '.');
+
+	return mem_format("%.*s" STDERR_PART "%s", (int) (dot - stdout_path), stdout_path, dot);
+}
+
 /* Reads the digits at `text`; returns the text after them, or NULL if there are none or too many
  * for any number of ours. */
 static const char *read_digits(const char *text, int *ret_number)

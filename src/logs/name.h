@@ -35,6 +35,9 @@ int log_name_make(const char *role, int index, int attempt, struct log_name *ret
 /* The path of such a file; the caller frees it. */
 char *log_name_path(const char *folder, const struct log_name *name, enum log_file file) MUST_USE;
 
+/* The path of the log of a separate stderr, beside that of stdout; caller frees. */
+char *log_name_stderr_path(const char *stdout_path) MUST_USE;
+
 /* Reads the name of a file in a log directory; false if it is not the text of an attempt (current
  * or old). */
 bool log_name_read(const char *file_name, struct log_name *ret_name);

@@ -210,6 +210,9 @@ static void names_are_read_back_as_they_were_written(void **state)
 	assert_int_equal(log_name_compare(&name, &read), 0);
 	assert_true(log_name_read("worker-0.0.log.1", &read));
 	assert_true(log_name_read("worker-0.0.stderr.log", &read) && read.is_stderr);
+	char *beside CLEANUP(mem_free_text) = log_name_stderr_path("/a.b/worker-0.0.log");
+
+	assert_string_equal(beside, "/a.b/worker-0.0.stderr.log");
 	assert_false(log_name_read("worker-0.0.stderr.index", &read));
 }
 
