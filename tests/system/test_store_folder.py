@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -204,6 +205,8 @@ WITHOUT_ROOT = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-grou
 def test_in_a_user_namespace_without_root_the_directories_of_root_are_fine(muster):
     """Their owner is shown as 65534 there."""
     with tempfile.TemporaryDirectory(dir="/tmp") as home:
+        os.mkdir(f"{home}/bin")
+        muster.program = (shutil.copy(BINARY, f"{home}/bin"),)  # other users may not see its own directory
         os.chown(home, 54321, 54321)
         process = muster.start("run", "--", "stat", "-c", "%u", "/", before=WITHOUT_ROOT, cwd="/",
                                env={name: home for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME")})
