@@ -111,6 +111,7 @@ def test_the_last_machine_is_drained_that_was_the_server_too(muster, trust):
 def test_a_drain_ends_when_its_server_has_gone(muster):
     machines = Machines(muster, free_port())
     machines.worker.write_text(SAVES)
+    os.mkfifo(muster.folder / "story.disk")  # it saves until its machine is asked no more
     server = start_orchestrator(machines)
     machines.launch("one", *AT_ONCE, nnodes="1:2")
     machines.until_world(1, 1)
