@@ -162,10 +162,8 @@ static bool has_signal(pid_t pid, const char *mask, int number)
 	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
-		return false;
-	const char *line = strstr(status, mask);
-	return line && strtoull(line + strlen(mask), NULL, 16) >> (number - 1) & 1;
+	return process_stat_read_file(path, status, sizeof(status)) > 0 &&
+	       process_stat_has_signal(status, mask, number);
 }
 
 /* SIGKILL stays among the pending signals of the whole process until all its threads have exited.

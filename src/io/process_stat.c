@@ -26,6 +26,14 @@ enum stat_field {
 	FIELD_ENVIRONMENT_END = 51,
 };
 
+/* "SigBlk:\t0000000000010000" */
+bool process_stat_has_signal(const char *status, const char *mask, int number)
+{
+	const char *line = strstr(status, mask);
+
+	return line && strtoull(line + strlen(mask), NULL, 16) >> (number - 1) & 1;
+}
+
 ssize_t process_stat_read_file(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

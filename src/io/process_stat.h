@@ -29,6 +29,9 @@ struct process_stat {
 /* Reads the beginning of a small file and appends a NUL; -1 (errno) when it cannot be read. */
 ssize_t process_stat_read_file(const char *path, char *buf, size_t size);
 
+/* Whether the text of a status file (proc(5)) has the signal in a mask: "\nSigCgt:". */
+bool process_stat_has_signal(const char *status, const char *mask, int number);
+
 /* False when there is no such process. */
 bool process_stat_read(pid_t pid, struct process_stat *ret_stat) MUST_USE;
 /* Whether it is a zombie without other threads. If only the main thread of a process has exited, it

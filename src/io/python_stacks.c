@@ -20,14 +20,6 @@ struct signal_state {
 	bool is_pending, is_blocked, is_caught;
 };
 
-/* A mask of proc(5): "SigBlk:\t0000000000010000". */
-static bool is_in_mask(const char *status, const char *name)
-{
-	const char *line = strstr(status, name);
-
-	return line && strtoull(line + strlen(name), NULL, 16) >> (PYTHON_STACKS_SIGNAL - 1) & 1;
-}
-
 static bool read_state(pid_t pid, struct signal_state *ret_state)
 {
 	char path[PATH_SIZE], status[STATUS_SIZE];
@@ -36,9 +28,9 @@ static bool read_state(pid_t pid, struct signal_state *ret_state)
 	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
 		return false;
 	*ret_state = (struct signal_state){
-		.is_pending = is_in_mask(status, "\nSigPnd:"),
-		.is_blocked = is_in_mask(status, "\nSigBlk:"),
-		.is_caught = is_in_mask(status, "\nSigCgt:"),
+		.is_pending = process_stat_has_signal(status, "\nSigPnd:", PYTHON_STACKS_SIGNAL),
+		.is_blocked = process_stat_has_signal(status, "\nSigBlk:", PYTHON_STACKS_SIGNAL),
+		.is_caught = process_stat_has_signal(status, "\nSigCgt:", PYTHON_STACKS_SIGNAL),
 	};
 	return true;
 }
