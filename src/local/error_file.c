@@ -11,14 +11,14 @@
 
 #define LONGEST_ERROR ((size_t) 256 * 1024)
 
-/* NULL if there is none. Opening a FIFO would block. */
+/* NULL if there is none. */
 static struct json *read_error(const char *path, msec *ret_time)
 {
-	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = file_open_regular(path, O_RDONLY);
 	struct stat status;
 	struct json *document = NULL;
 
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+	if (fd < 0 || fstat(fd, &status) < 0)
 		return NULL;
 	char *bytes CLEANUP(mem_free_text) = mem_new(LONGEST_ERROR);
 	size_t len = file_read_at(fd, bytes, LONGEST_ERROR, 0);
