@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define TENSORFLOW_LIBRARY "/libtensorflow"
+#define BEFORE_SEARCH MSEC_PER_SECOND
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
 					msec now)
@@ -117,7 +118,6 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace, int
 	replica->stop_asked_at = now;
 	replica->kill_at = now + grace;
 	replica->held_signal = signal_number;
-	replica->has_tensorflow = process_has_loaded(replica->pid, TENSORFLOW_LIBRARY);
 }
 
 static void create_stop_file(const struct local_replica *replica)
@@ -211,9 +211,21 @@ void local_replica_move_times(struct local_replica *replica, msec step)
 	msec_move(&replica->kill_at, step);
 }
 
-void local_replica_observe(const struct local_replica *replica, struct arena *arena,
+/* Looked at once, and not while the stop signal is still to be sent to others: a map has thousands
+ * of lines. */
+static void find_tensorflow(struct local_replica *replica, msec now)
+{
+	if (replica->stage != LOCAL_RUNNING || replica->was_searched ||
+	    replica->stop_asked_at == MSEC_UNSET || now < replica->stop_asked_at + BEFORE_SEARCH)
+		return;
+	replica->was_searched = true;
+	replica->has_tensorflow = process_has_loaded(replica->pid, TENSORFLOW_LIBRARY);
+}
+
+void local_replica_observe(struct local_replica *replica, msec now, struct arena *arena,
 			   struct observed_replica *ret_observed)
 {
+	find_tensorflow(replica, now);
 	bool has_ended = replica->stage == LOCAL_ENDED;
 
 	*ret_observed = (struct observed_replica){

@@ -33,7 +33,8 @@ struct local_replica {
 	msec ended_at;
 	msec stop_asked_at;
 	msec kill_at;
-	bool has_tensorflow; /* as in struct observed_replica */
+	bool has_tensorflow; /* as in struct observed_replica … */
+	bool was_searched; /* … if it was looked for */
 	int held_signal; /* to be sent when its stacks are kept; 0: none */
 	bool is_asked; /* for its stacks */
 	bool is_killed;
@@ -81,5 +82,5 @@ void local_replica_end(struct local_replica *replica);
 /* The wall clock was set by `step`: its times move with it. */
 void local_replica_move_times(struct local_replica *replica, msec step);
 
-void local_replica_observe(const struct local_replica *replica, struct arena *arena,
+void local_replica_observe(struct local_replica *replica, msec now, struct arena *arena,
 			   struct observed_replica *ret_observed);

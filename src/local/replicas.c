@@ -209,5 +209,5 @@ void local_replicas_observe(const struct local_replicas *replicas, struct arena 
 	observed->n_replicas = replicas->count;
 	observed->replicas = arena_take_array(arena, replicas->count, sizeof(*observed->replicas));
 	for (size_t i = 0; i < replicas->count; i++)
-		local_replica_observe(replicas->list[i], arena, &observed->replicas[i]);
+		local_replica_observe(replicas->list[i], loop_now(), arena, &observed->replicas[i]);
 }

@@ -57,7 +57,8 @@ struct observed_replica {
 	msec stop_asked_at; /* MSEC_UNSET: not asked to stop; on Kubernetes the deletionTimestamp */
 	msec kill_at; /* when the requested stop becomes a kill; MSEC_UNSET: no stop */
 	bool is_killed; /* the kill was sent */
-	bool has_tensorflow; /* its process had loaded it when it was asked to stop */
+	bool has_tensorflow; /* its process has loaded it; known a while after it was asked to stop
+			      */
 	bool is_held; /* it is kept until its directories were fetched */
 	bool is_unmade; /* a start that is waiting or was rejected: nothing exists yet */
 	int n_ends_in_place; /* number of restarts in place */
