@@ -26,6 +26,8 @@
 
 #define STATUS_OUR_FAULT 500
 #define LIMIT_KEPT_HEADS ((size_t) 8 * 1024 * 1024) /* bytes, of all connections */
+#define LIMIT_HANDSHAKES 1024 /* unfinished ones of TLS, of up to 70 kB each */
+#define ACCEPTED_IN_A_TURN 64 /* of the loop, which then serves others, too */
 #define ONE_WRITE 8192 /* bytes that a write to an empty socket never splits */
 #define METHODS                                                                                    \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
@@ -39,6 +41,8 @@ struct connection {
 	struct event *deadline;
 	bool is_waiting; /* for a request, … */
 	TAILQ_ENTRY(connection) next_waiting; /* … in this list */
+	bool is_shaking_hands; /* with TLS, or its first request is incomplete */
+	TAILQ_ENTRY(connection) next_shaking_hands;
 	struct http_call *call; /* NULL: none, or already answered */
 	char *path; /* of the last call, for on_end; NULL: its end is not reported */
 };
@@ -74,8 +78,10 @@ struct http_server {
 	struct connection **connections; /* by descriptor */
 	size_t n_descriptors;
 	size_t n_connections; /* including new ones */
-	TAILQ_HEAD(, connection) waiting; /* the longest first */
-	bool is_full; /* accepts none: each connection has an unanswered request */
+	TAILQ_HEAD(, connection) waiting, shaking_hands; /* the longest first */
+	size_t n_shaking_hands;
+	int n_accepted; /* in this turn of the loop */
+	bool is_full; /* accepts none: each connection has an unanswered request, or in this turn */
 	bool is_ending;
 	SLIST_ENTRY(http_server) next; /* of all_servers */
 };
@@ -99,14 +105,31 @@ static void end_to_wait(struct connection *connection)
 	connection->is_waiting = false;
 }
 
+static void begin_handshake(struct connection *connection)
+{
+	TAILQ_INSERT_TAIL(&connection->server->shaking_hands, connection, next_shaking_hands);
+	connection->server->n_shaking_hands++;
+	connection->is_shaking_hands = true;
+}
+
+static void end_handshake(struct connection *connection)
+{
+	if (!connection->is_shaking_hands)
+		return;
+	TAILQ_REMOVE(&connection->server->shaking_hands, connection, next_shaking_hands);
+	connection->server->n_shaking_hands--;
+	connection->is_shaking_hands = false;
+}
+
 /* Accepts one more connection if a silent one can be closed for it: silent connections do not keep
  * out others. */
 static void mind_limit(struct http_server *server)
 {
 	bool was_full = server->is_full;
 
-	server->is_full = server->n_connections >= server->settings.connection_limit &&
-			  !longest_waiting(server);
+	server->is_full = server->n_accepted >= ACCEPTED_IN_A_TURN ||
+			  (server->n_connections >= server->settings.connection_limit &&
+			   !longest_waiting(server));
 	if (server->is_ending || server->is_full == was_full)
 		return;
 	if (server->is_full)
@@ -115,12 +138,16 @@ static void mind_limit(struct http_server *server)
 		evconnlistener_enable(server->listener);
 }
 
-static void evict_waiting_connection(struct http_server *server)
+/* A member finishes its handshake, and sends its request, before those that come after it in a few
+ * turns of the loop have taken its place. An attacker's handshakes only take each other's. */
+static void make_room(struct http_server *server)
 {
 	struct connection *waiting = longest_waiting(server);
 
 	if (server->n_connections > server->settings.connection_limit && waiting)
 		evhttp_connection_free(waiting->http);
+	if (server->n_shaking_hands >= LIMIT_HANDSHAKES)
+		evhttp_connection_free(TAILQ_FIRST(&server->shaking_hands)->http);
 }
 
 static void count_down(struct http_server *server)
@@ -155,6 +182,7 @@ static void on_closed(struct evhttp_connection *http, void *data)
 	if (call)
 		free_server_call(call);
 	end_to_wait(connection);
+	end_handshake(connection);
 	server->connections[connection->fd] = NULL;
 	http_framing_free(connection->framing);
 	event_free(connection->deadline);
@@ -218,6 +246,8 @@ static void adopt(struct http_server *server, const struct newcomer *newcomer)
 	store_server_connection(server, connection);
 	evhttp_connection_set_closecb(connection->http, on_closed, connection);
 	begin_to_wait(connection);
+	if (server->settings.tls)
+		begin_handshake(connection);
 }
 
 static void adopt_all(struct http_server *server)
@@ -231,9 +261,13 @@ static void adopt_all(struct http_server *server)
 
 static void on_adoption(evutil_socket_t fd, short what, void *data)
 {
+	struct http_server *server = data;
+
 	(void) fd;
 	(void) what;
-	adopt_all(data);
+	adopt_all(server);
+	server->n_accepted = 0;
+	mind_limit(server);
 }
 
 static size_t input_limit_of(const struct http_server *server)
@@ -263,7 +297,8 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 		.framing = http_framing_new(&server->framing, bufferevent_get_input(stream))};
 	event_active(server->adoption, 0, 0);
 	server->n_connections++;
-	evict_waiting_connection(server);
+	server->n_accepted++;
+	make_room(server);
 	mind_limit(server);
 	return stream;
 }
@@ -335,6 +370,7 @@ static void on_request(struct evhttp_request *request, void *data)
 	*call = (struct http_call){.connection = connection, .request = request};
 	connection->call = call;
 	end_to_wait(connection);
+	end_handshake(connection);
 	mind_limit(server);
 	free(TAKE(connection->path));
 	server->settings.on_call(call, server->settings.data);
@@ -648,6 +684,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 		.access = settings->access,
 	};
 	TAILQ_INIT(&server->waiting);
+	TAILQ_INIT(&server->shaking_hands);
 	server->base = base;
 	server->listener = listener;
 	server->is_on_loopback = listening_is_loopback(settings->listening->fd);

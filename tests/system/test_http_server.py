@@ -26,13 +26,14 @@ pytestmark = pytest.mark.sanitize
 
 SERVE = pathlib.Path(BINARY).parent / "tests" / "http" / "http_serve"
 HEADERS, BODY, CONNECTIONS = 4096, 20000, 8
+HANDSHAKES = 1024  # LIMIT_HANDSHAKES of src/http/server.c
 A_LONG_TIME, A_SHORT_TIME = 3600, 5  # seconds of patience; a busy machine takes some of the short one
 
 
 class Server:
-    def __init__(self, address, patience, *tls):
+    def __init__(self, address, patience, *tls, connections=CONNECTIONS):
         self.tls = tls
-        self.process = subprocess.Popen([SERVE, address, *map(str, (HEADERS, BODY, CONNECTIONS, patience)), *tls],
+        self.process = subprocess.Popen([SERVE, address, *map(str, (HEADERS, BODY, connections, patience)), *tls],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.address = read_line(self.process.stdout).split()[1]
 
@@ -71,8 +72,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(address="127.0.0.1:0", patience=A_LONG_TIME, tls=()):
-    server = Server(address, patience, *tls)
+def serving(address="127.0.0.1:0", patience=A_LONG_TIME, tls=(), connections=CONNECTIONS):
+    server = Server(address, patience, *tls, connections=connections)
     try:
         yield server
         server.end()
@@ -459,13 +460,18 @@ WARNING, CHANGE_OF_CIPHER = b"\x15\x03\x01\x00\x02\x01\x00", b"\x14\x03\x03\x00\
 ASKS_AGAIN = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891")  # for another hello (RFC 8446, 4.1.3)
 
 
-def hello_without_a_share():
-    """The first bytes of a client whose only key share is of a group that the server does not know."""
+def hello():
+    """The first bytes of a client."""
     come, gone = ssl.MemoryBIO(), ssl.MemoryBIO()
     with contextlib.suppress(ssl.SSLWantReadError):
         ssl.create_default_context().wrap_bio(come, gone, server_hostname="a").do_handshake()
+    return gone.read()
+
+
+def hello_without_a_share():
+    """Of a client whose only key share is of a group that the server does not know."""
     groups, share = b"\x00\x1d\x00\x17\x00\x1e", b"\x00\x33\x00\x26\x00\x24\x00\x1d"
-    return gone.read().replace(groups, groups[:-2] + b"jj").replace(share, share[:-2] + b"jj")
+    return hello().replace(groups, groups[:-2] + b"jj").replace(share, share[:-2] + b"jj")
 
 
 @pytest.mark.parametrize("first, then", [
@@ -484,6 +490,31 @@ def test_a_hello_that_announces_more_than_a_record_ends_the_connection(tmp_path,
             plain.sendall(then)
             read_to_end(plain)
         assert server.ask("/ok") == (200, b"ok\n")
+
+
+@pytest.mark.parametrize("n_missing", [0, 1], ids=["hello", "half a hello"])
+def test_unfinished_handshakes_are_limited_and_keep_out_no_client(tmp_path, n_missing):
+    """They would stay for ever with a server this patient, and with room for them all."""
+    first = hello()
+    with serving("localhost:0", tls=make_certificate(tmp_path), connections=3 * HANDSHAKES) as server, contextlib.ExitStack() as stack:
+        few, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        for pid in (os.getpid(), server.process.pid):
+            _, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(4 * HANDSHAKES, most), most))
+        stack.callback(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, most)))
+        finished = stack.enter_context(contextlib.closing(server.client()))
+        finished.request("GET", "/ok")
+        assert finished.getresponse().read() == b"ok\n"
+        host, port = server.address.rsplit(":", 1)
+        flood = []
+        for _ in range(HANDSHAKES + 100):
+            flood.append(stack.enter_context(socket.create_connection((host, int(port)))))
+            flood[-1].sendall(first[:len(first) - n_missing])
+        assert server.ask("/ok") == (200, b"ok\n")
+        flood[0].settimeout(LIMIT)
+        read_to_end(flood[0])
+        finished.request("GET", "/ok")
+        assert finished.getresponse().read() == b"ok\n"
 
 
 def test_tls_before_1_2_is_not_spoken_where_the_machine_allows_it(tmp_path, monkeypatch):
