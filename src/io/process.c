@@ -103,7 +103,7 @@ static pid_t innermost_pid(pid_t pid)
 
 struct foreign_search {
 	const struct process_identity *identity;
-	bool is_found;
+	pid_t found;
 };
 
 static bool match_foreign(pid_t pid, void *data)
@@ -114,31 +114,37 @@ static bool match_foreign(pid_t pid, void *data)
 	snprintf(name, sizeof(name), "%d", (int) pid);
 	uint64_t space = pid_space_of(name);
 
-	search->is_found = is_that_process(pid, search->identity->start_time) &&
-			   (space == 0 || space == search->identity->pid_space) &&
-			   innermost_pid(pid) == search->identity->pid;
-	return search->is_found;
+	if (is_that_process(pid, search->identity->start_time) &&
+	    (space == 0 || space == search->identity->pid_space) &&
+	    innermost_pid(pid) == search->identity->pid)
+		search->found = pid;
+	return search->found;
 }
 
 /* In a namespace below ours, the process has another pid in ours. One of an unrelated namespace
  * cannot be seen. */
-static bool is_alive_elsewhere(const struct process_identity *identity)
+static pid_t find_elsewhere(const struct process_identity *identity)
 {
 	struct foreign_search search = {.identity = identity};
 
 	process_stat_each(match_foreign, &search);
-	return search.is_found;
+	return search.found;
 }
 
-bool process_is_alive(const struct process_identity *identity)
+pid_t process_find(const struct process_identity *identity)
 {
 	char boot_id[sizeof(identity->boot_id)];
 
 	if (!read_boot_id(boot_id, sizeof(boot_id)) || !text_equals(boot_id, identity->boot_id))
-		return false;
+		return 0;
 	if (identity->pid_space != pid_space_of("self"))
-		return is_alive_elsewhere(identity);
-	return is_that_process(identity->pid, identity->start_time);
+		return find_elsewhere(identity);
+	return is_that_process(identity->pid, identity->start_time) ? identity->pid : 0;
+}
+
+bool process_is_alive(const struct process_identity *identity)
+{
+	return process_find(identity) != 0;
 }
 
 bool process_has_loaded(pid_t pid, const char *part)

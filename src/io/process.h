@@ -27,6 +27,8 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
 /* True while that process is alive (a zombie is not, unless it still has running threads). False
  * for another boot; a pid of another namespace counts as alive only when it can be seen. */
 bool process_is_alive(const struct process_identity *identity);
+/* The pid, in this process's namespace, of that process; 0 while process_is_alive is false. */
+pid_t process_find(const struct process_identity *identity);
 /* Whether SIGKILL was sent to it: it executes no more of its code, although it may exist for a
  * while. False for a process that cannot be seen. */
 bool process_is_being_killed(pid_t pid);

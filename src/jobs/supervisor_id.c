@@ -112,15 +112,11 @@ static bool is_on_cluster(const char *text)
 	       json_get(json, "cluster");
 }
 
-/* A process in another namespace has another pid in ours: then only its exit is checked. */
 static bool looks_after_it(const struct process_identity *identity)
 {
-	struct process_identity seen;
+	pid_t pid = process_find(identity);
 
-	if (!process_is_alive(identity))
-		return false;
-	return process_identify(identity->pid, &seen, NULL) < 0 ||
-	       seen.pid_space != identity->pid_space || !process_is_being_killed(identity->pid);
+	return pid && !process_is_being_killed(pid);
 }
 
 bool supervisor_is_alive(const char *text)
@@ -129,6 +125,13 @@ bool supervisor_is_alive(const char *text)
 
 	return supervisor_id_read(text, &id) && looks_after_it(&id.outer) &&
 	       looks_after_it(&id.inner);
+}
+
+pid_t supervisor_find(const char *text)
+{
+	struct supervisor_id id;
+
+	return supervisor_id_read(text, &id) ? process_find(&id.inner) : 0;
 }
 
 enum supervisor_fate supervisor_fate(const char *text)
@@ -154,14 +157,16 @@ enum supervisor_fate supervisor_fate(const char *text)
 
 static void wait_for_supervisor_end(const struct process_identity *identity, instant until)
 {
-	if (identity->pid == getpid())
+	pid_t pid = process_find(identity);
+
+	if (pid == 0 || pid == getpid())
 		return;
-	int fd = (int) syscall(SYS_pidfd_open, identity->pid, 0);
+	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
 
 	if (fd < 0)
 		return;
 	/* Only now does the pid surely belong to the process of the pidfd. */
-	if (process_is_alive(identity)) {
+	if (process_find(identity) == pid) {
 		struct pollfd end = {.fd = fd, .events = POLLIN};
 
 		poll(&end, 1, loop_milliseconds_until(until));

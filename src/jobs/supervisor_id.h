@@ -43,6 +43,8 @@ enum supervisor_fate supervisor_fate(const char *text);
 
 /* Whether the named processes are alive on this machine, also if the job runs elsewhere. */
 bool supervisor_is_alive(const char *text);
+/* The pid of the inner process; 0: it is not alive, or not on this machine. */
+pid_t supervisor_find(const char *text);
 
 /* Kills all processes in the control group of both (io/own_group.h), if they had one. Both have
  * exited. */

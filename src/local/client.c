@@ -195,13 +195,12 @@ static int local_get(struct client *base, const char *name, struct json **ret_jo
 	return rc < 0 ? rc : record_read_tfjob(&record, ret_job, err);
 }
 
-/* A supervisor that does not respond was killed or is exiting: then there is none to wake. */
-static void wake(const struct client_local *client, const char *uid)
+/* One that was killed or is exiting need not be woken. */
+static void wake(const struct client_local *client, const struct store_record *record)
 {
-	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, uid);
-	int rc = control_wake(folder, NULL);
+	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, record->uid);
 
-	(void) rc;
+	control_wake(folder, supervisor_find(record->supervisor));
 }
 
 /* A supervisor that cannot be reached from this machine. */
@@ -289,7 +288,7 @@ static int local_patch(struct client *base, const char *name, const struct json 
 	if (rc == 0)
 		rc = record_patch(client->store, name, patch, err);
 	if (rc == 0)
-		wake(client, record.uid);
+		wake(client, &record);
 	return rc;
 }
 
@@ -302,7 +301,7 @@ static int stop_record(struct client_local *client, const struct store_record *r
 	if (rc == 0)
 		rc = record_request_stop(client->store, record->name, reason, grace, err);
 	if (rc == 0)
-		wake(client, record->uid);
+		wake(client, record);
 	return rc;
 }
 
@@ -329,7 +328,7 @@ static void wait_for_news(const struct client_local *client, const struct store_
 	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, record->uid);
 	int64_t version = 0;
 	int fd CLEANUP(file_close) = -1;
-	int rc = control_watch(folder, &fd, NULL) < 0 ? -1 : 1;
+	int rc = control_watch(folder, supervisor_find(record->supervisor), &fd) < 0 ? -1 : 1;
 
 	while (version <= record->version && rc > 0)
 		rc = control_next_version(fd, until, &version, NULL);

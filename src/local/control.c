@@ -6,10 +6,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +42,7 @@ struct control {
 	void *data;
 	int folder_fd;
 	int fd;
-	struct loop_watch *watch;
+	struct loop_watch *watch, *signal;
 	struct connection *connections; /* the newest comes first */
 	size_t n_watching, n_others;
 	int64_t version;
@@ -183,6 +185,14 @@ static void on_control_connection(void *data)
 		drop_oldest_silent(control);
 }
 
+static void on_control_signal(int number, void *data)
+{
+	const struct control *control = data;
+
+	(void) number;
+	control->on_wake(control->data);
+}
+
 static int listen_in(struct control *control, const char *job_folder, struct err *err)
 {
 	control->folder_fd = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -212,6 +222,7 @@ int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void
 		return rc;
 	}
 	control->watch = loop_watch_readable(loop, control->fd, on_control_connection, control);
+	control->signal = loop_watch_signal(loop, SIGCONT, on_control_signal, control);
 	*ret_control = control;
 	return 0;
 }
@@ -225,8 +236,8 @@ void control_remove_left(const char *job_folder)
 
 void control_close(struct control *control)
 {
-	loop_watch_free(control->watch);
-	control->watch = NULL;
+	loop_watch_free(TAKE(control->watch));
+	loop_watch_free(TAKE(control->signal));
 	if (control->fd < 0)
 		return;
 	unlinkat(control->folder_fd, SOCKET_NAME, 0);
@@ -262,60 +273,44 @@ void control_send_version(struct control *control, int64_t version)
 
 /* The client's side. */
 
-static int connect_in(int folder_fd, int *ret_fd)
+/* Any process of the user can put its own socket into the directory, and not accept what connects
+ * to it. */
+static bool connect_in(int folder_fd, int fd, pid_t supervisor)
 {
 	struct sockaddr_un address = address_in(folder_fd);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
 
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0) {
-		int number = errno;
-
-		close(fd);
-		return -number;
-	}
-	*ret_fd = fd;
-	return 0;
+	return connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == supervisor;
 }
 
 /* Connects and sends one line. */
-static int send_control_command(const char *job_folder, const char *line, int *ret_fd,
-				struct err *err)
+static int send_control_command(const char *job_folder, pid_t supervisor, const char *line,
+				int *ret_fd)
 {
-	int folder_fd = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = -1;
+	int folder_fd CLEANUP(file_close) = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (folder_fd < 0)
-		return err_set(err, ERR_UNREACHABLE, "no supervisor in '%s': %s", job_folder,
-			       strerror(errno));
-	int rc = connect_in(folder_fd, &fd);
-	close(folder_fd);
-	if (rc == 0 && send(fd, line, strlen(line), MSG_NOSIGNAL) != (ssize_t) strlen(line))
-		rc = -errno;
-	if (rc == 0) {
-		*ret_fd = fd;
-		return 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return err_set(err, ERR_UNREACHABLE, "the supervisor in '%s' does not respond: %s",
-		       job_folder, strerror(-rc));
+	if (folder_fd < 0 || fd < 0 || !connect_in(folder_fd, fd, supervisor) ||
+	    send(fd, line, strlen(line), MSG_NOSIGNAL) != (ssize_t) strlen(line))
+		return ERR_UNREACHABLE;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
 }
 
-int control_wake(const char *job_folder, struct err *err)
+void control_wake(const char *job_folder, pid_t supervisor)
 {
-	int fd = -1;
-	int rc = send_control_command(job_folder, "wake\n", &fd, err);
+	int fd CLEANUP(file_close) = -1;
 
-	if (rc == 0)
-		close(fd);
-	return rc;
+	if (send_control_command(job_folder, supervisor, "wake\n", &fd) < 0 && supervisor > 0)
+		kill(supervisor, SIGCONT);
 }
 
-int control_watch(const char *job_folder, int *ret_fd, struct err *err)
+int control_watch(const char *job_folder, pid_t supervisor, int *ret_fd)
 {
-	return send_control_command(job_folder, "watch\n", ret_fd, err);
+	return send_control_command(job_folder, supervisor, "watch\n", ret_fd);
 }
 
 /* Reads one line, byte by byte: messages are rare and short, and nothing is read ahead. */

@@ -13,6 +13,7 @@
 #include "io/loop.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The supervisor's side. */
 struct control;
@@ -30,10 +31,12 @@ void control_free(struct control *control);
  * waited for. */
 void control_send_version(struct control *control, int64_t version);
 
-/* The client's side. ERR_UNREACHABLE: no process listens. */
-int control_wake(const char *job_folder, struct err *err) MUST_USE;
-/* Starts to watch; the caller closes the descriptor. */
-int control_watch(const char *job_folder, int *ret_fd, struct err *err) MUST_USE;
+/* The client's side. `supervisor` is the pid of the job's recorded supervisor: another process that
+ * listens on the socket is not believed. */
+/* Wakes it, by SIGCONT if it does not listen. */
+void control_wake(const char *job_folder, pid_t supervisor);
+/* Starts to watch; the caller closes the descriptor. ERR_UNREACHABLE: it does not listen. */
+int control_watch(const char *job_folder, pid_t supervisor, int *ret_fd) MUST_USE;
 /* Waits for the next `changed`, and until the moment `until` at most (INSTANT_NEVER: no limit).
  * Returns 1 and the version; 0 after the timeout; ERR_UNREACHABLE when the supervisor has closed
  * the connection. */

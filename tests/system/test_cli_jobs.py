@@ -169,6 +169,17 @@ def test_a_fifo_that_a_process_made_in_the_directory_of_its_job_blocks_no_superv
     muster("delete", "job", code=0)
 
 
+@pytest.mark.parametrize("backlog", [0, 9])
+def test_a_process_that_replaced_the_socket_of_its_supervisor_does_not_keep_it_from_being_stopped(muster, backlog):
+    replacing = ("import os, signal, socket; os.unlink('socket'); s = socket.socket(socket.AF_UNIX); s.bind('socket');"
+                 f" s.listen({backlog}); print('listens', flush=True); signal.pause()")
+    for verb in ("stop", "delete"):
+        muster.detach("--name", verb, "--", "sh", "-c", f'cd "${{MUSTER_STACKS_FILE%/*}}" && exec "$0" -c "$1"', sys.executable, replacing)
+        read_until(muster.start("logs", "-f", verb).stdout, "listens")
+        muster(verb, verb, code=0)
+    assert "Stopped" in muster("ps", "-a", code=0).stdout
+
+
 def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):
     muster.detach("--name", "job", "--", "sh", "-c", "trap '' TERM; echo started; while :; do sleep 0.1; done")
     read_until(muster.start("logs", "-f", "job").stdout, "started")

@@ -62,7 +62,7 @@ static int watch(struct supervisor *supervisor)
 {
 	int fd;
 
-	assert_int_equal(control_watch(supervisor->folder, &fd, NULL), 0);
+	assert_int_equal(control_watch(supervisor->folder, getpid(), &fd), 0);
 	let_supervisor_work(supervisor);
 	return fd;
 }
@@ -79,7 +79,7 @@ static void a_supervisor_is_woken_from_afar(void **state)
 {
 	struct supervisor *supervisor = *state;
 
-	assert_int_equal(control_wake(supervisor->folder, NULL), 0);
+	control_wake(supervisor->folder, getpid());
 	let_supervisor_work(supervisor);
 	assert_int_equal(supervisor->n_woken, 1);
 }
@@ -120,7 +120,7 @@ static void whoever_stops_the_job_is_heard_among_many_who_wait(void **state)
 		close(folder);
 		let_supervisor_work(supervisor);
 	}
-	assert_int_equal(control_wake(supervisor->folder, NULL), 0);
+	control_wake(supervisor->folder, getpid());
 	let_supervisor_work(supervisor);
 	assert_int_equal(supervisor->n_woken, 1);
 	assert_int_equal(next_version(watching[0]), 0);
@@ -164,12 +164,29 @@ static void who_does_not_read_is_dropped_and_others_still_hear(void **state)
 static void nobody_there_is_unreachable(void **state)
 {
 	struct supervisor *supervisor = *state;
-	struct err err = {0};
 	int fd;
 
-	assert_int_equal(control_wake(supervisor->top, &err), ERR_UNREACHABLE);
-	assert_int_equal(control_watch("/tmp/muster-test-no-such-folder", &fd, &err),
+	assert_int_equal(control_watch(supervisor->top, getpid(), &fd), ERR_UNREACHABLE);
+	assert_int_equal(control_watch("/tmp/muster-test-no-such-folder", getpid(), &fd),
 			 ERR_UNREACHABLE);
+}
+
+static void a_socket_of_another_process_is_not_the_supervisors(void **state)
+{
+	struct supervisor *supervisor = *state;
+	int fd;
+
+	assert_int_equal(control_watch(supervisor->folder, getppid(), &fd), ERR_UNREACHABLE);
+}
+
+static void without_its_socket_a_supervisor_is_woken_by_a_signal(void **state)
+{
+	struct supervisor *supervisor = *state;
+
+	control_remove_left(supervisor->folder);
+	control_wake(supervisor->folder, getpid());
+	let_supervisor_work(supervisor);
+	assert_int_equal(supervisor->n_woken, 1);
 }
 
 static void the_end_of_the_supervisor_is_noticed(void **state)
@@ -182,7 +199,6 @@ static void the_end_of_the_supervisor_is_noticed(void **state)
 	control_free(supervisor->control);
 	supervisor->control = NULL;
 	assert_int_equal(control_next_version(fd, INSTANT_NEVER, &version, NULL), ERR_UNREACHABLE);
-	assert_int_equal(control_wake(supervisor->folder, NULL), ERR_UNREACHABLE);
 	close(fd);
 }
 
@@ -219,6 +235,8 @@ int main(void)
 		TEST(waiting_ends_when_the_time_is_over),
 		TEST(who_does_not_read_is_dropped_and_others_still_hear),
 		TEST(nobody_there_is_unreachable),
+		TEST(a_socket_of_another_process_is_not_the_supervisors),
+		TEST(without_its_socket_a_supervisor_is_woken_by_a_signal),
 		TEST(the_end_of_the_supervisor_is_noticed),
 		TEST(noise_is_hung_up_on),
 	};
