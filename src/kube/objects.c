@@ -4,13 +4,13 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "kube/fetch_sidecar.h"
+#include "spec/limits.h"
 #include "spec/tf_cluster.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
-#define VARIABLE_MAX (128 * 1024) /* MAX_ARG_STRLEN of Linux */
 #define DOCUMENT_MAX (256 * 1024) /* of the 1 MiB of a ConfigMap; the status uses the rest */
 #define TF_CONFIG_FRAME 300 /* most bytes of a TF_CONFIG other than addresses */
 
@@ -299,11 +299,11 @@ static void check_tf_config(const struct job *job, struct faults *faults)
 			objects_add_address(job, &job->roles[i], n - 1, &address);
 			len += address.len + strlen("\"\",");
 		}
-	if (len > VARIABLE_MAX)
+	if (len > LIMIT_VARIABLE)
 		fault_add(faults, (struct place){0}, "spec.tfReplicaSpecs",
 			  "Too many: %d replicas: TF_CONFIG, which names them all, would have %zu "
 			  "bytes, and Linux takes %d for a variable",
-			  job_replica_count(job), len, VARIABLE_MAX);
+			  job_replica_count(job), len, LIMIT_VARIABLE);
 }
 
 static void check_document_size(const struct job *job, struct faults *faults)

@@ -3,6 +3,7 @@
 
 #include "base/instant.h"
 #include "base/own.h"
+#include "rendezvous/world_cluster.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@ struct member_entry {
 	char *id;
 	char *offer;
 	char *key; /* as in RENDEZVOUS_JOIN; NULL: none */
-	int n_processes; /* in it */
+	struct world_share share; /* of it */
 	void *attachment; /* as in rendezvous_attachment */
 	int64_t last_call; /* number of its last call; 0: unknown */
 	int node_rank; /* sorts before the order of arrival */

@@ -53,7 +53,7 @@ struct rendezvous {
 	int64_t first_known; /* the newest one that this server learned first; 0: none */
 	instant all_found_at; /* each member that is not lost has called this server by then */
 	bool has_formed; /* a world, and not only restored one */
-	int n_processes; /* of all members */
+	struct world_share share; /* of all members */
 	int64_t version;
 };
 
@@ -221,6 +221,16 @@ static bool is_spent(const struct rendezvous *rendezvous)
 	return rendezvous->budget.end != RESTARTS_LEFT;
 }
 
+static void take_share(struct rendezvous *rendezvous, struct member_entry *member,
+		       const char *offer)
+{
+	struct world_share *sum = &rendezvous->share, before = member->share;
+
+	member->share = offer_share(offer);
+	sum->n_processes += member->share.n_processes - before.n_processes;
+	sum->address_bytes += member->share.address_bytes - before.address_bytes;
+}
+
 static void remove_member(struct rendezvous *rendezvous, struct member_entry *member,
 			  enum world_reason reason)
 {
@@ -228,7 +238,7 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 
 	if (member->rank >= 0)
 		rendezvous->version++; /* the record of the world has changed */
-	rendezvous->n_processes -= member->n_processes;
+	take_share(rendezvous, member, "");
 	detach(rendezvous, member);
 	member_table_remove(&rendezvous->members, member);
 	rendezvous->is_unsettled = true;
@@ -343,14 +353,6 @@ static void restore_order(const struct rendezvous *rendezvous, struct member_ent
 		member->number = event->last_rank - LIMIT_MEMBERS;
 }
 
-static int count_processes(const char *offer)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct offer read = {0};
-
-	return offer_read(offer, arena, &read, NULL) == 0 ? read.n_processes : 0;
-}
-
 /* An offer does not change, as a rule. */
 static void set_offer(struct rendezvous *rendezvous, struct member_entry *member, const char *offer)
 {
@@ -358,9 +360,7 @@ static void set_offer(struct rendezvous *rendezvous, struct member_entry *member
 		return;
 	free(member->offer);
 	member->offer = mem_copy_text(offer);
-	rendezvous->n_processes -= member->n_processes;
-	member->n_processes = count_processes(offer);
-	rendezvous->n_processes += member->n_processes;
+	take_share(rendezvous, member, offer);
 }
 
 /* An answer has room for so many members and processes. `member`: who changes its offer; NULL: a
@@ -368,17 +368,26 @@ static void set_offer(struct rendezvous *rendezvous, struct member_entry *member
 static int check_room(const struct rendezvous *rendezvous, const struct member_entry *member,
 		      const char *offer, struct err *err)
 {
-	int n_others = rendezvous->n_processes - (member ? member->n_processes : 0);
-
 	if (!member && rendezvous->members.count == LIMIT_MEMBERS)
 		return err_set(err, ERR_LIMIT,
 			       "the job already has %d members, which is the maximum",
 			       LIMIT_MEMBERS);
 	if (member && text_equals(member->offer, offer))
 		return 0;
-	if (n_others + count_processes(offer) > LIMIT_REPLICAS)
+	const struct world_share own = member ? member->share : (struct world_share){0},
+				 share = offer_share(offer), *all = &rendezvous->share;
+	int n_others = all->n_processes - own.n_processes;
+	int n_bytes = all->address_bytes - own.address_bytes + share.address_bytes;
+
+	if (n_others + share.n_processes > LIMIT_REPLICAS)
 		return err_set(err, ERR_LIMIT, "the job already has %d processes, of %d at most",
 			       n_others, LIMIT_REPLICAS);
+	if (n_bytes > LIMIT_WORLD_ADDRESSES)
+		return err_set(err, ERR_INVALID,
+			       "with the processes of this machine, TF_CONFIG would have %d bytes "
+			       "of addresses, of %d that Linux takes; use fewer processes per "
+			       "machine, or a shorter --local-addr",
+			       n_bytes, LIMIT_WORLD_ADDRESSES);
 	return 0;
 }
 

@@ -2,9 +2,9 @@
 
 #include "base/json.h"
 #include "base/names.h"
-#include "spec/cluster_address.h"
 #include "spec/limits.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 size_t offer_port_count(int n_processes)
@@ -38,14 +38,38 @@ static bool are_ports(const struct json *list)
 	       json_count(list) <= offer_port_count(LIMIT_PROCESSES);
 }
 
-/* Whether the host yields a valid address. */
+#define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* Labels of RFC 1123, 2.1, in which names of machines also have '_'. An IPv4 address is one, too.
+ */
+static bool is_dns_name(const char *name)
+{
+	for (;; name++) {
+		size_t len = strspn(name, LETTERS_AND_DIGITS "-_");
+
+		if (len == 0 || len > DNS_LABEL_MAX || name[0] == '-' || name[len - 1] == '-')
+			return false;
+		name += len;
+		if (*name != '.' || !name[1])
+			return !*name || *name == '.';
+	}
+}
+
+/* Without brackets; a zone may follow (RFC 4007, 11). */
+static bool is_ipv6_address(const char *text)
+{
+	size_t len = strcspn(text, "%");
+	char *address CLEANUP(mem_free_text) = mem_copy_bytes(text, len);
+	struct in6_addr parsed;
+	const char *zone = text + len;
+
+	return inet_pton(AF_INET6, address, &parsed) == 1 &&
+	       (!*zone || (zone[1] && !zone[1 + strspn(zone + 1, LETTERS_AND_DIGITS "-_.")]));
+}
+
 static bool is_host(const char *host)
 {
-	char *address CLEANUP(mem_free_text) =
-		mem_format(strchr(host, ':') ? "[%s]:1" : "%s:1", host);
-	size_t offset;
-
-	return *host && strlen(host) <= LIMIT_HOST && !address_fault(address, &offset);
+	return strlen(host) <= LIMIT_HOST && (is_dns_name(host) || is_ipv6_address(host));
 }
 
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, struct err *err)
@@ -65,8 +89,10 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 	const char *role_name = role ? json_as_string(role, "") : OFFER_ROLE;
 	const char *fault = NULL;
 
-	if (!is_host(host) || !are_ports(list))
+	if (!are_ports(list))
 		fault = "an offer has a host and ports for its processes";
+	else if (!is_host(host))
+		fault = "an offer has a host, which is a DNS name or an IP address";
 	else if (!*role_name || !name_is_label_value(role_name))
 		fault = "the role of an offer is a short word";
 	if (fault) {
@@ -84,6 +110,20 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 		.ports = ports,
 	};
 	return 0;
+}
+
+struct world_share offer_share(const char *text)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct offer offer = {0};
+
+	if (offer_read(text, arena, &offer, NULL) < 0)
+		return (struct world_share){0};
+	return (struct world_share){
+		.n_processes = offer.n_processes,
+		.address_bytes =
+			offer.n_processes * (int) (strlen(offer.host) + strlen("\"[]:65535\",")),
+	};
 }
 
 /* The port of a process; after those of all processes comes the port of rank 0's store. */

@@ -26,6 +26,12 @@ struct offer {
 	const int *ports; /* OFFER_TURNS times one for each process and one for rank 0's store */
 };
 size_t offer_port_count(int n_processes);
+/* What its processes take of a world; nothing if it is malformed. */
+struct world_share {
+	int n_processes;
+	int address_bytes; /* in TF_CONFIG, at most */
+};
+struct world_share offer_share(const char *text);
 /* "HOST:PORT" of a process in a generation. */
 const char *offer_address(const struct offer *offer, int64_t generation, int nth,
 			  struct arena *arena);

@@ -9,6 +9,9 @@
 #define LIMIT_MEMBERS 10000 /* agents of one elastic job, spares too */
 #define LIMIT_PROCESSES 1024 /* of one such agent */
 #define LIMIT_HOST 253 /* bytes of the name of a host (RFC 1035, 2.3.4) */
+#define LIMIT_VARIABLE (128 * 1024) /* bytes of NAME=VALUE and a NUL: MAX_ARG_STRLEN of Linux */
+#define LIMIT_WORLD_ADDRESSES                                                                      \
+	(LIMIT_VARIABLE - 128) /* bytes of all processes of an elastic job in TF_CONFIG */
 #define LIMIT_MEMBER_CALL (96 * 1024) /* bytes that it sends to its server */
 #define LIMIT_MEMBER_ANSWER JSON_SIZE_LIMIT /* bytes of the server's answer to it */
 #define LIMIT_ELASTIC_JOBS 1000 /* of one server */

@@ -29,7 +29,7 @@ static void ask(const struct machine *machine, int n_members)
 	int body_len = snprintf(
 		body, sizeof(body),
 		"{\"uid\":\"\",\"min\":%d,\"max\":%d,\"unit\":1,\"joinTime\":600000,"
-		"\"lastCall\":1000,\"maxRestarts\":0,\"offer\":{\"host\":\"10.0.0.1\",\"ports\":["
+		"\"lastCall\":1000,\"maxRestarts\":0,\"offer\":{\"host\":\"h\",\"ports\":["
 		"20000,20001,20002,20003,20004,20005,20006,20007]},\"nodeRank\":0,"
 		"\"generation\":0,\"activity\":\"idle\",\"drains\":false,\"hasLeft\":false,"
 		"\"known\":{\"order\":\"wait\",\"generation\":0,\"reason\":\"first\","

@@ -648,7 +648,7 @@ static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state
 {
 	struct rendezvous_settings settings = two_to_four;
 	int ports[4 * (1000 + 1)];
-	const struct offer offer = {.host = "10.0.0.1", .n_processes = 1000, .ports = ports};
+	const struct offer offer = {.host = "h", .n_processes = 1000, .ports = ports};
 	struct text text CLEANUP(text_done) = {0};
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
 	char id[10];
@@ -683,8 +683,8 @@ static void nor_for_those_that_a_member_offers_later(void **state)
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
 		ports[i] = 10000;
-	offer_add(&(struct offer){.host = "10.0.0.1", .n_processes = 1, .ports = ports}, &small);
-	offer_add(&(struct offer){.host = "10.0.0.1", .n_processes = 1000, .ports = ports}, &large);
+	offer_add(&(struct offer){.host = "h", .n_processes = 1, .ports = ports}, &small);
+	offer_add(&(struct offer){.host = "h", .n_processes = 1000, .ports = ports}, &large);
 	settings.max = 100;
 	struct rendezvous *rendezvous = begin(&settings);
 
@@ -696,6 +696,43 @@ static void nor_for_those_that_a_member_offers_later(void **state)
 				 i < 12 + LIMIT_REPLICAS / 1000 - 1 ? 0 : ERR_LIMIT);
 	}
 	join.id = "m0";
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
+	rendezvous_free(rendezvous);
+}
+
+static void nor_for_more_addresses_than_fit_into_tf_config(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	int ports[4 * (400 + 1)];
+	char host[250];
+	struct offer offer = {.host = "10.0.0.1", .n_processes = 400, .ports = ports};
+	struct text small CLEANUP(text_done) = {0}, large CLEANUP(text_done) = {0};
+	struct err err = {0};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
+		ports[i] = 10000;
+	offer_add(&offer, &small);
+	for (size_t i = 0; i < sizeof(host); i++)
+		host[i] = i % 50 == 49 ? '.' : 'h';
+	host[sizeof(host) - 1] = '\0';
+	offer.host = host;
+	offer_add(&offer, &large);
+	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous_event join = {
+		.type = RENDEZVOUS_JOIN, .id = "honest", .offer = text_of(&small)};
+
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
+	join.id = "first";
+	join.offer = text_of(&large);
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
+	join.id = "second";
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), &err), ERR_INVALID);
+	assert_non_null(strstr(err.text, "TF_CONFIG"));
+	join.id = "honest"; /* with another offer, too */
+	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), ERR_INVALID);
+	take(rendezvous, RENDEZVOUS_LEAVE, "first", START);
+	join.id = "second";
 	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
 	rendezvous_free(rendezvous);
 }
@@ -871,6 +908,7 @@ int main(void)
 		cmocka_unit_test(a_drain_is_no_sign_of_life),
 		cmocka_unit_test(there_is_no_room_for_more_processes_than_a_job_may_have),
 		cmocka_unit_test(nor_for_those_that_a_member_offers_later),
+		cmocka_unit_test(nor_for_more_addresses_than_fit_into_tf_config),
 		cmocka_unit_test(what_was_attached_to_a_member_is_given_back),
 		cmocka_unit_test(a_job_that_makes_no_progress_ends),
 		cmocka_unit_test(an_early_finisher_waits_for_the_others),

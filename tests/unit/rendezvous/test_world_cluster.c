@@ -131,6 +131,16 @@ static void an_offer_that_is_none_is_refused(void **state)
 		"{\"host\":\"h\",\"ports\":[1,2,3,4,5,6,7,\"8\"]}",
 		"{\"host\":\"a b\",\"ports\":[1,2,3,4,5,6,7,8]}",
 		"{\"host\":\"\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"-oX\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"a-.b\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"a..b\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\".\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"a%b\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"%%%:\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"fd00::2%\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"fd00::2%a:\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"[fd00::2]\",\"ports\":[1,2,3,4,5,6,7,8]}",
+		"{\"host\":\"fd00::g\",\"ports\":[1,2,3,4,5,6,7,8]}",
 		"{\"host\":\"h\",\"role\":\"\",\"ports\":[1,2,3,4,5,6,7,8]}",
 		"{\"host\":\"h\",\"role\":7,\"ports\":[1,2,3,4,5,6,7,8]}",
 		"{\"host\":\"h\",\"role\":\"a b\",\"ports\":[1,2,3,4,5,6,7,8]}",
@@ -141,6 +151,24 @@ static void an_offer_that_is_none_is_refused(void **state)
 	(void) state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_true(offer_read(wrong[i], arena, &offer, NULL) < 0);
+}
+
+static void a_host_is_a_dns_name_or_an_ip_address(void **state)
+{
+	static const char *const hosts[] = {
+		"h",       "my_job_1", "Node-7.example.com.", "10.0.0.1",
+		"fd00::2", "::1",      "fe80::1%eth0.7",      "::ffff:10.0.0.1"};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct offer offer;
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+		const char *text = arena_format(
+			arena, "{\"host\":\"%s\",\"ports\":[1,2,3,4,5,6,7,8]}", hosts[i]);
+
+		assert_int_equal(offer_read(text, arena, &offer, NULL), 0);
+		assert_string_equal(offer.host, hosts[i]);
+	}
 }
 
 static void a_stranger_has_no_place(void **state)
@@ -160,6 +188,7 @@ int main(void)
 		cmocka_unit_test(an_offer_is_written_as_it_was_read),
 		cmocka_unit_test(no_port_is_used_in_two_generations_in_a_row),
 		cmocka_unit_test(an_offer_that_is_none_is_refused),
+		cmocka_unit_test(a_host_is_a_dns_name_or_an_ip_address),
 		cmocka_unit_test(a_stranger_has_no_place),
 	};
 
