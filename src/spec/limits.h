@@ -13,7 +13,9 @@
 #define LIMIT_WORLD_ADDRESSES                                                                      \
 	(LIMIT_VARIABLE - 128) /* bytes of all processes of an elastic job in TF_CONFIG */
 #define LIMIT_MEMBER_CALL (96 * 1024) /* bytes that it sends to its server */
-#define LIMIT_MEMBER_ANSWER JSON_SIZE_LIMIT /* bytes of the server's answer to it */
+#define LIMIT_MEMBER_ANSWER                                                                        \
+	(5 * 512 * 1024) /* bytes of the server's answer to it: the largest world, and a failure.  \
+			    In memory, JSON may take fifty times its size */
 #define LIMIT_ELASTIC_JOBS 1000 /* of one server */
 #define LIMIT_WORLD_HISTORY 100 /* worlds of such a job that are reported */
 #define LIMIT_ROLES 16 /* roles of one job */

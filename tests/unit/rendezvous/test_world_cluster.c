@@ -2,8 +2,11 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "rendezvous/member_wire.h"
 #include "rendezvous/world_cluster.h"
+#include "spec/limits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct world two = {
@@ -180,6 +183,30 @@ static void a_stranger_has_no_place(void **state)
 	assert_int_equal(world_cluster_read(&two, "c", arena, &cluster, NULL), ERR_NOT_FOUND);
 }
 
+/* The longest ids and roles, and the longest hosts whose sum LIMIT_WORLD_ADDRESSES allows. A server
+ * that lies sends no more than twice as much. */
+static void the_largest_world_is_an_answer_and_little_more_is_none(void **state)
+{
+	struct world world = {.n_members = LIMIT_MEMBERS};
+	struct text offer CLEANUP(text_done) = {0}, members CLEANUP(text_done) = {0};
+	char id[64], role[64];
+	int ports[] = {60000, 60000, 60000, 60000, 60000, 60000, 60000, 60000};
+
+	(void) state;
+	memset(id, 'i', sizeof(id) - 1);
+	memset(role, 'r', sizeof(role) - 1);
+	id[sizeof(id) - 1] = role[sizeof(role) - 1] = '\0';
+	offer_add(&(struct offer){.host = "hh", .role = role, .n_processes = 1, .ports = ports},
+		  &offer);
+	world.members = mem_new_array(LIMIT_MEMBERS, sizeof(*world.members));
+	for (size_t i = 0; i < world.n_members; i++)
+		world.members[i] = (struct world_member){id, offer.bytes};
+	member_answer_add_members(&world, &members);
+	assert_true(members.len + LIMIT_MEMBER_CALL < LIMIT_MEMBER_ANSWER);
+	assert_true(LIMIT_MEMBER_ANSWER < 2 * members.len);
+	free(world.members);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +216,7 @@ int main(void)
 		cmocka_unit_test(no_port_is_used_in_two_generations_in_a_row),
 		cmocka_unit_test(an_offer_that_is_none_is_refused),
 		cmocka_unit_test(a_host_is_a_dns_name_or_an_ip_address),
+		cmocka_unit_test(the_largest_world_is_an_answer_and_little_more_is_none),
 		cmocka_unit_test(a_stranger_has_no_place),
 	};
 
