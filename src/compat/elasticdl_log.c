@@ -130,8 +130,13 @@ static void finish_master_log(struct elasticdl_log *log)
 void elasticdl_say_answer(const char *url, const struct http_answer *answer)
 {
 	struct text text CLEANUP(text_done) = {0};
+	const char *location = http_answer_header(answer, "Location", 0);
+	bool is_redirect = answer->status < 400 && location;
+	const char *sentence = is_redirect ? location : answer->body;
 
-	line_text_add_sentence(&text, answer->body, strcspn(answer->body, "\n"));
+	if (is_redirect)
+		text_add(&text, "it redirects, so give the URL of the master (--master): ");
+	line_text_add_sentence(&text, sentence, strcspn(sentence, "\n"));
 	output_print_message("%s: %s", url, text_of(&text));
 }
 

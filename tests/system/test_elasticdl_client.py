@@ -33,6 +33,8 @@ class Master(http.server.BaseHTTPRequestHandler):
         status, body = answers.pop(0) if len(answers) > 1 else answers[0]
         body = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
+        if 300 <= status < 400:
+            self.send_header("Location", "https://master:7911/create")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -119,6 +121,13 @@ def test_what_the_master_refuses_is_told(muster, master, status, code):
     master.answers["/create"] = [(status, "a sentence\nand more\x1b[2J")]
     advice = "muster: give the token of the master: --token-file\n" if status == 401 else ""
     assert client(muster, master, code=code).stderr == f"muster: {master.url}: a sentence\n{advice}"
+
+
+def test_a_redirect_is_named(muster, master):
+    master.answers["/create"] = [(307, "")]
+    said = f"muster: {master.url}: it redirects, so give the URL of the master (--master): https://master:7911/create\n"
+    assert client(muster, master, code=125).stderr == said
+    assert len(master.asked) == 1
 
 
 def test_a_master_that_has_too_many_requests_is_asked_again(muster, master):
