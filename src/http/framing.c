@@ -22,7 +22,7 @@ struct http_framing {
 	struct text head; /* so far */
 	size_t line_start; /* in it, of its last line */
 	size_t n_counted; /* of its bytes, in n_kept */
-	size_t left; /* bytes of the body */
+	size_t n_passed, left; /* bytes of the body */
 	bool is_changing; /* the input, itself */
 };
 
@@ -136,6 +136,7 @@ static void expect_body(struct http_framing *framing, const struct header_value 
 {
 	bool is_accepted = len == 0 || gives_secret(framing->head.bytes, framing->rules->access);
 
+	framing->n_passed = 0;
 	framing->left = len;
 	if (len == 0) {
 		framing->stage = FRAMING_HEAD;
@@ -210,12 +211,15 @@ static void take_body(struct http_framing *framing, struct evbuffer *fresh)
 	size_t n_taken = len < framing->left ? len : framing->left;
 
 	if (framing->stage == FRAMING_BODY)
-		evbuffer_remove_buffer(fresh, framing->input, n_taken);
+		framing->n_passed +=
+			(size_t) evbuffer_remove_buffer(fresh, framing->input, n_taken);
 	else
 		evbuffer_drain(fresh, n_taken);
 	framing->left -= n_taken;
-	if (framing->left == 0)
+	if (framing->left == 0) {
 		framing->stage = FRAMING_HEAD;
+		framing->n_passed = 0;
+	}
 }
 
 static void take(struct http_framing *framing, struct evbuffer *fresh)
@@ -233,9 +237,13 @@ static void take(struct http_framing *framing, struct evbuffer *fresh)
 			evbuffer_drain(fresh, evbuffer_get_length(fresh));
 			break;
 		}
-	count_kept(framing, framing->head.len);
-	if (framing->rules->n_kept > framing->rules->kept_limit && framing->head.len)
+	count_kept(framing, framing->head.len + framing->n_passed);
+	if (framing->rules->n_kept <= framing->rules->kept_limit)
+		return;
+	if (framing->head.len)
 		reject_as_bad(framing);
+	else if (framing->n_passed)
+		framing->stage = FRAMING_REJECTED;
 }
 
 /* The new bytes are the last ones of the input. */

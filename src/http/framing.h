@@ -6,7 +6,8 @@
  * LF alone or continues the one before it, with a length that is not one decimal number, or with
  * more bytes than allowed, evhttp gets a line that it answers with 400; instead of one with a
  * Transfer-Encoding, a request that http/refusal.h answers with 411. Of a caller who does not give
- * the secret, evhttp gets the head with a length of 0, and the body is dropped as it arrives. */
+ * the secret, evhttp gets the head with a length of 0, and the body is dropped as it arrives. So is
+ * the rest of a body for which the incomplete requests of all callers leave no room. */
 #pragma once
 
 #include "http/access.h"
@@ -18,7 +19,7 @@ struct evbuffer;
 /* For all connections of a server. */
 struct http_framing_rules {
 	size_t header_limit, body_limit; /* bytes */
-	size_t kept_limit; /* bytes of all incomplete heads together */
+	size_t kept_limit; /* bytes of all incomplete requests together */
 	size_t n_kept;
 	const struct http_access *access; /* NULL: no secret is required */
 };

@@ -25,7 +25,7 @@
 #include <sys/time.h>
 
 #define STATUS_OUR_FAULT 500
-#define LIMIT_KEPT_HEADS ((size_t) 8 * 1024 * 1024) /* bytes, of all connections */
+#define LIMIT_KEPT ((size_t) 8 * 1024 * 1024) /* bytes of all incomplete requests */
 #define LIMIT_HANDSHAKES 1024 /* unfinished ones of TLS, of up to 70 kB each */
 #define ACCEPTED_IN_A_TURN 64 /* of the loop, which then serves others, too */
 #define ONE_WRITE 8192 /* bytes that a write to an empty socket never splits */
@@ -680,7 +680,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	server->framing = (struct http_framing_rules){
 		.header_limit = settings->header_limit,
 		.body_limit = settings->body_limit,
-		.kept_limit = LIMIT_KEPT_HEADS,
+		.kept_limit = LIMIT_KEPT,
 		.access = settings->access,
 	};
 	TAILQ_INIT(&server->waiting);

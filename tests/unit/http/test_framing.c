@@ -189,6 +189,42 @@ static void test_incomplete_heads_are_limited_together(void **state)
 	assert_int_equal(rules.n_kept, 0);
 }
 
+/* What arrives in one piece always passes, too. */
+static void test_incomplete_bodies_are_limited_with_them(void **state)
+{
+	static const char head[] = POST("Content-Length: 200\r\n"),
+			  whole[] = POST("Content-Length: 1\r\n") "1";
+	struct http_framing_rules rules = rules_of_server(NULL);
+	struct http_framing *framings[3];
+	struct evbuffer *inputs[3];
+	char body[200];
+
+	(void) state;
+	memset(body, 'x', sizeof(body));
+	for (size_t i = 0; i < ARRAY_LEN(framings); i++) {
+		inputs[i] = evbuffer_new();
+		framings[i] = http_framing_new(&rules, inputs[i]);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		evbuffer_add(inputs[i], head, strlen(head));
+		evbuffer_add(inputs[i], body, 80);
+	}
+	assert_int_equal(rules.n_kept, 2 * 80);
+	evbuffer_add(inputs[1], body, 80);
+	assert_int_equal(evbuffer_get_length(inputs[1]), strlen(head) + 80);
+	evbuffer_add(inputs[2], whole, strlen(whole));
+	assert_int_equal(evbuffer_get_length(inputs[2]), strlen(whole));
+	http_framing_free(framings[1]);
+	assert_int_equal(rules.n_kept, 80);
+	evbuffer_add(inputs[0], body, 120);
+	assert_int_equal(rules.n_kept, 0);
+	assert_int_equal(evbuffer_get_length(inputs[0]), strlen(head) + sizeof(body));
+	http_framing_free(framings[0]);
+	http_framing_free(framings[2]);
+	for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
+		evbuffer_free(inputs[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +235,7 @@ int main(void)
 			test_a_body_without_the_secret_is_dropped_and_the_next_request_passes),
 		cmocka_unit_test(test_heads_and_bodies_are_limited),
 		cmocka_unit_test(test_incomplete_heads_are_limited_together),
+		cmocka_unit_test(test_incomplete_bodies_are_limited_with_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
