@@ -59,6 +59,20 @@ void process_hide_memory(void)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* What /proc adds to all times since boot for this process: ticks (time_namespaces(7)). */
+static uint64_t time_offset(void)
+{
+	char offsets[PROC_LINE_SIZE];
+
+	if (process_stat_read_file("/proc/self/timens_offsets", offsets, sizeof(offsets)) <= 0)
+		return 0;
+	const char *boot = strstr(offsets, "boottime");
+
+	return boot ? (uint64_t) (strtoll(boot + strlen("boottime"), NULL, 10) *
+				  sysconf(_SC_CLK_TCK))
+		    : 0;
+}
+
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err)
 {
 	struct process_identity identity = {.pid = pid};
@@ -70,7 +84,7 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
 		return err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid);
 	if (!read_boot_id(identity.boot_id, sizeof(identity.boot_id)))
 		return err_set_errno(err, errno, "cannot read this machine's boot id");
-	identity.start_time = line.start_time;
+	identity.start_time = line.start_time - time_offset();
 	identity.pid_space = pid_space_of(name);
 	*ret_identity = identity;
 	return 0;
@@ -103,6 +117,7 @@ static pid_t innermost_pid(pid_t pid)
 
 struct foreign_search {
 	const struct process_identity *identity;
+	uint64_t start_time;
 	pid_t found;
 };
 
@@ -114,7 +129,7 @@ static bool match_foreign(pid_t pid, void *data)
 	snprintf(name, sizeof(name), "%d", (int) pid);
 	uint64_t space = pid_space_of(name);
 
-	if (is_that_process(pid, search->identity->start_time) &&
+	if (is_that_process(pid, search->start_time) &&
 	    (space == 0 || space == search->identity->pid_space) &&
 	    innermost_pid(pid) == search->identity->pid)
 		search->found = pid;
@@ -123,9 +138,9 @@ static bool match_foreign(pid_t pid, void *data)
 
 /* In a namespace below ours, the process has another pid in ours. One of an unrelated namespace
  * cannot be seen. */
-static pid_t find_elsewhere(const struct process_identity *identity)
+static pid_t find_elsewhere(const struct process_identity *identity, uint64_t start_time)
 {
-	struct foreign_search search = {.identity = identity};
+	struct foreign_search search = {.identity = identity, .start_time = start_time};
 
 	process_stat_each(match_foreign, &search);
 	return search.found;
@@ -137,9 +152,11 @@ pid_t process_find(const struct process_identity *identity)
 
 	if (!read_boot_id(boot_id, sizeof(boot_id)) || !text_equals(boot_id, identity->boot_id))
 		return 0;
+	uint64_t start_time = identity->start_time + time_offset();
+
 	if (identity->pid_space != pid_space_of("self"))
-		return find_elsewhere(identity);
-	return is_that_process(identity->pid, identity->start_time) ? identity->pid : 0;
+		return find_elsewhere(identity, start_time);
+	return is_that_process(identity->pid, start_time) ? identity->pid : 0;
 }
 
 bool process_is_alive(const struct process_identity *identity)

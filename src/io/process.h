@@ -13,7 +13,8 @@
 /* Identifies one process for ever; a pid alone is reused. */
 struct process_identity {
 	pid_t pid;
-	uint64_t start_time; /* clock ticks since boot, /proc/PID/stat field 22 */
+	uint64_t start_time; /* clock ticks since boot, /proc/PID/stat field 22, in the initial time
+				namespace */
 	char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
 	uint64_t pid_space; /* inode of /proc/PID/ns/pid */
 };

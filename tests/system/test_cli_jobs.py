@@ -348,6 +348,19 @@ def test_a_job_whose_terminal_still_reads_its_end_is_resumed_and_obeys(muster):
     muster("wait", "job", code=130)
 
 
+IN_ANOTHER_TIME = ["unshare", "--time", "--boottime", "100000", "--fork"]
+
+
+@pytest.mark.skipif(subprocess.run([*IN_ANOTHER_TIME, "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0, reason="needs time namespaces")
+def test_a_job_is_running_as_well_where_the_machine_seems_to_run_for_longer(muster):
+    muster.detach("--name", "here", *FOREVER)
+    assert muster.start("run", "-d", "--name", "there", *FOREVER, before=IN_ANOTHER_TIME).wait(LIMIT) == 0
+    for before in ([], IN_ANOTHER_TIME):
+        for name in ("here", "there"):
+            shown, _ = muster.start("status", "-o", "json", name, before=before).communicate(timeout=LIMIT)
+            assert "Running" in conditions(json.loads(shown))
+
+
 def test_of_many_who_resume_a_job_one_does(muster):
     muster("run", "--name", "job", "--", "sh", "-c", "[ $MUSTER_ATTEMPT != 0 ] || exit 3; exec sleep 1000", code=3)
     calls = [muster.start("resume", "job") for _ in range(8)]
