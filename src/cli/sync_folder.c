@@ -3,7 +3,6 @@
 #include "archive/archive.h"
 #include "base/amount.h"
 #include "base/mem.h"
-#include "io/loop.h"
 #include "io/own_environment.h"
 #include "io/program_call.h"
 
@@ -77,28 +76,6 @@ static bool wants(const char *path, void *data)
 
 /* Git. */
 
-struct answer {
-	struct loop *loop;
-	struct sync_folder *folder;
-	int rc;
-	struct err *err;
-};
-
-static void on_git_answer(const struct program_answer *program, const struct err *err, void *data)
-{
-	struct answer *answer = data;
-
-	if (err)
-		answer->rc = err_set(answer->err, err->code, "git: %s", err->text);
-	else if (program->exit_code != 0)
-		answer->rc =
-			err_set(answer->err, ERR_INVALID, "cannot list the files of '%s' with git",
-				answer->folder->path);
-	else
-		text_add_bytes(&answer->folder->names, program->bytes, program->len);
-	loop_stop(answer->loop);
-}
-
 /* So that git reads this directory's repository and no other, fetches nothing and prompts for
  * nothing. An empty list of protocols overrides the repository's settings for each (git(1)). */
 static const char *const variables_of_git[] = {
@@ -134,28 +111,16 @@ static int ask_git(struct sync_folder *folder, struct err *err)
 		NULL,
 	};
 	char **environment CLEANUP(mem_free_any) = own_environment_with(variables_of_git);
-	struct answer answer = {.folder = folder, .err = err};
 	const struct program_question question = {
 		.program = "git",
 		.arguments = words,
 		.environment = environment,
 		.limit = GIT_OUTPUT_LIMIT,
 		.time_limit = GIT_TIME_LIMIT,
-		.done = on_git_answer,
-		.data = &answer,
 	};
-	struct program_call *call;
-	int rc = loop_new(&answer.loop, err);
+	int rc = program_call_wait(&question, &folder->names, err);
 
-	if (rc < 0)
-		return rc;
-	rc = program_call_new(answer.loop, &question, &call, err);
-	if (rc == 0) {
-		loop_run(answer.loop);
-		rc = answer.rc;
-	}
-	loop_free(answer.loop);
-	return rc;
+	return rc < 0 ? err_prefix(err, "cannot list the files of '%s'", folder->path) : 0;
 }
 
 static int by_name(const void *a, const void *b)

@@ -207,3 +207,47 @@ int program_call_new(struct loop *loop, const struct program_question *question,
 	*ret_call = call;
 	return 0;
 }
+
+/* Waiting for one. */
+
+struct wait {
+	const char *program;
+	struct loop *loop;
+	struct text *output;
+	int rc;
+	struct err *err;
+};
+
+static void on_awaited_answer(const struct program_answer *answer, const struct err *err,
+			      void *data)
+{
+	struct wait *wait = data;
+
+	if (err)
+		wait->rc = err_set(wait->err, err->code, "%s: %s", wait->program, err->text);
+	else if (answer->exit_code != 0)
+		wait->rc = err_set(wait->err, ERR_INVALID, "%s failed", wait->program);
+	else
+		text_add_bytes(wait->output, answer->bytes, answer->len);
+	loop_stop(wait->loop);
+}
+
+int program_call_wait(const struct program_question *question, struct text *output, struct err *err)
+{
+	struct wait wait = {.program = question->program, .output = output, .err = err};
+	struct program_question asked = *question;
+	struct program_call *call;
+	int rc = loop_new(&wait.loop, err);
+
+	if (rc < 0)
+		return rc;
+	asked.done = on_awaited_answer;
+	asked.data = &wait;
+	rc = program_call_new(wait.loop, &asked, &call, err);
+	if (rc == 0) {
+		loop_run(wait.loop);
+		rc = wait.rc;
+	}
+	loop_free(wait.loop);
+	return rc;
+}

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "io/loop.h"
 
 #include <stdbool.h>
@@ -39,5 +40,9 @@ struct program_question {
 /* Errors as child_start's. On success `done` is called once, from the loop. */
 int program_call_new(struct loop *loop, const struct program_question *question,
 		     struct program_call **ret_call, struct err *err) MUST_USE;
+/* Runs it without a loop of the caller, and appends its output. `done` and `data` are not used.
+ * Also ERR_INVALID: it failed, or was killed. */
+int program_call_wait(const struct program_question *question, struct text *output,
+		      struct err *err) MUST_USE;
 /* Kills the program, without calling `done`. NULL is fine. */
 void program_call_cancel(struct program_call *call);
