@@ -3,8 +3,10 @@
 #include "io/guard.h"
 
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "io/child.h"
 #include "io/own_group.h"
+#include "io/process.h"
 #include "io/terminal.h"
 
 #include <errno.h>
@@ -48,10 +50,28 @@ static bool reaches_inner_by_itself(const siginfo_t *signal_info, pid_t inner)
 	       getpgid(inner) == getpgrp();
 }
 
+bool guard_was_sent_to_all(pid_t sender)
+{
+	char name[PROCESS_NAME_SIZE] = "";
+
+	return process_read_name(sender, name) && text_equals(name, "slurmstepd");
+}
+
+/* With its sender, for loop_signal_sender. */
+static void hand_on(const siginfo_t *signal_info, pid_t inner)
+{
+	pid_t sender = signal_info->si_code > 0 ? 0 : signal_info->si_pid;
+
+	if (guard_was_sent_to_all(sender))
+		return;
+	if (sigqueue(inner, signal_info->si_signo, (union sigval){.sival_int = sender}) < 0)
+		kill(inner, signal_info->si_signo);
+}
+
 static void forward_signal_to_inner(const siginfo_t *signal_info, pid_t inner)
 {
 	if (!reaches_inner_by_itself(signal_info, inner))
-		kill(inner, signal_info->si_signo);
+		hand_on(signal_info, inner);
 	/* The shell takes the terminal back only when the process that it started has stopped. */
 	if (signal_info->si_signo == SIGTSTP)
 		raise(SIGSTOP);

@@ -12,6 +12,7 @@
 #include "base/own.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define GUARD_NAME "job-guard" /* of the outer process, as ps and pkill show it */
 
@@ -29,12 +30,16 @@ struct guard {
  *
  * The outer forwards SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT and SIGTSTP. Keys
  * typed at the terminal (SIGINT, SIGQUIT, SIGTSTP) reach both by themselves while both are in one
- * process group, and are not forwarded. The outer has another name (GUARD_NAME), so that a kill by
- * name does not hit both. Some signals arrive twice (timeout(1) sends them to its child and to the
- * group): only a second SIGINT may mean more than a first. A signal that was ignored at the start
- * (nohup, `&` in a script) is not forwarded; the inner should leave it ignored. Ctrl-Z stops both
- * processes, fg continues both. */
+ * process group, and are not forwarded; nor is what Slurm sends to both. The outer has another name
+ * (GUARD_NAME), so that a kill by name does not hit both. Some signals arrive twice (timeout(1)
+ * sends them to its child and to the group): only a second SIGINT may mean more than a first. A
+ * signal that was ignored at the start (nohup, `&` in a script) is not forwarded; the inner should
+ * leave it ignored. Ctrl-Z stops both processes, fg continues both. */
 int guard_fork(const char *group, struct guard *ret_guard, struct err *err) MUST_USE;
+
+/* Whether a signal has reached both processes and all descendants by itself: Slurm sends it to
+ * every process of a step (seen with Slurm 22.05). */
+bool guard_was_sent_to_all(pid_t sender);
 
 /* Called in the inner process: whether the outer one has exited. */
 bool guard_is_outer_gone(const struct guard *guard);

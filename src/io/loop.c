@@ -5,11 +5,16 @@
 #include "io/loop.h"
 
 #include "base/mem.h"
+#include "io/file.h"
 
+#include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NSEC_PER_MSEC 1000000
 #define NSEC_PER_USEC 1000
@@ -26,13 +31,16 @@ struct loop {
 	struct deferred *deferred;
 	size_t n_deferred;
 	size_t deferred_capacity;
+	int signal_fds[2]; /* a pipe from the handler of signals; -1 before the first watch */
+	struct event *signal_event;
 };
 
 struct loop_watch {
 	struct event *event;
 	const struct timeval *interval; /* of a descriptor that cannot be polled; else NULL */
 	loop_fn fn;
-	loop_signal_fn signal_fn;
+	loop_signal_fn signal_fn; /* NULL: of no signal */
+	int signal_number;
 	void *data;
 	instant due; /* of a timer */
 };
@@ -73,6 +81,7 @@ int loop_new(struct loop **ret_loop, struct err *err)
 	struct loop *loop = mem_new(sizeof(*loop));
 
 	loop->base = base;
+	loop->signal_fds[0] = loop->signal_fds[1] = -1;
 	loop->deferred_event = event_new(base, -1, 0, run_deferred, loop);
 	*ret_loop = loop;
 	return 0;
@@ -83,6 +92,10 @@ void loop_free(struct loop *loop)
 	if (!loop)
 		return;
 	event_free(loop->deferred_event);
+	if (loop->signal_event)
+		event_free(loop->signal_event);
+	file_close(&loop->signal_fds[0]);
+	file_close(&loop->signal_fds[1]);
 	event_base_free(loop->base);
 	free(loop->deferred);
 	free(loop);
@@ -223,24 +236,95 @@ struct loop_watch *loop_watch_writable(struct loop *loop, int fd, loop_fn fn, vo
 	return watch_fd(loop, fd, EV_WRITE, fn, data);
 }
 
-static void call_signal_watch(evutil_socket_t signal_number, short what, void *data)
+/* Signals, with the sender, which libevent does not tell. The handler writes into a pipe. */
+
+struct arrived_signal {
+	int number;
+	pid_t sender;
+};
+
+static struct watched_signal {
+	struct loop_watch *watch;
+	struct sigaction before;
+	volatile sig_atomic_t has_arrived; /* and is in the pipe */
+} watched_signals[NSIG];
+static volatile sig_atomic_t signal_fd; /* of the loop that watches signals */
+static pid_t sender_of_signal;
+
+pid_t loop_signal_sender(void)
 {
-	struct loop_watch *watch = data;
+	return sender_of_signal;
+}
+
+/* The outer process of a pair hands signals on with the sender (io/guard.c). */
+static pid_t sender_of(const siginfo_t *signal_info)
+{
+	if (signal_info->si_code == SI_QUEUE && signal_info->si_pid == getppid())
+		return signal_info->si_value.sival_int;
+	return signal_info->si_code > 0 ? 0 : signal_info->si_pid;
+}
+
+static void write_arrived_signal(int number, siginfo_t *signal_info, void *context)
+{
+	const struct arrived_signal arrived = {number, sender_of(signal_info)};
+	int before = errno;
+
+	(void) context;
+	if (watched_signals[number].has_arrived)
+		return;
+	watched_signals[number].has_arrived = true;
+	(void) !write((int) signal_fd, &arrived, sizeof(arrived));
+	errno = before;
+}
+
+static void call_signal_watches(evutil_socket_t fd, short what, void *data)
+{
+	struct arrived_signal arrived;
 
 	(void) what;
-	watch->signal_fn((int) signal_number, watch->data);
+	(void) data;
+	while (read(fd, &arrived, sizeof(arrived)) == (ssize_t) sizeof(arrived)) {
+		struct loop_watch *watch = watched_signals[arrived.number].watch;
+
+		watched_signals[arrived.number].has_arrived = false;
+		sender_of_signal = arrived.sender;
+		if (watch)
+			watch->signal_fn(arrived.number, watch->data);
+	}
+}
+
+static void open_signal_pipe(struct loop *loop)
+{
+	if (loop->signal_event || pipe2(loop->signal_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return;
+	loop->signal_event = event_new(loop->base, loop->signal_fds[0], EV_READ | EV_PERSIST,
+				       call_signal_watches, NULL);
+	event_add(loop->signal_event, NULL);
 }
 
 struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
 				     void *data)
 {
 	struct loop_watch *watch = new_watch(NULL, data);
+	struct sigaction action = {.sa_sigaction = write_arrived_signal,
+				   .sa_flags = SA_SIGINFO | SA_RESTART};
 
+	open_signal_pipe(loop);
+	signal_fd = loop->signal_fds[1];
 	watch->signal_fn = fn;
-	watch->event = event_new(loop->base, signal_number, EV_SIGNAL | EV_PERSIST,
-				 call_signal_watch, watch);
-	event_add(watch->event, NULL);
+	watch->signal_number = signal_number;
+	watched_signals[signal_number] = (struct watched_signal){.watch = watch};
+	sigfillset(&action.sa_mask);
+	sigaction(signal_number, &action, &watched_signals[signal_number].before);
 	return watch;
+}
+
+static void end_signal_watch(const struct loop_watch *watch)
+{
+	struct watched_signal *watched = &watched_signals[watch->signal_number];
+
+	sigaction(watch->signal_number, &watched->before, NULL);
+	watched->watch = NULL;
 }
 
 static void sleep_until_due(struct loop_watch *timer, instant now)
@@ -332,6 +416,9 @@ void loop_watch_free(struct loop_watch *watch)
 {
 	if (!watch)
 		return;
-	event_free(watch->event);
+	if (watch->signal_fn)
+		end_signal_watch(watch);
+	else
+		event_free(watch->event);
 	free(watch);
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct event_base;
 struct loop;
@@ -51,8 +52,11 @@ int loop_milliseconds_until(instant until);
  * at first. Free it before the descriptor is closed. A regular file is always ready. */
 struct loop_watch *loop_watch_readable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
 struct loop_watch *loop_watch_writable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
+/* One watch for each signal, and one loop for all of them. */
 struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
 				     void *data) MUST_USE;
+/* For `fn` of a signal: the process that has sent it; 0: the kernel, or one that we cannot see. */
+pid_t loop_signal_sender(void);
 /* A timer that is not armed yet. */
 struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data) MUST_USE;
 /* Arms the timer (again). A past moment fires immediately; INSTANT_NEVER disarms. */

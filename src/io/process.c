@@ -286,18 +286,24 @@ static bool match_socket(pid_t pid, void *data)
 	return search->pid;
 }
 
+bool process_read_name(pid_t pid, char name[PROCESS_NAME_SIZE])
+{
+	char path[PROC_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int) pid);
+	if (pid <= 0 || process_stat_read_file(path, name, PROCESS_NAME_SIZE) <= 0)
+		return false;
+	name[strcspn(name, "\n")] = '\0';
+	return true;
+}
+
 pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE])
 {
 	struct socket_search search = {.pid = 0};
-	char path[PROC_PATH_SIZE];
 
 	snprintf(search.link, sizeof(search.link), "socket:[%" PRIu64 "]", inode);
 	process_stat_each(match_socket, &search);
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int) search.pid);
-	if (!search.pid || process_stat_read_file(path, program, PROCESS_NAME_SIZE) <= 0)
-		return 0;
-	program[strcspn(program, "\n")] = '\0';
-	return search.pid;
+	return process_read_name(search.pid, program) ? search.pid : 0;
 }
 
 /* All of an environ file: entries, each followed by a NUL. False when it cannot be opened. */

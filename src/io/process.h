@@ -53,6 +53,8 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
  * SIGCONT. */
 bool process_is_stopped(pid_t pid);
 #define PROCESS_NAME_SIZE 32
+/* Its name (comm, proc(5)). False: it is gone, or we cannot see it. */
+bool process_read_name(pid_t pid, char ret_name[PROCESS_NAME_SIZE]);
 /* A process that has this socket open, by the socket's inode, and the name of its program; 0: none,
  * or its files may not be read, for example because it belongs to another user. */
 pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE]);

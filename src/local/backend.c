@@ -335,6 +335,14 @@ void backend_local_kill_all(struct backend *backend)
 	end_those_that_left(local, false);
 }
 
+void backend_local_note_signal(struct backend *backend, int number)
+{
+	const struct local_replicas *replicas = &local_backend_of(backend)->replicas;
+
+	for (size_t i = 0; i < replicas->count; i++)
+		replicas->list[i]->had_signal = number;
+}
+
 /* Actions. */
 
 static int local_publish(struct local *local, const struct job *job, const struct action *action,

@@ -61,6 +61,9 @@ int backend_local_check(const struct job *job, const struct gpus *gpus,
 
 /* Kills every descendant of this process immediately, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);
+/* Others have sent the running processes this signal: a stop that begins with it does not repeat
+ * it. */
+void backend_local_note_signal(struct backend *backend, int number);
 /* The error of a failed replica becomes that of this launcher: error_file_export. */
 int backend_local_export_error(struct backend *backend, const struct failure *failure,
 			       const char *to, struct err *err) MUST_USE;

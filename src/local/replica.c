@@ -139,7 +139,8 @@ void local_replica_send_held(struct local_replica *replica)
 	if (!signal_number || replica->stage != LOCAL_RUNNING)
 		return;
 	create_stop_file(replica);
-	child_signal_group(replica->pid, signal_number);
+	if (signal_number != replica->had_signal)
+		child_signal_group(replica->pid, signal_number);
 	child_signal_group(replica->pid, SIGCONT);
 }
 

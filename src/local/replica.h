@@ -36,6 +36,7 @@ struct local_replica {
 	bool has_tensorflow; /* as in struct observed_replica … */
 	bool was_searched; /* … if it was looked for */
 	int held_signal; /* to be sent when its stacks are kept; 0: none */
+	int had_signal; /* that others have sent it already; 0: none */
 	bool is_asked; /* for its stacks */
 	bool is_killed;
 	char *stop_file; /* is created when it is asked to exit */

@@ -5,6 +5,7 @@
 #include "base/exit_code.h"
 #include "base/mem.h"
 #include "io/descriptor_limit.h"
+#include "io/guard.h"
 #include "io/private_network_maker.h"
 #include "io/process.h"
 #include "jobs/orphaned_job.h"
@@ -154,10 +155,18 @@ static void on_local_run_hurry(void *data)
 	supervision_request_pass(&supervision->base);
 }
 
+static bool was_sent_to_all(void)
+{
+	return guard_was_sent_to_all(loop_signal_sender());
+}
+
 static void pass_on_signal(int number, void *data)
 {
 	struct local_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
+
+	if (was_sent_to_all())
+		return;
 	size_t count = job_processes_signal(base->job->uid, number);
 	const char *name = sigabbrev_np(number);
 
@@ -174,6 +183,8 @@ static bool on_local_run_signal(int number, void *data)
 	struct local_supervision *supervision = data;
 	instant now = loop_monotonic_now(), before = supervision->interrupted_at;
 
+	if (was_sent_to_all())
+		backend_local_note_signal(supervision->processes, number);
 	if (number != SIGINT)
 		return false;
 	if (instant_is_set(before) && instant_since(before, now) < SAME_KEY_PRESS)

@@ -17,6 +17,7 @@
 #include "local/supervision.h"
 #include "store/store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int clean_up_orphaned_run(const struct supervisor_request *request, struct err *err)
@@ -43,12 +44,15 @@ static int report_supervisor_lost(const struct supervisor_request *request, int 
 		       signal_number, sigabbrev_np(signal_number), name);
 }
 
-/* NULL if there can be none. */
+/* NULL if there can be none. Slurm has one for each step, signals all processes in it, and kills
+ * them at the end. */
 static char *make_group(void)
 {
 	char *group = NULL;
 	struct err err;
 
+	if (getenv("SLURM_JOB_ID"))
+		return NULL;
 	if (own_group_create(&group, &err) < 0)
 		log_debug("no control group for the job: %s", err.text);
 	return group;

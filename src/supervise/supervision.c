@@ -1,8 +1,10 @@
 #include "supervise/supervision.h"
 
+#include "io/process.h"
 #include "spec/stop_signal.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Setting up. */
@@ -115,6 +117,18 @@ static void interrupt(struct supervision *supervision)
 	supervision_request_stop(supervision, STOP_INTERRUPTED, -1);
 }
 
+/* An operator's kill, Slurm, systemd, a shell that ends: the user wants to know which. */
+static void stop_by_signal(struct supervision *supervision, int number)
+{
+	pid_t sender = loop_signal_sender();
+	char name[PROCESS_NAME_SIZE];
+
+	if (process_read_name(sender, name))
+		reporter_sayf(&supervision->reporter, "SIG%s from %s (PID %d): stopping job '%s'",
+			      sigabbrev_np(number), name, (int) sender, supervision->job->name);
+	supervision_request_stop(supervision, stop_signal_reason(number), -1);
+}
+
 static void on_supervision_signal(int number, void *data)
 {
 	struct supervision *supervision = data;
@@ -131,7 +145,7 @@ static void on_supervision_signal(int number, void *data)
 		supervision_request_stop(supervision, STOP_INTERRUPTED, -1);
 		supervision->parts->hurry(supervision->data);
 	} else {
-		supervision_request_stop(supervision, stop_signal_reason(number), -1);
+		stop_by_signal(supervision, number);
 	}
 }
 
@@ -143,7 +157,7 @@ static void on_user_signal(int number, void *data)
 	if (supervision->phase != SUPERVISION_RUNNING)
 		return;
 	if (supervision->request->stops_at[number == SIGUSR2])
-		supervision_request_stop(supervision, stop_signal_reason(number), -1);
+		stop_by_signal(supervision, number);
 	else
 		supervision->parts->pass_on(number, supervision->data);
 }
