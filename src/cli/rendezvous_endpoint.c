@@ -5,7 +5,6 @@
 #include "command/input.h"
 #include "command/user_token.h"
 #include "io/network_address.h"
-#include "io/own_host.h"
 #include "rendezvous/member_wire.h"
 #include "spec/cluster_address.h"
 
@@ -111,16 +110,6 @@ static int read_endpoint_token(const struct options *options, bool creates,
 	return 0;
 }
 
-/* A host that cannot be found is none of loopback. */
-static bool is_on_loopback(const struct rendezvous_endpoint *endpoint)
-{
-	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
-	struct in6_addr found;
-
-	return own_host_towards(endpoint->host, endpoint->port, &address, &own, NULL) == 0 &&
-	       network_address_parse(address, &found) && network_address_is_loopback(&found);
-}
-
 /* Every process that knows the token knows its key. */
 static int make_token_key(struct rendezvous_endpoint *endpoint, struct err *err)
 {
@@ -148,7 +137,7 @@ void rendezvous_endpoint_read_trust(const struct options *options, bool creates,
 	int rc = read_endpoint_token(options, creates, endpoint, &err);
 
 	if (rc == 0 && endpoint->host && !endpoint->is_tls && !is_insecure(options))
-		wants_token_key |= !is_on_loopback(endpoint);
+		wants_token_key |= !network_address_names_loopback(endpoint->host);
 	if (rc == 0 && endpoint->host && wants_token_key)
 		rc = make_token_key(endpoint, &err);
 	if (rc < 0)

@@ -26,8 +26,8 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 			      struct text *faults);
 /* Reads --insecure, --rdzv-token-file (by default the token of this user, which is created if
  * `creates`), and --rdzv-pin and --rdzv-tls, which imply TLS. A token also implies TLS, with the
- * key made from it, unless the host is a loopback address; so this looks up its name. Without a
- * host it only reads what was given. */
+ * key made from it, unless the host is localhost or a loopback address. Without a host it only
+ * reads what was given. */
 void rendezvous_endpoint_read_trust(const struct options *options, bool creates,
 				    struct rendezvous_endpoint *endpoint, struct text *faults);
 

@@ -20,7 +20,8 @@ struct listening {
  * Returns ERR_INVALID if the text is no address; ERR_NOT_FOUND if the address is not this
  * machine's; ERR_EXISTS if it is taken; ERR_REFUSED if only the administrator may listen there. */
 int listening_open(const char *address, struct listening *ret_listening, struct err *err) MUST_USE;
-/* The same for an IP address and a port. */
+#define LISTENING_ANYWHERE "*" /* every address of this machine, of IPv4 and IPv6 */
+/* The same for a port and an IP address, or the word above. */
 int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err) MUST_USE;
 int listening_port(int fd); /* for a TCP socket */
 bool listening_is_loopback(int fd); /* whether only this machine's programs reach it by TCP */

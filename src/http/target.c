@@ -30,10 +30,7 @@ static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 /* As Go's clients do: localhost and every loopback address. */
 static bool is_loopback_url_host(const char *host)
 {
-	struct in6_addr found;
-
-	return text_equals_ignoring_case(host, "localhost") || text_equals(host, "[::1]") ||
-	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
+	return text_equals(host, "[::1]") || network_address_names_loopback(host);
 }
 
 static char *url_path_of(CURLU *url)

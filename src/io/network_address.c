@@ -1,6 +1,7 @@
 #include "io/network_address.h"
 
 #include "base/own.h"
+#include "base/text.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -48,6 +49,14 @@ bool network_address_is_loopback(const struct in6_addr *address)
 {
 	return IN6_IS_ADDR_LOOPBACK(address) ||
 	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[MAPPED_AT] == 127);
+}
+
+bool network_address_names_loopback(const char *host)
+{
+	struct in6_addr found;
+
+	return text_equals_ignoring_case(host, "localhost") || text_ends_with(host, ".localhost") ||
+	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
 }
 
 bool network_address_is_here(const struct in6_addr *address)

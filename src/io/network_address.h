@@ -18,6 +18,10 @@ bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_a
 /* Reads an IP address without brackets. False: it is none. */
 bool network_address_parse(const char *text, struct in6_addr *ret_address);
 bool network_address_is_loopback(const struct in6_addr *address); /* 127.0.0.0/8 or ::1 */
+/* Whether a host (a name, or an address without brackets) is loopback for every machine: such an
+ * address, or localhost (RFC 6761, 6.3). Looks up nothing: a machine's own name may be 127.0.1.1 on
+ * the machine itself, and another address for the others. */
+bool network_address_names_loopback(const char *host);
 /* Whether it is this machine's: any of 127.0.0.0/8, or of a network interface. */
 bool network_address_is_here(const struct in6_addr *address);
 /* "10.0.0.1" or "fd00::1". */

@@ -86,10 +86,8 @@ static void check_start(const struct job *job, const struct role *role, struct f
 static bool is_loopback_host(const char *address)
 {
 	char *host CLEANUP(mem_free_text) = address_host(address);
-	struct in6_addr found;
 
-	return text_equals(host, "localhost") ||
-	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
+	return network_address_names_loopback(host);
 }
 
 /* The first address of a TF_CONFIG that is on another machine; NULL if there is none, or if

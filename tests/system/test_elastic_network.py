@@ -114,15 +114,15 @@ def test_connections_that_take_long_to_stand_end_no_world(muster, machines):
 def test_a_server_that_comes_back_at_another_address_is_found(muster, machines):
     """Its name is in a table of hosts, which only these agents see."""
     hosts = muster.folder / "hosts"
-    hosts.write_text("127.0.0.1 elastic.example\n")
+    hosts.write_text("127.0.0.1 elastic.localhost\n")
     enter = ["unshare", "--mount", "sh", "-c", f"mount --bind {hosts} /etc/hosts && exec \"$@\"", "sh"]
     server = Server(muster, muster.folder / "server")
-    server.machines.endpoint = f"elastic.example:{server.machines.port}"
+    server.machines.endpoint = f"elastic.localhost:{server.machines.port}"
     for name in ("one", "two"):
         server.machines.launch(name, *AT_ONCE, before=enter)
     server.machines.until_world(1, 2)
     server.kill()
-    hosts.write_text("127.0.0.2 elastic.example\n")
+    hosts.write_text("127.0.0.2 elastic.localhost\n")
     server.start("127.0.0.2")
     server.machines.tell("two", 1)
     server.machines.until_world(2, 2)
