@@ -49,7 +49,7 @@ static void send_drain_request(void *data)
 		ask_to_leave(drain);
 }
 
-/* "10.0.0.2 (rank 1)" */
+/* "10.0.0.2 (machine 1)" */
 static void print_drain_member(const struct drain *drain, const struct json *member,
 			       const char *what)
 {
@@ -58,7 +58,7 @@ static void print_drain_member(const struct drain *drain, const struct json *mem
 	const struct json *rank = json_get(member, "rank");
 
 	if (rank)
-		output_print_message("%s (rank %" PRId64 ") %s job '%s'", host,
+		output_print_message("%s (machine %" PRId64 ") %s job '%s'", host,
 				     json_as_integer(rank, 0), what, drain->job);
 	else
 		output_print_message("%s %s job '%s'", host, what, drain->job);

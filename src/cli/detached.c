@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "jobs/process_mark.h"
+#include "spec/tf_cluster.h"
 
 #include <stdlib.h>
 
@@ -28,7 +29,7 @@ static int print_detached_object(const struct options *options, const char *name
  * process in the background. */
 static void print_follow_hint(const char *words)
 {
-	const char *above = getenv("MUSTER_JOB_NAME");
+	const char *above = getenv(JOB_NAME_VARIABLE);
 
 	if (getenv(ENVIRONMENT_JOB_MARK) && above)
 		output_print_message(

@@ -13,6 +13,7 @@
 #include "reconcile/summary.h"
 #include "reconcile/waiting_reason.h"
 #include "spec/job.h"
+#include "status/replica_names.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -114,6 +115,27 @@ static void add_network(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
+static void add_elastic_id(const struct view *view, struct text *text)
+{
+	const struct json *id = json_get_path(view->object, "metadata", "annotations",
+					      JOB_ANNOTATION_ELASTIC, NULL);
+
+	if (id)
+		add_message(text, "Part of:    elastic job ", json_as_string(id, ""), "\n");
+}
+
+static void add_ranks(const struct view *view, struct text *text)
+{
+	const struct status *status = view->status;
+
+	if (status->n_ranks == 0)
+		return;
+	text_add(text, "Ranks:      ");
+	replica_names_add_ranks(text, status->first_rank, (int) status->n_replicas,
+				status->n_ranks);
+	text_add_char(text, '\n');
+}
+
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
@@ -128,9 +150,11 @@ static void add_head(const struct view *view, struct text *text)
 	add_network(view, text);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:   %d\n", summary->restarts);
+	add_elastic_id(view, text);
 	if (view->status->machines)
 		add_message(text, "Machines:   ", view->status->machines,
 			    " (in the worlds so far, the newest last)\n");
+	add_ranks(view, text);
 	add_moment(view, "Started:", summary->start_time, text);
 	add_moment(view, "Ended:", summary->completion_time, text);
 	if (summary->exit_code >= 0)

@@ -470,6 +470,8 @@ void console_on_status(struct console *console, const struct status *status)
 	show_progress(console, status);
 	if (!console->view)
 		return;
+	line_format_set_ranks(&console->format, console->job, status);
+	line_format_set_ranks(&console->error_format, console->job, status);
 	watch_replicas(console, status);
 	arm_silence(console, loop_now());
 	log_view_on_news(console->view);

@@ -16,12 +16,24 @@ void line_format_done(struct line_format *format)
 	text_done(&format->beginning);
 }
 
+/* A part of an elastic job has only workers. */
+static void add_replica_name(const struct line_format *format, const char *role, int index,
+			     struct text *text)
+{
+	if (format->job_name)
+		text_addf(text, "%s/", format->job_name);
+	if (format->names_ranks)
+		text_addf(text, "rank %d", format->first_rank + index);
+	else
+		text_addf(text, "%s-%d", role, index);
+}
+
 static void fit(struct line_format *format, const char *role, int index)
 {
-	int width = snprintf(NULL, 0, "%s-%d", role, index);
+	struct text name CLEANUP(text_done) = {0};
 
-	if (format->job_name)
-		width += (int) strlen(format->job_name) + 1;
+	add_replica_name(format, role, index, &name);
+	int width = (int) name.len;
 
 	if (width > format->width) {
 		format->width = width;
@@ -35,6 +47,20 @@ void line_format_fit_job(struct line_format *format, const struct job *job)
 		if (job->roles[i].replicas > 0)
 			fit(format, job->roles[i].name, job->roles[i].replicas - 1);
 	}
+}
+
+void line_format_set_ranks(struct line_format *format, const struct job *job,
+			   const struct status *status)
+{
+	bool names_ranks = status->n_ranks > (int) status->n_replicas;
+
+	if (format->first_rank == status->first_rank && format->names_ranks == names_ranks)
+		return;
+	format->first_rank = status->first_rank;
+	format->names_ranks = names_ranks;
+	format->width = 0;
+	text_clear(&format->beginning);
+	line_format_fit_job(format, job);
 }
 
 /* A replica has the same color in every command, whatever else is shown. */
@@ -55,9 +81,7 @@ static void add_name(const struct line_format *format, const struct log_name *na
 		text_addf(text, "\x1b[%sm", color_of(name));
 	size_t begin = text->len;
 
-	if (format->job_name)
-		text_addf(text, "%s/", format->job_name);
-	text_addf(text, "%s-%d", name->role, name->index);
+	add_replica_name(format, name->role, name->index, text);
 	while (text->len - begin < (size_t) format->width)
 		text_add_char(text, ' ');
 	text_add_char(text, ' ');

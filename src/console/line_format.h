@@ -12,6 +12,7 @@
 #include "logs/stream.h"
 #include "logs/streams.h"
 #include "spec/job.h"
+#include "status/status.h"
 
 #include <stdbool.h>
 
@@ -24,7 +25,8 @@ struct line_format {
 	const char *job_name; /* before the replica's, "digits/worker-0"; NULL: omitted */
 	int width; /* of the longest name */
 	const struct streams *streams; /* borrowed; NULL: no marked lines */
-	int first_rank; /* of this machine's processes */
+	int first_rank; /* of this machine's processes, among those of all machines */
+	bool names_ranks; /* there are others: a line begins with its rank, "rank 2 | text" */
 
 	/* The prefix of the last line, and its replica and stream. */
 	struct text beginning;
@@ -35,6 +37,10 @@ void line_format_done(struct line_format *format);
 
 /* Sets the width for the names of all replicas of a job. */
 void line_format_fit_job(struct line_format *format, const struct job *job);
+
+/* After a new world, the ranks may be other ones. */
+void line_format_set_ranks(struct line_format *format, const struct job *job,
+			   const struct status *status);
 
 /* Adds the line with its line feed. */
 void line_format_add(struct line_format *format, const struct log_line *line, struct text *text);

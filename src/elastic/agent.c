@@ -5,6 +5,7 @@
 #include "elastic/liveness.h"
 #include "elastic/orchestrator.h"
 #include "io/host_lookup.h"
+#include "io/network_address.h"
 #include "io/own_host.h"
 #include "io/port.h"
 #include "jobs/progress_file.h"
@@ -14,6 +15,7 @@
 #include "rendezvous/world_cluster.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
+#include "status/replica_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #define ISOLATION_TIME (10LL * 60 * MSEC_PER_SECOND)
 #define PATIENCE (60 * MSEC_PER_SECOND) /* with a server that was reached before */
 #define ANSWER_TIME (3 * MSEC_PER_SECOND)
+#define STARTUP_TIME (3 * MSEC_PER_SECOND) /* of a server */
 #define DRAIN_TIME (2 * MSEC_PER_SECOND)
 /* Shortest time between two reports of the number of machines. */
 #define COUNT_SPACING (5 * MSEC_PER_SECOND)
@@ -248,7 +251,16 @@ static void serve_if_none_does(struct agent *agent)
 	agent->listening = (struct listening){.fd = -1};
 }
 
-/* One or two lost calls in a row are not reported; the third one is, once. */
+/* One or two lost calls in a row are not reported; the third one is, once. At first the server may
+ * be as young as we are. */
+static bool is_loss_new(const struct agent *agent)
+{
+	msec silence = instant_since(agent->member.heard_at, loop_monotonic_now());
+
+	return !agent->is_loss_told && agent->member.n_lost >= 3 &&
+	       !agent->member.report.has_left && (agent->uid || silence >= STARTUP_TIME);
+}
+
 static void handle_member_call_lost(struct agent *agent, size_t call, const char *sentence)
 {
 	member_lost_call(&agent->member, call, loop_monotonic_now());
@@ -256,7 +268,7 @@ static void handle_member_call_lost(struct agent *agent, size_t call, const char
 		agent->lookup = host_lookup_new(agent->request->host);
 	if (!agent->member.report.has_left)
 		store_call_failure(agent, sentence);
-	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
+	if (!is_loss_new(agent))
 		return;
 	agent->is_loss_told = true;
 	char *told CLEANUP(mem_free_text) = mem_format(
@@ -337,7 +349,18 @@ static void add_wait(struct agent *agent, const struct member_answer *answer, st
 		text_addf(news, ": %s", world_reason_sentences[answer->order.reason]);
 }
 
-/* "world 3: this machine has rank 1 of 2 (more machines have joined)" */
+/* "world 3: this machine has ranks 2 to 3 of 6 (more machines have joined)" */
+static void add_own_ranks(const struct agent *agent, const struct member_order *order,
+			  struct text *news)
+{
+	const struct tf_cluster_world *world = &agent->cluster.world;
+
+	text_addf(news, "world %" PRId64 ": this machine has rank%s ", agent->world.generation,
+		  agent->n_processes == 1 ? "" : "s");
+	replica_names_add_ranks(news, world->first_rank, agent->n_processes, world->size);
+	text_addf(news, " (%s)", world_reason_sentences[order->reason]);
+}
+
 static void make_news(struct agent *agent, const struct member_answer *answer)
 {
 	const struct world *world = &agent->world;
@@ -346,9 +369,7 @@ static void make_news(struct agent *agent, const struct member_answer *answer)
 	struct text news CLEANUP(text_done) = {0};
 
 	if (order->order == RENDEZVOUS_RUN && !is_alone)
-		text_addf(&news, "world %" PRId64 ": this machine has rank %d of %zu (%s)",
-			  world->generation, world_rank(world, agent->id), world->n_members,
-			  world_reason_sentences[order->reason]);
+		add_own_ranks(agent, order, &news);
 	else if (order->is_excluded)
 		text_addf(&news,
 			  "this machine was set aside, because its processes were the first to "
@@ -690,6 +711,7 @@ void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *dat
 	world->job_id = agent->request->job_id;
 	world->role_name = agent->request->role_name;
 	world->has_virtual_local_rank = agent->request->has_virtual_local_rank;
+	world->machine = agent->request->machine;
 	world->restarts = agent->restarts;
 	world->max_restarts = agent->request->terms.restarts.most;
 	cluster->world = world;
@@ -713,7 +735,7 @@ static int agent_apply(struct backend *backend, const struct job *job, const str
 	if (rc == 0 && action->type == ACTION_START &&
 	    agent->member.report.generation != action->attempt) {
 		free(agent->machine);
-		agent->machine = mem_format("%s (rank %d)", agent->host,
+		agent->machine = mem_format("%s (machine %d)", agent->host,
 					    world_rank(&agent->world, agent->id));
 		member_started(&agent->member, action->attempt, loop_monotonic_now());
 		call_if_due(agent);
@@ -809,6 +831,16 @@ static int open_line(struct agent *agent, size_t place, struct err *err)
 	return request->new_asker(agent->settings.loop, &settings, &line->asker, err);
 }
 
+/* The server's name may be 127.0.1.1 on its own machine: the others know the machine by that name.
+ */
+static const char *host_for_others(const char *server, const char *own)
+{
+	bool is_own_name =
+		network_address_names_loopback(own) && !network_address_names_loopback(server);
+
+	return is_own_name ? server : own;
+}
+
 /* Without a liveness port only the lease says that this agent is lost. */
 static int reach_server(struct agent *agent, struct err *err)
 {
@@ -818,7 +850,8 @@ static int reach_server(struct agent *agent, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	agent->host = mem_copy_text(request->own_address ? request->own_address : own);
+	agent->host = mem_copy_text(request->own_address ? request->own_address
+							 : host_for_others(request->host, own));
 	agent->liveness = liveness_port_new(agent->settings.loop, own, agent->id, NULL);
 	for (size_t i = 0; rc == 0 && i < MEMBER_CALLS; i++)
 		rc = open_line(agent, i, err);

@@ -21,7 +21,8 @@ struct agent_request {
 	struct member_terms terms;
 	int node_rank; /* as in RENDEZVOUS_JOIN */
 	const char *role_name; /* ROLE_NAME of its processes */
-	bool has_virtual_local_rank; /* as in struct tf_cluster_world */
+	bool has_virtual_local_rank; /* as in struct tf_cluster_world, as is `machine` */
+	const struct tf_cluster_machine *machine;
 	/* MASTER_ADDR and MASTER_PORT of its processes in every generation, as the user gave them;
 	 * NULL and 0: rank 0's machine chooses them. */
 	const char *master_host;

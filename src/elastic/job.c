@@ -679,7 +679,7 @@ static void accept_failure_report(struct elastic_job *job, const char *id,
 		return;
 	struct failure *report = status_failure_copy(request->failure, arena);
 
-	world_failure_set_machine(report, arena_format(arena, "%s (rank %d)", offer.host, rank),
+	world_failure_set_machine(report, arena_format(arena, "%s (machine %d)", offer.host, rank),
 				  arena);
 	if (!world_failure_take(&job->failure, report))
 		return;

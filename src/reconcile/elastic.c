@@ -15,12 +15,15 @@ static bool is_of_world(const struct decision *decision, const struct replica *r
 /* Number of worlds that are reported. */
 #define MOST_WORLDS 20
 
-static void note_size(struct decision *decision)
+static void note_world(struct decision *decision)
 {
+	const struct observed_world *world = decision->observed->world;
 	struct status *status = decision->status;
 	const char *before = status->machines;
-	int size = decision->observed->world->size, n_worlds = 1;
+	int size = world->size, n_worlds = 1;
 
+	status->first_rank = world->first_rank;
+	status->n_ranks = world->n_ranks;
 	for (const char *at = before; at; at = strchr(at + 1, ','))
 		n_worlds++;
 	if (n_worlds > MOST_WORLDS)
@@ -43,7 +46,7 @@ static void follow_world(struct decision *decision)
 		has_changed = true;
 	}
 	if (has_changed)
-		note_size(decision);
+		note_world(decision);
 	if (has_changed && decision->status->start_time != MSEC_UNSET)
 		decision_set_condition(
 			decision, CONDITION_RESTARTING, true, "TFJobRestarting",

@@ -45,5 +45,5 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 void world_failure_restore(struct world_failure *failure, const struct failure *kept,
 			   int64_t number);
 
-/* "worker-0 on 10.0.0.2 (rank 1) exited with code 1 after 2s (attempt 3): ValueError: no" */
+/* "worker-0 on 10.0.0.2 (machine 1) exited with code 1 after 2s (attempt 3): ValueError: no" */
 void world_failure_add_sentence(const struct failure *failure, struct text *text);

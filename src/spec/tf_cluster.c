@@ -246,13 +246,16 @@ struct position {
 
 static struct position position_in_world(const struct tf_cluster_world *world, int index, int count)
 {
+	const struct tf_cluster_machine alone = {index, count, world->group, world->n_groups};
+	const struct tf_cluster_machine *machine = world->machine ? world->machine : &alone;
+
 	return (struct position){
 		.rank = world->first_rank + index,
 		.world_size = world->size,
-		.local_rank = world->has_virtual_local_rank ? 0 : index,
-		.local_world_size = count,
-		.group = world->group,
-		.n_groups = world->n_groups,
+		.local_rank = world->has_virtual_local_rank ? 0 : machine->local_rank,
+		.local_world_size = machine->local_size,
+		.group = machine->rank,
+		.n_groups = machine->n_machines,
 	};
 }
 
@@ -386,7 +389,7 @@ static void set_world(const struct tf_cluster *cluster, const struct role *role,
 static void set_muster(const struct job *job, const struct role *role, int index, int attempt,
 		       struct environment *environment)
 {
-	environment_set(environment, "MUSTER_JOB_NAME", job->name);
+	environment_set(environment, JOB_NAME_VARIABLE, job->name);
 	environment_set(environment, "MUSTER_ROLE", role->name);
 	set_number(environment, "MUSTER_INDEX", index);
 	set_number(environment, "MUSTER_ATTEMPT", attempt);

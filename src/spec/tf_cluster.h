@@ -20,13 +20,21 @@ struct tf_cluster_address {
 	const char *address; /* "127.0.0.1:20001" */
 };
 
+/* The place of one process whose machine has others, which other agents start (Slurm's tasks). */
+struct tf_cluster_machine {
+	int local_rank, local_size; /* among the processes of its machine */
+	int rank, n_machines;
+};
+
 /* The position of a job's workers, if the job is one machine's part of an elastic job. */
 struct tf_cluster_world {
 	const char *job_id; /* the id of the job on all machines */
 	const char *role_name; /* torchrun's --role */
 	int first_rank, size; /* number of processes before ours; of all machines */
 	int first_role_rank, role_size; /* the same among the processes of our role */
-	int group, n_groups; /* machines */
+	int group, n_groups; /* machines, or agents if a machine has several */
+	const struct tf_cluster_machine
+		*machine; /* NULL: its only agent has started all processes */
 	int restarts; /* of the elastic job so far */
 	int max_restarts; /* below 0: no limit */
 	/* LOCAL_RANK is 0 for each process, which sees only its own GPU (torchrun's
@@ -79,6 +87,9 @@ bool tf_cluster_has_kubeflow_tf_config(const struct job *job);
  * training-operator's CUSTOM_CLUSTER_DOMAIN; NULL or "" for none. */
 void tf_cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
 				     const char *service, const char *domain, struct text *text);
+
+/* Tells a process of a job from others. */
+#define JOB_NAME_VARIABLE "MUSTER_JOB_NAME"
 
 /* On this machine, a user's own value of this variable is kept (as by torchrun). */
 #define NCCL_ERRORS_VARIABLE "TORCH_NCCL_ASYNC_ERROR_HANDLING"

@@ -101,6 +101,8 @@ const struct status_field status_fields[] = {
 	{"recentRestarts", STATUS_NUMBER, offsetof(struct status, recent_restarts), 0,
 	 LIMIT_RESTARTS},
 	{"machines", STATUS_TEXT, offsetof(struct status, machines)},
+	{"firstRank", STATUS_NUMBER, offsetof(struct status, first_rank), 0, LIMIT_REPLICAS},
+	{"ranks", STATUS_NUMBER, offsetof(struct status, n_ranks), 0, LIMIT_REPLICAS},
 	{0},
 };
 

@@ -14,6 +14,14 @@ static bool is_next(const struct replica_status *replica, const struct replica_s
 	return text_equals(next->role, replica->role) && next->index == replica->index + 1;
 }
 
+void replica_names_add_ranks(struct text *text, int first, int count, int n_ranks)
+{
+	text_addf(text, "%d", first);
+	if (count > 1)
+		text_addf(text, " to %d", first + count - 1);
+	text_addf(text, " of %d", n_ranks);
+}
+
 void replica_names_add(struct text *text, const struct status *status,
 		       bool (*is_named)(const struct replica_status *replica))
 {

@@ -108,7 +108,7 @@ struct failure {
 				  reconciler like last_lines; NULL: none */
 	const char *rank; /* in an elastic job, among the processes of all machines: "2 of 4"; NULL:
 			     unknown, or no such job */
-	const char *machine; /* another machine of an elastic job: "10.0.0.2 (rank 1)"; NULL: the
+	const char *machine; /* another machine of an elastic job: "10.0.0.2 (machine 1)"; NULL: the
 				replica is this job's */
 	const char *machine_job; /* the name of the job on that machine */
 	msec time;
@@ -142,6 +142,9 @@ struct status {
 				determines the next delay */
 	const char *machines; /* for a part of an elastic job: the sizes of its last worlds, the
 				 newest last: "2, 3, 2". NULL: no part, or no world yet */
+	/* For a part of an elastic job: the global rank of its first process in the newest world,
+	 * and the number of processes of all machines; 0: no part, or no world yet. */
+	int first_rank, n_ranks;
 	struct failure *failure; /* NULL: none so far */
 	int exit_code; /* the exit code of `run` and `wait`; -1 until finished */
 };

@@ -42,7 +42,7 @@ def test_a_process_that_fails_starts_all_again_until_no_restart_is_left(muster):
                   'until test -e said.$MUSTER_GENERATION; do sleep 0.01; done; exit 3', code=1)
     told = sorted(line.split(" | ", 1)[1] for line in done.stdout.splitlines())
     assert told == ["1 0/1 0", "1 0/1 1", "2 1/1 0", "2 1/1 1"]
-    assert "world 2: this machine has rank 0 of 1 (a process has failed)" in done.stderr
+    assert "world 2: this machine has ranks 0 to 1 of 2 (a process has failed)" in done.stderr
     assert re.search(r"failed after .*: worker-1 exited with code 3 .*\(attempt 2\)", done.stderr)
 
 
@@ -119,7 +119,7 @@ def test_no_restart_is_left_and_the_job_has_failed_on_all_machines(machines):
     machines.tell("two", 7)
     said = {name: machines.ends(name, 1) for name in ("one", "two")}
     assert "worker-0 exited with code 7" in said["two"]
-    assert re.search(r"job one failed after .*: worker-0 on 127.0.0.1 \(rank \d\) exited with code 7", said["one"])
+    assert re.search(r"job one failed after .*: worker-0 on 127.0.0.1 \(machine \d\) exited with code 7", said["one"])
     assert "next world" not in said["one"] + said["two"]
 
 
@@ -468,7 +468,7 @@ def test_a_newcomer_beyond_the_maximum_waits_whatever_its_place(machines):
     machines.launch("three", "--node-rank", 0, "--rdzv-conf", "last_call_timeout=0", nnodes="1:2")
     wait_until(lambda: len(ask(machines, f"/v1/jobs/{machines.job}")[1]["members"]) == 3)
     machines.tell("two", 3)
-    assert "worker-0 on 127.0.0.1 (rank 1) exited with code 3" in machines.ends("one", 1)
+    assert "worker-0 on 127.0.0.1 (machine 1) exited with code 3" in machines.ends("one", 1)
 
 
 def test_a_machine_has_room_for_many_processes(muster):

@@ -359,7 +359,7 @@ def test_no_member_reports_a_failure_of_another(machines):
     for member in ("honest", "liar"):
         call(member)
     rank = {member["id"]: member["rank"] for member in machines.description()["members"]}
-    name, own = (f"127.0.0.1 (rank {rank[member]})" for member in ("honest", "liar"))
+    name, own = (f"127.0.0.1 (machine {rank[member]})" for member in ("honest", "liar"))
     failure = {"role": "worker", "index": 0, "attempt": 1, "exitCode": 1, "reason": "ExitCode", "machine": name, "machineJob": "train",
                "message": f"worker-0 on {name} exited with code 1", "time": "2026-11-28T16:23:03.155Z"}
     call("liar", world=1, generation=1, activity="failed", failure=failure)

@@ -49,7 +49,7 @@ def test_a_restart_is_explained_on_every_machine(machines):
     _, rank = launch_two(machines, 1)
     machines.tell("two", f"3 {OWN}")
     machines.until_world(2, 2)
-    place = rf"127\.0\.0\.1 \(rank {rank}\)"
+    place = rf"127\.0\.0\.1 \(machine {rank}\)"
     sentence = rf"worker-0 on {place} exited with code 3 after \S+ \(attempt 1\): {OWN}"
     shown = machines.status()
     head, _, worlds, last = shown.split("\n\n")
@@ -71,7 +71,7 @@ def test_the_block_of_a_job_that_failed_is_the_same_on_every_machine(machines):
     _, rank = launch_two(machines, 0)
     machines.tell("two", f"3 {OWN}")
     said = {name: machines.ends(name, 1) for name in ("one", "two")}
-    for name, on in (("one", rf" on 127\.0\.0\.1 \(rank {rank}\)"), ("two", "")):
+    for name, on in (("one", rf" on 127\.0\.0\.1 \(machine {rank}\)"), ("two", "")):
         block = said[name][said[name].index(f"muster: job {name} failed after"):]
         assert re.match(rf"muster: job {name} failed after \S+: worker-0{on} exited with code 3 after", block), block
         assert re.search(rf"\n  error +{OWN}\n", block), block
@@ -90,12 +90,12 @@ def test_the_machine_whose_process_waits_for_its_peers_is_found(machines):
     machines.until_world(2, 2)
     wait_until(lambda: machines.description()["failure"]["exception"] == OWN)
     failure = machines.description()["failure"]
-    assert failure["message"] == f"worker-0 on 127.0.0.1 (rank {second}) printed an error (attempt 1)"
+    assert failure["message"] == f"worker-0 on 127.0.0.1 (machine {second}) printed an error (attempt 1)"
     (consequence,) = failure["consequences"]
-    assert consequence["machine"] == f"127.0.0.1 (rank {first})" and consequence["what"].endswith(GONE)
+    assert consequence["machine"] == f"127.0.0.1 (machine {first})" and consequence["what"].endswith(GONE)
     said = end_all(machines)
-    assert f"muster: worker-0 on 127.0.0.1 (rank {second}) printed an error (attempt 1): {OWN}\n" in said["one"]
-    assert f"muster: worker-0 on 127.0.0.1 (rank {first}) exited with code 1" in said["two"]
+    assert f"muster: worker-0 on 127.0.0.1 (machine {second}) printed an error (attempt 1): {OWN}\n" in said["one"]
+    assert f"muster: worker-0 on 127.0.0.1 (machine {first}) exited with code 1" in said["two"]
 
 
 def test_a_process_that_is_paused_is_why_its_peers_on_other_machines_fail(machines):
@@ -109,10 +109,10 @@ def test_a_process_that_is_paused_is_why_its_peers_on_other_machines_fail(machin
     machines.until_world(2, 2)
     wait_until(lambda: machines.description()["failure"]["reason"] == "ProcessStopped")
     failure = machines.description()["failure"]
-    assert failure["message"].startswith(f"worker-0 on 127.0.0.1 (rank {rank}) was paused (SIGSTOP, Ctrl-Z or a debugger)")
+    assert failure["message"].startswith(f"worker-0 on 127.0.0.1 (machine {rank}) was paused (SIGSTOP, Ctrl-Z or a debugger)")
     assert failure["consequences"][0]["what"].endswith(GONE)
     said = end_all(machines)
-    assert f"muster: worker-0 on 127.0.0.1 (rank {rank}) was paused" in said["one"]
+    assert f"muster: worker-0 on 127.0.0.1 (machine {rank}) was paused" in said["one"]
     assert "muster: worker-0 was paused" in said["two"]
 
 
@@ -122,8 +122,8 @@ def test_a_job_fails_with_the_error_of_the_process_that_waits(machines):
     wait_until(lambda: (machines.muster.folder / "story.stays").exists())
     machines.tell("one", f"1 {GONE}")
     said = {name: machines.ends(name, 1) for name in ("one", "two")}
-    assert re.search(rf"job one failed after \S+: worker-0 on 127.0.0.1 \(rank {second}\) printed an error", said["one"])
-    assert re.search(r"job two failed after \S+: worker-0 (on \S+ \(rank \d\) )?printed an error", said["two"])
+    assert re.search(rf"job one failed after \S+: worker-0 on 127.0.0.1 \(machine {second}\) printed an error", said["one"])
+    assert re.search(r"job two failed after \S+: worker-0 (on \S+ \(machine \d\) )?printed an error", said["two"])
     assert re.search(rf"\n  consequences +worker-0 on .* exited with code 1 .*{re.escape(GONE)[:20]}", said["one"])
 
 

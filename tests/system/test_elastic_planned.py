@@ -53,7 +53,7 @@ def test_a_drained_machine_leaves_and_the_others_go_on(machines):
     start_orchestrator(machines)
     begin(machines, "one", "two", "three")
     assert drain(machines, "digits", "1") == (
-        "muster: 127.0.0.1 (rank 1) is leaving job 'digits'\nmuster: 127.0.0.1 (rank 1) has left job 'digits'\n")
+        "muster: 127.0.0.1 (machine 1) is leaving job 'digits'\nmuster: 127.0.0.1 (machine 1) has left job 'digits'\n")
     said = machines.ends("two", 143)
     assert "muster: this machine was drained, and leaves the job\n" in said
     assert "muster: job two ended after" in said and said.rstrip().endswith(": this machine was drained")
@@ -104,7 +104,7 @@ def test_the_last_machine_is_drained_that_was_the_server_too(muster, trust):
     machines.launch("one", *AT_ONCE, *trust, nnodes="1:2")
     machines.until_world(1, 1)
     assert drain(machines, *trust, "digits", "0") == (
-        "muster: 127.0.0.1 (rank 0) is leaving job 'digits'\nmuster: 127.0.0.1 (rank 0) has left job 'digits'\n")
+        "muster: 127.0.0.1 (machine 0) is leaving job 'digits'\nmuster: 127.0.0.1 (machine 0) has left job 'digits'\n")
     machines.ends("one", 143)
 
 

@@ -193,7 +193,7 @@ static void what_a_conflict_keeps_from_the_user_is_said_by_the_next_pass(void **
 		.exit_code = 3,
 		.reason = "Error",
 		.message = "worker-0 exited with code 3",
-		.machine = "other (rank 1)",
+		.machine = "other (machine 1)",
 		.time = NOW,
 	};
 	struct member_answer answered = {

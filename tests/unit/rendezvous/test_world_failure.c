@@ -78,14 +78,14 @@ static void the_first_report_is_the_cause(void **state)
 	const struct failure first = failure_of(1, "ValueError: no");
 	const struct failure second = failure_of(1, "KeyError: 'x'");
 
-	assert_true(take(fixture, "a (rank 1)", &first));
+	assert_true(take(fixture, "a (machine 1)", &first));
 	assert_int_equal(fixture->failure.number, 1);
-	assert_sentence(fixture, "worker-0 on a (rank 1) exited with code 1: ValueError: no");
+	assert_sentence(fixture, "worker-0 on a (machine 1) exited with code 1: ValueError: no");
 	assert_string_equal(fixture->failure.first->machine_job, "train");
-	assert_true(take(fixture, "b (rank 0)", &second));
+	assert_true(take(fixture, "b (machine 0)", &second));
 	assert_int_equal(fixture->failure.number, 2);
-	assert_sentence(fixture, "worker-0 on a (rank 1) exited with code 1: ValueError: no");
-	assert_consequence(fixture, 0, "b (rank 0)", "exited with code 1: KeyError: 'x'");
+	assert_sentence(fixture, "worker-0 on a (machine 1) exited with code 1: ValueError: no");
+	assert_consequence(fixture, 0, "b (machine 0)", "exited with code 1: KeyError: 'x'");
 }
 
 static void a_report_that_blames_a_peer_is_a_consequence(void **state)
@@ -154,15 +154,16 @@ static void a_machine_is_named_by_the_server(void **state)
 	struct fixture *fixture = *state;
 	const struct failure failure = failure_of(1, NULL);
 	struct failure *report =
-		world_failure_report(&failure, "10.0.0.1 (rank 0)", "train", fixture->arena);
-	struct consequence other = {.role = "worker", .index = 1, .machine = "10.0.0.2 (rank 1)"};
+		world_failure_report(&failure, "10.0.0.1 (machine 0)", "train", fixture->arena);
+	struct consequence other = {
+		.role = "worker", .index = 1, .machine = "10.0.0.2 (machine 1)"};
 
 	report->consequences = &other;
 	report->n_consequences = 1;
-	world_failure_set_machine(report, "10.9.9.9 (rank 3)", fixture->arena);
-	assert_string_equal(report->machine, "10.9.9.9 (rank 3)");
-	assert_string_equal(other.machine, "10.9.9.9 (rank 3)");
-	assert_string_equal(report->message, "worker-0 on 10.9.9.9 (rank 3) exited with code 1");
+	world_failure_set_machine(report, "10.9.9.9 (machine 3)", fixture->arena);
+	assert_string_equal(report->machine, "10.9.9.9 (machine 3)");
+	assert_string_equal(other.machine, "10.9.9.9 (machine 3)");
+	assert_string_equal(report->message, "worker-0 on 10.9.9.9 (machine 3) exited with code 1");
 }
 
 static void a_report_is_short_and_has_no_control_characters(void **state)
@@ -186,7 +187,7 @@ static void a_report_is_short_and_has_no_control_characters(void **state)
 	failure.last_lines = lines;
 	failure.n_last_lines = ARRAY_LEN(lines);
 	const struct failure *report =
-		world_failure_report(&failure, "a (rank 0)", "train", fixture->arena);
+		world_failure_report(&failure, "a (machine 0)", "train", fixture->arena);
 	struct json *json CLEANUP(json_cleanup) = status_failure_write(report);
 	struct text text CLEANUP(text_done) = {0};
 
