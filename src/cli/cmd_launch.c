@@ -14,10 +14,12 @@
 #include "command/output.h"
 #include "elastic/agent.h"
 #include "io/file.h"
+#include "io/network_address.h"
 #include "io/own_host.h"
 #include "io/port.h"
 #include "io/port_owner.h"
 #include "io/process.h"
+#include "io/program_call.h"
 #include "io/random.h"
 #include "jobs/state_folder.h"
 #include "local/backend.h"
@@ -28,12 +30,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOOPBACK "127.0.0.1"
+#define SCONTROL_OUTPUT_LIMIT 65536
+#define SCONTROL_TIME_LIMIT (10 * MSEC_PER_SECOND)
 
 /* The values of a command line, and what is made from them. */
 struct call {
 	const struct options *options;
+	struct slurm_step step;
 	struct launch launch;
 	struct launch_output output;
 	struct launch_signals signals;
@@ -105,6 +111,17 @@ static void mark_part(const struct call *call, struct json *document)
 			call->launch.job_id ? call->launch.job_id : id);
 }
 
+/* The nodes share the directory of jobs. */
+static const char *place_of_task(const struct call *call)
+{
+	const struct slurm_step *step = call->launch.step;
+
+	if (!step || step->n_tasks == 1)
+		return NULL;
+	return step->n_local_tasks == 1 ? step->node_name
+					: arena_format(call->arena, "%d", step->task);
+}
+
 static int make_job(struct call *call, struct faults *faults)
 {
 	const struct env_entry env[] = {{THREADS_VARIABLE, "1"}};
@@ -116,7 +133,8 @@ static int make_job(struct call *call, struct faults *faults)
 	if (name)
 		call->name = mem_copy_text(name);
 	else if (call->launch.job_id)
-		call->name = job_name_choose_of_id(call->options, call->launch.job_id);
+		call->name = job_name_choose_of_id(call->options, call->launch.job_id,
+						   place_of_task(call));
 	else
 		call->name = job_name_choose(call->options, slash ? slash + 1 : script);
 	const struct job_build build = {
@@ -138,14 +156,103 @@ static int make_job(struct call *call, struct faults *faults)
 	return rc < 0 ? rc : backend_local_check(call->job, &call->gpus, faults);
 }
 
+/* Slurm. */
+
+/* A process that muster started is no task. */
+static const struct slurm_step *find_step(struct call *call)
+{
+	bool is_task =
+		!getenv(JOB_NAME_VARIABLE) && slurm_step_read(getenv, call->arena, &call->step);
+
+	return is_task ? &call->step : NULL;
+}
+
+/* The name of a node need not be that of a host: then Slurm's controller has its address. */
+static int resolve_first_host(struct call *call, struct err *err)
+{
+	struct rendezvous_endpoint *endpoint = &call->launch.endpoint;
+	char *words[] = {"scontrol", "show", "node", endpoint->host, NULL};
+	const struct program_question question = {
+		.program = words[0],
+		.arguments = words,
+		.environment = environ,
+		.limit = SCONTROL_OUTPUT_LIMIT,
+		.time_limit = SCONTROL_TIME_LIMIT,
+	};
+	struct text answer CLEANUP(text_done) = {0};
+
+	if (!call->launch.step || !endpoint->host ||
+	    own_host_check(endpoint->host, err) != ERR_NOT_FOUND)
+		return 0;
+	const char *address = program_call_wait(&question, &answer, NULL) == 0
+				      ? slurm_node_address(text_of(&answer), call->arena)
+				      : NULL;
+
+	if (!address)
+		return ERR_NOT_FOUND;
+	free(endpoint->host);
+	endpoint->host = mem_copy_text(address);
+	return 0;
+}
+
+/* A process for each GPU of the node, as scripts of PyTorch expect it. Those of TensorFlow and JAX
+ * use all GPUs that they see. */
+static void take_gpus(struct call *call)
+{
+	const struct slurm_step *step = call->launch.step;
+
+	if (step && step->n_local_tasks == 1 && call->gpus.count &&
+	    !rendezvous_option(call->options, "nproc-per-node") &&
+	    program_is_for_torch(call->command))
+		call->launch.n_processes = (int) call->gpus.count;
+}
+
+/* "Slurm step 4711.0: 2 tasks on 2 nodes meet at n1 port 24711; 8 processes per task" */
+static void print_step(const struct call *call)
+{
+	const struct launch *launch = &call->launch;
+	const struct slurm_step *step = launch->step;
+
+	if (!step && launch->is_alone && !rendezvous_flag(call->options, "standalone") &&
+	    slurm_batch_nodes(getenv) > 1)
+		output_print_message("this runs on one of the %d nodes of the job; on all: srun "
+				     "muster launch ...",
+				     slurm_batch_nodes(getenv));
+	if (!step || step->task != 0)
+		return;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_addf(&sentence, "Slurm step %s: %d task%s on %d node%s", step->id, step->n_tasks,
+		  step->n_tasks == 1 ? "" : "s", step->n_nodes, step->n_nodes == 1 ? "" : "s");
+	if (launch->endpoint.host)
+		text_addf(&sentence, " meet at %s port %d", step->first_host,
+			  launch->endpoint.port);
+	text_addf(&sentence, "; %d process%s per task", launch->n_processes,
+		  launch->n_processes == 1 ? "" : "es");
+	output_print_message("%s", text_of(&sentence));
+}
+
 /* The endpoint. */
+
+/* Of a name, the others may know another address than we do. */
+static int find_serving_address(const struct rendezvous_endpoint *endpoint, char **ret_address,
+				struct err *err)
+{
+	char *own CLEANUP(mem_free_text) = NULL;
+	struct in6_addr found;
+
+	if (network_address_parse(endpoint->host, &found) ||
+	    network_address_names_loopback(endpoint->host))
+		return own_host_towards(endpoint->host, endpoint->port, ret_address, &own, err);
+	*ret_address = mem_copy_text(LISTENING_ANYWHERE);
+	return 0;
+}
 
 /* The machine that has the endpoint's address serves, unless another process on it already does.
  * Alone, nobody else has any business at its server: the token never leaves this process. */
 static int open_server(struct call *call, struct err *err)
 {
 	struct launch *launch = &call->launch;
-	char *own CLEANUP(mem_free_text) = NULL;
 
 	if (launch->is_alone && !launch->endpoint.token) {
 		process_hide_memory();
@@ -161,8 +268,7 @@ static int open_server(struct call *call, struct err *err)
 	}
 	if (launch->never_serves || own_host_check(launch->endpoint.host, NULL) < 0)
 		return 0;
-	int rc = own_host_towards(launch->endpoint.host, launch->endpoint.port, &call->serves_at,
-				  &own, err);
+	int rc = find_serving_address(&launch->endpoint, &call->serves_at, err);
 
 	if (rc < 0)
 		return rc;
@@ -213,6 +319,7 @@ static int supervise_launch(struct call *call)
 		.node_rank = node_rank_of(launch),
 		.role_name = launch->role_name,
 		.has_virtual_local_rank = launch->has_virtual_local_rank,
+		.machine = launch->machine.local_size ? &launch->machine : NULL,
 		.master_host = launch->address.master_host,
 		.master_port = launch->address.master_port,
 		.patience = launch->patience,
@@ -266,15 +373,20 @@ static int launch_run(const struct options *options)
 
 	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
 
-	launch_read(options, &call.gpus, &call.launch, &mistakes);
-	launch_output_read(options, call.launch.n_processes, call.launch.role_name, &call.output,
-			   &mistakes);
-	launch_signals_read(options, &call.signals, &mistakes);
-	if (call.launch.endpoint.is_tls && !cluster_support)
-		return exec_kubernetes_program(options);
-	check_master_port(&call, &mistakes);
+	const struct slurm_step *step = find_step(&call);
+
+	launch_read(options, &call.gpus, step, &call.launch, &mistakes);
 	if (find_command(&call, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
+	take_gpus(&call);
+	launch_output_read(options, call.launch.n_processes, call.launch.role_name, &call.output,
+			   &mistakes);
+	launch_signals_read(options, step, &call.signals, &mistakes);
+	if (call.launch.endpoint.is_tls && !cluster_support)
+		return exec_kubernetes_program(options);
+	if (resolve_first_host(&call, &err) < 0)
+		text_addf(&mistakes, "%s; give one: --rdzv-endpoint\n", err.text);
+	check_master_port(&call, &mistakes);
 	if (mistakes.len) {
 		output_print_messages(&mistakes);
 		return EXIT_USAGE;
@@ -292,6 +404,7 @@ static int launch_run(const struct options *options)
 		return output_fail(&err);
 	if (call.launch.endpoint.is_tls && call.serves_at)
 		call.tls = cluster_support->tls_of_token(call.launch.endpoint.token);
+	print_step(&call);
 	return supervise_launch(&call);
 }
 

@@ -58,9 +58,16 @@ char *job_name_choose(const struct options *options, const char *word)
 	return choose_free_name(options, label);
 }
 
-char *job_name_choose_of_id(const struct options *options, const char *id)
+char *job_name_choose_of_id(const struct options *options, const char *id, const char *place)
 {
-	char *label CLEANUP(mem_free_text) = name_to_dns_label(id, WORD_MAX, "job");
+	struct client *client CLEANUP(local_jobs_close) = NULL;
+	char *word CLEANUP(mem_free_text) =
+		place ? mem_format("%s-%s", id, place) : mem_copy_text(id);
+	char *label CLEANUP(mem_free_text) = name_to_dns_label(word, WORD_MAX, "job");
 
-	return choose_free_name(options, label);
+	if (place)
+		(void) !local_jobs_open(options, NULL, &client);
+	if (!place || is_taken(client, label))
+		return choose_free_name(options, label);
+	return TAKE(label);
 }

@@ -11,7 +11,9 @@
  * random name in 2,000 is taken. Caller frees. */
 char *job_name_choose(const struct options *options, const char *word) MUST_USE;
 /* The same from the id of an elastic job, whose name is never that of an object on a cluster: a
- * digit may be the first character, and a dot ends nothing. Caller frees. */
-char *job_name_choose_of_id(const struct options *options, const char *id) MUST_USE;
+ * digit may be the first character, and a dot ends nothing. `place` is that of a task of Slurm, as
+ * no other has it, instead of random characters; NULL: none. Caller frees. */
+char *job_name_choose_of_id(const struct options *options, const char *id,
+			    const char *place) MUST_USE;
 /* The prefix and five random characters, as generateName makes them. Caller frees. */
 char *job_name_generate(const char *beginning) MUST_USE;

@@ -140,8 +140,8 @@ static void read_port(struct given *given, struct text *faults)
 }
 
 void launch_address_read(const struct options *options, bool is_single,
-			 struct launch_address *address, struct rendezvous_endpoint *endpoint,
-			 struct text *faults)
+			 const struct slurm_step *step, struct launch_address *address,
+			 struct rendezvous_endpoint *endpoint, struct text *faults)
 {
 	struct given given = {
 		.backend = read_given(options, "rdzv-backend"),
@@ -163,6 +163,9 @@ void launch_address_read(const struct options *options, bool is_single,
 		read_static(&given, address, endpoint, faults);
 	else if (given.endpoint)
 		rendezvous_endpoint_read(given.endpoint, endpoint, faults);
+	else if (!is_single && step)
+		*endpoint = (struct rendezvous_endpoint){.host = mem_copy_text(step->first_host),
+							 .port = step->port};
 	else if (!is_single)
 		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/rendezvous_endpoint.h"
 #include "command/options.h"
+#include "spec/slurm_step.h"
 
 #include <stdbool.h>
 
@@ -27,7 +28,8 @@ struct launch_address {
 
 void launch_address_done(struct launch_address *address);
 /* Reads --rdzv-backend, --rdzv-endpoint, --master-addr, --master-port and --standalone. `endpoint`
- * gets no host if no other machine joins. Each error is a line of `faults`. */
+ * gets no host if no other machine joins; with `step`, its first node has the server unless one is
+ * given. Each error is a line of `faults`. */
 void launch_address_read(const struct options *options, bool is_single,
-			 struct launch_address *ret_address, struct rendezvous_endpoint *endpoint,
-			 struct text *faults);
+			 const struct slurm_step *step, struct launch_address *ret_address,
+			 struct rendezvous_endpoint *endpoint, struct text *faults);

@@ -19,6 +19,7 @@
 #define TIMEOUT_VARIABLE "TORCH_ELASTIC_SHUTDOWN_TIMEOUT"
 #define SIGNALS_VARIABLE "TORCHELASTIC_SIGNALS_TO_HANDLE"
 #define GRACE (30 * MSEC_PER_SECOND)
+#define GRACE_IN_STEP (25 * MSEC_PER_SECOND) /* Slurm kills after 30 s (KillWait) */
 #define LONGEST_GRACE (1000 * 1000) /* seconds */
 
 void launch_done(struct launch *launch)
@@ -50,6 +51,43 @@ static void read_count(const struct options *options, const char *name, int low,
 
 	if (word)
 		(void) read_launch_number(name, word, low, high, number, faults);
+}
+
+/* Slurm says where the tasks of a step meet, unless the user does. */
+static bool meets_by_slurm(const struct options *options)
+{
+	static const char *const places[] = {"rdzv-endpoint", "master-addr", "master-port"};
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (rendezvous_option(options, places[i]))
+			return false;
+	return !rendezvous_flag(options, "standalone") &&
+	       !text_equals(rendezvous_option(options, "rdzv-backend"), "static");
+}
+
+/* Each task is a member of the rendezvous. With several on a node, a world has whole nodes. */
+static void take_tasks(struct launch *launch, const struct gpus *gpus, bool has_count)
+{
+	const struct slurm_step *step = launch->step;
+	struct member_terms *terms = &launch->terms;
+	int n_local = step->n_local_tasks;
+
+	if (!has_count)
+		terms->min = terms->max = step->n_tasks;
+	if (n_local == 1)
+		return;
+	launch->machine = (struct tf_cluster_machine){
+		.local_rank = step->local_task,
+		.local_size = n_local,
+		.rank = step->node,
+		.n_machines = step->n_nodes,
+	};
+	launch->has_virtual_local_rank |= gpus->count && (int) gpus->count < n_local;
+	if (!has_count)
+		return;
+	terms->min *= n_local;
+	terms->max *= n_local;
+	terms->unit *= n_local;
 }
 
 static void read_machines(const struct options *options, struct member_terms *terms,
@@ -264,8 +302,31 @@ static void limit_patience(struct launch *launch)
 	launch->patience = msec_min(launch->patience, most);
 }
 
-void launch_read(const struct options *options, const struct gpus *gpus, struct launch *launch,
-		 struct text *faults)
+/* With Slurm's ranks neighbors stay neighbors, also if the user says where machines meet. */
+static void read_node_rank(const struct options *options, const struct slurm_step *step,
+			   struct launch *launch, struct text *faults)
+{
+	launch->has_node_rank = rendezvous_option(options, "node-rank");
+	read_count(options, "node-rank", 0, LIMIT_MEMBERS - 1, &launch->node_rank, faults);
+	if (launch->has_node_rank || !step || step->n_tasks == 1)
+		return;
+	launch->has_node_rank = true;
+	launch->node_rank = step->task;
+}
+
+static void check_tasks(const struct launch *launch, struct text *faults)
+{
+	const struct slurm_step *step = launch->step;
+
+	if (launch->machine.local_size && launch->n_processes > 1)
+		text_addf(faults,
+			  "--nproc-per-node: Slurm step %s has %d tasks on this node, and each "
+			  "starts one process\n",
+			  step->id, launch->machine.local_size);
+}
+
+void launch_read(const struct options *options, const struct gpus *gpus,
+		 const struct slurm_step *step, struct launch *launch, struct text *faults)
 {
 	*launch = (struct launch){
 		.terms = {.min = 1,
@@ -279,19 +340,23 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		.is_module = rendezvous_flag(options, "module"),
 		.is_program = rendezvous_flag(options, "no-python"),
 		.has_virtual_local_rank = rendezvous_flag(options, "virtual-local-rank"),
-		.has_node_rank = rendezvous_option(options, "node-rank"),
+		.step = step && meets_by_slurm(options) ? step : NULL,
 	};
+	if (launch->step && launch->step->n_tasks > 1 && !launch->job_id)
+		launch->job_id = launch->step->id;
 	read_machines(options, &launch->terms, faults);
 	read_processes(options, gpus, &launch->n_processes, faults);
 	if (!launch->role_name)
 		launch->role_name = "default";
-	read_count(options, "node-rank", 0, LIMIT_MEMBERS - 1, &launch->node_rank, faults);
+	read_node_rank(options, step, launch, faults);
 	read_count(options, "node-unit", 1, LIMIT_MEMBERS, &launch->terms.unit, faults);
+	if (launch->step)
+		take_tasks(launch, gpus, rendezvous_option(options, "nnodes"));
 	read_restarts(options, &launch->terms.restarts, faults);
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
-	launch_address_read(options, launch->terms.max == 1, &launch->address, &launch->endpoint,
-			    faults);
+	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
+			    &launch->endpoint, faults);
 	launch->run_id = run_id_of(options, launch);
 	limit_patience(launch);
 	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
@@ -299,6 +364,8 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 	launch->endpoint.is_tls &= !launch->is_alone;
 	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
 	check_unused(options, faults);
+	if (launch->step)
+		check_tasks(launch, faults);
 	check_names(launch, faults);
 	if (!faults->len && member_terms_fault(&launch->terms))
 		text_addf(faults, "--nnodes: %s\n", member_terms_fault(&launch->terms));
@@ -335,7 +402,6 @@ static void read_grace(const struct options *options, msec *grace, struct text *
 	int64_t seconds;
 	struct err err;
 
-	*grace = GRACE;
 	if (!word)
 		return;
 	if (text_read_int(word, 0, LONGEST_GRACE, &seconds, NULL) == 0)
@@ -345,10 +411,10 @@ static void read_grace(const struct options *options, msec *grace, struct text *
 			  err.text);
 }
 
-void launch_signals_read(const struct options *options, struct launch_signals *signals,
-			 struct text *faults)
+void launch_signals_read(const struct options *options, bool is_in_step,
+			 struct launch_signals *signals, struct text *faults)
 {
-	*signals = (struct launch_signals){0};
+	*signals = (struct launch_signals){.grace = is_in_step ? GRACE_IN_STEP : GRACE};
 	read_signals(options, signals, faults);
 	read_grace(options, &signals->grace, faults);
 }

@@ -12,6 +12,8 @@
 #include "command/options.h"
 #include "rendezvous/member_wire.h"
 #include "spec/gpus.h"
+#include "spec/slurm_step.h"
+#include "spec/tf_cluster.h"
 
 #include <stdbool.h>
 
@@ -23,6 +25,8 @@ struct launch_signals {
 };
 
 struct launch {
+	const struct slurm_step *step; /* that says where machines meet; NULL: the user does */
+	struct tf_cluster_machine machine; /* local_size 0: we start all processes of it */
 	struct member_terms terms;
 	int n_processes;
 	const char *job_id; /* NULL: not given */
@@ -36,20 +40,22 @@ struct launch {
 	int own_port; /* of the only process; 0: not given */
 	const char *role_name;
 	int node_rank;
-	bool has_node_rank; /* it was given */
+	bool has_node_rank; /* it was given, by the user or by Slurm */
 	bool has_virtual_local_rank; /* each process sees its own GPU, as LOCAL_RANK 0 */
 	bool is_module; /* -m */
 	bool is_program; /* --no-python */
 };
 
 void launch_done(struct launch *launch);
-/* Each error is a line of `faults`. */
-void launch_read(const struct options *options, const struct gpus *gpus, struct launch *ret_launch,
-		 struct text *faults);
+/* `step` is the step of Slurm that we are a task of, or NULL: what no option says is taken from it.
+ * Each error is a line of `faults`. */
+void launch_read(const struct options *options, const struct gpus *gpus,
+		 const struct slurm_step *step, struct launch *ret_launch, struct text *faults);
 
-/* --signals-to-handle and --shutdown-timeout, or their variables. */
-void launch_signals_read(const struct options *options, struct launch_signals *ret_signals,
-			 struct text *faults);
+/* --signals-to-handle and --shutdown-timeout, or their variables. In a step of Slurm the default of
+ * the latter leaves time for a report. */
+void launch_signals_read(const struct options *options, bool is_in_step,
+			 struct launch_signals *ret_signals, struct text *faults);
 
 /* Rows for the table of the command. */
 #define LAUNCH_ROWS                                                                                \

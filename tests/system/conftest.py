@@ -86,7 +86,7 @@ class Muster:
         self.folder = folder
         self.program = program
         self.state = folder / "state"
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG", "KUBE"))}
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG", "KUBE", "SLURM_"))}
         self.environment.update(XDG_STATE_HOME=str(self.state), XDG_CONFIG_HOME=str(folder / "config"), HOME=str(folder))
         self.started = []
 

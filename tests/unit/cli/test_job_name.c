@@ -71,8 +71,8 @@ static void an_id_may_begin_with_a_digit(void **state)
 {
 	(void) state;
 	n_taken = -1;
-	char *name CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "100");
-	char *dotted CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "Run_1.5");
+	char *name CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "100", NULL);
+	char *dotted CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "Run_1.5", NULL);
 	char *script CLEANUP(mem_free_text) = job_name_choose(NULL, "100.py");
 
 	assert_memory_equal(name, "100-", strlen("100-"));
