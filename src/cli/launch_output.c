@@ -4,16 +4,19 @@
 #include "cli/rendezvous_endpoint.h"
 #include "io/file.h"
 #include "io/folder.h"
+#include "io/random.h"
 #include "io/sink.h"
 #include "spec/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PREFIX_VARIABLE "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
 #define NO_FILES "/dev/null" /* as --log-dir */
+#define SUFFIX_LENGTH 8 /* random characters behind the run's id */
 
 void launch_output_done(struct launch_output *output)
 {
@@ -171,11 +174,15 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 		output->pattern = mem_copy_text(NO_FILES);
 		return 0;
 	}
-	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s_XXXXXX", output->folder, run_id);
+	char *token CLEANUP(mem_free_text) = random_token();
+	char *name CLEANUP(mem_free_text) = mem_format("%s_%.*s", run_id, SUFFIX_LENGTH, token);
+	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", output->folder, name);
 	int fd CLEANUP(file_close) = -1;
 	int rc = folder_open_shared(output->folder, &fd, err);
 
-	if (rc == 0 && !mkdtemp(folder))
+	if (rc == 0)
+		rc = folder_check_lasting(fd, output->folder, err);
+	if (rc == 0 && mkdirat(fd, name, 0700) < 0)
 		rc = err_set_errno(err, errno, "cannot create directory '%s'", folder);
 	if (rc < 0)
 		return err_prefix(err, "--log-dir");

@@ -16,14 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_one(const char *path, mode_t mode, struct err *err)
+/* For this user alone. */
+static int make_one(const char *path, struct err *err)
 {
-	if (mkdir(path, mode) == 0 || errno == EEXIST)
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
 	return err_set_errno(err, errno, "cannot create directory '%s'", path);
 }
 
-static int make_folder_path(const char *path, mode_t mode, struct err *err)
+int folder_create(const char *path, struct err *err)
 {
 	struct stat state;
 
@@ -36,25 +37,20 @@ static int make_folder_path(const char *path, mode_t mode, struct err *err)
 
 	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		int rc = make_one(part, mode, err);
+		int rc = make_one(part, err);
 		if (rc < 0)
 			return rc;
 		*slash = '/';
 	}
-	return make_one(path, mode, err);
-}
-
-int folder_create(const char *path, struct err *err)
-{
-	return make_folder_path(path, 0700, err);
+	return make_one(path, err);
 }
 
 /* Some file systems give all of a user's files to another user: NFS gives root's to nobody, others
  * give them to the user who mounted them. Then the directory's owner is the owner of new files
  * too. */
-static bool gives_files_to(const char *path, uid_t owner)
+static bool gives_files_to(int folder, uid_t owner)
 {
-	char *probe CLEANUP(mem_free_text) = mem_format("%s/owner-XXXXXX", path);
+	char *probe CLEANUP(mem_free_text) = mem_format("/proc/self/fd/%d/owner-XXXXXX", folder);
 	int fd = mkostemp(probe, O_CLOEXEC);
 	struct stat status = {0};
 
@@ -79,15 +75,17 @@ static bool may_be_root(uid_t owner)
 	return owner == 0 || (map && !strstr(map, ALL_USERS));
 }
 
-static bool is_trusted(uid_t owner, const char *path)
+/* Of what is in the open directory, or of that itself. */
+static bool is_trusted(uid_t owner, int folder)
 {
-	return owner == geteuid() || may_be_root(owner) || gives_files_to(path, owner);
+	return owner == geteuid() || may_be_root(owner) || gives_files_to(folder, owner);
 }
 
 /* A path that is followed part by part, so that each link is seen. */
 struct walk {
 	const char *path; /* the whole one */
 	const char *advice; /* that of folder_check_own; NULL: only the links are checked */
+	bool creates; /* what is missing, for all users */
 	char *rest;
 	int fd; /* of the directory that was reached */
 	int n_links;
@@ -119,7 +117,7 @@ static int check_passed(const struct walk *walk, struct err *err)
 			       "'%s' is writable by other users (mode %03o), who could replace "
 			       "what is in it; chmod o-w it, or %s",
 			       name, status.st_mode & 0777, walk->advice);
-	if (is_trusted(status.st_uid, walk->path))
+	if (is_trusted(status.st_uid, walk->fd))
 		return 0;
 	return err_set(err, ERR_REFUSED,
 		       "'%s' belongs to user %u, but muster runs as user %u, so another user could "
@@ -139,7 +137,7 @@ static int follow_link(struct walk *walk, int link, uid_t owner, const char *beh
 {
 	char target[PATH_MAX] = "";
 
-	if (!is_trusted(owner, walk->path)) {
+	if (!is_trusted(owner, walk->fd)) {
 		char *name CLEANUP(mem_free_text) = name_of_open(link);
 
 		return err_set(err, ERR_REFUSED,
@@ -170,12 +168,15 @@ static int take_part(struct walk *walk, const char *part, struct err *err)
 	size_t len = strcspn(part, "/");
 	char *name CLEANUP(mem_free_text) = mem_copy_bytes(part, len);
 	int rc = check_passed(walk, err);
-	int fd CLEANUP(file_close) =
-		rc < 0 ? -1 : openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
 
 	if (rc < 0)
 		return rc;
+	int failure = walk->creates && mkdirat(walk->fd, name, 0777) < 0 ? errno : 0;
+	int fd CLEANUP(file_close) = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && failure)
+		return err_set_errno(err, failure, "cannot create directory '%s'", walk->path);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return fail_walk(walk, err);
 	if (S_ISLNK(status.st_mode))
@@ -187,29 +188,30 @@ static int take_part(struct walk *walk, const char *part, struct err *err)
 	return 0;
 }
 
-static int walk_to(const char *path, const char *advice, int *ret_fd, struct err *err)
+static int follow_path(struct walk *walk, int *ret_fd, struct err *err)
 {
-	struct walk walk = {.path = path, .advice = advice, .fd = -1};
-	char *start CLEANUP(mem_free_text) = *path == '/' ? NULL : realpath(".", NULL);
+	char *start CLEANUP(mem_free_text) = *walk->path == '/' ? NULL : realpath(".", NULL);
 	const char *part;
 	int rc = 0;
 
-	walk.rest = start ? mem_format("%s/%s", start, path) : mem_copy_text(path);
-	walk.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	while (rc == 0 && *(part = walk.rest + strspn(walk.rest, "/")))
-		rc = take_part(&walk, part, err);
-	free(walk.rest);
+	walk->rest = start ? mem_format("%s/%s", start, walk->path) : mem_copy_text(walk->path);
+	walk->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	while (rc == 0 && *(part = walk->rest + strspn(walk->rest, "/")))
+		rc = take_part(walk, part, err);
+	free(walk->rest);
 	if (rc == 0)
-		*ret_fd = walk.fd;
+		*ret_fd = walk->fd;
 	else
-		file_close(&walk.fd);
+		file_close(&walk->fd);
 	return rc;
 }
 
-static int open_shared(const char *path, int *ret_fd, struct err *err)
+/* Nothing is created behind a link of another user either. */
+int folder_open_shared(const char *path, int *ret_fd, struct err *err)
 {
+	struct walk walk = {.path = path, .creates = !folder_exists(path)};
 	int fd CLEANUP(file_close) = -1;
-	int rc = walk_to(path, NULL, &fd, err);
+	int rc = follow_path(&walk, &fd, err);
 	struct stat status;
 
 	if (rc < 0)
@@ -221,17 +223,12 @@ static int open_shared(const char *path, int *ret_fd, struct err *err)
 	return 0;
 }
 
-/* Nothing is created behind a link of another user either. */
-int folder_open_shared(const char *path, int *ret_fd, struct err *err)
+int folder_check_lasting(int fd, const char *path, struct err *err)
 {
-	int rc = open_shared(path, ret_fd, err);
+	const struct walk walk = {
+		.path = path, .advice = "choose a directory of your own", .fd = fd};
 
-	if (rc == ERR_NOT_FOUND) {
-		rc = make_folder_path(path, 0777, err);
-		if (rc == 0)
-			rc = open_shared(path, ret_fd, err);
-	}
-	return rc;
+	return check_passed(&walk, err);
 }
 
 /* Kubernetes sets it in each container. */
@@ -255,8 +252,9 @@ void folder_close(DIR **folder)
 
 int folder_check_own(const char *path, const char *advice, struct err *err)
 {
+	struct walk walk = {.path = path, .advice = advice};
 	int fd CLEANUP(file_close) = -1;
-	int rc = is_in_pod() ? 0 : walk_to(path, advice, &fd, err);
+	int rc = is_in_pod() ? 0 : follow_path(&walk, &fd, err);
 	struct stat status;
 
 	if (rc < 0 && rc != ERR_NOT_FOUND)
@@ -268,7 +266,9 @@ int folder_check_own(const char *path, const char *advice, struct err *err)
 			       "'%s' is writable by other users (mode %03o), who could change its "
 			       "contents; chmod go-w it, or %s",
 			       path, status.st_mode & 0777, advice);
-	if (is_trusted(status.st_uid, path))
+	if (is_in_pod())
+		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (is_trusted(status.st_uid, fd))
 		return 0;
 	return err_set(
 		err, ERR_REFUSED,

@@ -16,6 +16,11 @@ int folder_create(const char *path, struct err *err) MUST_USE;
  * could make it lead to other files of this user. */
 int folder_open_shared(const char *path, int *ret_fd, struct err *err) MUST_USE;
 
+/* Checks that what this user creates in the open directory stays there under its name: only others'
+ * own files may be renamed by others (it is sticky, or others may not write to it), and its owner
+ * is trusted. ERR_REFUSED names `path`. */
+int folder_check_lasting(int fd, const char *path, struct err *err) MUST_USE;
+
 /* Whether the path is a directory, or a symbolic link to one. */
 bool folder_exists(const char *path);
 /* Closes an open directory, for CLEANUP; *folder may be NULL. */

@@ -198,3 +198,15 @@ def test_what_cannot_be(muster, options, said):
     done = launch(muster, *options, command=("--no-python", "touch", "started"), code=2)
     assert done.stderr == f"muster: {said}\n"
     assert not (muster.folder / "started").exists()
+
+
+def test_a_log_directory_in_which_others_may_rename_is_refused(muster):
+    """The processes open their error files by name."""
+    shared = muster.folder / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    done = muster("launch", "--standalone", "--log-dir", str(shared), "--no-python", "true", code=2)
+    assert f"--log-dir: '{shared}' is writable by other users (mode 777)" in done.stderr
+    shared.chmod(0o1777)
+    muster("launch", "--standalone", "--log-dir", str(shared), "--no-python", "true", code=0)
+    assert [path.name.split("_")[0] for path in shared.iterdir()]
