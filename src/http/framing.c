@@ -24,6 +24,8 @@ struct http_framing {
 	size_t n_counted; /* of its bytes, in n_kept */
 	size_t n_passed, left; /* bytes of the body */
 	bool is_changing; /* the input, itself */
+	bool is_listed; /* among those with an incomplete head */
+	struct http_framing *before, *after; /* in that list */
 };
 
 /* A header's value in a head, without the spaces around it. */
@@ -108,10 +110,33 @@ static void count_kept(struct http_framing *framing, size_t len)
 	framing->n_counted = len;
 }
 
+static void list(struct http_framing *framing)
+{
+	struct http_framing_rules *rules = framing->rules;
+
+	framing->is_listed = true;
+	framing->before = rules->newest;
+	framing->after = NULL;
+	*(rules->newest ? &rules->newest->after : &rules->oldest) = framing;
+	rules->newest = framing;
+}
+
+static void unlist(struct http_framing *framing)
+{
+	struct http_framing_rules *rules = framing->rules;
+
+	if (!framing->is_listed)
+		return;
+	framing->is_listed = false;
+	*(framing->before ? &framing->before->after : &rules->oldest) = framing->after;
+	*(framing->after ? &framing->after->before : &rules->newest) = framing->before;
+}
+
 static void end_head(struct http_framing *framing)
 {
 	struct text *head = &framing->head;
 
+	unlist(framing);
 	if (head->bytes)
 		explicit_bzero(head->bytes, head->len);
 	text_done(head);
@@ -222,6 +247,30 @@ static void take_body(struct http_framing *framing, struct evbuffer *fresh)
 	}
 }
 
+/* Without an answer: evhttp learns of none until more bytes come, which are dropped. */
+static void drop_oldest_head(struct http_framing_rules *rules)
+{
+	struct http_framing *oldest = rules->oldest;
+
+	oldest->stage = FRAMING_REJECTED;
+	end_head(oldest);
+}
+
+/* Bodies have shown the secret; a new one waits for its turn. */
+static void make_room(struct http_framing *framing)
+{
+	struct http_framing_rules *rules = framing->rules;
+
+	while (rules->n_kept > rules->kept_limit && rules->oldest && rules->oldest != framing)
+		drop_oldest_head(rules);
+	if (rules->n_kept <= rules->kept_limit)
+		return;
+	if (framing->head.len)
+		reject_as_bad(framing);
+	else if (framing->n_passed)
+		framing->stage = FRAMING_REJECTED;
+}
+
 static void take(struct http_framing *framing, struct evbuffer *fresh)
 {
 	while (evbuffer_get_length(fresh))
@@ -238,12 +287,9 @@ static void take(struct http_framing *framing, struct evbuffer *fresh)
 			break;
 		}
 	count_kept(framing, framing->head.len + framing->n_passed);
-	if (framing->rules->n_kept <= framing->rules->kept_limit)
-		return;
-	if (framing->head.len)
-		reject_as_bad(framing);
-	else if (framing->n_passed)
-		framing->stage = FRAMING_REJECTED;
+	if (framing->head.len && !framing->is_listed)
+		list(framing);
+	make_room(framing);
 }
 
 /* The new bytes are the last ones of the input. */

@@ -19,8 +19,11 @@ struct evbuffer;
 /* For all connections of a server. */
 struct http_framing_rules {
 	size_t header_limit, body_limit; /* bytes */
-	size_t kept_limit; /* bytes of all incomplete requests together */
+	/* Bytes of all incomplete requests together. Beyond it, the incomplete heads that have been
+	 * there for the longest time are dropped: nobody can hold the room for long. */
+	size_t kept_limit;
 	size_t n_kept;
+	struct http_framing *oldest, *newest; /* of those with an incomplete head */
 	const struct http_access *access; /* NULL: no secret is required */
 };
 
