@@ -50,11 +50,13 @@ static bool reaches_inner_by_itself(const siginfo_t *signal_info, pid_t inner)
 	       getpgid(inner) == getpgrp();
 }
 
+/* The shell of a batch script gets signals alone. */
 bool guard_was_sent_to_all(pid_t sender)
 {
 	char name[PROCESS_NAME_SIZE] = "";
 
-	return process_read_name(sender, name) && text_equals(name, "slurmstepd");
+	return getenv("SLURM_STEP_ID") && process_read_name(sender, name) &&
+	       text_equals(name, "slurmstepd");
 }
 
 /* With its sender, for loop_signal_sender. */
