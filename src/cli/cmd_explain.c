@@ -1,4 +1,5 @@
 /* muster explain: finds the error in a log file, whoever wrote it, and what is known of it. */
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "command/options.h"
@@ -172,8 +173,10 @@ static int explain(const char *path, struct text *text)
 		output_print_message("%s: no error found", is_input ? "standard input" : path);
 		return EXIT_NOTHING_FOUND;
 	}
-	text_addf(text, "%s%s%.*s\n", is_input ? "standard input" : path,
-		  source->prefix_len ? ": " : "",
+	const char *name = is_input ? "standard input" : path;
+
+	line_text_add_sentence(text, name, strlen(name)); /* other users may have named it */
+	text_addf(text, "%s%.*s\n", source->prefix_len ? ": " : "",
 		  (int) strcspn(source->prefix_len ? source->prefix : "", " |"), source->prefix);
 	failure_explain(&failure, text);
 	return EXIT_DONE;

@@ -90,3 +90,11 @@ def test_of_a_large_log_the_end_is_read(muster):
 
 def test_what_it_prints_is_safe_for_a_terminal(muster):
     assert "\x1b" not in explain(muster, TRACEBACK + "ValueError: \x1b]0;title\x07\x1b[2Jx\n").stdout
+
+
+def test_the_name_of_a_file_is_one_line(muster):
+    """Another user may have named it."""
+    path = muster.folder / "a.out\nmuster: the log was deleted\x1b[2J.out"
+    path.write_text("ValueError: x\n")
+    said = muster("explain", str(path), code=0).stdout
+    assert "a.out muster: the log was deleted?[2J.out\n" in said and "\nmuster:" not in said and "\x1b" not in said
