@@ -14,6 +14,7 @@
 #include "command/output.h"
 #include "elastic/agent.h"
 #include "io/file.h"
+#include "io/loop.h"
 #include "io/network_address.h"
 #include "io/own_host.h"
 #include "io/port.h"
@@ -28,11 +29,14 @@
 #include "spec/threads.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LOOPBACK "127.0.0.1"
+#define STARTUP_TIME (3 * MSEC_PER_SECOND) /* of a server */
+#define NAME_SPACING 250 /* milliseconds between two lookups */
 #define SCONTROL_OUTPUT_LIMIT 65536
 #define SCONTROL_TIME_LIMIT (10 * MSEC_PER_SECOND)
 
@@ -234,6 +238,23 @@ static void print_step(const struct call *call)
 
 /* The endpoint. */
 
+/* A name may be as young as its server: a Pod has none before it runs. */
+static void await_name(const struct launch *launch)
+{
+	instant end = loop_instant_after(launch->patience);
+	instant told_at = loop_instant_after(STARTUP_TIME);
+	struct err err;
+
+	while (own_host_check(launch->endpoint.host, &err) == ERR_NOT_FOUND &&
+	       !loop_has_come(end)) {
+		if (loop_has_come(told_at)) {
+			output_print_message("%s; muster tries again", err.text);
+			told_at = INSTANT_NEVER;
+		}
+		poll(NULL, 0, NAME_SPACING);
+	}
+}
+
 /* Of a name, the others may know another address than we do. */
 static int find_serving_address(const struct rendezvous_endpoint *endpoint, char **ret_address,
 				struct err *err)
@@ -266,6 +287,7 @@ static int open_server(struct call *call, struct err *err)
 			launch->endpoint.port = listening_port(call->listening.fd);
 		return rc;
 	}
+	await_name(launch);
 	if (launch->never_serves || own_host_check(launch->endpoint.host, NULL) < 0)
 		return 0;
 	int rc = find_serving_address(&launch->endpoint, &call->serves_at, err);

@@ -187,6 +187,9 @@ static void on_agent_timer(void *data)
 	int64_t wanted = member_wants(&agent->member);
 
 	member_time(&agent->member, loop_monotonic_now());
+	if (agent->member.end == MEMBER_GAVE_UP && !agent->why)
+		agent->why = mem_format("%s port %d accepts connections, but does not answer",
+					agent->request->host, agent->request->port);
 	follow_server(agent);
 	if (agent->member.end != end || member_wants(&agent->member) != wanted)
 		notify_agent_news(agent);

@@ -111,6 +111,21 @@ def test_connections_that_take_long_to_stand_end_no_world(muster, machines):
 
 
 @needs_mount
+def test_a_name_that_comes_later_is_waited_for(muster):
+    """A Pod has no name before it runs."""
+    hosts = muster.folder / "hosts"
+    hosts.write_text("127.0.0.1 localhost\n")
+    enter = ["unshare", "--mount", "sh", "-c", f"mount --bind {hosts} /etc/hosts && exec \"$@\"", "sh"]
+    server = Server(muster, muster.folder / "server")
+    server.machines.endpoint = f"young.invalid.localhost:{server.machines.port}"
+    for name in ("one", "two"):
+        server.machines.launch(name, *AT_ONCE, before=enter)
+    read_until(server.machines.agents["one"].stderr, "cannot resolve host 'young.invalid.localhost'")
+    hosts.write_text("127.0.0.1 localhost young.invalid.localhost\n")
+    server.machines.until_world(1, 2)
+
+
+@needs_mount
 def test_a_server_that_comes_back_at_another_address_is_found(muster, machines):
     """Its name is in a table of hosts, which only these agents see."""
     hosts = muster.folder / "hosts"

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 
@@ -106,3 +107,28 @@ def test_who_sent_a_signal_is_named(muster):
     name = pathlib.Path(f"/proc/{os.getpid()}/comm").read_text().strip()
     assert said == "got SIGTERM\n"
     assert f"muster: SIGTERM from {name} (PID {os.getpid()}): stopping job" in trouble
+
+
+def test_the_process_of_a_batch_script_passes_a_signal_on(muster):
+    """#SBATCH --signal=B:USR1@60 reaches the script's own process alone, which may have become muster (exec)."""
+    batch = {name: value for name, value in task(muster, 0, 1).items() if name != "SLURM_STEP_ID"}
+    with subprocess.Popen([sys.executable, "-c", STEPD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stepd, \
+            launch(muster, batch, "--no-python", sys.executable, "-u", "-c", SIGNALLED) as process:
+        read_until(process.stdout, "runs")
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            stepd.stdin.write(f"{number.value} {process.pid}\n")
+            stepd.stdin.flush()
+            read_until(process.stdout, f"got {number.name}")
+        process.communicate(timeout=600)
+        stepd.stdin.close()
+
+
+def test_a_server_that_is_silent_is_named(muster):
+    """Its port is known: another user may listen there."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        with launch(muster, muster.environment, "--nnodes", "2", "--rdzv-endpoint", place, "--insecure", "--rdzv-conf", "read_timeout=2",
+                    "--no-python", "true") as process:
+            trouble = process.communicate(timeout=600)[1]
+    assert process.returncode == 3
+    assert f"{place.replace(':', ' port ')} accepts connections, but does not answer" in trouble
