@@ -238,14 +238,15 @@ static void print_step(const struct call *call)
 
 /* The endpoint. */
 
-/* A name may be as young as its server: a Pod has none before it runs. */
-static void await_name(const struct launch *launch)
+/* A name may be as young as its server: a Pod has none before it runs. Whether it is ours. */
+static bool await_name(const struct launch *launch)
 {
 	instant end = loop_instant_after(launch->patience);
 	instant told_at = loop_instant_after(STARTUP_TIME);
 	struct err err;
+	int rc;
 
-	while (own_host_check(launch->endpoint.host, &err) == ERR_NOT_FOUND &&
+	while ((rc = own_host_check(launch->endpoint.host, &err)) == ERR_NOT_FOUND &&
 	       !loop_has_come(end)) {
 		if (loop_has_come(told_at)) {
 			output_print_message("%s; muster tries again", err.text);
@@ -253,6 +254,7 @@ static void await_name(const struct launch *launch)
 		}
 		poll(NULL, 0, NAME_SPACING);
 	}
+	return rc == 0;
 }
 
 /* Of a name, the others may know another address than we do. */
@@ -287,8 +289,7 @@ static int open_server(struct call *call, struct err *err)
 			launch->endpoint.port = listening_port(call->listening.fd);
 		return rc;
 	}
-	await_name(launch);
-	if (launch->never_serves || own_host_check(launch->endpoint.host, NULL) < 0)
+	if (!await_name(launch) || launch->never_serves)
 		return 0;
 	int rc = find_serving_address(&launch->endpoint, &call->serves_at, err);
 
