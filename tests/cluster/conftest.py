@@ -18,12 +18,15 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 
 import namespaces
 import programs
 import pytest
 from rest import LIMIT, Api, holds
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import waiting
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = pathlib.Path(__file__).resolve().parent / "cluster"
@@ -41,13 +44,7 @@ system = _system_tests()
 BINARY, Muster, few = system.BINARY, system.Muster, system.few
 
 
-def until(ask, is_enough):
-    """Asks again and again, where nothing can be waited for; gives the answer that is enough."""
-    end = time.monotonic() + LIMIT
-    while not is_enough(answer := ask()):
-        assert time.monotonic() < end, f"still {answer!r}"
-        time.sleep(0.1)
-    return answer
+until = functools.partial(waiting.until, limit=LIMIT)
 
 
 class Cluster:

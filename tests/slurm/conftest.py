@@ -9,29 +9,23 @@ import re
 import shutil
 import signal
 import subprocess
-import time
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+
+from waiting import LIMIT, until
+
 SCRIPT = pathlib.Path(__file__).resolve().parent / "slurm"
 BINARY = pathlib.Path(os.environ.get("MUSTER_BINARY", ROOT / "build" / "muster")).resolve()
-LIMIT = 600
 NODES = 8
-PROGRAMS = ("slurmctld", "slurmd", "srun", "sbatch", "nsenter", "unshare", "ip")
+PROGRAMS = ("slurmctld", "slurmd", "srun", "sbatch", "nsenter", "unshare", "setpriv", "ip")
 
 # A shell in the background ignores them for all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
-def until(ask, is_enough):
-    """Asks again and again, where nothing can be waited for; gives the answer that is enough."""
-    end = time.monotonic() + LIMIT
-    while not is_enough(answer := ask()):
-        assert time.monotonic() < end, f"still {answer!r}"
-        time.sleep(0.1)
-    return answer
 
 
 class Slurm:
@@ -109,7 +103,7 @@ def cluster(tmp_path_factory):
         pytest.skip(f"needs root, and {' '.join(missing)}")
     folder = tmp_path_factory.mktemp("slurm")
     with open(folder / "said", "w", encoding="utf-8") as said, \
-            subprocess.Popen([SCRIPT, "run", folder, str(NODES)], stdout=said, stderr=said, start_new_session=True) as process:
+            subprocess.Popen(["setpriv", "--pdeathsig", "KILL", SCRIPT, "run", folder, str(NODES)], stdout=said, stderr=said, start_new_session=True) as process:
         until(lambda: (process.poll(), (folder / "ready").exists()), any)
         assert process.poll() is None, (folder / "said").read_text()
         yield folder

@@ -110,16 +110,22 @@ def test_connections_that_take_long_to_stand_end_no_world(muster, machines):
     assert [world["reason"] for world in machines.description()["worlds"]] == ["first", "grew", "restart-asked"]
 
 
+def start_two(muster, name, line):
+    """A server, and two agents that know it by this name, if their table of hosts, which only they see, has it."""
+    hosts = muster.folder / "hosts"
+    hosts.write_text(line)
+    enter = ["unshare", "--mount", "sh", "-c", f"mount --bind {hosts} /etc/hosts && exec \"$@\"", "sh"]
+    server = Server(muster, muster.folder / "server")
+    server.machines.endpoint = f"{name}:{server.machines.port}"
+    for agent in ("one", "two"):
+        server.machines.launch(agent, *AT_ONCE, before=enter)
+    return hosts, server
+
+
 @needs_mount
 def test_a_name_that_comes_later_is_waited_for(muster):
     """A Pod has no name before it runs."""
-    hosts = muster.folder / "hosts"
-    hosts.write_text("127.0.0.1 localhost\n")
-    enter = ["unshare", "--mount", "sh", "-c", f"mount --bind {hosts} /etc/hosts && exec \"$@\"", "sh"]
-    server = Server(muster, muster.folder / "server")
-    server.machines.endpoint = f"young.invalid.localhost:{server.machines.port}"
-    for name in ("one", "two"):
-        server.machines.launch(name, *AT_ONCE, before=enter)
+    hosts, server = start_two(muster, "young.invalid.localhost", "127.0.0.1 localhost\n")
     read_until(server.machines.agents["one"].stderr, "cannot resolve host 'young.invalid.localhost'")
     hosts.write_text("127.0.0.1 localhost young.invalid.localhost\n")
     server.machines.until_world(1, 2)
@@ -128,13 +134,7 @@ def test_a_name_that_comes_later_is_waited_for(muster):
 @needs_mount
 def test_a_server_that_comes_back_at_another_address_is_found(muster, machines):
     """Its name is in a table of hosts, which only these agents see."""
-    hosts = muster.folder / "hosts"
-    hosts.write_text("127.0.0.1 elastic.localhost\n")
-    enter = ["unshare", "--mount", "sh", "-c", f"mount --bind {hosts} /etc/hosts && exec \"$@\"", "sh"]
-    server = Server(muster, muster.folder / "server")
-    server.machines.endpoint = f"elastic.localhost:{server.machines.port}"
-    for name in ("one", "two"):
-        server.machines.launch(name, *AT_ONCE, before=enter)
+    hosts, server = start_two(muster, "elastic.localhost", "127.0.0.1 elastic.localhost\n")
     server.machines.until_world(1, 2)
     server.kill()
     hosts.write_text("127.0.0.2 elastic.localhost\n")
