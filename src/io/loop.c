@@ -270,7 +270,9 @@ static void write_arrived_signal(int number, siginfo_t *signal_info, void *conte
 	int before = errno;
 
 	(void) context;
-	if (watched_signals[number].has_arrived)
+	/* Of exits, one record is enough, whatever their number; a second SIGINT means more than a
+	 * first. */
+	if (number == SIGCHLD && watched_signals[number].has_arrived)
 		return;
 	watched_signals[number].has_arrived = true;
 	(void) !write((int) signal_fd, &arrived, sizeof(arrived));
