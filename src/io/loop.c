@@ -246,9 +246,9 @@ struct arrived_signal {
 static struct watched_signal {
 	struct loop_watch *watch;
 	struct sigaction before;
+	volatile sig_atomic_t fd; /* the pipe of the loop that watches it */
 	volatile sig_atomic_t has_arrived; /* and is in the pipe */
 } watched_signals[NSIG];
-static volatile sig_atomic_t signal_fd; /* of the loop that watches signals */
 static pid_t sender_of_signal;
 
 pid_t loop_signal_sender(void)
@@ -275,7 +275,7 @@ static void write_arrived_signal(int number, siginfo_t *signal_info, void *conte
 	if (number == SIGCHLD && watched_signals[number].has_arrived)
 		return;
 	watched_signals[number].has_arrived = true;
-	(void) !write((int) signal_fd, &arrived, sizeof(arrived));
+	(void) !write((int) watched_signals[number].fd, &arrived, sizeof(arrived));
 	errno = before;
 }
 
@@ -312,10 +312,10 @@ struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_
 				   .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	open_signal_pipe(loop);
-	signal_fd = loop->signal_fds[1];
 	watch->signal_fn = fn;
 	watch->signal_number = signal_number;
-	watched_signals[signal_number] = (struct watched_signal){.watch = watch};
+	watched_signals[signal_number] =
+		(struct watched_signal){.watch = watch, .fd = loop->signal_fds[1]};
 	sigfillset(&action.sa_mask);
 	sigaction(signal_number, &action, &watched_signals[signal_number].before);
 	return watch;

@@ -52,7 +52,8 @@ int loop_milliseconds_until(instant until);
  * at first. Free it before the descriptor is closed. A regular file is always ready. */
 struct loop_watch *loop_watch_readable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
 struct loop_watch *loop_watch_writable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
-/* One watch for each signal, and one loop for all of them. */
+/* One watch for each signal. `fn` is called for each one that arrives; of SIGCHLD once for all that
+ * arrived meanwhile. */
 struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
 				     void *data) MUST_USE;
 /* For `fn` of a signal: the process that has sent it; 0: the kernel, or one that we cannot see. */

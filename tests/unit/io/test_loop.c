@@ -54,6 +54,7 @@ static void note_signal(int signal_number, void *data)
 	struct scene *world = data;
 
 	world->last_signal = signal_number;
+	world->calls++;
 	loop_stop(world->loop);
 }
 
@@ -158,6 +159,44 @@ static void a_signal_is_told_by_its_number(void **state)
 	assert_int_equal(world->last_signal, SIGUSR2);
 }
 
+static int calls_of_two(struct scene *world, int signal_number)
+{
+	world->calls = 0;
+	world->watch = loop_watch_signal(world->loop, signal_number, note_signal, world);
+	raise(signal_number);
+	raise(signal_number);
+	loop_run_ready(world->loop);
+	loop_run_ready(world->loop);
+	loop_watch_free(TAKE(world->watch));
+	return world->calls;
+}
+
+/* Two interrupts in a row mean more than one; the exits of children are asked for all at once. */
+static void a_second_signal_counts_while_the_first_waits(void **state)
+{
+	struct scene *world = *state;
+
+	assert_int_equal(calls_of_two(world, SIGINT), 2);
+	assert_int_equal(calls_of_two(world, SIGUSR1), 2);
+	assert_int_equal(calls_of_two(world, SIGCHLD), 1);
+}
+
+static void each_loop_gets_the_signals_that_it_watches(void **state)
+{
+	struct scene *world = *state;
+	struct scene other = {0};
+
+	assert_int_equal(loop_new(&other.loop, NULL), 0);
+	world->watch = loop_watch_signal(world->loop, SIGUSR1, note_signal, world);
+	other.watch = loop_watch_signal(other.loop, SIGUSR2, note_signal, &other);
+	loop_watch_free(other.watch);
+	loop_free(other.loop);
+	raise(SIGUSR1);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 1);
+	assert_int_equal(other.calls, 0);
+}
+
 static void defer_again(void *data)
 {
 	struct scene *world = data;
@@ -200,6 +239,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_timer_never_fires_before_its_moment, begin, end),
 		cmocka_unit_test_setup_teardown(a_disarmed_timer_does_not_fire, begin, end),
 		cmocka_unit_test_setup_teardown(a_signal_is_told_by_its_number, begin, end),
+		cmocka_unit_test_setup_teardown(a_second_signal_counts_while_the_first_waits, begin,
+						end),
+		cmocka_unit_test_setup_teardown(each_loop_gets_the_signals_that_it_watches, begin,
+						end),
 		cmocka_unit_test_setup_teardown(what_is_deferred_in_one_turn_runs_in_the_next,
 						begin, end),
 		cmocka_unit_test_setup_teardown(what_was_deferred_and_never_ran_is_forgotten, begin,
