@@ -8,6 +8,7 @@
 #include "io/network_address.h"
 #include "io/own_host.h"
 #include "io/port.h"
+#include "io/port_owner.h"
 #include "jobs/progress_file.h"
 #include "jobs/record.h"
 #include "jobs/uid.h"
@@ -180,24 +181,6 @@ static void follow_server(struct agent *agent)
 	}
 }
 
-static void on_agent_timer(void *data)
-{
-	struct agent *agent = data;
-	enum member_end end = agent->member.end;
-	int64_t wanted = member_wants(&agent->member);
-
-	member_time(&agent->member, loop_monotonic_now());
-	if (agent->member.end == MEMBER_GAVE_UP && !agent->why)
-		agent->why = mem_format("%s port %d accepts connections, but does not answer",
-					agent->request->host, agent->request->port);
-	follow_server(agent);
-	if (agent->member.end != end || member_wants(&agent->member) != wanted)
-		notify_agent_news(agent);
-	call_if_due(agent);
-}
-
-/* Answers. */
-
 static void store_call_failure(struct agent *agent, const char *sentence)
 {
 	char *why = mem_copy_text(sentence);
@@ -205,6 +188,63 @@ static void store_call_failure(struct agent *agent, const char *sentence)
 	free(agent->why);
 	agent->why = why;
 }
+
+/* One or two lost calls in a row are not reported; the third one is, once. At first the server may
+ * be as young as we are. */
+static bool is_loss_new(const struct agent *agent)
+{
+	msec silence = instant_since(agent->member.heard_at, loop_monotonic_now());
+
+	return !agent->is_loss_told && agent->member.n_lost >= 3 &&
+	       !agent->member.report.has_left && (agent->uid || silence >= STARTUP_TIME);
+}
+
+static void report_loss(struct agent *agent, const char *sentence)
+{
+	if (!agent->lookup && agent->member.n_lost > 1)
+		agent->lookup = host_lookup_new(agent->request->host);
+	if (!agent->member.report.has_left)
+		store_call_failure(agent, sentence);
+	if (!is_loss_new(agent))
+		return;
+	agent->is_loss_told = true;
+	char *told CLEANUP(mem_free_text) = mem_format(
+		"%s; %s, and muster tries again", sentence,
+		agent->member.has_workers ? "the processes keep running" : "nothing runs");
+
+	report_agent_trouble(agent, told);
+}
+
+/* On this machine, the port may have been taken by a program that is no server of muster. */
+static void report_silence(struct agent *agent)
+{
+	const struct agent_request *request = agent->request;
+	bool is_here = request->serves_at && !agent->server;
+	char *owner CLEANUP(mem_free_text) = is_here ? port_owner_name(request->port) : NULL;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("%s port %d does not answer%s%s%s", request->host, request->port,
+			   owner ? " (the port belongs to " : "", owner ? owner : "", owner ? ")" : "");
+
+	report_loss(agent, sentence);
+}
+
+static void on_agent_timer(void *data)
+{
+	struct agent *agent = data;
+	enum member_end end = agent->member.end;
+	int64_t wanted = member_wants(&agent->member);
+	int n_lost = agent->member.n_lost;
+
+	member_time(&agent->member, loop_monotonic_now());
+	if (agent->member.n_lost > n_lost)
+		report_silence(agent);
+	follow_server(agent);
+	if (agent->member.end != end || member_wants(&agent->member) != wanted)
+		notify_agent_news(agent);
+	call_if_due(agent);
+}
+
+/* Answers. */
 
 static void clear_call_failure(struct agent *agent)
 {
@@ -254,31 +294,10 @@ static void serve_if_none_does(struct agent *agent)
 	agent->listening = (struct listening){.fd = -1};
 }
 
-/* One or two lost calls in a row are not reported; the third one is, once. At first the server may
- * be as young as we are. */
-static bool is_loss_new(const struct agent *agent)
-{
-	msec silence = instant_since(agent->member.heard_at, loop_monotonic_now());
-
-	return !agent->is_loss_told && agent->member.n_lost >= 3 &&
-	       !agent->member.report.has_left && (agent->uid || silence >= STARTUP_TIME);
-}
-
 static void handle_member_call_lost(struct agent *agent, size_t call, const char *sentence)
 {
 	member_lost_call(&agent->member, call, loop_monotonic_now());
-	if (!agent->lookup && agent->member.n_lost > 1)
-		agent->lookup = host_lookup_new(agent->request->host);
-	if (!agent->member.report.has_left)
-		store_call_failure(agent, sentence);
-	if (!is_loss_new(agent))
-		return;
-	agent->is_loss_told = true;
-	char *told CLEANUP(mem_free_text) = mem_format(
-		"%s; %s, and muster tries again", sentence,
-		agent->member.has_workers ? "the processes keep running" : "nothing runs");
-
-	report_agent_trouble(agent, told);
+	report_loss(agent, sentence);
 }
 
 /* Takes the arena over, unless the world cannot be parsed. */
@@ -494,6 +513,35 @@ static void lack_trust(struct agent *agent, size_t call, const char *sentence)
 		handle_member_refused(agent, call, sentence);
 }
 
+/* Host and a random part: "node1-5f0c77e19a3b". */
+static void make_id(struct agent *agent)
+{
+	char host[256] = "", *uid CLEANUP(mem_free_text) = job_uid_new();
+
+	gethostname(host, sizeof(host) - 1);
+	char *name CLEANUP(mem_free_text) = name_to_dns1035(host, 40, "machine");
+
+	free(agent->id);
+	free(agent->path);
+	agent->id = mem_format("%s-%.8s%.4s", name, uid, uid + 9);
+	agent->path = mem_format("/v1/jobs/%s/members/%s", agent->request->job_id, agent->id);
+}
+
+/* The server had lost this member, and now another agent has its id: it joins as a new one. What
+ * was asked under the old id is not waited for. */
+static void join_anew(struct agent *agent, const char *sentence)
+{
+	char *told CLEANUP(mem_free_text) = mem_format("%s; it joins again as a new one", sentence);
+	instant now = loop_monotonic_now();
+
+	make_id(agent);
+	if (agent->liveness)
+		liveness_port_rename(agent->liveness, agent->id);
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		member_lost_call(&agent->member, i, now);
+	report_agent_trouble(agent, told);
+}
+
 static void on_refusal(struct agent *agent, size_t call, int status, const struct json *body)
 {
 	const char *sentence = json_as_string(json_get(body, "error"), NULL);
@@ -509,6 +557,8 @@ static void on_refusal(struct agent *agent, size_t call, int status, const struc
 	/* The other answers come from a server that is not ours, or not ready. */
 	if (status == 401)
 		lack_trust(agent, call, wrong_token);
+	else if (status == 403 && sentence)
+		join_anew(agent, sentence);
 	else if (is_final)
 		handle_member_refused(agent, call, sentence ? sentence : other);
 	else
@@ -800,19 +850,6 @@ static const struct backend_functions agent_functions = {
 
 /* Creation and end. */
 
-static void make_id(struct agent *agent)
-{
-	char host[256] = "", *uid CLEANUP(mem_free_text) = job_uid_new();
-
-	agent->key = job_uid_new();
-	agent->member.report.key = agent->key;
-	gethostname(host, sizeof(host) - 1);
-	char *name CLEANUP(mem_free_text) = name_to_dns1035(host, 40, "machine");
-
-	agent->id = mem_format("%s-%.8s%.4s", name, uid, uid + 9);
-	agent->path = mem_format("/v1/jobs/%s/members/%s", agent->request->job_id, agent->id);
-}
-
 static int open_line(struct agent *agent, size_t place, struct err *err)
 {
 	const struct agent_request *request = agent->request;
@@ -880,6 +917,8 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	agent->timer = loop_new_timer(settings->loop, on_agent_timer, agent);
 	member_begin(&agent->member, &member, loop_monotonic_now());
 	agent->member.report.node_rank = settings->request->node_rank;
+	agent->key = job_uid_new();
+	agent->member.report.key = agent->key;
 	make_id(agent);
 	int rc = make_server(agent, settings->request->listening, err);
 

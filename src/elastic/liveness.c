@@ -55,6 +55,12 @@ struct liveness_port *liveness_port_new(struct loop *loop, const char *ip, const
 	return NULL;
 }
 
+void liveness_port_rename(struct liveness_port *port, const char *id)
+{
+	free(port->id);
+	port->id = mem_copy_text(id);
+}
+
 void liveness_port_free(struct liveness_port *port)
 {
 	if (!port)

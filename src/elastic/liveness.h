@@ -12,6 +12,7 @@ struct liveness_port;
 /* Listens on a free port of this address of the machine, for clients that are told the id. */
 struct liveness_port *liveness_port_new(struct loop *loop, const char *ip, const char *id,
 					struct err *err) MUST_USE; /* NULL: it cannot */
+void liveness_port_rename(struct liveness_port *port, const char *id);
 void liveness_port_free(struct liveness_port *port); /* NULL is fine */
 int liveness_port_number(const struct liveness_port *port);
 

@@ -256,11 +256,12 @@ static int elastic_http_status_of(int code)
 		return 410;
 	case ERR_CONFLICT:
 		return 409;
+	case ERR_EXISTS: /* another member with its id */
+		return 403;
 	case ERR_REFUSED:
 	case ERR_LIMIT:
 		return 503;
 	case ERR_INVALID:
-	case ERR_EXISTS:
 	case ERR_IO:
 	case ERR_UNREACHABLE:
 	case ERR_UNSUPPORTED:

@@ -817,7 +817,7 @@ int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, co
 
 	if (!member || !member->key || text_equals(member->key, key))
 		return 0;
-	return err_set(err, ERR_CONFLICT, "'%s' is the id of another agent", id);
+	return err_set(err, ERR_EXISTS, "'%s' is the id of another agent", id);
 }
 
 instant rendezvous_wake_at(const struct rendezvous *rendezvous)

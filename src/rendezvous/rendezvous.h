@@ -155,7 +155,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 				      const struct rendezvous_snapshot *snapshot,
 				      instant now) MUST_USE;
 
-/* Whether a call comes from the agent of this member: ERR_CONFLICT if the member has another key.
+/* Whether a call comes from the agent of this member: ERR_EXISTS if the member has another key.
  * An agent that is not a member yet, or has no key, is anybody. */
 int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, const char *key,
 			 struct err *err) MUST_USE;

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import ssl
 
 import pytest
@@ -13,9 +14,10 @@ import pytest
 from agents import Machines, start_orchestrator
 from conftest import LIMIT, read_line, read_until
 from disks import needs_mount
-from processes import inner_of, wait_until
+from processes import inner_of, processes_with, wait_until
 from servers import free_port
 from test_elastic import call_of
+from test_elastic_planned import begin, end_all, send_all
 
 pytestmark = pytest.mark.sanitize
 
@@ -334,7 +336,7 @@ def test_no_member_speaks_for_another(machines):
         assert call(key=own)[0] == 200
         for strange in ({}, {"key": other}, {"hasLeft": True}, {"key": other, "activity": "succeeded", "generation": 1}):
             status, said = call(**strange)
-            assert (status, "'ghost' is the id of another agent" in said) == (409, True)
+            assert (status, "'ghost' is the id of another agent" in said) == (403, True)
         assert call(key="x")[0] == 400
         assert machines.description()["members"][0]["order"] == "run"
         assert own not in json.dumps(machines.description())
@@ -343,6 +345,32 @@ def test_no_member_speaks_for_another(machines):
     start_orchestrator(machines, "--state-dir", folder)
     assert call(key=own, hasLeft=True)[0] == 200
     assert not machines.description()["members"]
+
+
+def test_an_agent_whose_id_was_taken_joins_under_a_new_one(machines):
+    """A server that lost its state knows no keys: whoever has the token may come first with the id of another."""
+    server = start_orchestrator(machines, "--lease", "600s", "--state-dir", machines.muster.folder / "state")
+    begin(machines, "one", "two")
+    two = machines.description()["members"][1]["id"]
+    frozen = processes_with(f"AGENT={machines.agent_word('two')}")
+    send_all(frozen, signal.SIGSTOP)
+    server.kill()
+    server.wait()
+    start_orchestrator(machines, "--lease", "600s", "--state-dir", machines.muster.folder / "empty")
+
+    def steal(**changes):
+        thief = machines.connect()
+        call = call_of(key="00000000-0000-4000-8000-000000000001", maxNoProgress=3, **changes)
+        thief.request("POST", f"/v1/jobs/{machines.job}/members/{two}", json.dumps(call))
+        assert thief.getresponse().status == 200
+
+    steal()
+    send_all(frozen, signal.SIGCONT)
+    read_until(machines.agents["two"].stderr, f"'{two}' is the id of another agent; it joins again as a new one")
+    machines.until_world(3, 3, strangers=1)
+    steal(hasLeft=True)
+    assert set(machines.until_world(4, 2)) == {"one", "two"}
+    end_all(machines, "one", "two")
 
 
 def test_no_member_reports_a_failure_of_another(machines):

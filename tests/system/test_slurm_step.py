@@ -124,11 +124,13 @@ def test_the_process_of_a_batch_script_passes_a_signal_on(muster):
 
 
 def test_a_server_that_is_silent_is_named(muster):
-    """Its port is known: another user may listen there."""
+    """Its port is known: another program may listen there."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
         with launch(muster, muster.environment, "--nnodes", "2", "--rdzv-endpoint", place, "--insecure", "--rdzv-conf", "read_timeout=2",
                     "--no-python", "true") as process:
             trouble = process.communicate(timeout=600)[1]
     assert process.returncode == 3
-    assert f"{place.replace(':', ' port ')} accepts connections, but does not answer" in trouble
+    name = pathlib.Path(f"/proc/{os.getpid()}/comm").read_text().strip()
+    silence = f"{place.replace(':', ' port ')} does not answer (the port belongs to process {os.getpid()} ({name}) of user "
+    assert silence in trouble.splitlines()[-1]
