@@ -221,9 +221,9 @@ static void report_silence(struct agent *agent)
 	const struct agent_request *request = agent->request;
 	bool is_here = request->serves_at && !agent->server;
 	char *owner CLEANUP(mem_free_text) = is_here ? port_owner_name(request->port) : NULL;
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("%s port %d does not answer%s%s%s", request->host, request->port,
-			   owner ? " (the port belongs to " : "", owner ? owner : "", owner ? ")" : "");
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"%s port %d does not answer%s%s%s", request->host, request->port,
+		owner ? " (the port belongs to " : "", owner ? owner : "", owner ? ")" : "");
 
 	report_loss(agent, sentence);
 }

@@ -30,7 +30,7 @@ char *own_program_path(void)
 /* 0 or errno. Whatever the umask is, other users may execute it. */
 static int write_program(const char *path, const char *bytes, size_t len)
 {
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
 
 	if (fd < 0 || fchmod(fd, 0755) < 0)
 		return errno;
@@ -46,6 +46,7 @@ int own_program_copy(const char *path, struct err *err)
 
 	if (rc < 0)
 		return rc;
+	unlink(temporary); /* of an earlier process with our number */
 	int failure = write_program(temporary, bytes, len);
 
 	if (!failure && rename(temporary, path) == 0)

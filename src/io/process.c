@@ -101,12 +101,8 @@ static bool is_that_process(pid_t pid, uint64_t start_time)
 /* The process's pid in its own, innermost namespace: the last number of "NSpid:". */
 static pid_t innermost_pid(pid_t pid)
 {
-	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
-		return 0;
-	char *numbers = strstr(status, "\nNSpid:");
+	char *status CLEANUP(mem_free_text) = process_stat_status(pid);
+	char *numbers = status ? strstr(status, "\nNSpid:") : NULL;
 
 	if (!numbers)
 		return 0;
@@ -182,11 +178,9 @@ bool process_has_loaded(pid_t pid, const char *part)
 /* Whether a mask of the whole process has the signal (proc(5)). */
 static bool has_signal(pid_t pid, const char *mask, int number)
 {
-	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
+	char *status CLEANUP(mem_free_text) = process_stat_status(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	return process_stat_read_file(path, status, sizeof(status)) > 0 &&
-	       process_stat_has_signal(status, mask, number);
+	return status && process_stat_has_signal(status, mask, number);
 }
 
 /* SIGKILL stays among the pending signals of the whole process until all its threads have exited.
@@ -419,12 +413,9 @@ static bool is_process_of_user(pid_t pid)
 static bool is_started_by_us(pid_t pid)
 {
 	static const char name[] = "\nUid:";
-	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
+	char *status CLEANUP(mem_free_text) = process_stat_status(pid);
+	const char *line = status ? strstr(status, name) : NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
-		return false;
-	const char *line = strstr(status, name);
 	return line && strtoul(line + strlen(name), NULL, 10) == getuid();
 }
 

@@ -1,5 +1,7 @@
 #include "io/process_stat.h"
 
+#include "io/file.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 
 #define PATH_SIZE 64
 #define LINE_SIZE 4096
+#define STATUS_LIMIT ((size_t) 1024 * 1024) /* 65,536 groups */
 
 /* Numbered as in proc(5). */
 enum stat_field {
@@ -25,6 +28,15 @@ enum stat_field {
 	FIELD_ENVIRONMENT_START = 50,
 	FIELD_ENVIRONMENT_END = 51,
 };
+
+char *process_stat_status(pid_t pid)
+{
+	char path[PATH_SIZE], *text = NULL;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	return file_read_whole(path, STATUS_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
+}
 
 /* "SigBlk:\t0000000000010000" */
 bool process_stat_has_signal(const char *status, const char *mask, int number)

@@ -29,6 +29,9 @@ struct process_stat {
 /* Reads the beginning of a small file and appends a NUL; -1 (errno) when it cannot be read. */
 ssize_t process_stat_read_file(const char *path, char *buf, size_t size);
 
+/* The text of /proc/PID/status, whole: with a line of all groups of the user, which may be
+ * thousands. NULL: it cannot be read. Caller frees. */
+char *process_stat_status(pid_t pid) MUST_USE;
 /* Whether the text of a status file (proc(5)) has the signal in a mask: "\nSigCgt:". */
 bool process_stat_has_signal(const char *status, const char *mask, int number);
 

@@ -1,5 +1,6 @@
 #include "io/python_stacks.h"
 
+#include "base/mem.h"
 #include "io/process_stat.h"
 
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #define PATH_SIZE 64
-#define STATUS_SIZE 4096
 
 /* How the main thread handles the signal. */
 struct signal_state {
@@ -22,10 +22,9 @@ struct signal_state {
 
 static bool read_state(pid_t pid, struct signal_state *ret_state)
 {
-	char path[PATH_SIZE], status[STATUS_SIZE];
+	char *status CLEANUP(mem_free_text) = process_stat_status(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int) pid, (int) pid);
-	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
+	if (!status)
 		return false;
 	*ret_state = (struct signal_state){
 		.is_pending = process_stat_has_signal(status, "\nSigPnd:", PYTHON_STACKS_SIGNAL),

@@ -6,6 +6,7 @@
 #include "io/process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -296,6 +297,23 @@ static void what_a_process_catches_and_has_loaded_is_seen(void **state)
 	assert_false(process_has_loaded(0, "lib"));
 }
 
+/* The line of groups, before that of signals, is then longer than a page. */
+static void a_process_of_a_user_with_many_groups_is_seen(void **state)
+{
+	gid_t before[64], many[2000];
+	int n_before = getgroups(ARRAY_LEN(before), before);
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(many); i++)
+		many[i] = (gid_t) (1000000 + i);
+	if (n_before < 0 || setgroups(ARRAY_LEN(many), many) < 0)
+		skip();
+	signal(SIGUSR2, ignore_signal);
+	assert_true(process_catches(getpid(), SIGUSR2));
+	signal(SIGUSR2, SIG_DFL);
+	assert_int_equal(setgroups((size_t) n_before, before), 0);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], WITHOUT_MAIN_THREAD))
@@ -304,6 +322,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_process_is_known_again_until_it_ends),
 		cmocka_unit_test(a_process_is_stopped_when_one_of_its_descendants_is),
 		cmocka_unit_test(what_a_process_catches_and_has_loaded_is_seen),
+		cmocka_unit_test(a_process_of_a_user_with_many_groups_is_seen),
 		cmocka_unit_test(the_same_pid_of_another_start_or_boot_is_another_process),
 		cmocka_unit_test(a_process_that_does_not_exist_is_told),
 		cmocka_unit_test(children_are_found_and_strangers_are_not),
