@@ -194,7 +194,10 @@ static const char *find_exception(const struct failure *failure, const struct pr
 {
 	if (failure->signal == SIGKILL) /* which prints nothing */
 		return NULL;
-	return exception_find_cause(printed, arena);
+	const char *exception = exception_find_cause(printed, arena);
+
+	return exception || failure->exit_code <= 0 ? exception
+						    : exception_find_last_words(printed, arena);
 }
 
 /* "worker-1 exited with code 1 … restarting the whole job (restart 1 of 2): ValueError: no" */

@@ -101,6 +101,8 @@ void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)
 	if (!replica)
 		return;
 	replica->reason = reason_of_exit(replicas, replica, child_exit);
+	if (replica->reason)
+		replica->message = oom_kill_describe();
 	local_replica_leave(replica, child_exit, loop_now());
 }
 

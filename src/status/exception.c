@@ -319,3 +319,27 @@ const char *exception_find_cause(const struct printed *printed, struct arena *ar
 
 	return own ? own : last;
 }
+
+const char *exception_find_last_words(const struct printed *printed, struct arena *arena)
+{
+	static const char *const words[] = {
+		"abort",   "can't", "cannot",   "could not", "denied",      "does not",
+		"empty",   "error", "expected", "fail",      "invalid",     "is not",
+		"missing", "must ", "no such",  "not found", "only ",       "refuse",
+		"require", "too ",  "unable",   "unknown",   "unsupported",
+	};
+	struct text line CLEANUP(text_done) = {0};
+	const char *last = NULL;
+
+	for (size_t i = printed->count; i > 0 && !last; i--) {
+		text_clear(&line);
+		line_text_add_plain(&line, printed->lines[i - 1], strlen(printed->lines[i - 1]));
+		const char *said = skip_prefixes(text_of(&line));
+
+		last = said[strspn(said, " \t")] && !log_noise_is(said) ? said : NULL;
+	}
+	for (size_t i = 0; last && i < ARRAY_LEN(words); i++)
+		if (strcasestr(last, words[i]))
+			return arena_copy_text(arena, last);
+	return NULL;
+}

@@ -27,6 +27,10 @@ const char *exception_find_own(const struct printed *printed, struct arena *aren
 /* The first, or the second if the first one blames a peer and there is one before it. */
 const char *exception_find_cause(const struct printed *printed, struct arena *arena);
 
+/* What a program said last, if it sounds like the reason for its end: sys.exit("no data in /x"),
+ * which prints the text alone. NULL otherwise. */
+const char *exception_find_last_words(const struct printed *printed, struct arena *arena);
+
 /* Whether the exception says that another process did not respond or has exited, so that process
  * may know more. Recognizes messages of Gloo, NCCL, torch's stores, JAX's coordination service and
  * gRPC. */

@@ -213,6 +213,10 @@ spec:
     assert "hello world and $(NOBODY) to world from place" in done.stdout
 
 
+def can_read_kernel_log():
+    return subprocess.run(["dmesg"], capture_output=True).returncode == 0
+
+
 @pytest.fixture
 def small_group():
     """A memory control group of 64 MB, as cgroups v1 or v2 have it; skips where none can be made."""
@@ -249,3 +253,6 @@ def test_a_worker_that_the_kernel_killed_for_want_of_memory_is_told_apart(muster
     assert ("memory" in done.stderr) == ("  advice        use smaller batches" in done.stderr) == bool(reason)
     failure = muster.job("hungry")["status"].get("failure")
     assert (failure["reason"] if failure else None) == reason
+    assert not failure or "the control group is limited to 64.0 MB" in failure["message"]
+    if failure and can_read_kernel_log():
+        assert re.search(r": process [0-9]+ \(tail\) had [0-9.]+ [kM]B, the", failure["message"])

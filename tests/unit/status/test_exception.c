@@ -259,6 +259,34 @@ static void what_aborts_says_more_than_what_was_caught_before(void **state)
 	      "  what():  out of memory");
 }
 
+static const char *last_words_of(const char *last, struct arena *arena)
+{
+	const char *lines[] = {"cannot read the cache: made anew", "epoch 1", last, " "};
+	const struct printed printed = {.lines = lines, .count = ARRAY_LEN(lines)};
+
+	return exception_find_last_words(&printed, arena);
+}
+
+/* sys.exit("text") prints the text alone. */
+static void last_words_count_if_they_sound_like_a_reason(void **state)
+{
+	static const char *const reasons[] = {
+		"data folder /x does not exist",
+		"Error: Invalid value for '--lr'",
+		"the batch size must be a multiple of 8",
+	};
+	static const char *const others[] = {"step 7", "loss 0.3", "Terminated", "done"};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		assert_string_equal(last_words_of(reasons[i], arena), reasons[i]);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		assert_null(last_words_of(others[i], arena));
+	assert_string_equal(last_words_of("[rank1]: \x1b[31mno such file\x1b[0m", arena),
+			    "no such file");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +302,7 @@ int main(void)
 		cmocka_unit_test(the_log_of_a_library_is_not_the_program_that_goes_on),
 		cmocka_unit_test(a_framed_traceback_is_one),
 		cmocka_unit_test(a_program_may_report_its_error_in_one_line),
+		cmocka_unit_test(last_words_count_if_they_sound_like_a_reason),
 		cmocka_unit_test(what_aborts_says_more_than_what_was_caught_before),
 	};
 
