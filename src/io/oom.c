@@ -30,7 +30,7 @@ struct memory_group {
 
 static void memory_group_done(struct memory_group *group)
 {
-	free(group->folder);
+	free(TAKE(group->folder));
 }
 
 /* By /proc/self/cgroup, lines of "ID:CONTROLLERS:FOLDER". The unified hierarchy has no controllers

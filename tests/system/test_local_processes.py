@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 from conftest import BINARY, LIMIT, read_line, read_until, replicas
+from disks import needs_mount
 
 
 def configurations(text):
@@ -256,3 +257,11 @@ def test_a_worker_that_the_kernel_killed_for_want_of_memory_is_told_apart(muster
     assert not failure or "the control group is limited to 64.0 MB" in failure["message"]
     if failure and can_read_kernel_log():
         assert re.search(r": process [0-9]+ \(tail\) had [0-9.]+ [kM]B, the", failure["message"])
+
+
+@needs_mount
+def test_a_machine_whose_control_groups_cannot_be_seen_runs_jobs_too(muster):
+    process = muster.start("run", "--", "sh", "-c", "exit 7",
+                           before=["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh"])
+    said = process.communicate(timeout=LIMIT)[1]
+    assert process.returncode == 7, said

@@ -651,7 +651,7 @@ static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state
 	const struct offer offer = {.host = "h", .n_processes = 1000, .ports = ports};
 	struct text text CLEANUP(text_done) = {0};
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
-	char id[10];
+	char id[16];
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
@@ -678,7 +678,7 @@ static void nor_for_those_that_a_member_offers_later(void **state)
 	int ports[4 * (1000 + 1)];
 	struct text small CLEANUP(text_done) = {0}, large CLEANUP(text_done) = {0};
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
-	char id[10];
+	char id[16];
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
