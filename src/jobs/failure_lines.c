@@ -1,5 +1,6 @@
 #include "jobs/failure_lines.h"
 
+#include "base/line_text.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
 #include "status/exception.h"
@@ -141,6 +142,8 @@ static void store_failure_lines(struct failure *failure, const struct printed *p
 {
 	size_t count = leave_out_noise(printed->lines, printed->count);
 
+	while (count > 0 && !*printed->lines[count - 1])
+		count--;
 	failure->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
 	failure->last_lines = printed->lines + count - failure->n_last_lines;
 }
@@ -210,12 +213,18 @@ static bool names_failure(const struct note *note, const char *message)
 
 static void add_to_notes(struct plan *plan, const struct failure *failure, struct arena *arena)
 {
+	size_t len = failure->exception ? strlen(failure->exception) : 0;
+	bool is_long = len > MOST_OF_EXCEPTION;
+
+	if (is_long)
+		len = line_text_whole_characters(failure->exception, MOST_OF_EXCEPTION);
 	for (size_t i = 0; failure->exception && failure->message && i < plan->n_notes; i++) {
 		struct note *note = &plan->notes[i];
 
 		if (names_failure(note, failure->message))
-			note->sentence = arena_format(arena, "%s: %.*s", note->sentence,
-						      MOST_OF_EXCEPTION, failure->exception);
+			note->sentence =
+				arena_format(arena, "%s: %.*s%s", note->sentence, (int) len,
+					     failure->exception, is_long ? "…" : "");
 	}
 }
 

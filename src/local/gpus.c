@@ -117,7 +117,7 @@ const char *local_gpus_visible(const struct local_gpus *gpus, const struct job *
 			       const char *role, int index, struct arena *arena)
 {
 	const struct gpu_share *hand = find_assigned_gpus(gpus, role, index);
-	struct text text CLEANUP(text_done) = {0};
+	struct text text CLEANUP(text_done) = {0}, all CLEANUP(text_done) = {0};
 
 	if (!hand)
 		return NULL;
@@ -125,7 +125,9 @@ const char *local_gpus_visible(const struct local_gpus *gpus, const struct job *
 		add_common_ids(gpus, &text);
 	else
 		gpus_add_ids(gpus->gpus, hand->set, &text);
-	return arena_copy_text(arena, text_of(&text));
+	gpus_add_ids(gpus->gpus, gpus_all(gpus->gpus), &all);
+	return text_equals(text_of(&text), text_of(&all)) ? NULL
+							  : arena_copy_text(arena, text_of(&text));
 }
 
 char *local_gpus_names(const struct local_gpus *gpus, const char *role, int index)

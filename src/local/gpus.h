@@ -28,7 +28,9 @@ int local_gpus_release(struct local_gpus *gpus, const char *uid, const char *rol
 		       struct err *err) MUST_USE;
 void local_gpus_done(struct local_gpus *gpus);
 
-/* CUDA_VISIBLE_DEVICES of the replica; NULL if nothing is assigned to it. Lives in the arena. */
+/* CUDA_VISIBLE_DEVICES of the replica; NULL if nothing is assigned to it, or all that we see
+ * ourselves: the variable then stays as it is, because some libraries of PyTorch read numbers from
+ * it, and torchrun does not set it. Lives in the arena. */
 const char *local_gpus_visible(const struct local_gpus *gpus, const struct job *job,
 			       const char *role, int index, struct arena *arena);
 /* The names for messages: "0,1", "none"; NULL if nothing is assigned to it. Caller frees. */

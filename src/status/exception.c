@@ -14,6 +14,7 @@
 #define DIGITS "0123456789"
 #define WHAT "what():  " /* of C++ */
 #define IN_USER_CODE "in user code:"
+#define LAST_ERROR "Last error:" /* of NCCL, below the exception: the next line is the reason */
 /* Output that comes sooner after an exception may be its continuation. */
 #define GOING_ON MSEC_PER_SECOND
 #define LOG_MESSAGE_TIME (MSEC_PER_SECOND / 10)
@@ -274,6 +275,10 @@ static bool read_printed_line(struct search *search, const char *bytes)
 	note_going_on(search, line);
 	continue_found(search, words);
 	read_traceback(search, line);
+	if (search->found.len > 0 && text_equals(words, LAST_ERROR)) {
+		text_add(&search->found, "; " LAST_ERROR);
+		search->is_continued = false;
+	}
 	if (strength != NONE)
 		store_exception_line(search, words, strength);
 	search->is_in_user_code |= is_in_user_code(search);

@@ -37,6 +37,8 @@ def explain(muster, text, code=0):
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", "use smaller batches"),
     ("RuntimeError: NCCL error in: ../torch/csrc/NCCLUtils.hpp:219, unhandled system error (run with NCCL_DEBUG=INFO for details)\n",
      "NCCL_SOCKET_IFNAME"),
+    ("torch.AcceleratorError: CUDA error: device-side assert triggered\n", "CUDA_LAUNCH_BLOCKING=1"),
+    ("RuntimeError: No CUDA GPUs are available\n", "muster run --gpu all"),
     (OF_PEERS, "another rank ended first"),
 ])
 def test_the_failures_that_people_meet(muster, error, advice):
@@ -62,6 +64,17 @@ def test_an_abort_after_an_exception_is_not_the_error(muster):
     assert "  error         ValueError: shape\n" in explain(muster, text).stdout
     said = explain(muster, text[text.index("terminate"):]).stdout
     assert "destroy_process_group() at the end" in said
+
+
+def test_the_reason_that_nccl_gives_belongs_to_the_error(muster):
+    text = prefixed("worker-0", TRACEBACK + """torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:93, invalid usage, NCCL version 2.28.9
+ncclInvalidUsage: This usually reflects invalid usage of NCCL library.
+Last error:
+Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 60
+""")
+    said = explain(muster, text).stdout
+    assert "NCCL version 2.28.9; Last error: Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 60\n" in said
+    assert "  advice        NCCL takes one process for each GPU" in said
 
 
 def test_files(muster):

@@ -83,7 +83,7 @@ def test_local_rank_counts_the_processes_of_the_machine(machine):
     done = muster("run", "-w", 2, "--", "sh", "-c", SHOW, code=0)
     assert "worker-1 sees [GPU-1], local rank [1]" in done.stdout
     done = muster("run", "-w", 2, "--gpu", "all", "--", "sh", "-c", SHOW, code=0)
-    assert "worker-1 sees [GPU-0,GPU-1], local rank [1]" in done.stdout
+    assert "worker-1 sees [unset], local rank [1]" in done.stdout
 
 
 SCRIPT = """{0}
@@ -153,17 +153,17 @@ def test_a_driver_that_does_not_answer_takes_nothing_along(machine, library):
 def test_without_nvml_the_program_is_asked(machine, tmp_path):
     muster = machine(2)
     (tmp_path / "nvml" / "libnvidia-ml.so.1").write_text("no library")
-    make_program(tmp_path / "bin", '[ "$1" = -L ] && echo "GPU 0: Some GPU (UUID: GPU-77aa)"')
-    assert seen(muster("run", "--", "sh", "-c", SHOW, code=0)) == {"worker-0": "GPU-77aa"}
+    make_program(tmp_path / "bin", '[ "$1" = -L ] && echo "GPU 7: Some GPU (UUID: GPU-77aa)"')
+    assert "muster: GPUs: worker-0 7\n" in muster("run", "--", "true", code=0).stderr
 
 
 def test_the_program_is_not_taken_from_the_current_folder(machine, tmp_path):
     muster = machine(2)
     (tmp_path / "nvml" / "libnvidia-ml.so.1").write_text("no library")
-    make_program(tmp_path / "bin", 'echo "GPU 0: Some GPU (UUID: GPU-77aa)"')
+    make_program(tmp_path / "bin", 'echo "GPU 7: Some GPU (UUID: GPU-77aa)"')
     make_program(muster.folder, "touch planted; exit 9")
     muster.environment["PATH"] = ":" + muster.environment["PATH"]
-    assert seen(muster("run", "--", "sh", "-c", SHOW, code=0)) == {"worker-0": "GPU-77aa"}
+    assert "muster: GPUs: worker-0 7\n" in muster("run", "--", "true", code=0).stderr
     assert not (muster.folder / "planted").exists()
 
 
@@ -222,12 +222,20 @@ def test_more_than_there_are_is_refused_before_anything_starts(machine, tmp_path
 
 def test_the_choice_is_in_the_document(machine, tmp_path):
     muster = machine(3)
-    for gpu, expected in ("1", ["GPU-0", "GPU-1"]), ("none", ["", ""]), ("all", ["GPU-0,GPU-1,GPU-2"] * 2):
+    for gpu, expected in ("1", ["GPU-0", "GPU-1"]), ("none", ["", ""]), ("all", ["unset"] * 2):
         text = muster("render", "--gpu", gpu, "-w", 2, "--name", "j", "--", "sh", "-c", SHOW, code=0).stdout
         (tmp_path / "job.yaml").write_text(text)
         done = muster("run", "-f", tmp_path / "job.yaml", "--replace", code=0)
         assert sorted(seen(done).values()) == expected
         assert "no effect" not in done.stderr
+
+
+@pytest.mark.parametrize("given", [{}, {"CUDA_VISIBLE_DEVICES": "2,0"}])
+def test_who_sees_all_gpus_has_the_variable_of_the_caller(machine, given):
+    """Numbers, or nothing, as under torchrun: some libraries cannot read others from it."""
+    muster = machine(3)
+    done = muster("run", "-w", 2, "--gpu", "all", "--", "sh", "-c", SHOW, code=0, env=given)
+    assert set(seen(done).values()) == {given.get("CUDA_VISIBLE_DEVICES", "unset")}
 
 
 def test_what_all_gpus_are_in_pods_has_to_be_said(muster):
@@ -301,8 +309,7 @@ def test_gpus_of_a_job_whose_supervisor_was_killed_are_free_again(machine):
         os.kill(supervisor[who]["pid"], signal.SIGKILL)
     for who in "outer", "inner":
         assert wait_until_process_is_gone(supervisor[who]["pid"])
-    done = muster("run", "--gpu", 2, "--", "sh", "-c", SHOW, code=0)
-    assert seen(done) == {"worker-0": "GPU-0,GPU-1"}
+    assert "muster: GPUs: worker-0 0,1\n" in muster("run", "--gpu", 2, "--", "true", code=0).stderr
 
 
 def run_when_free(muster, *arguments):
