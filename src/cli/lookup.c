@@ -263,8 +263,8 @@ void lookup_take_whole_names(struct lookup *lookup)
 
 /* Jobs of one place whose names begin with the given word. */
 struct begun {
-	const char *name; /* of the first; NULL: there is none */
-	size_t count;
+	const char *name; /* of the newest that runs, else of the newest; NULL: there is none */
+	size_t count, n_running;
 	struct text names; /* of the first MOST_NAMED */
 };
 
@@ -277,7 +277,9 @@ static void find_begun(const struct found_job *sought, const struct client_row *
 		if (!rows[i].namespace_name == is_on_cluster ||
 		    !text_starts_with(rows[i].name, sought->name))
 			continue;
-		if (ret_begun->count++ == 0)
+		ret_begun->count++;
+		ret_begun->n_running += !rows[i].is_finished;
+		if (!rows[i].is_finished || ret_begun->n_running == 0)
 			ret_begun->name = rows[i].name;
 		if (ret_begun->count <= MOST_NAMED)
 			text_addf(&ret_begun->names, "%s%s", ret_begun->count > 1 ? ", " : "",
@@ -285,6 +287,16 @@ static void find_begun(const struct found_job *sought, const struct client_row *
 	}
 	if (ret_begun->count > MOST_NAMED)
 		text_addf(&ret_begun->names, " and %zu more", ret_begun->count - MOST_NAMED);
+}
+
+static void print_chosen_of_begun(const struct begun *begun, const char *beginning)
+{
+	if (begun->count == 1)
+		output_print_message("job %s", begun->name);
+	else
+		output_print_message("job %s (%s of %zu that begin with '%s')", begun->name,
+				     begun->n_running ? "the one that runs" : "the newest",
+				     begun->count, beginning);
 }
 
 /* NULL when no name is similar. */
@@ -298,8 +310,8 @@ static const char *find_nearest(const struct found_job *sought, const struct cli
 	return name_nearest(names, count, sought->name);
 }
 
-/* For a missing job: takes the one whose name it is a prefix of, or sets the error "job 'digts' not
- * found; did you mean 'digits'?". */
+/* For a missing job: takes the one whose name it is a prefix of, of several the only one that runs,
+ * or else the newest; or sets the error "job 'digts' not found; did you mean 'digits'?". */
 static int match_job_prefix(struct lookup *lookup, struct found_job *sought, const char *where,
 			    const char *listing, struct err *err)
 {
@@ -311,9 +323,9 @@ static int match_job_prefix(struct lookup *lookup, struct found_job *sought, con
 
 	if (rc == 0)
 		find_begun(sought, rows, count, &begun);
-	if (begun.count == 1 && !lookup->is_exact) {
+	if (begun.count > 0 && begun.n_running <= 1 && !lookup->is_exact) {
+		print_chosen_of_begun(&begun, sought->name);
 		sought->name = store_lookup_name(lookup, begun.name);
-		print_chosen_job(sought);
 		rc = 0;
 	} else if (nearest) {
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",

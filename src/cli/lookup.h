@@ -55,9 +55,10 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 		      struct err *err) MUST_USE;
 
 /* The named job, which existed a moment ago; may execute the other program like lookup_on_cluster.
- * A prefix is enough if only one job on this machine or in the namespace has it; NULL is the job of
- * lookup_newest_job. ERR_NOT_FOUND names where it was searched and similar names. If the job is not
- * on this machine and the cluster cannot be reached, the error says both. */
+ * A prefix is enough: of the jobs on this machine or in the namespace that have it, the only one
+ * that runs is meant, or the newest if none does. NULL is the job of lookup_newest_job.
+ * ERR_NOT_FOUND names where it was searched and similar names. If the job is not on this machine
+ * and the cluster cannot be reached, the error says both. */
 int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
 	       struct err *err) MUST_USE;
 

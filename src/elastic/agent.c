@@ -46,6 +46,7 @@ struct agent {
 	char *id; /* of the member */
 	char *key; /* of its calls */
 	char *host; /* this machine's address for the others */
+	char *interface; /* to the others, of the newest world; NULL: not looked for */
 	char *path; /* of its calls */
 	char *offer; /* NULL before the first observation of the job */
 	char *job_name; /* NULL likewise */
@@ -53,6 +54,7 @@ struct agent {
 	int *ports;
 	struct port_reservations reserved; /* reserved ports, among all musters of this machine */
 	int n_processes;
+	bool lacks_name; /* for the others, this machine's own name is no address of it */
 
 	struct member member;
 	struct agent_line lines[MEMBER_CALLS]; /* by the place of the call */
@@ -300,6 +302,18 @@ static void handle_member_call_lost(struct agent *agent, size_t call, const char
 	report_loss(agent, sentence);
 }
 
+/* Its own address leads to the interface, unless that is a name; then another machine's does. */
+static void find_interface(struct agent *agent, const struct world_cluster *cluster)
+{
+	free(TAKE(agent->interface));
+	if (!agent->lacks_name || !cluster->peer_host ||
+	    network_address_names_loopback(agent->host))
+		return;
+	agent->interface = own_host_interface_towards(agent->host);
+	if (!agent->interface)
+		agent->interface = own_host_interface_towards(cluster->peer_host);
+}
+
 /* Takes the arena over, unless the world cannot be parsed. */
 static int apply_answered_world(struct agent *agent, const struct member_answer *answer,
 				struct arena **arena, struct err *err)
@@ -321,6 +335,7 @@ static int apply_answered_world(struct agent *agent, const struct member_answer 
 	if (!agent->first_world)
 		agent->first_world = world.generation;
 	agent->cluster = cluster;
+	find_interface(agent, &cluster);
 	return 0;
 }
 
@@ -764,6 +779,7 @@ void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *dat
 	world->job_id = agent->request->job_id;
 	world->role_name = agent->request->role_name;
 	world->has_virtual_local_rank = agent->request->has_virtual_local_rank;
+	world->interface = arena_copy_text(arena, agent->interface);
 	world->machine = agent->request->machine;
 	world->restarts = agent->restarts;
 	world->max_restarts = agent->request->terms.restarts.most;
@@ -892,6 +908,8 @@ static int reach_server(struct agent *agent, struct err *err)
 		return rc;
 	agent->host = mem_copy_text(request->own_address ? request->own_address
 							 : host_for_others(request->host, own));
+	agent->lacks_name =
+		!network_address_names_loopback(agent->host) && !own_host_name_is_reachable();
 	agent->liveness = liveness_port_new(agent->settings.loop, own, agent->id, NULL);
 	for (size_t i = 0; rc == 0 && i < MEMBER_CALLS; i++)
 		rc = open_line(agent, i, err);
@@ -957,6 +975,7 @@ void agent_free(struct agent *agent)
 	free(agent->id);
 	mem_free_secret(&agent->key);
 	free(agent->host);
+	free(agent->interface);
 	free(agent->path);
 	free(agent->offer);
 	free(agent->job_name);

@@ -1,9 +1,11 @@
 #include "io/own_host.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/network_address.h"
 
 #include <errno.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -37,7 +39,7 @@ int own_host_check(const char *host, struct err *err)
 	return err_set(err, ERR_REFUSED, "host '%s' is not this machine", host);
 }
 
-static char *text_of(const struct sockaddr *address)
+static char *ip_of(const struct sockaddr *address)
 {
 	char text[INET6_ADDRSTRLEN];
 	struct in6_addr found;
@@ -60,9 +62,54 @@ static char *own_address_towards(const struct addrinfo *peer)
 		return NULL;
 	if (connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
 	    getsockname(fd, (struct sockaddr *) &own, &len) == 0)
-		address = text_of((const struct sockaddr *) &own);
+		address = ip_of((const struct sockaddr *) &own);
 	close(fd);
 	return address;
+}
+
+bool own_host_name_is_reachable(void)
+{
+	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *found CLEANUP(free_found) = NULL;
+	struct in6_addr address;
+	char name[256] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	if (getaddrinfo(name, NULL, &wanted, &found))
+		return false;
+	for (const struct addrinfo *one = found; one; one = one->ai_next)
+		if (network_address_read(one->ai_addr, &address) &&
+		    !network_address_is_loopback(&address) && network_address_is_here(&address))
+			return true;
+	return false;
+}
+
+static char *interface_of(const char *own_ip)
+{
+	struct ifaddrs *interfaces = NULL;
+	char *name = NULL;
+
+	if (getifaddrs(&interfaces) < 0)
+		return NULL;
+	for (const struct ifaddrs *one = interfaces; one && !name; one = one->ifa_next) {
+		char *address CLEANUP(mem_free_text) = one->ifa_addr ? ip_of(one->ifa_addr) : NULL;
+
+		if (address && text_equals(address, own_ip))
+			name = mem_copy_text(one->ifa_name);
+	}
+	freeifaddrs(interfaces);
+	return name;
+}
+
+char *own_host_interface_towards(const char *ip)
+{
+	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
+	struct in6_addr parsed;
+
+	if (!network_address_parse(ip, &parsed) ||
+	    own_host_towards(ip, 1, &address, &own, NULL) < 0)
+		return NULL;
+	return interface_of(own);
 }
 
 int own_host_towards(const char *host, int port, char **ret_address, char **ret_own_address,
@@ -82,7 +129,7 @@ int own_host_towards(const char *host, int port, char **ret_address, char **ret_
 		if (!own)
 			continue;
 		*ret_own_address = own;
-		*ret_address = text_of(one->ai_addr);
+		*ret_address = ip_of(one->ai_addr);
 		return 0;
 	}
 	return err_set(err, ERR_UNREACHABLE, "no route to host '%s'", host);

@@ -4,10 +4,20 @@
 #include "base/err.h"
 #include "base/own.h"
 
+#include <stdbool.h>
+
 /* 0 when one of the addresses of `host` (a name, or an address without brackets) is this machine's.
  * ERR_NOT_FOUND: the name is unknown; ERR_REFUSED: it is another machine's. Looks up the name,
  * which may take as long as the resolver needs. */
 int own_host_check(const char *host, struct err *err) MUST_USE;
+
+/* Whether this machine's own name (gethostname(2)) is an address that others reach it by. Debian
+ * makes it 127.0.1.1, and in a container it may be unknown. Looks up the name, as above. */
+bool own_host_name_is_reachable(void);
+
+/* The network interface on the route to an IP address; an address of this machine leads to its own
+ * interface. NULL: no route, or no such interface. Caller frees. */
+char *own_host_interface_towards(const char *ip) MUST_USE;
 
 /* The IP address of a host (a name, or an address without brackets), and this machine's address on
  * the route to it, under which the host sees us. The caller frees both. ERR_NOT_FOUND: the name is

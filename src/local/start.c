@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define PYTHON_PATH "PYTHONPATH"
+#define GLOO_INTERFACE_VARIABLE "GLOO_SOCKET_IFNAME"
 
 char *local_start_mark(const char *uid, const char *role, int index, int attempt)
 {
@@ -67,7 +68,14 @@ static void exempt_local_addresses(struct environment *declared)
 static void name_interface(struct environment *declared)
 {
 	environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
-	environment_set(declared, "GLOO_SOCKET_IFNAME", "lo");
+	environment_set(declared, GLOO_INTERFACE_VARIABLE, "lo");
+}
+
+/* Gloo takes the address that this machine's name has, which the others may not reach. */
+static void name_interface_of_world(const struct tf_cluster *cluster, struct environment *declared)
+{
+	if (cluster->world && cluster->world->interface && !getenv(GLOO_INTERFACE_VARIABLE))
+		environment_set(declared, GLOO_INTERFACE_VARIABLE, cluster->world->interface);
 }
 
 /* A variable that the user has set applies to every replica. */
@@ -141,6 +149,7 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 	exempt_local_addresses(declared);
 	if (cluster->job->has_private_network)
 		name_interface(declared);
+	name_interface_of_world(cluster, declared);
 	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
 	if (machine->error_file)
 		environment_set(declared, "TORCHELASTIC_ERROR_FILE", machine->error_file);

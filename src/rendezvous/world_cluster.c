@@ -163,6 +163,8 @@ static int add_member(const struct world *world, int rank, const struct own_plac
 		cluster->coordinator_host = offer.host;
 		cluster->coordinator_port = port_of(&offer, world->generation, offer.n_processes);
 	}
+	if (rank != own->rank && !cluster->peer_host)
+		cluster->peer_host = offer.host;
 	if (rank < own->rank) {
 		cluster->world.first_rank += offer.n_processes;
 		cluster->world.first_role_rank += n_of_role;
@@ -192,6 +194,7 @@ int world_cluster_read(const struct world *world, const char *id, struct arena *
 	int rc = offer_read(world->members[own.rank].offer, arena, &offer, err);
 
 	own.role = offer.role;
+	cluster->peer_host = NULL;
 	cluster->world.first_rank = cluster->world.size = 0;
 	cluster->world.first_role_rank = cluster->world.role_size = 0;
 	cluster->world.group = own.rank;

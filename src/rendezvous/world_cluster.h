@@ -51,6 +51,7 @@ struct world_cluster {
 	const char *dense_cluster; /* for TF_CONFIG */
 	const char *coordinator_host;
 	int coordinator_port;
+	const char *peer_host; /* of another member; NULL: there is none */
 };
 int world_cluster_read(const struct world *world, const char *id, struct arena *arena,
 		       struct world_cluster *cluster, struct err *err) MUST_USE;

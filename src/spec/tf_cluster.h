@@ -40,6 +40,8 @@ struct tf_cluster_world {
 	/* LOCAL_RANK is 0 for each process, which sees only its own GPU (torchrun's
 	 * --virtual-local-rank). */
 	bool has_virtual_local_rank;
+	/* For gloo, if it would choose loopback by itself; NULL: it finds the right one. */
+	const char *interface;
 };
 
 struct tf_cluster {

@@ -11,7 +11,7 @@ from networks import machines_of
 
 pytestmark = pytest.mark.sanitize
 
-PLACE = 'echo "place $RANK $WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR $MASTER_PORT"'
+PLACE = 'echo "place $RANK $WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR $MASTER_PORT $GLOO_SOCKET_IFNAME"'
 
 
 def trainer(rank, **others):
@@ -41,18 +41,20 @@ def variables_of_page():
 
 
 def test_the_pods_of_a_train_job_meet(muster, pods):
+    """They do not know their own names, for which gloo would take loopback; a value of the user stays."""
     token = muster.folder / "token"
     token.write_text(secrets.token_hex(32))
     token.chmod(0o600)
     assert set(variables_of_page()) == {"PET_RDZV_TOKEN_FILE", "MUSTER_STATE_DIR"}
     started = [pod.start("launch", "--no-python", "sh", "-c", PLACE, env=trainer(
-        rank, PET_RDZV_TOKEN_FILE=str(token), MUSTER_STATE_DIR=str(muster.folder / f"state-{rank}")))
+        rank, PET_RDZV_TOKEN_FILE=str(token), MUSTER_STATE_DIR=str(muster.folder / f"state-{rank}"),
+        **({"GLOO_SOCKET_IFNAME": "own"} if rank else {})))
         for rank, pod in reversed(list(enumerate(pods)))]
     said = [process.communicate(timeout=LIMIT) for process in started]
     assert [process.returncode for process in started] == [0, 0], said
     places = sorted(line[line.index("place"):] for out, _ in said for line in out.decode().splitlines() if "place" in line)
     address = "digits-node-0-0.digits 29500"
-    assert places == [f"place {rank} 4 {rank % 2} {rank // 2} {address}" for rank in range(4)]
+    assert places == [f"place {rank} 4 {rank % 2} {rank // 2} {address} {('eth0', 'own')[rank // 2]}" for rank in range(4)]
 
 
 def test_without_a_token_the_pods_say_what_is_missing(muster, pods):

@@ -51,11 +51,14 @@ def test_the_beginning_of_a_name_will_do_where_one_job_has_it(muster, two):
     assert muster.job("digits-new")["status"]["replicas"][0]["state"] == "Stopped"
 
 
-def test_a_whole_name_wins_and_a_beginning_of_several_is_none(muster, two):
+def test_a_whole_name_wins_and_a_beginning_means_the_one_that_runs(muster, two):
     muster("run", "--name", "digits", "--", "echo", "whole", code=0)
     assert muster("logs", "digits", code=0).stdout == "worker-0 | whole\n"
-    assert "job 'digit' not found; did you mean 'digits'?" in muster("logs", "digit", code=1).stderr
-    assert muster("logs", "dig", code=1).stderr == "muster: job 'dig' not found; jobs that begin with it: digits-old, digits-new, digits\n"
+    assert muster("logs", "dig", code=0).stderr == "muster: job digits-new (the one that runs of 3 that begin with 'dig')\n"
+    muster.detach("--name", "digits-newest", *FOREVER)
+    assert muster("logs", "dig", code=1).stderr == "muster: job 'dig' not found; jobs that begin with it: digits-old, digits-new, digits, digits-newest\n"
+    muster("stop", "--grace", "0", "digits-new", "digits-newest", code=0)
+    assert muster("logs", "dig", code=0).stderr == "muster: job digits-newest (the newest of 4 that begin with 'dig')\n"
     assert "job 'worker-1' not found; if it is a replica, name its job first: JOB worker-1" in muster("logs", "worker-1", code=1).stderr
 
 

@@ -35,12 +35,23 @@ static void a_name_that_nobody_knows_is_told_as_such(void **state)
 	assert_non_null(strstr(err.text, "cannot resolve host 'no name'"));
 }
 
+static void an_address_of_this_machine_leads_to_its_interface(void **state)
+{
+	char *interface = own_host_interface_towards("127.0.0.1");
+
+	(void) state;
+	assert_string_equal(interface, "lo");
+	free(interface);
+	assert_null(own_host_interface_towards("localhost"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_loopback_address_is_this_machine),
 		cmocka_unit_test(an_address_of_nobody_here_is_another_machines),
 		cmocka_unit_test(a_name_that_nobody_knows_is_told_as_such),
+		cmocka_unit_test(an_address_of_this_machine_leads_to_its_interface),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
