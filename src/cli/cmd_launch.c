@@ -115,6 +115,15 @@ static void mark_part(const struct call *call, struct json *document)
 			call->launch.job_id ? call->launch.job_id : id);
 }
 
+/* As under torchrun, survivors may save. TensorFlow and JAX take SIGTERM for themselves, and would
+ * delay a restart by all of it. */
+static void keep_grace_after_failure(const struct call *call, struct json *document)
+{
+	if (call->signals.has_grace || program_is_for_torch(call->command))
+		json_set_string(json_object_at(json_object_at(document, "metadata"), "annotations"),
+				JOB_ANNOTATION_GRACE_AFTER_FAILURE, JOB_GRACE_AFTER_FAILURE_WHOLE);
+}
+
 /* The nodes share the directory of jobs. */
 static const char *place_of_task(const struct call *call)
 {
@@ -155,6 +164,7 @@ static int make_job(struct call *call, struct faults *faults)
 
 	share_gpus(call, document);
 	mark_part(call, document);
+	keep_grace_after_failure(call, document);
 	int rc = job_read(document, NULL, JOB_STRICT, faults, &call->job);
 
 	return rc < 0 ? rc : backend_local_check(call->job, &call->gpus, faults);

@@ -395,7 +395,8 @@ static void read_signals(const struct options *options, struct launch_signals *s
 }
 
 /* torchrun's seconds, or a duration with its unit. */
-static void read_grace(const struct options *options, msec *grace, struct text *faults)
+static void read_grace(const struct options *options, struct launch_signals *signals,
+		       struct text *faults)
 {
 	const char *said = rendezvous_option(options, "shutdown-timeout");
 	const char *word = said ? said : getenv(TIMEOUT_VARIABLE);
@@ -404,9 +405,10 @@ static void read_grace(const struct options *options, msec *grace, struct text *
 
 	if (!word)
 		return;
+	signals->has_grace = true;
 	if (text_read_int(word, 0, LONGEST_GRACE, &seconds, NULL) == 0)
-		*grace = seconds * MSEC_PER_SECOND;
-	else if (text_read_duration(word, grace, &err) < 0)
+		signals->grace = seconds * MSEC_PER_SECOND;
+	else if (text_read_duration(word, &signals->grace, &err) < 0)
 		text_addf(faults, "%s: %s\n", said ? "--shutdown-timeout" : TIMEOUT_VARIABLE,
 			  err.text);
 }
@@ -416,5 +418,5 @@ void launch_signals_read(const struct options *options, bool is_in_step,
 {
 	*signals = (struct launch_signals){.grace = is_in_step ? GRACE_IN_STEP : GRACE};
 	read_signals(options, signals, faults);
-	read_grace(options, &signals->grace, faults);
+	read_grace(options, signals, faults);
 }

@@ -22,6 +22,7 @@
 struct launch_signals {
 	bool stops_at[2]; /* SIGUSR1 and SIGUSR2 */
 	msec grace;
+	bool has_grace; /* it was given */
 };
 
 struct launch {

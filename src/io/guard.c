@@ -30,12 +30,13 @@ static bool is_ignored(int signal_number)
 	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+/* Of SIGINT and SIGQUIT, the inner distinguishes those of the terminal from others. */
 static void choose_signals(sigset_t *ret_awaited)
 {
 	sigemptyset(ret_awaited);
 	sigaddset(ret_awaited, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_LEN(handed_on); i++)
-		if (!is_ignored(handed_on[i]))
+		if (!is_ignored(handed_on[i]) || handed_on[i] == SIGINT || handed_on[i] == SIGQUIT)
 			sigaddset(ret_awaited, handed_on[i]);
 }
 

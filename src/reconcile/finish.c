@@ -355,7 +355,7 @@ msec finish_grace_of_leftover(const struct decision *decision)
 {
 	msec grace = decision->job->grace;
 
-	if (decision->observed->traits.gives_whole_grace)
+	if (decision->observed->traits.gives_whole_grace || decision->job->survivors_may_save)
 		return grace;
 	return is_after_failure(decision) ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
 }

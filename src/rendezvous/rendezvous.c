@@ -61,6 +61,8 @@ struct rendezvous {
 #define FREE_RESTARTS 3
 /* A member that is lost within this time after a failure may have been its cause. */
 #define LOSS_TIME MSEC_PER_SECOND
+/* A server that looks at the leases so much too late was away itself. */
+#define RENDEZVOUS_PAUSE MSEC_PER_SECOND
 
 /* Size of a world for this many candidates; 0: too few. */
 static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
@@ -274,12 +276,32 @@ static void refund_restart_charge(struct rendezvous *rendezvous, const struct me
 	rendezvous->n_recent--;
 }
 
+/* After a pause of this server (of its machine, or by its disk) nobody could have called. */
+static void renew_all_leases(struct rendezvous *rendezvous, instant now)
+{
+	struct member_table *table = &rendezvous->members;
+	instant expires_at = instant_add(now, rendezvous->settings.lease);
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct member_entry *member = table->members[i];
+
+		member->expires_at = expires_at;
+		if (!instant_is_never(member->acknowledge_by))
+			member->acknowledge_by = expires_at;
+	}
+	rendezvous->next_expiry = expires_at;
+}
+
 static void remove_silent(struct rendezvous *rendezvous, instant now)
 {
 	struct member_table *table = &rendezvous->members;
 
 	if (!instant_has_come(rendezvous->next_expiry, now))
 		return;
+	if (instant_since(rendezvous->next_expiry, now) >= RENDEZVOUS_PAUSE) {
+		renew_all_leases(rendezvous, now);
+		return;
+	}
 	rendezvous->next_expiry = INSTANT_NEVER;
 	for (size_t i = table->count; i-- > 0;) {
 		struct member_entry *member = table->members[i];

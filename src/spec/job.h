@@ -123,6 +123,7 @@ struct job {
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* on this machine; annotation muster/private-network */
 	bool has_common_gpus; /* annotation muster/visible-gpus */
+	bool survivors_may_save; /* on this machine; annotation muster/grace-after-failure */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	int services; /* annotation muster/services: of enum job_services */
 	int pod_server_port; /* annotation muster/pod-server; 0: its Pods start the training by
@@ -155,6 +156,9 @@ struct job {
 /* What its processes see of the GPUs that the job gets on this machine: "replica", each its own, or
  * "job", all of them, to choose among by LOCAL_RANK. */
 #define JOB_ANNOTATION_VISIBLE_GPUS "muster/visible-gpus"
+/* "whole": the survivors of a failure have the grace period of the job, and not a second of it. */
+#define JOB_ANNOTATION_GRACE_AFTER_FAILURE "muster/grace-after-failure"
+#define JOB_GRACE_AFTER_FAILURE_WHOLE "whole"
 #define JOB_VISIBLE_GPUS_OF_JOB "job"
 
 /* Annotation of a TFJob object, with one of the words of enum job_services: its kind of Services,

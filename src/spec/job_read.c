@@ -207,6 +207,15 @@ static void read_visible_gpus(struct field_reader *reader, const struct field *a
 	job->has_common_gpus = field_word(reader, &field, words, ARRAY_LEN(words), 0, 0);
 }
 
+static void read_grace_after_failure(struct field_reader *reader, const struct field *annotations,
+				     struct job *job)
+{
+	static const char *const words[] = {"second", JOB_GRACE_AFTER_FAILURE_WHOLE};
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_GRACE_AFTER_FAILURE);
+
+	job->survivors_may_save = field_word(reader, &field, words, ARRAY_LEN(words), 0, 0);
+}
+
 static void read_services(struct field_reader *reader, const struct field *annotations,
 			  struct job *job)
 {
@@ -241,6 +250,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
 	read_networks(reader, &annotations, job);
 	read_visible_gpus(reader, &annotations, job);
+	read_grace_after_failure(reader, &annotations, job);
 	read_services(reader, &annotations, job);
 	read_pod_server(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);

@@ -1,4 +1,4 @@
-/* One watch per signal. Only one loop of a process can watch signals. */
+/* One watch per signal. */
 #include "supervise/end_signals.h"
 
 #include "base/own.h"
@@ -6,6 +6,19 @@
 #include <signal.h>
 
 static const int numbers[END_SIGNALS_COUNT] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static bool is_of_keys(int number)
+{
+	return number == SIGINT || number == SIGQUIT;
+}
+
+static void on_end_signal(int number, void *data)
+{
+	const struct end_signals *signals = data;
+
+	if (!signals->leaves_keys || !is_of_keys(number) || loop_signal_sender())
+		signals->fn(number, signals->data);
+}
 
 void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_signal_fn fn,
 		       void *data)
@@ -18,9 +31,17 @@ void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_sign
 	end_signals_take(signals);
 	end_signals_done(signals);
 	signals->loop = loop;
-	for (size_t i = 0; i < END_SIGNALS_COUNT; i++)
-		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-			signals->watches[i] = loop_watch_signal(loop, numbers[i], fn, data);
+	signals->fn = fn;
+	signals->data = data;
+	for (size_t i = 0; i < END_SIGNALS_COUNT; i++) {
+		bool is_ignored =
+			sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+
+		signals->leaves_keys |= is_ignored && is_of_keys(numbers[i]);
+		if (!is_ignored || is_of_keys(numbers[i]))
+			signals->watches[i] =
+				loop_watch_signal(loop, numbers[i], on_end_signal, signals);
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 

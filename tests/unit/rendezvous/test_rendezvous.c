@@ -41,6 +41,13 @@ static void take(struct rendezvous *rendezvous, enum rendezvous_event_type type,
 	assert_int_equal(step(rendezvous, type, id, now), 0);
 }
 
+/* As a server does, which sleeps until the next moment that counts. */
+static void pass_time(struct rendezvous *rendezvous, msec until)
+{
+	while (rendezvous_wake_at(rendezvous).since_boot <= until)
+		take(rendezvous, RENDEZVOUS_TIME, NULL, rendezvous_wake_at(rendezvous).since_boot);
+}
+
 /* "1: a b c": the generation of the world that goes on, and its members by rank; "-": none does. */
 static const char *world_text(const struct rendezvous *rendezvous)
 {
@@ -194,9 +201,26 @@ static void silence_is_a_loss_after_the_lease(void **state)
 	(void) state;
 	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
-	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 57000 + 5000);
+	pass_time(rendezvous, START + 57000 + 5000);
 	assert_world(rendezvous, "2: a c");
 	assert_view(rendezvous, "c", RENDEZVOUS_RUN, 1);
+	rendezvous_free(rendezvous);
+}
+
+/* It was suspended, or waited for its disk: nobody could call. Who still does not call then is lost
+ * a lease later. */
+static void a_pause_of_the_server_is_no_loss(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	msec late = NOW + 7000;
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_TIME, NULL, late);
+	take(rendezvous, RENDEZVOUS_BEAT, "a", late + 1000);
+	take(rendezvous, RENDEZVOUS_BEAT, "c", late + 1000);
+	assert_world(rendezvous, "1: a b c");
+	pass_time(rendezvous, late + 5000);
+	assert_world(rendezvous, "2: a c");
 	rendezvous_free(rendezvous);
 }
 
@@ -638,7 +662,7 @@ static void a_drain_is_no_sign_of_life(void **state)
 	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW - 1000);
 	take(rendezvous, RENDEZVOUS_DRAIN, "a", NOW);
-	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW - 1000 + two_to_four.lease);
+	pass_time(rendezvous, NOW - 1000 + two_to_four.lease);
 	assert_int_equal(rendezvous_view(rendezvous, "a", &(struct rendezvous_view){0}, NULL),
 			 ERR_NOT_FOUND);
 	rendezvous_free(rendezvous);
@@ -889,6 +913,7 @@ int main(void)
 		cmocka_unit_test(a_newcomer_stops_nobody_before_the_next_world),
 		cmocka_unit_test(a_member_that_has_died_is_replaced_at_once),
 		cmocka_unit_test(silence_is_a_loss_after_the_lease),
+		cmocka_unit_test(a_pause_of_the_server_is_no_loss),
 		cmocka_unit_test(one_that_speaks_and_does_not_hear_is_lost_too),
 		cmocka_unit_test(below_the_minimum_nothing_trains_and_the_job_ends_in_time),
 		cmocka_unit_test(a_failed_worker_makes_a_new_world_of_the_same_members),
