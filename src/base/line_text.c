@@ -1,5 +1,8 @@
 #include "base/line_text.h"
 
+#include "base/lookalike.h"
+#include "base/own.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -180,10 +183,12 @@ static void add_quiet(struct text *text, const unsigned char *bytes, size_t len,
 void line_text_add_sentence(struct text *text, const char *sentence, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *) sentence;
+	struct text quiet CLEANUP(text_done) = {0};
 
 	while (len > 0 && is_blank_byte(bytes[len - 1]))
 		len--;
-	add_quiet(text, bytes, len, "");
+	add_quiet(&quiet, bytes, len, "");
+	lookalike_add_visible(text, text_of(&quiet), quiet.len);
 }
 
 void line_text_add_lines(struct text *text, const char *lines, size_t len)

@@ -25,7 +25,7 @@ void line_text_add_plain(struct text *text, const char *line, size_t len);
 
 /* Appends a sentence that may quote another program or server. Line ends and tabs become spaces,
  * with none at the end. Other control characters, including those of colors, become question marks;
- * invalid UTF-8 becomes U+FFFD. */
+ * invalid UTF-8 becomes U+FFFD, and an invisible character "<U+202E>". */
 void line_text_add_sentence(struct text *text, const char *sentence, size_t len);
 
 /* Appends muster's own lines with such quotes: as a sentence, but line ends and tabs stay. */

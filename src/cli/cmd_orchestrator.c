@@ -10,10 +10,12 @@
 #include "io/descriptor_limit.h"
 #include "jobs/state_folder.h"
 #include "rendezvous/member_wire.h"
+#include "spec/limits.h"
 #include "supervise/end_signals.h"
 
 #include <signal.h>
 
+#define LEAST_DESCRIPTORS 64
 #define DEFAULT_ADDRESS "127.0.0.1:29400"
 
 struct serving {
@@ -76,13 +78,24 @@ static int start_orchestrator(struct serving *serving, const struct options *opt
 	return orchestrator_new(&settings, &serving->orchestrator, err);
 }
 
+static void warn_of_limit(void)
+{
+	size_t n_connections = descriptor_limit_connections(LIMIT_MEMBERS);
+
+	if (n_connections < LIMIT_MEMBERS)
+		output_print_message("the limit of open files (ulimit -Hn) leaves room for about "
+				     "%zu machines",
+				     n_connections / 2);
+}
+
 static int serve_elastic_jobs(struct serving *serving, const struct options *options)
 {
 	struct err err = {0};
+	rlim_t before;
 
-	/* Each agent has a connection, and there may be more than the usual limit of 1024. */
-	descriptor_limit_raise_to_most();
-	if (start_orchestrator(serving, options, &err) < 0)
+	/* Each agent has up to two connections, and there may be more than the usual 1024. */
+	if (descriptor_limit_raise(LEAST_DESCRIPTORS, &before, &err) < 0 ||
+	    start_orchestrator(serving, options, &err) < 0)
 		return output_fail(&err);
 	bool has_certificate = option_text(options, "tls-dir");
 
@@ -92,6 +105,7 @@ static int serve_elastic_jobs(struct serving *serving, const struct options *opt
 			     serving->access.tls && !has_certificate
 				     ? ", over TLS with the key of the token"
 				     : "");
+	warn_of_limit();
 	if (has_certificate)
 		output_print_message(
 			"if no authority signed the certificate, agents need: --rdzv-pin %s",

@@ -1,5 +1,6 @@
 #include "elastic/agent.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "elastic/liveness.h"
@@ -20,6 +21,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Workers keep running this long without a server, which a user may have to restart. */
@@ -27,6 +29,7 @@
 #define PATIENCE (60 * MSEC_PER_SECOND) /* with a server that was reached before */
 #define ANSWER_TIME (3 * MSEC_PER_SECOND)
 #define STARTUP_TIME (3 * MSEC_PER_SECOND) /* of a server */
+#define LONGEST_REFUSAL 1000 /* bytes of a server's sentence */
 #define DRAIN_TIME (2 * MSEC_PER_SECOND)
 /* Shortest time between two reports of the number of machines. */
 #define COUNT_SPACING (5 * MSEC_PER_SECOND)
@@ -559,7 +562,11 @@ static void join_anew(struct agent *agent, const char *sentence)
 
 static void on_refusal(struct agent *agent, size_t call, int status, const struct json *body)
 {
-	const char *sentence = json_as_string(json_get(body, "error"), NULL);
+	const char *said = json_as_string(json_get(body, "error"), NULL);
+	char *sentence CLEANUP(mem_free_text) =
+		said ? mem_copy_bytes(said, line_text_whole_characters(
+						    said, strnlen(said, LONGEST_REFUSAL)))
+		     : NULL;
 	char *other CLEANUP(mem_free_text) =
 		mem_format("what responds at %s port %d with %d is not a server of muster",
 			   agent->request->host, agent->request->port, status);

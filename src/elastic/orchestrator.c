@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "elastic/job.h"
 #include "http/server.h"
+#include "io/descriptor_limit.h"
 #include "jobs/uid.h"
 #include "spec/limits.h"
 
@@ -549,7 +550,8 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 		.access = &orchestrator->settings.access,
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_MEMBER_CALL,
-		.connection_limit = LIMIT_MEMBERS + LIMIT_EXPORTER_CONNECTIONS,
+		.connection_limit =
+			descriptor_limit_connections(LIMIT_MEMBERS + LIMIT_EXPORTER_CONNECTIONS),
 		.patience = 30 * MSEC_PER_SECOND,
 		.on_call = on_orchestrator_call,
 		.on_end = on_member_connection_end,

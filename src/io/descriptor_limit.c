@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#define BESIDES_CONNECTIONS 32
+
 int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 {
 	struct rlimit limit;
@@ -25,6 +27,15 @@ void descriptor_limit_raise_to_most(void)
 	int rc = descriptor_limit_raise(0, &before, NULL);
 
 	(void) rc;
+}
+
+size_t descriptor_limit_connections(size_t wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted + BESIDES_CONNECTIONS)
+		return wanted;
+	return limit.rlim_cur > BESIDES_CONNECTIONS ? limit.rlim_cur - BESIDES_CONNECTIONS : 1;
 }
 
 void descriptor_limit_set(rlim_t soft)

@@ -18,5 +18,9 @@ int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 /* The same without an error: a descriptor that cannot be opened later gives its own error. */
 void descriptor_limit_raise_to_most(void);
 
+/* How many connections a server of this process can have, `wanted` at most: some descriptors of the
+ * soft limit remain for its files, and for connections of its own. */
+size_t descriptor_limit_connections(size_t wanted);
+
 /* Sets the soft limit. Safe between vfork and exec. */
 void descriptor_limit_set(rlim_t soft);

@@ -16,6 +16,7 @@
 #include "reconcile/summary.h"
 #include "store/store.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,17 +293,34 @@ static int local_patch(struct client *base, const char *name, const struct json 
 	return rc;
 }
 
+/* On a full disk no request can be recorded. A second SIGTERM is the end of the grace period. */
+static bool stop_by_signal(const struct store_record *record, msec grace)
+{
+	pid_t supervisor = supervisor_find(record->supervisor);
+
+	if (supervisor <= 0 || kill(supervisor, SIGTERM) < 0)
+		return false;
+	if (grace == 0)
+		kill(supervisor, SIGTERM);
+	return true;
+}
+
 static int stop_record(struct client_local *client, const struct store_record *record,
 		       const char *reason, msec grace, struct err *err)
 {
+	struct err trouble = {0};
+
 	if (record_is_finished(record))
 		return 0;
 	int rc = refuse_elsewhere(record, err);
-	if (rc == 0)
-		rc = record_request_stop(client->store, record->name, reason, grace, err);
+	if (rc < 0)
+		return rc;
+	rc = record_request_stop(client->store, record->name, reason, grace, &trouble);
 	if (rc == 0)
 		wake(client, record);
-	return rc;
+	else if ((rc == ERR_SPACE || rc == ERR_IO) && stop_by_signal(record, grace))
+		return 0;
+	return err_copy(err, &trouble);
 }
 
 static int local_stop(struct client *base, const char *name, const char *reason, msec grace,

@@ -124,9 +124,22 @@ static char *path_of_stream(const struct output_copies_settings *settings,
 	return own ? own : TAKE(path);
 }
 
-static bool is_of_other_user(const struct stat *link)
+static bool is_of_other_user(const struct stat *file)
 {
-	return link->st_uid != geteuid() && link->st_uid != 0;
+	return file->st_uid != geteuid() && file->st_uid != 0;
+}
+
+/* Whoever made a file or FIFO before us would read all of the output. A terminal or another device
+ * is the administrator's to give away. */
+static int check_owner(int fd, const char *path, struct err *err)
+{
+	struct stat found;
+
+	if (fstat(fd, &found) == 0 && is_of_other_user(&found) && !S_ISCHR(found.st_mode))
+		return err_set(err, ERR_REFUSED,
+			       "cannot write to '%s': it belongs to another user (%u)", path,
+			       found.st_uid);
+	return 0;
 }
 
 /* A FIFO without a reader does not block us. */
@@ -147,9 +160,15 @@ static int open_output_copy(const char *path, bool is_new, int *ret_fd, struct e
 	if (is_link && is_of_other_user(&found))
 		return err_set(err, ERR_REFUSED,
 			       "cannot write to '%s': it is a link of another user", path);
-	*ret_fd = openat(folder_fd, name,
-			 flags | (is_link ? 0 : O_NOFOLLOW) | (is_new ? O_TRUNC : 0), 0666);
-	return *ret_fd < 0 ? err_set_errno(err, errno, "cannot write to '%s'", path) : 0;
+	*ret_fd = openat(folder_fd, name, flags | (is_link ? 0 : O_NOFOLLOW), 0666);
+	if (*ret_fd < 0)
+		return err_set_errno(err, errno, "cannot write to '%s'", path);
+	rc = check_owner(*ret_fd, path, err);
+	if (rc < 0)
+		file_close(ret_fd);
+	else if (is_new)
+		(void) !ftruncate(*ret_fd, 0);
+	return rc;
 }
 
 struct output_copy *output_copies_open(struct output_copies *copies, const struct log_name *name)

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 from conftest import BINARY, LIMIT, read_line, read_until, replicas
-from disks import needs_mount
+from disks import SmallDisk, needs_mount
 
 
 def configurations(text):
@@ -265,3 +265,17 @@ def test_a_machine_whose_control_groups_cannot_be_seen_runs_jobs_too(muster):
                            before=["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh"])
     said = process.communicate(timeout=LIMIT)[1]
     assert process.returncode == 7, said
+
+
+@needs_mount
+@pytest.mark.parametrize("command", [["stop"], ["stop", "--now"], ["delete"]], ids=" ".join)
+def test_a_job_is_stopped_although_the_disk_of_its_state_is_full(muster, command):
+    """The request cannot be recorded, so it is a signal."""
+    with SmallDisk(muster.folder / "disk", "3m") as disk:
+        env = {"MUSTER_STATE_DIR": disk.folder / "state"}
+        process = muster.start("run", "--name", "job", "--", "sh", "-c", "echo ready; sleep 1000", env=env, before=disk.enter)
+        read_until(process.stdout, "ready")
+        disk.fill()
+        done = muster.start(*command, "job", env=env, before=disk.enter)
+        assert done.wait(LIMIT) == 0
+        assert process.wait(LIMIT) in (130, 137, 143)

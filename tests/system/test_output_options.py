@@ -152,6 +152,20 @@ def test_through_a_link_of_another_user_no_output_is_written(muster):
     assert (muster.folder / "precious").read_text() == "precious\n"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has files of two users")
+@pytest.mark.parametrize("make", [lambda path: path.write_text("planted\n"), os.mkfifo], ids=["file", "FIFO"])
+def test_nor_into_a_file_that_another_user_has_planted(muster, make):
+    path = muster.folder / "worker-0.log"
+    make(path)
+    os.chown(path, 54321, 54321)
+    path.chmod(0o666)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    done = muster("run", "--name", "job", "--output-dir", ".", *HELLO, code=0)
+    assert "cannot write to './worker-0.log': it belongs to another user (54321)" in done.stderr
+    assert os.read(reader, 100) in (b"planted\n", b"")
+    os.close(reader)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has links of two users")
 @pytest.mark.parametrize("words", [["run", "--output-dir", "link"], ["run", "--output-dir", "link/new"], ["launch", "--standalone", "-t", "3", "--log-dir", "link"]],
                          ids=["run", "run below it", "launch"])
