@@ -167,5 +167,6 @@ void launch_address_read(const struct options *options, bool is_single,
 		*endpoint = (struct rendezvous_endpoint){.host = mem_copy_text(step->first_host),
 							 .port = step->port};
 	else if (!is_single)
-		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
+		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server "
+				 "(or --master-addr and --node-rank)\n");
 }

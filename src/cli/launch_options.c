@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "io/cores.h"
+#include "io/network_address.h"
 #include "jobs/uid.h"
 #include "spec/limits.h"
 #include "spec/stop_signal.h"
@@ -325,6 +326,19 @@ static void check_tasks(const struct launch *launch, struct text *faults)
 			  step->id, launch->machine.local_size);
 }
 
+/* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */
+static void check_endpoint_of_step(const struct slurm_step *step,
+				   const struct rendezvous_endpoint *endpoint, struct text *faults)
+{
+	if (step && step->n_nodes > 1 && endpoint->host &&
+	    !text_equals(endpoint->host, step->first_host) &&
+	    network_address_names_loopback(endpoint->host))
+		text_addf(faults,
+			  "--rdzv-endpoint: %s is the address of each node for itself; leave the "
+			  "option out, and the step meets at %s\n",
+			  endpoint->host, step->first_host);
+}
+
 void launch_read(const struct options *options, const struct gpus *gpus,
 		 const struct slurm_step *step, struct launch *launch, struct text *faults)
 {
@@ -357,6 +371,7 @@ void launch_read(const struct options *options, const struct gpus *gpus,
 	read_conf(options, launch, faults);
 	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
 			    &launch->endpoint, faults);
+	check_endpoint_of_step(step, &launch->endpoint, faults);
 	launch->run_id = run_id_of(options, launch);
 	limit_patience(launch);
 	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);

@@ -269,7 +269,11 @@ static void add_unknown_option_fault(struct reading *reading, const char *name, 
 
 	for (size_t i = 0; i < options->n_rows; i++)
 		names[i] = row_at(options, i)->name;
-	const char *nearest = name_nearest(names, options->n_rows, wanted);
+	char *dashed CLEANUP(mem_free_text) = mem_copy_text(wanted);
+
+	for (char *at = dashed; (at = strchr(at, '_'));)
+		*at = '-';
+	const char *nearest = name_nearest(names, options->n_rows, dashed);
 
 	text_addf(reading->faults, "--%s: no such option", wanted);
 	if (nearest)

@@ -237,8 +237,11 @@ static bool is_worth_saying(const struct note *note)
 
 void console_on_note(struct console *console, const struct note *note)
 {
-	if (!console->is_finished && is_worth_saying(note))
-		console_print(console, note->sentence);
+	if (console->is_finished || !is_worth_saying(note))
+		return;
+	if (console->view) /* not between two lines of what it printed before */
+		log_view_show(console->view);
+	console_print(console, note->sentence);
 }
 
 /* Silence. */

@@ -146,6 +146,11 @@ void log_view_on_room(struct log_view *view)
 	arm_log_view_timer(view, INSTANT_UNSET);
 }
 
+void log_view_show(struct log_view *view)
+{
+	poll_log_view(view);
+}
+
 void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
 {
 	view->is_finishing = true;

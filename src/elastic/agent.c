@@ -371,7 +371,8 @@ static void add_waiting(struct agent *agent, const struct member_answer *answer,
 	else if (agent->world.generation)
 		text_add(news, "waiting for the next world");
 	else
-		text_add(news, "waiting for a place in the world");
+		text_addf(news, "waiting for a place in the world, which has at most %d machine%s",
+			  agent->request->terms.max, agent->request->terms.max == 1 ? "" : "s");
 	agent->n_joined = answer->n_joined;
 	agent->joined_told_at = loop_monotonic_now();
 }

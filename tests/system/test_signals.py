@@ -119,3 +119,40 @@ def test_the_grace_period_is_in_seconds(muster, options, environment):
 ])
 def test_what_cannot_be(muster, options, said):
     assert said in muster(*LAUNCH, *options, "nothing.py", code=2).stderr
+
+
+@pytest.mark.parametrize("command", [LAUNCH, RUN])
+def test_a_signal_that_a_process_sends_counts_where_those_of_keys_are_ignored(muster, command):
+    """A shell gives them up for what it starts with `&`."""
+    (muster.folder / "notes.py").write_text(NOTES)
+    process = muster.start(*command, "--name", "noted", "notes.py", stderr=subprocess.STDOUT, stdout=subprocess.PIPE,
+                           before=["sh", "-c", "trap '' INT QUIT; exec \"$@\"", "sh"])
+    said = [process.stdout.readline() for _ in range(2)]
+    assert all("ready" in line for line in said), said
+    process.send_signal(signal.SIGINT)
+    assert finish(process).count("SIGINT noted") == 2
+    assert process.returncode == 130
+
+
+SAVES = """
+import os, signal, sys, time
+def save(number, frame):
+    time.sleep(1.5)
+    print("saved", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, save)
+if os.environ["RANK"] == "1":
+    time.sleep(0.5)
+    sys.exit("no data")
+time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize("options, imports, has_saved", [
+    (("--shutdown-timeout", 60), "", True), ((), "try:\n    import torch\nexcept ImportError:\n    pass\n", True), ((), "", False)])
+def test_who_survives_a_failure_may_save(muster, options, imports, has_saved):
+    """As under torchrun; but TensorFlow and JAX would delay a restart by all of the grace period."""
+    (muster.folder / "saves.py").write_text(imports + SAVES)
+    done = muster("launch", "--nproc-per-node", 2, *options, "saves.py", code=1)
+    assert ("worker-0 | saved" in done.stdout) == has_saved
+    assert ("worker-0 was killed by muster, 1s after the stop signal" in done.stderr) == (not has_saved)

@@ -99,6 +99,14 @@ def test_a_signal_that_slurm_sent_to_all_is_not_repeated(muster):
     assert "passed on" not in trouble
 
 
+def test_the_address_of_each_node_for_itself_is_no_endpoint(muster):
+    """`hostname --ip-address` on Debian, as the sbatch scripts of PyTorch's examples have it."""
+    with launch(muster, task(muster, 0, 2), "--nnodes", "2", "--rdzv-endpoint", "127.0.1.1:29500", "--no-python", "true") as process:
+        trouble = process.communicate(timeout=600)[1]
+    assert process.returncode == 2
+    assert "--rdzv-endpoint: 127.0.1.1 is the address of each node for itself; leave the option out, and the step meets at " in trouble
+
+
 def test_who_sent_a_signal_is_named(muster):
     with launch(muster, muster.environment, "--no-python", sys.executable, "-u", "-c", SIGNALLED) as process:
         read_until(process.stdout, "runs")
