@@ -24,6 +24,8 @@
 #define RETRY_SPACING MSEC_PER_SECOND
 /* A longer line does not wait for its end. */
 #define LONGEST_LINE ((size_t) 64 * 1024)
+#define NOTE_SIZE 128
+#define MOST_REPLACED 1024 /* bytes at the end of a log for which a note may stand */
 
 struct log_writer {
 	struct log_name name;
@@ -186,19 +188,27 @@ static int append_to_log_file(struct log_writer *writer, const char *bytes, size
 	return failure;
 }
 
+/* "muster: 4711 bytes of output were not saved (no space left on device)" */
+static size_t write_note_of_loss(const struct log_writer *writer, bool is_line_open,
+				 char note[NOTE_SIZE])
+{
+	const char *reason = strerror(writer->failure);
+
+	return (size_t) snprintf(
+		note, NOTE_SIZE, "%smuster: %" PRIu64 " bytes of output were not saved (%c%.40s)\n",
+		is_line_open ? "\n" : "", writer->lost, tolower(reason[0]), reason + 1);
+}
+
 /* Writes into the log what is missing at this place. Complete or not at all: 0 or errno. */
 static int append_note_of_loss(struct log_writer *writer)
 {
-	char note[200];
-	const char *reason = strerror(writer->failure);
-	bool is_line_open = writer->size > 0 && writer->last_byte != '\n';
-	int len = snprintf(note, sizeof(note),
-			   "%smuster: %" PRIu64 " bytes of output were not saved (%c%s)\n",
-			   is_line_open ? "\n" : "", writer->lost, tolower(reason[0]), reason + 1);
+	char note[NOTE_SIZE];
+	size_t len =
+		write_note_of_loss(writer, writer->size > 0 && writer->last_byte != '\n', note);
 	int64_t size = writer->size;
 	char last_byte = writer->last_byte;
 	size_t written;
-	int failure = append_to_log_file(writer, note, (size_t) len, &written);
+	int failure = append_to_log_file(writer, note, len, &written);
 
 	if (!failure) {
 		writer->lost = 0;
@@ -313,14 +323,48 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 			     writer->paths[LOG_FILE_TEXT]);
 }
 
+/* Where a line begins that can give way to a note, with those after it; 0: a note may begin
+ * there, too, or it stands in the middle of a line. */
+static size_t find_line_to_replace(const char *end, size_t len)
+{
+	size_t at = len - NOTE_SIZE;
+
+	while (at > 0 && end[at - 1] != '\n')
+		at--;
+	return at;
+}
+
+/* On a disk that is still full, the last lines of the file give their place to the note; blanks
+ * fill it up, because the index has the offsets of those lines. */
+static void replace_last_lines_by_note(struct log_writer *writer)
+{
+	char end[MOST_REPLACED], note[NOTE_SIZE];
+	size_t len = writer->size < MOST_REPLACED ? (size_t) writer->size : MOST_REPLACED;
+	off_t begin = (off_t) writer->size - (off_t) len;
+
+	if (len < NOTE_SIZE || pread(writer->fd, end, len, begin) != (ssize_t) len)
+		return;
+	size_t at = find_line_to_replace(end, len);
+
+	writer->lost += len - at;
+	size_t note_len = write_note_of_loss(writer, begin > 0 && at == 0, note);
+
+	memset(end + at, ' ', len - at);
+	memcpy(end + at, note, note_len - 1);
+	end[len - 1] = '\n';
+	/* With O_APPEND, pwrite(2) appends. */
+	if (fcntl(writer->fd, F_SETFL, 0) == 0)
+		(void) !pwrite(writer->fd, end + at, len - at, begin + (off_t) at);
+}
+
 void log_writer_close(struct log_writer *writer)
 {
 	if (!writer)
 		return;
 	move_unsaved_to_terminal(writer, writer->line.len);
 	if (writer->fd >= 0) {
-		if (writer->lost > 0)
-			append_note_of_loss(writer);
+		if (writer->lost > 0 && append_note_of_loss(writer))
+			replace_last_lines_by_note(writer);
 		struct log_record end = {writer->base + writer->size, LOG_TIME_CLOSED};
 
 		log_index_add(writer->index_fd, &end);

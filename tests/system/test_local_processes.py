@@ -279,3 +279,26 @@ def test_a_job_is_stopped_although_the_disk_of_its_state_is_full(muster, command
         done = muster.start(*command, "job", env=env, before=disk.enter)
         assert done.wait(LIMIT) == 0
         assert process.wait(LIMIT) in (130, 137, 143)
+
+
+@needs_mount
+def test_a_log_on_a_disk_that_stays_full_says_what_it_lacks(muster):
+    """There is no room for the note either: it takes that of the last lines."""
+    go = muster.folder / "go"
+    os.mkfifo(go)
+    with SmallDisk(muster.folder / "disk", "3m") as disk:
+        env = {"MUSTER_STATE_DIR": disk.folder / "state"}
+        script = f"seq 100; echo ready; cat {go}; seq 100000; exit 3"
+        process = muster.start("run", "-d", "--name", "job", "--", "sh", "-c", script, env=env, before=disk.enter)
+        assert process.wait(LIMIT) == 0
+        follower = muster.start("logs", "-f", "job", env=env, before=disk.enter)
+        read_until(follower.stdout, "ready")
+        disk.fill()
+        go.write_text("")
+        assert muster.start("wait", "job", env=env, before=disk.enter).wait(LIMIT) == 3
+        disk.empty()
+        said = muster.start("logs", "job", env=env, before=disk.enter).communicate(timeout=LIMIT)[0].splitlines()
+    lost = re.fullmatch(r"worker-0 \| muster: ([0-9]+) bytes of output were not saved \(no space left on device\) *", said[-1])
+    assert lost, said[-3:]
+    kept = sum(len(line.removeprefix("worker-0 | ")) + 1 for line in said[:-1])
+    assert kept + int(lost[1]) == len("ready\n") + sum(len(f"{i}\n") for n in (100, 100000) for i in range(1, n + 1))
