@@ -105,14 +105,18 @@ static void share_gpus(const struct call *call, struct json *document)
 				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
 }
 
+static void annotate(struct json *document, const char *name, const char *value)
+{
+	json_set_string(json_object_at(json_object_at(document, "metadata"), "annotations"), name,
+			value);
+}
+
 /* With the id that was given: a random one means nothing to the user. */
 static void mark_part(const struct call *call, struct json *document)
 {
-	struct json *metadata = json_object_at(document, "metadata");
 	const char *id = call->launch.address.is_shared ? call->launch.run_id : call->name;
 
-	json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_ELASTIC,
-			call->launch.job_id ? call->launch.job_id : id);
+	annotate(document, JOB_ANNOTATION_ELASTIC, call->launch.job_id ? call->launch.job_id : id);
 }
 
 /* As under torchrun, survivors may save. TensorFlow and JAX take SIGTERM for themselves, and would
@@ -120,8 +124,8 @@ static void mark_part(const struct call *call, struct json *document)
 static void keep_grace_after_failure(const struct call *call, struct json *document)
 {
 	if (call->signals.has_grace || program_is_for_torch(call->command))
-		json_set_string(json_object_at(json_object_at(document, "metadata"), "annotations"),
-				JOB_ANNOTATION_GRACE_AFTER_FAILURE, JOB_GRACE_AFTER_FAILURE_WHOLE);
+		annotate(document, JOB_ANNOTATION_GRACE_AFTER_FAILURE,
+			 JOB_GRACE_AFTER_FAILURE_WHOLE);
 }
 
 /* The nodes share the directory of jobs. */

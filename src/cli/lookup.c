@@ -291,12 +291,9 @@ static void find_begun(const struct found_job *sought, const struct client_row *
 
 static void print_chosen_of_begun(const struct begun *begun, const char *beginning)
 {
-	if (begun->count == 1)
-		output_print_message("job %s", begun->name);
-	else
-		output_print_message("job %s (%s of %zu that begin with '%s')", begun->name,
-				     begun->n_running ? "the one that runs" : "the newest",
-				     begun->count, beginning);
+	output_print_message("job %s (%s of %zu that begin with '%s')", begun->name,
+			     begun->n_running ? "the one that runs" : "the newest", begun->count,
+			     beginning);
 }
 
 /* NULL when no name is similar. */
@@ -324,8 +321,13 @@ static int match_job_prefix(struct lookup *lookup, struct found_job *sought, con
 	if (rc == 0)
 		find_begun(sought, rows, count, &begun);
 	if (begun.count > 0 && begun.n_running <= 1 && !lookup->is_exact) {
-		print_chosen_of_begun(&begun, sought->name);
+		const char *beginning = sought->name;
+
 		sought->name = store_lookup_name(lookup, begun.name);
+		if (begun.count == 1)
+			print_chosen_job(sought);
+		else
+			print_chosen_of_begun(&begun, beginning);
 		rc = 0;
 	} else if (nearest) {
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",

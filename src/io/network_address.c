@@ -1,5 +1,6 @@
 #include "io/network_address.h"
 
+#include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -59,21 +60,28 @@ bool network_address_names_loopback(const char *host)
 	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
 }
 
-bool network_address_is_here(const struct in6_addr *address)
+char *network_address_interface(const struct in6_addr *address)
 {
 	struct ifaddrs *interfaces CLEANUP(free_interfaces) = NULL;
 	struct in6_addr own;
 
-	/* An interface shows only the first address of 127.0.0.0/8. */
-	if (network_address_is_loopback(address))
-		return true;
 	if (getifaddrs(&interfaces) < 0)
-		return false;
+		return NULL;
 	for (const struct ifaddrs *one = interfaces; one; one = one->ifa_next)
 		if (one->ifa_addr && network_address_read(one->ifa_addr, &own) &&
 		    is_same_address(&own, address))
-			return true;
-	return false;
+			return mem_copy_text(one->ifa_name);
+	return NULL;
+}
+
+bool network_address_is_here(const struct in6_addr *address)
+{
+	/* An interface shows only the first address of 127.0.0.0/8. */
+	if (network_address_is_loopback(address))
+		return true;
+	char *interface CLEANUP(mem_free_text) = network_address_interface(address);
+
+	return interface;
 }
 
 void network_address_write(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN])

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "io/file.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

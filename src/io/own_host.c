@@ -1,11 +1,9 @@
 #include "io/own_host.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/network_address.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -84,32 +82,16 @@ bool own_host_name_is_reachable(void)
 	return false;
 }
 
-static char *interface_of(const char *own_ip)
-{
-	struct ifaddrs *interfaces = NULL;
-	char *name = NULL;
-
-	if (getifaddrs(&interfaces) < 0)
-		return NULL;
-	for (const struct ifaddrs *one = interfaces; one && !name; one = one->ifa_next) {
-		char *address CLEANUP(mem_free_text) = one->ifa_addr ? ip_of(one->ifa_addr) : NULL;
-
-		if (address && text_equals(address, own_ip))
-			name = mem_copy_text(one->ifa_name);
-	}
-	freeifaddrs(interfaces);
-	return name;
-}
-
 char *own_host_interface_towards(const char *ip)
 {
 	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
 	struct in6_addr parsed;
 
 	if (!network_address_parse(ip, &parsed) ||
-	    own_host_towards(ip, 1, &address, &own, NULL) < 0)
+	    own_host_towards(ip, 1, &address, &own, NULL) < 0 ||
+	    !network_address_parse(own, &parsed))
 		return NULL;
-	return interface_of(own);
+	return network_address_interface(&parsed);
 }
 
 int own_host_towards(const char *host, int port, char **ret_address, char **ret_own_address,

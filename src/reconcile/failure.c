@@ -255,17 +255,20 @@ static const char *describe_object(const struct decision *decision,
 	return describe_consequence(decision, &(struct replica){.status = &status});
 }
 
-/* What has become of a replica that muster asked to end; NULL: what was said of it holds. */
+static bool outlasted_grace(const struct observed_replica *object)
+{
+	return !observed_is_live(object) && object->is_killed && object->signal == SIGKILL &&
+	       object->kill_at > object->stop_asked_at;
+}
+
+/* What has become of a replica that muster asked to end. */
 static const char *describe_asked_end(const struct decision *decision,
 				      const struct observed_replica *object)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	if (ended_by_itself(decision, object))
+	if (!outlasted_grace(object))
 		return describe_object(decision, object);
-	if (observed_is_live(object) || !object->is_killed || object->signal != SIGKILL ||
-	    object->kill_at <= object->stop_asked_at)
-		return NULL;
 	text_add(&text, "was killed by muster, ");
 	text_add_duration(&text, object->kill_at - object->stop_asked_at);
 	text_add(&text, " after the stop signal");
@@ -308,15 +311,15 @@ void failure_revise_consequences(struct decision *decision)
 
 	for (size_t i = 0; decision->status->failure && i < decision->observed->n_replicas; i++) {
 		const struct observed_replica *object = &decision->observed->replicas[i];
-		const char *what = describe_asked_end(decision, object);
-		size_t place = what ? find_ended_by_us(decision->status->failure, object)
-				    : decision->status->failure->n_consequences;
+		size_t place = ended_by_itself(decision, object) || outlasted_grace(object)
+				       ? find_ended_by_us(decision->status->failure, object)
+				       : decision->status->failure->n_consequences;
 
 		if (place == decision->status->failure->n_consequences)
 			continue;
 		if (!revised) /* the present one belongs to the last status */
 			decision->status->failure = revised = copy_failure(decision);
-		revised->consequences[place].what = what;
+		revised->consequences[place].what = describe_asked_end(decision, object);
 	}
 }
 

@@ -1,5 +1,6 @@
 """Signals to muster that its job's processes get: SIGUSR1 and SIGUSR2, and for `launch` those that torchrun hands on."""
 
+import os
 import signal
 import subprocess
 
@@ -137,14 +138,15 @@ def test_a_signal_that_a_process_sends_counts_where_those_of_keys_are_ignored(mu
 SAVES = """
 import os, signal, sys, time
 def save(number, frame):
-    time.sleep(1.5)
+    time.sleep(float(os.environ["TAKES"]))
     print("saved", flush=True)
     sys.exit(0)
-signal.signal(signal.SIGTERM, save)
 if os.environ["RANK"] == "1":
-    time.sleep(0.5)
+    open("survivor").read()
     sys.exit("no data")
-time.sleep(300)
+signal.signal(signal.SIGTERM, save)
+open("survivor", "w").close()
+signal.pause()
 """
 
 
@@ -153,6 +155,8 @@ time.sleep(300)
 def test_who_survives_a_failure_may_save(muster, options, imports, has_saved):
     """As under torchrun; but TensorFlow and JAX would delay a restart by all of the grace period."""
     (muster.folder / "saves.py").write_text(imports + SAVES)
-    done = muster("launch", "--nproc-per-node", 2, *options, "saves.py", code=1)
+    os.mkfifo(muster.folder / "survivor")
+    takes = "1.5" if has_saved else "300"  # longer than a second
+    done = muster("launch", "--nproc-per-node", 2, *options, "saves.py", code=1, env={"TAKES": takes})
     assert ("worker-0 | saved" in done.stdout) == has_saved
     assert ("worker-0 was killed by muster, 1s after the stop signal" in done.stderr) == (not has_saved)
