@@ -20,6 +20,8 @@
 #include "status/replica_names.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,12 +59,12 @@ struct agent {
 	int *ports;
 	struct port_reservations reserved; /* reserved ports, among all musters of this machine */
 	int n_processes;
-	bool lacks_name; /* for the others, this machine's own name is no address of it */
 
 	struct member member;
 	struct agent_line lines[MEMBER_CALLS]; /* by the place of the call */
 	char *server_address;
 	struct host_lookup *lookup; /* of the server that was lost; NULL: none is under way */
+	struct host_lookup *own_name; /* likewise; NULL: nobody needs this machine's address */
 	struct liveness_port *liveness; /* NULL: none could be opened */
 	struct loop_watch *timer;
 	char *uid; /* of the job, set by the server; NULL: not yet received */
@@ -305,12 +307,23 @@ static void handle_member_call_lost(struct agent *agent, size_t call, const char
 	report_loss(agent, sentence);
 }
 
+/* Whether this machine's own name is an address that others reach it by: Debian makes it 127.0.1.1,
+ * and in a container it may be unknown. A name whose lookup takes long is of no use either. */
+static bool is_own_name_reachable(const struct agent *agent)
+{
+	char *found CLEANUP(mem_free_text) = NULL;
+	struct in6_addr address;
+
+	return host_lookup_is_done(agent->own_name, &found) && found &&
+	       network_address_parse(found, &address) && !network_address_is_loopback(&address) &&
+	       network_address_is_here(&address);
+}
+
 /* Its own address leads to the interface, unless that is a name; then another machine's does. */
 static void find_interface(struct agent *agent, const struct world_cluster *cluster)
 {
 	free(TAKE(agent->interface));
-	if (!agent->lacks_name || !cluster->peer_host ||
-	    network_address_names_loopback(agent->host))
+	if (!agent->own_name || !cluster->peer_host || is_own_name_reachable(agent))
 		return;
 	agent->interface = own_host_interface_towards(agent->host);
 	if (!agent->interface)
@@ -909,6 +922,7 @@ static const char *host_for_others(const char *server, const char *own)
 static int reach_server(struct agent *agent, struct err *err)
 {
 	char *own CLEANUP(mem_free_text) = NULL;
+	char name[HOST_NAME_MAX + 1] = "";
 	const struct agent_request *request = agent->request;
 	int rc = own_host_towards(request->host, request->port, &agent->server_address, &own, err);
 
@@ -916,8 +930,9 @@ static int reach_server(struct agent *agent, struct err *err)
 		return rc;
 	agent->host = mem_copy_text(request->own_address ? request->own_address
 							 : host_for_others(request->host, own));
-	agent->lacks_name =
-		!network_address_names_loopback(agent->host) && !own_host_name_is_reachable();
+	if (!network_address_names_loopback(agent->host) &&
+	    gethostname(name, sizeof(name) - 1) == 0)
+		agent->own_name = host_lookup_new(name);
 	agent->liveness = liveness_port_new(agent->settings.loop, own, agent->id, NULL);
 	for (size_t i = 0; rc == 0 && i < MEMBER_CALLS; i++)
 		rc = open_line(agent, i, err);
@@ -972,6 +987,7 @@ void agent_free(struct agent *agent)
 	for (size_t i = 0; i < MEMBER_CALLS; i++)
 		close_line(&agent->lines[i]);
 	host_lookup_free(agent->lookup);
+	host_lookup_free(agent->own_name);
 	free(agent->server_address);
 	liveness_port_free(agent->liveness);
 	orchestrator_free(agent->server);

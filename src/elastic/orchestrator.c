@@ -15,6 +15,7 @@
 #define JSON_TYPE "application/json"
 #define AFTER "after=" /* in the query of a reader */
 #define NO_JOB "the server has no elastic job '%s'"
+#define DRAIN_REPLY_TIME (5 * MSEC_PER_SECOND)
 
 struct orchestrator {
 	struct orchestrator_settings settings;
@@ -23,17 +24,35 @@ struct orchestrator {
 	struct store *store; /* NULL: nothing is stored */
 	struct elastic_job **jobs; /* in order of their start */
 	size_t n_jobs, capacity;
+	/* Connections on which a drain was asked for: what came of it will be asked there, too. */
+	size_t n_drain_askers;
+	instant drain_askers_until; /* for this long at most */
 };
 
 /* Time. */
 
 static void arm_orchestrator_timer(struct orchestrator *orchestrator)
 {
-	instant wake_at = INSTANT_NEVER;
+	instant wake_at = orchestrator->n_drain_askers ? orchestrator->drain_askers_until
+						       : INSTANT_NEVER;
 
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
 		wake_at = instant_min(wake_at, elastic_job_wake_at(orchestrator->jobs[i]));
 	loop_timer_arm(orchestrator->timer, wake_at);
+}
+
+static void report_if_idle(const struct orchestrator *orchestrator)
+{
+	const struct orchestrator_settings *settings = &orchestrator->settings;
+
+	if (settings->on_idle && orchestrator_is_idle(orchestrator))
+		settings->on_idle(settings->data);
+}
+
+static void release_drain_askers(struct orchestrator *orchestrator, size_t count)
+{
+	orchestrator->n_drain_askers -= count;
+	report_if_idle(orchestrator);
 }
 
 static void on_orchestrator_timer(void *data)
@@ -44,17 +63,18 @@ static void on_orchestrator_timer(void *data)
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
 		if (instant_has_come(elastic_job_wake_at(orchestrator->jobs[i]), now))
 			elastic_job_handle_timer(orchestrator->jobs[i], now);
+	if (orchestrator->n_drain_askers && instant_has_come(orchestrator->drain_askers_until, now))
+		release_drain_askers(orchestrator, orchestrator->n_drain_askers);
 	arm_orchestrator_timer(orchestrator);
 }
 
 static void on_elastic_job_change(struct elastic_job *job, void *data)
 {
 	struct orchestrator *orchestrator = data;
-	const struct orchestrator_settings *settings = &orchestrator->settings;
 
 	arm_orchestrator_timer(orchestrator);
-	if (settings->on_idle && elastic_job_is_over(job) && orchestrator_is_idle(orchestrator))
-		settings->on_idle(settings->data);
+	if (elastic_job_is_over(job))
+		report_if_idle(orchestrator);
 }
 
 /* Answers. */
@@ -398,10 +418,15 @@ static void drain(struct orchestrator *orchestrator, struct http_call *call, con
 	struct err err = {0};
 	int rc = apply_drain_request(orchestrator, call, name, answer, &err);
 
-	if (rc < 0)
+	if (rc < 0) {
 		answer_error(call, rc == ERR_NOT_FOUND ? 404 : 400, err.text);
-	else
-		answer_json(call, 200, answer);
+		return;
+	}
+	orchestrator->n_drain_askers++;
+	orchestrator->drain_askers_until = loop_instant_after(DRAIN_REPLY_TIME);
+	arm_orchestrator_timer(orchestrator);
+	http_call_report_end(call);
+	answer_json(call, 200, answer);
 }
 
 #define ALL_JOBS "/v1/jobs"
@@ -470,7 +495,7 @@ static void on_orchestrator_call(struct http_call *call, void *data)
 	}
 }
 
-static void on_member_connection_end(const char *path, void *data)
+static void on_connection_end(const char *path, void *data)
 {
 	struct orchestrator *orchestrator = data;
 	char *name CLEANUP(mem_free_text) = NULL;
@@ -479,6 +504,8 @@ static void on_member_connection_end(const char *path, void *data)
 
 	if (job)
 		elastic_job_handle_disconnect(*job, member);
+	else if (!member && orchestrator->n_drain_askers)
+		release_drain_askers(orchestrator, 1);
 }
 
 /* A record that cannot be read, by this version at least, is kept under a name that no job has. */
@@ -554,7 +581,7 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 			descriptor_limit_connections(LIMIT_MEMBERS + LIMIT_EXPORTER_CONNECTIONS),
 		.patience = 30 * MSEC_PER_SECOND,
 		.on_call = on_orchestrator_call,
-		.on_end = on_member_connection_end,
+		.on_end = on_connection_end,
 		.data = orchestrator,
 	};
 
@@ -575,6 +602,8 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 
 bool orchestrator_is_idle(const struct orchestrator *orchestrator)
 {
+	if (orchestrator->n_drain_askers)
+		return false;
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
 		if (elastic_job_has_callers(orchestrator->jobs[i]) &&
 		    !elastic_job_is_over(orchestrator->jobs[i]))

@@ -33,14 +33,15 @@ struct orchestrator_settings {
 	msec lease; /* a member that is silent for this long is lost */
 	/* Receives a sentence for each change of a job; NULL: not needed. */
 	void (*say)(const char *sentence, void *data);
-	void (*on_idle)(void *data); /* the last member has left; may be NULL */
+	void (*on_idle)(void *data); /* see orchestrator_is_idle; may be NULL */
 	void *data;
 };
 
 /* Restores the jobs recorded in the directory. */
 int orchestrator_new(const struct orchestrator_settings *settings,
 		     struct orchestrator **ret_orchestrator, struct err *err) MUST_USE;
-/* Whether no job has members that have called this server. */
+/* Whether no job has members that have called this server, and nobody is expected to ask what came
+ * of a drain. */
 bool orchestrator_is_idle(const struct orchestrator *orchestrator);
 /* Connected members lose their connection, but keep running. NULL is fine. */
 void orchestrator_free(struct orchestrator *orchestrator);

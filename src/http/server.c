@@ -44,7 +44,7 @@ struct connection {
 	bool is_shaking_hands; /* with TLS, or its first request is incomplete */
 	TAILQ_ENTRY(connection) next_shaking_hands;
 	struct http_call *call; /* NULL: none, or already answered */
-	char *path; /* of the last call, for on_end; NULL: its end is not reported */
+	char *path; /* of the last marked call, for on_end; NULL: its end is not reported */
 };
 
 struct http_call {

@@ -24,6 +24,7 @@
 /* A directory of the memory controller, and the names of its files. */
 struct memory_group {
 	char *folder;
+	const char *name; /* of the group, as the kernel says it: the end of `folder` */
 	const char *counters, *limit;
 };
 
@@ -51,6 +52,8 @@ static bool find_memory_group(struct memory_group *ret_group)
 			.counters = is_unified ? "memory.events" : "memory.oom_control",
 			.limit = is_unified ? "memory.max" : "memory.limit_in_bytes",
 		};
+		ret_group->name =
+			ret_group->folder + strlen(ret_group->folder) - strlen(folder);
 		char *file CLEANUP(mem_free_text) =
 			mem_format("%s/%s", ret_group->folder, ret_group->counters);
 
@@ -148,16 +151,35 @@ static void add_victim(char *line, struct text *sentence)
 		  (int) (name_end - name), name, amount);
 }
 
+/* "oom-kill:constraint=…,oom_memcg=/a,task_memcg=/a/b,task=python3,pid=4711,uid=0", the line before.
+ * In a namespace of control groups our own name is "/", and any group may be ours. */
+static bool is_in_group(const char *line, const char *group)
+{
+	static const char name[] = "task_memcg=";
+	const char *found = strstr(line, name);
+	size_t len = strlen(group);
+
+	if (!found || !text_starts_with(found + strlen(name), group))
+		return false;
+	return text_ends_with(group, "/") || strchr(",/", found[strlen(name) + len]);
+}
+
 /* Often only root may read the kernel's log. */
 static void add_last_victim(struct text *sentence)
 {
+	struct memory_group group CLEANUP(memory_group_done) = {0};
+	const char *own = find_memory_group(&group) ? group.name : "/";
+	bool is_ours = false;
 	char *log CLEANUP(mem_free_text) = mem_new_array(KERNEL_LOG_SIZE + 1, 1);
 	int len = klogctl(SYSLOG_ACTION_READ_ALL, log, KERNEL_LOG_SIZE);
 	char *rest = len > 0 ? log : NULL, *line, *last = NULL;
 
-	while (rest && (line = strsep(&rest, "\n")))
-		if (strstr(line, "Killed process "))
+	while (rest && (line = strsep(&rest, "\n"))) {
+		if (strstr(line, "oom-kill:"))
+			is_ours = is_in_group(line, own);
+		else if (is_ours && strstr(line, "Killed process "))
 			last = line;
+	}
 	if (last)
 		add_victim(last, sentence);
 }

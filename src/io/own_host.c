@@ -3,9 +3,7 @@
 #include "base/mem.h"
 #include "io/network_address.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,23 +61,6 @@ static char *own_address_towards(const struct addrinfo *peer)
 		address = ip_of((const struct sockaddr *) &own);
 	close(fd);
 	return address;
-}
-
-bool own_host_name_is_reachable(void)
-{
-	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *found CLEANUP(free_found) = NULL;
-	struct in6_addr address;
-	char name[256] = "";
-
-	gethostname(name, sizeof(name) - 1);
-	if (getaddrinfo(name, NULL, &wanted, &found))
-		return false;
-	for (const struct addrinfo *one = found; one; one = one->ai_next)
-		if (network_address_read(one->ai_addr, &address) &&
-		    !network_address_is_loopback(&address) && network_address_is_here(&address))
-			return true;
-	return false;
 }
 
 char *own_host_interface_towards(const char *ip)

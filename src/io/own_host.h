@@ -11,10 +11,6 @@
  * which may take as long as the resolver needs. */
 int own_host_check(const char *host, struct err *err) MUST_USE;
 
-/* Whether this machine's own name (gethostname(2)) is an address that others reach it by. Debian
- * makes it 127.0.1.1, and in a container it may be unknown. Looks up the name, as above. */
-bool own_host_name_is_reachable(void);
-
 /* The network interface on the route to an IP address; an address of this machine leads to its own
  * interface. NULL: no route, or no such interface. Caller frees. */
 char *own_host_interface_towards(const char *ip) MUST_USE;

@@ -113,7 +113,7 @@ static const char *job_loss_reason(const char *supervisor)
 	case SUPERVISOR_KILLED:
 		break;
 	}
-	return "muster itself was killed while it supervised the job";
+	return "muster itself was killed while it supervised the job, or could not save its result";
 }
 
 /* One try; ERR_CONFLICT when the record changed in between. A finished job only loses its

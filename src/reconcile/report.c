@@ -37,6 +37,11 @@ static void add_time_taken(const struct status *status, const char *word, struct
 
 static void add_success(const struct job *job, const struct status *status, struct text *text)
 {
+	if (job->elastic_id && status->start_time == MSEC_UNSET) { /* it was a spare */
+		text_addf(text, "muster: job %s succeeded; this machine was not needed\n",
+			  job->name);
+		return;
+	}
 	text_addf(text, "muster: job %s succeeded: ", job->name);
 	add_role_counts(job, text);
 	add_time_taken(status, "in", text);

@@ -107,8 +107,9 @@ def test_a_spare_steps_in_and_ends_well(machines):
     wait_until(lambda: ask(machines, f"/v1/jobs/{machines.job}")[1]["members"][2:])
     machines.tell("one", 0)
     machines.tell("spare", 0)
-    for name in ("one", "spare", "late"):
-        machines.ends(name, 0)
+    for name in ("one", "spare"):
+        assert "succeeded: 1 worker in " in machines.ends(name, 0)
+    assert "muster: job late succeeded; this machine was not needed\n" in machines.ends("late", 0)
 
 
 def test_no_restart_is_left_and_the_job_has_failed_on_all_machines(machines):

@@ -9,7 +9,7 @@ import pytest
 
 from agents import WORKER, Machines, ask, start_orchestrator
 from conftest import LIMIT, read_line, read_until
-from processes import processes_with, wait_until
+from processes import processes_with, wait_until, wait_until_process_is_gone
 from servers import free_port
 
 pytestmark = pytest.mark.sanitize
@@ -105,6 +105,22 @@ def test_the_last_machine_is_drained_that_was_the_server_too(muster, trust):
     machines.until_world(1, 1)
     assert drain(machines, *trust, "digits", "0") == (
         "muster: 127.0.0.1 (machine 0) is leaving job 'digits'\nmuster: 127.0.0.1 (machine 0) has left job 'digits'\n")
+    machines.ends("one", 143)
+
+
+def test_who_asked_for_a_drain_is_told_what_came_of_it(muster):
+    """The last machine to leave is the server: it stays until the client has asked, or has closed its connection."""
+    machines = Machines(muster, free_port())
+    agent = machines.launch("one", *AT_ONCE, nnodes="1:2")
+    worker = machines.until_world(1, 1)["one"].pid
+    connection = machines.connect()
+    connection.request("POST", "/v1/jobs/digits/drain", '{"machines": ["0"]}')
+    assert len(json.loads(connection.getresponse().read())["members"]) == 1
+    assert wait_until_process_is_gone(worker)
+    assert not wait_until_process_is_gone(agent.pid, limit=0.5)
+    connection.request("GET", "/v1/jobs/digits?after=0")
+    assert json.loads(connection.getresponse().read())["members"] == []
+    connection.close()
     machines.ends("one", 143)
 
 
