@@ -125,9 +125,11 @@ static int scale(const struct found_job *found, const char *const *counts, size_
 	assert(reading.job);
 	if (add_counts(reading.job, counts, n_counts, specs, err))
 		return err->code;
-	if (is_any_at_work(&reading) && restarts_whole(reading.job, specs))
+	int rc = change_job(found, patch, err);
+
+	if (rc == 0 && is_any_at_work(&reading) && restarts_whole(reading.job, specs))
 		print_restart_notice(reading.job);
-	return change_job(found, patch, err);
+	return rc;
 }
 
 static int scale_run(const struct options *options)

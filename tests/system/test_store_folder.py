@@ -428,6 +428,15 @@ def test_a_job_that_the_full_disk_lost_can_be_deleted_and_makes_room(muster):
     assert done.returncode == 0, done.stderr
 
 
+@needs_mount
+def test_a_change_that_the_full_disk_does_not_take_is_not_announced(muster):
+    done = on_full_disk(muster, f"{BINARY} run -d --name full -w 2 -- sleep 600; "
+                        f"until {BINARY} ps | grep -q 2/2; do sleep 0.1; done",
+                        f"{BINARY} scale full worker=3 2>&1 || echo $?; {BINARY} stop --now full")
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch("full\nmuster: cannot write '[^']*': no space left on device\n1\n", done.stdout)
+
+
 # Prints numbered lines, in three parts: between them the test fills the disk and empties it again. The third part goes
 # on until the log takes lines again, and ends with a few that it has.
 TALKER = r"""
