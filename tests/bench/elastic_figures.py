@@ -238,6 +238,8 @@ def measure_rendezvous(contender, jobs, members):
         stack.callback(server.kill)
         wait_for_server(port)
         token = os.path.join(folder, "muster", "token")
+        while not os.path.exists(token):  # it is made after the port is opened
+            time.sleep(0.01)
         with running([LOAD, str(port), token, str(jobs), str(members)], max(os.sched_getaffinity(0))) as (_, nanoseconds):
             return {"all have their world (ms)": int(nanoseconds) / NANOSECONDS * 1000,
                     "memory of the server (MB)": peak_of(server.pid) / MEGABYTE}
