@@ -30,7 +30,7 @@ import server_figures
 import status_figures
 import step_figures
 import tensorflow_figures
-from launchers import all_launchers
+from launchers import all_launchers, streams_apart_and_together
 
 
 class Figure:
@@ -62,6 +62,8 @@ FIGURES = [
            lambda launcher: figures.measure_lines(launcher, 8, 200000, "each"), 7),
     Figure("lines-64", "64 workers x 25,000 lines, each written for itself", "", "0.75 x parallel, no fault",
            lambda launcher: figures.measure_lines(launcher, 64, 25000, "each"), 7),
+    Figure("lines-apart", "8 workers x 200,000 lines, half to stderr, each written for itself", "", "1.1 x the two streams together",
+           lambda launcher: figures.measure_lines(launcher, 8, 100000, "each", writers=2), 15, 60, streams_apart_and_together),
     Figure("lines-memory", "memory while 8 workers print", "MB", "10 MB",
            lambda launcher: figures.measure_lines_memory(launcher, 8, 200000), 2),
     Figure("paced", "64 workers x 10,000 lines a second", "", "half a core, no fault",

@@ -104,9 +104,9 @@ def count_faults(path, workers, lines):
     return workers * lines - whole + disordered
 
 
-def run_lines(launcher, count, lines, rate, watch=None):
+def run_lines(launcher, count, lines, rate, watch=None, writers=1):
     """(seconds, own processor seconds, faults) of `count` workers that print as fast as they can, at a `rate`, or each
-    line for itself ("each"); None: it cannot."""
+    line for itself ("each"), with so many writers in each; None: it cannot."""
     if not launcher.merges_lines:
         return None
     with session() as (folder, stamps):
@@ -114,14 +114,14 @@ def run_lines(launcher, count, lines, rate, watch=None):
         with launched(launcher.start_logging(count, command, folder), folder, stamps) as job:
             if watch:
                 watch(job)
-            workers = sum(own for _, own in stamps.take("cpu", count)) / NANOSECONDS
+            workers = sum(own for _, own in stamps.take("cpu", count * writers)) / NANOSECONDS
             ended, processor = job.wait()
             return ((ended - job.begin) / NANOSECONDS, processor - workers,
-                    count_faults(job.output, count, lines))
+                    count_faults(job.output, count * writers, lines))
 
 
-def measure_lines(launcher, count, lines, rate=None):
-    result = run_lines(launcher, count, lines, rate)
+def measure_lines(launcher, count, lines, rate=None, writers=1):
+    result = run_lines(launcher, count, lines, rate, writers=writers)
     return result and dict(zip(("seconds", "processor seconds", "faults"), result))
 
 

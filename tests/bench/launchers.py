@@ -59,6 +59,22 @@ class MusterBefore(Muster):
         return bool(self.program) and super().is_here()
 
 
+class TwoStreams(Muster):
+    """Each worker writes to stdout and stderr at once."""
+
+    def __init__(self, program, name, *options):
+        super().__init__(program)
+        self.name, self.options = name, options
+
+    def start_logging(self, count, command, folder):
+        both = ["sh", "-c", '"$@" & "$@" >&2; wait', "sh", *command]
+        return [self.program, "run", "-w", str(count), *self.options, "--", *both]
+
+
+def streams_apart_and_together(muster):
+    return [TwoStreams(muster, "muster", "--separate-stderr"), TwoStreams(muster, "together")]
+
+
 class Bash(Launcher):
     name = "bash"
 
