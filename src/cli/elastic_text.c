@@ -141,14 +141,15 @@ static const char *reason_sentence_of(const char *reason)
 	return reason;
 }
 
-/* A restart is explained by the failure in the previous world. */
+/* A failed process and a lost machine are named in the failure of the previous world. */
 static void add_reason(const struct json *world, const struct json *before, struct table *table)
 {
 	const char *reason = elastic_string_of(world, "reason");
 	const char *failure = json_as_string(json_get(before, "failure"), NULL);
-	bool is_restart = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]);
+	bool is_failure = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]) ||
+			  text_equals(reason, world_reason_words[WORLD_LOST_MEMBER]);
 
-	if (is_restart && failure)
+	if (is_failure && failure)
 		table_add(table, failure);
 	else
 		table_add(table, reason_sentence_of(reason));

@@ -532,8 +532,12 @@ static void on_lines_shown(void *data)
 static void make_reports(struct console *console, const struct status *status)
 {
 	const struct failure *failure = status->failure;
+	/* srun writes the output of all nodes to one file, unless a pattern separates them. */
+	bool is_elsewhere_in_step = failure && failure->machine && getenv("SLURM_STEP_ID");
 	struct failure_style style = {
-		.offset = time_zone_offset_on(console->chatter_fd, status->completion_time)};
+		.offset = time_zone_offset_on(console->chatter_fd, status->completion_time),
+		.skips_last_lines = is_elsewhere_in_step,
+	};
 
 	report_outcome(console->job, status, console->job_words, &style, &console->report);
 	style.skips_last_lines = true;

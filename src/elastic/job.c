@@ -83,6 +83,8 @@ struct elastic_job {
 	int64_t kept_version; /* version of the rendezvous in the record */
 	int kept_restarts;
 	struct world_failure failure;
+	struct world_losses losses;
+	bool has_new_loss; /* since the last step */
 	int64_t kept_failure; /* number of the failure in the record */
 	int64_t record_version; /* 0: there is no record */
 	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
@@ -103,11 +105,37 @@ static void waiter_free(struct waiter *waiter)
 	free(waiter);
 }
 
+/* "10.0.0.2 (machine 1)" */
+static char *machine_name(const char *offer_text, int rank)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct offer offer;
+
+	return offer_read(offer_text, arena, &offer, NULL) < 0
+		       ? mem_format("machine %d", rank)
+		       : mem_format("%s (machine %d)", offer.host, rank);
+}
+
+static void note_loss(struct elastic_job *job, const char *id)
+{
+	const struct world *world = rendezvous_world(job->rendezvous);
+	int rank = world_rank(world, id);
+
+	if (rank < 0)
+		return;
+	char *name CLEANUP(mem_free_text) = machine_name(world->members[rank].offer, rank);
+
+	world_losses_add(&job->losses, world->generation, name);
+	job->has_new_loss = true;
+}
+
 /* Its held call is answered first. */
-static void on_member_removed(void *attachment)
+static void on_member_removed(void *attachment, bool is_lost)
 {
 	struct waiter *waiter = attachment;
 
+	if (is_lost)
+		note_loss(waiter->job, waiter->id);
 	waiter->is_removed = true;
 	if (!waiter->call)
 		waiter_free(waiter);
@@ -611,6 +639,7 @@ void elastic_job_free(struct elastic_job *job)
 	free(job->name);
 	free(job->uid);
 	free(job->replaced_uid);
+	world_losses_done(&job->losses);
 	free(job);
 }
 
@@ -663,6 +692,32 @@ static int rank_in(const struct elastic_job *job, const char *id, int64_t genera
 	return -1;
 }
 
+static void take_failure(struct elastic_job *job, const struct failure *report)
+{
+	struct past_world *world = find_world(job, report->attempt);
+	struct text sentence CLEANUP(text_done) = {0};
+
+	if (!world_failure_take(&job->failure, report))
+		return;
+	world_failure_add_sentence(job->failure.first, &sentence);
+	if (!world || text_equals(world->failure, text_of(&sentence)))
+		return; /* it has only one more consequence */
+	free(world->failure);
+	world->failure = text_take(&sentence);
+	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->name, world->failure);
+
+	job->settings.say(told, job->settings.data);
+}
+
+static void take_losses(struct elastic_job *job)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	if (job->has_new_loss)
+		take_failure(job, world_failure_of_losses(&job->losses, loop_now(), arena));
+	job->has_new_loss = false;
+}
+
 /* The name of the machine is made here, as its agent makes it (agent_apply). */
 static void accept_failure_report(struct elastic_job *job, const char *id,
 				  const struct member_request *request)
@@ -671,26 +726,14 @@ static void accept_failure_report(struct elastic_job *job, const char *id,
 	struct past_world *world =
 		request->failure ? find_world(job, request->failure->attempt) : NULL;
 	int rank = world ? rank_in(job, id, world->generation) : -1;
-	struct text sentence CLEANUP(text_done) = {0};
-	struct offer offer;
 
-	if (rank < 0 || !request->failure->role ||
-	    offer_read(request->offer, arena, &offer, NULL) < 0)
+	if (rank < 0 || !request->failure->role)
 		return;
+	char *machine CLEANUP(mem_free_text) = machine_name(request->offer, rank);
 	struct failure *report = status_failure_copy(request->failure, arena);
 
-	world_failure_set_machine(report, arena_format(arena, "%s (machine %d)", offer.host, rank),
-				  arena);
-	if (!world_failure_take(&job->failure, report))
-		return;
-	world_failure_add_sentence(job->failure.first, &sentence);
-	if (text_equals(world->failure, text_of(&sentence)))
-		return; /* it has only one more consequence */
-	free(world->failure);
-	world->failure = text_take(&sentence);
-	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->name, world->failure);
-
-	job->settings.say(told, job->settings.data);
+	world_failure_set_machine(report, machine, arena);
+	take_failure(job, report);
 }
 
 static bool is_world_new(const struct elastic_job *job)
@@ -730,6 +773,7 @@ static void write_record_and_log(struct elastic_job *job)
 	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
 	bool is_new = is_world_new(job);
 
+	take_losses(job);
 	if (is_new)
 		add_to_world_history(job, rendezvous_world(job->rendezvous));
 	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)

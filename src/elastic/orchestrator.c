@@ -33,8 +33,8 @@ struct orchestrator {
 
 static void arm_orchestrator_timer(struct orchestrator *orchestrator)
 {
-	instant wake_at = orchestrator->n_drain_askers ? orchestrator->drain_askers_until
-						       : INSTANT_NEVER;
+	instant wake_at =
+		orchestrator->n_drain_askers ? orchestrator->drain_askers_until : INSTANT_NEVER;
 
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
 		wake_at = instant_min(wake_at, elastic_job_wake_at(orchestrator->jobs[i]));

@@ -41,8 +41,8 @@ struct http_server_settings {
 	msec patience; /* closes a connection without a complete request, or whose answer is not
 			  read, for this long; at least a second */
 	http_call_fn on_call; /* answers the call or holds it; otherwise the call gets 500 */
-	/* A connection ended on which a call to this path was marked by http_call_report_end, as the
-	 * last that was, and which holds no call with an on_gone. NULL: no call is marked. */
+	/* A connection ended on which a call to this path was marked by http_call_report_end, as
+	 * the last that was, and which holds no call with an on_gone. NULL: no call is marked. */
 	void (*on_end)(const char *path, void *data);
 	void *data;
 };

@@ -52,8 +52,7 @@ static bool find_memory_group(struct memory_group *ret_group)
 			.counters = is_unified ? "memory.events" : "memory.oom_control",
 			.limit = is_unified ? "memory.max" : "memory.limit_in_bytes",
 		};
-		ret_group->name =
-			ret_group->folder + strlen(ret_group->folder) - strlen(folder);
+		ret_group->name = ret_group->folder + strlen(ret_group->folder) - strlen(folder);
 		char *file CLEANUP(mem_free_text) =
 			mem_format("%s/%s", ret_group->folder, ret_group->counters);
 
@@ -151,8 +150,8 @@ static void add_victim(char *line, struct text *sentence)
 		  (int) (name_end - name), name, amount);
 }
 
-/* "oom-kill:constraint=…,oom_memcg=/a,task_memcg=/a/b,task=python3,pid=4711,uid=0", the line before.
- * In a namespace of control groups our own name is "/", and any group may be ours. */
+/* "oom-kill:constraint=…,oom_memcg=/a,task_memcg=/a/b,task=python3,pid=4711,uid=0", the line
+ * before. In a namespace of control groups our own name is "/", and any group may be ours. */
 static bool is_in_group(const char *line, const char *group)
 {
 	static const char name[] = "task_memcg=";

@@ -234,7 +234,7 @@ void local_replica_observe(struct local_replica *replica, msec now, struct arena
 		.index = replica->index,
 		.attempt = replica->attempt,
 		.phase = phase_of(replica),
-		.pid = has_ended ? 0 : replica->pid,
+		.pid = replica->pid,
 		.exit_code = has_ended ? replica->child_exit.exit_code : -1,
 		.signal = has_ended ? replica->child_exit.signal : 0,
 		.reason = replica->reason,

@@ -133,7 +133,7 @@ static void adopt_world_failure(struct decision *decision)
 	decision->status->failure = own ? own : status_failure_copy(failure, decision->arena);
 	if (!decision->observed->world->is_failure_news)
 		return;
-	decision->plan->is_failure_new = true;
+	decision->plan->is_failure_new = failure->role != NULL;
 	world_failure_add_sentence(decision->status->failure, &sentence);
 	decision_note(decision, NOTE_WARNING, "ReplicaFailed",
 		      arena_copy_text(decision->arena, text_of(&sentence)));

@@ -93,7 +93,17 @@ static msec lived_of(const struct decision *decision, const struct replica *repl
 		       : end - status->start_time;
 }
 
-/* "worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (attempt 0)" */
+/* The rank in an elastic job, where it is not the index. */
+static void add_rank(const struct decision *decision, const struct replica_status *status,
+		     struct text *sentence)
+{
+	const struct observed_world *world = decision->observed->world;
+
+	if (world && world->first_rank && world->ranks_of == status->attempt)
+		text_addf(sentence, "rank %d, ", world->first_rank + status->index);
+}
+
+/* "worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (rank 3, attempt 0)" */
 static const char *failure_sentence_of(const struct decision *decision,
 				       const struct replica *replica, msec lived)
 {
@@ -110,7 +120,9 @@ static const char *failure_sentence_of(const struct decision *decision,
 	if (status->signal && !status->reason && !replica->is_disrupted)
 		text_add(&sentence, ", not by muster");
 	add_message(replica, &sentence);
-	text_addf(&sentence, " (attempt %d)", status->attempt);
+	text_add(&sentence, " (");
+	add_rank(decision, status, &sentence);
+	text_addf(&sentence, "attempt %d)", status->attempt);
 	return arena_copy_text(decision->arena, text_of(&sentence));
 }
 
@@ -158,6 +170,7 @@ struct failure *failure_of_paused(const struct decision *decision)
 		.index = status->index,
 		.attempt = status->attempt,
 		.exit_code = -1,
+		.pid = status->pid,
 		.reason = FAILURE_PROCESS_STOPPED,
 		.message = arena_format(decision->arena,
 					"%s-%d was paused (SIGSTOP, Ctrl-Z or a debugger), and its "
@@ -181,6 +194,7 @@ struct failure *failure_of_replica(const struct decision *decision, const struct
 		.attempt = status->attempt,
 		.exit_code = status->exit_code,
 		.signal = status->signal,
+		.pid = replica->object ? replica->object->pid : 0,
 		.reason = reason_of(replica),
 		.message = failure_sentence_of(decision, replica, lived),
 		.cause = describe_cause(decision, replica),

@@ -7,6 +7,7 @@
 #include "status/failure_words.h"
 #include "status/replica_names.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -35,6 +36,12 @@ static void add_failure_row(struct text *text, const char *head, const char *con
 	text_addf(text, ROW, head);
 	line_text_add_safe(text, content, strlen(content));
 	text_add_char(text, '\n');
+}
+
+static void add_pid(int64_t pid, struct text *text)
+{
+	if (pid)
+		text_addf(text, ROW "%" PRId64 "\n", "PID", pid);
 }
 
 static void add_failure_time(const struct failure *failure, int offset, struct text *text)
@@ -154,6 +161,7 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 {
 	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);
 
+	add_consequences(failure, text);
 	add_failure_stacks(failure, text);
 	add_failure_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
 	add_all_stacks(failure, job_words, text);
@@ -177,6 +185,7 @@ void failure_describe(const struct status *status, const char *job_words,
 	add_failure_row(text, "error", failure->exception);
 	add_failure_row(text, "advice", failure_advice(failure));
 	add_failure_row(text, "rank", failure->rank);
+	add_pid(failure->pid, text);
 	add_failure_row(text, "script", style->script);
 	add_failure_time(failure, style->offset, text);
 	if (!style->skips_last_lines)

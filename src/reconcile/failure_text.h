@@ -20,6 +20,7 @@ struct failure_style {
  *       error         ValueError: shapes do not match
  *       advice        … if the cause is a known one
  *       rank          2 of 4
+ *       PID           4711
  *       script        train.py
  *       at            2026-11-21T16:02:11Z
  *       last output   | Traceback (most recent call last):

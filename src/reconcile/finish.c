@@ -198,6 +198,15 @@ static struct failure *without_progress(const struct decision *decision,
 	return last;
 }
 
+/* "too few machines took part for too long, after 10.0.0.2 (machine 1) was lost" */
+static const char *with_loss(const struct decision *decision, const struct failure *loss,
+			     const char *why)
+{
+	bool is_loss = loss && text_equals(loss->reason, FAILURE_MACHINE_LOST);
+
+	return is_loss ? arena_format(decision->arena, "%s, after %s", why, loss->message) : why;
+}
+
 /* A failed process of this machine is the cause, or the nearest to it that this machine knows. */
 static void fail_with_all(struct decision *decision, const struct observed_world *world)
 {
@@ -209,6 +218,8 @@ static void fail_with_all(struct decision *decision, const struct observed_world
 	bool is_by_process =
 		world->verdict == RENDEZVOUS_FAILED || world->verdict == RENDEZVOUS_NO_PROGRESS;
 
+	if (world->verdict == RENDEZVOUS_TIMED_OUT)
+		why = with_loss(decision, failure, why);
 	if (!is_by_process || !failure || !failure->role)
 		failure = failure_of_job(decision, end->reason, why);
 	else if (world->verdict == RENDEZVOUS_NO_PROGRESS)

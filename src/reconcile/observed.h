@@ -41,7 +41,7 @@ struct observed_replica {
 	enum observed_stage stage;
 	bool is_object_running; /* whether a TFJob's Pod as a whole is running, which counts,
 				   regardless of the training process */
-	int64_t pid;
+	int64_t pid; /* also of a process that has ended; 0: unknown */
 	int exit_code; /* -1: not ended, or by a signal */
 	int signal; /* 0: none */
 	const char *reason; /* "OOMKilled", "Evicted", "StartFailed" …; NULL: none */

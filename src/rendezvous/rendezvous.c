@@ -96,10 +96,10 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, in
 	return rendezvous;
 }
 
-static void detach(const struct rendezvous *rendezvous, struct member_entry *member)
+static void detach(const struct rendezvous *rendezvous, struct member_entry *member, bool is_lost)
 {
 	if (member->attachment)
-		rendezvous->settings.on_removed(TAKE(member->attachment));
+		rendezvous->settings.on_removed(TAKE(member->attachment), is_lost);
 }
 
 void rendezvous_free(struct rendezvous *rendezvous)
@@ -107,7 +107,7 @@ void rendezvous_free(struct rendezvous *rendezvous)
 	if (!rendezvous)
 		return;
 	for (size_t i = 0; i < rendezvous->members.count; i++)
-		detach(rendezvous, rendezvous->members.members[i]);
+		detach(rendezvous, rendezvous->members.members[i], false);
 	member_table_done(&rendezvous->members);
 	restart_budget_done(&rendezvous->budget);
 	world_done(&rendezvous->world);
@@ -241,7 +241,7 @@ static void remove_member(struct rendezvous *rendezvous, struct member_entry *me
 	if (member->rank >= 0)
 		rendezvous->version++; /* the record of the world has changed */
 	take_share(rendezvous, member, "");
-	detach(rendezvous, member);
+	detach(rendezvous, member, reason == WORLD_LOST_MEMBER);
 	member_table_remove(&rendezvous->members, member);
 	rendezvous->is_unsettled = true;
 	if (is_missed)

@@ -43,8 +43,9 @@ struct rendezvous_settings {
 	msec lease; /* a member that is silent, or does not acknowledge its order, for this long is
 		       lost */
 	struct restart_terms restarts; /* after failed workers, for all members together */
-	/* A member with an attachment (rendezvous_attachment) is removed. NULL: there are none. */
-	void (*on_removed)(void *attachment);
+	/* A member with an attachment (rendezvous_attachment) is removed, because it has left or is
+	 * lost. NULL: there are none. */
+	void (*on_removed)(void *attachment, bool is_lost);
 };
 
 enum rendezvous_phase {

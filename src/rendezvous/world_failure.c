@@ -3,8 +3,10 @@
 #include "base/line_text.h"
 #include "spec/limits.h"
 #include "status/exception.h"
+#include "status/failure_words.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_CONSEQUENCES 32
@@ -12,6 +14,7 @@
 #define MOST_OF_NAME 400 /* bytes of the name of a machine, a job or a role */
 #define MOST_OF_TEXT 1000 /* bytes of each other text of a report */
 #define MOST_OF_LINES 8000 /* bytes of its last lines in total */
+#define MOST_NAMED_LOSSES 4
 #define MOST_OF_EXCEPTION 300 /* bytes of the exception in a sentence */
 
 void world_failure_done(struct world_failure *failure)
@@ -143,6 +146,11 @@ bool world_failure_is_consequence(const struct failure *failure)
 				  : failure->signal == SIGABRT;
 }
 
+static bool is_loss(const struct failure *failure)
+{
+	return text_equals(failure->reason, FAILURE_MACHINE_LOST);
+}
+
 static bool is_of_machine(const struct failure *first, const char *machine)
 {
 	for (size_t i = 0; i < first->n_consequences; i++)
@@ -200,21 +208,70 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const struct failure *first = failure->first;
 
-	if (!report->role || !report->machine || (first && report->attempt < first->attempt))
+	if (!report->machine || (first && report->attempt < first->attempt))
 		return false;
 	if (!first || report->attempt > first->attempt) {
 		store_first_failure(failure, report, failure->number + 1);
+		return true;
+	}
+	if (is_loss(first) && is_loss(report)) { /* of more machines */
+		struct failure more = *first;
+
+		more.message = report->message;
+		store_first_failure(failure, &more, failure->number + 1);
 		return true;
 	}
 	if (is_of_machine(first, report->machine))
 		return false;
 	bool is_cause =
 		world_failure_is_consequence(first) && !world_failure_is_consequence(report);
+
+	if (is_loss(report) && !is_cause)
+		return false;
 	struct failure merged = is_cause ? *report : *first;
 
 	add_consequence(&merged, is_cause ? first : report, arena);
 	store_first_failure(failure, &merged, failure->number + 1);
 	return true;
+}
+
+void world_losses_done(struct world_losses *losses)
+{
+	free(losses->first);
+	text_done(&losses->names);
+}
+
+void world_losses_add(struct world_losses *losses, int64_t generation, const char *machine)
+{
+	if (generation != losses->generation) {
+		world_losses_done(losses);
+		*losses = (struct world_losses){.generation = generation};
+	}
+	if (losses->count++ == 0)
+		losses->first = mem_copy_text(machine);
+	if (losses->count <= MOST_NAMED_LOSSES)
+		text_addf(&losses->names, "%s%s", losses->count == 1 ? "" : ", ", machine);
+}
+
+struct failure *world_failure_of_losses(const struct world_losses *losses, msec time,
+					struct arena *arena)
+{
+	struct failure *failure = arena_take(arena, sizeof(*failure));
+	const char *names = text_of(&losses->names);
+	int n_more = losses->count - MOST_NAMED_LOSSES;
+
+	*failure = (struct failure){
+		.attempt = (int) losses->generation,
+		.exit_code = -1,
+		.reason = FAILURE_MACHINE_LOST,
+		.machine = losses->first,
+		.message = n_more > 0
+				   ? arena_format(arena, "%s and %d more were lost", names, n_more)
+				   : arena_format(arena, "%s %s lost", names,
+						  losses->count == 1 ? "was" : "were"),
+		.time = time,
+	};
+	return failure;
 }
 
 void world_failure_restore(struct world_failure *failure, const struct failure *kept,

@@ -1,4 +1,5 @@
-/* Why a world of an elastic job ended: the first failure on all its machines. Pure.
+/* Why a world of an elastic job ended: the first failure on all its machines, or the loss of a
+ * machine, which has no role. Pure.
  *
  * Each machine reports the first failure of its own processes, and the server merges the reports.
  * The first report to arrive is the cause, unless it says that another process did not respond or
@@ -44,6 +45,19 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 /* Restores what a server has stored. */
 void world_failure_restore(struct world_failure *failure, const struct failure *kept,
 			   int64_t number);
+
+/* The machines that one world has lost so far. Zero it to begin. */
+struct world_losses {
+	int64_t generation;
+	char *first; /* "10.0.0.2 (machine 1)" */
+	struct text names; /* of the first few */
+	int count;
+};
+void world_losses_done(struct world_losses *losses);
+void world_losses_add(struct world_losses *losses, int64_t generation, const char *machine);
+/* "10.0.0.2 (machine 1), 10.0.0.3 (machine 2) were lost", in the arena; its machine is borrowed. */
+struct failure *world_failure_of_losses(const struct world_losses *losses, msec time,
+					struct arena *arena) MUST_USE;
 
 /* "worker-0 on 10.0.0.2 (machine 1) exited with code 1 after 2s (attempt 3): ValueError: no" */
 void world_failure_add_sentence(const struct failure *failure, struct text *text);

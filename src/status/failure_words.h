@@ -18,6 +18,7 @@
 #define FAILURE_PROCESS_STOPPED "ProcessStopped" /* by a signal such as SIGSTOP */
 #define FAILURE_SECRET_MISSING "SecretMissing" /* with the variables of the command line */
 #define FAILURE_PROCESS_OOM_KILLED "ProcessOOMKilled" /* a process that it had started */
+#define FAILURE_MACHINE_LOST "MachineLost" /* machines of an elastic job */
 #define FAILURE_STILL_RUNS "StillRuns" /* a while after its stop signal */
 #define FAILURE_NODE_SILENT                                                                        \
 	"NodeSilent" /* the previous attempt has not ended, as far as the cluster knows */

@@ -79,6 +79,7 @@ const struct status_field status_failed_replica_fields[] = {
 const struct status_field status_failure_fields[] = {
 	{"exitCode", STATUS_NUMBER, offsetof(struct failure, exit_code), -1, INT32_MAX},
 	{"signal", STATUS_NUMBER, offsetof(struct failure, signal), 0, SIGNAL_MAX},
+	{"pid", STATUS_LONG_NUMBER, offsetof(struct failure, pid), 0, INT32_MAX},
 	{"reason", STATUS_NEEDED_TEXT, offsetof(struct failure, reason)},
 	{"message", STATUS_TEXT, offsetof(struct failure, message)},
 	{"cause", STATUS_TEXT, offsetof(struct failure, cause)},

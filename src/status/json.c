@@ -80,7 +80,7 @@ struct json *status_failure_write(const struct failure *failure)
 {
 	struct json *object = json_new_object();
 
-	if (failure->role)
+	if (failure->role || failure->machine)
 		set_fields(object, status_failed_replica_fields, failure);
 	set_fields(object, status_failure_fields, failure);
 	set_lines(object, "lastLines", failure->last_lines, failure->n_last_lines);

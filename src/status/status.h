@@ -100,6 +100,7 @@ struct failure {
 	int attempt;
 	int exit_code; /* -1 if ended by a signal or not ended */
 	int signal; /* 0: none */
+	int64_t pid; /* of the process; 0: unknown */
 	const char *reason; /* "Error", "Signal", "OOMKilled", "DeadlineExceeded", "Stopped",
 			       "SupervisorLost", "StartFailed" … */
 	const char *message; /* one sentence for the user */

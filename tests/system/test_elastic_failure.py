@@ -50,7 +50,8 @@ def test_a_restart_is_explained_on_every_machine(machines):
     machines.tell("two", f"3 {OWN}")
     machines.until_world(2, 2)
     place = rf"127\.0\.0\.1 \(machine {rank}\)"
-    sentence = rf"worker-0 on {place} exited with code 3 after \S+ \(attempt 1\): {OWN}"
+    of_rank = "rank 1, " if rank == 1 else ""
+    sentence = rf"worker-0 on {place} exited with code 3 after \S+ \({of_rank}attempt 1\): {OWN}"
     shown = machines.status()
     head, _, worlds, last = shown.split("\n\n")
     assert head == "digits: running, 2 machines (2 to 2), world 2, 1 restart"
@@ -62,7 +63,7 @@ def test_a_restart_is_explained_on_every_machine(machines):
     lines = said["one"].splitlines()
     assert [i for i, line in enumerate(lines) if re.fullmatch("muster: " + sentence, line)] == [
         i - 1 for i, line in enumerate(lines) if line.startswith("muster: world 2:")]
-    assert re.search(rf"muster: worker-0 exited with code 3 after \S+ \(attempt 1\): {OWN}\n", said["two"])
+    assert re.search(rf"muster: worker-0 exited with code 3 after \S+ \({of_rank}attempt 1\): {OWN}\n", said["two"])
     assert place not in said["two"] and "worker-0 on " not in said["two"]
     assert "failure" not in machines.status().lower()
 

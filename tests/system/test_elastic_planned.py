@@ -200,7 +200,7 @@ def test_a_process_that_has_saved_asks_for_a_restart_that_is_not_charged(machine
     job = machines.description()
     assert job["restarts"] == 0 and job["worlds"][-1]["reason"] == "restart-asked"
     said = end_all(machines, "one", "two")
-    assert f"muster: worker-0 exited with code {code} after" in said[1] and "(attempt 2): it asks for a restart\n" in said[1]
+    assert f"muster: worker-0 exited with code {code} after" in said[1] and "(rank 1, attempt 2): it asks for a restart\n" in said[1]
     assert "world 3: this machine has rank" in said[0] and "(a process asked for a restart)" in said[0]
 
 

@@ -32,8 +32,7 @@ def table(lines):
 def end_all(machines, *names):
     for name in names:
         machines.tell(name, 0)
-    for name in names:
-        machines.ends(name, 0)
+    return [machines.ends(name, 0) for name in names]
 
 
 def test_the_whole_story_of_a_job_is_told_by_one_command(machines):
@@ -42,19 +41,21 @@ def test_the_whole_story_of_a_job_is_told_by_one_command(machines):
         machines.launch(name, *AT_ONCE)
     machines.until_world(1, 2)
     machines.launch("three", *AT_ONCE)
-    machines.until_world(2, 3)
+    lost = f"127.0.0.1 (machine {machines.until_world(2, 3)['two'].rank}) was lost"
     machines.kill("two")
     machines.until_world(3, 2)
-    head, members, worlds = (part.splitlines() for part in status(machines, "digits").stdout.split("\n\n"))
+    head, members, worlds, cause = (part.splitlines() for part in status(machines, "digits").stdout.split("\n\n"))
     assert head == ["digits: running, 2 machines (2 to 3), world 3, 0 restarts"]
     assert [row[:4] for row in table(members)] == [
         ["RANK", "MACHINE", "STATE", "PROCESSES"], ["0", "127.0.0.1", "training", "1"], ["1", "127.0.0.1", "training", "1"]]
     rows = table(worlds)
     assert rows[0] == ["WORLD", "STARTED", "LASTED", "MACHINES", "REASON"]
     assert [(row[0], *row[3:]) for row in rows[1:]] == [
-        ("1", "2", "enough machines have joined"), ("2", "3", "more machines have joined"), ("3", "2", "a machine was lost")]
-    end_all(machines, "one", "three")
+        ("1", "2", "enough machines have joined"), ("2", "3", "more machines have joined"), ("3", "2", lost)]
+    assert cause == ["Cause of the last restart:", lost]
+    told = end_all(machines, "one", "three")
     assert status(machines, "digits").stdout.startswith("digits: succeeded, world 3, 0 restarts\n\nWORLD")
+    assert all(f"muster: {lost}\n" in said for said in told)
     for name, sizes in (("one", "2, 3, 2"), ("three", "3, 2")):
         shown = machines.muster("status", name, code=0).stdout
         assert f"\nMachines:   {sizes} (in the worlds so far, the newest last)\n" in shown

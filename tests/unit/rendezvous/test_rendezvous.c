@@ -763,8 +763,9 @@ static void nor_for_more_addresses_than_fit_into_tf_config(void **state)
 
 static int n_given_back;
 
-static void give_back(void *attachment)
+static void give_back(void *attachment, bool is_lost)
 {
+	(void) is_lost;
 	assert_ptr_equal(attachment, &n_given_back);
 	n_given_back++;
 }

@@ -213,6 +213,43 @@ static void a_server_goes_on_with_what_it_kept(void **state)
 	assert_int_equal(fixture->failure.number, 8);
 }
 
+static bool lose(struct fixture *fixture, struct world_losses *losses, int generation,
+		 const char *machine)
+{
+	world_losses_add(losses, generation, machine);
+	return world_failure_take(&fixture->failure,
+				  world_failure_of_losses(losses, 0, fixture->arena));
+}
+
+static void a_lost_machine_explains_what_its_peers_report(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct failure gone = failure_of(1, GONE), own = failure_of(2, "ValueError: no");
+	struct world_losses losses CLEANUP(world_losses_done) = {0};
+
+	assert_true(take(fixture, "a (machine 0)", &gone));
+	assert_true(lose(fixture, &losses, 1, "b (machine 1)"));
+	assert_sentence(fixture, "b (machine 1) was lost");
+	assert_consequence(fixture, 0, "a (machine 0)", "exited with code 1: " GONE);
+	assert_true(take(fixture, "f (machine 5)", &gone));
+	assert_consequence(fixture, 0, "f (machine 5)", "exited with code 1: " GONE);
+	assert_true(lose(fixture, &losses, 1, "c (machine 2)"));
+	assert_sentence(fixture, "b (machine 1), c (machine 2) were lost");
+	assert_int_equal(fixture->failure.first->n_consequences, 2);
+	lose(fixture, &losses, 1, "d (machine 3)");
+	lose(fixture, &losses, 1, "e (machine 4)");
+	lose(fixture, &losses, 1, "g (machine 6)");
+	lose(fixture, &losses, 1, "h (machine 7)");
+	assert_sentence(fixture, "b (machine 1), c (machine 2), d (machine 3), e (machine 4) and "
+				 "2 more were lost");
+
+	assert_true(take(fixture, "a (machine 0)", &own));
+	assert_false(lose(fixture, &losses, 2, "f (machine 5)"));
+	assert_sentence(fixture, "worker-0 on a (machine 0) exited with code 1: ValueError: no");
+	assert_true(lose(fixture, &losses, 3, "f (machine 5)"));
+	assert_sentence(fixture, "f (machine 5) was lost");
+}
+
 #define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -226,6 +263,7 @@ int main(void)
 		FIXTURE_TEST(a_machine_is_named_by_the_server),
 		FIXTURE_TEST(a_report_is_short_and_has_no_control_characters),
 		FIXTURE_TEST(a_server_goes_on_with_what_it_kept),
+		FIXTURE_TEST(a_lost_machine_explains_what_its_peers_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
