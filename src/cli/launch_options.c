@@ -324,6 +324,11 @@ static void check_tasks(const struct launch *launch, struct text *faults)
 			  "--nproc-per-node: Slurm step %s has %d tasks on this node, and each "
 			  "starts one process\n",
 			  step->id, launch->machine.local_size);
+	if (launch->terms.min > step->n_tasks)
+		text_addf(faults,
+			  "--nnodes: Slurm step %s has %d node%s, fewer than the job needs; use "
+			  "srun -N, or --nnodes MIN:MAX with a lower MIN\n",
+			  step->id, step->n_nodes, step->n_nodes == 1 ? "" : "s");
 }
 
 /* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */

@@ -316,11 +316,12 @@ static int stop_record(struct client_local *client, const struct store_record *r
 	if (rc < 0)
 		return rc;
 	rc = record_request_stop(client->store, record->name, reason, grace, &trouble);
+	bool is_full = rc == ERR_SPACE || rc == ERR_IO;
+
 	if (rc == 0)
 		wake(client, record);
-	else if ((rc == ERR_SPACE || rc == ERR_IO) && stop_by_signal(record, grace))
-		return 0;
-	return err_copy(err, &trouble);
+	/* After a success, `trouble` may be a conflict before it. */
+	return rc == 0 || (is_full && stop_by_signal(record, grace)) ? 0 : err_copy(err, &trouble);
 }
 
 static int local_stop(struct client *base, const char *name, const char *reason, msec grace,

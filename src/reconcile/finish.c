@@ -207,6 +207,24 @@ static const char *with_loss(const struct decision *decision, const struct failu
 	return is_loss ? arena_format(decision->arena, "%s, after %s", why, loss->message) : why;
 }
 
+/* The process of this machine that failed while the server was silent, which may be why. NULL:
+ * none.
+ */
+static struct failure *failed_without_server(const struct decision *decision,
+					     const struct observed_world *world)
+{
+	const struct failure *own = decision->status->failure;
+
+	if (world->verdict != RENDEZVOUS_OPEN || !world->why || !own || !own->role ||
+	    own->machine || own->attempt != world->ranks_of)
+		return NULL;
+	struct failure *failure = status_failure_copy(own, decision->arena);
+
+	if (!failure->cause)
+		failure->cause = world->why;
+	return failure;
+}
+
 /* A failed process of this machine is the cause, or the nearest to it that this machine knows. */
 static void fail_with_all(struct decision *decision, const struct observed_world *world)
 {
@@ -214,13 +232,16 @@ static void fail_with_all(struct decision *decision, const struct observed_world
 	const struct end_of_all *end = is_drained ? &drained : &ends_of_all[world->verdict];
 	const char *why = world->why ? world->why : end->why;
 	struct failure *failure = decision->status->failure;
+	struct failure *alone = failed_without_server(decision, world);
 
 	bool is_by_process =
 		world->verdict == RENDEZVOUS_FAILED || world->verdict == RENDEZVOUS_NO_PROGRESS;
 
 	if (world->verdict == RENDEZVOUS_TIMED_OUT)
 		why = with_loss(decision, failure, why);
-	if (!is_by_process || !failure || !failure->role)
+	if (alone)
+		failure = alone;
+	else if (!is_by_process || !failure || !failure->role)
 		failure = failure_of_job(decision, end->reason, why);
 	else if (world->verdict == RENDEZVOUS_NO_PROGRESS)
 		failure = without_progress(decision, failure);

@@ -148,7 +148,7 @@ bool world_failure_is_consequence(const struct failure *failure)
 
 static bool is_loss(const struct failure *failure)
 {
-	return text_equals(failure->reason, FAILURE_MACHINE_LOST);
+	return !failure->role;
 }
 
 static bool is_of_machine(const struct failure *first, const char *machine)

@@ -218,6 +218,17 @@ def test_who_waits_for_a_job_that_ends_in_turns_is_told_the_time_of_all(muster):
     muster("stop", "--now", name, code=0)
 
 
+def test_who_stops_a_job_while_others_do_succeeds(muster):
+    """Each reads the record that another one may change before it writes."""
+    name = muster.detach("--name", "job", "--grace", "60m", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done")
+    muster.until_running(name, 1)
+    stopping = [muster.start("stop", "--grace", f"{50 - i}m", name) for i in range(12)]
+    for one in stopping:
+        read_until(one.stderr, "muster: job: waiting for worker-0")
+    muster("stop", "--now", name, code=0)
+    assert [one.wait(LIMIT) for one in stopping] == [0] * len(stopping)
+
+
 def test_delete_ends_and_forgets(muster):
     muster.detach("--name", "going", *FOREVER)
     pid = replicas(muster.until_running("going", 1))[0]["pid"]

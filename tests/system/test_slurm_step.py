@@ -107,6 +107,13 @@ def test_the_address_of_each_node_for_itself_is_no_endpoint(muster):
     assert "--rdzv-endpoint: 127.0.1.1 is the address of each node for itself; leave the option out, and the step meets at " in trouble
 
 
+def test_a_step_has_the_nodes_that_the_job_needs(muster):
+    with launch(muster, task(muster, 0, 2), "--nnodes", "3", "--no-python", "true") as process:
+        trouble = process.communicate(timeout=600)[1]
+    assert process.returncode == 2
+    assert f"--nnodes: Slurm step {os.getpid()}.0 has 2 nodes, fewer than the job needs; use srun -N" in trouble
+
+
 def test_who_sent_a_signal_is_named(muster):
     with launch(muster, muster.environment, "--no-python", sys.executable, "-u", "-c", SIGNALLED) as process:
         read_until(process.stdout, "runs")

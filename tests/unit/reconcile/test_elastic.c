@@ -1,0 +1,102 @@
+/* The part of an elastic job on one machine, under the orders of its server. */
+#include "unit.h"
+
+#include "base/exit_code.h"
+#include "reconcile/observed.h"
+#include "scene.h"
+#include "status/failure_words.h"
+
+/* One process, of rank 1, in a world of two machines. */
+static struct observed_world *begin(struct scene *scene)
+{
+	struct observed_world *world = arena_take(scene->arena, sizeof(*world));
+
+	*world = (struct observed_world){
+		.generation = 1,
+		.size = 2,
+		.ranks_of = 1,
+		.first_rank = 1,
+		.n_ranks = 2,
+	};
+	scene->observed.world = world;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	return world;
+}
+
+static void a_process_is_named_by_its_rank(void **state)
+{
+	struct scene *scene = *state;
+
+	begin(scene);
+	scene_exit(scene, "worker", 0, 1, 1, 0);
+	scene_settle(scene);
+	assert_non_null(strstr(scene->status.failure->message, "exited with code 1"));
+	assert_non_null(strstr(scene->status.failure->message, "(rank 1, attempt 1)"));
+	assert_string_equal(scene->status.failure->rank, "1 of 2");
+}
+
+static void a_process_that_failed_without_the_server_explains_the_end(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_world *world = begin(scene);
+
+	scene_exit(scene, "worker", 0, 1, 1, 0);
+	scene_settle(scene);
+	world->is_over = true;
+	world->why = "cannot reach 10.0.0.1 port 29400: connection refused";
+	scene_settle(scene);
+	assert_string_equal(scene->status.failure->role, "worker");
+	assert_string_equal(scene->status.failure->cause, world->why);
+	assert_int_equal(scene->status.exit_code, EXIT_NOT_REACHED);
+}
+
+static void a_server_that_is_lost_ends_the_job_of_processes_that_run(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_world *world = begin(scene);
+
+	world->is_over = true;
+	world->why = "cannot reach 10.0.0.1 port 29400: connection refused";
+	scene_settle(scene);
+	assert_null(scene->status.failure->role);
+	assert_string_equal(scene->status.failure->message, world->why);
+	assert_int_equal(scene->status.exit_code, EXIT_NOT_REACHED);
+}
+
+static void the_end_for_lack_of_machines_names_the_lost_ones(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_world *world = begin(scene);
+	const struct failure loss = {
+		.attempt = 1,
+		.exit_code = -1,
+		.reason = FAILURE_MACHINE_LOST,
+		.machine = "10.0.0.2 (machine 0)",
+		.message = "10.0.0.2 (machine 0) was lost",
+	};
+
+	world->failure = &loss;
+	world->is_failure_news = true;
+	scene_settle(scene);
+	assert_string_equal(scene->status.failure->message, loss.message);
+	world->is_over = true;
+	world->verdict = RENDEZVOUS_TIMED_OUT;
+	scene_settle(scene);
+	assert_string_equal(scene->status.failure->message,
+			    "too few machines took part for too long, after 10.0.0.2 (machine 0) "
+			    "was lost");
+	assert_int_equal(scene->status.exit_code, EXIT_OVERDUE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(a_process_is_named_by_its_rank),
+		SCENE_TEST(a_process_that_failed_without_the_server_explains_the_end),
+		SCENE_TEST(a_server_that_is_lost_ends_the_job_of_processes_that_run),
+		SCENE_TEST(the_end_for_lack_of_machines_names_the_lost_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
