@@ -37,7 +37,7 @@ static int read_entry(const char *entry, int n_processes, int *streams, struct e
 		rc = text_read_int(colon ? colon + 1 : entry, 0, STREAM_BOTH, &streams_of_rank,
 				   err);
 	if (rc < 0)
-		return rc;
+		return colon ? err_prefix(err, "'%s'", entry) : rc;
 	for (int i = 0; i < n_processes; i++)
 		if (!colon || i == number)
 			streams[i] = (int) streams_of_rank;
@@ -57,6 +57,18 @@ static int *read_streams(const struct options *options, const char *name, int n_
 		if (read_entry(entry, n_processes, streams, &err) < 0)
 			text_addf(faults, "--%s: %s\n", name, err.text);
 	return streams;
+}
+
+static void reject_duplicates(const struct options *options, struct text *faults)
+{
+	static const char *const names[] = {"duplicate-stdout-filters", "duplicate-stderr-filters"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (rendezvous_option(options, names[i]))
+			text_addf(faults,
+				  "--%s: not supported; the lines are in the output: muster logs "
+				  "JOB | grep -F WORD\n",
+				  names[i]);
 }
 
 /* The local ranks of --local-ranks-filter; NULL: all. */
@@ -144,6 +156,7 @@ void launch_output_read(const struct options *options, int n_processes, const ch
 
 	*output = (struct launch_output){.folder = folder && *folder ? folder : NULL};
 	read_rules(options, n_processes, output, faults);
+	reject_duplicates(options, faults);
 	output->streams = (struct streams){
 		.are_apart = tells_streams_apart(output, n_processes),
 		.rules = output->rules,

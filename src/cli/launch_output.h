@@ -48,6 +48,14 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id,
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "TEXT",                                                             \
 		 .one_line = "of --tee: ${role_name}, ${rank}, ${local_rank}, ${hostname}"},       \
+		{.name = "duplicate-stdout-filters",                                               \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "WORDS",                                                            \
+		 .one_line = "rejected: muster logs JOB | grep -F WORD"},                          \
+		{.name = "duplicate-stderr-filters",                                               \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "WORDS",                                                            \
+		 .one_line = "rejected, as well"},                                                 \
 	{                                                                                          \
 		.name = "local-ranks-filter", .kind = OPTION_TEXT, .value_name = "RANKS",          \
 		.one_line = "print the output of these local ranks only: 0,1"                      \

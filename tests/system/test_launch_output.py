@@ -189,7 +189,8 @@ def test_without_files_there_is_no_error_file(muster):
 
 @pytest.mark.parametrize("options,said", [
     (("--redirects", "x"), "--redirects: 'x' is not a whole number from 0 to 3"),
-    (("--tee", "0:9"), "--tee: '9' is not a whole number from 0 to 3"),
+    (("--tee", "0:9"), "--tee: '0:9': '9' is not a whole number from 0 to 3"),
+    (("--duplicate-stderr-filters", "loss"), "--duplicate-stderr-filters: not supported; the lines are in the output: muster logs JOB | grep -F WORD"),
     (("--local-ranks-filter", "0,b"), "--local-ranks-filter: 'b' is not a whole number from 0 to 1023"),
     (("--log-dir", "a", "--output-dir", "b"), "--log-dir: cannot be used with --output-dir"),
     (("--log-dir", "/dev/null/a"), "--log-dir: cannot create directory '/dev/null/a': Not a directory"),
