@@ -94,6 +94,12 @@ static bool limits_threads(const struct call *call)
 	return call->launch.n_processes > 1 && !getenv(THREADS_VARIABLE);
 }
 
+static void annotate(struct json *object, const char *name, const char *value)
+{
+	json_set_string(json_object_at(json_object_at(object, "metadata"), "annotations"), name,
+			value);
+}
+
 /* Its processes choose among all GPUs by LOCAL_RANK. */
 static void share_gpus(const struct call *call, struct json *document)
 {
@@ -101,14 +107,7 @@ static void share_gpus(const struct call *call, struct json *document)
 		json_get_path(document, "spec", "tfReplicaSpecs", "Worker", "template", NULL);
 
 	if (call->gpus.count)
-		json_set_string(json_object_at(json_object_at(template, "metadata"), "annotations"),
-				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
-}
-
-static void annotate(struct json *document, const char *name, const char *value)
-{
-	json_set_string(json_object_at(json_object_at(document, "metadata"), "annotations"), name,
-			value);
+		annotate(template, JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
 }
 
 /* With the id that was given: a random one means nothing to the user. */

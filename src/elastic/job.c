@@ -711,10 +711,11 @@ static void take_failure(struct elastic_job *job, const struct failure *report)
 
 static void take_losses(struct elastic_job *job)
 {
+	if (!job->has_new_loss)
+		return;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	if (job->has_new_loss)
-		take_failure(job, world_failure_of_losses(&job->losses, loop_now(), arena));
+	take_failure(job, world_failure_of_losses(&job->losses, loop_now(), arena));
 	job->has_new_loss = false;
 }
 

@@ -207,8 +207,7 @@ static const char *with_loss(const struct decision *decision, const struct failu
 	return is_loss ? arena_format(decision->arena, "%s, after %s", why, loss->message) : why;
 }
 
-/* The process of this machine that failed while the server was silent, which may be why. NULL:
- * none.
+/* A process of this machine failed while the server was silent, which may be why. NULL: none did.
  */
 static struct failure *failed_without_server(const struct decision *decision,
 					     const struct observed_world *world)
