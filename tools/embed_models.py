@@ -41,7 +41,7 @@ def write_c_file(path, content):
     digest = hashlib.sha256(content).hexdigest()
     path.write_text("\n".join([
         "/* Made by tools/embed_models.py. */",
-        '#include "check/models.h"',
+        '#include "check/jobs.h"',
         "",
         "const unsigned char check_models_bytes[] = {",
         *lines_of(content),

@@ -3,117 +3,238 @@
 #include "base/exit_code.h"
 #include "check/diagnosis.h"
 #include "check/event.h"
-#include "check/fault.h"
-#include "check/judge.h"
-#include "check/task.h"
 
-#include <math.h>
-#include <stdlib.h>
+/* The probe gives each task a few seconds in the roll call; see check/command.c. */
+#define ROLL_CALL_TIMEOUT (30 * MSEC_PER_SECOND)
 
 /* Beginning. */
-
-static void skip(struct check *check, enum check_step step)
-{
-	check->steps[step].state = CHECK_SKIPPED;
-}
 
 static void skip_unrequested_steps(struct check *check)
 {
 	const struct check_request *request = &check->request;
+	bool trains = check_request_trains(request);
+	const bool is_skipped[CHECK_STEP_COUNT] = {
+		[CHECK_LIBRARY] = request->is_on_kubernetes,
+		[CHECK_DATA] = !request->data_dir || request->is_on_kubernetes,
+		[CHECK_SERVERS] = request->is_remote,
+		[CHECK_NETWORK] = request->is_remote && request->is_on_kubernetes,
+		[CHECK_DEVICES] = request->is_setup_only,
+		[CHECK_SESSION] = request->is_setup_only,
+		[CHECK_TRAINING] = !trains,
+		[CHECK_RESULT] = !trains,
+	};
 
-	if (!request->data_dir || request->is_on_kubernetes)
-		skip(check, CHECK_DATA);
-	if (request->is_remote)
-		skip(check, CHECK_SERVERS);
-	if (request->is_remote && request->is_on_kubernetes)
-		skip(check, CHECK_NETWORK);
-	if (request->is_setup_only) {
-		skip(check, CHECK_DEVICES);
-		skip(check, CHECK_SESSION);
-	}
-	if (!check_request_trains(request)) {
-		skip(check, CHECK_TRAINING);
-		skip(check, CHECK_RESULT);
-	}
+	for (enum check_step step = 0; step < CHECK_STEP_COUNT; step++)
+		if (is_skipped[step])
+			check->steps[step].state = CHECK_SKIPPED;
 }
 
 static void add_own_tasks(struct check *check, const char *role, int count)
 {
 	for (int index = 0; index < count; index++)
-		check_add_task(check, arena_format(check->arena, "%s-%d", role, index));
-}
-
-static void name_jobs(struct check *check)
-{
-	const char *name = check->request.name;
-
-	check->jobs[CHECK_SERVERS_JOB].name = arena_copy_text(check->arena, name);
-	check->jobs[CHECK_PROBE_JOB].name = arena_format(check->arena, "%s-probe", name);
-	check->jobs[CHECK_ROLL_CALL_JOB].name = arena_format(check->arena, "%s-roll-call", name);
-	check->jobs[CHECK_MODEL_JOB].name =
-		arena_format(check->arena, "%s-%s", name, check_model_words[check->request.model]);
+		json_object_at(check->tasks, arena_format(check->arena, "%s-%d", role, index));
 }
 
 void check_init(struct check *check, const struct check_request *request, instant now)
 {
+	struct arena *arena = arena_new();
+	const char *name = request->name;
+
 	*check = (struct check){
 		.request = *request,
-		.arena = arena_new(),
+		.arena = arena,
 		.started = now,
-		.loss = NAN,
+		.jobs =
+			{
+				[CHECK_SERVERS_JOB].name = arena_copy_text(arena, name),
+				[CHECK_PROBE_JOB].name = arena_format(arena, "%s-probe", name),
+				[CHECK_ROLL_CALL_JOB].name =
+					arena_format(arena, "%s-roll-call", name),
+				[CHECK_MODEL_JOB].name = arena_format(
+					arena, "%s-%s", name, check_model_words[request->model]),
+			},
+		.tasks = json_new_object(),
+		.links = json_new_object(),
+		.trainers = json_new_object(),
+		.training = json_new_object(),
 	};
-	name_jobs(check);
+	json_set_integer(check->training, "step", 0);
+	json_set_integer(check->training, "of", 0);
+	json_set(check->training, "loss", json_new_null());
 	if (!request->is_remote) {
 		add_own_tasks(check, "worker", request->workers);
 		add_own_tasks(check, "ps", request->ps);
 	}
 	skip_unrequested_steps(check);
-	if (request->is_on_kubernetes)
-		skip(check, CHECK_LIBRARY);
-	else
+	if (!request->is_on_kubernetes)
 		check->steps[CHECK_LIBRARY] =
-			(struct check_step_record){CHECK_RUNNING, now, INSTANT_UNSET};
+			(struct check_step_record){.state = CHECK_RUNNING, .started = now};
 }
 
 void check_done(struct check *check)
 {
-	check_network_done(&check->network);
+	json_free(check->tasks);
+	json_free(check->links);
+	json_free(check->trainers);
+	json_free(check->training);
+	json_free(check->data);
 	json_free(check->figures);
-	free(check->tasks);
+	json_free(check->probe_error);
 	arena_free(check->arena);
+}
+
+/* A remote cluster has no tasks before they are known. */
+static bool all_have(const struct json *processes, const char *fact)
+{
+	size_t count = json_count(processes);
+
+	return count > 0 && check_count_with(processes, fact) == count;
+}
+
+/* Which step, and whether it has passed. */
+
+enum check_step check_current_step(const struct check *check)
+{
+	enum check_step step = 0;
+
+	while (step < CHECK_STEP_COUNT && check->steps[step].state != CHECK_RUNNING)
+		step++;
+	return step;
+}
+
+/* Our own servers each test every other; for remote servers this machine tests each one. */
+static enum check_state evaluate_network_step(struct check *check, instant now)
+{
+	size_t n_tasks = json_count(check->tasks);
+	size_t n_links =
+		check->request.is_remote ? check->request.n_servers : n_tasks * (n_tasks - 1);
+
+	if (json_count(check->links) < n_links)
+		return CHECK_RUNNING;
+	return check_diagnose_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
+}
+
+/* The number of a remote cluster's tasks is known once the list is complete. */
+static enum check_state evaluate_device_step(struct check *check, instant now)
+{
+	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
+	bool is_complete =
+		has_ended || !check->request.is_remote || check_count_with(check->tasks, "ran") > 0;
+
+	if (is_complete && all_have(check->tasks, "devices") &&
+	    check_probe_error_step(check) != CHECK_DEVICES)
+		return check_diagnose_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
+	if (!has_ended)
+		return CHECK_RUNNING;
+	check_diagnose_probe(check, CHECK_DEVICES, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state evaluate_session_step(struct check *check, instant now)
+{
+	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
+
+	if (!probe->has_ended)
+		return CHECK_RUNNING;
+	if (probe->exit_code == 0 && all_have(check->tasks, "ran"))
+		return CHECK_PASSED;
+	check_diagnose_probe(check, CHECK_SESSION, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state evaluate_training_step(struct check *check, instant now)
+{
+	if (all_have(check->trainers, "ends"))
+		return CHECK_PASSED;
+	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
+		return CHECK_RUNNING;
+	check_diagnose_training(check, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state evaluate_result_step(struct check *check, instant now)
+{
+	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
+		return CHECK_RUNNING;
+	if (check_diagnose_result(check, now))
+		return CHECK_FAILED;
+	return check_result_is_judged(check) ? CHECK_PASSED : CHECK_SKIPPED;
+}
+
+/* Library and data are recorded, not evaluated. */
+static enum check_state evaluate_check_step(struct check *check, enum check_step step, instant now)
+{
+	switch (step) {
+	case CHECK_SERVERS:
+		return all_have(check->tasks, "target") ? CHECK_PASSED : CHECK_RUNNING;
+	case CHECK_NETWORK:
+		return evaluate_network_step(check, now);
+	case CHECK_DEVICES:
+		return evaluate_device_step(check, now);
+	case CHECK_SESSION:
+		return evaluate_session_step(check, now);
+	case CHECK_TRAINING:
+		return evaluate_training_step(check, now);
+	case CHECK_RESULT:
+		return evaluate_result_step(check, now);
+	case CHECK_LIBRARY:
+	case CHECK_DATA:
+	case CHECK_STEP_COUNT:
+		break;
+	}
+	return CHECK_RUNNING;
+}
+
+/* Workers wait forever for a server that hangs, and do not name it. So the servers are asked,
+ * unless it is already known, or the model has its own servers. */
+static bool is_roll_call_due(const struct check *check, enum check_step step)
+{
+	return step >= CHECK_TRAINING && !instant_is_set(check->roll_called) &&
+	       !check_model_brings_servers(check->request.model) &&
+	       !check_first_with(check->tasks, "stopped") &&
+	       !check_first_with(check->trainers, "stopped");
+}
+
+/* Passed, skipped, failed (then the check's fault is set) or still running. The end of servers ends
+ * every step that needs them, and so does the step's time limit. During the roll call the model is
+ * stopped, so its end has no meaning. */
+static enum check_state judge(struct check *check, enum check_step step, instant now)
+{
+	bool is_calling = instant_is_set(check->roll_called);
+	bool has_answer = check->jobs[CHECK_ROLL_CALL_JOB].has_ended;
+
+	if (check_wants(check, CHECK_SERVERS_JOB) && check->jobs[CHECK_SERVERS_JOB].has_ended) {
+		check_diagnose_servers(check, step, now);
+		return CHECK_FAILED;
+	}
+	enum check_state state = is_calling ? CHECK_RUNNING : evaluate_check_step(check, step, now);
+
+	if (state != CHECK_RUNNING ||
+	    !(instant_has_come(check_wake_at(check), now) || (is_calling && has_answer)))
+		return state;
+	if (is_roll_call_due(check, step)) {
+		check->roll_called = now;
+		return CHECK_RUNNING;
+	}
+	check_diagnose_silence(check, step, now);
+	return CHECK_FAILED;
 }
 
 /* Steps. */
 
 /* Number of training workers: as requested, else what a remote cluster has, up to a few. */
-static int choose_workers(const struct check *check)
-{
-	int there = check_count_workers(check);
-
-	if (check->request.workers > 0)
-		return check->request.workers;
-	return there < CHECK_WORKERS ? there : CHECK_WORKERS;
-}
-
 static void add_trainers(struct check *check)
 {
-	const struct check_request *request = &check->request;
-	const char *role = check_trainer_role(request->model);
+	int there = check_count_workers(check), count = check->request.workers;
 
-	check->n_workers = choose_workers(check);
-	check->n_trainers = (size_t) check_trainer_count(request->model, check->n_workers);
-	check->trainers =
-		arena_take_array(check->arena, check->n_trainers, sizeof(*check->trainers));
-	for (size_t i = 0; i < check->n_trainers; i++)
-		check->trainers[i].name = arena_format(check->arena, "%s-%zu", role, i);
-}
-
-static void start_check_step(struct check *check, enum check_step step, instant now)
-{
-	check->steps[step].state = CHECK_RUNNING;
-	check->steps[step].started = now;
-	if (step == CHECK_TRAINING)
-		add_trainers(check);
+	if (count <= 0)
+		count = there < CHECK_WORKERS ? there : CHECK_WORKERS;
+	check->n_workers = count;
+	if (check->request.model == CHECK_PS2)
+		count = 1;
+	for (int i = 0; i < count; i++)
+		json_object_at(check->trainers,
+			       arena_format(check->arena, "%s-%d", check_trainer_role(check), i));
 }
 
 static void finish_check(struct check *check, enum check_result result, instant now)
@@ -122,21 +243,15 @@ static void finish_check(struct check *check, enum check_result result, instant 
 	check->ended = now;
 }
 
-/* Our own servers test the network before they serve; remote ones are tested when the step
- * comes. */
-static bool is_tried_beforehand(const struct check *check, enum check_step step)
-{
-	return step == CHECK_NETWORK && !check->request.is_remote && check->network.count > 0;
-}
-
-/* `state`: CHECK_PASSED, or CHECK_SKIPPED if nothing could be judged. */
+/* `state`: CHECK_PASSED, or CHECK_SKIPPED if nothing could be judged. Our own servers test the
+ * network before they serve; remote ones are tested when the step comes. */
 static void pass(struct check *check, enum check_step step, enum check_state state, instant now)
 {
 	struct check_step_record *record = &check->steps[step];
 
 	record->state = state;
 	record->ended = now;
-	if (is_tried_beforehand(check, step)) {
+	if (step == CHECK_NETWORK && !check->request.is_remote && json_count(check->links) > 0) {
 		record->started = check->network_started;
 		record->ended = check->network_ended;
 	}
@@ -156,67 +271,51 @@ static void fail_check(struct check *check, instant now)
 	finish_check(check, CHECK_BAD, now);
 }
 
-static enum check_step find_next_check_step(const struct check *check)
-{
-	enum check_step step = 0;
-
-	while (step < CHECK_STEP_COUNT && (check->steps[step].state == CHECK_PASSED ||
-					   check->steps[step].state == CHECK_SKIPPED))
-		step++;
-	return step;
-}
-
 /* Performs as many steps as the facts allow. */
 static void advance(struct check *check, instant now)
 {
-	while (check->result == CHECK_OPEN) {
-		enum check_step step = find_next_check_step(check);
+	enum check_step step = 0;
 
-		if (step == CHECK_STEP_COUNT) {
-			finish_check(check, CHECK_GOOD, now);
-			return;
+	for (; check->result == CHECK_OPEN && step < CHECK_STEP_COUNT; step++) {
+		struct check_step_record *record = &check->steps[step];
+
+		if (record->state == CHECK_PASSED || record->state == CHECK_SKIPPED)
+			continue;
+		if (record->state == CHECK_WAITING) {
+			record->state = CHECK_RUNNING;
+			record->started = now;
+			if (step == CHECK_TRAINING)
+				add_trainers(check);
 		}
-		if (check->steps[step].state == CHECK_WAITING)
-			start_check_step(check, step, now);
-		enum check_state state = check_judge(check, step, now);
+		enum check_state state = judge(check, step, now);
 
 		if (state == CHECK_RUNNING)
 			return;
-		if (state == CHECK_FAILED) {
+		if (state == CHECK_FAILED)
 			fail_check(check, now);
-			return;
-		}
-		pass(check, step, state, now);
+		else
+			pass(check, step, state, now);
 	}
+	if (check->result == CHECK_OPEN)
+		finish_check(check, CHECK_GOOD, now);
 }
 
 /* Events. */
 
-static void pass_own_step(struct check *check, enum check_step step, instant now)
+void check_record_found(struct check *check, enum check_step step, const char *what, instant now)
 {
+	check->steps[step].found = arena_copy_text(check->arena, what);
 	if (!instant_is_set(check->steps[step].started))
 		check->steps[step].started = check->started;
 	pass(check, step, CHECK_PASSED, now);
 	advance(check, now);
 }
 
-void check_record_library(struct check *check, const char *what, instant now)
-{
-	check->library = arena_copy_text(check->arena, what);
-	pass_own_step(check, CHECK_LIBRARY, now);
-}
-
-void check_record_data(struct check *check, const char *what, instant now)
-{
-	check->files = arena_copy_text(check->arena, what);
-	pass_own_step(check, CHECK_DATA, now);
-}
-
 void check_refuse(struct check *check, enum check_step step, const char *why, instant now)
 {
 	enum check_fault_kind kind = step == CHECK_LIBRARY ? CHECK_FAULT_LIBRARY : CHECK_FAULT_DATA;
 
-	check_set_cause(check, kind, step, NULL, now, "%s", why);
+	check_set_fault(check, kind, step, NULL, now, "%s", why);
 	fail_check(check, now);
 }
 
@@ -226,34 +325,29 @@ void check_job_started(struct check *check, enum check_job job, instant now)
 	advance(check, now);
 }
 
-static void note_network(struct check *check, size_t count_before, instant now)
+static void take_news(struct check *check, bool is_news, size_t n_links_before, instant now)
 {
-	if (check->network.count == count_before)
-		return;
-	if (count_before == 0)
+	if (n_links_before == 0)
 		check->network_started = now;
-	check->network_ended = now;
+	if (json_count(check->links) > n_links_before)
+		check->network_ended = now;
+	if (is_news)
+		advance(check, now);
 }
 
 void check_add_event(struct check *check, const struct json *event, instant now)
 {
-	size_t n_ways = check->network.count;
-	bool is_news = check_accept_event(check, CHECK_SERVERS_JOB, NULL, event);
+	size_t n_links = json_count(check->links);
 
-	note_network(check, n_ways, now);
-	if (is_news)
-		advance(check, now);
+	take_news(check, check_accept_event(check, CHECK_SERVERS_JOB, NULL, event), n_links, now);
 }
 
 void check_add_line(struct check *check, enum check_job job, const char *line, size_t len,
 		    instant now)
 {
-	size_t n_ways = check->network.count;
-	bool is_news = check_accept_line(check, job, line, len);
+	size_t n_links = json_count(check->links);
 
-	note_network(check, n_ways, now);
-	if (is_news)
-		advance(check, now);
+	take_news(check, check_accept_line(check, job, line, len), n_links, now);
 }
 
 void check_job_ended(struct check *check, enum check_job job, int exit_code,
@@ -267,7 +361,7 @@ void check_job_ended(struct check *check, enum check_job job, int exit_code,
 	if (status)
 		check_record_failure(check, job, status, was_wanted);
 	if (check->result == CHECK_BAD && job == CHECK_SERVERS_JOB)
-		check_revise_cause(check);
+		check_revise_fault(check);
 	advance(check, now);
 }
 
@@ -275,14 +369,11 @@ void check_job_ended(struct check *check, enum check_job job, int exit_code,
 void check_record_stopped(struct check *check, enum check_job job, const char *name,
 			  bool is_stopped)
 {
-	struct check_trainer *trainer =
-		job == CHECK_MODEL_JOB ? check_find_trainer(check, name) : NULL;
-	struct check_task *task = trainer ? NULL : check_find_task(check, name);
+	struct json *trainer = job == CHECK_MODEL_JOB ? json_get(check->trainers, name) : NULL;
+	struct json *process = trainer ? trainer : json_get(check->tasks, name);
 
-	if (trainer)
-		trainer->is_stopped = is_stopped;
-	if (task)
-		task->is_stopped = is_stopped;
+	if (process)
+		json_set_bool(process, "stopped", is_stopped);
 }
 
 void check_look(struct check *check, instant now)
@@ -297,24 +388,97 @@ void check_interrupt(struct check *check, int signal_number, instant now)
 	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
 		return;
 	check->signal = signal_number;
-	check_set_cause(check, CHECK_FAULT_INTERRUPTED, step, NULL, now,
+	check_set_fault(check, CHECK_FAULT_INTERRUPTED, step, NULL, now,
 			"the check was interrupted in step %s", check_step_words[step]);
 	fail_check(check, now);
 	check->result = CHECK_INTERRUPTED;
 }
 
-int check_exit_code(const struct check *check)
+/* Wishes. */
+
+static bool is_under_way(const struct check *check, enum check_step step)
 {
-	switch (check->result) {
-	case CHECK_GOOD:
-		return 0;
-	case CHECK_INTERRUPTED:
-		return EXIT_BY_SIGNAL + check->signal;
-	case CHECK_BAD:
-		return check_fault_is_absence(check) ? EXIT_NOT_REACHED : 1;
-	case CHECK_OPEN:
-	case CHECK_RESULT_COUNT:
+	return check->result == CHECK_OPEN && check->steps[step].state == CHECK_RUNNING;
+}
+
+static bool wants_servers(const struct check *check)
+{
+	const struct check_request *request = &check->request;
+	enum check_step step = check_current_step(check);
+
+	if (request->is_remote)
+		return false;
+	if (check->result != CHECK_OPEN)
+		return check->result == CHECK_GOOD && request->is_setup_only;
+	if (check_model_brings_servers(request->model) && step >= CHECK_TRAINING)
+		return false;
+	return step >= CHECK_SERVERS;
+}
+
+/* A model with its own servers waits until ours have ended. */
+static bool wants_model(const struct check *check)
+{
+	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];
+
+	if (check_model_brings_servers(check->request.model) && servers->has_started &&
+	    !servers->has_ended)
+		return false;
+	if (instant_is_set(check->roll_called))
+		return false;
+	return is_under_way(check, CHECK_TRAINING) || is_under_way(check, CHECK_RESULT);
+}
+
+bool check_wants(const struct check *check, enum check_job job)
+{
+	switch (job) {
+	case CHECK_SERVERS_JOB:
+		return wants_servers(check);
+	case CHECK_PROBE_JOB:
+		return is_under_way(check, CHECK_DEVICES) || is_under_way(check, CHECK_SESSION);
+	case CHECK_MODEL_JOB:
+		return wants_model(check);
+	case CHECK_ROLL_CALL_JOB:
+		return check->result == CHECK_OPEN && instant_is_set(check->roll_called);
+	case CHECK_JOB_COUNT:
 		break;
 	}
-	return 1;
+	return false;
+}
+
+bool check_suspects(const struct check *check)
+{
+	return check->result == CHECK_OPEN && check_first_with(check->trainers, "message");
+}
+
+instant check_wake_at(const struct check *check)
+{
+	enum check_step step = check_current_step(check);
+
+	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
+		return INSTANT_NEVER;
+	if (instant_is_set(check->roll_called))
+		return instant_add(check->roll_called, ROLL_CALL_TIMEOUT);
+	return instant_add(check->steps[step].started, check->request.timeout);
+}
+
+bool check_is_over(const struct check *check)
+{
+	if (check->result == CHECK_OPEN)
+		return false;
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
+		const struct check_job_record *record = &check->jobs[job];
+
+		if (record->has_started && !record->has_ended && !check_wants(check, job))
+			return false;
+	}
+	return true;
+}
+
+int check_exit_code(const struct check *check)
+{
+	if (check->result == CHECK_INTERRUPTED)
+		return EXIT_BY_SIGNAL + check->signal;
+	if (check->result == CHECK_BAD && check_fault_is_absence(check))
+		return EXIT_NOT_REACHED;
+	return check->result == CHECK_GOOD ? EXIT_DONE : EXIT_FAILED;
 }

@@ -1,28 +1,21 @@
-/* Checks whether distributed TensorFlow works: what is known so far, what to start next, and the
- * result.
+/* Whether distributed TensorFlow works: what is known so far, what to start next, and the result.
  *
- * Its input is the output lines of the check's jobs, the ends of those jobs and the time; its
- * output is which jobs are wanted (check/judge). Steps are decided by the known facts, so the order
- * of events does not matter. */
+ * Input are the output lines of the check's jobs, the ends of those jobs, and the time; output is
+ * which jobs are wanted. Steps are decided by the known facts, so the order of events does not
+ * matter. */
 #pragma once
 
-#include "base/instant.h"
-#include "base/json.h"
 #include "check/facts.h"
 #include "status/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The request's texts must outlive the check. */
 void check_init(struct check *check, const struct check_request *request, instant now);
 void check_done(struct check *check);
 
-/* Record the two steps that muster performs itself, before any job starts. `what` describes the
- * result. On a cluster they depend on the image, and check_look begins the check. */
-void check_record_library(struct check *check, const char *what, instant now);
-void check_record_data(struct check *check, const char *what, instant now);
-/* One of these steps failed, which ends the check. */
+/* A step that muster performs itself (library, data) has passed; `what` describes the result. On a
+ * cluster these depend on the image, and check_look begins the check. */
+void check_record_found(struct check *check, enum check_step step, const char *what, instant now);
+/* Such a step failed, which ends the check. */
 void check_refuse(struct check *check, enum check_step step, const char *why, instant now);
 
 /* A wanted job has started. */
@@ -43,5 +36,16 @@ void check_look(struct check *check, instant now);
 /* The user wants to end the check. */
 void check_interrupt(struct check *check, int signal_number, instant now);
 
+/* Whether the job should run now: start it if it has not started, end it if not wanted. */
+bool check_wants(const struct check *check, enum check_job job);
+/* Whether a process reported a silence: look for paused processes before the jobs are ended. */
+bool check_suspects(const struct check *check);
+/* When to look again; INSTANT_NEVER: only after an event. */
+instant check_wake_at(const struct check *check);
+/* Whether the result is known and no job is running (except servers that stay after
+ * --setup-only). */
+bool check_is_over(const struct check *check);
+/* The current step; CHECK_STEP_COUNT: none. */
+enum check_step check_current_step(const struct check *check);
 /* 0 passed, 1 failed, 3 not found or not reached, 128 + n interrupted by signal n. */
 int check_exit_code(const struct check *check);

@@ -1,58 +1,187 @@
 #include "check/diagnosis.h"
 
-#include "check/fault.h"
-#include "check/task.h"
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "check/network.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+
+/* When a kind of fault is only that something could not be found or reached. */
+enum absence { NEVER, ALWAYS, OF_REMOTE_SERVERS, OF_THE_CLUSTER };
+
+static const struct kind_row {
+	const char *word;
+	enum absence absence;
+	const char *advice;
+} kinds[CHECK_FAULT_COUNT] = {
+	[CHECK_FAULT_LIBRARY] = {"NoLibrary", ALWAYS,
+				 "install TensorFlow 2.12 or later (pip install tensorflow-cpu), "
+				 "or name its library with --libtensorflow"},
+	[CHECK_FAULT_DATA] = {"NoData", ALWAYS,
+			      "set --data-dir to the directory with the files, or leave it out to "
+			      "use built-in data"},
+	[CHECK_FAULT_NOT_STARTED] = {"NotStarted", OF_THE_CLUSTER,
+				     "fix the error above, and run the check again"},
+	[CHECK_FAULT_IMAGE] = {"ImageWithoutServer", NEVER,
+			       "use an --image with muster and TensorFlow; to add muster to an "
+			       "image with TensorFlow: 'make server-image BASE=IMAGE'"},
+	[CHECK_FAULT_SERVER] = {"ServerFailed", NEVER,
+				"read the server's log, and fix what it reports; if it gives no "
+				"reason, find out what killed it: the kernel sends SIGKILL when "
+				"memory runs out (see dmesg)"},
+	[CHECK_FAULT_STOPPED] = {"ProcessStopped", NEVER,
+				 "continue the process (kill -CONT), and find out what paused it"},
+	[CHECK_FAULT_SILENT_SERVER] = {"SilentServer", OF_REMOTE_SERVERS,
+				       "read the server's log, check that its process is running "
+				       "and gets CPU time, and raise --timeout on a slow machine"},
+	[CHECK_FAULT_NAME] = {"NameUnknown", OF_REMOTE_SERVERS,
+			      "make the name resolvable on that machine (DNS or /etc/hosts), or "
+			      "use the IP address instead"},
+	[CHECK_FAULT_PORT] = {"PortClosed", OF_REMOTE_SERVERS,
+			      "if refused, check that the server runs and listens on this port; if "
+			      "timed out, look for a firewall or NetworkPolicy in between"},
+	[CHECK_FAULT_ANSWER] = {"WrongAnswer", OF_REMOTE_SERVERS,
+				"find out what listens on that port: it does not speak the "
+				"server's protocol"},
+	[CHECK_FAULT_PROBE] = {"OperationFailed", OF_THE_CLUSTER,
+			       "check that all servers have the same cluster spec and TensorFlow "
+			       "version, and read the log of the task"},
+	[CHECK_FAULT_TOO_FEW] = {"TooFewTasks", NEVER,
+				 "ask for fewer workers (-w), or start more servers"},
+	[CHECK_FAULT_TRAINER] = {"TrainingFailed", NEVER,
+				 "the servers work: read the log of the training process"},
+	[CHECK_FAULT_SILENT_TRAINER] =
+		{"SilentTraining", NEVER,
+		 "read the logs of workers and servers; if the steps went on until the end, give "
+		 "the machine more time with --timeout"},
+	[CHECK_FAULT_RESULT] = {"BadResult", NEVER,
+				"the servers work, but the model did not learn: raise --steps if "
+				"you set it; otherwise suspect broken hardware or a broken build"},
+	[CHECK_FAULT_INTERRUPTED] = {"Interrupted", NEVER, "run the check again"},
+};
+
+const char *check_fault_word(const struct check *check)
+{
+	return kinds[check->fault->kind].word;
+}
+
+const char *check_fault_advice(const struct check *check)
+{
+	return kinds[check->fault->kind].advice;
+}
+
+bool check_fault_is_absence(const struct check *check)
+{
+	const struct check_request *request = &check->request;
+	enum check_job first = request->is_remote ? CHECK_PROBE_JOB : CHECK_SERVERS_JOB;
+
+	switch (kinds[check->fault->kind].absence) {
+	case NEVER:
+		break;
+	case ALWAYS:
+		return true;
+	case OF_REMOTE_SERVERS:
+		return request->is_remote;
+	case OF_THE_CLUSTER: /* the exit code of `muster run` for this */
+		return request->is_on_kubernetes &&
+		       check->jobs[first].exit_code == EXIT_NOT_REACHED;
+	}
+	return false;
+}
+
+/* The job whose log has the reason: the one that runs what the step needs. */
+static enum check_job job_of_step(const struct check *check, enum check_step step)
+{
+	if (step >= CHECK_TRAINING)
+		return CHECK_MODEL_JOB;
+	if (step >= CHECK_DEVICES && check->request.is_remote)
+		return CHECK_PROBE_JOB;
+	return CHECK_SERVERS_JOB;
+}
+
+static void set_job(struct check *check, enum check_job job)
+{
+	check->fault->job = check->jobs[job].has_started ? check->jobs[job].name : NULL;
+	check->fault->is_of_task = job == CHECK_SERVERS_JOB || job == CHECK_MODEL_JOB;
+}
+
+void check_set_fault(struct check *check, enum check_fault_kind kind, enum check_step step,
+		     const char *task, instant now, const char *format, ...)
+{
+	va_list values;
+
+	if (check->fault)
+		return;
+	va_start(values, format);
+	char *message CLEANUP(mem_free_text) = mem_format_list(format, values);
+	va_end(values);
+	check->fault = arena_take(check->arena, sizeof(*check->fault));
+	*check->fault = (struct check_fault){
+		.kind = kind,
+		.step = step,
+		.task = arena_copy_text(check->arena, task),
+		.message = arena_copy_text(check->arena, message),
+		.time = now,
+	};
+	set_job(check, job_of_step(check, step));
+}
+
+static const char *string_of(const struct json *object, const char *key)
+{
+	return json_as_string(json_get(object, key), NULL);
+}
+
+const char *check_name_those_without(const struct json *processes, const char *fact,
+				     struct text *text)
+{
+	size_t n_missing = json_count(processes) - check_count_with(processes, fact), n_named = 0;
+	const char *first = NULL, *name = NULL;
+	struct json *process;
+
+	while (json_next(processes, &name, &process) && n_named < 2) {
+		if (check_has(process, fact))
+			continue;
+		if (n_named++ == 0)
+			first = name;
+		text_addf(text, "%s%s", n_named == 1 ? "" : n_missing == 2 ? " and " : ", ", name);
+	}
+	if (n_missing > 2)
+		text_addf(text, " and %zu more", n_missing - 2);
+	return first;
+}
 
 /* Jobs. */
 
-/* "ps-1 exited with code 1 after 2s (attempt 0): port 2222 is in use" */
-static void blame_failure(struct check *check, enum check_fault_kind kind, enum check_step step,
-			  enum check_job job, const char *cause)
+/* "ps-1 exited with code 1 after 2s (attempt 0): port 2222 is in use"; or a job that ended without
+ * a failed replica: it never began, or a user ended it. */
+static void blame_job(struct check *check, enum check_fault_kind kind, enum check_step step,
+		      enum check_job job, const char *what, instant now)
 {
 	const struct check_job_record *record = &check->jobs[job];
+	const char *why = record->failure ? record->cause : record->last_words;
 
-	check_set_cause(check, kind, step, record->failed, record->failed_at, "%s%s%s",
-			record->failure, cause ? ": " : "", cause ? cause : "");
-	check_fault_set_job(check, job);
-}
-
-/* A job that ended without a failed replica: it never began, or a user ended it. */
-static void blame_end(struct check *check, enum check_step step, enum check_job job,
-		      const char *what, instant now)
-{
-	const struct check_job_record *record = &check->jobs[job];
-
-	check_set_cause(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
-			"%s ended with code %d%s%s", what, record->exit_code,
-			record->last_words ? ": " : "",
-			record->last_words ? record->last_words : "");
-	check_fault_set_job(check, job);
-}
-
-static enum check_fault_kind kind_of_servers(const struct check *check)
-{
-	const struct check_job_record *record = &check->jobs[CHECK_SERVERS_JOB];
-
-	if (check->request.is_on_kubernetes && record->could_not_start)
-		return CHECK_FAULT_IMAGE;
-	return record->cause ? CHECK_FAULT_SERVER_FAILED : CHECK_FAULT_SERVER_DIED;
+	if (record->failure)
+		check_set_fault(check, kind, step, record->failed, record->failed_at, "%s%s%s",
+				record->failure, why ? ": " : "", why ? why : "");
+	else
+		check_set_fault(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
+				"%s ended with code %d%s%s", what, record->exit_code,
+				why ? ": " : "", why ? why : "");
+	set_job(check, job);
 }
 
 void check_diagnose_servers(struct check *check, enum check_step step, instant now)
 {
-	const struct check_job_record *record = &check->jobs[CHECK_SERVERS_JOB];
+	bool is_of_image =
+		check->request.is_on_kubernetes && check->jobs[CHECK_SERVERS_JOB].could_not_start;
 
-	if (record->failure)
-		blame_failure(check, kind_of_servers(check), step, CHECK_SERVERS_JOB,
-			      record->cause);
-	else
-		blame_end(check, step, CHECK_SERVERS_JOB, "the servers' job", now);
+	blame_job(check, is_of_image ? CHECK_FAULT_IMAGE : CHECK_FAULT_SERVER, step,
+		  CHECK_SERVERS_JOB, "the servers' job", now);
 }
 
-void check_revise_cause(struct check *check)
+void check_revise_fault(struct check *check)
 {
 	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];
 	enum check_step step = check->fault->step;
@@ -65,33 +194,31 @@ void check_revise_cause(struct check *check)
 
 /* The network. */
 
-static enum check_fault_kind kind_of_stage(const char *stage)
-{
-	if (text_equals(stage, "resolve"))
-		return CHECK_FAULT_NAME;
-	return text_equals(stage, "connect") ? CHECK_FAULT_PORT : CHECK_FAULT_ANSWER;
-}
-
 /* "ps-1 cannot reach worker-0 (127.0.0.1:2222): connection refused" */
 bool check_diagnose_network(struct check *check, instant now)
 {
 	size_t count;
-	const struct check_pair *pair = check_network_failed(&check->network, &count);
+	const struct json *link = check_network_failed(check->links, &count);
 	char more[64] = "";
 
-	if (!pair)
+	if (!link)
 		return false;
-	bool is_task = check_find_task(check, pair->to) != NULL;
-	bool has_address = pair->address && !text_equals(pair->address, pair->to);
+	const char *to = string_of(link, "to"), *address = string_of(link, "address");
+	const char *stage = check_network_stage(link);
+	bool has_name = !text_equals(stage, "resolve");
+	bool has_address = address && !text_equals(address, to);
+	enum check_fault_kind kind = !has_name                       ? CHECK_FAULT_NAME
+				     : text_equals(stage, "connect") ? CHECK_FAULT_PORT
+								     : CHECK_FAULT_ANSWER;
 
 	if (count > 1)
 		snprintf(more, sizeof(more), " (and %zu more %s)", count - 1,
 			 count == 2 ? "link fails" : "links fail");
-	check_set_cause(check, kind_of_stage(pair->stage), CHECK_NETWORK, is_task ? pair->to : NULL,
-			now, "%s cannot %s %s%s%s%s: %s%s", pair->from,
-			text_equals(pair->stage, "resolve") ? "find" : "reach", pair->to,
-			has_address ? " (" : "", has_address ? pair->address : "",
-			has_address ? ")" : "", pair->error, more);
+	check_set_fault(check, kind, CHECK_NETWORK, json_get(check->tasks, to) ? to : NULL, now,
+			"%s cannot %s %s%s%s%s: %s%s", string_of(link, "from"),
+			has_name ? "reach" : "find", to, has_address ? " (" : "",
+			has_address ? address : "", has_address ? ")" : "",
+			string_of(link, "error"), more);
 	return true;
 }
 
@@ -103,153 +230,92 @@ bool check_diagnose_size(struct check *check, instant now)
 
 	if (!check_request_trains(&check->request) || there >= check->request.workers)
 		return false;
-	check_set_cause(check, CHECK_FAULT_TOO_FEW, CHECK_DEVICES, NULL, now,
+	check_set_fault(check, CHECK_FAULT_TOO_FEW, CHECK_DEVICES, NULL, now,
 			"%d workers were requested, but the cluster has %d", check->request.workers,
 			there);
 	return true;
 }
 
-static const char *verb_of(enum check_step step)
+enum check_step check_probe_error_step(const struct check *check)
 {
-	return step == CHECK_DEVICES ? "listing the devices" : "running an operation";
+	if (!check->probe_error)
+		return CHECK_STEP_COUNT;
+	return text_equals(string_of(check->probe_error, "step"), "session") ? CHECK_SESSION
+									     : CHECK_DEVICES;
 }
 
-/* TensorFlow's codes for unresponsive tasks (absl/status/status.h). */
-static enum check_fault_kind kind_of_code(const char *code)
-{
-	return text_equals(code, "UNAVAILABLE") || text_equals(code, "DEADLINE_EXCEEDED")
-		       ? CHECK_FAULT_SILENT_SERVER
-		       : CHECK_FAULT_PROBE;
-}
-
+/* Two of TensorFlow's codes are those of unresponsive tasks (absl/status/status.h). */
 void check_diagnose_probe(struct check *check, enum check_step step, instant now)
 {
-	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
+	const struct json *error = check->probe_error;
+	const char *code = json_as_string(json_get(error, "code"), "no code");
+	bool is_silence =
+		text_equals(code, "UNAVAILABLE") || text_equals(code, "DEADLINE_EXCEEDED");
 
-	if (check->probe_error) {
-		step = check->probe_error_step;
-		check_set_cause(check, kind_of_code(check->probe_error_code), step,
-				check->probe_error_task, now, "%s failed with %s: %s",
-				verb_of(step), check->probe_error_code, check->probe_error);
-	} else if (probe->failure) {
-		blame_failure(check, CHECK_FAULT_PROBE, step, CHECK_PROBE_JOB, probe->cause);
-	} else {
-		blame_end(check, step, CHECK_PROBE_JOB, "the probe", now);
+	if (!error) {
+		blame_job(check, CHECK_FAULT_PROBE, step, CHECK_PROBE_JOB, "the probe", now);
+		return;
 	}
-}
-
-/* Paused processes. */
-
-static void blame_stopped_process(struct check *check, enum check_fault_kind kind,
-				  enum check_step step, const char *name, instant now)
-{
-	check_set_cause(check, kind, step, name, now,
-			"%s did not answer: its process is stopped (SIGSTOP)", name);
-}
-
-static bool blame_stopped_server(struct check *check, enum check_step step, instant now)
-{
-	for (size_t i = 0; i < check->n_tasks; i++) {
-		if (!check->tasks[i].is_stopped)
-			continue;
-		blame_stopped_process(check, CHECK_FAULT_SERVER_STOPPED, step, check->tasks[i].name,
-				      now);
-		if (!check->jobs[CHECK_SERVERS_JOB].has_ended)
-			check_fault_set_job(check, CHECK_SERVERS_JOB);
-		return true;
-	}
-	return false;
-}
-
-/* A paused process explains every silence. */
-static bool blame_stopped(struct check *check, enum check_step step, instant now)
-{
-	if (blame_stopped_server(check, step, now))
-		return true;
-	for (size_t i = 0; i < check->n_trainers; i++) {
-		if (!check->trainers[i].is_stopped)
-			continue;
-		blame_stopped_process(check, CHECK_FAULT_TRAINER_STOPPED, step,
-				      check->trainers[i].name, now);
-		return true;
-	}
-	return false;
+	step = check_probe_error_step(check);
+	check_set_fault(check, is_silence ? CHECK_FAULT_SILENT_SERVER : CHECK_FAULT_PROBE, step,
+			string_of(error, "task"), now, "%s failed with %s: %s",
+			step == CHECK_DEVICES ? "listing the devices" : "running an operation",
+			code, json_as_string(json_get(error, "message"), "no reason given"));
 }
 
 /* The model. */
 
-/* The failed process's own message, if it failed first. The silent failure of a process says more
- * than the complaints of its peers. */
-static const struct check_trainer *find_complaint(const struct check *check)
+/* A paused process explains every silence. */
+static bool blame_stopped(struct check *check, enum check_step step, instant now)
 {
-	const char *failed = check->jobs[CHECK_MODEL_JOB].failed;
+	const char *server = check_first_with(check->tasks, "stopped");
+	const char *name = server ? server : check_first_with(check->trainers, "stopped");
 
-	for (size_t i = 0; i < check->n_trainers; i++) {
-		const struct check_trainer *trainer = &check->trainers[i];
-
-		if (trainer->error && (!failed || text_equals(trainer->name, failed)))
-			return trainer;
-	}
-	return NULL;
+	if (!name)
+		return false;
+	check_set_fault(check, CHECK_FAULT_STOPPED, step, name, now,
+			"%s did not answer: its process is stopped (SIGSTOP)", name);
+	if (server && !check->jobs[CHECK_SERVERS_JOB].has_ended)
+		set_job(check, CHECK_SERVERS_JOB);
+	return true;
 }
 
-/* Wrong data are blamed on the step that checked the data, if it was performed. */
-static enum check_step step_of_complaint(const struct check *check,
-					 const struct check_trainer *trainer)
-{
-	bool has_data_step = check->steps[CHECK_DATA].state != CHECK_SKIPPED;
-
-	return trainer->is_data_error && has_data_step ? CHECK_DATA : CHECK_TRAINING;
-}
-
-/* A model may have its own servers in addition to the training processes. */
-static enum check_fault_kind kind_of_process(const struct check *check, const char *name)
-{
-	if (!name || check_find_trainer(check, name))
-		return CHECK_FAULT_TRAINER_DIED;
-	return CHECK_FAULT_SERVER_DIED;
-}
-
+/* The failed process's own message, if it failed first: the silent failure of a process says more
+ * than the complaints of its peers. Wrong data are blamed on the step that checked the data, if it
+ * was performed. A model may have its own servers in addition to the training processes. */
 static void blame_trainers(struct check *check, enum check_step step, instant now)
 {
-	const struct check_job_record *model = &check->jobs[CHECK_MODEL_JOB];
-	const struct check_trainer *trainer = find_complaint(check);
+	const char *failed = check->jobs[CHECK_MODEL_JOB].failed;
+	const char *name = failed ? failed : check_first_with(check->trainers, "message");
+	const struct json *trainer = json_get(check->trainers, name ? name : "");
+	const char *complaint = string_of(trainer, "message");
+	bool is_of_data = text_equals(string_of(trainer, "step"), "data");
+	bool has_data_step = check->steps[CHECK_DATA].state != CHECK_SKIPPED;
 
 	if (blame_stopped(check, step, now))
 		return;
-	if (trainer) {
-		check_set_cause(
-			check, trainer->is_data_error ? CHECK_FAULT_DATA : CHECK_FAULT_TRAINER_DIED,
-			step_of_complaint(check, trainer), trainer->name, now, "%s: %s",
-			trainer->name, trainer->error);
-		check_fault_set_job(check, CHECK_MODEL_JOB);
-	} else if (model->failure) {
-		blame_failure(check, kind_of_process(check, model->failed), step, CHECK_MODEL_JOB,
-			      model->cause);
+	if (complaint) {
+		check_set_fault(check, is_of_data ? CHECK_FAULT_DATA : CHECK_FAULT_TRAINER,
+				is_of_data && has_data_step ? CHECK_DATA : CHECK_TRAINING, name,
+				now, "%s: %s", name, complaint);
+		set_job(check, CHECK_MODEL_JOB);
 	} else {
-		blame_end(check, step, CHECK_MODEL_JOB, "the model", now);
+		blame_job(check, failed && !trainer ? CHECK_FAULT_SERVER : CHECK_FAULT_TRAINER,
+			  step, CHECK_MODEL_JOB, "the model", now);
 	}
-}
-
-static void add_untrained(const struct check *check, struct check_names *names)
-{
-	for (size_t i = 0; i < check->n_trainers; i++)
-		if (!check->trainers[i].has_ended)
-			check_names_add(names, check->trainers[i].name);
 }
 
 void check_diagnose_training(struct check *check, instant now)
 {
-	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
 
 	if (check->jobs[CHECK_MODEL_JOB].exit_code != 0) {
 		blame_trainers(check, CHECK_TRAINING, now);
 		return;
 	}
-	add_untrained(check, &names);
-	check_names_write(&names, &text);
-	check_set_cause(check, CHECK_FAULT_TRAINER_DIED, CHECK_TRAINING, names.shown[0], now,
+	const char *first = check_name_those_without(check->trainers, "ends", &text);
+
+	check_set_fault(check, CHECK_FAULT_TRAINER, CHECK_TRAINING, first, now,
 			"%s exited without training", text_of(&text));
 }
 
@@ -267,13 +333,13 @@ bool check_diagnose_result(struct check *check, instant now)
 	if (check->jobs[CHECK_MODEL_JOB].exit_code != 0)
 		blame_trainers(check, CHECK_RESULT, now);
 	else if (!check->figures)
-		check_set_cause(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
+		check_set_fault(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
 				"the workers ended, but none reported a result");
 	else if (loss <= 0)
-		check_set_cause(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
+		check_set_fault(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
 				"the validation cross entropy is not a positive number");
 	else if (loss >= bound)
-		check_set_cause(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
+		check_set_fault(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
 				"the validation cross entropy is %.3g, which is not below %.3g",
 				loss, bound);
 	else
@@ -283,111 +349,94 @@ bool check_diagnose_result(struct check *check, instant now)
 
 /* Silence. */
 
-/* What a Pod that is not running waits for, in muster's words; else nothing. */
-static const char *waiting_reason_of_servers(const struct check *check, enum check_step step)
-{
-	bool is_of_pods = check->request.is_on_kubernetes && step == CHECK_SERVERS;
-
-	return is_of_pods ? check->jobs[CHECK_SERVERS_JOB].last_words : NULL;
-}
-
-static void blame_silent_tasks(struct check *check, enum check_step step, check_task_fn did,
+/* A Pod that is not running waits for something, in muster's words. */
+static void blame_silent_tasks(struct check *check, enum check_step step, const char *fact,
 			       const char *did_not, const char *time, instant now)
 {
-	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
-	const char *obstacle = waiting_reason_of_servers(check, step);
+	const char *first = check_name_those_without(check->tasks, fact, &text);
+	bool is_of_pods = check->request.is_on_kubernetes && step == CHECK_SERVERS;
+	const char *obstacle = is_of_pods ? check->jobs[CHECK_SERVERS_JOB].last_words : NULL;
 
-	check_names_add_others(&names, check, did);
-	check_names_write(&names, &text);
-	check_set_cause(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
-			"%s did not %s within %s%s%s", names.count ? text_of(&text) : "the servers",
+	check_set_fault(check, CHECK_FAULT_SILENT_SERVER, step, first, now,
+			"%s did not %s within %s%s%s", first ? text_of(&text) : "the servers",
 			did_not, time, obstacle ? ": " : "", obstacle ? obstacle : "");
 }
 
 static void blame_silent_network(struct check *check, const char *time, instant now)
 {
-	for (size_t i = 0; i < check->n_tasks; i++)
-		for (size_t k = 0; k < check->n_tasks; k++)
-			if (i != k && !check_network_find(&check->network, check->tasks[i].name,
-							  check->tasks[k].name))
-				check_set_cause(check, CHECK_FAULT_SILENT_SERVER, CHECK_NETWORK,
-						check->tasks[i].name, now,
+	const char *from, *to;
+	struct json *task;
+
+	for (from = NULL; json_next(check->tasks, &from, &task);)
+		for (to = NULL; json_next(check->tasks, &to, &task);)
+			if (!text_equals(from, to) && !check_network_find(check->links, from, to))
+				check_set_fault(check, CHECK_FAULT_SILENT_SERVER, CHECK_NETWORK,
+						from, now,
 						"%s did not report within %s whether it reaches %s",
-						check->tasks[i].name, time, check->tasks[k].name);
-	check_set_cause(check, CHECK_FAULT_SILENT_SERVER, CHECK_NETWORK, NULL, now,
+						from, time, to);
+	check_set_fault(check, CHECK_FAULT_SILENT_SERVER, CHECK_NETWORK, NULL, now,
 			"the servers were not tested within %s", time);
 }
 
-/* Blames the tasks that did not answer the roll call. */
-static void blame_absent(struct check *check, enum check_step step, const char *time, instant now)
-{
-	struct check_names names = {0};
-	struct text text CLEANUP(text_done) = {0};
-
-	check_names_add_others(&names, check, check_task_has_answered);
-	if (!instant_is_set(check->roll_called) || names.count == 0)
-		return;
-	check_names_write(&names, &text);
-	check_set_cause(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
-			"%s stopped answering; training did not end within %s", text_of(&text),
-			time);
-	if (!check->request.is_remote)
-		check_fault_set_job(check, CHECK_SERVERS_JOB);
-}
-
-static void blame_silent_trainers(struct check *check, enum check_step step, const char *time,
+/* Blames the tasks that did not answer the roll call, else the training processes. */
+static void blame_silent_training(struct check *check, enum check_step step, const char *time,
 				  instant now)
 {
-	struct check_names names = {0};
-	struct text text CLEANUP(text_done) = {0};
+	struct text absent CLEANUP(text_done) = {0}, text CLEANUP(text_done) = {0};
+	const char *server = check_name_those_without(check->tasks, "answered", &absent);
+	const char *trainer = check_name_those_without(check->trainers, "ends", &text);
+	int64_t wanted = json_as_integer(json_get(check->training, "of"), 0);
 
-	add_untrained(check, &names);
-	check_names_write(&names, &text);
-	if (names.count == 0)
-		text_add(&text, "the model's processes");
-	text_addf(&text, " did not end within %s", time);
-	if (check->steps_wanted > 0)
+	if (instant_is_set(check->roll_called) && server) {
+		check_set_fault(check, CHECK_FAULT_SILENT_SERVER, step, server, now,
+				"%s stopped answering; training did not end within %s",
+				text_of(&absent), time);
+		if (!check->request.is_remote)
+			set_job(check, CHECK_SERVERS_JOB);
+		return;
+	}
+	text_addf(&text, "%s did not end within %s", trainer ? "" : "the model's processes", time);
+	if (wanted > 0)
 		text_addf(&text, "; the last reported step was %lld of %lld",
-			  (long long) check->step, (long long) check->steps_wanted);
-	check_set_cause(check, CHECK_FAULT_SILENT_TRAINER, step, names.shown[0], now, "%s",
+			  (long long) json_as_integer(json_get(check->training, "step"), 0),
+			  (long long) wanted);
+	check_set_fault(check, CHECK_FAULT_SILENT_TRAINER, step, trainer, now, "%s",
 			text_of(&text));
 }
 
 void check_diagnose_silence(struct check *check, enum check_step step, instant now)
 {
-	struct text time CLEANUP(text_done) = {0};
+	struct text duration CLEANUP(text_done) = {0};
 
-	text_add_duration(&time, check->request.timeout);
+	text_add_duration(&duration, check->request.timeout);
+	const char *time = text_of(&duration);
+
 	if (blame_stopped(check, step, now))
 		return;
 	switch (step) {
 	case CHECK_SERVERS:
 		if (!check_diagnose_network(check, now))
-			blame_silent_tasks(check, step, check_task_serves, "serve", text_of(&time),
-					   now);
+			blame_silent_tasks(check, step, "target", "serve", time, now);
 		return;
 	case CHECK_NETWORK:
-		blame_silent_network(check, text_of(&time), now);
+		blame_silent_network(check, time, now);
 		return;
 	case CHECK_DEVICES:
-		blame_silent_tasks(check, step, check_task_is_listed, "list its devices",
-				   text_of(&time), now);
+		blame_silent_tasks(check, step, "devices", "list its devices", time, now);
 		return;
 	case CHECK_SESSION:
-		blame_silent_tasks(check, step, check_task_has_run, "run an operation",
-				   text_of(&time), now);
+		blame_silent_tasks(check, step, "ran", "run an operation", time, now);
 		return;
 	case CHECK_TRAINING:
 	case CHECK_RESULT:
-		blame_absent(check, step, text_of(&time), now);
-		blame_silent_trainers(check, step, text_of(&time), now);
+		blame_silent_training(check, step, time, now);
 		return;
 	case CHECK_LIBRARY:
 	case CHECK_DATA:
 	case CHECK_STEP_COUNT:
 		break;
 	}
-	check_set_cause(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
-			"no server was found within %s", text_of(&time));
+	check_set_fault(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
+			"no server was found within %s", time);
 }

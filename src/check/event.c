@@ -2,59 +2,71 @@
 
 #include "base/line_text.h"
 #include "base/text.h"
-#include "check/task.h"
+#include "check/network.h"
 #include "status/failure_words.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Longer texts are cut. */
 #define WORDS_MOST 600
+/* Most elements of a list: the devices of a task. */
+#define LIST_MOST 256
+/* Most events accepted from a process, because they take memory. */
+#define EVENTS_MOST 1000000
+/* For a remote cluster, whose list of devices names its tasks. */
+#define TASKS_MOST 1000
 
-/* Removes colors and line feeds from otherwise safe text. */
-static void make_plain(struct text *text)
+/* One line of at most some hundred bytes, without colors and other control sequences. */
+static void add_safe_words(struct text *text, const char *words)
 {
-	size_t len = 0;
-	bool is_escape = false;
+	size_t len = strlen(words);
 
-	for (size_t i = 0; i < text->len; i++) {
-		char byte = text->bytes[i];
-
-		if (byte == '\x1b')
-			is_escape = true;
-		else if (!is_escape)
-			text->bytes[len++] = byte == '\n' || byte == '\t' ? ' ' : byte;
-		else if (byte == 'm')
-			is_escape = false;
-	}
-	if (text->bytes)
-		text->bytes[len] = '\0';
-	text->len = len;
+	line_text_add_plain(text, words,
+			    len < WORDS_MOST ? len : line_text_whole_characters(words, WORDS_MOST));
+	for (size_t i = 0; i < text->len; i++)
+		if (text->bytes[i] == '\n' || text->bytes[i] == '\t')
+			text->bytes[i] = ' ';
 }
 
-/* A copy in the check's arena: one line of at most some hundred bytes, without colors and other
- * terminal control sequences. NULL gives NULL. */
+/* A copy in the check's arena. NULL gives NULL. */
 static const char *check_copy_words(struct check *check, const char *words)
 {
 	struct text text CLEANUP(text_done) = {0};
-	size_t len = words ? strlen(words) : 0;
 
 	if (!words)
 		return NULL;
-	line_text_add_safe(&text, words,
-			   len < WORDS_MOST ? len : line_text_whole_characters(words, WORDS_MOST));
-	make_plain(&text);
+	add_safe_words(&text, words);
 	return arena_copy_text(check->arena, text_of(&text));
 }
 
-/* Most devices stored for one task. */
-#define DEVICES_MOST 256
-/* Most events accepted from a process, because they take memory. */
-#define EVENTS_MOST 1000000
-
-static const char *copy_event_text(struct check *check, const char *text)
+/* A copy whose texts are safe and short. */
+static struct json *copy_safe(const struct json *value)
 {
-	return arena_copy_text(check->arena, text);
+	struct text text CLEANUP(text_done) = {0};
+	struct json *copy = NULL, *member;
+	const char *key = NULL;
+
+	switch (json_type_of(value)) {
+	case JSON_STRING:
+		add_safe_words(&text, json_as_string(value, ""));
+		return json_new_string(text_of(&text));
+	case JSON_ARRAY:
+		copy = json_new_array();
+		for (size_t i = 0; i < json_count(value) && i < LIST_MOST; i++)
+			json_append(copy, copy_safe(json_at(value, i)));
+		return copy;
+	case JSON_OBJECT:
+		copy = json_new_object();
+		while (json_next(value, &key, &member))
+			json_set(copy, key, copy_safe(member));
+		return copy;
+	case JSON_NULL:
+	case JSON_BOOL:
+	case JSON_INTEGER:
+	case JSON_REAL:
+		break;
+	}
+	return json_new_copy(value);
 }
 
 static const char *string_of(const struct json *event, const char *key)
@@ -62,190 +74,96 @@ static const char *string_of(const struct json *event, const char *key)
 	return json_as_string(json_get(event, key), NULL);
 }
 
-/* Events of servers. */
+/* Events. */
 
-static bool apply_serving_event(struct check *check, const char *from, const struct json *event)
-{
-	struct check_task *task = check_find_task(check, string_of(event, "task"));
+enum subject { OF_TASK, OF_TRAINER, OF_TRAINING, OF_LINK, OF_PROBE, OF_DATA, OF_RESULT };
 
-	(void) from;
-	if (!task || !string_of(event, "target"))
-		return false;
-	task->target = copy_event_text(check, string_of(event, "target"));
-	task->version = copy_event_text(check, string_of(event, "version"));
-	task->serving_seconds = json_as_real(json_get(event, "seconds"), 0);
-	return true;
-}
+/* Each event is accepted only from the programs that send it. */
+static const struct event_kind {
+	const char *word;
+	enum check_job job;
+	enum subject subject;
+	const char *members[4]; /* that are kept of it; the first one must be there… */
+	enum json_type type; /* … and be of this type */
+	const char *mark; /* what is now true of the subject */
+} kinds[] = {
+	{"serving", CHECK_SERVERS_JOB, OF_TASK, {"target", "version", "seconds"}, JSON_STRING, 0},
+	{"network", CHECK_SERVERS_JOB, OF_LINK, {0}, 0, 0},
+	{"devices", CHECK_PROBE_JOB, OF_TASK, {"devices"}, JSON_ARRAY, 0},
+	{"ran", CHECK_PROBE_JOB, OF_TASK, {0}, 0, "ran"},
+	{"error", CHECK_PROBE_JOB, OF_PROBE, {0}, 0, 0},
+	/* In the roll call only the answering tasks matter. */
+	{"ran", CHECK_ROLL_CALL_JOB, OF_TASK, {0}, 0, "answered"},
+	{"data", CHECK_MODEL_JOB, OF_DATA, {0}, 0, 0},
+	{"training-begins", CHECK_MODEL_JOB, OF_TRAINER, {0}, 0, "begins"},
+	{"training-ends", CHECK_MODEL_JOB, OF_TRAINER, {0}, 0, "ends"},
+	{"step", CHECK_MODEL_JOB, OF_TRAINING, {"step", "of", "loss"}, JSON_INTEGER, 0},
+	{"error", CHECK_MODEL_JOB, OF_TRAINER, {"message", "step"}, JSON_STRING, 0},
+	{"result", CHECK_MODEL_JOB, OF_RESULT, {0}, 0, 0},
+};
 
-static bool apply_network_event(struct check *check, const char *from, const struct json *event)
-{
-	(void) from;
-	return check_network_add(&check->network, event);
-}
-
-/* Events of the probe. */
-
-/* A remote cluster's tasks become known here. */
-static struct check_task *task_of(struct check *check, const struct json *event)
+/* A remote cluster's tasks become known by the probe. */
+static struct json *task_of(const struct check *check, const struct event_kind *kind,
+			    const struct json *event)
 {
 	const char *name = string_of(event, "task");
+	bool is_added = check->request.is_remote && kind->job == CHECK_PROBE_JOB &&
+			json_count(check->tasks) < TASKS_MOST;
 
 	if (!name)
 		return NULL;
-	return check->request.is_remote ? check_add_task(check, check_copy_words(check, name))
-					: check_find_task(check, name);
+	return is_added ? json_object_at(check->tasks, name) : json_get(check->tasks, name);
 }
 
-static bool apply_devices_event(struct check *check, const char *from, const struct json *event)
+static bool add_facts(struct json *subject, const struct event_kind *kind, const struct json *event)
 {
-	const struct json *list = json_get(event, "devices");
-	struct check_task *task = task_of(check, event);
-	size_t count = json_count(list) < DEVICES_MOST ? json_count(list) : DEVICES_MOST;
-
-	(void) from;
-	if (!task)
+	if (!subject ||
+	    (kind->members[0] && !json_is(json_get(event, kind->members[0]), kind->type)))
 		return false;
-	task->has_devices = true;
-	task->n_devices = 0;
-	task->devices = arena_take_array(check->arena, count, sizeof(*task->devices));
-	for (size_t i = 0; i < count; i++) {
-		const char *device = json_as_string(json_at(list, i), NULL);
-
-		if (device)
-			task->devices[task->n_devices++] = check_copy_words(check, device);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(kind->members) && kind->members[i]; i++)
+		json_copy_member(subject, event, kind->members[i]);
+	if (kind->mark)
+		json_set_bool(subject, kind->mark, true);
 	return true;
-}
-
-static bool apply_task_ran_event(struct check *check, const char *from, const struct json *event)
-{
-	struct check_task *task = task_of(check, event);
-
-	(void) from;
-	if (task)
-		task->has_run = true;
-	return task != NULL;
-}
-
-static bool apply_probe_error_event(struct check *check, const char *from, const struct json *event)
-{
-	const char *code = string_of(event, "code");
-	const char *message = string_of(event, "message");
-
-	(void) from;
-	if (check->probe_error)
-		return false;
-	check->probe_error_step =
-		text_equals(string_of(event, "step"), "session") ? CHECK_SESSION : CHECK_DEVICES;
-	check->probe_error_task = copy_event_text(check, string_of(event, "task"));
-	check->probe_error = check_copy_words(check, message ? message : "no reason given");
-	check->probe_error_code = check_copy_words(check, code ? code : "no code");
-	return true;
-}
-
-/* In the roll call only the answering tasks matter. */
-static bool accept_answer_event(struct check *check, const char *from, const struct json *event)
-{
-	struct check_task *task = check_find_task(check, string_of(event, "task"));
-
-	(void) from;
-	if (task)
-		task->has_answered = true;
-	return task != NULL;
-}
-
-/* Events of models. */
-
-static bool apply_dataset_event(struct check *check, const char *from, const struct json *event)
-{
-	(void) from;
-	check->data_name = check_copy_words(check, string_of(event, "name"));
-	check->data_source = check_copy_words(check, string_of(event, "source"));
-	check->data_examples = json_as_integer(json_get(event, "examples"), 0);
-	return true;
-}
-
-static bool apply_trainer_error(struct check *check, const char *from, const struct json *event)
-{
-	struct check_trainer *trainer = check_find_trainer(check, from);
-	const char *message = string_of(event, "message");
-
-	if (!trainer)
-		return false;
-	trainer->error = check_copy_words(check, message ? message : "no reason given");
-	trainer->is_data_error = text_equals(string_of(event, "step"), "data");
-	return true;
-}
-
-static bool apply_training_start(struct check *check, const char *from, const struct json *event)
-{
-	struct check_trainer *trainer = check_find_trainer(check, from);
-
-	(void) event;
-	if (trainer)
-		trainer->has_started = true;
-	return trainer != NULL;
-}
-
-static bool apply_training_end(struct check *check, const char *from, const struct json *event)
-{
-	struct check_trainer *trainer = check_find_trainer(check, from);
-
-	(void) event;
-	if (trainer)
-		trainer->has_ended = true;
-	return trainer != NULL;
 }
 
 /* The step counts all workers together; a slower worker reports an earlier one. */
-static bool accept_step_event(struct check *check, const char *from, const struct json *event)
+static bool is_later_step(const struct check *check, const char *from, const struct json *event)
 {
-	struct check_trainer *trainer = check_find_trainer(check, from);
-	int64_t step = json_as_integer(json_get(event, "step"), 0);
+	return json_get(check->trainers, from) &&
+	       json_as_integer(json_get(event, "step"), 0) >=
+		       json_as_integer(json_get(check->training, "step"), 0);
+}
 
-	if (!trainer)
-		return false;
-	trainer->step = step;
-	if (step < check->step)
-		return false;
-	check->step = step;
-	check->steps_wanted = json_as_integer(json_get(event, "of"), check->steps_wanted);
-	check->loss = json_as_real(json_get(event, "loss"), NAN);
+static bool keep_event(struct json **kept, const struct json *event)
+{
+	json_free(*kept);
+	*kept = json_new_copy(event);
+	json_remove(*kept, "muster");
 	return true;
 }
 
-static bool apply_result_event(struct check *check, const char *from, const struct json *event)
+static bool accept_event(struct check *check, const struct event_kind *kind, const char *from,
+			 const struct json *event)
 {
-	(void) from;
-	json_free(check->figures);
-	check->figures = json_new_copy(event);
-	json_remove(check->figures, "muster");
-	return true;
+	switch (kind->subject) {
+	case OF_TASK:
+		return add_facts(task_of(check, kind, event), kind, event);
+	case OF_TRAINER:
+		return add_facts(json_get(check->trainers, from), kind, event);
+	case OF_TRAINING:
+		return is_later_step(check, from, event) && add_facts(check->training, kind, event);
+	case OF_LINK:
+		return check_network_add(check->links, event);
+	case OF_PROBE:
+		return !check->probe_error && keep_event(&check->probe_error, event);
+	case OF_DATA:
+		return keep_event(&check->data, event);
+	case OF_RESULT:
+		return keep_event(&check->figures, event);
+	}
+	return false;
 }
-
-/* Recognition of events. */
-
-typedef bool (*take_fn)(struct check *check, const char *from, const struct json *event);
-
-/* Each event is accepted only from the programs that send it. */
-static const struct kind {
-	const char *word;
-	enum check_job job;
-	take_fn take;
-} kinds[] = {
-	{"serving", CHECK_SERVERS_JOB, apply_serving_event},
-	{"network", CHECK_SERVERS_JOB, apply_network_event},
-	{"devices", CHECK_PROBE_JOB, apply_devices_event},
-	{"ran", CHECK_PROBE_JOB, apply_task_ran_event},
-	{"error", CHECK_PROBE_JOB, apply_probe_error_event},
-	{"ran", CHECK_ROLL_CALL_JOB, accept_answer_event},
-	{"data", CHECK_MODEL_JOB, apply_dataset_event},
-	{"training-begins", CHECK_MODEL_JOB, apply_training_start},
-	{"training-ends", CHECK_MODEL_JOB, apply_training_end},
-	{"step", CHECK_MODEL_JOB, accept_step_event},
-	{"result", CHECK_MODEL_JOB, apply_result_event},
-	{"error", CHECK_MODEL_JOB, apply_trainer_error},
-};
 
 bool check_accept_event(struct check *check, enum check_job job, const char *from,
 			const struct json *event)
@@ -255,9 +173,13 @@ bool check_accept_event(struct check *check, enum check_job job, const char *fro
 	if (check->n_events == EVENTS_MOST)
 		return false;
 	check->n_events++;
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (kinds[i].job == job && text_equals(word, kinds[i].word))
-			return kinds[i].take(check, from, event);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (kinds[i].job != job || !text_equals(word, kinds[i].word))
+			continue;
+		struct json *safe CLEANUP(json_cleanup) = copy_safe(event);
+
+		return accept_event(check, &kinds[i], from, safe);
+	}
 	return false;
 }
 

@@ -1,13 +1,9 @@
 /* Reads what the jobs of a check report: lines with events, and how the jobs end. It only records
- * facts; check/check interprets them. Only for the files of check/check*. */
+ * facts; check/check.c interprets them. */
 #pragma once
 
-#include "base/json.h"
 #include "check/facts.h"
 #include "status/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Reads one line of a foreground `muster run`: "ps-1     | {"muster":"serving",…}", or a message
  * of muster itself. Returns true if it adds something new. */

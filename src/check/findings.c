@@ -13,14 +13,6 @@
 
 /* Library and Python. */
 
-static void add_library(const struct library_place *place, struct text *what)
-{
-	text_add(what, "TensorFlow");
-	if (place->version)
-		text_addf(what, " %s", place->version);
-	text_addf(what, ", %s", place->path);
-}
-
 static bool has_tensorflow(const struct python_place *python)
 {
 	for (size_t i = 0; i < python->n_packages; i++) {
@@ -65,7 +57,8 @@ int check_find_library(const struct check_request *request, struct text *what, s
 		rc = library_check_file(place->path, err);
 	if (rc < 0)
 		return rc;
-	add_library(place, what);
+	text_addf(what, "TensorFlow%s%s, %s", place->version ? " " : "",
+		  place->version ? place->version : "", place->path);
 	return check_request_trains(request) ? find_python(what, err) : 0;
 }
 
@@ -133,7 +126,7 @@ struct check_reach {
 	const struct check_server *servers; /* the request's */
 	struct network_peer *peers;
 	struct network_probe *probe;
-	check_way_fn tell;
+	check_link_fn tell;
 	void *data;
 };
 
@@ -156,7 +149,7 @@ static void on_reach_probe_end(void *data)
 	network_probe_free(TAKE(reach->probe));
 }
 
-int check_reach_start(struct loop *loop, const struct check_request *request, check_way_fn tell,
+int check_reach_start(struct loop *loop, const struct check_request *request, check_link_fn tell,
 		      void *data, struct check_reach **ret_reach, struct err *err)
 {
 	struct check_reach *reach = mem_new(sizeof(*reach));

@@ -6,25 +6,27 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "check/facts.h"
+#include "check/request.h"
 #include "io/loop.h"
 
-/* Finds TensorFlow's C library and, if a model trains, a Python with TensorFlow. Appends the
- * result. Returns ERR_NOT_FOUND or ERR_UNSUPPORTED with what to install. */
+/* Appends what was found. Returns ERR_NOT_FOUND or ERR_UNSUPPORTED with what to install, or with
+ * all that is missing. */
+typedef int (*check_find_fn)(const struct check_request *request, struct text *what,
+			     struct err *err);
+/* TensorFlow's C library and, if a model trains, a Python with TensorFlow. */
 int check_find_library(const struct check_request *request, struct text *what,
 		       struct err *err) MUST_USE;
-/* Searches the data directory for the files of the model, plain or compressed (.gz). Appends the
- * result. Returns ERR_NOT_FOUND with all missing files. */
+/* The files of the model in the data directory, plain or compressed (.gz). */
 int check_find_data(const struct check_request *request, struct text *what,
 		    struct err *err) MUST_USE;
 
 /* Reports the test of one server, as a "network" event. */
-typedef void (*check_way_fn)(const struct json *event, void *data);
+typedef void (*check_link_fn)(const struct json *event, void *data);
 
 /* Starts to test each of the request's servers once, for a few seconds at most, and reports each
  * from the loop. Faults of servers are no error of this function. */
 struct check_reach;
-int check_reach_start(struct loop *loop, const struct check_request *request, check_way_fn tell,
+int check_reach_start(struct loop *loop, const struct check_request *request, check_link_fn tell,
 		      void *data, struct check_reach **ret_reach, struct err *err) MUST_USE;
 /* Cancels the remaining tests. NULL is fine. */
 void check_reach_free(struct check_reach *reach);

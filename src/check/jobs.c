@@ -6,12 +6,13 @@
 #include "check/check.h"
 #include "check/child.h"
 #include "check/command.h"
-#include "check/judge.h"
-#include "check/models.h"
 #include "io/child.h"
+#include "io/file.h"
+#include "io/folder.h"
 #include "io/own_program.h"
 #include "io/process.h"
 #include "jobs/client.h"
+#include "jobs/state_folder.h"
 #include "spec/job.h"
 #include "status/status.h"
 
@@ -20,23 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef void (*check_stopped_fn)(const char *replica, bool is_stopped, void *data);
-
-/* Calls `tell` for each replica on this machine, "ps-1". */
-static void check_each_stopped(const struct status *status, check_stopped_fn tell, void *data)
-{
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
-
-		if (replica->state != REPLICA_RUNNING || replica->pid <= 0)
-			continue;
-		char *name CLEANUP(mem_free_text) =
-			mem_format("%s-%d", replica->role, replica->index);
-
-		tell(name, process_is_stopped((pid_t) replica->pid), data);
-	}
-}
 
 /* From SIGTERM to SIGKILL: a run gives its replicas a few seconds of grace period, and needs some
  * itself. A cluster deletes Pods in its own time, and a run killed before leaves them behind. */
@@ -107,6 +91,24 @@ static void start_check_job_child(struct job_child *child, char *const *argument
 
 	if (check_child_start(&settings, &child->child, &err) < 0)
 		report_check_start_failed(child, &err);
+}
+
+/* The content of a file is compared, although its name has a hash: a state directory can be damaged
+ * or edited. */
+int check_models_install(const char *state_folder, char **ret_path, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_programs(state_folder);
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s/check-%s.pyz", folder, check_models_hash);
+	int rc = folder_check_own(state_folder, FOLDER_ADVICE_STATE, err);
+
+	if (rc == 0)
+		rc = folder_create(folder, err);
+	if (rc == 0)
+		rc = file_ensure(path, check_models_bytes, check_models_size, err);
+	if (rc == 0)
+		*ret_path = TAKE(path);
+	return rc;
 }
 
 /* The models are written to disk when the first job needs them. */
@@ -289,11 +291,19 @@ void check_jobs_speed_up(struct check_jobs *jobs)
 			child_signal_group(check_child_pid(jobs->children[job].child), SIGINT);
 }
 
-static void note_stopped(const char *replica, bool is_stopped, void *data)
+/* Of each replica on this machine. */
+static void record_stopped(struct check *check, enum check_job job, const struct status *status)
 {
-	struct job_child *child = data;
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
 
-	check_record_stopped(child->jobs->check, child->job, replica, is_stopped);
+		if (replica->state != REPLICA_RUNNING || replica->pid <= 0)
+			continue;
+		char *name CLEANUP(mem_free_text) =
+			mem_format("%s-%d", replica->role, replica->index);
+
+		check_record_stopped(check, job, name, process_is_stopped((pid_t) replica->pid));
+	}
 }
 
 /* Called before a step is given up: a paused process cannot answer. */
@@ -305,7 +315,7 @@ void check_jobs_find_stopped(struct check_jobs *jobs)
 		struct status status;
 
 		if (child->child && read_check_job_status(jobs, job, arena, &status))
-			check_each_stopped(&status, note_stopped, child);
+			record_stopped(jobs->check, job, &status);
 	}
 }
 

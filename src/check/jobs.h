@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/instant.h"
 #include "base/own.h"
-#include "check/facts.h"
+#include "check/check.h"
 #include "io/loop.h"
 
 struct check_jobs_settings {
@@ -40,3 +40,14 @@ void check_jobs_speed_up(struct check_jobs *jobs);
 void check_jobs_find_stopped(struct check_jobs *jobs);
 /* Deletes the records of jobs that are no longer wanted, with their logs. */
 void check_jobs_delete(struct check_jobs *jobs);
+
+/* The models that a check trains: a Python zip inside the program, made by the build. */
+extern const unsigned char check_models_bytes[];
+extern const size_t check_models_size;
+extern const char check_models_hash[]; /* of its bytes, 16 hexadecimal digits */
+
+/* Returns the path of the zip, STATE/programs/check-HASH.pyz, which Python can run directly; the
+ * caller frees it. It is written unless a file with exactly these bytes exists; a running check of
+ * an older muster keeps its own file. Another muster may do so at the same time: the file appears
+ * atomically. Returns ERR_IO or ERR_SPACE. */
+int check_models_install(const char *state_folder, char **ret_path, struct err *err) MUST_USE;

@@ -1,84 +1,68 @@
 #include "check/network.h"
 
+#include "base/mem.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void check_network_done(struct check_network *network)
+static const char *string_of(const struct json *link, const char *key)
 {
-	for (size_t i = 0; i < network->count; i++)
-		json_free(network->pairs[i].event);
-	free(network->pairs);
-}
-
-static struct check_pair *pair_of(const struct check_network *network, const char *from,
-				  const char *to)
-{
-	for (size_t i = 0; i < network->count; i++) {
-		struct check_pair *pair = &network->pairs[i];
-
-		if (!strcmp(pair->from, from) && !strcmp(pair->to, to))
-			return pair;
-	}
-	return NULL;
-}
-
-const struct check_pair *check_network_find(const struct check_network *network, const char *from,
-					    const char *to)
-{
-	return pair_of(network, from, to);
-}
-
-static const char *member(const struct json *event, const char *key)
-{
-	return json_as_string(json_get(event, key), NULL);
+	return json_as_string(json_get(link, key), NULL);
 }
 
 /* Negative: not measured. */
-static double pair_measurement_of(const struct check_pair *pair, const char *key)
+static double measured(const struct json *link, const char *key)
 {
-	return json_as_real(json_get(pair->event, key), -1);
+	return json_as_real(json_get(link, key), -1);
 }
 
-bool check_network_add(struct check_network *network, const struct json *event)
+static char *key_of(const char *from, const char *to)
 {
-	if (!member(event, "from") || !member(event, "to"))
-		return false;
-	struct check_pair *pair = pair_of(network, member(event, "from"), member(event, "to"));
+	return mem_format("%s\n%s", from, to);
+}
 
-	if (!pair) {
-		mem_grow(&network->pairs, &network->capacity, network->count,
-			 sizeof(*network->pairs));
-		pair = &network->pairs[network->count++];
-		*pair = (struct check_pair){0};
-	}
-	json_free(pair->event);
-	pair->event = json_new_copy(event);
-	pair->from = member(pair->event, "from");
-	pair->to = member(pair->event, "to");
-	pair->address = member(pair->event, "address");
-	pair->error = member(pair->event, "error");
-	pair->stage = pair->error ? member(pair->event, "stage") : NULL;
-	if (pair->error && !pair->stage)
-		pair->stage = "answer";
+bool check_network_add(struct json *links, const struct json *event)
+{
+	const char *from = string_of(event, "from"), *to = string_of(event, "to");
+
+	if (!from || !to)
+		return false;
+	char *key CLEANUP(mem_free_text) = key_of(from, to);
+	struct json *link = json_new_copy(event);
+
+	json_remove(link, "muster");
+	json_set(links, key, link);
 	return true;
 }
 
-const struct check_pair *check_network_failed(const struct check_network *network,
-					      size_t *ret_count)
+const struct json *check_network_find(const struct json *links, const char *from, const char *to)
 {
-	const struct check_pair *first = NULL;
-	size_t count = 0;
+	char *key CLEANUP(mem_free_text) = key_of(from, to);
 
-	for (size_t i = 0; i < network->count; i++) {
-		if (!network->pairs[i].error)
+	return json_get(links, key);
+}
+
+const struct json *check_network_failed(const struct json *links, size_t *ret_count)
+{
+	const struct json *first = NULL;
+	const char *key = NULL;
+	struct json *link;
+
+	*ret_count = 0;
+	while (json_next(links, &key, &link)) {
+		if (!string_of(link, "error"))
 			continue;
 		if (!first)
-			first = &network->pairs[i];
-		count++;
+			first = link;
+		++*ret_count;
 	}
-	*ret_count = count;
 	return first;
+}
+
+const char *check_network_stage(const struct json *link)
+{
+	return json_as_string(json_get(link, "stage"), "answer");
 }
 
 /* Numbers for the report. */
@@ -151,20 +135,20 @@ static void add_range(struct text *text, const char *before, const struct unit u
 	text_addf(text, "%s %s", text_of(&most), unit->name);
 }
 
-void check_network_add_ranges(const struct check_network *network, struct text *text)
+void check_network_add_ranges(const struct json *links, struct text *text)
 {
 	struct range connects = {0}, round_trips = {0}, bandwidths = {0}, clocks = {0};
+	const char *key = NULL;
+	struct json *link;
 
-	for (size_t i = 0; i < network->count; i++) {
-		const struct check_pair *pair = &network->pairs[i];
-
-		widen_value_range(&connects, pair_measurement_of(pair, "connect"));
-		widen_value_range(&round_trips, pair_measurement_of(pair, "roundTrip"));
-		widen_value_range(&bandwidths, pair_measurement_of(pair, "bandwidth"));
-		if (json_get(pair->event, "clock"))
-			widen_value_range(&clocks, fabs(pair_measurement_of(pair, "clock")));
+	while (json_next(links, &key, &link)) {
+		widen_value_range(&connects, measured(link, "connect"));
+		widen_value_range(&round_trips, measured(link, "roundTrip"));
+		widen_value_range(&bandwidths, measured(link, "bandwidth"));
+		if (json_get(link, "clock"))
+			widen_value_range(&clocks, fabs(measured(link, "clock")));
 	}
-	text_addf(text, "%zu %s", network->count, network->count == 1 ? "link" : "links");
+	text_addf(text, "%zu %s", json_count(links), json_count(links) == 1 ? "link" : "links");
 	if (round_trips.has_any)
 		add_range(text, ": round trip ", seconds, &round_trips);
 	else
@@ -182,29 +166,20 @@ void check_network_add_ranges(const struct check_network *network, struct text *
 #define NAMES_MOST 12
 #define FAILURES_MOST 20
 
-static void add_cell(struct text *text, const struct check_pair *pair)
+static void add_cell(struct text *text, const struct json *link)
 {
-	if (!pair)
+	const char *stage = check_network_stage(link);
+
+	if (!link)
 		text_add(text, "-");
-	else if (text_equals(pair->stage, "resolve"))
-		text_add(text, "NO NAME");
-	else if (text_equals(pair->stage, "connect"))
-		text_add(text, "NO PORT");
-	else if (pair->error)
-		text_add(text, "NO ANSWER");
+	else if (string_of(link, "error"))
+		text_add(text, text_equals(stage, "resolve")   ? "NO NAME"
+			       : text_equals(stage, "connect") ? "NO PORT"
+							       : "NO ANSWER");
 	else
-		add_value_with_unit(text, seconds,
-				    pair_measurement_of(pair, json_get(pair->event, "roundTrip")
-								      ? "roundTrip"
-								      : "connect"));
-}
-
-static void add_padded_cell(struct text *text, const struct check_pair *pair, size_t width)
-{
-	struct text cell CLEANUP(text_done) = {0};
-
-	add_cell(&cell, pair);
-	text_addf(text, "  %-*s", (int) width, text_of(&cell));
+		add_value_with_unit(
+			text, seconds,
+			measured(link, json_get(link, "roundTrip") ? "roundTrip" : "connect"));
 }
 
 static int compare_names(const void *a, const void *b)
@@ -212,74 +187,74 @@ static int compare_names(const void *a, const void *b)
 	return strverscmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* The asking or asked tasks, each once and in order; the caller frees the list. */
-static const char **collect_names(const struct check_network *network, bool is_asked,
-				  size_t *ret_count)
+/* The asking ("from") or asked ("to") tasks, each once and in order; the caller frees the list.
+ * `*width` becomes at least the length of the longest. */
+static const char **collect_names(const struct json *links, const char *end, size_t *ret_count,
+				  size_t *width)
 {
-	const char **names = mem_new_array(network->count, sizeof(*names));
-	size_t count = 0;
+	const char **names = mem_new_array(json_count(links), sizeof(*names));
+	size_t n_links = 0, count = 0;
+	const char *key = NULL;
+	struct json *link;
 
-	for (size_t i = 0; i < network->count; i++)
-		names[i] = is_asked ? network->pairs[i].to : network->pairs[i].from;
-	qsort(names, network->count, sizeof(*names), compare_names);
-	for (size_t i = 0; i < network->count; i++)
-		if (count == 0 || strcmp(names[count - 1], names[i]) != 0)
+	while (json_next(links, &key, &link))
+		names[n_links++] = string_of(link, end);
+	qsort(names, n_links, sizeof(*names), compare_names);
+	for (size_t i = 0; i < n_links; i++)
+		if (count == 0 || strcmp(names[count - 1], names[i]) != 0) {
 			names[count++] = names[i];
+			if (strlen(names[i]) > *width)
+				*width = strlen(names[i]);
+		}
 	*ret_count = count;
 	return names;
 }
 
-static size_t longest(const char *const *names, size_t count, size_t least)
+static void add_failures(const struct json *links, struct text *text)
 {
-	for (size_t i = 0; i < count; i++)
-		if (strlen(names[i]) > least)
-			least = strlen(names[i]);
-	return least;
+	size_t n_told = 0;
+	const char *key = NULL;
+	struct json *link;
+
+	while (json_next(links, &key, &link) && n_told < FAILURES_MOST) {
+		if (!string_of(link, "error"))
+			continue;
+		text_addf(text, "  %s to %s (%s): %s: %s\n", string_of(link, "from"),
+			  string_of(link, "to"), json_as_string(json_get(link, "address"), "?"),
+			  check_network_stage(link), string_of(link, "error"));
+		n_told++;
+	}
 }
 
-static void finish_network_line(struct text *text)
+static void finish_line(struct text *text)
 {
 	while (text->len && text->bytes[text->len - 1] == ' ')
 		text->bytes[--text->len] = '\0';
 	text_add_char(text, '\n');
 }
 
-static void add_failures(const struct check_network *network, struct text *text)
+void check_network_add_table(const struct json *links, struct text *text)
 {
-	size_t n_told = 0;
-
-	for (size_t i = 0; i < network->count && n_told < FAILURES_MOST; i++) {
-		const struct check_pair *pair = &network->pairs[i];
-
-		if (!pair->error)
-			continue;
-		text_addf(text, "  %s to %s (%s): %s: %s\n", pair->from, pair->to,
-			  pair->address ? pair->address : "?", pair->stage, pair->error);
-		n_told++;
-	}
-}
-
-void check_network_add_table(const struct check_network *network, struct text *text)
-{
-	size_t n_rows, n_columns;
-	const char **rows CLEANUP(mem_free_any) = collect_names(network, false, &n_rows);
-	const char **columns CLEANUP(mem_free_any) = collect_names(network, true, &n_columns);
-	size_t width = longest(columns, n_columns, strlen("NO ANSWER"));
-	size_t head = longest(rows, n_rows, strlen("from"));
+	size_t n_rows, n_columns, head = strlen("from"), width = strlen("NO ANSWER");
+	const char **rows CLEANUP(mem_free_any) = collect_names(links, "from", &n_rows, &head);
+	const char **columns CLEANUP(mem_free_any) = collect_names(links, "to", &n_columns, &width);
 
 	if (n_columns > NAMES_MOST) {
-		add_failures(network, text);
+		add_failures(links, text);
 		return;
 	}
 	text_addf(text, "  %-*s", (int) head, "from");
 	for (size_t i = 0; i < n_columns; i++)
 		text_addf(text, "  %-*s", (int) width, columns[i]);
-	finish_network_line(text);
+	finish_line(text);
 	for (size_t row = 0; row < n_rows; row++) {
 		text_addf(text, "  %-*s", (int) head, rows[row]);
-		for (size_t i = 0; i < n_columns; i++)
-			add_padded_cell(text, check_network_find(network, rows[row], columns[i]),
-					width);
-		finish_network_line(text);
+		for (size_t i = 0; i < n_columns; i++) {
+			struct text cell CLEANUP(text_done) = {0};
+
+			add_cell(&cell, check_network_find(links, rows[row], columns[i]));
+			text_addf(text, "  %-*s", (int) width, text_of(&cell));
+		}
+		finish_line(text);
 	}
 }

@@ -2,19 +2,26 @@
 
 #include "base/exit_code.h"
 #include "base/text.h"
-#include "check/check.h"
-#include "check/console.h"
+#include "check/diagnosis.h"
 #include "check/findings.h"
 #include "check/jobs.h"
-#include "check/judge.h"
+#include "check/report.h"
+#include "console/screen.h"
 #include "io/child.h"
+#include "io/file.h"
 #include "io/guard.h"
+#include "io/terminal.h"
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* This file only translates: a line, the end of a child, a signal or a timer updates check/check.
- * Then its wishes are executed: wanted jobs are started, unwanted ones ended. */
+ * Then its wishes are executed: wanted jobs are started, unwanted ones ended.
+ *
+ * As text everything goes to stdout: a line for each completed step, and on a terminal a row with
+ * the progress. With another format the object goes to stdout and the rest to stderr. */
+
 /* One SIGINT may arrive twice: timeout(1) sends it to its child and to the child's group. */
 #define SAME_KEY_PRESS ((msec) 200)
 
@@ -24,7 +31,10 @@ struct check_supervision {
 	struct loop *loop;
 	struct check_jobs *jobs;
 	struct check_reach *reach; /* NULL: the servers test the network themselves */
-	struct check_console *console;
+	struct screen *screen;
+	struct check_style style;
+	bool has_heading;
+	enum check_step next; /* the first step whose line was not printed */
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
 	struct loop_watch *signals[5];
@@ -33,6 +43,88 @@ struct check_supervision {
 	bool is_reported;
 	int exit_code;
 };
+
+/* Output. */
+
+/* The end is over when all was written, or no process reads it. */
+static void on_screen_room(void *data)
+{
+	struct check_supervision *supervision = data;
+	struct screen *screen = supervision->screen;
+
+	if (supervision->is_reported && (!screen_is_waiting(screen) || screen_is_gone(screen)))
+		loop_stop(supervision->loop);
+}
+
+static void open_screen(struct check_supervision *supervision)
+{
+	const struct check_run_settings *settings = supervision->settings;
+	int fd = settings->is_json ? STDERR_FILENO : STDOUT_FILENO;
+
+	supervision->screen = screen_new(supervision->loop, fd, on_screen_room, supervision);
+	supervision->style = (struct check_style){
+		.has_color = terminal_wants_color(fd, settings->color),
+		.is_verbose = settings->is_verbose,
+	};
+}
+
+/* Appends the passed steps, in order, up to the current one. */
+static void add_new_steps(struct check_supervision *supervision, struct text *text)
+{
+	const struct check *check = &supervision->check;
+
+	for (; supervision->next < CHECK_STEP_COUNT; supervision->next++) {
+		enum check_state state = check->steps[supervision->next].state;
+
+		if (state == CHECK_PASSED)
+			check_add_step(check, supervision->next, &supervision->style, text);
+		else if (state != CHECK_SKIPPED)
+			return;
+	}
+}
+
+static void show_news(struct check_supervision *supervision)
+{
+	const struct check *check = &supervision->check;
+	struct text news CLEANUP(text_done) = {0}, row CLEANUP(text_done) = {0};
+
+	if (!supervision->has_heading)
+		check_add_heading(check, &news);
+	supervision->has_heading = true;
+	add_new_steps(supervision, &news);
+	text_add(&row, "  ");
+	check_add_progress(check, &row);
+	screen_set_row(supervision->screen, row.len > 2 ? text_of(&row) : "");
+	if (news.len == 0 && !screen_is_changed(supervision->screen))
+		return;
+	text_add_bytes(screen_begin(supervision->screen), text_of(&news), news.len);
+	screen_end(supervision->screen);
+}
+
+/* Output to a closed reader is dropped. */
+static void print_report(const struct check *check)
+{
+	struct json *report CLEANUP(json_cleanup) = check_write_json(check);
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_pretty(&text, report);
+	file_write_all(STDOUT_FILENO, text_of(&text), text.len, NULL);
+}
+
+static void show_end(struct check_supervision *supervision)
+{
+	const struct check *check = &supervision->check;
+
+	show_news(supervision);
+	struct text *text = screen_begin(supervision->screen);
+
+	if (check->fault)
+		check_add_step(check, check->fault->step, &supervision->style, text);
+	check_add_end(check, &supervision->style, text);
+	screen_end(supervision->screen);
+	if (supervision->settings->is_json)
+		print_report(check);
+}
 
 static void on_check_news(void *data)
 {
@@ -45,13 +137,6 @@ static void on_check_news(void *data)
 
 /* Events. */
 
-static void stop_loop(void *data)
-{
-	struct check_supervision *supervision = data;
-
-	loop_stop(supervision->loop);
-}
-
 static void report(struct check_supervision *supervision)
 {
 	struct check *check = &supervision->check;
@@ -61,7 +146,8 @@ static void report(struct check_supervision *supervision)
 	loop_timer_arm(supervision->timer, INSTANT_NEVER);
 	if (check->result == CHECK_GOOD)
 		check_jobs_delete(supervision->jobs);
-	check_console_finish(supervision->console, check, stop_loop, supervision);
+	show_end(supervision);
+	loop_defer(supervision->loop, on_screen_room, supervision);
 }
 
 /* Before a step is given up, paused processes are recorded: they cannot answer. */
@@ -92,7 +178,7 @@ static void on_check_timer(void *data)
 	} else if (check_is_over(check)) {
 		report(supervision);
 	} else {
-		check_console_show(supervision->console, check);
+		show_news(supervision);
 		loop_timer_arm(supervision->timer, instant_min(kill_at, check_wake_at(check)));
 	}
 }
@@ -168,14 +254,7 @@ static int set_up_check_run(struct check_supervision *supervision, int outer_gon
 	if (outer_gone_fd >= 0)
 		supervision->outer_gone = loop_watch_readable(supervision->loop, outer_gone_fd,
 							      on_check_outer_killed, supervision);
-	const struct check_console_settings console = {
-		.loop = supervision->loop,
-		.format = settings->format,
-		.is_verbose = settings->is_verbose,
-		.color = settings->color,
-	};
-
-	supervision->console = check_console_new(&console);
+	open_screen(supervision);
 	const struct check_jobs_settings jobs = {
 		.loop = supervision->loop,
 		.state_folder = settings->state_folder,
@@ -196,43 +275,29 @@ static void tear_down_check_run(struct check_supervision *supervision)
 		loop_watch_free(supervision->signals[i]);
 	loop_watch_free(supervision->outer_gone);
 	loop_watch_free(supervision->timer);
-	check_console_free(supervision->console);
+	screen_free(supervision->screen);
 	loop_free(supervision->loop);
 	check_done(&supervision->check);
 }
 
 /* The steps that muster performs itself. */
 
-static bool run_library_step(struct check_supervision *supervision)
+static bool run_own_step(struct check_supervision *supervision, enum check_step step,
+			 check_find_fn find)
 {
 	struct text what CLEANUP(text_done) = {0};
 	struct err err = {0};
-	int rc = check_find_library(supervision->settings->request, &what, &err);
+	int rc = find(supervision->settings->request, &what, &err);
+	instant now = loop_monotonic_now();
 
 	if (rc < 0)
-		check_refuse(&supervision->check, CHECK_LIBRARY, err.text, loop_monotonic_now());
+		check_refuse(&supervision->check, step, err.text, now);
 	else
-		check_record_library(&supervision->check, text_of(&what), loop_monotonic_now());
+		check_record_found(&supervision->check, step, text_of(&what), now);
 	return rc == 0;
 }
 
-static bool run_dataset_step(struct check_supervision *supervision)
-{
-	struct text what CLEANUP(text_done) = {0};
-	struct err err = {0};
-
-	if (!supervision->settings->request->data_dir)
-		return true;
-	int rc = check_find_data(supervision->settings->request, &what, &err);
-
-	if (rc < 0)
-		check_refuse(&supervision->check, CHECK_DATA, err.text, loop_monotonic_now());
-	else
-		check_record_data(&supervision->check, text_of(&what), loop_monotonic_now());
-	return rc == 0;
-}
-
-static void on_way(const struct json *event, void *data)
+static void on_link(const struct json *event, void *data)
 {
 	struct check_supervision *supervision = data;
 
@@ -244,14 +309,16 @@ static int run_own_steps(struct check_supervision *supervision, struct err *err)
 {
 	const struct check_request *request = supervision->settings->request;
 
-	check_console_show(supervision->console, &supervision->check);
+	show_news(supervision);
 	if (request->is_on_kubernetes) {
 		check_look(&supervision->check, loop_monotonic_now());
 		return 0;
 	}
-	if (!run_library_step(supervision) || !run_dataset_step(supervision) || !request->is_remote)
+	if (!run_own_step(supervision, CHECK_LIBRARY, check_find_library) ||
+	    (request->data_dir && !run_own_step(supervision, CHECK_DATA, check_find_data)) ||
+	    !request->is_remote)
 		return 0;
-	return check_reach_start(supervision->loop, request, on_way, supervision,
+	return check_reach_start(supervision->loop, request, on_link, supervision,
 				 &supervision->reach, err);
 }
 

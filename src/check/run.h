@@ -3,14 +3,14 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "check/facts.h"
+#include "check/request.h"
 
 #include <stdbool.h>
 
 struct check_run_settings {
 	const struct check_request *request;
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
-	const char *format; /* "text", "json", "junit" */
+	bool is_json; /* the report is an object on stdout, everything else on stderr */
 	bool is_verbose;
 	const char *color; /* "auto", "always", "never" */
 };

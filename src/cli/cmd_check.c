@@ -1,7 +1,7 @@
 /* muster check: tests whether distributed TensorFlow works on this machine, on a cluster, or on
  * existing servers. */
 #include "base/mem.h"
-#include "check/facts.h"
+#include "check/probe.h"
 #include "check/run.h"
 #include "cli/commands.h"
 #include "cli/job_name.h"
@@ -11,9 +11,14 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "io/private_network_maker.h"
+#include "tensorflow/library_find.h"
+#include "tensorflow/library_guard.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #define SERVERS_VARIABLE "TF_DIST_GRPC_SERVER_URL"
 
@@ -21,6 +26,7 @@
 struct call {
 	const struct options *options;
 	struct check_request request;
+	bool is_probe; /* it is the probe of a check */
 	struct arena *arena;
 	struct text faults;
 };
@@ -43,7 +49,8 @@ static void read_check_target(struct call *call)
 	bool is_on_kubernetes = text_equals(option_text(call->options, "on"), "kubernetes");
 
 	call->request.is_on_kubernetes = is_on_kubernetes;
-	call->request.is_remote = text_equals(place, "remote");
+	call->is_probe = text_equals(place, "probe");
+	call->request.is_remote = text_equals(place, "remote") || call->is_probe;
 	if (place && !call->request.is_remote && !text_equals(place, "local"))
 		text_addf(&call->faults,
 			  "muster check: unknown target '%s' (expected local or remote)\n", place);
@@ -141,35 +148,33 @@ static void read_cluster(struct call *call)
 static void refuse_what_does_not_fit(struct call *call)
 {
 	const struct check_request *request = &call->request;
-	bool has_servers = check_model_brings_servers(request->model);
-	bool trains = check_request_trains(request);
+	bool is_remote = request->is_remote, trains = check_request_trains(request);
+	bool is_asynchronous = request->model != CHECK_MNIST && request->model != CHECK_CENSUS;
+	const struct {
+		bool does_not_fit;
+		const char *sentence;
+	} rules[] = {
+		{request->timeout <= 0, "--timeout must be more than 0"},
+		{is_remote && check_model_brings_servers(request->model),
+		 "--model mwms and --model ps2 cannot be used with 'remote', because they start "
+		 "their own servers; on this machine: 'muster check --model mwms'"},
+		{is_remote && request->is_setup_only,
+		 "--setup-only: cannot be used with 'remote', whose servers already run"},
+		{request->has_private_network && (is_remote || request->is_on_kubernetes),
+		 "--private-network: the servers do not run on this machine"},
+		{request->has_private_network && request->is_setup_only,
+		 "--private-network: cannot be used with --setup-only (no client could reach the "
+		 "servers)"},
+		{request->is_sync && trains && is_asynchronous,
+		 "--sync-replicas: needs --model mnist or --model census"},
+		{request->data_dir && !trains, "--data-dir: not used, because no model is trained"},
+		{trains && !is_remote && request->ps == 0 && request->model != CHECK_MWMS,
+		 "--ps 0: this model needs a parameter server; use --ps 1, or --model mwms"},
+	};
 
-	if (request->is_remote && has_servers)
-		text_addf(&call->faults,
-			  "muster check: --model %s: cannot be used with 'remote', because it "
-			  "starts its own servers; on this machine: 'muster check --model %s'\n",
-			  check_model_words[request->model], check_model_words[request->model]);
-	if (request->is_remote && request->is_setup_only)
-		add_check_call_fault(
-			call,
-			"--setup-only: cannot be used with 'remote', whose servers already run");
-	if (request->has_private_network && (request->is_remote || request->is_on_kubernetes))
-		add_check_call_fault(call,
-				     "--private-network: the servers do not run on this machine");
-	if (request->has_private_network && request->is_setup_only)
-		add_check_call_fault(
-			call, "--private-network: cannot be used with --setup-only (no client "
-			      "could reach the servers)");
-	if (request->is_sync && trains && request->model != CHECK_MNIST &&
-	    request->model != CHECK_CENSUS)
-		add_check_call_fault(call,
-				     "--sync-replicas: needs --model mnist or --model census");
-	if (request->data_dir && !trains)
-		add_check_call_fault(call, "--data-dir: not used, because no model is trained");
-	if (trains && !request->is_remote && request->ps == 0 && request->model != CHECK_MWMS)
-		add_check_call_fault(
-			call,
-			"--ps 0: this model needs a parameter server; use --ps 1, or --model mwms");
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+		if (rules[i].does_not_fit)
+			add_check_call_fault(call, rules[i].sentence);
 }
 
 static void read_request(struct call *call)
@@ -186,31 +191,12 @@ static void read_request(struct call *call)
 		.state_dir = option_text(options, "state-dir"),
 		.timeout = option_duration(options, "timeout", 0),
 	};
-	if (call->request.timeout <= 0)
-		add_check_call_fault(call, "--timeout must be more than 0");
 	read_check_target(call);
 	read_model(call);
 	read_cluster(call);
 	read_pods(call);
 	check_image(call);
 	refuse_what_does_not_fit(call);
-}
-
-static int run(const struct call *call, const char *state_folder)
-{
-	const struct options *options = call->options;
-	const char *format = option_text(options, "output");
-	const struct check_run_settings settings = {
-		.request = &call->request,
-		.state_folder = state_folder,
-		.format = format ? format : "text",
-		.is_verbose = option_flag(options, "verbose"),
-		.color = option_text(options, "color"),
-	};
-	struct err err = {0};
-	int exit_code = EXIT_FAILED;
-
-	return check_run(&settings, &exit_code, &err) < 0 ? output_fail(&err) : exit_code;
 }
 
 /* All processes that the check starts are in it too, and so reach each other. */
@@ -226,26 +212,134 @@ static int enter_private_network(struct err *err)
 	return failure ? err_set_errno(err, failure, "cannot enter a private network") : 0;
 }
 
-static int check_command_run(const struct options *options)
+static int run_check(struct call *call)
 {
-	struct call call CLEANUP(check_call_done) = {.options = options, .arena = arena_new()};
+	const struct options *options = call->options;
 	char *state_folder CLEANUP(mem_free_text) = NULL;
 	char *name CLEANUP(mem_free_text) = job_name_generate("check-");
 	struct err err = {0};
+	int exit_code = EXIT_FAILED;
+
+	if (lookup_state_folder(options, &state_folder, &err))
+		return output_fail(&err);
+	if (call->request.has_private_network && enter_private_network(&err) < 0) {
+		output_print_message("%s", err.text);
+		return EXIT_NOT_REACHED;
+	}
+	call->request.name = name;
+	const struct check_run_settings settings = {
+		.request = &call->request,
+		.state_folder = state_folder,
+		.is_json = option_text(options, "output"),
+		.is_verbose = option_flag(options, "verbose"),
+		.color = option_text(options, "color"),
+	};
+
+	return check_run(&settings, &exit_code, &err) < 0 ? output_fail(&err) : exit_code;
+}
+
+/* The probe: `check probe --servers …` is a job of a check, and prints events for it. */
+
+#define LONGEST_PATIENCE (MSEC_PER_SECOND * 3600)
+#define HANG_LIMIT (30 * MSEC_PER_SECOND)
+#define LOADING_LIMIT 300 /* seconds; half a gigabyte from a slow file server */
+
+struct probe_call {
+	struct probe_request request;
+	struct library_guard guard;
+	bool shows_log; /* TensorFlow's own */
+};
+
+static void print_probe_event(const struct json *event, void *data)
+{
+	const char *message = json_as_string(json_get(event, "message"), NULL);
+
+	(void) data;
+	output_add_event(event);
+	if (message)
+		output_print_message("%s", message);
+}
+
+static int open_library(struct library **ret_library, void *data, struct err *err)
+{
+	struct probe_call *call = data;
+
+	alarm(LOADING_LIMIT);
+	return library_guard_load(&call->guard, call->shows_log, ret_library, err);
+}
+
+/* Every call of TensorFlow has its own limit. A call that exceeds it twice, once for the request
+ * and once for closing the session, hangs; the signal leaves the rest to the outer process. */
+static void note_session_call(const char *doing, void *data)
+{
+	struct probe_call *call = data;
+	msec limit = 2 * call->request.timeout + HANG_LIMIT;
+
+	library_guard_note(&call->guard, doing);
+	alarm((unsigned int) msec_to_whole_seconds(limit));
+}
+
+/* The inner process. It leaves by _exit: TensorFlow's work at exit fails while its threads are
+ * running. When the outer process exits, it is killed. */
+static NORETURN void probe(struct probe_call *call)
+{
+	struct err err = {0};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGALRM, SIG_DFL);
+	int rc = probe_run(&call->request, &err);
+	int exit_code = rc < 0 ? EXIT_NOT_REACHED : EXIT_DONE;
+
+	if (rc < 0 && rc != ERR_UNREACHABLE)
+		exit_code = output_fail(&err);
+	_exit(output_finish(exit_code));
+}
+
+static int run_probe(const struct call *call)
+{
+	const struct check_request *request = &call->request;
+	struct library_search search = library_search_here(request->libtensorflow);
+	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
+	struct probe_call probe_call = {
+		.request =
+			{
+				.servers = request->servers,
+				.n_servers = request->n_servers,
+				.timeout = msec_min(request->timeout, LONGEST_PATIENCE),
+				.open_library = open_library,
+				.on_begin = note_session_call,
+				.tell = print_probe_event,
+				.data = &probe_call,
+			},
+		.shows_log = option_flag(call->options, "verbose"),
+	};
+	struct library_guard *guard = &probe_call.guard;
+	struct err err = {0};
+
+	if (library_find(&search, &place, NULL, &err) < 0) {
+		output_print_message("%s", err.text);
+		return EXIT_NOT_REACHED;
+	}
+	if (library_guard_fork(guard, "the probe", place->path, &err) < 0)
+		return output_fail(&err);
+	if (guard->guard.is_inner)
+		probe(&probe_call);
+	if (!guard->guard.was_lost || library_guard_was_asked_to_end(guard))
+		return guard->guard.exit_code;
+	library_guard_explain(guard, &err);
+	return output_fail(&err);
+}
+
+static int check_command_run(const struct options *options)
+{
+	struct call call CLEANUP(check_call_done) = {.options = options, .arena = arena_new()};
 
 	read_request(&call);
 	if (call.faults.len > 0) {
 		output_print_errors(&call.faults);
 		return EXIT_USAGE;
 	}
-	if (lookup_state_folder(options, &state_folder, &err))
-		return output_fail(&err);
-	if (call.request.has_private_network && enter_private_network(&err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_NOT_REACHED;
-	}
-	call.request.name = name;
-	return run(&call, state_folder);
+	return call.is_probe ? run_probe(&call) : run_check(&call);
 }
 
 static const struct option_row rows_of_check[] = {
@@ -310,8 +404,8 @@ static const struct option_row rows_of_check[] = {
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
-	 .words = "json|junit",
-	 .one_line = "print the report as JSON or JUnit XML on stdout, everything else on stderr"},
+	 .words = "json",
+	 .one_line = "print the report as JSON on stdout, everything else on stderr"},
 	COLOR_ROW(OPTIONS_OF_COMMAND),
 	POD_ROWS,
 	CLUSTER_ROWS,
@@ -329,7 +423,7 @@ const struct command command_check = {
 		    "  muster check --model none\n"
 		    "  muster check -w 4 --ps 1 --model census --sync-replicas\n"
 		    "  muster check --setup-only\n"
-		    "  muster check remote --servers grpc://db7:2222 -o junit > check.xml\n"
+		    "  muster check remote --servers grpc://db7:2222 -o json > check.json\n"
 		    "  muster check remote --on kubernetes --image me/muster-server\n",
 	.options = rows_of_check,
 	.most_arguments = 1,

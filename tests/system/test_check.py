@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import time
-import xml.etree.ElementTree
 
 import pytest
 
@@ -18,8 +17,6 @@ from processes import children_of, kill_all_with, processes_with, wait_until_non
 from servers import make_stub
 
 pytestmark = pytest.mark.sanitize
-
-ALL_STEPS = ["library", "data", "servers", "network", "devices", "session", "training", "result"]
 
 
 @pytest.fixture(scope="session")
@@ -59,9 +56,6 @@ def test_a_library_that_is_missing_is_told_in_every_format(muster, tmp_path):
     assert report["result"] == "failed" and report["fault"]["reason"] == "NoLibrary"
     assert states_of(report)["library"] == "failed" and states_of(report)["servers"] == "waiting"
     assert "library   FAILED" in done.stderr
-    suite = xml.etree.ElementTree.fromstring(muster(*arguments, "-o", "junit", code=3).stdout).find("testsuite")
-    assert [case.get("name") for case in suite] == ALL_STEPS
-    assert [case.get("name") for case in suite if case.find("failure") is not None] == ["library"]
     assert jobs_of(muster) == []
 
 
@@ -94,8 +88,8 @@ def test_data_that_are_missing_are_told_before_anything_is_started(muster, pytho
     (["elsewhere"], "'elsewhere'"),
     (["remote"], "check remote needs --servers"),
     (["remote", "--servers", "db7"], "'db7' is not an address"),
-    (["remote", "--servers", "grpc://db7:2222", "--model", "mwms"], "starts its own servers"),
-    (["remote", "--servers", "grpc://db7:2222", "--model", "ps2"], "starts its own servers"),
+    (["remote", "--servers", "grpc://db7:2222", "--model", "mwms"], "start their own servers"),
+    (["remote", "--servers", "grpc://db7:2222", "--model", "ps2"], "start their own servers"),
     (["remote", "--servers", "grpc://db7:2222", "--setup-only"], "--setup-only"),
     (["--servers", "grpc://db7:2222"], "needs 'check remote'"),
     (["--ps", "0"], "--ps 0"),

@@ -7,7 +7,6 @@ import os
 import pathlib
 import signal
 import sys
-import xml.etree.ElementTree
 
 import pytest
 
@@ -88,7 +87,7 @@ def test_without_a_model_it_ends_after_the_session(muster, python, tag):
 
 def test_a_model_is_given_all_servers_and_what_was_asked_for(muster, python, tag, tmp_path):
     script = f'echo "$@" >> {tmp_path}/calls\n{GOOD_MODEL}'
-    done = muster("check", "-w", "3", "--ps", "1", "--sync-replicas", "--steps", "7", "-o", "junit",
+    done = muster("check", "-w", "3", "--ps", "1", "--sync-replicas", "--steps", "7",
                   env=python(script), code=0)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert len(calls) == 3 and len(set(calls)) == 1
@@ -97,9 +96,7 @@ def test_a_model_is_given_all_servers_and_what_was_asked_for(muster, python, tag
     for option, value in (("--steps", "7"), ("--workers", "3"), ("--ps", "1")):
         assert words[words.index(option) + 1] == value
     assert len(words[words.index("--servers") + 1].split(",")) == 3
-    suite = xml.etree.ElementTree.fromstring(done.stdout).find("testsuite")
-    assert suite.get("failures") == "0" and suite.get("skipped") == "1"
-    assert "a shell script, 7 examples" in done.stderr
+    assert "a shell script, 7 examples" in done.stdout
 
 
 # A worker, or a server, does not come to its end.
@@ -130,7 +127,7 @@ def test_a_server_that_is_killed_is_named_and_not_the_workers_that_fail_of_it(mu
     servers = wait_for_step(muster)
     os.kill(pid_of(muster, servers, "ps-1"), signal.SIGKILL)
     fault = fault_of(process, 1)
-    assert (fault["step"], fault["reason"], fault["task"]) == ("training", "ServerDied", "ps-1")
+    assert (fault["step"], fault["reason"], fault["task"]) == ("training", "ServerFailed", "ps-1")
     assert "SIGKILL" in fault["message"]
     assert fault["job"] == servers
     assert not processes_with(tag)
@@ -150,7 +147,7 @@ def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(mus
     process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     os.kill(inner_server(pid_of(muster, servers, "ps-1")), signal.SIGSTOP)
     fault = fault_of(process, 1)
-    assert (fault["step"], fault["reason"], fault["task"]) == ("training", "ServerStopped", "ps-1")
+    assert (fault["step"], fault["reason"], fault["task"]) == ("training", "ProcessStopped", "ps-1")
     assert not processes_with(tag)
 
 

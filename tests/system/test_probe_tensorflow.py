@@ -1,4 +1,4 @@
-"""`muster probe` and TensorFlow's own servers: all there, one stopped, one killed, and none at all."""
+"""The probe of `muster check` and TensorFlow's own servers: all there, one stopped, one killed, and none at all."""
 
 import importlib.util
 import json
@@ -57,7 +57,7 @@ def cluster(tmp_path_factory):
 
 def probe(muster, servers, code, *options):
     """The events, and what was said for people."""
-    done = muster("probe", "--server", ",".join(servers), "-o", "json", *options, code=code, limit=LIMIT, env=PYTHON)
+    done = muster("check", "probe", "--server", ",".join(servers), *options, code=code, limit=LIMIT, env=PYTHON)
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
@@ -76,13 +76,11 @@ def test_one_server_shows_every_task_and_an_operation_runs_on_each(muster, clust
     assert said == ""
 
 
-def test_people_get_a_table(muster, cluster):
-    done = muster("probe", "--server", f"grpc://{cluster.addresses['worker-0']}", code=0, limit=LIMIT, env=PYTHON)
-    lines = [line.split() for line in done.stdout.splitlines()]
-    assert lines[0] == ["TASK", "DEVICES", "ANSWERED", "RAN"]
-    assert [line[0] for line in lines[1:]] == TASKS
-    assert all("CPU:0" in line[1] and len(line) == 4 for line in lines[1:])
-    assert done.stderr == ""
+def test_people_get_the_steps_of_a_check(muster, cluster):
+    said = muster("probe", "--server", f"grpc://{cluster.addresses['worker-0']}", code=0, limit=LIMIT, env=PYTHON).stdout
+    assert "devices   ok" in said and "worker-0 CPU:0; worker-1 CPU:0; ps-0 CPU:0; ps-1 CPU:0" in said
+    assert "an operation ran on each of 4 tasks" in said
+    assert said.splitlines()[-1].endswith("the servers work together")
 
 
 @pytest.mark.long

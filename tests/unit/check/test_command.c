@@ -50,7 +50,7 @@ static void begin(struct check *check, const struct check_request *request)
 
 	check_init(check, request, moment(0));
 	if (!request->is_on_kubernetes)
-		check_record_library(check, "here", moment(1));
+		check_record_found(check, CHECK_LIBRARY, "here", moment(1));
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		check_add_line(check, CHECK_SERVERS_JOB, lines[i], strlen(lines[i]), moment(1));
 	tell_serving(check, "worker-0", 1);
@@ -97,10 +97,10 @@ static void the_probe_asks_all_servers_and_clients_have_the_workers_as_masters(v
 	begin(&check, &request);
 	assert_command(&check, CHECK_PROBE_JOB,
 		       RUN "check-x-probe -- " PROGRAM
-			   " probe --server grpc://h:1,grpc://h:2 --timeout 31s --output json");
+			   " check probe --servers grpc://h:1,grpc://h:2 --timeout 31s");
 	assert_command(&check, CHECK_ROLL_CALL_JOB,
 		       RUN "check-x-roll-call -- " PROGRAM
-			   " probe --server grpc://h:1,grpc://h:2 --timeout 5s --output json");
+			   " check probe --servers grpc://h:1,grpc://h:2 --timeout 5s");
 	assert_command(&check, CHECK_MODEL_JOB,
 		       RUN "check-x-mnist --workers 1 " MODELS " mnist --servers grpc://h:1 "
 			   "--workers 1 --ps 1 --container check-x --timeout 61");
@@ -163,8 +163,8 @@ static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
 	assert_command(&check, CHECK_SERVERS_JOB, text_of(&expected));
 	text_clear(&expected);
 	text_addf(&expected,
-		  "%scheck-x-probe -- muster probe --server grpc://h:1,grpc://h:2 --timeout 31s "
-		  "--output json",
+		  "%scheck-x-probe -- muster check probe --servers grpc://h:1,grpc://h:2 --timeout "
+		  "31s",
 		  here);
 	assert_command(&check, CHECK_PROBE_JOB, text_of(&expected));
 	text_clear(&expected);

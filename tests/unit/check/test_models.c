@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "check/models.h"
+#include "check/jobs.h"
 #include "io/file.h"
 #include "own_folder.h"
 

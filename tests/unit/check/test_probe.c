@@ -114,13 +114,13 @@ static void tell(const struct json *event, void *data)
 		assert_true(json_as_real(json_get(event, "seconds"), -1) >= 0);
 }
 
-static int probe(struct scene *scene, const char *const *servers, size_t n_servers)
+static int probe(struct scene *scene, const char *servers)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct check_server *read = arena_take_array(arena, n_servers, sizeof(*read));
+	struct text faults CLEANUP(text_done) = {0};
+	size_t n_servers;
+	struct check_server *read = check_servers_read(servers, arena, "", &faults, &n_servers);
 
-	for (size_t i = 0; i < n_servers; i++)
-		assert_int_equal(check_server_read(servers[i], arena, &read[i], NULL), 0);
 	const struct probe_request request = {
 		.servers = read,
 		.n_servers = n_servers,
@@ -136,9 +136,7 @@ static int probe(struct scene *scene, const char *const *servers, size_t n_serve
 
 static int probe_first(struct scene *scene)
 {
-	const char *const servers[] = {scene->addresses[0]};
-
-	return probe(scene, servers, ARRAY_LEN(servers));
+	return probe(scene, scene->addresses[0]);
 }
 
 static void one_server_shows_all_tasks_in_order(void **state)
@@ -195,12 +193,14 @@ static void a_wrong_product_is_told_with_its_task(void **state)
 static void jobs_with_names_of_their_own_are_known_from_their_servers(void **state)
 {
 	struct scene *scene = *state;
-	const char *const servers[] = {scene->addresses[3], scene->addresses[0]};
 
 	add_task(scene, "trainer", 0);
 	add_task(scene, "trainer", 1);
+	char *servers CLEANUP(mem_free_text) =
+		mem_format("%s,%s", scene->addresses[3], scene->addresses[0]);
+
 	fake_cluster.tasks[4].is_silent = true;
-	assert_int_equal(probe(scene, servers, ARRAY_LEN(servers)), ERR_UNREACHABLE);
+	assert_int_equal(probe(scene, servers), ERR_UNREACHABLE);
 	assert_true(text_starts_with(text_of(&scene->told),
 				     "error devices trainer-1 DEADLINE_EXCEEDED\n"
 				     "devices worker-0 CPU:0\n"));
@@ -220,10 +220,11 @@ static void a_silent_task_with_a_name_that_nobody_knows_is_told_of_too(void **st
 static void the_first_server_that_answers_is_asked_and_the_others_are_told_last(void **state)
 {
 	struct scene *scene = *state;
-	const char *const servers[] = {"127.0.0.1:1", scene->addresses[1], scene->addresses[2]};
+	char *servers CLEANUP(mem_free_text) =
+		mem_format("%s,%s,%s", "127.0.0.1:1", scene->addresses[1], scene->addresses[2]);
 
 	fake_cluster.tasks[1].is_silent = true;
-	assert_int_equal(probe(scene, servers, ARRAY_LEN(servers)), ERR_UNREACHABLE);
+	assert_int_equal(probe(scene, servers), ERR_UNREACHABLE);
 	const char *told = text_of(&scene->told);
 	char *end = strstr(told, "error devices grpc://127.0.0.1:1 UNAVAILABLE\n");
 
@@ -250,9 +251,10 @@ static void a_server_that_falls_silent_in_the_search_ends_it(void **state)
 static void tensorflow_is_not_loaded_for_servers_that_nobody_reaches(void **state)
 {
 	struct scene *scene = *state;
-	const char *const servers[] = {"127.0.0.1:1", "grpc://127.0.0.1:2"};
+	char *servers CLEANUP(mem_free_text) =
+		mem_format("%s,%s", "127.0.0.1:1", "grpc://127.0.0.1:2");
 
-	assert_int_equal(probe(scene, servers, ARRAY_LEN(servers)), ERR_UNREACHABLE);
+	assert_int_equal(probe(scene, servers), ERR_UNREACHABLE);
 	assert_string_equal(text_of(&scene->told),
 			    "error devices grpc://127.0.0.1:1 UNAVAILABLE\n"
 			    "error devices grpc://127.0.0.1:2 UNAVAILABLE\n");

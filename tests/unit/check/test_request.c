@@ -1,30 +1,37 @@
 #include "unit.h"
 
 #include "base/text.h"
-#include "check/server.h"
+#include "check/request.h"
+
+static struct check_server read_one(const char *text, struct arena *arena)
+{
+	struct text faults CLEANUP(text_done) = {0};
+	size_t count;
+	struct check_server *servers = check_servers_read(text, arena, "", &faults, &count);
+
+	assert_int_equal(count, 1);
+	return servers[0];
+}
 
 static void an_address_has_a_host_and_a_port(void **state)
 {
 	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct check_server server;
+	struct check_server server = read_one("grpc://db7:2222", arena);
 
-	assert_int_equal(check_server_read("grpc://db7:2222", arena, &server, NULL), 0);
 	assert_string_equal(server.url, "grpc://db7:2222");
 	assert_string_equal(server.place, "db7:2222");
 	assert_string_equal(server.host, "db7");
 	assert_int_equal(server.port, 2222);
-	assert_int_equal(check_server_read("10.0.0.7:1", arena, &server, NULL), 0);
-	assert_string_equal(server.url, "grpc://10.0.0.7:1");
+	assert_string_equal(read_one("10.0.0.7:1", arena).url, "grpc://10.0.0.7:1");
 }
 
 static void brackets_stand_around_an_ipv6_address(void **state)
 {
 	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct check_server server;
+	struct check_server server = read_one("grpc://[fe80::1]:65535", arena);
 
-	assert_int_equal(check_server_read("grpc://[fe80::1]:65535", arena, &server, NULL), 0);
 	assert_string_equal(server.place, "[fe80::1]:65535");
 	assert_string_equal(server.host, "fe80::1");
 	assert_int_equal(server.port, 65535);
@@ -35,17 +42,20 @@ static void what_is_no_address_is_refused(void **state)
 	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	static const char *const wrong[] = {
-		"",           "grpc://",      "db7",          "db7:",      ":2222",
-		"db7:0",      "db7:65536",    "db7:port",     "fe80::1:2", "[]:1",
-		"http://a:1", "grpc://a/b:1", "grpc://a b:1", "[a:1",      "a]:1",
+		"grpc://",   "db7",          "db7:",         ":2222", "db7:0",
+		"db7:65536", "db7:port",     "fe80::1:2",    "[]:1",  "http://a:1",
+		"[a:1",      "grpc://a/b:1", "grpc://a b:1", "a]:1",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-		struct check_server server;
-		struct err err = {0};
+		struct text faults CLEANUP(text_done) = {0};
+		size_t count;
+		const struct check_server *servers =
+			check_servers_read(wrong[i], arena, "", &faults, &count);
 
-		assert_int_equal(check_server_read(wrong[i], arena, &server, &err), ERR_INVALID);
-		assert_non_null(strstr(err.text, "grpc://host:2222"));
+		assert_non_null(servers);
+		assert_int_equal(count, 0);
+		assert_non_null(strstr(text_of(&faults), "grpc://host:2222"));
 	}
 }
 
