@@ -286,14 +286,9 @@ static int attach_run(const struct options *options)
 }
 
 static const struct option_row rows_of_attach[] = {
-	{.name = "detach",
-	 .letter = 'd',
-	 .kind = OPTION_FLAG,
-	 .one_line = "take the job over in the background and print nothing"},
-	{.name = "trust",
-	 .kind = OPTION_FLAG,
-	 .one_line =
-		 "take over a job created elsewhere, even if its Pods ask for extra privileges"},
+	FLAG("detach", "take the job over in the background and print nothing", .letter = 'd'),
+	FLAG("trust",
+	     "take over a job created elsewhere, even if its Pods ask for extra privileges"),
 	CONSOLE_ROWS(OPTIONS_OF_COMMAND),
 	CLUSTER_JOB_ROWS,
 	{0},

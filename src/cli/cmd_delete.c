@@ -148,19 +148,12 @@ static int delete_run(const struct options *options)
 }
 
 static const struct option_row rows_of_delete[] = {
-	{.name = "all-finished", .kind = OPTION_FLAG, .one_line = "delete every finished job"},
-	{.name = "older-than",
-	 .kind = OPTION_DURATION,
-	 .value_name = "DURATION",
-	 .one_line = "with --all-finished: only jobs that ended longer ago than this (7d)"},
-	{.name = "keep",
-	 .kind = OPTION_NUMBER,
-	 .value_name = "N",
-	 .high = INT64_MAX,
-	 .one_line = "with --all-finished: keep the N jobs that ended last"},
-	{.name = "forget",
-	 .kind = OPTION_FLAG,
-	 .one_line = "delete only the local record and logs, for a job whose cluster is gone"},
+	FLAG("all-finished", "delete every finished job"),
+	OPTION("older-than", DURATION, "DURATION", NULL,
+	       "with --all-finished: only jobs that ended longer ago than this (7d)"),
+	OPTION("keep", NUMBER, "N", NULL, "with --all-finished: keep the N jobs that ended last",
+	       .high = INT64_MAX),
+	FLAG("forget", "delete only the local record and logs, for a job whose cluster is gone"),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

@@ -71,11 +71,7 @@ static int doctor_run(const struct options *options)
 }
 
 static const struct option_row rows_of_doctor[] = {
-	{.name = "output",
-	 .letter = 'o',
-	 .kind = OPTION_WORD,
-	 .words = "json",
-	 .one_line = "print the findings as JSON"},
+	WORDS("output", "json", NULL, "print the findings as JSON", .letter = 'o'),
 	{0},
 };
 

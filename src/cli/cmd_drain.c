@@ -164,15 +164,10 @@ static int drain_run(const struct options *options)
 }
 
 static const struct option_row rows_of_drain[] = {
-	{.name = "rdzv-endpoint",
-	 .kind = OPTION_TEXT,
-	 .value_name = "HOST[:PORT]",
-	 .one_line = "rendezvous server of the job"},
+	OPTION("rdzv-endpoint", TEXT, "HOST[:PORT]", NULL, "rendezvous server of the job"),
 	RENDEZVOUS_TRUST_ROWS,
-	{.name = "wait",
-	 .kind = OPTION_FLAG,
-	 .otherwise = "true",
-	 .one_line = "wait until the machines have left (--no-wait: return immediately)"},
+	OPTION("wait", FLAG, NULL, "true",
+	       "wait until the machines have left (--no-wait: return immediately)"),
 	{0},
 };
 

@@ -274,15 +274,12 @@ static int exec_run(const struct options *options)
 }
 
 static const struct option_row rows_of_exec[] = {
-	{.name = "stdin",
-	 .letter = 'i',
-	 .kind = OPTION_FLAG,
-	 .one_line = "pass standard input to the command (default, unless stdin is a terminal and "
-		     "stdout is not)"},
-	{.name = "tty",
-	 .letter = 't',
-	 .kind = OPTION_FLAG,
-	 .one_line = "in a Pod: allocate a terminal (default if stdin and stdout are a terminal)"},
+	FLAG("stdin",
+	     "pass standard input to the command (default, unless stdin is a terminal and stdout "
+	     "is not)",
+	     .letter = 'i'),
+	FLAG("tty", "in a Pod: allocate a terminal (default if stdin and stdout are a terminal)",
+	     .letter = 't'),
 	CONTAINER_ROW,
 	CLUSTER_JOB_ROWS,
 	{0},

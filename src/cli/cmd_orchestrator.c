@@ -145,17 +145,9 @@ static int orchestrator_run(const struct options *options)
 }
 
 static const struct option_row rows_of_orchestrator[] = {
-	{.name = "listen",
-	 .letter = 'l',
-	 .kind = OPTION_TEXT,
-	 .value_name = "ADDRESS",
-	 .otherwise = DEFAULT_ADDRESS,
-	 .one_line = "HOST:PORT on which to listen for agents"},
-	{.name = "lease",
-	 .kind = OPTION_DURATION,
-	 .value_name = "TIME",
-	 .otherwise = "5s",
-	 .one_line = "time after which a silent agent counts as lost"},
+	OPTION("listen", TEXT, "ADDRESS", DEFAULT_ADDRESS,
+	       "HOST:PORT on which to listen for agents", .letter = 'l'),
+	OPTION("lease", DURATION, "TIME", "5s", "time after which a silent agent counts as lost"),
 	SERVER_ACCESS_ROWS,
 	{0},
 };

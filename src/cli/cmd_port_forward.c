@@ -152,11 +152,8 @@ static int port_forward_run(const struct options *options)
 }
 
 static const struct option_row rows_of_port_forward[] = {
-	{.name = "address",
-	 .kind = OPTION_TEXT,
-	 .value_name = "ADDRESS",
-	 .otherwise = "localhost",
-	 .one_line = "local address to listen on (localhost: 127.0.0.1 and ::1)"},
+	OPTION("address", TEXT, "ADDRESS", "localhost",
+	       "local address to listen on (localhost: 127.0.0.1 and ::1)"),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

@@ -25,25 +25,13 @@ static int probe_command_run(const struct options *options)
 }
 
 static const struct option_row rows_of_probe[] = {
-	{.name = "servers",
-	 .other_name = "server",
-	 .kind = OPTION_TEXT,
-	 .value_name = "URL[,URL...]",
-	 .one_line = "servers of one cluster, for example grpc://host:2222"},
-	{.name = "timeout",
-	 .kind = OPTION_DURATION,
-	 .value_name = "TIME",
-	 .otherwise = CHECK_TIMEOUT,
-	 .one_line = "time limit of each step"},
-	{.name = "libtensorflow",
-	 .kind = OPTION_TEXT,
-	 .value_name = "PATH",
-	 .one_line = "TensorFlow's C library, or a directory that contains it (default: search)"},
-	{.name = "output",
-	 .letter = 'o',
-	 .kind = OPTION_WORD,
-	 .words = "json",
-	 .one_line = "print the report as JSON on stdout, everything else on stderr"},
+	OPTION("servers", TEXT, "URL[,URL...]", NULL,
+	       "servers of one cluster, for example grpc://host:2222", .other_name = "server"),
+	OPTION("timeout", DURATION, "TIME", CHECK_TIMEOUT, "time limit of each step"),
+	OPTION("libtensorflow", TEXT, "PATH", NULL,
+	       "TensorFlow's C library, or a directory that contains it (default: search)"),
+	WORDS("output", "json", NULL,
+	      "print the report as JSON on stdout, everything else on stderr", .letter = 'o'),
 	{0},
 };
 

@@ -233,14 +233,9 @@ static int stacks_run(const struct options *options)
 }
 
 static const struct option_row rows_of_stacks[] = {
-	{.name = "all-threads",
-	 .kind = OPTION_FLAG,
-	 .one_line = "print the stacks of all threads (default: main threads only)"},
-	{.name = "output",
-	 .letter = 'o',
-	 .kind = OPTION_WORD,
-	 .words = "json",
-	 .one_line = "print an array with one object for each stack"},
+	FLAG("all-threads", "print the stacks of all threads (default: main threads only)"),
+	WORDS("output", "json", NULL, "print an array with one object for each stack",
+	      .letter = 'o'),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

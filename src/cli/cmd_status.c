@@ -202,15 +202,9 @@ static int status_run(const struct options *options)
 }
 
 static const struct option_row rows_of_status[] = {
-	{.name = "watch",
-	 .letter = 'w',
-	 .kind = OPTION_FLAG,
-	 .one_line = "keep watching until the job ends"},
-	{.name = "output",
-	 .letter = 'o',
-	 .kind = OPTION_WORD,
-	 .words = "json|yaml|wide|name",
-	 .one_line = "print the TFJob with its status, more columns, or only the name"},
+	FLAG("watch", "keep watching until the job ends", .letter = 'w'),
+	WORDS("output", "json|yaml|wide|name", NULL,
+	      "print the TFJob with its status, more columns, or only the name", .letter = 'o'),
 	UTC_ROW(OPTIONS_OF_COMMAND),
 	ELASTIC_STATUS_ROWS,
 	CLUSTER_JOB_ROWS,

@@ -142,17 +142,11 @@ static int stop_run(const struct options *options)
 }
 
 static const struct option_row rows_of_stop[] = {
-	{.name = "grace",
-	 .kind = OPTION_DURATION,
-	 .value_name = "TIME",
-	 .one_line = "grace period between the signal and SIGKILL (default: the job's, or 30s)"},
-	{.name = "now",
-	 .kind = OPTION_FLAG,
-	 .one_line = "kill immediately, without a grace period"},
-	{.name = "wait",
-	 .kind = OPTION_FLAG,
-	 .otherwise = "true",
-	 .one_line = "wait until the jobs have ended (--no-wait: return immediately)"},
+	OPTION("grace", DURATION, "TIME", NULL,
+	       "grace period between the signal and SIGKILL (default: the job's, or 30s)"),
+	FLAG("now", "kill immediately, without a grace period"),
+	OPTION("wait", FLAG, NULL, "true",
+	       "wait until the jobs have ended (--no-wait: return immediately)"),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

@@ -130,10 +130,8 @@ static int wait_run(const struct options *options)
 }
 
 static const struct option_row rows_of_wait[] = {
-	{.name = "timeout",
-	 .kind = OPTION_DURATION,
-	 .value_name = "TIME",
-	 .one_line = "stop waiting after this time, with exit code 124"},
+	OPTION("timeout", DURATION, "TIME", NULL,
+	       "stop waiting after this time, with exit code 124"),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

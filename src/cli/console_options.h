@@ -24,25 +24,12 @@ int console_options_prepare_copies(const struct options *options, const struct j
 void console_options_done(struct console_options *console_options);
 
 #define CONSOLE_ROWS(of_group)                                                                     \
-	{.name = "quiet",                                                                          \
-	 .group = (of_group),                                                                      \
-	 .letter = 'q',                                                                            \
-	 .kind = OPTION_FLAG,                                                                      \
-	 .has_variable = true,                                                                     \
-	 .one_line = "do not print the output of the processes (see muster logs)"},                \
-		{.name = "only",                                                                   \
-		 .group = (of_group),                                                              \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "ROLE-INDEX",                                                       \
-		 .one_line =                                                                       \
-			 "print the output of these replicas only: worker-0,ps-1 or repeated"},    \
-		{.name = "prefix",                                                                 \
-		 .group = (of_group),                                                              \
-		 .kind = OPTION_FLAG,                                                              \
-		 .otherwise = "true",                                                              \
-		 .one_line = "print the replica's name before each line"},                         \
-		{.name = "timestamps",                                                             \
-		 .group = (of_group),                                                              \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "print the time of each line before it"},                             \
+	FLAG("quiet", "do not print the output of the processes (see muster logs)", .letter = 'q', \
+	     .group = (of_group), .has_variable = true),                                           \
+		OPTION("only", LIST, "ROLE-INDEX", NULL,                                           \
+		       "print the output of these replicas only: worker-0,ps-1 or repeated",       \
+		       .group = (of_group)),                                                       \
+		OPTION("prefix", FLAG, NULL, "true", "print the replica's name before each line",  \
+		       .group = (of_group)),                                                       \
+		FLAG("timestamps", "print the time of each line before it", .group = (of_group)),  \
 		UTC_ROW(of_group), COLOR_ROW(of_group)

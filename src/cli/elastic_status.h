@@ -8,8 +8,6 @@
 int elastic_status(const struct options *options);
 
 #define ELASTIC_STATUS_ROWS                                                                        \
-	{.name = "rdzv-endpoint",                                                                  \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "HOST[:PORT]",                                                              \
-	 .one_line = "show elastic jobs of this rendezvous server, across machines"},              \
+	OPTION("rdzv-endpoint", TEXT, "HOST[:PORT]", NULL,                                         \
+	       "show elastic jobs of this rendezvous server, across machines"),                    \
 		RENDEZVOUS_TRUST_ROWS

@@ -48,120 +48,59 @@ void job_source_print_errors(const struct options *options, const struct faults 
 /* The rows of the options that job_source_read reads, for a command's table; in addition to those
  * of cli/pod_options.h. */
 #define JOB_SOURCE_ROWS                                                                            \
-	{.name = "workers",                                                                        \
-	 .group = OPTIONS_OF_PROCESSES,                                                            \
-	 .letter = 'w',                                                                            \
-	 .kind = OPTION_NUMBER,                                                                    \
-	 .value_name = "N",                                                                        \
-	 .otherwise = "1",                                                                         \
-	 .high = LIMIT_REPLICAS,                                                                   \
-	 .one_line = "number of workers"},                                                         \
-		{.name = "ps",                                                                     \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_NUMBER,                                                            \
-		 .value_name = "N",                                                                \
-		 .otherwise = "0",                                                                 \
-		 .high = LIMIT_REPLICAS,                                                           \
-		 .one_line = "number of parameter servers"},                                       \
-		{.name = "ps-server",                                                              \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "run 'muster server' instead of the script in parameter servers"},    \
-		{.name = "worker-server",                                                          \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line =                                                                       \
-			 "run 'muster server' in workers too; only the chief runs the script"},    \
-		{.name = "chief",                                                                  \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "add a chief"},                                                       \
-		{.name = "evaluator",                                                              \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "add an evaluator"},                                                  \
-		{.name = "file",                                                                   \
-		 .group = OPTIONS_OF_JOB,                                                          \
-		 .letter = 'f',                                                                    \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "FILE",                                                             \
-		 .one_line = "read the job from a TFJob or Template file (-: standard input)"},    \
+	OPTION("workers", NUMBER, "N", "1", "number of workers", .letter = 'w',                    \
+	       .high = LIMIT_REPLICAS, .group = OPTIONS_OF_PROCESSES),                             \
+		OPTION("ps", NUMBER, "N", "0", "number of parameter servers",                      \
+		       .high = LIMIT_REPLICAS, .group = OPTIONS_OF_PROCESSES),                     \
+		FLAG("ps-server",                                                                  \
+		     "run 'muster server' instead of the script in parameter servers",             \
+		     .group = OPTIONS_OF_PROCESSES),                                               \
+		FLAG("worker-server",                                                              \
+		     "run 'muster server' in workers too; only the chief runs the script",         \
+		     .group = OPTIONS_OF_PROCESSES),                                               \
+		FLAG("chief", "add a chief", .group = OPTIONS_OF_PROCESSES),                       \
+		FLAG("evaluator", "add an evaluator", .group = OPTIONS_OF_PROCESSES),              \
+		OPTION("file", TEXT, "FILE", NULL,                                                 \
+		       "read the job from a TFJob or Template file (-: standard input)",           \
+		       .letter = 'f', .group = OPTIONS_OF_JOB),                                    \
 		TEMPLATE_VALUE_ROWS,                                                               \
-		{.name = "sync",                                                                   \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "DIR",                                                              \
-		 .one_line = "copy this directory, without what .gitignore excludes, into the "    \
-			     "Pods and run there"},                                                \
-		{.name = "fetch",                                                                  \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "ROLE-INDEX:/PATH[:DEST]",                                          \
-		 .one_line =                                                                       \
-			 "copy this directory from a replica to this machine when the job ends"},  \
-		{.name = "name",                                                                   \
-		 .group = OPTIONS_OF_JOB,                                                          \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "job name (default: the script's name plus 5 random characters)"},    \
-		{.name = "module",                                                                 \
-		 .group = OPTIONS_OF_JOB,                                                          \
-		 .letter = 'm',                                                                    \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "run a Python module instead of a script"},                           \
-		{.name = "private-network",                                                        \
-		 .group = OPTIONS_OF_JOB,                                                          \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "use a network namespace that no other user or machine can reach"},   \
-		{.name = "network-policy",                                                         \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_FLAG,                                                              \
-		 .otherwise = "true",                                                              \
-		 .one_line = "create a NetworkPolicy that admits only the job's own Pods"},        \
-		{.name = "env",                                                                    \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .letter = 'e',                                                                    \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "NAME[=VALUE]",                                                     \
-		 .hides_values = true,                                                             \
-		 .one_line = "set a variable in every process (without =VALUE: copy it from the "  \
-			     "shell)"},                                                            \
-		{.name = "env-file",                                                               \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "FILE",                                                             \
-		 .one_line = "read variables from a file of NAME[=VALUE] lines"},                  \
-		{.name = "max-restarts",                                                           \
-		 .group = OPTIONS_OF_ENDS,                                                         \
-		 .kind = OPTION_NUMBER,                                                            \
-		 .value_name = "N",                                                                \
-		 .low = -1,                                                                        \
-		 .high = INT32_MAX,                                                                \
-		 .has_variable = true,                                                             \
-		 .one_line =                                                                       \
-			 "maximum number of restarts after failures (-1: no limit; default 0)"},   \
-		{.name = "restart-scope",                                                          \
-		 .group = OPTIONS_OF_ENDS,                                                         \
-		 .kind = OPTION_WORD,                                                              \
-		 .words = "job|replica|worker",                                                    \
-		 .has_variable = true,                                                             \
-		 .one_line =                                                                       \
-			 "what to restart after a failure (default: worker with --ps, else job)"}, \
-		{.name = "timeout",                                                                \
-		 .group = OPTIONS_OF_ENDS,                                                         \
-		 .kind = OPTION_DURATION,                                                          \
-		 .value_name = "TIME",                                                             \
-		 .has_variable = true,                                                             \
-		 .one_line = "stop the job after this time, with exit code 124"},                  \
-		{.name = "stop-signal",                                                            \
-		 .group = OPTIONS_OF_ENDS,                                                         \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "SIGNAL",                                                           \
-		 .has_variable = true,                                                             \
-		 .one_line =                                                                       \
-			 "signal that stops the processes (default: SIGTERM; SIGINT on Ctrl-C)"},  \
-	{                                                                                          \
-		.name = "grace", .group = OPTIONS_OF_ENDS, .kind = OPTION_DURATION,                \
-		.value_name = "TIME", .has_variable = true,                                        \
-		.one_line = "grace period between that signal and SIGKILL (default 30s)"           \
-	}
+		OPTION("sync", TEXT, "DIR", NULL,                                                  \
+		       "copy this directory, without what .gitignore excludes, into the Pods and " \
+		       "run there",                                                                \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("fetch", LIST, "ROLE-INDEX:/PATH[:DEST]", NULL,                             \
+		       "copy this directory from a replica to this machine when the job ends",     \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("name", TEXT, "NAME", NULL,                                                 \
+		       "job name (default: the script's name plus 5 random characters)",           \
+		       .group = OPTIONS_OF_JOB),                                                   \
+		FLAG("module", "run a Python module instead of a script", .letter = 'm',           \
+		     .group = OPTIONS_OF_JOB),                                                     \
+		FLAG("private-network",                                                            \
+		     "use a network namespace that no other user or machine can reach",            \
+		     .group = OPTIONS_OF_JOB),                                                     \
+		OPTION("network-policy", FLAG, NULL, "true",                                       \
+		       "create a NetworkPolicy that admits only the job's own Pods",               \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("env", LIST, "NAME[=VALUE]", NULL,                                          \
+		       "set a variable in every process (without =VALUE: copy it from the shell)", \
+		       .letter = 'e', .group = OPTIONS_OF_PROCESSES, .hides_values = true),        \
+		OPTION("env-file", LIST, "FILE", NULL,                                             \
+		       "read variables from a file of NAME[=VALUE] lines",                         \
+		       .group = OPTIONS_OF_PROCESSES),                                             \
+		OPTION("max-restarts", NUMBER, "N", NULL,                                          \
+		       "maximum number of restarts after failures (-1: no limit; default 0)",      \
+		       .low = -1, .high = INT32_MAX, .group = OPTIONS_OF_ENDS,                     \
+		       .has_variable = true),                                                      \
+		WORDS("restart-scope", "job|replica|worker", NULL,                                 \
+		      "what to restart after a failure (default: worker with --ps, else job)",     \
+		      .group = OPTIONS_OF_ENDS, .has_variable = true),                             \
+		OPTION("timeout", DURATION, "TIME", NULL,                                          \
+		       "stop the job after this time, with exit code 124",                         \
+		       .group = OPTIONS_OF_ENDS, .has_variable = true),                            \
+		OPTION("stop-signal", TEXT, "SIGNAL", NULL,                                        \
+		       "signal that stops the processes (default: SIGTERM; SIGINT on Ctrl-C)",     \
+		       .group = OPTIONS_OF_ENDS, .has_variable = true),                            \
+		OPTION("grace", DURATION, "TIME", NULL,                                            \
+		       "grace period between that signal and SIGKILL (default 30s)",               \
+		       .group = OPTIONS_OF_ENDS, .has_variable = true)

@@ -12,40 +12,26 @@
 /* The rows of the options that select it, for a command's table; --namespace is a row of its
  * own. */
 #define CLUSTER_CHOICE_ROWS                                                                        \
-	{.name = "context",                                                                        \
-	 .group = OPTIONS_OF_KUBERNETES,                                                           \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "CONTEXT",                                                                  \
-	 .one_line = "kubeconfig context to use"},                                                 \
-	{                                                                                          \
-		.name = "kubeconfig", .group = OPTIONS_OF_KUBERNETES, .kind = OPTION_TEXT,         \
-		.value_name = "FILE", .one_line = "kubeconfig file to use"                         \
-	}
+	OPTION("context", TEXT, "CONTEXT", NULL, "kubeconfig context to use",                      \
+	       .group = OPTIONS_OF_KUBERNETES),                                                    \
+		OPTION("kubeconfig", TEXT, "FILE", NULL, "kubeconfig file to use",                 \
+		       .group = OPTIONS_OF_KUBERNETES)
 
 /* The same, for a command that contacts the cluster. */
 #define CLUSTER_ROWS                                                                               \
-	CLUSTER_CHOICE_ROWS,                                                                       \
-	{                                                                                          \
-		.name = "request-timeout", .group = OPTIONS_OF_KUBERNETES,                         \
-		.kind = OPTION_DURATION, .value_name = "DURATION", .has_variable = true,           \
-		.one_line = "time after which a silent API server counts as lost"                  \
-	}
+	CLUSTER_CHOICE_ROWS, OPTION("request-timeout", DURATION, "DURATION", NULL,                 \
+				    "time after which a silent API server counts as lost",         \
+				    .group = OPTIONS_OF_KUBERNETES, .has_variable = true)
 
 /* The rows of a command that works on jobs: with the namespace. */
 #define CLUSTER_JOB_ROWS                                                                           \
-	CLUSTER_ROWS,                                                                              \
-	{                                                                                          \
-		.name = "namespace", .group = OPTIONS_OF_KUBERNETES, .letter = 'n',                \
-		.kind = OPTION_TEXT, .value_name = "NAMESPACE",                                    \
-		.one_line = "namespace on the cluster"                                             \
-	}
+	CLUSTER_ROWS, OPTION("namespace", TEXT, "NAMESPACE", NULL, "namespace on the cluster",     \
+			     .letter = 'n', .group = OPTIONS_OF_KUBERNETES)
 
 /* For commands that go into a Pod. */
 #define CONTAINER_ROW                                                                              \
-	{                                                                                          \
-		.name = "container", .letter = 'c', .kind = OPTION_TEXT, .value_name = "NAME",     \
-		.one_line = "container of the Pod (default: the training container)"               \
-	}
+	OPTION("container", TEXT, "NAME", NULL,                                                    \
+	       "container of the Pod (default: the training container)", .letter = 'c')
 
 /* The cluster, user and namespace of the options and of this process's environment; the command has
  * the rows above, and --namespace. The errors of kube_config_read. */

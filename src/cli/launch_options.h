@@ -60,122 +60,56 @@ void launch_signals_read(const struct options *options, bool is_in_step,
 
 /* Rows for the table of the command. */
 #define LAUNCH_ROWS                                                                                \
-	{.name = "nnodes",                                                                         \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "MIN[:MAX]",                                                                \
-	 .one_line = "number of machines that train together (default 1)"},                        \
-		{.name = "nproc-per-node",                                                         \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "N",                                                                \
-		 .one_line = "processes on this machine, or auto, cpu, gpu (default 1)"},          \
-		{.name = "node-unit",                                                              \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "N",                                                                \
-		 .one_line = "train only with a multiple of this number of machines (default 1)"}, \
-		{.name = "rdzv-endpoint",                                                          \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "HOST[:PORT]",                                                      \
-		 .one_line =                                                                       \
-			 "rendezvous server; the machine with this address runs it (port 29400)"}, \
+	OPTION("nnodes", TEXT, "MIN[:MAX]", NULL,                                                  \
+	       "number of machines that train together (default 1)"),                              \
+		OPTION("nproc-per-node", TEXT, "N", NULL,                                          \
+		       "processes on this machine, or auto, cpu, gpu (default 1)"),                \
+		OPTION("node-unit", TEXT, "N", NULL,                                               \
+		       "train only with a multiple of this number of machines (default 1)"),       \
+		OPTION("rdzv-endpoint", TEXT, "HOST[:PORT]", NULL,                                 \
+		       "rendezvous server; the machine with this address runs it (port 29400)"),   \
 		RENDEZVOUS_TRUST_ROWS,                                                             \
-		{.name = "rdzv-id",                                                                \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "ID",                                                               \
-		 .one_line = "id of the job, the same on all machines"},                           \
-		{.name = "rdzv-backend",                                                           \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "c10d: rank 0 chooses its address; static: it is given"},             \
-		{.name = "rdzv-conf",                                                              \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "K=V,...",                                                          \
-		 .one_line =                                                                       \
-			 "join_timeout (600), last_call_timeout (1), read_timeout (60): seconds"}, \
-		{.name = "node-rank",                                                              \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "N",                                                                \
-		 .one_line = "rank of this machine (default: in order of arrival)"},               \
-		{.name = "master-addr",                                                            \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "HOST",                                                             \
-		 .one_line = "MASTER_ADDR, the address of the machine of rank 0"},                 \
-		{.name = "master-port",                                                            \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "PORT",                                                             \
-		 .one_line =                                                                       \
-			 "MASTER_PORT (default 29500); machines meet at the port 10000 lower"},    \
-		{.name = "role",                                                                   \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "ROLE_NAME of the processes (default \"default\")"},                  \
-		{.name = "run-path",                                                               \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "accepted for torchrun: a script always runs as __main__"},           \
-		{.name = "start-method",                                                           \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "spawn, fork or forkserver: no effect, processes are programs"},      \
-		{.name = "event-log-handler",                                                      \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "accepted, no effect: see muster status and muster logs"},            \
-		{.name = "standalone",                                                             \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "run on this machine only, without an endpoint"},                     \
-		{.name = "max-restarts",                                                           \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "N",                                                                \
-		 .one_line =                                                                       \
-			 "maximum number of restarts after failures, or unlimited (default 0)"},   \
-		{.name = "restart-window",                                                         \
-		 .kind = OPTION_DURATION,                                                          \
-		 .value_name = "TIME",                                                             \
-		 .one_line = "count only the restarts of the last TIME (default: all)"},           \
-		{.name = "max-no-progress",                                                        \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "N",                                                                \
-		 .one_line = "failures in a row without a new step that end the job (default 3)"}, \
-		{.name = "monitor-interval",                                                       \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "SECONDS",                                                          \
-		 .one_line = "accepted, no effect: exits are noticed immediately"},                \
-		{.name = "local-addr",                                                             \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "HOST",                                                             \
-		 .one_line = "address of this machine for the other machines"},                    \
-		{.name = "local-port",                                                             \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "PORT",                                                             \
-		 .one_line = "port of this machine's only process, in every generation"},          \
-		{.name = "virtual-local-rank",                                                     \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "show each process only its own GPU, as LOCAL_RANK 0"},               \
-		{.name = "numa-binding",                                                           \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "MODE",                                                             \
-		 .one_line = "rejected: let the script or numactl bind the processes"},            \
-		{.name = "logs-specs",                                                             \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "accepted for torchrun: only default"},                               \
-		{.name = "use-env",                                                                \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "accepted, no effect: LOCAL_RANK is in the environment"},             \
-		{.name = "module",                                                                 \
-		 .letter = 'm',                                                                    \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "run a Python module: python -m MODULE"},                             \
-	{                                                                                          \
-		.name = "no-python", .kind = OPTION_FLAG,                                          \
-		.one_line = "run a program instead of a Python script"                             \
-	}
+		OPTION("rdzv-id", TEXT, "ID", NULL, "id of the job, the same on all machines"),    \
+		OPTION("rdzv-backend", TEXT, "NAME", NULL,                                         \
+		       "c10d: rank 0 chooses its address; static: it is given"),                   \
+		OPTION("rdzv-conf", TEXT, "K=V,...", NULL,                                         \
+		       "join_timeout (600), last_call_timeout (1), read_timeout (60): seconds"),   \
+		OPTION("node-rank", TEXT, "N", NULL,                                               \
+		       "rank of this machine (default: in order of arrival)"),                     \
+		OPTION("master-addr", TEXT, "HOST", NULL,                                          \
+		       "MASTER_ADDR, the address of the machine of rank 0"),                       \
+		OPTION("master-port", TEXT, "PORT", NULL,                                          \
+		       "MASTER_PORT (default 29500); machines meet at the port 10000 lower"),      \
+		OPTION("role", TEXT, "NAME", NULL,                                                 \
+		       "ROLE_NAME of the processes (default \"default\")"),                        \
+		FLAG("run-path", "accepted for torchrun: a script always runs as __main__"),       \
+		OPTION("start-method", TEXT, "NAME", NULL,                                         \
+		       "spawn, fork or forkserver: no effect, processes are programs"),            \
+		OPTION("event-log-handler", TEXT, "NAME", NULL,                                    \
+		       "accepted, no effect: see muster status and muster logs"),                  \
+		FLAG("standalone", "run on this machine only, without an endpoint"),               \
+		OPTION("max-restarts", TEXT, "N", NULL,                                            \
+		       "maximum number of restarts after failures, or unlimited (default 0)"),     \
+		OPTION("restart-window", DURATION, "TIME", NULL,                                   \
+		       "count only the restarts of the last TIME (default: all)"),                 \
+		OPTION("max-no-progress", TEXT, "N", NULL,                                         \
+		       "failures in a row without a new step that end the job (default 3)"),       \
+		OPTION("monitor-interval", TEXT, "SECONDS", NULL,                                  \
+		       "accepted, no effect: exits are noticed immediately"),                      \
+		OPTION("local-addr", TEXT, "HOST", NULL,                                           \
+		       "address of this machine for the other machines"),                          \
+		OPTION("local-port", TEXT, "PORT", NULL,                                           \
+		       "port of this machine's only process, in every generation"),                \
+		FLAG("virtual-local-rank", "show each process only its own GPU, as LOCAL_RANK 0"), \
+		OPTION("numa-binding", TEXT, "MODE", NULL,                                         \
+		       "rejected: let the script or numactl bind the processes"),                  \
+		OPTION("logs-specs", TEXT, "NAME", NULL, "accepted for torchrun: only default"),   \
+		FLAG("use-env", "accepted, no effect: LOCAL_RANK is in the environment"),          \
+		FLAG("module", "run a Python module: python -m MODULE", .letter = 'm'),            \
+		FLAG("no-python", "run a program instead of a Python script")
 
 #define LAUNCH_SIGNAL_ROWS                                                                         \
-	{.name = "signals-to-handle",                                                              \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "NAMES",                                                                    \
-	 .one_line = "SIGUSR1,SIGUSR2: they stop the job (default: its processes get them)"},      \
-	{                                                                                          \
-		.name = "shutdown-timeout", .kind = OPTION_TEXT, .value_name = "SECONDS",          \
-		.one_line = "between the stop signal and SIGKILL, or a time as 2m (default 30)"    \
-	}
+	OPTION("signals-to-handle", TEXT, "NAMES", NULL,                                           \
+	       "SIGUSR1,SIGUSR2: they stop the job (default: its processes get them)"),            \
+		OPTION("shutdown-timeout", TEXT, "SECONDS", NULL,                                  \
+		       "between the stop signal and SIGKILL, or a time as 2m (default 30)")

@@ -29,34 +29,18 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id,
 
 /* Rows for the table of the command. */
 #define LAUNCH_OUTPUT_ROWS                                                                         \
-	{.name = "log-dir",                                                                        \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "DIR",                                                                      \
-	 .one_line = "directory of redirected output: DIR/ID_*/attempt_0/LOCAL_RANK/stdout.log"},  \
-		{.name = "redirects",                                                              \
-		 .letter = 'r',                                                                    \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "STREAMS",                                                          \
-		 .one_line = "do not print 1 (stdout), 2 (stderr) or 3 (both); 0:3,2:1: by "       \
-			     "local rank"},                                                        \
-		{.name = "tee",                                                                    \
-		 .letter = 't',                                                                    \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "STREAMS",                                                          \
-		 .one_line = "print 1, 2 or 3 with a prefix, and write to the log directory"},     \
-		{.name = "log-line-prefix-template",                                               \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "TEXT",                                                             \
-		 .one_line = "of --tee: ${role_name}, ${rank}, ${local_rank}, ${hostname}"},       \
-		{.name = "duplicate-stdout-filters",                                               \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "WORDS",                                                            \
-		 .one_line = "rejected: muster logs JOB | grep -F WORD"},                          \
-		{.name = "duplicate-stderr-filters",                                               \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "WORDS",                                                            \
-		 .one_line = "rejected, as well"},                                                 \
-	{                                                                                          \
-		.name = "local-ranks-filter", .kind = OPTION_TEXT, .value_name = "RANKS",          \
-		.one_line = "print the output of these local ranks only: 0,1"                      \
-	}
+	OPTION("log-dir", TEXT, "DIR", NULL,                                                       \
+	       "directory of redirected output: DIR/ID_*/attempt_0/LOCAL_RANK/stdout.log"),        \
+		OPTION("redirects", TEXT, "STREAMS", NULL,                                         \
+		       "do not print 1 (stdout), 2 (stderr) or 3 (both); 0:3,2:1: by local rank",  \
+		       .letter = 'r'),                                                             \
+		OPTION("tee", TEXT, "STREAMS", NULL,                                               \
+		       "print 1, 2 or 3 with a prefix, and write to the log directory",            \
+		       .letter = 't'),                                                             \
+		OPTION("log-line-prefix-template", TEXT, "TEXT", NULL,                             \
+		       "of --tee: ${role_name}, ${rank}, ${local_rank}, ${hostname}"),             \
+		OPTION("duplicate-stdout-filters", TEXT, "WORDS", NULL,                            \
+		       "rejected: muster logs JOB | grep -F WORD"),                                \
+		OPTION("duplicate-stderr-filters", TEXT, "WORDS", NULL, "rejected, as well"),      \
+		OPTION("local-ranks-filter", TEXT, "RANKS", NULL,                                  \
+		       "print the output of these local ranks only: 0,1")

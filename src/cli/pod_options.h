@@ -25,66 +25,37 @@ void pod_options_done(struct pod_options *pod_options);
 
 /* The rows of these options, for a command's table. */
 #define POD_ROWS                                                                                   \
-	{.name = "image",                                                                          \
-	 .group = OPTIONS_OF_KUBERNETES,                                                           \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "IMAGE",                                                                    \
-	 .one_line = "the container image (default for a script: tensorflow/tensorflow)"},         \
-		{.name = "namespace",                                                              \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .letter = 'n',                                                                    \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAMESPACE",                                                        \
-		 .one_line = "namespace of the Pods"},                                             \
-		{.name = "cpu",                                                                    \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "CPU",                                                              \
-		 .one_line = "cores of each replica (2, 500m): CPU request of a Pod, threads of "  \
-			     "a local process"},                                                   \
-		{.name = "memory",                                                                 \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "BYTES",                                                            \
-		 .one_line = "memory request and limit of each Pod (4Gi)"},                        \
-		{.name = "gpu",                                                                    \
-		 .other_name = "gpus-per-worker",                                                  \
-		 .group = OPTIONS_OF_PROCESSES,                                                    \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "N|all|none",                                                       \
-		 .one_line = "GPUs per replica, except ps (default on this machine: equal "        \
-			     "shares); Pods: also RESOURCE=N"},                                    \
-		{.name = "pod-template",                                                           \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "FILE",                                                             \
-		 .one_line = "Pod template for every field that the job does not set"},            \
-		{.name = "node-selector",                                                          \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "KEY=VALUE",                                                        \
-		 .one_line = "schedule Pods only on nodes with this label"},                       \
-		{.name = "toleration",                                                             \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "KEY[=VALUE][:EFFECT]",                                             \
-		 .one_line = "tolerate this taint (*: any taint)"},                                \
-		{.name = "volume",                                                                 \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "CLAIM:/PATH[:ro]",                                                 \
-		 .one_line = "mount a PersistentVolumeClaim in every Pod"},                        \
-		{.name = "service-account",                                                        \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "ServiceAccount of the Pods"},                                        \
-		{.name = "image-pull-secret",                                                      \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
-		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "NAME",                                                             \
-		 .one_line = "Secret with the credentials of the image registry"},                 \
-	{                                                                                          \
-		.name = "priority", .group = OPTIONS_OF_KUBERNETES, .kind = OPTION_TEXT,           \
-		.value_name = "CLASS", .one_line = "PriorityClass of the Pods"                     \
-	}
+	OPTION("image", TEXT, "IMAGE", NULL,                                                       \
+	       "the container image (default for a script: tensorflow/tensorflow)",                \
+	       .group = OPTIONS_OF_KUBERNETES),                                                    \
+		OPTION("namespace", TEXT, "NAMESPACE", NULL, "namespace of the Pods",              \
+		       .letter = 'n', .group = OPTIONS_OF_KUBERNETES),                             \
+		OPTION("cpu", TEXT, "CPU", NULL,                                                   \
+		       "cores of each replica (2, 500m): CPU request of a Pod, threads of a "      \
+		       "local process",                                                            \
+		       .group = OPTIONS_OF_PROCESSES),                                             \
+		OPTION("memory", TEXT, "BYTES", NULL,                                              \
+		       "memory request and limit of each Pod (4Gi)",                               \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("gpu", TEXT, "N|all|none", NULL,                                            \
+		       "GPUs per replica, except ps (default on this machine: equal shares); "     \
+		       "Pods: also RESOURCE=N",                                                    \
+		       .other_name = "gpus-per-worker", .group = OPTIONS_OF_PROCESSES),            \
+		OPTION("pod-template", TEXT, "FILE", NULL,                                         \
+		       "Pod template for every field that the job does not set",                   \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("node-selector", LIST, "KEY=VALUE", NULL,                                   \
+		       "schedule Pods only on nodes with this label",                              \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("toleration", LIST, "KEY[=VALUE][:EFFECT]", NULL,                           \
+		       "tolerate this taint (*: any taint)", .group = OPTIONS_OF_KUBERNETES),      \
+		OPTION("volume", LIST, "CLAIM:/PATH[:ro]", NULL,                                   \
+		       "mount a PersistentVolumeClaim in every Pod",                               \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("service-account", TEXT, "NAME", NULL, "ServiceAccount of the Pods",        \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("image-pull-secret", LIST, "NAME", NULL,                                    \
+		       "Secret with the credentials of the image registry",                        \
+		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("priority", TEXT, "CLASS", NULL, "PriorityClass of the Pods",               \
+		       .group = OPTIONS_OF_KUBERNETES)

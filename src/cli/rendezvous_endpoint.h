@@ -37,19 +37,10 @@ const char *rendezvous_variable(const char *name);
 bool rendezvous_flag(const struct options *options, const char *name);
 
 #define RENDEZVOUS_TRUST_ROWS                                                                      \
-	{.name = "rdzv-token-file",                                                                \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "FILE",                                                                     \
-	 .one_line = "file with the token of the rendezvous server (default: your own token)"},    \
-		{.name = "rdzv-tls",                                                               \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line =                                                                       \
-			 "use TLS with a key made from the token (default unless on loopback)"},   \
-		{.name = "rdzv-pin",                                                               \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "PIN",                                                              \
-		 .one_line = "key of an https server whose certificate no authority signed"},      \
-	{                                                                                          \
-		.name = "insecure", .kind = OPTION_FLAG,                                           \
-		.one_line = "use neither token nor TLS: any client can join and stop jobs"         \
-	}
+	OPTION("rdzv-token-file", TEXT, "FILE", NULL,                                              \
+	       "file with the token of the rendezvous server (default: your own token)"),          \
+		FLAG("rdzv-tls",                                                                   \
+		     "use TLS with a key made from the token (default unless on loopback)"),       \
+		OPTION("rdzv-pin", TEXT, "PIN", NULL,                                              \
+		       "key of an https server whose certificate no authority signed"),            \
+		FLAG("insecure", "use neither token nor TLS: any client can join and stop jobs")

@@ -19,27 +19,17 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 
 /* Rows of the options for the output. */
 #define RUN_OUTPUT_ROWS                                                                            \
-	{.name = "output",                                                                         \
-	 .group = OPTIONS_OF_OUTPUT,                                                               \
-	 .letter = 'o',                                                                            \
-	 .kind = OPTION_WORD,                                                                      \
-	 .words = "json",                                                                          \
-	 .one_line = "print the TFJob with its final status on stdout, everything else on "        \
-		     "stderr"},                                                                    \
-		{.name = "stdin",                                                                  \
-		 .group = OPTIONS_OF_OUTPUT,                                                       \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "ROLE-INDEX",                                                       \
-		 .one_line = "give standard input, or what you type, to this replica (input(), "   \
-			     "pdb)"},                                                              \
-		{.name = "separate-stderr",                                                        \
-		 .group = OPTIONS_OF_OUTPUT,                                                       \
-		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "print what processes write to stderr on stderr, not on stdout"},     \
-		{.name = "output-dir",                                                             \
-		 .group = OPTIONS_OF_OUTPUT,                                                       \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "DIR",                                                              \
-		 .one_line = "also write the output of each replica to DIR/ROLE-INDEX.log; or "    \
-			     "DIR/%j-%t.out, as Slurm"},                                           \
+	WORDS("output", "json", NULL,                                                              \
+	      "print the TFJob with its final status on stdout, everything else on stderr",        \
+	      .letter = 'o', .group = OPTIONS_OF_OUTPUT),                                          \
+		OPTION("stdin", TEXT, "ROLE-INDEX", NULL,                                          \
+		       "give standard input, or what you type, to this replica (input(), pdb)",    \
+		       .group = OPTIONS_OF_OUTPUT),                                                \
+		FLAG("separate-stderr",                                                            \
+		     "print what processes write to stderr on stderr, not on stdout",              \
+		     .group = OPTIONS_OF_OUTPUT),                                                  \
+		OPTION("output-dir", TEXT, "DIR", NULL,                                            \
+		       "also write the output of each replica to DIR/ROLE-INDEX.log; or "          \
+		       "DIR/%j-%t.out, as Slurm",                                                  \
+		       .group = OPTIONS_OF_OUTPUT),                                                \
 		CONSOLE_ROWS(OPTIONS_OF_OUTPUT)

@@ -32,21 +32,12 @@ int server_access_open(const struct options *options, int fd, struct server_acce
 void server_access_done(struct server_access *access);
 
 #define SERVER_ACCESS_ROWS                                                                         \
-	{.name = "token-file",                                                                     \
-	 .kind = OPTION_TEXT,                                                                      \
-	 .value_name = "FILE",                                                                     \
-	 .has_variable = true,                                                                     \
-	 .one_line = "file with the token that clients need, or its hash (default: your own)"},    \
-		{.name = "make-token",                                                             \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "FILE",                                                             \
-		 .one_line = "write a new token to FILE and its hash to FILE.hash, and exit"},     \
-		{.name = "tls-dir",                                                                \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "DIR",                                                              \
-		 .one_line = "serve https with tls.crt and tls.key of this directory (created if " \
-			     "missing)"},                                                          \
-	{                                                                                          \
-		.name = "insecure", .kind = OPTION_FLAG,                                           \
-		.one_line = "serve any client, without token and TLS"                              \
-	}
+	OPTION("token-file", TEXT, "FILE", NULL,                                                   \
+	       "file with the token that clients need, or its hash (default: your own)",           \
+	       .has_variable = true),                                                              \
+		OPTION("make-token", TEXT, "FILE", NULL,                                           \
+		       "write a new token to FILE and its hash to FILE.hash, and exit"),           \
+		OPTION("tls-dir", TEXT, "DIR", NULL,                                               \
+		       "serve https with tls.crt and tls.key of this directory (created if "       \
+		       "missing)"),                                                                \
+		FLAG("insecure", "serve any client, without token and TLS")

@@ -25,15 +25,8 @@ void template_values_done(struct template_values *values);
 
 /* Their rows in a command's table. */
 #define TEMPLATE_VALUE_ROWS                                                                        \
-	{.name = "param",                                                                          \
-	 .group = OPTIONS_OF_JOB,                                                                  \
-	 .letter = 'p',                                                                            \
-	 .kind = OPTION_LIST,                                                                      \
-	 .value_name = "NAME=VALUE",                                                               \
-	 .hides_values = true,                                                                     \
-	 .one_line = "set a parameter of the Template in -f"},                                     \
-	{                                                                                          \
-		.name = "param-file", .group = OPTIONS_OF_JOB, .kind = OPTION_LIST,                \
-		.value_name = "FILE",                                                              \
-		.one_line = "set parameters from a file with lines NAME=VALUE"                     \
-	}
+	OPTION("param", LIST, "NAME=VALUE", NULL, "set a parameter of the Template in -f",         \
+	       .letter = 'p', .group = OPTIONS_OF_JOB, .hides_values = true),                      \
+		OPTION("param-file", LIST, "FILE", NULL,                                           \
+		       "set parameters from a file with lines NAME=VALUE",                         \
+		       .group = OPTIONS_OF_JOB)

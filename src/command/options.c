@@ -15,29 +15,14 @@
 #include <string.h>
 
 static const struct option_row general_rows[] = {
-	{.name = "state-dir",
-	 .group = OPTIONS_OF_ALL,
-	 .kind = OPTION_TEXT,
-	 .value_name = "DIR",
-	 .has_variable = true,
-	 .one_line = "directory for job records and logs (default $XDG_STATE_HOME/muster)"},
-	{.name = "log",
-	 .group = OPTIONS_OF_ALL,
-	 .kind = OPTION_WORD,
-	 .words = "warning|info|debug",
-	 .otherwise = "warning",
-	 .has_variable = true,
-	 .one_line = "log level: how much muster reports about its own actions"},
-	{.name = "debug",
-	 .letter = 'v',
-	 .group = OPTIONS_OF_ALL,
-	 .kind = OPTION_FLAG,
-	 .one_line = "same as --log debug"},
-	{.name = "help",
-	 .letter = 'h',
-	 .group = OPTIONS_OF_ALL,
-	 .kind = OPTION_FLAG,
-	 .one_line = "show this help"},
+	OPTION("state-dir", TEXT, "DIR", NULL,
+	       "directory for job records and logs (default $XDG_STATE_HOME/muster)",
+	       .group = OPTIONS_OF_ALL, .has_variable = true),
+	WORDS("log", "warning|info|debug", "warning",
+	      "log level: how much muster reports about its own actions", .group = OPTIONS_OF_ALL,
+	      .has_variable = true),
+	FLAG("debug", "same as --log debug", .letter = 'v', .group = OPTIONS_OF_ALL),
+	FLAG("help", "show this help", .letter = 'h', .group = OPTIONS_OF_ALL),
 };
 
 struct value {

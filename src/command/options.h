@@ -57,6 +57,24 @@ struct option_row {
 	bool hides_values;
 };
 
+/* A row: OPTION("lease", DURATION, "TIME", "5s", "what it does", .letter = 'l'), with its kind, the
+ * name of its value, and its default (NULL: not set). The same for a flag, and for one of some
+ * words. Members that are not listed follow at the end. */
+#define OPTION(row_name, row_kind, name_of_value, row_default, ...)                                \
+	{                                                                                          \
+		.name = (row_name), .kind = OPTION_##row_kind, .value_name = (name_of_value),      \
+		.otherwise = (row_default), .one_line = __VA_ARGS__                                \
+	}
+#define WORDS(row_name, row_words, row_default, ...)                                               \
+	{                                                                                          \
+		.name = (row_name), .kind = OPTION_WORD, .words = (row_words),                     \
+		.otherwise = (row_default), .one_line = __VA_ARGS__                                \
+	}
+#define FLAG(row_name, ...)                                                                        \
+	{                                                                                          \
+		.name = (row_name), .kind = OPTION_FLAG, .one_line = __VA_ARGS__                   \
+	}
+
 struct options; /* the values of one command line */
 struct command;
 struct command_table;

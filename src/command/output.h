@@ -41,17 +41,12 @@ int output_finish(int exit_code);
 
 /* Rows for the tables of commands. A user on a terminal gets local times, a program UTC. */
 #define UTC_ROW(of_group)                                                                          \
-	{                                                                                          \
-		.name = "utc", .group = (of_group), .kind = OPTION_FLAG,                           \
-		.one_line = "print times in UTC (default on a terminal: local time)"               \
-	}
+	FLAG("utc", "print times in UTC (default on a terminal: local time)", .group = (of_group))
 
 #define COLOR_ROW(of_group)                                                                        \
-	{                                                                                          \
-		.name = "color", .group = (of_group), .kind = OPTION_WORD,                         \
-		.words = "auto|always|never", .otherwise = "auto", .has_variable = true,           \
-		.one_line = "use colors (auto: on a terminal, unless NO_COLOR is set)"             \
-	}
+	WORDS("color", "auto|always|never", "auto",                                                \
+	      "use colors (auto: on a terminal, unless NO_COLOR is set)", .group = (of_group),     \
+	      .has_variable = true)
 
 /* Whether stdout gets times of this machine's time zone. */
 bool times_are_local(const struct options *options);

@@ -35,8 +35,4 @@ int call_run(struct call *call, const struct options *old);
 int call_other_program(const struct options *old);
 
 /* The row of --dry-run, which every old program has in addition to its own options. */
-#define CALL_ROWS                                                                                  \
-	{                                                                                          \
-		.name = "dry-run", .kind = OPTION_FLAG,                                            \
-		.one_line = "print the equivalent muster command, and run nothing"                 \
-	}
+#define CALL_ROWS FLAG("dry-run", "print the equivalent muster command, and run nothing")
