@@ -7,7 +7,6 @@
 #include "cli/console_options.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "cli/run_on_cluster.h"
 #include "cli/watch.h"
 #include "command/options.h"
 #include "command/output.h"

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/job_name.h"
 #include "cli/kube_cluster.h"
-#include "cli/lookup.h"
+#include "cli/local_jobs.h"
 #include "cli/pod_options.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -220,7 +220,7 @@ static int run_check(struct call *call)
 	struct err err = {0};
 	int exit_code = EXIT_FAILED;
 
-	if (lookup_state_folder(options, &state_folder, &err))
+	if (local_jobs_folder(options, &state_folder, &err))
 		return output_fail(&err);
 	if (call->request.has_private_network && enter_private_network(&err) < 0) {
 		output_print_message("%s", err.text);

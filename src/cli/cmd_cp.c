@@ -3,9 +3,9 @@
 #include "base/shell_word.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/copy_call.h"
-#include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
+#include "cli/kubernetes_program.h"
+#include "cli/local_jobs.h"
 #include "cli/lookup.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -41,12 +41,12 @@ static int check_ends(const struct ends *ends, struct err *err)
 /* A job of this name is recorded on this machine, and ran on this machine: it had no Pods. */
 static bool is_recorded_here(const struct options *options, const char *name)
 {
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct client *client CLEANUP(local_jobs_close) = NULL;
 	struct json *job CLEANUP(json_cleanup) = NULL;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
 
-	return lookup_open(options, &client, NULL) == 0 &&
+	return local_jobs_open(options, &client, NULL) == 0 &&
 	       client->functions->get(client, name, &job, NULL) == 0 &&
 	       status_read(json_get(job, "status"), arena, &status, NULL) == 0 &&
 	       !status_has_pods(&status);

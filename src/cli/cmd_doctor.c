@@ -1,7 +1,7 @@
 /* muster doctor: what this machine has for training jobs, what is missing, and how to fix it. */
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/lookup.h"
+#include "cli/local_jobs.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "doctor/collect.h"
@@ -57,7 +57,7 @@ static int doctor_run(const struct options *options)
 	struct doctor_facts facts;
 	struct doctor_report report;
 
-	if (lookup_state_folder(options, &folder, &err))
+	if (local_jobs_folder(options, &folder, &err))
 		return output_fail(&err);
 	doctor_collect(folder, arena, &facts);
 	doctor_evaluate(&facts, arena, &report);

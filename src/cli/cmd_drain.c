@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/commands.h"
-#include "cli/rendezvous_asker.h"
+#include "cli/rendezvous_endpoint.h"
 #include "command/options.h"
 #include "command/output.h"
 

@@ -2,7 +2,6 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/copy_call.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "command/options.h"

@@ -2,11 +2,11 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/exec_kubernetes.h"
 #include "cli/job_name.h"
+#include "cli/kubernetes_program.h"
 #include "cli/launch_options.h"
 #include "cli/launch_output.h"
-#include "cli/lookup.h"
+#include "cli/local_jobs.h"
 #include "cli/program.h"
 #include "cli/run_here.h"
 #include "command/call.h"
@@ -346,7 +346,7 @@ static int supervise_launch(struct call *call)
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
 
-	if (lookup_state_folder(options, &folder, &err) < 0)
+	if (local_jobs_folder(options, &folder, &err) < 0)
 		return output_fail(&err);
 	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->endpoint.port);
 	const struct agent_request agent = {

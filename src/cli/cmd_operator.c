@@ -1,8 +1,8 @@
 /* muster operator: manages the TFJob objects of a cluster. */
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
+#include "cli/kubernetes_program.h"
 #include "command/options.h"
 
 static int operator_run_command(const struct options *options)
@@ -11,7 +11,7 @@ static int operator_run_command(const struct options *options)
 			       : exec_kubernetes_program(options);
 }
 
-/* Flags of training-operator's manager; most have no effect (cli/operator_flags.h). */
+/* Flags of training-operator's manager; most have no effect (cli/operator_on_cluster.c). */
 #define OLD_ROW(of_name, of_kind)                                                                  \
 	{                                                                                          \
 		.name = (of_name), .kind = (of_kind), .value_name = "VALUE"                        \

@@ -2,8 +2,8 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/exec_kubernetes.h"
-#include "cli/lookup.h"
+#include "cli/kubernetes_program.h"
+#include "cli/local_jobs.h"
 #include "cli/server_access.h"
 #include "command/output.h"
 #include "elastic/orchestrator.h"
@@ -57,7 +57,7 @@ static int start_orchestrator(struct serving *serving, const struct options *opt
 	int rc = server_access_open(options, serving->listening.fd, &serving->access, err);
 
 	if (rc == 0)
-		rc = lookup_state_folder(options, &state, err);
+		rc = local_jobs_folder(options, &state, err);
 	if (rc == 0)
 		rc = loop_new(&serving->loop, err);
 	if (rc < 0)

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
+#include "cli/local_jobs.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/options.h"
@@ -407,7 +408,7 @@ static void watch_store(struct watching *watching)
 	char *folder CLEANUP(mem_free_text) = NULL;
 
 	if (is_asked_for(watching->options, "local") &&
-	    !lookup_state_folder(watching->options, &folder, NULL)) {
+	    !local_jobs_folder(watching->options, &folder, NULL)) {
 		int rc = folder_watch_new(watching->loop, folder, on_job_folder_change, watching,
 					  &watching->folder_watch, NULL);
 		(void) rc;

@@ -3,6 +3,7 @@
 #include "cli/change.h"
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"
+#include "cli/local_jobs.h"
 #include "cli/lookup.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -175,7 +176,7 @@ static int resume_local_job(const struct options *options, const char *state_fol
 static int find_state_folder(const struct options *options, char **ret_folder, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = lookup_state_folder(options, &folder, err);
+	int rc = local_jobs_folder(options, &folder, err);
 
 	if (rc < 0)
 		return rc;

@@ -3,10 +3,10 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
 #include "cli/kube_cluster.h"
-#include "cli/lookup.h"
+#include "cli/kubernetes_program.h"
+#include "cli/local_jobs.h"
 #include "cli/pod_options.h"
 #include "cli/run_here.h"
 #include "command/options.h"
@@ -167,7 +167,7 @@ static int supervise_run_here(const struct options *options, struct job *job,
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
 
-	if (lookup_state_folder(options, &folder, &err) ||
+	if (local_jobs_folder(options, &folder, &err) ||
 	    !are_gpus_free(options, job, gpus, folder, &err)) {
 		output_print_message("%s", err.text);
 		return EXIT_INTERNAL;

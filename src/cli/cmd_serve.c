@@ -1,8 +1,8 @@
 /* muster serve: creates jobs that clients request over HTTP, and runs them on a cluster. */
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/exec_kubernetes.h"
 #include "cli/kube_cluster.h"
+#include "cli/kubernetes_program.h"
 #include "cli/server_access.h"
 #include "command/options.h"
 

@@ -1,9 +1,9 @@
 /* muster submit: creates a job for the operator of a cluster. */
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/exec_kubernetes.h"
 #include "cli/job_source.h"
 #include "cli/kube_cluster.h"
+#include "cli/kubernetes_program.h"
 #include "cli/pod_options.h"
 #include "command/options.h"
 #include "command/output.h"

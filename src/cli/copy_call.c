@@ -1,4 +1,4 @@
-#include "cli/copy_call.h"
+#include "cli/cluster_support.h"
 
 #include "base/amount.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* Connects our standard streams with those of the command in the Pod. */
-#include "cli/exec_on_cluster.h"
+#include "cli/cluster_support.h"
 
 #include "cli/replica_pod.h"
 #include "command/command.h"

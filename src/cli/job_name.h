@@ -1,6 +1,8 @@
-/* Names for jobs that the user has not named. */
+/* Names of jobs: those that a command line gives, and those for jobs that the user has not named.
+ */
 #pragma once
 
+#include "base/err.h"
 #include "base/own.h"
 #include "command/options.h"
 
@@ -17,3 +19,21 @@ char *job_name_choose_of_id(const struct options *options, const char *id,
 			    const char *place) MUST_USE;
 /* The prefix and five random characters, as generateName makes them. Caller frees. */
 char *job_name_generate(const char *beginning) MUST_USE;
+
+enum job_place {
+	JOB_ANYWHERE, /* a plain name: a job of this machine, else of the cluster */
+	JOB_HERE,
+	JOB_ON_CLUSTER,
+};
+
+struct job_reference {
+	enum job_place place;
+	char *namespace_name; /* of JOB_ON_CLUSTER; else NULL */
+	const char *name; /* borrowed from the text that was read */
+};
+
+/* Reads "digits", "local/digits" or "kubernetes/NAMESPACE/digits". ERR_INVALID for any other text,
+ * with the valid forms. The caller frees it with job_reference_done. */
+int job_reference_read(const char *text, struct job_reference *ret_reference,
+		       struct err *err) MUST_USE;
+void job_reference_done(struct job_reference *reference);

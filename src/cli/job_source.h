@@ -3,9 +3,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "cli/fetch_options.h"
 #include "cli/job_documents.h"
-#include "cli/pod_files.h"
 #include "cli/pod_options.h"
 #include "cli/template_values.h"
 #include "command/options.h"

@@ -15,7 +15,16 @@ int local_jobs_folder(const struct options *options, char **ret_folder, struct e
 	return 0;
 }
 
-int local_jobs_open(const struct options *options, const char *folder, struct client **ret_client)
+int local_jobs_open(const struct options *options, struct client **ret_client, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	int rc = local_jobs_folder(options, &folder, err);
+
+	return rc < 0 ? rc : client_local_new(folder, ret_client, err);
+}
+
+int local_jobs_open_existing(const struct options *options, const char *folder,
+			     struct client **ret_client)
 {
 	char *usual CLEANUP(mem_free_text) = NULL;
 	int rc = folder ? 0 : local_jobs_folder(options, &usual, NULL);

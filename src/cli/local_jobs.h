@@ -10,8 +10,11 @@
  * ERR_NOT_FOUND when there is no home directory. */
 int local_jobs_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
 
-/* A client for them, in this directory or that of the options (NULL). ERR_NOT_FOUND: the directory
- * does not exist; it is not created. */
-int local_jobs_open(const struct options *options, const char *folder,
-		    struct client **ret_client) MUST_USE;
-void local_jobs_close(struct client **client); /* CLEANUP */
+/* A client for the jobs of this machine alone, freed by local_jobs_close. */
+int local_jobs_open(const struct options *options, struct client **ret_client,
+		    struct err *err) MUST_USE;
+/* The same in this directory, or that of the options (NULL). ERR_NOT_FOUND: the directory does not
+ * exist; it is not created. */
+int local_jobs_open_existing(const struct options *options, const char *folder,
+			     struct client **ret_client) MUST_USE;
+void local_jobs_close(struct client **client);

@@ -5,7 +5,7 @@
 #include "base/shell_word.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
-#include "cli/job_reference.h"
+#include "cli/job_name.h"
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
@@ -14,12 +14,14 @@
 #include "command/output.h"
 #include "io/loop.h"
 #include "jobs/cluster_job_record.h"
+#include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 #include "spec/job_words.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MOST_NAMED 5 /* named in a message */
 
@@ -49,25 +51,6 @@ struct lookup {
 
 /* Clients. */
 
-int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err)
-{
-	return local_jobs_folder(options, ret_folder, err);
-}
-
-int lookup_open(const struct options *options, struct client **ret_client, struct err *err)
-{
-	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = lookup_state_folder(options, &folder, err);
-
-	return rc < 0 ? rc : client_local_new(folder, ret_client, err);
-}
-
-void lookup_close(struct client **client)
-{
-	if (*client)
-		(*client)->functions->free(*client);
-}
-
 struct lookup *lookup_new(const struct options *options)
 {
 	struct lookup *lookup = mem_new(sizeof(*lookup));
@@ -78,7 +61,7 @@ struct lookup *lookup_new(const struct options *options)
 
 static void way_free(struct way *way)
 {
-	lookup_close(&way->client);
+	local_jobs_close(&way->client);
 	options_free(way->options);
 	cluster_job_record_done(&way->job);
 	free(way->where);
@@ -99,7 +82,7 @@ void lookup_free(struct lookup *lookup)
 {
 	if (!lookup)
 		return;
-	lookup_close(&lookup->here);
+	local_jobs_close(&lookup->here);
 	for (size_t i = 0; i < lookup->n_ways; i++)
 		way_free(lookup->ways[i]);
 	free(lookup->ways);
@@ -152,7 +135,7 @@ bool lookup_means_cluster(const struct options *options)
 
 int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err)
 {
-	int rc = lookup->here ? 0 : lookup_open(lookup->options, &lookup->here, err);
+	int rc = lookup->here ? 0 : local_jobs_open(lookup->options, &lookup->here, err);
 
 	if (rc == 0)
 		*ret_client = lookup->here;
@@ -173,7 +156,7 @@ static int read_config(struct lookup *lookup, struct err *err)
 }
 
 /* Does not return when it succeeds. */
-static int exec_kubernetes_program(const struct lookup *lookup, struct err *err)
+static int run_other_program(const struct lookup *lookup, struct err *err)
 {
 	char **call CLEANUP(mem_free_any) = options_call(lookup->options);
 	struct err why = {0};
@@ -189,8 +172,8 @@ static int open_namespace(struct lookup *lookup, const struct options *options,
 	char *folder CLEANUP(mem_free_text) = NULL;
 
 	if (!cluster_support)
-		return exec_kubernetes_program(lookup, err);
-	int rc = lookup_state_folder(lookup->options, &folder, err);
+		return run_other_program(lookup, err);
+	int rc = local_jobs_folder(lookup->options, &folder, err);
 
 	if (rc == 0)
 		rc = cluster_support->open_client(options, namespace_name, folder, ret_client, err);
@@ -491,7 +474,7 @@ static int find_ended(struct lookup *lookup, const struct cluster_job_place *at,
 		      struct found_job *ret_found, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = lookup_state_folder(lookup->options, &folder, err);
+	int rc = local_jobs_folder(lookup->options, &folder, err);
 
 	return rc < 0 ? rc : find_ended_in(lookup, folder, at, name, ret_found, err);
 }
@@ -561,7 +544,7 @@ int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_
 	char *folder CLEANUP(mem_free_text) = NULL;
 	struct cluster_job_record job = {0};
 
-	if (lookup_state_folder(lookup->options, &folder, NULL) < 0 ||
+	if (local_jobs_folder(lookup->options, &folder, NULL) < 0 ||
 	    cluster_job_record_find(folder, name, &job, NULL) < 0)
 		return ERR_NOT_FOUND;
 	return find_job_by_way(lookup, add_way_of(lookup, &job), name, ret_found, err);
@@ -587,7 +570,7 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 	int rc = job_reference_read(argument, &reference, err);
 
 	if (rc == 0)
-		rc = lookup_state_folder(lookup->options, &folder, err);
+		rc = local_jobs_folder(lookup->options, &folder, err);
 	if (rc == 0 &&
 	    (reference.place == JOB_HERE || find_known(folder, &reference, &job, NULL) < 0))
 		rc = err_set(err, ERR_NOT_FOUND,

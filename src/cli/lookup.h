@@ -92,12 +92,3 @@ struct found_jobs {
  * far. The caller frees them with found_jobs_done. */
 int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs) MUST_USE;
 void found_jobs_done(struct found_jobs *jobs);
-
-/* The directory of the records: --state-dir, else that of jobs/state_folder.h. Caller frees.
- * ERR_NOT_FOUND when there is no home directory. */
-int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
-
-/* A client for the jobs of this machine alone, freed by lookup_close. */
-int lookup_open(const struct options *options, struct client **ret_client,
-		struct err *err) MUST_USE;
-void lookup_close(struct client **client);

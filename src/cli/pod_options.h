@@ -1,14 +1,19 @@
-/* The options for the Pods of a job, shared by `run` and `render`. spec/pod_build.h writes them
- * into the job's document. */
+/* The options for the Pods of a job, shared by `run` and `render`; spec/pod_build.h writes them
+ * into the job's document. And the files that go into the Pods, and come from them. */
 #pragma once
 
+#include "base/err.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "cli/sync_folder.h"
 #include "command/options.h"
+#include "spec/job_files.h"
 #include "spec/pod_build.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Zero it to begin; the texts are borrowed from the options. */
 struct pod_options {
@@ -59,3 +64,48 @@ void pod_options_done(struct pod_options *pod_options);
 		       .group = OPTIONS_OF_KUBERNETES),                                            \
 		OPTION("priority", TEXT, "CLASS", NULL, "PriorityClass of the Pods",               \
 		       .group = OPTIONS_OF_KUBERNETES)
+
+/* The destinations of --fetch ROLE-INDEX:/PATH[:DEST], in the order of the command line. Zero it to
+ * begin. */
+struct fetch_places {
+	char **list; /* absolute paths of this machine; NULL: no destination was given */
+	size_t count;
+};
+
+/* Reads the option into places, and into a TFJob document, where it replaces the fetches of the
+ * document. Each error, also a destination whose parent directory is missing, is a line of
+ * `faults`. */
+void fetch_options_add(const struct options *options, struct json *document,
+		       struct fetch_places *places, struct text *faults);
+void fetch_places_done(struct fetch_places *places);
+
+/* The command to start in a Pod, and the script that has to be copied into the Pod for it. Zero it
+ * to begin. */
+struct pod_files {
+	const char *
+		*command; /* NULL-terminated; its words are borrowed, except the script's path */
+	char *script_path; /* "/muster/files/train.py"; NULL without a script */
+	struct job_file *files; /* the script, or the directory in parts */
+	size_t n_files;
+	bool is_module; /* set by the caller: the first word is a Python module, not a file of this
+			   machine */
+	bool is_folder;
+	struct text bytes; /* of the files */
+};
+
+void pod_files_done(struct pod_files *pod_files);
+
+/* Makes the command from the plain arguments of a command line. With `is_program` ("--" precedes
+ * them) they are a program of the image. Otherwise a first word that ends in .py or .pyz, or has a
+ * slash, is a file of this machine and is copied into the Pod; the image's python3 runs a .py or
+ * .pyz file with -u, another file is executed. Any other word is a program of the image.
+ * ERR_INVALID, or the errors of input_read. */
+int pod_files_find(const char *const *arguments, size_t n_arguments, bool is_program,
+		   struct pod_files *pod_files, struct err *err) MUST_USE;
+
+/* The same with a whole directory, in whose copy the command runs; a script is in the directory.
+ * ERR_NOT_FOUND or ERR_INVALID: no such directory, or a script outside it; or the errors of
+ * sync_folder_pack. */
+int pod_files_find_in_folder(const char *const *arguments, size_t n_arguments, bool is_program,
+			     const char *folder, sync_folder_pack_fn pack,
+			     struct pod_files *pod_files, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-#include "cli/port_forward_on_cluster.h"
+#include "cli/cluster_support.h"
 
 #include "base/err.h"
 #include "base/mem.h"

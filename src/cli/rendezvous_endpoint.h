@@ -1,10 +1,13 @@
-/* The endpoint at which the machines of an elastic job meet: each option from the command line,
- * else from PET_NAME in the environment, as torchrun's. */
+/* The endpoint at which the machines of an elastic job meet, and requests to it: each option from
+ * the command line, else from PET_NAME in the environment, as torchrun's. */
 #pragma once
 
+#include "base/json.h"
+#include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "command/options.h"
+#include "http/asker.h"
 
 #include <stdbool.h>
 
@@ -33,7 +36,6 @@ void rendezvous_endpoint_read_trust(const struct options *options, bool creates,
 
 /* The value of an option, or of its variable (PET_RDZV_PIN for "rdzv-pin"); NULL: not given. */
 const char *rendezvous_option(const struct options *options, const char *name);
-const char *rendezvous_variable(const char *name);
 bool rendezvous_flag(const struct options *options, const char *name);
 
 #define RENDEZVOUS_TRUST_ROWS                                                                      \
@@ -44,3 +46,47 @@ bool rendezvous_flag(const struct options *options, const char *name);
 		OPTION("rdzv-pin", TEXT, "PIN", NULL,                                              \
 		       "key of an https server whose certificate no authority signed"),            \
 		FLAG("insecure", "use neither token nor TLS: any client can join and stop jobs")
+
+/* A command that requests from the rendezvous server of its command line, once or repeatedly. A
+ * server that numbers its answers holds the next request until there is news; other servers, and
+ * unreachable ones, get a request each second. */
+
+/* Zero it, and set these: */
+struct rendezvous_asker {
+	struct rendezvous_endpoint endpoint;
+	void (*ask)(void *data); /* makes a request, by a function below; called at the start and
+				    for each repetition */
+	/* An answer; its body is NULL if it is not JSON. Either ends the run, or makes another
+	 * request. */
+	void (*on_answer)(int status, const struct json *answer, void *data);
+	void *data;
+	msec patience; /* with a server that was reachable and no longer is; 0: for ever */
+
+	/* Private: */
+	struct loop *loop;
+	struct http_asker *asker;
+	struct loop_watch *timer;
+	bool has_answer; /* the server has answered once: a loss is reported, and requests are
+			    repeated */
+	instant lost_at; /* INSTANT_UNSET: the last request was answered */
+	int64_t revision; /* of the last answer; 0: none, or the server does not number its
+			     answers */
+	int exit_code;
+};
+
+void rendezvous_asker_done(struct rendezvous_asker *asker);
+/* Runs until rendezvous_asker_end, and returns the exit code; if the command line has faults,
+ * prints them instead. With TLS it may execute another program (cli/kubernetes_program.h). */
+int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options,
+			 struct text *faults);
+
+/* POSTs JSON, or GETs without a body (NULL). */
+void rendezvous_asker_request(struct rendezvous_asker *asker, const char *path, const void *body,
+			      size_t len);
+/* GETs a job: immediately for the first time, later when it has changed, or after a second. */
+void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job);
+void rendezvous_asker_again(struct rendezvous_asker *asker); /* soon */
+void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code);
+/* Ends with the error of an answer whose status is not 200: the server's own sentence, if it sent
+ * one. */
+void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const struct json *answer);

@@ -1,4 +1,5 @@
-/* Supervises a local job as the options of a command line say. */
+/* Supervises a local job as the options of a command line say, and what `run` does with a job that
+ * continues or has ended, here or on a cluster. */
 #pragma once
 
 #include "base/own.h"
@@ -33,3 +34,7 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 		       "DIR/%j-%t.out, as Slurm",                                                  \
 		       .group = OPTIONS_OF_OUTPUT),                                                \
 		CONSOLE_ROWS(OPTIONS_OF_OUTPUT)
+
+/* For a job that continues in the background: prints its name on stdout, or with --output the whole
+ * job; and how to see more of it. The namespace is NULL for a local job. Returns the exit code. */
+int detached_report(const struct options *options, const char *namespace_name, const char *name);

@@ -1,11 +1,11 @@
 /* The cluster and the namespace; cluster/supervision.h does the rest. */
-#include "cli/run_on_cluster.h"
+#include "cli/cluster_support.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/console_options.h"
-#include "cli/detached.h"
 #include "cli/kube_cluster.h"
+#include "cli/local_jobs.h"
 #include "cli/lookup.h"
 #include "cli/run_here.h"
 #include "cluster/server_dry_run.h"
@@ -114,7 +114,7 @@ static int begin_making(const struct options *options, const struct job_source *
 	if (rc == 0)
 		rc = kube_cluster_place_job(making->config, source->job, &making->job, err);
 	if (rc == 0)
-		rc = lookup_state_folder(options, &making->state_folder, err);
+		rc = local_jobs_folder(options, &making->state_folder, err);
 	if (rc < 0)
 		return rc;
 	kube_cluster_warn(making->config);
@@ -228,7 +228,7 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 	int exit_code;
 
 	if (console_options_read(options, NULL, &console, &err) ||
-	    lookup_state_folder(options, &folder, &err) ||
+	    local_jobs_folder(options, &folder, &err) ||
 	    kube_cluster_read_config(options, &config, &err))
 		return attach_fail(&err);
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);

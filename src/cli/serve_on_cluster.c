@@ -1,8 +1,8 @@
-#include "cli/serve_on_cluster.h"
+#include "cli/cluster_support.h"
+#include "cli/server_access.h"
 
 #include "base/mem.h"
 #include "cli/kube_cluster.h"
-#include "cli/server_files.h"
 #include "command/command.h"
 #include "command/input.h"
 #include "command/output.h"

@@ -1,4 +1,5 @@
-#include "cli/server_files.h"
+#include "cli/cluster_support.h"
+#include "cli/server_access.h"
 
 #include "base/mem.h"
 #include "base/text.h"

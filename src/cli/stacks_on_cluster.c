@@ -1,4 +1,4 @@
-#include "cli/stacks_on_cluster.h"
+#include "cli/cluster_support.h"
 
 #include "base/own.h"
 #include "cli/kube_cluster.h"

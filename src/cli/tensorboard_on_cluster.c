@@ -1,4 +1,4 @@
-#include "cli/tensorboard_on_cluster.h"
+#include "cli/cluster_support.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -25,7 +25,8 @@ static int get(struct client *client, const char *name, struct json **ret_job, s
 static const struct client_functions functions = {.get = get};
 static struct client jobs = {.functions = &functions};
 
-int local_jobs_open(const struct options *options, const char *folder, struct client **ret_client)
+int local_jobs_open_existing(const struct options *options, const char *folder,
+			     struct client **ret_client)
 {
 	(void) options;
 	(void) folder;
@@ -89,6 +90,72 @@ static void the_search_for_a_name_ends(void **state)
 	assert_true(n_asked < 20);
 }
 
+static void check_reference(const char *text, enum job_place place, const char *namespace_name,
+			    const char *name)
+{
+	struct job_reference reference CLEANUP(job_reference_done) = {0};
+	struct err err = {0};
+
+	assert_int_equal(job_reference_read(text, &reference, &err), 0);
+	assert_int_equal(reference.place, place);
+	assert_string_equal(reference.name, name);
+	if (namespace_name)
+		assert_string_equal(reference.namespace_name, namespace_name);
+	else
+		assert_null(reference.namespace_name);
+}
+
+static void a_plain_name_may_be_anywhere(void **state)
+{
+	(void) state;
+	check_reference("digits-x7k2p", JOB_ANYWHERE, NULL, "digits-x7k2p");
+	check_reference("kubernetes", JOB_ANYWHERE, NULL, "kubernetes");
+	check_reference("local", JOB_ANYWHERE, NULL, "local");
+}
+
+static void a_place_before_the_name_decides(void **state)
+{
+	(void) state;
+	check_reference("local/digits", JOB_HERE, NULL, "digits");
+	check_reference("kubernetes/ada/digits", JOB_ON_CLUSTER, "ada", "digits");
+	check_reference("kubernetes/2nd-team/digits", JOB_ON_CLUSTER, "2nd-team", "digits");
+}
+
+static void anything_else_is_refused_with_the_forms_there_are(void **state)
+{
+	static const char *const texts[] = {"",
+					    "/",
+					    "local/",
+					    "local/a/b",
+					    "kubernetes/",
+					    "ada/digits",
+					    "kubernetes/a/",
+					    "kubernetes/ada",
+					    "kubernetes/a/b/c"};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct job_reference reference = {0};
+		struct err err = {0};
+
+		assert_int_equal(job_reference_read(texts[i], &reference, &err), ERR_INVALID);
+		assert_non_null(strstr(err.text, "kubernetes/NAMESPACE/NAME"));
+	}
+}
+
+static void a_namespace_that_none_can_be_called_is_named(void **state)
+{
+	struct job_reference reference = {0};
+	struct err err = {0};
+
+	(void) state;
+	assert_int_equal(job_reference_read("kubernetes/Ada_/digits", &reference, &err),
+			 ERR_INVALID);
+	assert_string_equal(err.text,
+			    "'kubernetes/Ada_/digits': 'Ada_' is not a valid namespace name");
+	assert_int_equal(job_reference_read("kubernetes//digits", &reference, &err), ERR_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +163,10 @@ int main(void)
 		cmocka_unit_test(a_name_that_a_job_has_is_not_given_again),
 		cmocka_unit_test(an_id_may_begin_with_a_digit),
 		cmocka_unit_test(the_search_for_a_name_ends),
+		cmocka_unit_test(a_plain_name_may_be_anywhere),
+		cmocka_unit_test(a_place_before_the_name_decides),
+		cmocka_unit_test(anything_else_is_refused_with_the_forms_there_are),
+		cmocka_unit_test(a_namespace_that_none_can_be_called_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
