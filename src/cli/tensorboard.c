@@ -10,7 +10,6 @@
 #include "io/port.h"
 #include "io/search_path.h"
 #include "supervise/end_signals.h"
-#include "tensorflow/package_find.h"
 #include "tensorflow/python_find.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "doctor/facts.h"
 #include "tensorflow/library_find.h"
-#include "tensorflow/package_find.h"
 #include "tensorflow/python_find.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
-#include "tensorflow/package_find.h"
+#include "tensorflow/python_find.h"
 
 #include <errno.h>
 #include <stdio.h>

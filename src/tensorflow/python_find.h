@@ -42,3 +42,15 @@ int python_find_in_path(const struct python_search *search, struct python_place 
 			struct err *err) MUST_USE;
 void python_place_free(struct python_place *place); /* NULL is fine */
 void python_place_cleanup(struct python_place **place);
+
+/* Finds the first of these packages in a package directory, by what pip recorded about it
+ * (packaging.python.org, "Recording installed projects"): a directory NAME-VERSION.dist-info next
+ * to the package's own. Names ignore case and treat '-', '_'
+ * and '.' alike. *ret_name (may be NULL) is in pip's spelling ("tensorflow-cpu"); the caller frees
+ * both. Returns false if there is none. */
+bool package_find(const char *folder, const char *const *names, size_t n_names, char **ret_name,
+		  char **ret_version) MUST_USE;
+
+/* Packages whose module directory is `tensorflow`. */
+extern const char *const tensorflow_package_names[];
+extern const size_t n_tensorflow_package_names;

@@ -8,8 +8,92 @@
 #include "tensorflow/session_functions.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Names of devices: full names have every part, in this order; the library returns no others. */
+
+/* Names come from servers and are shown on terminals. */
+static bool is_graphic_device_text(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+/* Copies the text between `beginning` and the next '/' (or the end), and advances past it. */
+static bool parse_device_name_part(const char **text, const char *beginning,
+				   char part[DEVICE_NAME_SIZE])
+{
+	if (!text_starts_with(*text, beginning))
+		return false;
+	*text += strlen(beginning);
+	size_t len = strcspn(*text, "/");
+
+	if (len == 0 || len >= DEVICE_NAME_SIZE || !is_graphic_device_text(*text, len))
+		return false;
+	memcpy(part, *text, len);
+	part[len] = '\0';
+	*text += len;
+	return true;
+}
+
+int device_name_read(const char *text, struct device_name *ret_name, struct err *err)
+{
+	struct device_name name = {0};
+	const char *rest = text;
+	char replica[DEVICE_NAME_SIZE], task[DEVICE_NAME_SIZE];
+	int64_t index;
+
+	if (!parse_device_name_part(&rest, "/job:", name.job) ||
+	    !parse_device_name_part(&rest, "/replica:", replica) ||
+	    !parse_device_name_part(&rest, "/task:", task) ||
+	    text_read_int(task, 0, INT32_MAX, &index, NULL) ||
+	    !parse_device_name_part(&rest, "/device:", name.device) || *rest)
+		return err_set(err, ERR_INVALID, "'%s' is not a full name of a device", text);
+	name.task = (int) index;
+	snprintf(name.kind, sizeof(name.kind), "%.*s", (int) strcspn(name.device, ":"),
+		 name.device);
+	*ret_name = name;
+	return 0;
+}
+
+static const struct library_function function_rows[] = {
+	{"TF_NewSessionOptions", offsetof(struct session_functions, new_options)},
+	{"TF_DeleteSessionOptions", offsetof(struct session_functions, delete_options)},
+	{"TF_SetTarget", offsetof(struct session_functions, set_target)},
+	{"TF_SetConfig", offsetof(struct session_functions, set_config)},
+	{"TF_NewGraph", offsetof(struct session_functions, new_graph)},
+	{"TF_DeleteGraph", offsetof(struct session_functions, delete_graph)},
+	{"TF_NewOperation", offsetof(struct session_functions, new_operation)},
+	{"TF_SetDevice", offsetof(struct session_functions, set_device)},
+	{"TF_SetAttrType", offsetof(struct session_functions, set_type)},
+	{"TF_AddInput", offsetof(struct session_functions, add_input)},
+	{"TF_FinishOperation", offsetof(struct session_functions, finish_operation)},
+	{"TF_NewSession", offsetof(struct session_functions, new_session)},
+	{"TF_CloseSession", offsetof(struct session_functions, close_session)},
+	{"TF_DeleteSession", offsetof(struct session_functions, delete_session)},
+	{"TF_SessionRun", offsetof(struct session_functions, run)},
+	{"TF_SessionListDevices", offsetof(struct session_functions, list_devices)},
+	{"TF_DeleteDeviceList", offsetof(struct session_functions, delete_devices)},
+	{"TF_DeviceListCount", offsetof(struct session_functions, count_devices)},
+	{"TF_DeviceListName", offsetof(struct session_functions, name_device)},
+	{"TF_NewBufferFromString", offsetof(struct session_functions, new_buffer)},
+	{"TF_DeleteBuffer", offsetof(struct session_functions, delete_buffer)},
+	{"TF_AllocateTensor", offsetof(struct session_functions, new_tensor)},
+	{"TF_DeleteTensor", offsetof(struct session_functions, delete_tensor)},
+	{"TF_TensorData", offsetof(struct session_functions, tensor_bytes)},
+	{"TF_TensorByteSize", offsetof(struct session_functions, tensor_size)},
+};
+
+static int find_functions(const struct library *library, struct session_functions *ret_functions,
+			  struct err *err)
+{
+	return library_find_functions(library, function_rows, ARRAY_LEN(function_rows),
+				      ret_functions, err);
+}
 
 /* Fields of ConfigProto and RunOptions. */
 #define CONFIG_DEVICE_FILTERS 4
@@ -120,7 +204,7 @@ int session_check_library(const struct library *library, struct err *err)
 {
 	struct session_functions functions;
 
-	return session_functions_find(library, &functions, err);
+	return find_functions(library, &functions, err);
 }
 
 int session_open(const struct library *library, const struct session_target *target,
@@ -128,7 +212,7 @@ int session_open(const struct library *library, const struct session_target *tar
 {
 	struct session *session CLEANUP(session_cleanup) = mem_new(sizeof(*session));
 	struct session_functions functions;
-	int failure = session_functions_find(library, &functions, err);
+	int failure = find_functions(library, &functions, err);
 
 	if (failure)
 		return failure;
@@ -222,24 +306,7 @@ int session_list_devices(struct session *session, const struct session_device **
  * its column + 1. */
 #define SIDE 8
 
-static float left_value(int row, int column)
-{
-	(void) column;
-	return (float) (row + 1);
-}
-
-static float right_value(int row, int column)
-{
-	(void) row;
-	return (float) (column + 1);
-}
-
-static float product_value(int row, int column)
-{
-	return (float) (SIDE * (row + 1) * (column + 1));
-}
-
-static struct TF_Tensor *new_matrix(const struct session *session, float (*value)(int, int))
+static struct TF_Tensor *new_matrix(const struct session *session, bool is_left)
 {
 	const int64_t lengths[2] = {SIDE, SIDE};
 	struct TF_Tensor *matrix =
@@ -247,7 +314,7 @@ static struct TF_Tensor *new_matrix(const struct session *session, float (*value
 	float *values = session->functions.tensor_bytes(matrix);
 
 	for (int i = 0; i < SIDE * SIDE; i++)
-		values[i] = value(i / SIDE, i % SIDE);
+		values[i] = (float) ((is_left ? i / SIDE : i % SIDE) + 1);
 	return matrix;
 }
 
@@ -258,7 +325,7 @@ static bool is_product(const struct session *session, const struct TF_Tensor *ma
 	if (session->functions.tensor_size(matrix) != SIDE * SIDE * sizeof(float))
 		return false;
 	for (int i = 0; i < SIDE * SIDE; i++)
-		if (values[i] != product_value(i / SIDE, i % SIDE))
+		if (values[i] != (float) (SIDE * (i / SIDE + 1) * (i % SIDE + 1)))
 			return false;
 	return true;
 }
@@ -288,8 +355,7 @@ static int run_product(struct session *session, struct TF_Operation *const input
 {
 	const struct session_functions *functions = &session->functions;
 	const struct TF_Output fed[2] = {{inputs[0], 0}, {inputs[1], 0}}, wanted = {product, 0};
-	struct TF_Tensor *values[2] = {new_matrix(session, left_value),
-				       new_matrix(session, right_value)};
+	struct TF_Tensor *values[2] = {new_matrix(session, true), new_matrix(session, false)};
 	struct text options CLEANUP(text_done) = {0};
 
 	protobuf_add_number(&options, RUN_TIMEOUT_IN_MS, session->timeout);

@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "tensorflow/device_name.h"
 
 #include <stddef.h>
 
@@ -43,6 +42,20 @@ int session_open(const struct library *library, const struct session_target *tar
 /* Notifies the servers, unless the last call had no answer. NULL is fine. */
 void session_close(struct session *session);
 void session_cleanup(struct session **session);
+
+/* The full name of a device, "/job:ps/replica:0/task:1/device:CPU:0", in parts. Source:
+ * DeviceNameUtils (tensorflow/core/util/device_name_utils.h). */
+#define DEVICE_NAME_SIZE 128
+
+struct device_name {
+	char job[DEVICE_NAME_SIZE]; /* "ps" */
+	int task; /* 1 */
+	char device[DEVICE_NAME_SIZE]; /* "CPU:0" */
+	char kind[DEVICE_NAME_SIZE]; /* "CPU" */
+};
+
+/* Returns ERR_INVALID if the name has another form or a part is too long. */
+int device_name_read(const char *text, struct device_name *ret_name, struct err *err) MUST_USE;
 
 struct session_device {
 	char *full_name; /* "/job:ps/replica:0/task:1/device:CPU:0" */

@@ -3,14 +3,11 @@
  * Source: tensorflow/c/c_api.h, tf_buffer.h and tf_tensor.h, the same since TensorFlow 2.12. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
-#include "tensorflow/library.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
 /* TensorFlow's own types; muster only holds pointers to them, except those passed by value. */
+struct TF_Status;
 struct TF_SessionOptions;
 struct TF_Session;
 struct TF_Graph;
@@ -69,7 +66,3 @@ struct session_functions {
 	void *(*tensor_bytes)(const struct TF_Tensor *tensor);
 	size_t (*tensor_size)(const struct TF_Tensor *tensor);
 };
-
-/* Returns ERR_UNSUPPORTED with the functions that the library lacks. */
-int session_functions_find(const struct library *library, struct session_functions *ret_functions,
-			   struct err *err) MUST_USE;

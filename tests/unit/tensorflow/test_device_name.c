@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "tensorflow/device_name.h"
+#include "tensorflow/session.h"
 
 static void a_full_name_is_taken_apart(void **state)
 {

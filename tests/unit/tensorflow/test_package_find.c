@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "own_folder.h"
-#include "tensorflow/package_find.h"
+#include "tensorflow/python_find.h"
 
 static char packages[OWN_FOLDER_SIZE];
 
