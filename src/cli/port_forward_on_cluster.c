@@ -13,7 +13,6 @@
 #include "io/descriptor_limit.h"
 #include "io/loop.h"
 #include "jobs/client.h"
-#include "kube/resources.h"
 #include "kube/rights.h"
 #include "pods/port_forward.h"
 #include "spec/limits.h"

@@ -4,7 +4,6 @@
 #include "cli/kube_cluster.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 
 void replica_pod_done(struct replica_pod *pod)

@@ -15,7 +15,6 @@
 #include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "logs/folder_lock.h"
 #include "spec/job.h"

@@ -11,7 +11,6 @@
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "io/log.h"
-#include "kube/resources.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>

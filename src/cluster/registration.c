@@ -9,7 +9,6 @@
 #include "kube/objects.h"
 #include "kube/objects_all.h"
 #include "kube/orphans.h"
-#include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
 

@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 #include "kube/objects_all.h"
-#include "kube/refusal.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 
 static const struct kube_parameter strictly[] = {

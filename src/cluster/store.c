@@ -6,7 +6,6 @@
 #include "cluster/store_record.h"
 #include "cluster/tfjob_record.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "jobs/client.h"
 #include "jobs/record.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/job.h"
 #include "spec/job_words.h"

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/log.h"
-#include "kube/resources.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

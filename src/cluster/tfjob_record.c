@@ -4,7 +4,6 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "jobs/record.h"
-#include "kube/resources.h"
 #include "kube/tfjob_definition.h"
 #include "reconcile/compact_status.h"
 

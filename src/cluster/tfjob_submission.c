@@ -6,7 +6,6 @@
 #include "jobs/record.h"
 #include "kube/objects.h"
 #include "kube/objects_all.h"
-#include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/tfjob_objects.h"
 #include "kube/wait.h"

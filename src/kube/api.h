@@ -12,7 +12,6 @@
 #include "kube/request.h"
 #include "kube/request_limiter.h"
 #include "kube/status.h"
-#include "kube/warnings.h"
 
 #include <stdbool.h>
 

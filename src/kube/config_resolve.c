@@ -1,9 +1,8 @@
 /* Reads the fields of a cluster and of a user. */
-#include "kube/config_resolve.h"
-
 #include "base/base64.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "kube/config_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,10 +282,10 @@ static void resolve_extras(const struct kube_config_entry *entry, struct arena *
 		const char **values = kube_config_texts(entry, arena, &list, &n_values);
 
 		for (size_t i = 0; i < n_values; i++)
-			extras[user->n_as_extras++] =
+			extras[user->as.n_extras++] =
 				(struct kube_variable){arena_copy_text(arena, key), values[i]};
 	}
-	user->as_extras = extras;
+	user->as.extras = extras;
 }
 
 static void resolve_impersonation(const struct kube_config_entry *entry, struct arena *arena,
@@ -294,11 +293,11 @@ static void resolve_impersonation(const struct kube_config_entry *entry, struct 
 {
 	struct field groups = field_member(&entry->value, "as-groups");
 
-	user->as_user = kube_config_text(entry, arena, "as");
-	user->as_uid = kube_config_text(entry, arena, "as-uid");
-	user->as_groups = kube_config_texts(entry, arena, &groups, &user->n_as_groups);
+	user->as.user_name = kube_config_text(entry, arena, "as");
+	user->as.uid = kube_config_text(entry, arena, "as-uid");
+	user->as.groups = kube_config_texts(entry, arena, &groups, &user->as.n_groups);
 	resolve_extras(entry, arena, user);
-	if (!user->as_user && (user->as_uid || user->n_as_groups > 0 || user->n_as_extras > 0))
+	if (!user->as.user_name && (user->as.uid || user->as.n_groups > 0 || user->as.n_extras > 0))
 		kube_config_refuse(
 			entry, NULL,
 			"as-uid, as-groups and as-user-extra need 'as', the user to impersonate");

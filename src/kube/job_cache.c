@@ -9,7 +9,6 @@
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
 #include "kube/pod_warnings.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "io/log.h"
 #include "kube/lease.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 

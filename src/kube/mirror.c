@@ -5,12 +5,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/log.h"
+#include "io/random.h"
 #include "kube/frames.h"
-#include "kube/jitter.h"
 #include "kube/mirror_table.h"
 #include "kube/pages.h"
 #include "kube/reflection.h"
-#include "kube/resources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,7 +239,7 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 
 	kube_call_cancel(TAKE(mirror->call));
 	kube_frames_done(&mirror->frames);
-	reflection_ended(&mirror->reflection, &end, now, kube_jitter());
+	reflection_ended(&mirror->reflection, &end, now, random_fraction());
 	/* An old version or an unsupported streamed list is no error: the next step is due. */
 	if (err && mirror->settings.on_trouble &&
 	    !instant_has_come(mirror->reflection.wake_at, now) &&
@@ -367,7 +366,7 @@ static void begin_watch(struct kube_mirror *mirror)
 	char seconds[16];
 
 	snprintf(seconds, sizeof(seconds), "%d",
-		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * kube_jitter()));
+		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * random_fraction()));
 	add_list_parameter(&parameters, "allowWatchBookmarks", "true");
 	add_list_parameter(&parameters, "timeoutSeconds", seconds);
 	add_list_parameter(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/job_secret.h"
 

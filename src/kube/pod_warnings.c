@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/mirror_table.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 

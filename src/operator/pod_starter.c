@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/random.h"
-#include "kube/resources.h"
 #include "kube/tfjob_objects.h"
 #include "spec/elasticdl.h"
 #include "spec/pod_template.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "kube/mirror.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "kube/tfjob_definition.h"
 #include "kube/wait.h"
 

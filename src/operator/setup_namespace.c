@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "operator/setup.h"
 

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/resources.h"
 #include "operator/setup.h"
 
 #define OLD_SELECTOR "control-plane=kubeflow-training-operator"

@@ -1,7 +1,6 @@
 #include "pods/exec.h"
 
 #include "base/mem.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 #include "io/folder.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"
-#include "kube/resources.h"
 #include "pods/copy.h"
 
 #include <stdlib.h>

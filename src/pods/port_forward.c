@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/sink.h"
-#include "kube/resources.h"
 #include "pods/port_frames.h"
 
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "jobs/client.h"
 #include "jobs/record.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "serve/job_log.h"
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
