@@ -7,7 +7,6 @@
 #include "jobs/record.h"
 #include "jobs/uid.h"
 #include "kube/objects.h"
-#include "kube/objects_all.h"
 #include "kube/orphans.h"
 #include "kube/rights.h"
 #include "kube/wait.h"

@@ -1,7 +1,7 @@
 #include "cluster/server_dry_run.h"
 
 #include "base/mem.h"
-#include "kube/objects_all.h"
+#include "kube/objects.h"
 #include "kube/wait.h"
 
 static const struct kube_parameter strictly[] = {

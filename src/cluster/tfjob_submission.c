@@ -5,7 +5,6 @@
 #include "cluster/tfjob_record.h"
 #include "jobs/record.h"
 #include "kube/objects.h"
-#include "kube/objects_all.h"
 #include "kube/rights.h"
 #include "kube/tfjob_objects.h"
 #include "kube/wait.h"

@@ -7,7 +7,6 @@
 #include "kube/mirror.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
-#include "kube/pod_labels.h"
 #include "kube/pod_warnings.h"
 
 #include <stdlib.h>

@@ -13,12 +13,43 @@
  * last of its stream. In a log with stamps the program's own lines always have one. */
 #pragma once
 
+#include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "kube/log_seen.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define LOG_STAMP_SIZE 35 /* "2026-01-02T03:04:05.123456789+01:00" */
+
+/* What a kubelet puts before each line of a log, RFC 3339 with nanoseconds (timeFormatOut in
+ * k8s.io/cri-client/pkg/logs): nanoseconds since 1970, above 0; LOG_STAMP_NONE if a line has no
+ * stamp. */
+typedef int64_t log_stamp;
+#define LOG_STAMP_NONE ((log_stamp) 0)
+
+/* Returns LOG_STAMP_NONE if the bytes are no stamp or are outside 1970 to 2262. */
+log_stamp log_stamp_read(const char *bytes, size_t len) MUST_USE;
+
+#define LOG_SEEN_RUNS 8 /* most other stamps between two lines of the same stamp */
+
+/* The lines that share one stamp. */
+struct log_run {
+	log_stamp stamp;
+	uint64_t hash;
+	uint32_t count; /* 0: unused */
+};
+
+/* Which lines of a log came so far: just enough to find the place after the last of them when the
+ * log is sent again from some second on. Two lines may share a stamp. Stamps go back a little where
+ * a container's two outputs meet, and far if the node's clock was set. So a place is identified by
+ * a stamp, the number of lines with that stamp, and a hash over them. */
+struct log_seen {
+	struct log_run runs[LOG_SEEN_RUNS]; /* the newest stamps */
+	unsigned last; /* index of the last line's run */
+	unsigned newest; /* index of the run that began last */
+};
 
 #define LOG_WORDS_SIZE 1024 /* of a kubelet message; longer ones count as text */
 

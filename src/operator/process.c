@@ -5,7 +5,6 @@
 #include "cluster/tfjob_record.h"
 #include "io/log.h"
 #include "io/loop.h"
-#include "kube/tfjob_definition.h"
 #include "operator/state.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "kube/mirror.h"
 #include "kube/pages.h"
-#include "kube/tfjob_definition.h"
+#include "kube/tfjob_objects.h"
 #include "kube/wait.h"
 
 #include <stdarg.h>
