@@ -1,4 +1,4 @@
-/* The successive streams of one log, as kube/log_follow.h decides, and their text. */
+/* The successive streams of one log, as kube/container_log.h decides, and their text. */
 #include "base/mem.h"
 #include "cluster/pod_logs_parts.h"
 #include "io/heap.h"

@@ -95,13 +95,6 @@ static int read_parts(const struct kube_config *config, struct kube_credential *
 	return rc;
 }
 
-/* Whether any part is from a file, which may change. */
-static bool kube_credential_has_files(const struct kube_config *config)
-{
-	return config->user.token_file || config->user.certificate_file || config->user.key_file ||
-	       config->cluster.authority_file;
-}
-
 /* client-go's interval for token files: a minute, less a leeway of 10 seconds. */
 #define FILES_ARE_GOOD_FOR (50 * MSEC_PER_SECOND)
 #define PLUGIN_PATIENCE (5 * MSEC_PER_SECOND)
@@ -238,12 +231,16 @@ static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube
 	loop_timer_arm_after(source->patience, PLUGIN_PATIENCE);
 }
 
-static void arrange_renewal(struct kube_login *login, const struct source *source)
+static void arrange_renewal(struct kube_login *login, const struct kube_config *config)
 {
-	if (kube_user_needs_plugin(&source->config->user)) {
+	const struct kube_user *user = &config->user;
+	bool has_files = user->token_file || user->certificate_file || user->key_file ||
+			 config->cluster.authority_file;
+
+	if (kube_user_needs_plugin(user)) {
 		login->refresh = refresh_from_plugin;
 		login->expires_at = MSEC_UNSET;
-	} else if (kube_credential_has_files(source->config)) {
+	} else if (has_files) { /* which may change */
 		login->refresh = refresh_from_files;
 		login->refresh_at = loop_instant_after(FILES_ARE_GOOD_FOR);
 	}
@@ -303,7 +300,7 @@ int kube_login_open(struct loop *loop, struct kube_config *take_config,
 		rc = check_end(take_config, &login->credential, err);
 	if (rc < 0)
 		return rc;
-	arrange_renewal(login, &source);
+	arrange_renewal(login, take_config);
 	login->source = mem_new(sizeof(source));
 	memcpy(login->source, &source, sizeof(source));
 	login->free_source = free_source;

@@ -90,14 +90,11 @@ static const struct json *add_volume(struct json *spec, struct json *container, 
 				     size_t number)
 {
 	char *name CLEANUP(mem_free_text) = mem_format(VOLUME, number);
-	struct json *volume = json_new_object();
-	struct json *mount = json_new_object();
+	struct json *volume = json_new_texts("name", name, NULL);
+	struct json *mount = json_new_texts("name", name, "mountPath", path, NULL);
 
-	json_set_string(volume, "name", name);
 	(void) json_object_at(volume, "emptyDir");
 	json_append(json_array_at(spec, "volumes"), volume);
-	json_set_string(mount, "name", name);
-	json_set_string(mount, "mountPath", path);
 	json_append(json_array_at(container, "volumeMounts"), mount);
 	return mount;
 }
@@ -126,11 +123,9 @@ static void mount_in_sidecar(struct json *sidecar, const struct json *mount)
 static void set_resources(struct json *sidecar)
 {
 	struct json *resources = json_object_at(sidecar, "resources");
-	struct json *requests = json_object_at(resources, "requests");
 
-	json_set_string(requests, "cpu", CPU);
-	json_set_string(requests, "memory", MEMORY);
-	json_set_string(json_object_at(resources, "limits"), "memory", MEMORY);
+	json_set(resources, "requests", json_new_texts("cpu", CPU, "memory", MEMORY, NULL));
+	json_set(resources, "limits", json_new_texts("memory", MEMORY, NULL));
 }
 
 /* Files may be readable only for the user who wrote them. */
@@ -152,9 +147,8 @@ static struct json *sidecar_new(const struct json *container)
 {
 	static const char *const words[] = {"sh", "-c", sleep_until_deleted};
 	static const char *const same[] = {"image", "imagePullPolicy"};
-	struct json *sidecar = json_new_object();
+	struct json *sidecar = json_new_texts("name", FETCH_SIDECAR_CONTAINER, NULL);
 
-	json_set_string(sidecar, "name", FETCH_SIDECAR_CONTAINER);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (json_get(container, same[i]))
 			json_set(sidecar, same[i], json_ref(json_get(container, same[i])));

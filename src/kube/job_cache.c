@@ -82,6 +82,14 @@ static struct cached_job *job_at(struct job_cache *cache, char *take_key)
 	return job;
 }
 
+static void cached_job_free(struct cached_job *job)
+{
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		mirror_table_done(&job->objects[kind]);
+	free(job->key);
+	free(job);
+}
+
 static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 {
 	if (job->followers)
@@ -89,11 +97,8 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (job->objects[kind].count)
 			return;
-	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-		mirror_table_done(&job->objects[kind]);
 	mirror_table_remove(&cache->jobs, mirror_table_find(&cache->jobs, job->key));
-	free(job->key);
-	free(job);
+	cached_job_free(job);
 }
 
 /* A PodGroup has the name of its job, but no labels. */
@@ -318,14 +323,6 @@ static void *project(const struct json *json, void *before, void *data)
 
 /* Watches. */
 
-static char *selector_of_tfjobs(const char *job_name)
-{
-	return job_name ? mem_format(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR
-							     "," KUBEFLOW_LABEL_JOB "=%s",
-				     job_name)
-			: mem_copy_text(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR);
-}
-
 static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind)
 {
 	static const char *const parts[JOB_CACHE_KIND_COUNT] = {
@@ -339,15 +336,10 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 	if (kind == JOB_CACHE_POD_GROUPS)
 		return NULL;
 	if (cache->settings.is_of_tfjobs)
-		return selector_of_tfjobs(cache->job_name);
+		return mem_format(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR "%s%s",
+				  cache->job_name ? "," KUBEFLOW_LABEL_JOB "=" : "",
+				  cache->job_name ? cache->job_name : "");
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
-}
-
-/* In a cache of one job, objects with the job's name are watched by name, which needs fewer
- * permissions. */
-static bool is_asked_for_by_name(const struct job_cache *cache, enum job_cache_kind kind)
-{
-	return cache->job_name && (kind == JOB_CACHE_OWNERS || kind == JOB_CACHE_LEASES);
 }
 
 static const struct kube_resource *resource_of(const struct job_cache *cache,
@@ -359,19 +351,21 @@ static const struct kube_resource *resource_of(const struct job_cache *cache,
 									: resources[kind];
 }
 
-/* A TFJob object has the name of the job itself. */
-static char *name_asked_for(const struct job_cache *cache)
+/* The name by which an object is watched in a cache of one job, which needs fewer permissions than
+ * a selector; NULL: none. A TFJob object has the name of the job itself. Caller frees. */
+static char *name_of_watched(const struct job_cache *cache, enum job_cache_kind kind)
 {
+	if (!cache->job_name || (kind != JOB_CACHE_OWNERS && kind != JOB_CACHE_LEASES))
+		return NULL;
 	return cache->settings.is_of_tfjobs ? mem_copy_text(cache->job_name)
 					    : objects_owner_name(cache->job_name);
 }
 
-static void watch_cached_kind(struct job_cache *cache, enum job_cache_kind kind)
+void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 {
 	struct kind_watch *watch = &cache->watches[kind];
-	bool is_by_name = is_asked_for_by_name(cache, kind);
-	char *name CLEANUP(mem_free_text) = is_by_name ? name_asked_for(cache) : NULL;
-	char *selector CLEANUP(mem_free_text) = is_by_name ? NULL : selector_of(cache, kind);
+	char *name CLEANUP(mem_free_text) = name_of_watched(cache, kind);
+	char *selector CLEANUP(mem_free_text) = name ? NULL : selector_of(cache, kind);
 	const struct kube_mirror_settings settings = {
 		.resource = resource_of(cache, kind),
 		.namespace_name = cache->namespace_name,
@@ -422,14 +416,8 @@ void job_cache_free(struct job_cache *cache)
 	const struct mirror_entry *entry;
 	size_t place = 0;
 
-	while ((entry = mirror_table_next(&cache->jobs, &place))) {
-		struct cached_job *job = entry->kept;
-
-		for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-			mirror_table_done(&job->objects[kind]);
-		free(job->key);
-		free(job);
-	}
+	while ((entry = mirror_table_next(&cache->jobs, &place)))
+		cached_job_free(entry->kept);
 	mirror_table_done(&cache->jobs);
 	pod_warnings_free(cache->warnings);
 	free(cache->namespace_name);
@@ -481,14 +469,9 @@ void job_follower_free(struct job_follower *follower)
 	free(follower);
 }
 
-void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
-{
-	watch_cached_kind(cache, kind);
-}
-
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
 {
-	watch_cached_kind(follower->cache, kind);
+	job_cache_watch(follower->cache, kind);
 }
 
 void job_follower_ask_warnings(struct job_follower *follower)

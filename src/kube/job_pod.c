@@ -132,13 +132,6 @@ static void read_terminated(const struct json *terminated, struct arena *arena,
 	read_reason_of_end(terminated, arena, replica);
 }
 
-/* The ordinary start steps need no reason. */
-static bool is_on_its_way(const char *reason)
-{
-	return !reason || text_equals(reason, "ContainerCreating") ||
-	       text_equals(reason, "PodInitializing");
-}
-
 /* The registry's message does not always name the image. */
 static void name_image(const char *image, struct arena *arena, struct observed_replica *replica)
 {
@@ -161,7 +154,9 @@ static void read_waiting(const struct json *container, struct arena *arena,
 
 	if (observed_is_live(replica))
 		replica->phase = OBSERVED_STARTING;
-	if (is_on_its_way(reason))
+	/* The ordinary start steps need no reason. */
+	if (!reason || text_equals(reason, "ContainerCreating") ||
+	    text_equals(reason, "PodInitializing"))
 		return;
 	set_reason(replica, arena, reason, pod_text_of(waiting, "message"));
 	replica->container = arena_copy_text(arena, pod_text_of(container, "name"));
@@ -417,13 +412,6 @@ static bool condition_is(const struct json *status, const char *type, const char
 	return text_equals(pod_text_of(condition, "status"), value);
 }
 
-static enum observed_stage stage_of(const struct json *status)
-{
-	if (condition_is(status, "PodReadyToStartContainers", "True"))
-		return OBSERVED_SET_UP;
-	return condition_is(status, "PodScheduled", "True") ? OBSERVED_SCHEDULED : OBSERVED_MADE;
-}
-
 /* A live kubelet reports both conditions together, with a reason. When it is silent, a controller
  * changes Ready alone (pkg/controller/util/node, MarkPodsNotReady). */
 static bool is_node_silent(const struct json *status)
@@ -486,8 +474,9 @@ static void read_memory_limit(const struct json *pod, struct arena *arena,
 			arena, "its memory limit is %s, which it may have reached", limit);
 }
 
-bool job_pod_read_replica(const struct json *pod, struct arena *arena,
-			  struct observed_replica *ret_replica)
+/* Returns false if the Pod lacks the labels of a replica. Its owner is not checked. */
+static bool read_replica(const struct json *pod, struct arena *arena,
+			 struct observed_replica *ret_replica)
 {
 	const struct json *metadata = json_get(pod, "metadata");
 	const struct json *status = json_get(pod, "status");
@@ -496,7 +485,9 @@ bool job_pod_read_replica(const struct json *pod, struct arena *arena,
 	if (!read_labels(metadata, arena, &replica))
 		return false;
 	replica.phase = phase_of(status);
-	replica.stage = stage_of(status);
+	replica.stage = condition_is(status, "PodReadyToStartContainers", "True") ? OBSERVED_SET_UP
+			: condition_is(status, "PodScheduled", "True") ? OBSERVED_SCHEDULED
+								       : OBSERVED_MADE;
 	replica.is_object_running =
 		pod_labels_are_of_tfjob(metadata) && replica.phase == OBSERVED_RUNNING;
 	read_container(pod, arena, &replica);
@@ -527,24 +518,17 @@ static int restarts_of(const struct json *status, const char *container)
 	return count > 0 && count < INT_MAX ? (int) count : 0;
 }
 
-static int64_t pod_version_of(const struct json *metadata)
-{
-	const char *text = json_as_string(json_get(metadata, "resourceVersion"), "");
-	int64_t version;
-
-	return text_read_int(text, 0, INT64_MAX, &version, NULL) < 0 ? 0 : version;
-}
-
 struct job_pod *job_pod_read(const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const struct json *status = json_get(object, "status");
+	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
 	struct arena *arena = arena_new();
 	struct job_pod *pod = arena_take(arena, sizeof(*pod));
 
 	pod->arena = arena;
 	if (!name_is_dns_subdomain(pod_text_of(metadata, "name")) ||
-	    !job_pod_read_replica(object, arena, &pod->seen)) {
+	    !read_replica(object, arena, &pod->seen)) {
 		arena_free(arena);
 		return NULL;
 	}
@@ -555,7 +539,8 @@ struct job_pod *job_pod_read(const struct json *object)
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, training_container_of(object));
 	pod->n_restarts = restarts_of(status, pod->container);
-	pod->version = pod_version_of(metadata);
+	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
+		pod->version = 0;
 	return pod;
 }
 

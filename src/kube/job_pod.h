@@ -24,21 +24,15 @@ struct job_pod {
 	const char *container; /* the training container */
 	int n_restarts; /* of that container in this Pod */
 	int64_t version; /* 0: not a number */
+	/* A starting replica has a reason and a message if something blocks it; the obstacle may be
+	 * temporary. An exit code of 128 + n, the shell's convention for death by signal, sets the
+	 * signal. */
 	struct observed_replica seen;
 };
 
-/* Parses a Pod. Returns NULL if it is no replica of any job. The caller frees it. */
+/* Parses a Pod. Returns NULL if it lacks the labels of a replica of a job. The caller frees it. */
 struct job_pod *job_pod_read(const struct json *object) MUST_USE;
 void job_pod_free(struct job_pod *pod); /* NULL is fine */
-
-/* Reads the state of a replica from its Pod; the texts of *ret_replica are in the arena. Returns
- * false if the Pod lacks the labels of a replica. Its owner is not checked.
- *
- * A starting replica has a reason and a message if something blocks it; the obstacle may be
- * temporary. An exit code of 128 + n, the shell's convention for death by signal, sets the
- * signal. */
-bool job_pod_read_replica(const struct json *pod, struct arena *arena,
-			  struct observed_replica *ret_replica) MUST_USE;
 
 /* Whether an observed object is a Pod of the job, by its labels and by its owner, the job's
  * ConfigMap or TFJob, with this uid. NULL: the uid is unknown. Then the owner's name counts, which

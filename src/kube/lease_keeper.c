@@ -27,21 +27,16 @@ static void on_lease_keeper_timer(void *data);
 
 /* The record in the form of reconcile/lease.h. */
 
-/* A holder on this machine shares our wall clock; a paused holder does not count as alive. */
-static void classify_holder_fate(struct kube_lease *seen)
-{
-	struct lease_record *record = &seen->record;
-
-	if (record->fate == LEASE_FATE_ALIVE && loop_now() - seen->renewed_at > LEASE_DEADLINE)
-		record->fate = LEASE_FATE_UNKNOWN;
-}
-
 static int parse_seen_lease(struct lease_keeper *keeper, const struct json *object, struct err *err)
 {
 	int rc = kube_lease_read(object, &keeper->seen, err);
+	struct lease_record *record = &keeper->seen.record;
 
-	if (rc == 0)
-		classify_holder_fate(&keeper->seen);
+	/* A holder on this machine shares our wall clock; a paused holder does not count as alive.
+	 */
+	if (rc == 0 && record->fate == LEASE_FATE_ALIVE &&
+	    loop_now() - keeper->seen.renewed_at > LEASE_DEADLINE)
+		record->fate = LEASE_FATE_UNKNOWN;
 	return rc;
 }
 
@@ -179,20 +174,14 @@ static void fetch_lease(struct lease_keeper *keeper)
 	send_lease_request(keeper, &request, on_looked);
 }
 
-static void report_missing_lease(struct lease_keeper *keeper)
-{
-	if (keeper->is_missing)
-		return;
-	keeper->is_missing = true;
-	keeper->settings.on_change(keeper->settings.data);
-}
-
 static void begin_call(struct lease_keeper *keeper)
 {
 	enum lease_call next = lease_next_call(&keeper->lease, loop_monotonic_now());
 
-	if (next == LEASE_CREATE && keeper->settings.must_exist)
-		report_missing_lease(keeper);
+	if (next == LEASE_CREATE && keeper->settings.must_exist && !keeper->is_missing) {
+		keeper->is_missing = true;
+		keeper->settings.on_change(keeper->settings.data);
+	}
 	if (next == LEASE_NO_CALL || keeper->is_missing)
 		return;
 	lease_called(&keeper->lease, loop_monotonic_now());

@@ -255,34 +255,24 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 	struct json *policy =
 		make_core_object("NetworkPolicy", objects_metadata_new(job, name, owner_uid));
 	struct json *spec = json_object_at(policy, "spec");
-	struct json *types = json_new_array(), *rules = json_new_array();
-	struct json *rule = json_new_object(), *peers = json_new_array();
-	struct json *peer = json_new_object();
+	struct json *rule = json_new_object(), *peer = json_new_object();
 
 	json_set_string(policy, "apiVersion", "networking.k8s.io/v1");
 	json_set(spec, "podSelector", pod_selector_new(job));
-	json_append(types, json_new_string("Ingress"));
-	json_set(spec, "policyTypes", types);
+	json_append(json_array_at(spec, "policyTypes"), json_new_string("Ingress"));
+	json_append(json_array_at(spec, "ingress"), rule);
+	json_append(json_array_at(rule, "from"), peer);
 	json_set(peer, "podSelector", pod_selector_new(job));
-	json_append(peers, peer);
-	json_set(rule, "from", peers);
-	json_append(rules, rule);
-	json_set(spec, "ingress", rules);
 	return policy;
 }
 
 /* ConfigMaps of files. */
 
-static bool is_text(const struct job_file *file)
-{
-	return !file->len ||
-	       (!memchr(file->bytes, '\0', file->len) && text_is_utf8(file->bytes, file->len));
-}
-
 static void add_file(struct json *config_map, const struct job_file *file, size_t index)
 {
 	char *key CLEANUP(mem_free_text) = job_files_key(file, index);
-	bool is_plain = is_text(file);
+	bool is_plain = !file->len || (!memchr(file->bytes, '\0', file->len) &&
+				       text_is_utf8(file->bytes, file->len));
 	struct text value CLEANUP(text_done) = {0};
 
 	if (is_plain)

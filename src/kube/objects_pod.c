@@ -49,19 +49,10 @@ static void set_coordinator(struct objects *objects)
 		leader->port == COORDINATOR_PORT ? COORDINATOR_PORT + 1 : COORDINATOR_PORT;
 }
 
-/* Named by its contents, so it never has to change. */
-static const char *name_of_shared(const struct objects *objects)
-{
-	uint8_t digest[SHA1_SIZE];
-
-	sha1(objects->shared_cluster, strlen(objects->shared_cluster), digest);
-	return arena_format(objects->arena, "%s.cluster-%02x%02x%02x%02x", objects->job->name,
-			    digest[0], digest[1], digest[2], digest[3]);
-}
-
 static void set_dense_cluster(struct objects *objects)
 {
 	struct text text CLEANUP(text_done) = {0};
+	uint8_t digest[SHA1_SIZE];
 	const char *cluster;
 
 	tf_cluster_add_dense_cluster(&objects->cluster, &text);
@@ -71,7 +62,11 @@ static void set_dense_cluster(struct objects *objects)
 		return;
 	}
 	objects->shared_cluster = cluster;
-	objects->shared_name = name_of_shared(objects);
+	/* Named by its contents, so it never has to change. */
+	sha1(cluster, text.len, digest);
+	objects->shared_name =
+		arena_format(objects->arena, "%s.cluster-%02x%02x%02x%02x", objects->job->name,
+			     digest[0], digest[1], digest[2], digest[3]);
 	objects->cluster.dense_cluster = "$(" CLUSTER_VARIABLE ")";
 }
 

@@ -122,24 +122,20 @@ static void apply_listed_page(struct kube_pages *pages, const struct json *page,
 	kube_pages_cancel(pages);
 }
 
-static void begin_small_page(struct kube_pages *pages)
-{
-	pages->is_one_by_one = true;
-	begin_page(pages);
-}
-
 static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
 		     void *data)
 {
 	struct kube_pages *pages = data;
 
 	pages->call = NULL;
-	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one)
-		begin_small_page(pages);
-	else if (err)
+	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one) {
+		pages->is_one_by_one = true;
+		begin_page(pages);
+	} else if (err) {
 		fail_page_listing(pages, status, err);
-	else
+	} else {
 		apply_listed_page(pages, page, status);
+	}
 }
 
 static void begin_page(struct kube_pages *pages)

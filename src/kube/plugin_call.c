@@ -98,13 +98,11 @@ static char *question_of(const struct kube_config *config, const char *authority
 			 bool is_interactive)
 {
 	const struct kube_plugin *plugin = config->user.plugin;
-	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct json *object CLEANUP(json_cleanup) =
+		json_new_texts("kind", "ExecCredential", "apiVersion", plugin->api_version, NULL);
+	struct json *spec = json_object_at(object, "spec");
 	struct text text CLEANUP(text_done) = {0};
-	struct json *spec = NULL;
 
-	json_set_string(object, "kind", "ExecCredential");
-	json_set_string(object, "apiVersion", plugin->api_version);
-	spec = json_object_at(object, "spec");
 	if (plugin->wants_cluster)
 		json_set(spec, "cluster", cluster_json(&config->cluster, authority));
 	json_set_bool(spec, "interactive", is_interactive);
@@ -282,17 +280,12 @@ static void on_plugin_program_done(const struct program_answer *answer, const st
 		finish_plugin_call(call, &credential, ends_at, NULL);
 }
 
-static bool may_ask(const struct kube_plugin *plugin)
-{
-	return plugin->interactive != KUBE_INTERACTIVE_NEVER && isatty(STDIN_FILENO);
-}
-
 static int start_plugin_program(struct kube_plugin_call *call, struct loop *loop,
 				const char *authority, struct err *err)
 {
 	const struct kube_plugin *plugin = call->config->user.plugin;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	bool is_interactive = may_ask(plugin);
+	bool is_interactive = plugin->interactive != KUBE_INTERACTIVE_NEVER && isatty(STDIN_FILENO);
 	char *question CLEANUP(mem_free_text) =
 		question_of(call->config, authority, is_interactive);
 	const struct program_question asked = {

@@ -48,11 +48,6 @@ bool pod_warnings_is_reason(const char *reason)
 	return false;
 }
 
-static const char *warning_text_of(const struct json *event, const char *key)
-{
-	return json_as_string(json_get(event, key), "");
-}
-
 /* When it was last seen; a new Event has eventTime, a repeated one lastTimestamp. */
 static msec time_of(const struct json *event)
 {
@@ -79,7 +74,7 @@ static void report_pod_warnings(const struct listing *listing, const struct json
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct json *event = json_at(list, i);
 
-		if (pod_warnings_is_reason(warning_text_of(event, "reason")))
+		if (pod_warnings_is_reason(json_as_string(json_get(event, "reason"), "")))
 			dated[count++] = (struct dated){time_of(event), event};
 	}
 	if (count > 0)

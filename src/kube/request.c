@@ -76,11 +76,9 @@ static const struct verb {
 
 struct json *kube_delete_options_new(const char *uid)
 {
-	struct json *options = json_new_object();
+	struct json *options = json_new_texts("apiVersion", "v1", "kind", "DeleteOptions", NULL);
 
-	json_set_string(options, "apiVersion", "v1");
-	json_set_string(options, "kind", "DeleteOptions");
-	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
+	json_set(options, "preconditions", json_new_texts("uid", uid, NULL));
 	return options;
 }
 

@@ -31,14 +31,6 @@ static void on_waiting_call_done(struct json *object, const struct kube_status *
 		loop_stop(waiting->wait->loop);
 }
 
-/* A callback stopped the loop. */
-static void cancel_waiting_call(const struct waiting *waiting)
-{
-	kube_call_cancel(waiting->call);
-	*waiting->answer = (struct kube_answer){0};
-	err_set(&waiting->answer->err, ERR_UNREACHABLE, "canceled a request to the cluster");
-}
-
 void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
 		   size_t count, struct kube_answer *answers)
 {
@@ -53,9 +45,14 @@ void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_re
 	}
 	if (count > 0)
 		loop_run(loop);
-	for (size_t i = 0; i < count; i++)
-		if (waiting[i].call)
-			cancel_waiting_call(&waiting[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (!waiting[i].call)
+			continue;
+		/* A callback stopped the loop. */
+		kube_call_cancel(waiting[i].call);
+		answers[i] = (struct kube_answer){0};
+		err_set(&answers[i].err, ERR_UNREACHABLE, "canceled a request to the cluster");
+	}
 }
 
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err)

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/sink.h"
-#include "pods/port_frames.h"
+#include "pods/channels.h"
 
 #include <errno.h>
 #include <stdlib.h>
