@@ -5,6 +5,7 @@
 #include "cluster/tfjob_record.h"
 #include "io/log.h"
 #include "io/loop.h"
+#include "kube/wait.h"
 #include "operator/state.h"
 
 #include <stdlib.h>
@@ -110,19 +111,6 @@ static void count_job(const struct managed_job *job, enum metrics_job_event even
 		metrics_count_job(&controller->counts, job->name_space, event);
 }
 
-/* It was created after the first list, or no operator has written to it yet. */
-static bool is_created(const struct scope *scope, const struct json *object)
-{
-	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
-}
-
-static void update_job_ownership(struct managed_job *job, const struct json *object)
-{
-	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
-
-	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
-}
-
 /* Whatever its result, nothing more is decided from it. */
 static void drop_pass(struct managed_job *job)
 {
@@ -168,8 +156,11 @@ static void *project(const struct json *object, void *before, void *data)
 	}
 	if (!job)
 		job = managed_job_new(scope, object);
-	update_job_ownership(job, object);
-	if (!before && is_created(scope, object))
+	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
+
+	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
+	/* It was created after the first list, or no operator has written to it yet. */
+	if (!before && (scope->is_synced || !json_get_path(object, "status", "conditions", NULL)))
 		count_job(job, METRICS_JOB_CREATED);
 	store_kube_observe(job->store, object);
 	job->is_over = false; /* of the previous work */
@@ -355,17 +346,6 @@ static int watch_lease(struct controller *controller, struct err *err)
 
 /* The kind PodGroup must exist: without it no job would ever start. */
 
-static void on_pod_groups(struct json *object, const struct kube_status *status,
-			  const struct err *err, void *data)
-{
-	struct controller *controller = data;
-
-	(void) object, (void) status;
-	if (err)
-		controller->err = *err;
-	loop_stop(controller->loop);
-}
-
 static int check_gang(struct controller *controller, struct err *err)
 {
 	static const struct kube_parameter parameters[] = {{"limit", "1"}, {0}};
@@ -382,12 +362,9 @@ static int check_gang(struct controller *controller, struct err *err)
 					  : KUBE_ALL_NAMESPACES,
 		.parameters = parameters,
 	};
-	struct kube_call *call =
-		kube_call_new(controller->api, &request, on_pod_groups, controller);
+	struct err own = {0};
 
-	(void) call; /* it ends with its answer */
-	loop_run(controller->loop);
-	if (controller->err.code == ERR_NOT_FOUND)
+	if (kube_wait(controller->loop, controller->api, &request, NULL, &own) == ERR_NOT_FOUND)
 		return err_set(err, ERR_NOT_FOUND,
 			       "the cluster has no %s.%s/%s for --gang-scheduler-name; install the "
 			       "scheduler that defines them first%s",
@@ -395,8 +372,7 @@ static int check_gang(struct controller *controller, struct err *err)
 			       gang->kind == GANG_KUBERNETES
 				       ? ", or the feature gates GenericWorkload and GangScheduling"
 				       : "");
-	return controller->err.code ? err_set(err, controller->err.code, "%s", controller->err.text)
-				    : 0;
+	return err_copy(err, &own);
 }
 
 /* The definition of TFJobs. If it may not be read, the first write of a status shows the

@@ -365,36 +365,29 @@ static void list(struct http_call *http, const char *name, void *data)
 }
 
 /* An invalid name is not requested from the cluster. */
-static bool check_requested_name(struct http_call *http, const char *name)
+static void call_named(struct master *master, struct http_call *http, enum kube_verb verb,
+		       const char *name, answer_fn answer)
 {
 	if (name_is_dns1035_label(name))
-		return true;
-	http_answer_text(http, 404, "no such job");
-	return false;
+		start_master_request(master, http,
+				     (struct kube_request){.verb = verb, .name = name}, answer);
+	else
+		http_answer_text(http, 404, "no such job");
 }
 
 static void answer_get_job(struct http_call *http, const char *name, void *data)
 {
-	if (check_requested_name(http, name))
-		start_master_request(data, http,
-				     (struct kube_request){.verb = KUBE_GET, .name = name},
-				     answer_tfjob);
+	call_named(data, http, KUBE_GET, name, answer_tfjob);
 }
 
 static void get_log(struct http_call *http, const char *name, void *data)
 {
-	if (check_requested_name(http, name))
-		start_master_request(data, http,
-				     (struct kube_request){.verb = KUBE_GET, .name = name},
-				     answer_log);
+	call_named(data, http, KUBE_GET, name, answer_log);
 }
 
 static void delete (struct http_call *http, const char *name, void *data)
 {
-	if (check_requested_name(http, name))
-		start_master_request(data, http,
-				     (struct kube_request){.verb = KUBE_DELETE, .name = name},
-				     answer_ok);
+	call_named(data, http, KUBE_DELETE, name, answer_ok);
 }
 
 static void answer_metrics(struct http_call *http, const char *name, void *data)
