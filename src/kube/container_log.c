@@ -32,13 +32,6 @@ static msec compute_log_back_off(int n_vain, enum log_end end, double jitter)
 	return backoff_spread(backoff_pause(first, LONGEST_WAIT, n_vain ? n_vain : 1), 0.5, jitter);
 }
 
-/* The previous container has no more log. */
-static void leave_previous(struct log_follow *follow)
-{
-	follow->n_restarts = follow->container.n_restarts;
-	follow->n_vain = 0;
-}
-
 static bool is_complete(const struct log_follow *follow, enum log_end end, bool is_catching_up)
 {
 	return end == LOG_END_PROPER && follow->began_after_end && !follow->has_news &&
@@ -72,8 +65,9 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 
 	follow->was_lost = is_lost;
 	follow->n_vain = follow->has_news ? 0 : follow->n_vain + 1;
-	if (follow->reads_previous && !is_lost) {
-		leave_previous(follow);
+	if (follow->reads_previous && !is_lost) { /* the previous container has no more log */
+		follow->n_restarts = follow->container.n_restarts;
+		follow->n_vain = 0;
 		return (struct log_next){LOG_STEP_STREAM, 0};
 	}
 	if (follow->container.n_restarts > follow->n_restarts && end == LOG_END_PROPER)
@@ -255,16 +249,6 @@ static log_stamp latest_known(const struct log_lines *lines)
 	return lines->open_len > 0 && lines->open_stamp > latest ? lines->open_stamp : latest;
 }
 
-static void forward_new_log_text(struct log_lines *lines, const char *bytes, size_t len,
-				 const struct target *target)
-{
-	size_t known = lines->known_len < len ? lines->known_len : len;
-
-	lines->known_len -= known;
-	if (len > known)
-		target->fn(bytes + known, len - known, log_stamp_time(lines->stamp), target->data);
-}
-
 /* This unknown line is the place to continue, after a gap. */
 static void continue_after_log_gap(struct log_lines *lines, const struct target *target)
 {
@@ -278,12 +262,6 @@ static void continue_after_log_gap(struct log_lines *lines, const struct target 
 	lines->is_catching_up = false;
 }
 
-static void continue_open_log_line(struct log_lines *lines)
-{
-	lines->known_len = lines->open_len;
-	lines->is_catching_up = false;
-}
-
 /* The stamp is known; the text follows. */
 static void begin_text(struct log_lines *lines, log_stamp stamp, const struct target *target)
 {
@@ -293,10 +271,13 @@ static void begin_text(struct log_lines *lines, log_stamp stamp, const struct ta
 	lines->hash = HASH_BEGIN;
 	lines->is_in_text = true;
 	lines->known_len = 0;
-	if (lines->is_catching_up && lines->is_behind_seen && stamp == lines->open_stamp)
-		continue_open_log_line(lines);
-	else if (lines->is_catching_up && stamp > latest_known(lines))
+	if (lines->is_catching_up && lines->is_behind_seen && stamp == lines->open_stamp) {
+		/* The open line goes on. */
+		lines->known_len = lines->open_len;
+		lines->is_catching_up = false;
+	} else if (lines->is_catching_up && stamp > latest_known(lines)) {
 		continue_after_log_gap(lines, target);
+	}
 	lines->is_known = lines->is_catching_up;
 	if (!lines->is_known && lines->known_len == 0)
 		lines->open_len = 0;
@@ -323,8 +304,11 @@ static void accept_log_text(struct log_lines *lines, const char *bytes, size_t l
 		size_t known = lines->known_len < len ? lines->known_len : len;
 
 		if (ends && known == len)
-			lines->known_len = len - 1; /* at least the line's end is new */
-		forward_new_log_text(lines, bytes, len, target);
+			known = len - 1; /* at least the line's end is new */
+		lines->known_len -= known;
+		if (len > known)
+			target->fn(bytes + known, len - known, log_stamp_time(lines->stamp),
+				   target->data);
 		lines->open_len += len - known;
 		lines->open_stamp = lines->stamp;
 		if (ends) {

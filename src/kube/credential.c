@@ -173,14 +173,10 @@ static void accept_plugin_credential(struct source *source, struct kube_credenti
 
 	*answer = (struct kube_credential){0};
 	if (source->config->user.certificate || source->config->user.certificate_file) {
-		struct kube_credential unused = {
-			.client_certificate = credential.client_certificate,
-			.client_key = credential.client_key,
-		};
-
+		mem_free_secret(&credential.client_certificate);
+		mem_free_secret(&credential.client_key);
 		credential.client_certificate = TAKE(kept->client_certificate);
 		credential.client_key = TAKE(kept->client_key);
-		kube_credential_done(&unused);
 	}
 	kube_credential_replace(kept, credential);
 }

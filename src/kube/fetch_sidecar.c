@@ -19,28 +19,19 @@ static const char sleep_until_deleted[] =
 
 /* Selection of the replicas. */
 
-static const struct json *spec_of(const struct role *role)
-{
-	return json_get(role->template, "spec");
-}
-
-static bool is_sharing_processes(const struct role *role)
-{
-	return json_as_bool(json_get(spec_of(role), "shareProcessNamespace"), false) ||
-	       json_as_bool(json_get(spec_of(role), "hostPID"), false);
-}
-
 static void check_one(const struct job *job, const struct fetch *fetch, struct faults *faults)
 {
 	static const char path[] = "metadata.annotations[" JOB_ANNOTATION_FETCH "]";
 	const struct role *role = job_role(job, fetch->role);
+	const struct json *spec = role ? json_get(role->template, "spec") : NULL;
 	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
 
 	if (!role || fetch->index >= role->replicas)
 		fault_add(faults, (struct place){0}, path,
 			  "Invalid value: '%s' cannot be fetched: the job has no %s-%d", text,
 			  fetch->role, fetch->index);
-	else if (is_sharing_processes(role))
+	else if (json_as_bool(json_get(spec, "shareProcessNamespace"), false) ||
+		 json_as_bool(json_get(spec, "hostPID"), false))
 		fault_add(faults, (struct place){0}, path,
 			  "Invalid value: '%s' cannot be fetched: its Pod has "
 			  "shareProcessNamespace or hostPID",
@@ -97,15 +88,6 @@ static const struct json *add_volume(struct json *spec, struct json *container, 
 	json_append(json_array_at(spec, "volumes"), volume);
 	json_append(json_array_at(container, "volumeMounts"), mount);
 	return mount;
-}
-
-static const struct json *mount_folder(struct json *spec, struct json *container,
-				       const struct fetch *fetch, size_t number)
-{
-	char *path CLEANUP(mem_free_text) = fetch_folder(fetch);
-	const struct json *mount = find_mount(json_get(container, "volumeMounts"), path);
-
-	return mount ? mount : add_volume(spec, container, path, number);
 }
 
 /* Two directories may be on one volume. */
@@ -168,8 +150,11 @@ void fetch_sidecar_add(const struct job *job, const struct role *role, int index
 
 	for (size_t i = 0; i < job->n_fetches; i++) {
 		const struct fetch *fetch = &job->fetches[i];
-		const struct json *mount = mount_folder(spec, container, fetch, i);
+		char *path CLEANUP(mem_free_text) = fetch_folder(fetch);
+		const struct json *mount = find_mount(json_get(container, "volumeMounts"), path);
 
+		if (!mount)
+			mount = add_volume(spec, container, path, i);
 		if (is_of(fetch, role->name, index))
 			mount_in_sidecar(sidecar, mount);
 	}

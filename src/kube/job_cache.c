@@ -260,15 +260,6 @@ static void release_cached_object(void *kept, void *data)
 	free(object);
 }
 
-static void store_cached_pod(struct cached_object *object, struct job_pod *take_pod)
-{
-	struct job_pod *before = object->pod;
-
-	object->pod = take_pod;
-	notify_pod_followers(object->job, before, take_pod);
-	job_pod_free(before);
-}
-
 static struct json *kept_json_new(const struct kind_watch *watch, const struct json *json)
 {
 	struct json *kept;
@@ -314,10 +305,15 @@ static void *project(const struct json *json, void *before, void *data)
 	if (!object)
 		object = make_cached_object(watch, json);
 	watch->changed = object->job;
-	if (pod)
-		store_cached_pod(object, pod);
-	else
+	if (pod) {
+		struct job_pod *replaced = object->pod;
+
+		object->pod = pod;
+		notify_pod_followers(object->job, replaced, pod);
+		job_pod_free(replaced);
+	} else {
 		store_cached_object(object, watch, json);
+	}
 	return object;
 }
 

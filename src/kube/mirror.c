@@ -276,16 +276,11 @@ static struct kube_request mirror_request_of(const struct kube_mirror *mirror, e
 	};
 }
 
-static bool ends_list(const struct json *object)
+static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json *object)
 {
 	const struct json *mark = json_get_path(object, "metadata", "annotations", LIST_ENDS, NULL);
 
-	return text_equals(json_as_string(mark, NULL), "true");
-}
-
-static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json *object)
-{
-	if (!mirror->reflection.is_synced && ends_list(object)) {
+	if (!mirror->reflection.is_synced && text_equals(json_as_string(mark, NULL), "true")) {
 		end_list(mirror, object_version_of(object));
 		return;
 	}

@@ -144,10 +144,11 @@ static struct json *pod_metadata_new(const struct job *job, const struct role *r
 /* The kubelet substitutes its value where later variables refer to it. */
 static struct json *shared_variable_new(const struct objects *objects)
 {
-	struct json *variable = json_new_texts("name", CLUSTER_VARIABLE, NULL);
+	struct json *variable = json_new_object();
 
 	json_set(json_object_at(variable, "valueFrom"), "configMapKeyRef",
 		 json_new_texts("name", objects->shared_name, "key", CLUSTER_KEY, NULL));
+	json_set_string(variable, "name", CLUSTER_VARIABLE);
 	return variable;
 }
 

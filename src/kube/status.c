@@ -108,15 +108,6 @@ static void add_what(struct text *text, const struct kube_request *request,
 		text_addf(text, " in namespace '%s'", namespace_name);
 }
 
-/* Adds the server's message; without one at least the code. */
-static void add_why(struct text *text, int http_code, const char *message)
-{
-	if (*message)
-		text_addf(text, "%.*s", LONGEST_MESSAGE, message);
-	else
-		text_addf(text, "the server responded with %d", http_code);
-}
-
 /* The cluster rejects this login for any request. */
 static int set_unknown(const char *message, struct err *err)
 {
@@ -136,8 +127,10 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 	if (http_code == 401)
 		return set_unknown(message, err);
 	add_what(&sentence, request, own_namespace);
-	text_add(&sentence, ": ");
-	add_why(&sentence, http_code, message);
+	if (*message)
+		text_addf(&sentence, ": %.*s", LONGEST_MESSAGE, message);
+	else
+		text_addf(&sentence, ": the server responded with %d", http_code);
 	if (kube_refusal_of(http_code, message) == KUBE_REFUSED_RIGHT)
 		add_rule(&sentence, request, own_namespace);
 	return err_set(err, err_code_of_http(http_code, reason), "%s", text_of(&sentence));
@@ -238,14 +231,6 @@ static bool was_warning_reported(const struct kube_warnings *warnings, const cha
 	return warnings->n_told == MOST_TOLD;
 }
 
-static void report_server_warning(struct kube_warnings *warnings, const char *sentence)
-{
-	mem_grow(&warnings->told, &warnings->capacity, warnings->n_told, sizeof(*warnings->told));
-	warnings->told[warnings->n_told++] = mem_copy_text(sentence);
-	if (warnings->fn)
-		warnings->fn(sentence, warnings->data);
-}
-
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer)
 {
 	const char *value;
@@ -253,8 +238,13 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
 		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
 
-		if (sentence && *sentence && !was_warning_reported(warnings, sentence))
-			report_server_warning(warnings, sentence);
+		if (!sentence || was_warning_reported(warnings, sentence))
+			continue;
+		mem_grow(&warnings->told, &warnings->capacity, warnings->n_told,
+			 sizeof(*warnings->told));
+		warnings->told[warnings->n_told++] = mem_copy_text(sentence);
+		if (warnings->fn)
+			warnings->fn(sentence, warnings->data);
 	}
 }
 
