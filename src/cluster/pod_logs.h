@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "kube/container_log.h"
 #include "kube/job_pod.h"
@@ -30,7 +29,6 @@ typedef void (*pod_logs_text_fn)(const struct pod_log_name *name, const char *by
 				 msec time, void *data);
 
 struct pod_logs_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name; /* borrowed, as is `folder` */
 	const char *folder; /* NULL: the text goes to on_text */

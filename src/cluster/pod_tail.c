@@ -66,7 +66,7 @@ struct pod_tail *pod_tail_new(const struct pod_tail_settings *settings)
 	struct pod_tail *tail = mem_new(sizeof(*tail));
 
 	tail->settings = *settings;
-	tail->timer = loop_new_timer(settings->loop, on_timer, tail);
+	tail->timer = loop_new_timer(kube_api_loop(settings->api), on_timer, tail);
 	return tail;
 }
 

@@ -167,6 +167,11 @@ struct request_limiter *kube_api_limiter(struct kube_api *api)
 	return &api->limiter;
 }
 
+struct loop *kube_api_loop(const struct kube_api *api)
+{
+	return api->loop;
+}
+
 const struct kube_login *kube_api_login(const struct kube_api *api)
 {
 	return api->login;

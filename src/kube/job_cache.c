@@ -380,7 +380,7 @@ void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 		return;
 	watch->cache = cache;
 	watch->kind = kind;
-	watch->mirror = kube_mirror_new(cache->settings.loop, cache->settings.api, &settings);
+	watch->mirror = kube_mirror_new(cache->settings.api, &settings);
 }
 
 struct job_cache *job_cache_new(const struct job_cache_settings *settings)
@@ -391,7 +391,6 @@ struct job_cache *job_cache_new(const struct job_cache_settings *settings)
 	cache->namespace_name = mem_copy_text(settings->namespace_name);
 	cache->job_name = mem_copy_text(settings->job_name);
 	const struct pod_warnings_settings warnings = {
-		.loop = settings->loop,
 		.api = settings->api,
 		.is_wanted = is_any_warned,
 		.on_listed = on_warnings,

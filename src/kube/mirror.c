@@ -21,7 +21,6 @@
 #define LIST_ENDS "k8s.io/initial-events-end"
 
 struct kube_mirror {
-	struct loop *loop;
 	struct kube_api *api;
 	struct kube_mirror_settings settings;
 	char *namespace_name, *label_selector;
@@ -49,19 +48,18 @@ static void arm_mirror_timer(struct kube_mirror *mirror)
 	loop_timer_arm(mirror->timer, mirror->reflection.wake_at);
 }
 
-struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
+struct kube_mirror *kube_mirror_new(struct kube_api *api,
 				    const struct kube_mirror_settings *settings)
 {
 	struct kube_mirror *mirror = mem_new(sizeof(*mirror));
 
-	mirror->loop = loop;
 	mirror->api = api;
 	mirror->settings = *settings;
 	mirror->namespace_name = mem_copy_text(settings->namespace_name);
 	mirror->label_selector = mem_copy_text(settings->label_selector);
 	if (settings->object_name)
 		mirror->field_selector = mem_format("metadata.name=%s", settings->object_name);
-	mirror->timer = loop_new_timer(loop, on_mirror_timer, mirror);
+	mirror->timer = loop_new_timer(kube_api_loop(api), on_mirror_timer, mirror);
 	reflection_begin(&mirror->reflection, loop_monotonic_now());
 	arm_mirror_timer(mirror);
 	return mirror;

@@ -79,8 +79,8 @@ static int find_kind(const struct kube_orphans_place *place, const struct kube_r
 	};
 	struct finding finding = {orphans, resource, owner_name, orphans->count};
 
-	return kube_pages_wait(place->loop, place->api, &request, on_orphan_list_restart,
-			       on_orphan_candidate, &finding, err);
+	return kube_pages_wait(place->api, &request, on_orphan_list_restart, on_orphan_candidate,
+			       &finding, err);
 }
 
 int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
@@ -132,7 +132,7 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 		.body = steps,
 	};
 	struct err own;
-	int rc = kube_wait(place->loop, place->api, &request, NULL, &own);
+	int rc = kube_wait(place->api, &request, NULL, &own);
 
 	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
 		return 0;
@@ -187,7 +187,7 @@ static int call_all(const struct kube_orphans_place *place, struct kube_orphans 
 					? kube_delete_options_new(orphans->list[i].uid)
 					: adoption_new(place, &orphans->list[i], owner_uid),
 		};
-	kube_wait_all(place->loop, place->api, requests, count, answers);
+	kube_wait_all(place->api, requests, count, answers);
 	clear_gone_object_errors(answers, count);
 	int rc = kube_answers_error(answers, count, err);
 

@@ -114,7 +114,7 @@ static int check_rights_answers(const char *namespace_name, const struct kube_ri
 		       : 0;
 }
 
-int kube_rights_check(struct loop *loop, struct kube_api *api, const char *namespace_name,
+int kube_rights_check(struct kube_api *api, const char *namespace_name,
 		      const struct kube_right *rights, size_t n_rights,
 		      const struct kube_request *beside, struct json **ret_object, struct err *err)
 {
@@ -131,7 +131,7 @@ int kube_rights_check(struct loop *loop, struct kube_api *api, const char *names
 	}
 	if (beside)
 		requests[n_rights] = *beside;
-	kube_wait_all(loop, api, requests, count, answers);
+	kube_wait_all(api, requests, count, answers);
 	int rc = check_rights_answers(namespace_name, rights, n_rights, answers, err);
 
 	if (rc == 0)

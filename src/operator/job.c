@@ -253,7 +253,6 @@ void managed_job_end_work(struct managed_job *job)
 static void make_starter(struct managed_job *job)
 {
 	const struct pod_starter_settings settings = {
-		.loop = job->controller->loop,
 		.api = job->controller->api,
 		.cache = job->scope->cache,
 		.job = job->job,
@@ -269,7 +268,6 @@ static void make_parts(struct managed_job *job, const char *document)
 {
 	struct controller *controller = job->controller;
 	const struct backend_kube_settings backend = {
-		.loop = controller->loop,
 		.api = controller->api,
 		.cache = job->scope->cache,
 		.job = job->job,
@@ -368,7 +366,7 @@ struct managed_job *managed_job_new(struct scope *scope, const struct json *obje
 	job->key = mem_format("%s/%s", name_space, json_as_string(json_get(metadata, "name"), ""));
 	job->name_space = mem_copy_text(name_space);
 	job->uid = mem_copy_text(uid);
-	job->store = store_kube_of_tfjobs(controller->loop, controller->api, name_space);
+	job->store = store_kube_of_tfjobs(controller->api, name_space);
 	store_kube_keep_to(job->store, uid);
 	return job;
 }

@@ -14,7 +14,6 @@ struct controller; /* a running operator */
 
 /* What the operator shares with another server in the process. */
 struct operator_host {
-	struct loop *loop;
 	struct kube_api *api;
 	const struct controller *controller;
 };

@@ -511,7 +511,8 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 
 	starter->settings = *settings;
 	starter->secret_name = elasticdl_secret_of(settings->job);
-	starter->timer = loop_new_timer(settings->loop, on_pod_starter_timer, starter);
+	starter->timer =
+		loop_new_timer(kube_api_loop(settings->api), on_pod_starter_timer, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
 	while ((pod = job_follower_next_pod(starter->seen, &place)))
 		observe_startable_pod(starter, pod->name);

@@ -216,7 +216,6 @@ static void watch_scope(struct scope *scope)
 		.data = scope,
 	};
 	const struct job_cache_settings cache = {
-		.loop = controller->loop,
 		.api = controller->api,
 		.namespace_name = scope->namespace_name,
 		.is_of_tfjobs = true,
@@ -230,7 +229,7 @@ static void watch_scope(struct scope *scope)
 	/* Watched now, so that the first job does not wait for the lists. */
 	job_cache_watch(scope->cache, JOB_CACHE_PODS);
 	job_cache_watch(scope->cache, JOB_CACHE_SERVICES);
-	scope->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
+	scope->jobs = kube_mirror_new(controller->api, &jobs);
 }
 
 static void watch_jobs(struct controller *controller)
@@ -325,7 +324,6 @@ static void on_lease_trouble(const struct err *err, void *data)
 static int watch_lease(struct controller *controller, struct err *err)
 {
 	const struct lease_keeper_settings settings = {
-		.loop = controller->loop,
 		.api = controller->api,
 		.name = controller->settings->lease_name,
 		.made_at = INSTANT_UNSET,
@@ -364,7 +362,7 @@ static int check_gang(struct controller *controller, struct err *err)
 	};
 	struct err own = {0};
 
-	if (kube_wait(controller->loop, controller->api, &request, NULL, &own) == ERR_NOT_FOUND)
+	if (kube_wait(controller->api, &request, NULL, &own) == ERR_NOT_FOUND)
 		return err_set(err, ERR_NOT_FOUND,
 			       "the cluster has no %s.%s/%s for --gang-scheduler-name; install the "
 			       "scheduler that defines them first%s",
@@ -507,7 +505,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 		rc = make_exporter(&controller, settings->health, &controller.health, err);
 	if (rc < 0)
 		return rc;
-	controller.events = tfjob_events_new(controller.loop, controller.api);
+	controller.events = tfjob_events_new(controller.api);
 	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE, OPERATOR_PASSES);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	rc = check_gang(&controller, err);
@@ -517,7 +515,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
-	const struct operator_host host = {controller.loop, controller.api, &controller};
+	const struct operator_host host = {controller.api, &controller};
 
 	if (rc == 0 && settings->start_http_server)
 		rc = settings->start_http_server(&host, settings->http_server_data, err);

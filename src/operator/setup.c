@@ -154,7 +154,7 @@ int operator_setup_change(struct operator_setup *setup, const struct kube_reques
 	struct kube_answer answer = {0};
 
 	if (!setup->settings->is_dry_run)
-		kube_wait_all(setup->loop, setup->api, request, 1, &answer);
+		kube_wait_all(setup->api, request, 1, &answer);
 	json_free(answer.object);
 	if (answer.err.code == ERR_NOT_FOUND && request->verb == KUBE_DELETE)
 		return 0;
@@ -180,7 +180,7 @@ static int list_all(struct operator_setup *setup, const struct kube_resource *re
 		.parameters = parameters,
 	};
 	struct err own = {0};
-	int rc = kube_pages_wait(setup->loop, setup->api, &request, on_begin, on_item, data, &own);
+	int rc = kube_pages_wait(setup->api, &request, on_begin, on_item, data, &own);
 
 	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
 }
@@ -293,7 +293,7 @@ static bool wait_for(struct operator_setup *setup, const struct kube_resource *r
 	};
 	struct loop_watch *timer = loop_new_timer(setup->loop, on_setup_wait_timeout, &awaited);
 
-	awaited.mirror = kube_mirror_new(setup->loop, setup->api, &settings);
+	awaited.mirror = kube_mirror_new(setup->api, &settings);
 	loop_timer_arm_after(timer, LONGEST_WAIT);
 	loop_run(setup->loop);
 	bool is_there = is_enough(awaited.mirror);

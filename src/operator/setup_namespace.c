@@ -91,8 +91,7 @@ static int add_foreign(struct operator_setup *setup, const struct kube_resource 
 		.verb = KUBE_LIST, .resource = resource, .namespace_name = DEPLOYMENT_NAME};
 	struct search search = {resource, is_our_namespace, foreign->count};
 	struct err own = {0};
-	int rc = kube_pages_wait(setup->loop, setup->api, &request, begin_search, add_if_foreign,
-				 &search, &own);
+	int rc = kube_pages_wait(setup->api, &request, begin_search, add_if_foreign, &search, &own);
 
 	foreign->count += search.found.count;
 	text_add(&foreign->names, text_of(&search.found.names));
@@ -149,7 +148,7 @@ int operator_setup_check_namespace(struct operator_setup *setup, struct err *err
 	struct foreign foreign CLEANUP(foreign_done) = {0};
 	struct json *found CLEANUP(json_cleanup) = NULL;
 	struct err own = {0};
-	int rc = kube_wait(setup->loop, setup->api, &request, &found, &own);
+	int rc = kube_wait(setup->api, &request, &found, &own);
 
 	if (rc < 0)
 		return rc == ERR_NOT_FOUND ? 0 : err_copy(err, &own);

@@ -340,7 +340,7 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 	copy->data = request->data;
 	copy->must_have_files = request->must_have_files;
 	choose_target(copy, request);
-	int rc = start_unpacker(copy, request->loop, err);
+	int rc = start_unpacker(copy, kube_api_loop(api), err);
 
 	if (rc < 0) {
 		copy_free(copy);

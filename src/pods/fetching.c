@@ -107,7 +107,6 @@ static int start_fetching_copy(struct kube_fetching *fetching, const struct json
 			       const char *who, struct err *err)
 {
 	struct kube_copy_request request = {
-		.loop = fetching->request.loop,
 		.container = {.namespace_name = fetching->request.namespace_name,
 			      .pod = fetching->request.pod},
 		.there = fetching->request.there,
@@ -157,7 +156,7 @@ struct kube_fetching *kube_fetching_new(struct kube_api *api,
 	*fetching = (struct kube_fetching){.api = api, .arena = arena, .request = *request};
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = arena_copy_text(arena, *texts[i]);
-	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
+	fetching->timer = loop_new_timer(kube_api_loop(api), on_silence, fetching);
 	loop_timer_arm_after(fetching->timer, KUBE_FETCHING_SILENCE);
 	get_pod(fetching, on_fetched_pod_read);
 	return fetching;

@@ -259,7 +259,6 @@ static void answer_log(struct master *master, struct http_call *http, struct jso
 {
 	struct job_log **place = find_log(master, NULL);
 	struct job_log_settings log = {
-		.loop = master->settings.host.loop,
 		.api = master->settings.host.api,
 		.http = http,
 		.on_end = on_log_end,
@@ -448,7 +447,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	master->settings = *settings;
 	master->n_creations = MOST_CREATIONS;
 	master->counted_at = loop_monotonic_now();
-	int rc = http_server_new(settings->host.loop, &server, &master->server, err);
+	int rc = http_server_new(kube_api_loop(settings->host.api), &server, &master->server, err);
 
 	if (rc < 0) {
 		free(master);
