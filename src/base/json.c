@@ -523,6 +523,18 @@ void json_set_string(struct json *object, const char *key, const char *value)
 		json_set(object, key, json_new_string(value));
 }
 
+struct json *json_new_texts(const char *key, ...)
+{
+	struct json *object = json_new_object();
+	va_list texts;
+
+	va_start(texts, key);
+	for (; key; key = va_arg(texts, const char *))
+		json_set_string(object, key, va_arg(texts, const char *));
+	va_end(texts);
+	return object;
+}
+
 void json_set_integer(struct json *object, const char *key, int64_t value)
 {
 	json_set(object, key, json_new_integer(value));

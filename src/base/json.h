@@ -53,6 +53,9 @@ struct json *json_new_string(
 	const char *value) MUST_USE; /* NULL gives null; bytes that are not UTF-8 become U+FFFD */
 struct json *json_new_array(void) MUST_USE;
 struct json *json_new_object(void) MUST_USE;
+/* An object of texts: json_new_texts("name", name, "value", value, NULL). A NULL value gives no
+ * member. */
+struct json *json_new_texts(const char *key, ...) MUST_USE __attribute__((sentinel));
 struct json *json_new_copy(const struct json *value) MUST_USE; /* deep */
 struct json *json_ref(struct json *value) MUST_USE; /* adds a reference */
 void json_free(struct json *value); /* releases a reference; NULL is fine */

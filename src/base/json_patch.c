@@ -31,6 +31,7 @@ void json_patch_add_step(struct json *patch, const char *op, const char *path, s
 
 	json_set_string(step, "op", op);
 	json_set_string(step, "path", path);
-	json_set(step, "value", value);
+	if (value)
+		json_set(step, "value", value);
 	json_append(patch, step);
 }

@@ -8,6 +8,6 @@
  * member, anything else replaces. Caller frees; the arguments do not change. */
 struct json *json_patched(const struct json *target, const struct json *patch) MUST_USE;
 
-/* Appends a step to a patch, an array: "test", "add" or "replace" at a path ("/spec/replicas").
- * Takes the value over. */
+/* Appends a step to a patch, an array: "test", "add", "replace" or "remove" (whose value is NULL)
+ * at a path ("/spec/replicas"). Takes the value over. */
 void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value);

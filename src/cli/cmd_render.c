@@ -13,7 +13,6 @@
 #include "command/variables.h"
 #include "kube/k8s_tensorflow.h"
 #include "kube/objects.h"
-#include "kube/objects_all.h"
 #include "spec/limits.h"
 #include "spec/template.h"
 #include "spec/tf_cluster.h"

@@ -161,7 +161,6 @@ static int begin_copy(struct copying *copying, struct err *err)
 {
 	const struct copy_call *call = copying->call;
 	const struct kube_copy_request request = {
-		.loop = copying->pod.loop,
 		.container = copying->pod.container,
 		.there = call->place->path,
 		.here = call->here,

@@ -13,7 +13,6 @@
 #include "io/descriptor_limit.h"
 #include "io/loop.h"
 #include "jobs/client.h"
-#include "kube/resources.h"
 #include "kube/rights.h"
 #include "pods/port_forward.h"
 #include "spec/limits.h"
@@ -124,7 +123,6 @@ static void on_forwarded_connection(int take_fd, void *data)
 	struct forwarding *forwarding = port->forwarding;
 	struct tunnel *tunnel = mem_new(sizeof(*tunnel));
 	const struct kube_port_forward_request request = {
-		.loop = forwarding->loop,
 		.namespace_name = forwarding->call->namespace_name,
 		.pod = forwarding->call->pod,
 		.port = port->remote,
@@ -298,15 +296,13 @@ static int check_rights(const struct forwarding *forwarding, struct err *err)
 		{KUBE_CREATE, &kube_pods, "portforward"},
 	};
 
-	return kube_rights_check(forwarding->loop, forwarding->api,
-				 forwarding->call->namespace_name, rights, ARRAY_LEN(rights), NULL,
-				 NULL, err);
+	return kube_rights_check(forwarding->api, forwarding->call->namespace_name, rights,
+				 ARRAY_LEN(rights), NULL, NULL, err);
 }
 
 static int sync_forwarded_job(struct forwarding *forwarding, struct err *err)
 {
 	const struct job_view_settings settings = {
-		.loop = forwarding->loop,
 		.api = forwarding->api,
 		.namespace_name = forwarding->call->namespace_name,
 		.is_of_tfjobs = forwarding->call->is_tfjob,

@@ -4,7 +4,6 @@
 #include "cli/kube_cluster.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 
 void replica_pod_done(struct replica_pod *pod)
@@ -55,7 +54,7 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 
 	json_free(TAKE(pod->object));
 	pod->container = (struct kube_container){pod->namespace_name, pod->name, container};
-	int rc = kube_wait(pod->loop, pod->api, &request, &pod->object, err);
+	int rc = kube_wait(pod->api, &request, &pod->object, err);
 
 	if (rc == ERR_NOT_FOUND || (rc == 0 && !job_pod_is_in(pod->object, place->job, NULL)))
 		return err_set(

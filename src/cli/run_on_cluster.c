@@ -45,7 +45,7 @@ static int rehearse(const struct options *options, const struct job *job,
 	int rc = connect_to(options, &connection, err);
 
 	if (rc == 0)
-		rc = server_dry_run(connection.loop, connection.api, job, source->program.files,
+		rc = server_dry_run(connection.api, job, source->program.files,
 				    source->program.n_files, &source->secret, &faults, err);
 	if (rc < 0)
 		return kube_cluster_fail(err);
@@ -147,7 +147,6 @@ static int submit(const struct options *options, const struct job_source *source
 
 	if (rc == 0)
 		rc = connect_to(options, &connection, err);
-	submission.loop = connection.loop;
 	submission.api = connection.api;
 	return rc < 0 ? rc : tfjob_submit(&submission, err);
 }

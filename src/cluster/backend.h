@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "cluster/tfjob_events.h"
-#include "io/loop.h"
 #include "jobs/backend.h"
 #include "kube/api.h"
 #include "kube/job_cache.h"
@@ -23,7 +22,6 @@
 struct output_copies; /* logs/output_copies.h */
 
 struct backend_kube_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	struct job_cache *cache; /* of the job's namespace; outlives the back end */
 	const struct job *job; /* outlives the back end; its uid is the owner's */

@@ -384,7 +384,6 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 {
 	struct kube_backend *backend = mem_new(sizeof(*backend));
 	const struct pod_logs_settings logs = {
-		.loop = settings->loop,
 		.api = settings->api,
 		.namespace_name = settings->job->name_space,
 		.folder = settings->log_folder,
@@ -397,7 +396,6 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	};
 
 	const struct pod_tail_settings tail = {
-		.loop = settings->loop,
 		.api = settings->api,
 		.namespace_name = settings->job->name_space,
 		.on_done = on_log_complete,
@@ -413,7 +411,8 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		backend->logs = pod_logs_new(&logs);
 	else
 		backend->tail = pod_tail_new(&tail);
-	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
+	backend->timer =
+		loop_new_timer(kube_api_loop(settings->api), kube_backend_try_again, backend);
 	backend->kind->begin(backend);
 	kube_backend_follow(backend);
 	return &backend->base;

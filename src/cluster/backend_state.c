@@ -3,7 +3,7 @@
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/jitter.h"
+#include "io/random.h"
 
 #include <stdlib.h>
 
@@ -197,7 +197,7 @@ instant kube_backend_next_try(int n_refusals)
 {
 	msec pause = backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, n_refusals + 1);
 
-	return loop_instant_after(backoff_spread(pause, 0.5, kube_jitter()));
+	return loop_instant_after(backoff_spread(pause, 0.5, random_fraction()));
 }
 
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker)

@@ -19,7 +19,6 @@
 #include "kube/objects.h"
 #include "kube/pod_group.h"
 #include "kube/request_limiter.h"
-#include "kube/resources.h"
 #include "kube/tfjob_objects.h"
 
 /* A server that rejects one call because of a quota, a missing permission or its own trouble

@@ -15,7 +15,6 @@
 #include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "logs/folder_lock.h"
 #include "spec/job.h"
@@ -73,7 +72,6 @@ static struct job_view *known_view(const struct client_kube *client, const char 
 static struct job_view *add_view(struct client_kube *client, const char *name, bool is_of_tfjobs)
 {
 	const struct job_view_settings settings = {
-		.loop = client->loop,
 		.api = client->api,
 		.namespace_name = client->settings.namespace_name,
 		.is_of_tfjobs = is_of_tfjobs,
@@ -132,8 +130,8 @@ static int kube_list(struct client *base, struct client_row **ret_rows, size_t *
 {
 	struct client_kube *client = kube_client_of(base);
 
-	return client_kube_list(client->loop, client->api, client->settings.namespace_name,
-				ret_rows, ret_count, err);
+	return client_kube_list(client->api, client->settings.namespace_name, ret_rows, ret_count,
+				err);
 }
 
 static int kube_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
@@ -233,7 +231,7 @@ static int kube_fetch_logs(struct client *base, const char *name,
 
 static struct tfjob_place tfjob_place_of(const struct client_kube *client)
 {
-	return (struct tfjob_place){client->loop, client->api, client->settings.namespace_name,
+	return (struct tfjob_place){client->api, client->settings.namespace_name,
 				    client->settings.choice};
 }
 
@@ -249,7 +247,7 @@ static int ask_whether_there(const struct client_kube *client, const char *name,
 		.name = owner,
 	};
 	struct json *object CLEANUP(json_cleanup) = NULL;
-	int rc = kube_wait(client->loop, client->api, &request, &object, err);
+	int rc = kube_wait(client->api, &request, &object, err);
 
 	return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
 }
@@ -363,8 +361,7 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 static struct kube_orphans_place orphans_place_of(const struct client_kube *client,
 						  const char *name)
 {
-	return (struct kube_orphans_place){client->loop, client->api,
-					   client->settings.namespace_name, name};
+	return (struct kube_orphans_place){client->api, client->settings.namespace_name, name};
 }
 
 /* A job's objects are created in the same way: if all that could be read have an owner, those that
@@ -493,7 +490,7 @@ int client_kube_new(const struct client_kube_settings *settings, struct client *
 		free_kube_client(&client->base);
 		return rc;
 	}
-	client->store = store_kube_new(client->loop, client->api, client->settings.namespace_name);
+	client->store = store_kube_new(client->api, client->settings.namespace_name);
 	*ret_client = &client->base;
 	return 0;
 }

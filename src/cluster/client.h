@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "jobs/client.h"
 #include "kube/login.h"
 

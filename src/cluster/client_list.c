@@ -11,13 +11,11 @@
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct listing {
-	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name;
 	struct client_row *rows;
@@ -45,8 +43,7 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 		.parameters = reading->selector ? selector : NULL,
 	};
 
-	return kube_pages_wait(listing->loop, listing->api, &request, reading->begin, reading->take,
-			       listing, err);
+	return kube_pages_wait(listing->api, &request, reading->begin, reading->take, listing, err);
 }
 
 static void index_rows(struct listing *listing)
@@ -279,10 +276,10 @@ static int read_rows(struct listing *listing, struct err *err)
 	return rc < 0 ? rc : read_tfjobs(listing, err);
 }
 
-int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,
-		     struct client_row **ret_rows, size_t *ret_count, struct err *err)
+int client_kube_list(struct kube_api *api, const char *namespace_name, struct client_row **ret_rows,
+		     size_t *ret_count, struct err *err)
 {
-	struct listing listing = {.loop = loop, .api = api, .namespace_name = namespace_name};
+	struct listing listing = {.api = api, .namespace_name = namespace_name};
 	int rc = read_rows(&listing, err);
 
 	mirror_table_done(&listing.by_uid);

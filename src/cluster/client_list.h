@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "jobs/client.h"
 #include "kube/api.h"
 
@@ -11,5 +10,5 @@
 
 /* Runs the loop until all pages were read; rows are those of `list` in jobs/client.h.
  * `namespace_name` may be KUBE_ALL_NAMESPACES. */
-int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,
-		     struct client_row **ret_rows, size_t *ret_count, struct err *err) MUST_USE;
+int client_kube_list(struct kube_api *api, const char *namespace_name, struct client_row **ret_rows,
+		     size_t *ret_count, struct err *err) MUST_USE;

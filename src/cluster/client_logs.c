@@ -141,7 +141,6 @@ static void on_cache_trouble(enum job_cache_kind kind, const struct err *err, vo
 static void watch_logged_job(struct client_logs *logs)
 {
 	const struct job_cache_settings cache = {
-		.loop = logs->request.loop,
 		.api = logs->source.api,
 		.namespace_name = logs->job->name_space,
 		.job_name = logs->job->name,
@@ -173,7 +172,6 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 		.source = *source, .job = source->take_job, .request = *request};
 	logs->folder = mem_copy_text(request->folder);
 	const struct pod_logs_settings settings = {
-		.loop = request->loop,
 		.api = source->api,
 		.namespace_name = logs->job->name_space,
 		.folder = logs->folder,

@@ -40,7 +40,7 @@ struct job_view {
 static void wake(struct job_view *view)
 {
 	if (view->is_waiting)
-		loop_stop(view->settings.loop);
+		loop_stop(kube_api_loop(view->settings.api));
 	else if (view->settings.on_change)
 		view->settings.on_change(view->settings.data);
 }
@@ -178,7 +178,6 @@ static void on_job_view_trouble(enum job_cache_kind kind, const struct err *err,
 static void watch_viewed_job(struct job_view *view)
 {
 	const struct job_cache_settings cache = {
-		.loop = view->settings.loop,
 		.api = view->settings.api,
 		.namespace_name = view->settings.namespace_name,
 		.job_name = view->name,
@@ -209,7 +208,7 @@ struct job_view *job_view_new(const struct job_view_settings *settings, const ch
 
 	view->settings = *settings;
 	view->name = mem_copy_text(name);
-	view->lease = lease_view_new(settings->loop, settings->api, note_change_if_synced, view);
+	view->lease = lease_view_new(settings->api, note_change_if_synced, view);
 	watch_viewed_job(view);
 	return view;
 }
@@ -246,13 +245,14 @@ static void on_job_view_timer(void *data)
 
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
-	struct loop_watch *timer = loop_new_timer(view->settings.loop, on_job_view_timer, view);
+	struct loop_watch *timer =
+		loop_new_timer(kube_api_loop(view->settings.api), on_job_view_timer, view);
 
 	loop_timer_arm(timer, until);
 	view->is_waiting = true;
 	while (!view->err.code && (view->n_changes <= change || !is_synced(view)) &&
 	       !loop_has_come(until))
-		loop_run(view->settings.loop);
+		loop_run(kube_api_loop(view->settings.api));
 	view->is_waiting = false;
 	loop_watch_free(timer);
 	return err_copy(err, &view->err);

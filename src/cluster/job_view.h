@@ -18,8 +18,7 @@
 struct job_view;
 
 struct job_view_settings {
-	struct loop *loop; /* run by the caller that waits */
-	struct kube_api *api;
+	struct kube_api *api; /* the caller that waits runs its loop */
 	const char *namespace_name; /* lives as long as the view */
 	bool is_of_tfjobs; /* the job is a TFJob object, not one of `run --on kubernetes` */
 	/* The view is out of date for now and keeps trying; reported once until data arrive

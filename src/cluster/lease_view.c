@@ -63,8 +63,7 @@ void lease_view_update_refused(struct lease_view *view)
 	view->is_refused = true;
 }
 
-struct lease_view *lease_view_new(struct loop *loop, struct kube_api *api, loop_fn on_change,
-				  void *data)
+struct lease_view *lease_view_new(struct kube_api *api, loop_fn on_change, void *data)
 {
 	struct lease_view *view = mem_new(sizeof(*view));
 
@@ -72,7 +71,7 @@ struct lease_view *lease_view_new(struct loop *loop, struct kube_api *api, loop_
 	view->on_change = on_change;
 	view->data = data;
 	view->supervisor = mem_copy_text("");
-	view->timer = loop_new_timer(loop, on_silence, view);
+	view->timer = loop_new_timer(kube_api_loop(api), on_silence, view);
 	return view;
 }
 

@@ -11,8 +11,7 @@ struct lease_view;
 
 /* `on_change` is called when the job gets another supervisor or none; renewals alone do not call
  * it. */
-struct lease_view *lease_view_new(struct loop *loop, struct kube_api *api, loop_fn on_change,
-				  void *data) MUST_USE;
+struct lease_view *lease_view_new(struct kube_api *api, loop_fn on_change, void *data) MUST_USE;
 void lease_view_free(struct lease_view *view); /* NULL is fine */
 
 /* The current Lease; NULL: there is none. */

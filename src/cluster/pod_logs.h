@@ -2,15 +2,14 @@
  * read them like those of local processes.
  *
  * Each line is written once, with the time that its node gave it, however often a stream breaks
- * (kube/log_lines.h), up to the last line of the container (kube/log_follow.h):
+ * (kube/container_log.h), up to the last line of the container:
  * docs/design/0020-logs-of-pods.md. */
 #pragma once
 
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
+#include "kube/container_log.h"
 #include "kube/job_pod.h"
-#include "kube/log_follow.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +29,6 @@ typedef void (*pod_logs_text_fn)(const struct pod_log_name *name, const char *by
 				 msec time, void *data);
 
 struct pod_logs_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name; /* borrowed, as is `folder` */
 	const char *folder; /* NULL: the text goes to on_text */

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "cluster/pod_logs.h"
-#include "kube/log_lines.h"
 #include "kube/mirror_table.h"
 #include "logs/writer.h"
 

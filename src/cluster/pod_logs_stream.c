@@ -1,9 +1,8 @@
-/* The successive streams of one log, as kube/log_follow.h decides, and their text. */
+/* The successive streams of one log, as kube/container_log.h decides, and their text. */
 #include "base/mem.h"
 #include "cluster/pod_logs_parts.h"
 #include "io/heap.h"
-#include "kube/jitter.h"
-#include "kube/resources.h"
+#include "io/random.h"
 #include "spec/limits.h"
 
 #include <inttypes.h>
@@ -243,7 +242,7 @@ static void end_stream(struct pod_log *log, enum log_end end)
 	if (end == LOG_END_PROPER)
 		handle_node_message(log);
 	struct log_next next = log_follow_ended(
-		&log->follow, end, log_lines_is_catching_up(&log->lines), kube_jitter());
+		&log->follow, end, log_lines_is_catching_up(&log->lines), random_fraction());
 
 	if (settings->ends_at_once && (end == LOG_END_PROPER || end == LOG_END_NOT_YET))
 		next.step = LOG_STEP_DONE;

@@ -71,7 +71,7 @@ static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name 
 	log->role = mem_copy_text(name->role);
 	log->index = name->index;
 	log->attempt = name->attempt;
-	log->timer = loop_new_timer(logs->settings.loop, pod_log_begin_stream, log);
+	log->timer = loop_new_timer(kube_api_loop(logs->settings.api), pod_log_begin_stream, log);
 	logs->n_open++;
 	return log;
 }

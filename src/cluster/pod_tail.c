@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "io/log.h"
-#include "kube/resources.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>
@@ -67,7 +66,7 @@ struct pod_tail *pod_tail_new(const struct pod_tail_settings *settings)
 	struct pod_tail *tail = mem_new(sizeof(*tail));
 
 	tail->settings = *settings;
-	tail->timer = loop_new_timer(settings->loop, on_timer, tail);
+	tail->timer = loop_new_timer(kube_api_loop(settings->api), on_timer, tail);
 	return tail;
 }
 

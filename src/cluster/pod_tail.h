@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
 #include "status/printed.h"
@@ -19,7 +18,6 @@
 struct pod_tail;
 
 struct pod_tail_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name; /* borrowed */
 	void (*on_done)(void *data); /* the lines have arrived, or will not */

@@ -7,9 +7,7 @@
 #include "jobs/record.h"
 #include "jobs/uid.h"
 #include "kube/objects.h"
-#include "kube/objects_all.h"
 #include "kube/orphans.h"
-#include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
 
@@ -81,25 +79,25 @@ static int check_service(const struct json *services, const struct job *job, str
 		       job->name, job->name_space, job->name, job->name_space, job->name);
 }
 
-int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
-					  const char *namespace_name, struct err *err)
+int registration_kube_check_before_attach(struct kube_api *api, const char *namespace_name,
+					  struct err *err)
 {
-	return kube_rights_check(loop, api, namespace_name, job_rights, ARRAY_LEN(job_rights), NULL,
-				 NULL, err);
+	return kube_rights_check(api, namespace_name, job_rights, ARRAY_LEN(job_rights), NULL, NULL,
+				 err);
 }
 
-int registration_kube_check_network_policy(struct loop *loop, struct kube_api *api,
-					   const struct job *job, struct err *err)
+int registration_kube_check_network_policy(struct kube_api *api, const struct job *job,
+					   struct err *err)
 {
 	return !job->has_network_policy
 		       ? 0
-		       : kube_rights_check(loop, api, job->name_space, network_policy_rights,
+		       : kube_rights_check(api, job->name_space, network_policy_rights,
 					   ARRAY_LEN(network_policy_rights), NULL, NULL, err);
 }
 
 /* A list, because a user who runs jobs may list Services, but may not be permitted to get one. */
-int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
-				       const struct job *job, bool makes_secret, struct err *err)
+int registration_kube_check_before_run(struct kube_api *api, const struct job *job,
+				       bool makes_secret, struct err *err)
 {
 	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
 	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
@@ -117,7 +115,7 @@ int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
 	add_rights(&rights, network_policy_rights, ARRAY_LEN(network_policy_rights),
 		   job->has_network_policy);
 	add_rights(&rights, exec_rights, ARRAY_LEN(exec_rights), job->n_fetches > 0);
-	int rc = kube_rights_check(loop, api, job->name_space, rights.list, rights.count, &list,
+	int rc = kube_rights_check(api, job->name_space, rights.list, rights.count, &list,
 				   &services, err);
 
 	return rc < 0 ? rc : check_service(services, job, err);
@@ -194,10 +192,10 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 	return 0;
 }
 
-int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struct job *job,
-			    char **ret_refusal, struct err *err)
+int registration_kube_adopt(struct kube_api *api, const struct job *job, char **ret_refusal,
+			    struct err *err)
 {
-	const struct kube_orphans_place place = {loop, api, job->name_space, job->name};
+	const struct kube_orphans_place place = {api, job->name_space, job->name};
 	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {
 		.has_secret = job_secret_is_named(job),
 	};
@@ -231,19 +229,18 @@ static void wait_for(struct loop *loop, msec pause)
 
 /* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
  * permission to create Secrets does not include reading them. */
-static int make_secret(struct loop *loop, struct kube_api *api, const struct kube_request *create,
-		       struct err *err)
+static int make_secret(struct kube_api *api, const struct kube_request *create, struct err *err)
 {
-	int rc = kube_wait(loop, api, create, NULL, err);
+	int rc = kube_wait(api, create, NULL, err);
 
 	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
-		wait_for(loop, PAUSE);
-		rc = kube_wait(loop, api, create, NULL, err);
+		wait_for(kube_api_loop(api), PAUSE);
+		rc = kube_wait(api, create, NULL, err);
 	}
 	return rc;
 }
 
-int registration_kube_create_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 				    const struct job_secret *secret, struct err *err)
 {
 	if (!secret->name)
@@ -256,10 +253,10 @@ int registration_kube_create_secret(struct loop *loop, struct kube_api *api, con
 		.body = object,
 	};
 
-	return make_secret(loop, api, &create, err);
+	return make_secret(api, &create, err);
 }
 
-int registration_kube_create_files(struct loop *loop, struct kube_api *api, const struct job *job,
+int registration_kube_create_files(struct kube_api *api, const struct job *job,
 				   const struct job_file *files, size_t n_files, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
@@ -273,7 +270,7 @@ int registration_kube_create_files(struct loop *loop, struct kube_api *api, cons
 			.body = json_at(list, i),
 		};
 
-		rc = kube_wait(loop, api, &create, NULL, err);
+		rc = kube_wait(api, &create, NULL, err);
 	}
 	return rc;
 }

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "reconcile/observed.h"
 #include "spec/job.h"
@@ -15,21 +14,20 @@
 #include <stdbool.h>
 
 /* Checks that the login may create and watch the objects of a job. Errors as kube_rights_check. */
-int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
-					  const char *namespace_name, struct err *err) MUST_USE;
+int registration_kube_check_before_attach(struct kube_api *api, const char *namespace_name,
+					  struct err *err) MUST_USE;
 
 /* Checks that the login may create and watch the NetworkPolicy of an existing job, if it has
  * one. */
-int registration_kube_check_network_policy(struct loop *loop, struct kube_api *api,
-					   const struct job *job, struct err *err) MUST_USE;
+int registration_kube_check_network_policy(struct kube_api *api, const struct job *job,
+					   struct err *err) MUST_USE;
 
 /* The checks before a job is created. With `makes_secret` also the permission to create a Secret,
  * and if directories are fetched from Pods, the permission to run commands in Pods. ERR_EXISTS if
  * another Service has the job's name and is not of an earlier job that is being deleted: Pods get
  * their DNS names from a Service of that name. All calls run in one wait. */
-int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
-				       const struct job *job, bool makes_secret,
-				       struct err *err) MUST_USE;
+int registration_kube_check_before_run(struct kube_api *api, const struct job *job,
+				       bool makes_secret, struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not finished. `observed` as for reconciler_create_job:
@@ -47,16 +45,16 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 /* Makes the ConfigMap of such a job the owner of its other objects, and waits for the calls.
  * *ret_refusal, which the caller frees, names the objects that could not be read and may have no
  * owner; NULL when all were read. */
-int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struct job *job,
-			    char **ret_refusal, struct err *err) MUST_USE;
+int registration_kube_adopt(struct kube_api *api, const struct job *job, char **ret_refusal,
+			    struct err *err) MUST_USE;
 
 /* Creates the Secret of the job's variables, if it has one, before any Pod that needs it. Waits for
  * the call. */
-int registration_kube_create_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 				    const struct job_secret *secret, struct err *err) MUST_USE;
 
 /* Creates the ConfigMaps of the job's files, before any Pod that mounts them. Waits for the calls
  * (kube/wait.h). */
-int registration_kube_create_files(struct loop *loop, struct kube_api *api, const struct job *job,
+int registration_kube_create_files(struct kube_api *api, const struct job *job,
 				   const struct job_file *files, size_t n_files,
 				   struct err *err) MUST_USE;

@@ -1,9 +1,7 @@
 #include "cluster/server_dry_run.h"
 
 #include "base/mem.h"
-#include "kube/objects_all.h"
-#include "kube/refusal.h"
-#include "kube/resources.h"
+#include "kube/objects.h"
 #include "kube/wait.h"
 
 static const struct kube_parameter strictly[] = {
@@ -61,9 +59,9 @@ static int collect_dry_run_faults(const struct kube_answer *answers, size_t coun
 	return 0;
 }
 
-int server_dry_run(struct loop *loop, struct kube_api *api, const struct job *job,
-		   const struct job_file *files, size_t n_files, const struct job_secret *secret,
-		   struct text *faults, struct err *err)
+int server_dry_run(struct kube_api *api, const struct job *job, const struct job_file *files,
+		   size_t n_files, const struct job_secret *secret, struct text *faults,
+		   struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
 	int rc = objects_add_all(job, files, n_files, secret, list, err);
@@ -74,7 +72,7 @@ int server_dry_run(struct loop *loop, struct kube_api *api, const struct job *jo
 	struct kube_request *requests CLEANUP(mem_free_any) = requests_new(job, list);
 	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
 
-	kube_wait_all(loop, api, requests, count, answers);
+	kube_wait_all(api, requests, count, answers);
 	rc = collect_dry_run_faults(answers, count, faults, err);
 	kube_answers_free(answers, count);
 	return rc;

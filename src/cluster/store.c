@@ -6,7 +6,6 @@
 #include "cluster/store_record.h"
 #include "cluster/tfjob_record.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"
 
@@ -16,7 +15,6 @@
 struct kube_store {
 	struct store base;
 	const struct store_kube_form *form;
-	struct loop *loop;
 	struct kube_api *api;
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid */
@@ -49,8 +47,8 @@ static struct kube_store *kube_store_of(struct store *base)
 	return (struct kube_store *) base;
 }
 
-static struct store *store_new(const struct store_kube_form *form, struct loop *loop,
-			       struct kube_api *api, const char *namespace_name)
+static struct store *store_new(const struct store_kube_form *form, struct kube_api *api,
+			       const char *namespace_name)
 {
 	struct kube_store *store = mem_new(sizeof(*store));
 
@@ -59,20 +57,18 @@ static struct store *store_new(const struct store_kube_form *form, struct loop *
 	store->base.functions = &kube_functions;
 	store->base.is_small = true;
 	store->namespace_name = mem_copy_text(namespace_name);
-	store->loop = loop;
 	store->api = api;
 	return &store->base;
 }
 
-struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char *namespace_name)
+struct store *store_kube_new(struct kube_api *api, const char *namespace_name)
 {
-	return store_new(&store_kube_config_maps, loop, api, namespace_name);
+	return store_new(&store_kube_config_maps, api, namespace_name);
 }
 
-struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name)
+struct store *store_kube_of_tfjobs(struct kube_api *api, const char *namespace_name)
 {
-	struct store *store = store_new(&store_kube_tfjobs, loop, api, namespace_name);
+	struct store *store = store_new(&store_kube_tfjobs, api, namespace_name);
 
 	store->is_of_tfjobs = true;
 	return store;
@@ -198,7 +194,7 @@ static int send_store_request(struct kube_store *store, struct kube_request requ
 {
 	request.resource = store->form->resource;
 	request.namespace_name = store->namespace_name;
-	return kube_wait(store->loop, store->api, &request, ret_object, err);
+	return kube_wait(store->api, &request, ret_object, err);
 }
 
 /* It is unknown whether the record was created. If we created it, and no other process did, it is

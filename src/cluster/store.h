@@ -12,19 +12,16 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "store/store.h"
 
-/* `loop` is the one that the API was made with; both outlive the store. Stopping the loop during
- * such a call makes it fail (ERR_UNREACHABLE). */
-struct store *store_kube_new(struct loop *loop, struct kube_api *api,
-			     const char *namespace_name) MUST_USE;
+/* The API outlives the store. Stopping its loop during such a call makes it fail
+ * (ERR_UNREACHABLE). */
+struct store *store_kube_new(struct kube_api *api, const char *namespace_name) MUST_USE;
 
 /* The same for TFJob objects, which other clients create: create, replace and list are not among
  * its functions, and only the status of a job can be changed. */
-struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name) MUST_USE;
+struct store *store_kube_of_tfjobs(struct kube_api *api, const char *namespace_name) MUST_USE;
 
 /* From here on the store knows only the job of this uid, by store_kube_observe and its own changes.
  * Any other job counts as not found, also a later one of the same name, and reading makes no

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "jobs/record.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
 
 #include <string.h>
 

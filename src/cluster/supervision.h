@@ -9,7 +9,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/login.h"
 #include "spec/job.h"
 #include "spec/job_files.h"

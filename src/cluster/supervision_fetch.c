@@ -96,7 +96,6 @@ static void fetch_next(struct cluster_supervision *supervision)
 		mem_format("%s-%s-%d", job->name, fetch->role, fetch->index);
 	const char *place = chosen_place(supervision);
 	const struct kube_fetching_request request = {
-		.loop = supervision->base.loop,
 		.namespace_name = job->name_space,
 		.job_name = job->name,
 		.job_uid = job->uid,

@@ -148,7 +148,6 @@ void supervision_kube_only_follow(struct cluster_supervision *supervision)
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct lease_keeper_settings settings = {
-		.loop = supervision->base.loop,
 		.api = supervision->api,
 		.job = supervision->base.job,
 		.made_at = supervision->made_at,

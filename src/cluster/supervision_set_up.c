@@ -55,9 +55,9 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 		rc = kube_api_connect(supervision->base.loop, request->log_in, request->data,
 				      &supervision->api, err);
 	if (rc == 0)
-		supervision->base.store = (request->is_tfjob ? store_kube_of_tfjobs
-							     : store_kube_new)(
-			supervision->base.loop, supervision->api, namespace_of(supervision));
+		supervision->base.store =
+			(request->is_tfjob ? store_kube_of_tfjobs : store_kube_new)(
+				supervision->api, namespace_of(supervision));
 	return rc;
 }
 
@@ -95,20 +95,18 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		rc = registration_kube_create_secret(supervision->base.loop, supervision->api,
-						     supervision->base.job, request->secret, err);
+		rc = registration_kube_create_secret(supervision->api, supervision->base.job,
+						     request->secret, err);
 	return rc < 0 ? rc
-		      : registration_kube_create_files(supervision->base.loop, supervision->api,
-						       supervision->base.job, request->files,
-						       request->n_files, err);
+		      : registration_kube_create_files(supervision->api, supervision->base.job,
+						       request->files, request->n_files, err);
 }
 
 /* All objects exist, and no supervisor has acted for the job. */
 static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 {
 	char *refusal CLEANUP(mem_free_text) = NULL;
-	int rc = registration_kube_adopt(supervision->base.loop, supervision->api,
-					 supervision->base.job, &refusal, err);
+	int rc = registration_kube_adopt(supervision->api, supervision->base.job, &refusal, err);
 
 	if (rc == 0 && refusal)
 		reporter_print_message(&supervision->base.reporter, refusal);
@@ -215,8 +213,8 @@ static int find_supervised_job(struct cluster_supervision *supervision, struct e
 	if (rc == 0)
 		rc = read_found(supervision, &is_untouched, err);
 	if (rc == 0)
-		rc = registration_kube_check_network_policy(
-			supervision->base.loop, supervision->api, supervision->base.job, err);
+		rc = registration_kube_check_network_policy(supervision->api, supervision->base.job,
+							    err);
 	if (rc < 0)
 		return rc;
 	supervision->is_recorded = true;
@@ -238,14 +236,13 @@ static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
 static int clean_up_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
-	struct supervision *base = &supervision->base;
 	const struct job *job = request->job;
 
 	if (request->is_tfjob)
 		return find_tfjob(supervision, err);
-	int rc = job ? registration_kube_check_before_run(base->loop, supervision->api, job,
+	int rc = job ? registration_kube_check_before_run(supervision->api, job,
 							  request->secret->name, err)
-		     : registration_kube_check_before_attach(base->loop, supervision->api,
+		     : registration_kube_check_before_attach(supervision->api,
 							     namespace_of(supervision), err);
 
 	if (rc == 0)
@@ -325,7 +322,6 @@ static void make_backend(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 	const struct job_cache_settings cache = {
-		.loop = base->loop,
 		.api = supervision->api,
 		.namespace_name = base->job->name_space,
 		.job_name = base->job->name,
@@ -336,7 +332,6 @@ static void make_backend(struct cluster_supervision *supervision)
 	reporter_create_copies(&base->reporter, base->request->copy_pattern,
 			       &base->request->style.streams, base->job);
 	const struct backend_kube_settings settings = {
-		.loop = base->loop,
 		.api = supervision->api,
 		.cache = supervision->cache,
 		.job = base->job,

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "jobs/client.h"
 #include "jobs/record.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/job.h"
 #include "spec/job_words.h"
@@ -44,7 +43,7 @@ static int send_patch(const struct tfjob_place *place, const struct job_view *vi
 	json_set_string(json_object_at(body, "metadata"), "uid", job_view_record(view)->uid);
 	const struct kube_request request = tfjob_request_of(place, view, KUBE_PATCH, body);
 
-	return kube_wait(place->loop, place->api, &request, NULL, err);
+	return kube_wait(place->api, &request, NULL, err);
 }
 
 int tfjob_patch(const struct tfjob_place *place, const struct job_view *view,
@@ -96,7 +95,7 @@ int tfjob_remove(const struct tfjob_place *place, const struct job_view *view, s
 
 	json_set_string(options, "propagationPolicy", "Background");
 	const struct kube_request request = tfjob_request_of(place, view, KUBE_DELETE, options);
-	int rc = kube_wait(place->loop, place->api, &request, NULL, err);
+	int rc = kube_wait(place->api, &request, NULL, err);
 
 	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it was deleted */
 }

@@ -8,15 +8,13 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "cluster/job_view.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 #include <stdbool.h>
 
 /* The connection and the namespace; all is borrowed. */
 struct tfjob_place {
-	struct loop *loop; /* not running */
-	struct kube_api *api;
+	struct kube_api *api; /* its loop is not running */
 	const char *namespace_name;
 	const char *choice; /* options that select the cluster, for hints: spec/job_words.h */
 };

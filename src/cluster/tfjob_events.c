@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/log.h"
-#include "kube/resources.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +33,6 @@ struct waiting_event {
 };
 
 struct tfjob_events {
-	struct loop *loop;
 	struct kube_api *api;
 	struct waiting_event *collecting, *sending;
 	size_t n_waiting;
@@ -72,11 +70,10 @@ static void free_waiting_event(struct waiting_event *event)
 	free(event);
 }
 
-struct tfjob_events *tfjob_events_new(struct loop *loop, struct kube_api *api)
+struct tfjob_events *tfjob_events_new(struct kube_api *api)
 {
 	struct tfjob_events *events = mem_new(sizeof(*events));
 
-	events->loop = loop;
 	events->api = api;
 	return events;
 }
@@ -296,7 +293,7 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		event->key = key_of(object);
 		event->kind = kind;
 		event->began_at = loop_monotonic_now();
-		event->timer = loop_new_timer(events->loop, on_collected, event);
+		event->timer = loop_new_timer(kube_api_loop(events->api), on_collected, event);
 		link_waiting_event(event, &events->collecting);
 	}
 	loop_timer_arm(event->timer, instant_min(loop_instant_after(COLLECTING_PAUSE),

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
@@ -29,7 +28,7 @@ struct object_event {
 	const char *uid; /* of the object; the job's if the Event is the same for all objects */
 };
 
-struct tfjob_events *tfjob_events_new(struct loop *loop, struct kube_api *api) MUST_USE;
+struct tfjob_events *tfjob_events_new(struct kube_api *api) MUST_USE;
 /* Call it before freeing the API. Waiting Events are lost. */
 void tfjob_events_free(struct tfjob_events *events);
 

@@ -4,8 +4,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "jobs/record.h"
-#include "kube/resources.h"
-#include "kube/tfjob_definition.h"
+#include "kube/tfjob_objects.h"
 #include "reconcile/compact_status.h"
 
 #include <string.h>

@@ -5,8 +5,6 @@
 #include "cluster/tfjob_record.h"
 #include "jobs/record.h"
 #include "kube/objects.h"
-#include "kube/objects_all.h"
-#include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/tfjob_objects.h"
 #include "kube/wait.h"
@@ -20,8 +18,8 @@ static int check_rights(const struct tfjob_submission *submission, struct err *e
 		rights[count++] = (struct kube_right){KUBE_CREATE, &kube_config_maps};
 	if (submission->secret->name)
 		rights[count++] = (struct kube_right){KUBE_CREATE, &kube_secrets};
-	return kube_rights_check(submission->loop, submission->api, submission->job->name_space,
-				 rights, count, NULL, NULL, err);
+	return kube_rights_check(submission->api, submission->job->name_space, rights, count, NULL,
+				 NULL, err);
 }
 
 static int send_submission_request(const struct tfjob_submission *submission,
@@ -29,7 +27,7 @@ static int send_submission_request(const struct tfjob_submission *submission,
 				   struct err *err)
 {
 	request.namespace_name = submission->job->name_space;
-	return kube_wait(submission->loop, submission->api, &request, ret_object, err);
+	return kube_wait(submission->api, &request, ret_object, err);
 }
 
 static int call_tfjob(const struct tfjob_submission *submission, enum kube_verb verb,

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
@@ -14,8 +13,7 @@
 #include <stddef.h>
 
 struct tfjob_submission {
-	struct loop *loop; /* not running */
-	struct kube_api *api;
+	struct kube_api *api; /* its loop is not running */
 	struct job *job; /* in its namespace; gets its uid */
 	const char *job_words; /* spec/job_words.h, for hints */
 	const struct job_file *files;

@@ -64,7 +64,7 @@ static int find_same_tag_training(struct spawner_session *session, bool *ret_is_
 		.resource = &kube_config_maps,
 		.parameters = parameters,
 	};
-	int rc = kube_wait(session->loop, session->api, &request, &list, err);
+	int rc = kube_wait(session->api, &request, &list, err);
 
 	if (rc == 0)
 		*ret_is_there = json_count(json_get(list, "items")) > 0;
@@ -95,7 +95,7 @@ static void print_other_tag_hint(struct spawner_session *session, const struct o
 		.name = TF_SPAWNER_SCRIPT,
 	};
 
-	if (kube_wait(session->loop, session->api, &request, &script, NULL))
+	if (kube_wait(session->api, &request, &script, NULL))
 		return;
 	const char *tag = json_as_string(
 		json_get_path(script, "metadata", "labels", TF_SPAWNER_LABEL, NULL), NULL);
@@ -126,8 +126,7 @@ static int make_some(struct creation *creation, size_t from, size_t to, struct e
 			.body = object,
 		};
 	}
-	kube_wait_all(creation->session.loop, creation->session.api, requests, count,
-		      creation->answers + from);
+	kube_wait_all(creation->session.api, requests, count, creation->answers + from);
 	return kube_answers_error(creation->answers + from, count, err);
 }
 
@@ -164,7 +163,7 @@ static void delete_created_objects(struct creation *creation)
 		struct err err = {0};
 
 		spawner_print_removing(row, name);
-		if (kube_wait(creation->session.loop, creation->session.api, &request, NULL, &err))
+		if (kube_wait(creation->session.api, &request, NULL, &err))
 			output_print_message("%s", err.text);
 	}
 }

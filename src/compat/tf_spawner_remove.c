@@ -139,8 +139,7 @@ static void watch_removed_kind(struct removal *removal, enum spawner_kind_id kin
 		.data = removal,
 	};
 
-	removal->mirrors[kind] =
-		kube_mirror_new(removal->session.loop, removal->session.api, &settings);
+	removal->mirrors[kind] = kube_mirror_new(removal->session.api, &settings);
 }
 
 /* TF-Spawner's own question, and the only answer that it accepts as yes. */

@@ -7,7 +7,6 @@
 #include "command/options.h"
 #include "io/loop.h"
 #include "kube/api.h"
-#include "kube/resources.h"
 
 /* In TF-Spawner's order of deletion. */
 enum spawner_kind_id { SPAWNER_SERVICE, SPAWNER_CONFIG_MAP, SPAWNER_POD, SPAWNER_COUNT };

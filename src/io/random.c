@@ -23,6 +23,14 @@ void random_bytes(void *bytes, size_t len)
 	}
 }
 
+double random_fraction(void)
+{
+	uint32_t number;
+
+	random_bytes(&number, sizeof(number));
+	return (double) number / UINT32_MAX;
+}
+
 char *random_token(void)
 {
 	uint8_t bytes[32];

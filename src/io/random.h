@@ -6,5 +6,8 @@
 #include <stddef.h>
 
 void random_bytes(void *bytes, size_t len);
+/* From 0 to 1: the random part of waits, so that many clients of one server do not retry at the
+ * same time. */
+double random_fraction(void);
 /* 256 random bits as 64 hexadecimal digits. Caller frees, with mem_free_secret if it is secret. */
 char *random_token(void) MUST_USE;

@@ -12,7 +12,6 @@
 #include "kube/request.h"
 #include "kube/request_limiter.h"
 #include "kube/status.h"
-#include "kube/warnings.h"
 
 #include <stdbool.h>
 
@@ -48,6 +47,7 @@ void kube_api_free(struct kube_api *api);
 /* The server's wall clock, estimated from its answers; our clock before the first answer. */
 msec kube_api_server_now(const struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);
+struct loop *kube_api_loop(const struct kube_api *api);
 /* Sets the callback for server warnings, which replaces the login's. Each warning is reported
  * once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);

@@ -18,7 +18,7 @@ void kube_call_join(struct call_list *list, struct kube_call *call)
 	list->first = call;
 }
 
-void kube_call_leave(const struct kube_call *call)
+static void leave_list(const struct kube_call *call)
 {
 	if (!call->list)
 		return;
@@ -43,7 +43,7 @@ static struct kube_call *pop_kube_call(struct call_list *list)
 
 void kube_call_free(struct kube_call *call)
 {
-	kube_call_leave(call);
+	leave_list(call);
 	http_call_cancel(call->http);
 	websocket_cancel(call->websocket);
 	loop_watch_free(call->timer);
@@ -96,26 +96,6 @@ void kube_call_fail(struct kube_call *call, const struct err *err)
 	const struct kube_status status = {.retry_after = -1};
 
 	kube_call_finish(call, NULL, &status, err);
-}
-
-void kube_call_refuse(struct kube_call *call)
-{
-	struct text object CLEANUP(text_done) = {0};
-	struct err err = {0};
-
-	kube_request_add_object(&object, &call->request);
-	err_set(&err, ERR_REFUSED,
-		"this muster does not hold the job's Lease, so it does not change %s",
-		text_of(&object));
-	kube_call_fail(call, &err);
-}
-
-void kube_call_note_time(const struct kube_call *call)
-{
-	msec ahead;
-
-	if (http_call_server_time(call->http, &ahead))
-		call->api->server_ahead = ahead;
 }
 
 static char *user_agent(void)
@@ -187,6 +167,11 @@ struct request_limiter *kube_api_limiter(struct kube_api *api)
 	return &api->limiter;
 }
 
+struct loop *kube_api_loop(const struct kube_api *api)
+{
+	return api->loop;
+}
+
 const struct kube_login *kube_api_login(const struct kube_api *api)
 {
 	return api->login;
@@ -249,7 +234,7 @@ void kube_api_refresh(struct kube_call *call, bool was_refused)
 {
 	struct kube_api *api = call->api;
 
-	kube_call_leave(call);
+	leave_list(call);
 	kube_call_join(&api->waiting, call);
 	if (api->is_refreshing)
 		return;

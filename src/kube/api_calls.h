@@ -1,6 +1,6 @@
-/* The client and its calls: their shared state, the calls that wait for a new credential, and how a
- * call ends. kube/call.c makes the tries and kube/call_end.c evaluates them; only they include
- * this. */
+/* The client and its calls: their shared state, and how a call ends. kube/api_calls.c has the
+ * client and the calls that wait for a new credential, kube/call.c makes the tries and evaluates
+ * them. Only they include this. */
 #pragma once
 
 #include "kube/api.h"
@@ -58,16 +58,11 @@ struct kube_call {
 	bool is_looking, has_started, is_ending;
 };
 
-/* `join` puts the call first in the list; `leave` removes it from its list. */
-void kube_call_join(struct call_list *list, struct kube_call *call);
-void kube_call_leave(const struct kube_call *call);
-void kube_call_free(struct kube_call *call);
+void kube_call_join(struct call_list *list, struct kube_call *call); /* as the first one */
+void kube_call_free(struct kube_call *call); /* also removes it from its list */
 /* Ends the call: calls `done`, then frees the call. */
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err);
 void kube_call_fail(struct kube_call *call, const struct err *err);
-void kube_call_refuse(struct kube_call *call); /* the API's permit was denied */
-/* Reads the server's clock from the head of any answer. */
-void kube_call_note_time(const struct kube_call *call);
 /* Makes the call wait until the credential has been renewed. */
 void kube_api_refresh(struct kube_call *call, bool was_refused);

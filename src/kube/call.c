@@ -1,16 +1,413 @@
-/* A call is a series of tries. Each try is one request of http/client or one WebSocket.
- * kube/call_end.c handles its end. */
+/* A call is a series of tries. Each try is one request of http/client or one WebSocket;
+ * kube/retry.h decides what follows its end. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/call_end.h"
-#include "kube/headers.h"
-#include "kube/resources.h"
+#include "io/random.h"
+#include "kube/api_calls.h"
+#include "kube/frames.h"
+#include "kube/retry.h"
 #include "spec/pod_config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void begin_try(void *data);
+/* The end of a try: another one follows, or the call ends. */
+
+/* The API's permit was denied. */
+static void refuse(struct kube_call *call)
+{
+	struct text object CLEANUP(text_done) = {0};
+	struct err err = {0};
+
+	kube_request_add_object(&object, &call->request);
+	err_set(&err, ERR_REFUSED,
+		"this muster does not hold the job's Lease, so it does not change %s",
+		text_of(&object));
+	kube_call_fail(call, &err);
+}
+
+/* Reads the server's clock from the head of any answer. */
+static void note_time(const struct kube_call *call)
+{
+	msec ahead;
+
+	if (http_call_server_time(call->http, &ahead))
+		call->api->server_ahead = ahead;
+}
+
+static struct kube_retry decide(const struct kube_call *call, const struct kube_status *status,
+				bool is_lost)
+{
+	const struct kube_outcome outcome = {
+		.verb = call->socket.protocols ? KUBE_CREATE
+			: call->on_bytes       ? KUBE_WATCH
+			: call->is_looking     ? KUBE_GET
+					       : call->request.verb,
+		.has_name = call->look_url,
+		.is_question = call->is_question,
+		.is_relayed = call->request.is_relayed,
+		.n_tries = call->n_tries,
+		.n_failures = call->is_looking ? call->n_failed_looks : call->n_failures,
+		.was_refreshed = call->was_refreshed,
+		.can_refresh = call->api->login->refresh,
+		.is_lost = is_lost,
+		.was_lost = call->was_lost,
+		.status = *status,
+	};
+
+	return kube_retry_decide(&outcome, random_fraction());
+}
+
+/* Retries or finishes the call as the rules decide; returns false if they give up. */
+static bool retry_or_finish_call(struct kube_call *call, const struct kube_status *status,
+				 bool is_lost)
+{
+	const struct kube_status done = {.code = 200, .retry_after = -1};
+
+	if (!kube_asks_to_wait(status))
+		*(call->is_looking ? &call->n_failed_looks : &call->n_failures) += 1;
+	struct kube_retry retry = decide(call, status, is_lost);
+
+	if (retry.action == KUBE_GIVE_UP || call->has_started)
+		return false;
+	if (retry.action == KUBE_WAS_DONE) {
+		kube_call_finish(call, NULL, &done, NULL);
+		return true;
+	}
+	call->was_lost |= is_lost || status->code >= 500;
+	if (retry.action == KUBE_REFRESH) {
+		call->was_refreshed = true;
+		call->n_tries--;
+		if (call->refreshes_seen == call->api->n_refreshes) {
+			kube_api_refresh(call, true);
+			return true;
+		}
+	}
+	call->is_looking |= retry.action == KUBE_LOOK_FIRST;
+	loop_timer_arm_after(call->timer, retry.wait);
+	return true;
+}
+
+static bool is_what_was_sent(const struct kube_call *call, const struct json *found)
+{
+	struct json *sent CLEANUP(json_cleanup) = NULL;
+
+	if (json_read(call->body, strlen(call->body), &sent, NULL) < 0)
+		return false;
+	return call->request.verb == KUBE_CREATE ? kube_was_created(sent, found)
+						 : kube_was_patched(sent, found);
+}
+
+/* The searched object exists: created by us or by another client. */
+static void compare(struct kube_call *call, struct json *found, const struct kube_status *status)
+{
+	bool is_create = call->request.verb == KUBE_CREATE;
+	struct kube_status conflict = {.code = 409, .retry_after = -1};
+	struct err err = {0};
+
+	if (is_what_was_sent(call, found)) {
+		kube_call_finish(call, found, status, NULL);
+		return;
+	}
+	snprintf(conflict.reason, sizeof(conflict.reason), "%s",
+		 is_create ? "AlreadyExists" : "Conflict");
+	err_set(&err, is_create ? ERR_EXISTS : ERR_CONFLICT,
+		"cannot %s %s '%s' in namespace '%s': %s", kube_verb_word(call->request.verb),
+		call->request.resource->plural, call->name, call->namespace_name,
+		is_create ? "it already exists" : "another client changed it");
+	kube_call_finish(call, NULL, &conflict, &err);
+}
+
+static void handle_kube_success(struct kube_call *call, const struct http_answer *answer)
+{
+	const struct kube_status status = {.code = answer->status, .retry_after = -1};
+	bool has_writers = call->request.resource == &kube_leases;
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct err err = {0};
+
+	if (!call->on_bytes && answer->body_len &&
+	    kube_json_read(answer->body, answer->body_len, has_writers, &object, &err) < 0) {
+		err_prefix(&err, "cannot understand %s", call->api->login->server);
+		kube_call_finish(call, NULL, &status, &err);
+	} else if (call->is_looking) {
+		compare(call, object, &status);
+	} else {
+		kube_call_finish(call, object, &status, NULL);
+	}
+}
+
+/* The searched object does not exist, so the create had no effect. It is sent again, unless it was
+ * lost too often. */
+static bool creates_now(struct kube_call *call, const struct kube_status *status)
+{
+	const struct kube_status lost = {.retry_after = -1};
+	struct err err = {0};
+
+	if (!call->is_looking || call->request.verb != KUBE_CREATE || status->code != 404)
+		return false;
+	call->is_looking = false;
+	if (call->n_failures < KUBE_BLIND_TRIES) {
+		loop_timer_arm_after(call->timer, 0);
+		return true;
+	}
+	if (call->failure)
+		err_set(&err, ERR_UNREACHABLE, "%s", call->failure);
+	else
+		err_set(&err, ERR_UNREACHABLE,
+			"cannot create %s '%s' in namespace '%s': it was lost %d times on the way "
+			"to %s",
+			call->request.resource->plural, call->name, call->namespace_name,
+			call->n_failures, call->api->login->server);
+	kube_call_finish(call, NULL, &lost, &err);
+	return true;
+}
+
+static void handle_kube_refusal(struct kube_call *call, const struct http_answer *answer)
+{
+	struct kube_status status;
+	struct err err = {0};
+
+	kube_status_read(&call->request, call->namespace_name, answer->status, answer->body,
+			 answer->body_len, &status, &err);
+	if (answer->retry_after >= 0)
+		status.retry_after = answer->retry_after;
+	if (!call->is_looking)
+		(void) text_keep(&call->failure, err.text);
+	if (!creates_now(call, &status) && !retry_or_finish_call(call, &status, false))
+		kube_call_finish(call, NULL, &status, &err);
+}
+
+/* A lost try without a retry becomes "unreachable" for the caller. After a loss, a server that is
+ * down, perhaps because it restarts, is asked again for the outcome. */
+static void handle_kube_try_lost(struct kube_call *call, const struct err *err)
+{
+	const struct kube_status status = {.retry_after = -1};
+	bool is_lost = err->code == ERR_IO || (call->was_lost && err->code == ERR_UNREACHABLE);
+	struct err lost = *err;
+
+	if (!call->is_looking)
+		(void) text_keep(&call->failure, NULL);
+	if (retry_or_finish_call(call, &status, is_lost))
+		return;
+	if (is_lost)
+		lost.code = ERR_UNREACHABLE;
+	kube_call_finish(call, NULL, &status, &lost);
+}
+
+static void end_try(const struct http_answer *answer, const struct err *err, void *data)
+{
+	struct kube_call *call = data;
+
+	note_time(call);
+	call->http = NULL;
+	call->has_started |= call->on_bytes && answer && answer->status < 300;
+	if (call->is_let_go) {
+		if (answer)
+			kube_warnings_take(&call->api->warnings, answer);
+		kube_call_free(call);
+		return;
+	}
+	if (call->was_denied) {
+		refuse(call);
+		return;
+	}
+	/* API servers close the connection after a 401, and libcurl may miss the body: then the
+	 * code suffices. */
+	if (!answer || (err && answer->status != 401 && answer->status != 429)) {
+		handle_kube_try_lost(call, err);
+		return;
+	}
+	kube_warnings_take(&call->api->warnings, answer);
+	if (answer->status >= 200 && answer->status < 300)
+		handle_kube_success(call, answer);
+	else
+		handle_kube_refusal(call, answer);
+}
+
+/* A rejection is an ordinary HTTP answer; a 101 has none. */
+static void end_socket(const struct websocket_end *end, const struct err *err, void *data)
+{
+	struct kube_call *call = data;
+	const struct kube_status status = {.code = end->status, .retry_after = -1};
+	const struct http_answer answer = {
+		.status = end->status,
+		.body = end->body,
+		.body_len = end->body_len,
+		.retry_after = -1,
+	};
+
+	call->websocket = NULL;
+	if (err)
+		handle_kube_try_lost(call, err);
+	else if (call->has_started)
+		kube_call_finish(call, NULL, &status, NULL);
+	else
+		handle_kube_refusal(call, &answer);
+}
+
+/* Tries. */
+
+/* A credential that expires soon is renewed before use, but only once, in case the new one expires
+ * soon as well. */
+static bool needs_refresh(const struct kube_call *call)
+{
+	const struct kube_login *login = call->api->login;
+
+	return login->refresh && !call->asked_in_time &&
+	       (loop_now() >= login->expires_at || loop_has_come(login->refresh_at));
+}
+
+static void on_kube_call_bytes(const char *bytes, size_t len, void *data)
+{
+	struct kube_call *call = data;
+
+	if (!call->has_started)
+		note_time(call);
+	call->has_started = true;
+	call->on_bytes(bytes, len, call->data);
+}
+
+/* An object that is searched is compared as a whole. */
+static const char *accepted_type(const struct kube_call *call)
+{
+	if (call->on_bytes && call->subresource)
+		return "*/*";
+	return call->request.wants_metadata && !call->is_looking
+		       ? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
+			 "application/json"
+		       : "application/json";
+}
+
+static void add_headers(const struct kube_call *call, struct kube_headers *headers)
+{
+	const char *content_type = kube_request_content_type(&call->request);
+
+	kube_headers_add(headers, "Accept", accepted_type(call));
+	if (call->body && !call->is_looking)
+		kube_headers_add(headers, "Content-Type", content_type);
+	if (call->pod_secret)
+		kube_headers_add(headers, POD_SECRET_HEADER, call->pod_secret);
+	kube_headers_add_login(headers, call->api->login);
+}
+
+static bool is_permitted(const struct kube_call *call)
+{
+	const struct kube_api *api = call->api;
+	enum kube_verb verb = call->request.verb;
+
+	return !api->permit || verb == KUBE_GET || verb == KUBE_LIST || verb == KUBE_WATCH ||
+	       call->request.resource == &kube_leases || api->permit(api->permit_data);
+}
+
+/* The call may have waited for its slot, or the process was paused. */
+static bool may_send(void *data)
+{
+	struct kube_call *call = data;
+
+	call->was_denied = call->is_let_go || !is_permitted(call);
+	return !call->was_denied;
+}
+
+static void send_request(struct kube_call *call)
+{
+	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
+	const char *body = call->is_looking ? NULL : call->body;
+
+	add_headers(call, &headers);
+	const struct http_request request = {
+		.method = call->is_looking ? "GET" : kube_request_method(&call->request),
+		.url = call->is_looking ? call->look_url : call->url,
+		.headers = (const char *const *) headers.lines,
+		.body = body,
+		.body_len = body ? strlen(body) : 0,
+		.trust = call->api->trust,
+		.proxy = call->api->login->proxy,
+		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
+		.is_urgent = call->request.resource == &kube_leases, /* a Lease expires */
+		.on_bytes = call->on_bytes ? on_kube_call_bytes : NULL,
+		.on_done = end_try,
+		.may_send = may_send,
+		.data = call,
+		.connect_timeout = call->api->login->timeout,
+		.timeout = call->on_bytes ? 0 : call->api->login->timeout,
+		.output_idle = call->output_idle,
+	};
+
+	call->http = http_call_new(call->api->http, &request);
+}
+
+static void open_socket(const char *protocol, void *data)
+{
+	struct kube_call *call = data;
+
+	call->has_started = true;
+	call->socket.on_open(protocol, call->data);
+}
+
+static void on_kube_call_message(const char *bytes, size_t len, void *data)
+{
+	const struct kube_call *call = data;
+
+	call->socket.on_message(bytes, len, call->data);
+}
+
+static void on_kube_call_room(void *data)
+{
+	const struct kube_call *call = data;
+
+	if (call->socket.on_room)
+		call->socket.on_room(call->data);
+}
+
+static void begin_socket(struct kube_call *call)
+{
+	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
+
+	kube_headers_add_login(&headers, call->api->login);
+	const struct websocket_request request = {
+		.http = {.url = call->url,
+			 .headers = (const char *const *) headers.lines,
+			 .trust = call->api->trust,
+			 .proxy = call->api->login->proxy,
+			 .connect_timeout = call->api->login->timeout,
+			 .timeout = call->api->login->timeout,
+			 .output_idle = call->socket.output_idle},
+		.user_agent = call->api->user_agent,
+		.protocols = call->socket.protocols,
+		.limit = call->socket.limit,
+		.on_open = open_socket,
+		.on_message = on_kube_call_message,
+		.on_room = on_kube_call_room,
+		.on_end = end_socket,
+		.data = call,
+	};
+
+	call->websocket = websocket_new(call->api->loop, &request);
+}
+
+static void begin_try(void *data)
+{
+	struct kube_call *call = data;
+
+	if (!is_permitted(call)) {
+		refuse(call);
+		return;
+	}
+	if (needs_refresh(call)) {
+		call->asked_in_time = true;
+		kube_api_refresh(call, false);
+		return;
+	}
+	call->refreshes_seen = call->api->n_refreshes;
+	call->n_tries++;
+	if (call->socket.protocols)
+		begin_socket(call);
+	else
+		send_request(call);
+}
+
+/* Calls. */
 
 /* The URL of the object to create or patch, without parameters. */
 static char *verification_url_of(const struct kube_call *call)
@@ -108,163 +505,4 @@ void kube_call_let_go(struct kube_call *call)
 		call->is_let_go = true;
 	else
 		kube_call_cancel(call);
-}
-
-/* A credential that expires soon is renewed before use, but only once, in case the new one expires
- * soon as well. */
-static bool needs_refresh(const struct kube_call *call)
-{
-	const struct kube_login *login = call->api->login;
-
-	return login->refresh && !call->asked_in_time &&
-	       (loop_now() >= login->expires_at || loop_has_come(login->refresh_at));
-}
-
-static void on_kube_call_bytes(const char *bytes, size_t len, void *data)
-{
-	struct kube_call *call = data;
-
-	if (!call->has_started)
-		kube_call_note_time(call);
-	call->has_started = true;
-	call->on_bytes(bytes, len, call->data);
-}
-
-/* An object that is searched is compared as a whole. */
-static const char *accepted_type(const struct kube_call *call)
-{
-	if (call->on_bytes && call->subresource)
-		return "*/*";
-	return call->request.wants_metadata && !call->is_looking
-		       ? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
-			 "application/json"
-		       : "application/json";
-}
-
-static void add_headers(const struct kube_call *call, struct kube_headers *headers)
-{
-	const char *content_type = kube_request_content_type(&call->request);
-
-	kube_headers_add(headers, "Accept", accepted_type(call));
-	if (call->body && !call->is_looking)
-		kube_headers_add(headers, "Content-Type", content_type);
-	if (call->pod_secret)
-		kube_headers_add(headers, POD_SECRET_HEADER, call->pod_secret);
-	kube_headers_add_login(headers, call->api->login);
-}
-
-static bool is_permitted(const struct kube_call *call)
-{
-	const struct kube_api *api = call->api;
-	enum kube_verb verb = call->request.verb;
-
-	return !api->permit || verb == KUBE_GET || verb == KUBE_LIST || verb == KUBE_WATCH ||
-	       call->request.resource == &kube_leases || api->permit(api->permit_data);
-}
-
-/* The call may have waited for its slot, or the process was paused. */
-static bool may_send(void *data)
-{
-	struct kube_call *call = data;
-
-	call->was_denied = call->is_let_go || !is_permitted(call);
-	return !call->was_denied;
-}
-
-static void send_request(struct kube_call *call)
-{
-	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
-	const char *body = call->is_looking ? NULL : call->body;
-
-	add_headers(call, &headers);
-	const struct http_request request = {
-		.method = call->is_looking ? "GET" : kube_request_method(&call->request),
-		.url = call->is_looking ? call->look_url : call->url,
-		.headers = (const char *const *) headers.lines,
-		.body = body,
-		.body_len = body ? strlen(body) : 0,
-		.trust = call->api->trust,
-		.proxy = call->api->login->proxy,
-		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
-		.is_urgent = call->request.resource == &kube_leases, /* a Lease expires */
-		.on_bytes = call->on_bytes ? on_kube_call_bytes : NULL,
-		.on_done = kube_call_end_try,
-		.may_send = may_send,
-		.data = call,
-		.connect_timeout = call->api->login->timeout,
-		.timeout = call->on_bytes ? 0 : call->api->login->timeout,
-		.output_idle = call->output_idle,
-	};
-
-	call->http = http_call_new(call->api->http, &request);
-}
-
-static void open_socket(const char *protocol, void *data)
-{
-	struct kube_call *call = data;
-
-	call->has_started = true;
-	call->socket.on_open(protocol, call->data);
-}
-
-static void on_kube_call_message(const char *bytes, size_t len, void *data)
-{
-	const struct kube_call *call = data;
-
-	call->socket.on_message(bytes, len, call->data);
-}
-
-static void on_kube_call_room(void *data)
-{
-	const struct kube_call *call = data;
-
-	if (call->socket.on_room)
-		call->socket.on_room(call->data);
-}
-
-static void begin_socket(struct kube_call *call)
-{
-	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
-
-	kube_headers_add_login(&headers, call->api->login);
-	const struct websocket_request request = {
-		.http = {.url = call->url,
-			 .headers = (const char *const *) headers.lines,
-			 .trust = call->api->trust,
-			 .proxy = call->api->login->proxy,
-			 .connect_timeout = call->api->login->timeout,
-			 .timeout = call->api->login->timeout,
-			 .output_idle = call->socket.output_idle},
-		.user_agent = call->api->user_agent,
-		.protocols = call->socket.protocols,
-		.limit = call->socket.limit,
-		.on_open = open_socket,
-		.on_message = on_kube_call_message,
-		.on_room = on_kube_call_room,
-		.on_end = kube_call_end_socket,
-		.data = call,
-	};
-
-	call->websocket = websocket_new(call->api->loop, &request);
-}
-
-static void begin_try(void *data)
-{
-	struct kube_call *call = data;
-
-	if (!is_permitted(call)) {
-		kube_call_refuse(call);
-		return;
-	}
-	if (needs_refresh(call)) {
-		call->asked_in_time = true;
-		kube_api_refresh(call, false);
-		return;
-	}
-	call->refreshes_seen = call->api->n_refreshes;
-	call->n_tries++;
-	if (call->socket.protocols)
-		begin_socket(call);
-	else
-		send_request(call);
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "kube/login.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,10 +34,6 @@ enum kube_interactive {
 	KUBE_INTERACTIVE_NEVER,
 	KUBE_INTERACTIVE_IF_AVAILABLE,
 	KUBE_INTERACTIVE_ALWAYS,
-};
-
-struct kube_variable {
-	const char *name, *value;
 };
 
 /* A program that prints credentials (an "exec credential plug-in"). */
@@ -69,11 +66,7 @@ struct kube_user {
 	const char *user_name, *password;
 	const char *certificate, *certificate_file;
 	const char *key, *key_file;
-	const char *as_user, *as_uid;
-	const char *const *as_groups;
-	size_t n_as_groups;
-	const struct kube_variable *as_extras; /* a key with several values occurs several times */
-	size_t n_as_extras;
+	struct kube_impersonation as;
 	const struct kube_plugin *plugin;
 };
 

@@ -7,6 +7,7 @@
  * value, because most values are secrets. */
 #pragma once
 
+#include "kube/config.h"
 #include "spec/job_field.h"
 
 #include <stddef.h>
@@ -63,3 +64,13 @@ void kube_config_refuse(const struct kube_config_entry *entry, const char *key, 
 const char *kube_config_path(struct arena *arena, const char *folder, const char *path);
 /* The absolute directory of a file: the base of its relative paths. Caller frees. */
 char *kube_config_folder(const char *file) MUST_USE;
+
+/* Turn an entry into a cluster or a user, validated as client-go does before its requests
+ * (tools/clientcmd/validation.go). Errors become faults of the entry's file. Texts are in the
+ * arena. */
+void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct arena *arena,
+				 struct kube_cluster *ret_cluster);
+void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
+			      struct kube_user *ret_user);
+/* True for https, the only scheme for which client-go sends a credential. */
+bool kube_server_is_secure(const char *server);

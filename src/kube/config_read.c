@@ -2,7 +2,6 @@
 #include "io/file.h"
 #include "kube/config.h"
 #include "kube/config_file.h"
-#include "kube/config_resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,13 +97,6 @@ static int kube_config_files_read(const struct kube_config_search *search,
 	return read_if_there(files, path, err);
 }
 
-static void kube_config_files_done(struct kube_config_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		kube_config_file_free(files->list[i]);
-	text_done(&files->tried);
-}
-
 /* Returns ERR_INVALID if any file has faults. The text has the first; `faults` (may be NULL) gets
  * each. */
 static int check_kube_config_faults(struct kube_config_files *files, struct text *faults,
@@ -193,7 +185,9 @@ void kube_config_cleanup(struct kube_config **config)
 
 static void free_kubeconfig_reading(struct reading *reading)
 {
-	kube_config_files_done(&reading->files);
+	for (size_t i = 0; i < reading->files.count; i++)
+		kube_config_file_free(reading->files.list[i]);
+	text_done(&reading->files.tried);
 	kube_config_free(reading->config);
 }
 
@@ -326,22 +320,6 @@ static void use_user(struct reading *reading, const struct kube_config_entry *co
 		kube_config_refuse(context, "user", "no kubeconfig defines this user");
 }
 
-/* Without TLS client-go never sends a credential (client_config.go, ClientConfig). */
-static void hide_credentials(struct kube_user *user)
-{
-	struct kube_user kept = {
-		.name = user->name,
-		.as_user = user->as_user,
-		.as_uid = user->as_uid,
-		.as_groups = user->as_groups,
-		.n_as_groups = user->n_as_groups,
-		.as_extras = user->as_extras,
-		.n_as_extras = user->n_as_extras,
-	};
-
-	*user = kept;
-}
-
 static void use_context(struct reading *reading, const struct kube_config_entry *context)
 {
 	struct kube_config *config = reading->config;
@@ -350,8 +328,9 @@ static void use_context(struct reading *reading, const struct kube_config_entry 
 		namespace_for(reading, kube_config_text(context, config->arena, "namespace"));
 	use_cluster(reading, context);
 	use_user(reading, context);
+	/* Without TLS client-go never sends a credential (client_config.go, ClientConfig). */
 	if (config->cluster.server && !kube_server_is_secure(config->cluster.server))
-		hide_credentials(&config->user);
+		config->user = (struct kube_user){.name = config->user.name, .as = config->user.as};
 }
 
 static int choose(struct reading *reading, struct err *err)

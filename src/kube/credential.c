@@ -2,7 +2,6 @@
 #include "kube/credential.h"
 
 #include "io/file.h"
-#include "kube/credential_end.h"
 #include "kube/plugin_call.h"
 
 #include <stdlib.h>
@@ -11,15 +10,6 @@
 /* Secrets that were read are overwritten unless they are passed on. */
 #define FILE_SIZE_LIMIT ((size_t) 1024 * 1024)
 #define PEM_BEGINNING "-----BEGIN "
-
-static int refuse_user_login(const struct kube_config *config, struct err *err)
-{
-	if (err)
-		err->code = ERR_INVALID;
-	if (config->user.name)
-		err_prefix(err, "user '%s'", config->user.name);
-	return ERR_INVALID;
-}
 
 /* A line end would split the header in two. */
 static int check_token(const char *token, struct err *err)
@@ -105,36 +95,6 @@ static int read_parts(const struct kube_config *config, struct kube_credential *
 	return rc;
 }
 
-/* Reads the config and the files that it names: the credential, except a plug-in's, and the
- * cluster's authority. Returns ERR_INVALID with the user and the file. */
-static int kube_credential_read(const struct kube_config *config,
-				struct kube_credential *ret_credential, char **ret_authority,
-				struct err *err)
-{
-	struct kube_credential credential CLEANUP(kube_credential_done) = {0};
-	char *authority CLEANUP(mem_free_text) = NULL;
-
-	if (read_parts(config, &credential, err) < 0)
-		return refuse_user_login(config, err);
-	if (read_pem(config->cluster.authority, config->cluster.authority_file, &authority, err) <
-	    0) {
-		if (config->cluster.name)
-			err_prefix(err, "cluster '%s'", config->cluster.name);
-		return ERR_INVALID;
-	}
-	*ret_credential = credential;
-	credential = (struct kube_credential){0};
-	*ret_authority = TAKE(authority);
-	return 0;
-}
-
-/* Whether any part is from a file, which may change. */
-static bool kube_credential_has_files(const struct kube_config *config)
-{
-	return config->user.token_file || config->user.certificate_file || config->user.key_file ||
-	       config->cluster.authority_file;
-}
-
 /* client-go's interval for token files: a minute, less a leeway of 10 seconds. */
 #define FILES_ARE_GOOD_FOR (50 * MSEC_PER_SECOND)
 #define PLUGIN_PATIENCE (5 * MSEC_PER_SECOND)
@@ -166,18 +126,31 @@ bool kube_user_needs_plugin(const struct kube_user *user)
 	       !user->password;
 }
 
+/* Reads the config and the files that it names: the credential, except a plug-in's, and the
+ * cluster's authority. Returns ERR_INVALID with the user and the file, and changes nothing then. */
 static int read_files(struct source *source, struct err *err)
 {
-	struct kube_login *login = source->login;
-	struct kube_credential credential = {0};
-	char *authority = NULL;
-	int rc = kube_credential_read(source->config, &credential, &authority, err);
+	const struct kube_config *config = source->config;
+	struct kube_credential credential CLEANUP(kube_credential_done) = {0};
+	char *authority CLEANUP(mem_free_text) = NULL;
 
-	if (rc < 0)
-		return rc;
-	kube_credential_replace(&login->credential, credential);
-	free(login->authority);
-	login->authority = authority;
+	if (read_parts(config, &credential, err) < 0) {
+		if (err)
+			err->code = ERR_INVALID;
+		if (config->user.name)
+			err_prefix(err, "user '%s'", config->user.name);
+		return ERR_INVALID;
+	}
+	if (read_pem(config->cluster.authority, config->cluster.authority_file, &authority, err) <
+	    0) {
+		if (config->cluster.name)
+			err_prefix(err, "cluster '%s'", config->cluster.name);
+		return ERR_INVALID;
+	}
+	kube_credential_replace(&source->login->credential, credential);
+	credential = (struct kube_credential){0};
+	free(source->login->authority);
+	source->login->authority = TAKE(authority);
 	return 0;
 }
 
@@ -200,14 +173,10 @@ static void accept_plugin_credential(struct source *source, struct kube_credenti
 
 	*answer = (struct kube_credential){0};
 	if (source->config->user.certificate || source->config->user.certificate_file) {
-		struct kube_credential unused = {
-			.client_certificate = credential.client_certificate,
-			.client_key = credential.client_key,
-		};
-
+		mem_free_secret(&credential.client_certificate);
+		mem_free_secret(&credential.client_key);
 		credential.client_certificate = TAKE(kept->client_certificate);
 		credential.client_key = TAKE(kept->client_key);
-		kube_credential_done(&unused);
 	}
 	kube_credential_replace(kept, credential);
 }
@@ -258,48 +227,19 @@ static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube
 	loop_timer_arm_after(source->patience, PLUGIN_PATIENCE);
 }
 
-static void arrange_renewal(struct kube_login *login, const struct source *source)
+static void arrange_renewal(struct kube_login *login, const struct kube_config *config)
 {
-	if (kube_user_needs_plugin(&source->config->user)) {
+	const struct kube_user *user = &config->user;
+	bool has_files = user->token_file || user->certificate_file || user->key_file ||
+			 config->cluster.authority_file;
+
+	if (kube_user_needs_plugin(user)) {
 		login->refresh = refresh_from_plugin;
 		login->expires_at = MSEC_UNSET;
-	} else if (kube_credential_has_files(source->config)) {
+	} else if (has_files) { /* which may change */
 		login->refresh = refresh_from_files;
 		login->refresh_at = loop_instant_after(FILES_ARE_GOOD_FOR);
 	}
-}
-
-static char **copy_groups(const struct kube_user *user)
-{
-	char **groups = mem_new_array(user->n_as_groups + 1, sizeof(*groups));
-
-	for (size_t i = 0; i < user->n_as_groups; i++)
-		groups[i] = mem_copy_text(user->as_groups[i]);
-	return groups;
-}
-
-static struct kube_extra *copy_extras(const struct kube_user *user)
-{
-	struct kube_extra *extras = mem_new_array(user->n_as_extras + 1, sizeof(*extras));
-
-	for (size_t i = 0; i < user->n_as_extras; i++)
-		extras[i] = (struct kube_extra){mem_copy_text(user->as_extras[i].name),
-						mem_copy_text(user->as_extras[i].value)};
-	return extras;
-}
-
-static struct kube_impersonation impersonation_of(const struct kube_user *user)
-{
-	if (!user->as_user)
-		return (struct kube_impersonation){0};
-	return (struct kube_impersonation){
-		.user_name = mem_copy_text(user->as_user),
-		.uid = mem_copy_text(user->as_uid),
-		.groups = copy_groups(user),
-		.n_groups = user->n_as_groups,
-		.extras = copy_extras(user),
-		.n_extras = user->n_as_extras,
-	};
 }
 
 static struct kube_login *login_of(const struct kube_config *config)
@@ -313,7 +253,7 @@ static struct kube_login *login_of(const struct kube_config *config)
 	login->skips_verify = cluster->skips_verify;
 	login->skips_compression = cluster->skips_compression;
 	login->proxy = mem_copy_text(cluster->proxy);
-	login->impersonation = impersonation_of(&config->user);
+	login->impersonation = config->user.as;
 	return login;
 }
 
@@ -356,7 +296,7 @@ int kube_login_open(struct loop *loop, struct kube_config *take_config,
 		rc = check_end(take_config, &login->credential, err);
 	if (rc < 0)
 		return rc;
-	arrange_renewal(login, &source);
+	arrange_renewal(login, take_config);
 	login->source = mem_new(sizeof(source));
 	memcpy(login->source, &source, sizeof(source));
 	login->free_source = free_source;

@@ -6,7 +6,6 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/config.h"
-#include "kube/login.h"
 
 /* Whether the user's credential comes from the plug-in. */
 bool kube_user_needs_plugin(const struct kube_user *user);
@@ -20,3 +19,11 @@ bool kube_user_needs_plugin(const struct kube_user *user);
  * the certificate, or the token in the kubeconfig, has expired by this machine's clock. */
 int kube_login_open(struct loop *loop, struct kube_config *take_config,
 		    struct kube_login **ret_login, struct err *err) MUST_USE;
+
+/* The expiry time in a credential itself, without asking the server. */
+
+/* When the first certificate of a PEM text expires (X.509's notAfter). MSEC_NEVER if that cannot be
+ * read; then the server decides. */
+msec kube_certificate_end(const char *pem);
+/* When a token expires: `exp` of a JSON Web Token (RFC 7519, 4.1.4). Other tokens: MSEC_NEVER. */
+msec kube_token_end(const char *token);

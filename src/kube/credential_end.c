@@ -1,10 +1,9 @@
 /* Parses just enough of X.509's DER (RFC 5280, 4.1) and of JSON Web Tokens to find the expiry
  * time. */
-#include "kube/credential_end.h"
-
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "kube/credential.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

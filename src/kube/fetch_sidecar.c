@@ -19,28 +19,19 @@ static const char sleep_until_deleted[] =
 
 /* Selection of the replicas. */
 
-static const struct json *spec_of(const struct role *role)
-{
-	return json_get(role->template, "spec");
-}
-
-static bool is_sharing_processes(const struct role *role)
-{
-	return json_as_bool(json_get(spec_of(role), "shareProcessNamespace"), false) ||
-	       json_as_bool(json_get(spec_of(role), "hostPID"), false);
-}
-
 static void check_one(const struct job *job, const struct fetch *fetch, struct faults *faults)
 {
 	static const char path[] = "metadata.annotations[" JOB_ANNOTATION_FETCH "]";
 	const struct role *role = job_role(job, fetch->role);
+	const struct json *spec = role ? json_get(role->template, "spec") : NULL;
 	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
 
 	if (!role || fetch->index >= role->replicas)
 		fault_add(faults, (struct place){0}, path,
 			  "Invalid value: '%s' cannot be fetched: the job has no %s-%d", text,
 			  fetch->role, fetch->index);
-	else if (is_sharing_processes(role))
+	else if (json_as_bool(json_get(spec, "shareProcessNamespace"), false) ||
+		 json_as_bool(json_get(spec, "hostPID"), false))
 		fault_add(faults, (struct place){0}, path,
 			  "Invalid value: '%s' cannot be fetched: its Pod has "
 			  "shareProcessNamespace or hostPID",
@@ -90,25 +81,13 @@ static const struct json *add_volume(struct json *spec, struct json *container, 
 				     size_t number)
 {
 	char *name CLEANUP(mem_free_text) = mem_format(VOLUME, number);
-	struct json *volume = json_new_object();
-	struct json *mount = json_new_object();
+	struct json *volume = json_new_texts("name", name, NULL);
+	struct json *mount = json_new_texts("name", name, "mountPath", path, NULL);
 
-	json_set_string(volume, "name", name);
 	(void) json_object_at(volume, "emptyDir");
 	json_append(json_array_at(spec, "volumes"), volume);
-	json_set_string(mount, "name", name);
-	json_set_string(mount, "mountPath", path);
 	json_append(json_array_at(container, "volumeMounts"), mount);
 	return mount;
-}
-
-static const struct json *mount_folder(struct json *spec, struct json *container,
-				       const struct fetch *fetch, size_t number)
-{
-	char *path CLEANUP(mem_free_text) = fetch_folder(fetch);
-	const struct json *mount = find_mount(json_get(container, "volumeMounts"), path);
-
-	return mount ? mount : add_volume(spec, container, path, number);
 }
 
 /* Two directories may be on one volume. */
@@ -126,11 +105,9 @@ static void mount_in_sidecar(struct json *sidecar, const struct json *mount)
 static void set_resources(struct json *sidecar)
 {
 	struct json *resources = json_object_at(sidecar, "resources");
-	struct json *requests = json_object_at(resources, "requests");
 
-	json_set_string(requests, "cpu", CPU);
-	json_set_string(requests, "memory", MEMORY);
-	json_set_string(json_object_at(resources, "limits"), "memory", MEMORY);
+	json_set(resources, "requests", json_new_texts("cpu", CPU, "memory", MEMORY, NULL));
+	json_set(resources, "limits", json_new_texts("memory", MEMORY, NULL));
 }
 
 /* Files may be readable only for the user who wrote them. */
@@ -152,9 +129,8 @@ static struct json *sidecar_new(const struct json *container)
 {
 	static const char *const words[] = {"sh", "-c", sleep_until_deleted};
 	static const char *const same[] = {"image", "imagePullPolicy"};
-	struct json *sidecar = json_new_object();
+	struct json *sidecar = json_new_texts("name", FETCH_SIDECAR_CONTAINER, NULL);
 
-	json_set_string(sidecar, "name", FETCH_SIDECAR_CONTAINER);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (json_get(container, same[i]))
 			json_set(sidecar, same[i], json_ref(json_get(container, same[i])));
@@ -174,8 +150,11 @@ void fetch_sidecar_add(const struct job *job, const struct role *role, int index
 
 	for (size_t i = 0; i < job->n_fetches; i++) {
 		const struct fetch *fetch = &job->fetches[i];
-		const struct json *mount = mount_folder(spec, container, fetch, i);
+		char *path CLEANUP(mem_free_text) = fetch_folder(fetch);
+		const struct json *mount = find_mount(json_get(container, "volumeMounts"), path);
 
+		if (!mount)
+			mount = add_volume(spec, container, path, i);
 		if (is_of(fetch, role->name, index))
 			mount_in_sidecar(sidecar, mount);
 	}

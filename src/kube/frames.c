@@ -1,9 +1,54 @@
 #include "kube/frames.h"
 
 #include "base/names.h"
-#include "kube/writers.h"
 
 #include <string.h>
+
+/* Inside a string its quotes would be escaped, and a comma before a string's end is not followed by
+ * letters. So this is a member, and not the first one. */
+#define MEMBER ",\"managedFields\":["
+
+/* The position after the bracket that closes the array; NULL: none. */
+static const char *end_of_array(const char *at, const char *end)
+{
+	bool is_in_string = false;
+	int depth = 1;
+
+	for (; at < end && depth > 0; at++) {
+		if (is_in_string && *at == '\\' && at + 1 < end)
+			at++;
+		else if (*at == '"')
+			is_in_string = !is_in_string;
+		else if (!is_in_string)
+			depth += (*at == '[') - (*at == ']');
+	}
+	return depth == 0 ? at : NULL;
+}
+
+/* Returns false, and leaves the text empty, if there is nothing to remove. */
+static bool remove_writers(const char *bytes, size_t len, struct text *text)
+{
+	const char *at = bytes, *end = bytes + len, *member, *behind;
+
+	while ((member = memmem(at, (size_t) (end - at), MEMBER, strlen(MEMBER))) &&
+	       (behind = end_of_array(member + strlen(MEMBER), end))) {
+		text_add_bytes(text, at, (size_t) (member - at));
+		at = behind;
+	}
+	if (at != bytes)
+		text_add_bytes(text, at, (size_t) (end - at));
+	return at != bytes;
+}
+
+int kube_json_read(const char *bytes, size_t len, bool has_writers, struct json **ret_value,
+		   struct err *err)
+{
+	struct text shorter CLEANUP(text_done) = {0};
+
+	return !has_writers && remove_writers(bytes, len, &shorter)
+		       ? json_read_repaired(shorter.bytes, shorter.len, ret_value, err)
+		       : json_read_repaired(bytes, len, ret_value, err);
+}
 
 static const char *const type_words[] = {
 	[KUBE_ADDED] = "ADDED",       [KUBE_MODIFIED] = "MODIFIED", [KUBE_DELETED] = "DELETED",
@@ -22,15 +67,12 @@ static bool is_blank_frame_line(const char *line, size_t len)
 static int parse_frame_line(const char *line, size_t len, bool has_writers, kube_event_fn fn,
 			    void *data, bool *ret_goes_on, struct err *err)
 {
-	struct text shorter CLEANUP(text_done) = {0};
 	struct json *frame CLEANUP(json_cleanup) = NULL;
 
 	*ret_goes_on = true;
 	if (is_blank_frame_line(line, len))
 		return 0;
-	if (!has_writers)
-		writers_leave_out(&line, &len, &shorter);
-	int rc = json_read_repaired(line, len, &frame, err);
+	int rc = kube_json_read(line, len, has_writers, &frame, err);
 
 	if (rc < 0) {
 		err_prefix(err, "an event of the watch cannot be read");

@@ -1,5 +1,8 @@
-/* Turns the bytes of a watch into events: one JSON object a line, wherever the bytes are cut.
- * Pure. */
+/* Reads the JSON of a server's objects: whole answers, and the events of a watch, one a line,
+ * wherever the bytes are cut. Pure.
+ *
+ * metadata.managedFields is removed before the JSON is parsed, which costs one scan of the bytes.
+ * It is nearly half of a Pod, and only the reader of Leases uses it (kube/lease.h). */
 #pragma once
 
 #include "base/err.h"
@@ -13,6 +16,11 @@
 /* Largest event. etcd rejects objects above 1.5 MiB, and JSON may escape each of their bytes with
  * six. So no object that a user can create breaks a watch. */
 #define KUBE_FRAME_LIMIT ((size_t) 12 * 1024 * 1024)
+
+/* Reads one value as json_read_repaired does, without managedFields unless `has_writers`. They are
+ * recognized only in JSON without white space, as API servers write it. */
+int kube_json_read(const char *bytes, size_t len, bool has_writers, struct json **ret_value,
+		   struct err *err) MUST_USE;
 
 enum kube_event_type {
 	KUBE_ADDED,
@@ -30,7 +38,7 @@ struct kube_event {
 /* The incomplete last line. Zero it to begin. */
 struct kube_frames {
 	struct text line;
-	bool has_writers; /* managedFields are kept; else they are omitted (kube/writers.h) */
+	bool has_writers; /* managedFields are kept */
 };
 
 /* Returns false to stop the events; the callback may then have freed the frames. */

@@ -7,9 +7,7 @@
 #include "kube/mirror.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
-#include "kube/pod_labels.h"
 #include "kube/pod_warnings.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +82,14 @@ static struct cached_job *job_at(struct job_cache *cache, char *take_key)
 	return job;
 }
 
+static void cached_job_free(struct cached_job *job)
+{
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		mirror_table_done(&job->objects[kind]);
+	free(job->key);
+	free(job);
+}
+
 static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 {
 	if (job->followers)
@@ -91,11 +97,8 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (job->objects[kind].count)
 			return;
-	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-		mirror_table_done(&job->objects[kind]);
 	mirror_table_remove(&cache->jobs, mirror_table_find(&cache->jobs, job->key));
-	free(job->key);
-	free(job);
+	cached_job_free(job);
 }
 
 /* A PodGroup has the name of its job, but no labels. */
@@ -257,15 +260,6 @@ static void release_cached_object(void *kept, void *data)
 	free(object);
 }
 
-static void store_cached_pod(struct cached_object *object, struct job_pod *take_pod)
-{
-	struct job_pod *before = object->pod;
-
-	object->pod = take_pod;
-	notify_pod_followers(object->job, before, take_pod);
-	job_pod_free(before);
-}
-
 static struct json *kept_json_new(const struct kind_watch *watch, const struct json *json)
 {
 	struct json *kept;
@@ -311,22 +305,19 @@ static void *project(const struct json *json, void *before, void *data)
 	if (!object)
 		object = make_cached_object(watch, json);
 	watch->changed = object->job;
-	if (pod)
-		store_cached_pod(object, pod);
-	else
+	if (pod) {
+		struct job_pod *replaced = object->pod;
+
+		object->pod = pod;
+		notify_pod_followers(object->job, replaced, pod);
+		job_pod_free(replaced);
+	} else {
 		store_cached_object(object, watch, json);
+	}
 	return object;
 }
 
 /* Watches. */
-
-static char *selector_of_tfjobs(const char *job_name)
-{
-	return job_name ? mem_format(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR
-							     "," KUBEFLOW_LABEL_JOB "=%s",
-				     job_name)
-			: mem_copy_text(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR);
-}
 
 static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind)
 {
@@ -341,15 +332,10 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 	if (kind == JOB_CACHE_POD_GROUPS)
 		return NULL;
 	if (cache->settings.is_of_tfjobs)
-		return selector_of_tfjobs(cache->job_name);
+		return mem_format(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR "%s%s",
+				  cache->job_name ? "," KUBEFLOW_LABEL_JOB "=" : "",
+				  cache->job_name ? cache->job_name : "");
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
-}
-
-/* In a cache of one job, objects with the job's name are watched by name, which needs fewer
- * permissions. */
-static bool is_asked_for_by_name(const struct job_cache *cache, enum job_cache_kind kind)
-{
-	return cache->job_name && (kind == JOB_CACHE_OWNERS || kind == JOB_CACHE_LEASES);
 }
 
 static const struct kube_resource *resource_of(const struct job_cache *cache,
@@ -361,19 +347,21 @@ static const struct kube_resource *resource_of(const struct job_cache *cache,
 									: resources[kind];
 }
 
-/* A TFJob object has the name of the job itself. */
-static char *name_asked_for(const struct job_cache *cache)
+/* The name by which an object is watched in a cache of one job, which needs fewer permissions than
+ * a selector; NULL: none. A TFJob object has the name of the job itself. Caller frees. */
+static char *name_of_watched(const struct job_cache *cache, enum job_cache_kind kind)
 {
+	if (!cache->job_name || (kind != JOB_CACHE_OWNERS && kind != JOB_CACHE_LEASES))
+		return NULL;
 	return cache->settings.is_of_tfjobs ? mem_copy_text(cache->job_name)
 					    : objects_owner_name(cache->job_name);
 }
 
-static void watch_cached_kind(struct job_cache *cache, enum job_cache_kind kind)
+void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 {
 	struct kind_watch *watch = &cache->watches[kind];
-	bool is_by_name = is_asked_for_by_name(cache, kind);
-	char *name CLEANUP(mem_free_text) = is_by_name ? name_asked_for(cache) : NULL;
-	char *selector CLEANUP(mem_free_text) = is_by_name ? NULL : selector_of(cache, kind);
+	char *name CLEANUP(mem_free_text) = name_of_watched(cache, kind);
+	char *selector CLEANUP(mem_free_text) = name ? NULL : selector_of(cache, kind);
 	const struct kube_mirror_settings settings = {
 		.resource = resource_of(cache, kind),
 		.namespace_name = cache->namespace_name,
@@ -392,7 +380,7 @@ static void watch_cached_kind(struct job_cache *cache, enum job_cache_kind kind)
 		return;
 	watch->cache = cache;
 	watch->kind = kind;
-	watch->mirror = kube_mirror_new(cache->settings.loop, cache->settings.api, &settings);
+	watch->mirror = kube_mirror_new(cache->settings.api, &settings);
 }
 
 struct job_cache *job_cache_new(const struct job_cache_settings *settings)
@@ -403,7 +391,6 @@ struct job_cache *job_cache_new(const struct job_cache_settings *settings)
 	cache->namespace_name = mem_copy_text(settings->namespace_name);
 	cache->job_name = mem_copy_text(settings->job_name);
 	const struct pod_warnings_settings warnings = {
-		.loop = settings->loop,
 		.api = settings->api,
 		.is_wanted = is_any_warned,
 		.on_listed = on_warnings,
@@ -424,14 +411,8 @@ void job_cache_free(struct job_cache *cache)
 	const struct mirror_entry *entry;
 	size_t place = 0;
 
-	while ((entry = mirror_table_next(&cache->jobs, &place))) {
-		struct cached_job *job = entry->kept;
-
-		for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-			mirror_table_done(&job->objects[kind]);
-		free(job->key);
-		free(job);
-	}
+	while ((entry = mirror_table_next(&cache->jobs, &place)))
+		cached_job_free(entry->kept);
 	mirror_table_done(&cache->jobs);
 	pod_warnings_free(cache->warnings);
 	free(cache->namespace_name);
@@ -483,14 +464,9 @@ void job_follower_free(struct job_follower *follower)
 	free(follower);
 }
 
-void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
-{
-	watch_cached_kind(cache, kind);
-}
-
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
 {
-	watch_cached_kind(follower->cache, kind);
+	job_cache_watch(follower->cache, kind);
 }
 
 void job_follower_ask_warnings(struct job_follower *follower)

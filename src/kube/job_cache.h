@@ -9,7 +9,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
 
@@ -40,7 +39,6 @@ struct job_object {
 };
 
 struct job_cache_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name; /* NULL: the login's; or KUBE_ALL_NAMESPACES */
 	const char *job_name; /* only this job, which needs fewer permissions; NULL: all */

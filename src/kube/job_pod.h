@@ -1,4 +1,10 @@
-/* The stored part of a Pod of a job: its replica, its state and its owner. */
+/* The stored part of a Pod of a job: its replica, its state and its owner. Pure.
+ *
+ * The training container decides, not the Pod: a sidecar that never exits does not delay the job.
+ * Only a succeeding replica of a TFJob waits for its other containers. Reasons are Kubernetes'
+ * words ("OOMKilled", "Unschedulable"), messages are sentences. Sources:
+ * k8s.io/api/core/v1/types.go (PodStatus, ContainerState, DisruptionTarget),
+ * pkg/kubelet/images/types.go and pkg/kubelet/container/sync_result.go (why a container waits). */
 #pragma once
 
 #include "base/json.h"
@@ -18,10 +24,13 @@ struct job_pod {
 	const char *container; /* the training container */
 	int n_restarts; /* of that container in this Pod */
 	int64_t version; /* 0: not a number */
+	/* A starting replica has a reason and a message if something blocks it; the obstacle may be
+	 * temporary. An exit code of 128 + n, the shell's convention for death by signal, sets the
+	 * signal. */
 	struct observed_replica seen;
 };
 
-/* Parses a Pod. Returns NULL if it is no replica of any job. The caller frees it. */
+/* Parses a Pod. Returns NULL if it lacks the labels of a replica of a job. The caller frees it. */
 struct job_pod *job_pod_read(const struct json *object) MUST_USE;
 void job_pod_free(struct job_pod *pod); /* NULL is fine */
 

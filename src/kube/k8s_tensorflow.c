@@ -53,11 +53,9 @@ static void task_done(struct task *task)
 
 static struct json *make_tensorflow_object(const struct task *task, const char *kind)
 {
-	struct json *object = json_new_object();
+	struct json *object = json_new_texts("apiVersion", "v1", "kind", kind, NULL);
 
-	json_set_string(object, "apiVersion", "v1");
-	json_set_string(object, "kind", kind);
-	json_set_string(json_object_at(object, "metadata"), "name", task->name);
+	json_set(object, "metadata", json_new_texts("name", task->name, NULL));
 	return object;
 }
 
@@ -73,13 +71,11 @@ static struct json *env_new(const struct k8s_tensorflow *wanted)
 	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < wanted->n_env; i++) {
-		struct json *entry = json_new_object();
 		struct text literal CLEANUP(text_done) = {0};
 
 		environment_add_literal(&literal, wanted->env[i].value);
-		json_set_string(entry, "name", wanted->env[i].name);
-		json_set_string(entry, "value", text_of(&literal));
-		json_append(list, entry);
+		json_append(list, json_new_texts("name", wanted->env[i].name, "value",
+						 text_of(&literal), NULL));
 	}
 	return list;
 }
@@ -99,16 +95,13 @@ static struct json *args_new(const struct task *task, const char *cluster_spec)
 
 static struct json *container_new(const struct task *task, const char *cluster_spec)
 {
-	struct json *container = json_new_object();
-	struct json *ports = json_new_array();
+	struct json *container =
+		json_new_texts("name", task->name, "image", task->wanted->image, NULL);
 	struct json *port = json_new_object();
 
 	json_set_integer(port, "containerPort", task->wanted->port);
-	json_append(ports, port);
-	json_set_string(container, "name", task->name);
-	json_set_string(container, "image", task->wanted->image);
 	json_set(container, "args", args_new(task, cluster_spec));
-	json_set(container, "ports", ports);
+	json_append(json_array_at(container, "ports"), port);
 	if (task->wanted->n_env > 0)
 		json_set(container, "env", env_new(task->wanted));
 	return container;
@@ -118,14 +111,13 @@ static struct json *controller_new(const struct task *task, const char *cluster_
 {
 	struct json *controller = make_tensorflow_object(task, "ReplicationController");
 	struct json *spec = json_object_at(controller, "spec");
-	struct json *containers = json_new_array();
 	struct json *template;
 
 	json_set_integer(spec, "replicas", 1);
 	template = json_object_at(spec, "template");
 	set_labels(task, json_object_at(json_object_at(template, "metadata"), "labels"));
-	json_append(containers, container_new(task, cluster_spec));
-	json_set(json_object_at(template, "spec"), "containers", containers);
+	json_append(json_array_at(json_object_at(template, "spec"), "containers"),
+		    container_new(task, cluster_spec));
 	return controller;
 }
 
@@ -134,7 +126,6 @@ static struct json *make_tensorflow_service(const struct task *task)
 {
 	struct json *service = make_tensorflow_object(task, "Service");
 	struct json *spec = json_object_at(service, "spec");
-	struct json *ports = json_new_array();
 	struct json *port = json_new_object();
 	bool is_worker = task->kind == KIND_WORKER;
 	bool has_load_balancer = is_worker && task->wanted->has_load_balancer;
@@ -145,8 +136,7 @@ static struct json *make_tensorflow_service(const struct task *task)
 	json_set_integer(port, "port", task->wanted->port);
 	if (is_worker && !has_load_balancer)
 		json_set_integer(port, "targetPort", task->wanted->port);
-	json_append(ports, port);
-	json_set(spec, "ports", ports);
+	json_append(json_array_at(spec, "ports"), port);
 	set_labels(task, json_object_at(spec, "selector"));
 	return service;
 }

@@ -174,20 +174,18 @@ static struct json *metadata_new(const char *name, const struct job *job)
 {
 	if (job)
 		return objects_metadata_new(job, name, job->uid);
-	struct json *metadata = json_new_object();
+	struct json *metadata = json_new_texts("name", name, NULL);
 
-	json_set_string(metadata, "name", name);
-	json_set_string(json_object_at(metadata, "labels"), OBJECTS_LABEL_MANAGED_BY,
-			OBJECTS_MANAGED_BY);
+	json_set(metadata, "labels",
+		 json_new_texts(OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY, NULL));
 	return metadata;
 }
 
 struct json *kube_lease_new(const char *name, const struct job *job, const char *holder, msec now)
 {
-	struct json *object = json_new_object();
+	struct json *object =
+		json_new_texts("apiVersion", "coordination.k8s.io/v1", "kind", "Lease", NULL);
 
-	json_set_string(object, "apiVersion", "coordination.k8s.io/v1");
-	json_set_string(object, "kind", "Lease");
 	json_set(object, "metadata", metadata_new(name, job));
 	struct json *spec = json_object_at(object, "spec");
 

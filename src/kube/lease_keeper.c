@@ -6,7 +6,6 @@
 #include "io/log.h"
 #include "kube/lease.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 
@@ -26,26 +25,6 @@ struct lease_keeper {
 
 static void on_lease_keeper_timer(void *data);
 
-/* The record in the form of reconcile/lease.h. */
-
-/* A holder on this machine shares our wall clock; a paused holder does not count as alive. */
-static void classify_holder_fate(struct kube_lease *seen)
-{
-	struct lease_record *record = &seen->record;
-
-	if (record->fate == LEASE_FATE_ALIVE && loop_now() - seen->renewed_at > LEASE_DEADLINE)
-		record->fate = LEASE_FATE_UNKNOWN;
-}
-
-static int parse_seen_lease(struct lease_keeper *keeper, const struct json *object, struct err *err)
-{
-	int rc = kube_lease_read(object, &keeper->seen, err);
-
-	if (rc == 0)
-		classify_holder_fate(&keeper->seen);
-	return rc;
-}
-
 static void handle_lease_call_failed(struct lease_keeper *keeper, const struct err *err)
 {
 	lease_failed(&keeper->lease, loop_monotonic_now());
@@ -60,23 +39,47 @@ static void observe_missing_lease(struct lease_keeper *keeper)
 	lease_observe(&keeper->lease, &missing, loop_monotonic_now());
 }
 
+/* Reads the Lease that a request has returned. False: there is none, or the request failed, which
+ * is handled. */
+static bool read_seen_lease(struct lease_keeper *keeper, const struct json *object,
+			    const struct err *err)
+{
+	struct lease_record *record = &keeper->seen.record;
+	struct err wrong = {0};
+
+	if (err && err->code == ERR_NOT_FOUND) {
+		observe_missing_lease(keeper);
+		return false;
+	}
+	if (!err && kube_lease_read(object, &keeper->seen, &wrong) < 0)
+		err = &wrong;
+	if (err) {
+		handle_lease_call_failed(keeper, err);
+		return false;
+	}
+	/* A holder on this machine shares our wall clock; a paused one does not count as alive. */
+	if (record->fate == LEASE_FATE_ALIVE &&
+	    loop_now() - keeper->seen.renewed_at > LEASE_DEADLINE)
+		record->fate = LEASE_FATE_UNKNOWN;
+	return true;
+}
+
 /* Requests. */
 
-static struct kube_request lease_request_of(const struct lease_keeper *keeper, enum kube_verb verb)
+static void call_lease(struct lease_keeper *keeper, enum kube_verb verb, struct json *take_body,
+		       kube_done_fn done)
 {
-	return (struct kube_request){
+	struct json *body CLEANUP(json_cleanup) = take_body;
+	const struct kube_request request = {
 		.verb = verb,
 		.resource = &kube_leases,
 		.namespace_name = keeper->settings.job ? keeper->settings.job->name_space
 						       : keeper->settings.namespace_name,
 		.name = verb == KUBE_CREATE ? NULL : keeper->name,
+		.body = body,
 	};
-}
 
-static void send_lease_request(struct lease_keeper *keeper, const struct kube_request *request,
-			       kube_done_fn done)
-{
-	keeper->call = kube_call_new(keeper->settings.api, request, done, keeper);
+	keeper->call = kube_call_new(keeper->settings.api, &request, done, keeper);
 }
 
 static void on_written(struct json *object, const struct kube_status *status, const struct err *err,
@@ -84,53 +87,16 @@ static void on_written(struct json *object, const struct kube_status *status, co
 {
 	struct lease_keeper *keeper = data;
 	bool had_seen = lease_keeper_has_seen(keeper);
-	struct err wrong = {0};
 
 	(void) status;
 	keeper->call = NULL;
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_EXISTS))
 		lease_conflicted(&keeper->lease, loop_monotonic_now());
-	else if (err && err->code == ERR_NOT_FOUND)
-		observe_missing_lease(keeper);
-	else if (err)
-		handle_lease_call_failed(keeper, err);
-	else if (parse_seen_lease(keeper, object, &wrong) < 0)
-		handle_lease_call_failed(keeper, &wrong);
-	else
+	else if (read_seen_lease(keeper, object, err))
 		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
 	on_lease_keeper_timer(keeper);
 	if (!had_seen && lease_keeper_has_seen(keeper))
 		keeper->settings.on_change(keeper->settings.data);
-}
-
-static void create_lease(struct lease_keeper *keeper)
-{
-	struct json *body CLEANUP(json_cleanup) =
-		kube_lease_new(keeper->name, keeper->settings.job, keeper->holder, loop_now());
-	struct kube_request request = lease_request_of(keeper, KUBE_CREATE);
-
-	request.body = body;
-	send_lease_request(keeper, &request, on_written);
-}
-
-static void renew_lease(struct lease_keeper *keeper)
-{
-	struct json *body CLEANUP(json_cleanup) =
-		kube_lease_hold(&keeper->seen, keeper->holder, loop_now());
-	struct kube_request request = lease_request_of(keeper, KUBE_PATCH);
-
-	request.body = body;
-	log_debug("Lease '%s': renewed as %s", keeper->name, keeper->holder);
-	send_lease_request(keeper, &request, on_written);
-}
-
-static void remove_object(struct lease_keeper *keeper, const char *uid, kube_done_fn done)
-{
-	struct json *body CLEANUP(json_cleanup) = kube_delete_options_new(uid);
-	struct kube_request request = lease_request_of(keeper, KUBE_DELETE);
-
-	request.body = body;
-	send_lease_request(keeper, &request, done);
 }
 
 /* Ignores the result for the Lease of an earlier job: the next read shows it. */
@@ -153,59 +119,47 @@ static void on_looked(struct json *object, const struct kube_status *status, con
 {
 	struct lease_keeper *keeper = data;
 	const struct kube_lease *seen = &keeper->seen;
-	struct err wrong = {0};
+	const struct job *job = keeper->settings.job;
 
 	(void) status;
 	keeper->call = NULL;
-	if (err && err->code == ERR_NOT_FOUND) {
-		observe_missing_lease(keeper);
-	} else if (err) {
-		handle_lease_call_failed(keeper, err);
-	} else if (parse_seen_lease(keeper, object, &wrong) < 0) {
-		handle_lease_call_failed(keeper, &wrong);
-	} else if (keeper->settings.job &&
-		   !text_equals(seen->owner_uid, keeper->settings.job->uid)) {
-		remove_object(keeper, seen->uid, on_cleared);
-		return; /* of an earlier job of this name: the cluster deletes it soon */
-	} else {
-		lease_observe(&keeper->lease, &seen->record, loop_monotonic_now());
-	}
-	on_lease_keeper_timer(keeper);
-}
+	bool is_read = read_seen_lease(keeper, object, err);
 
-static void fetch_lease(struct lease_keeper *keeper)
-{
-	const struct kube_request request = lease_request_of(keeper, KUBE_GET);
-
-	send_lease_request(keeper, &request, on_looked);
-}
-
-static void report_missing_lease(struct lease_keeper *keeper)
-{
-	if (keeper->is_missing)
+	if (is_read && job && !text_equals(seen->owner_uid, job->uid)) {
+		/* Of an earlier job of this name: the cluster deletes it soon. */
+		call_lease(keeper, KUBE_DELETE, kube_delete_options_new(seen->uid), on_cleared);
 		return;
-	keeper->is_missing = true;
-	keeper->settings.on_change(keeper->settings.data);
+	}
+	if (is_read)
+		lease_observe(&keeper->lease, &seen->record, loop_monotonic_now());
+	on_lease_keeper_timer(keeper);
 }
 
 static void begin_call(struct lease_keeper *keeper)
 {
 	enum lease_call next = lease_next_call(&keeper->lease, loop_monotonic_now());
 
-	if (next == LEASE_CREATE && keeper->settings.must_exist)
-		report_missing_lease(keeper);
+	if (next == LEASE_CREATE && keeper->settings.must_exist && !keeper->is_missing) {
+		keeper->is_missing = true;
+		keeper->settings.on_change(keeper->settings.data);
+	}
 	if (next == LEASE_NO_CALL || keeper->is_missing)
 		return;
 	lease_called(&keeper->lease, loop_monotonic_now());
 	switch (next) {
 	case LEASE_LOOK:
-		fetch_lease(keeper);
+		call_lease(keeper, KUBE_GET, NULL, on_looked);
 		break;
 	case LEASE_CREATE:
-		create_lease(keeper);
+		call_lease(keeper, KUBE_CREATE,
+			   kube_lease_new(keeper->name, keeper->settings.job, keeper->holder,
+					  loop_now()),
+			   on_written);
 		break;
 	case LEASE_WRITE:
-		renew_lease(keeper);
+		log_debug("Lease '%s': renewed as %s", keeper->name, keeper->holder);
+		call_lease(keeper, KUBE_PATCH,
+			   kube_lease_hold(&keeper->seen, keeper->holder, loop_now()), on_written);
 		break;
 	case LEASE_NO_CALL:
 		break;
@@ -280,19 +234,16 @@ static void begin_ending(struct lease_keeper *keeper)
 
 void lease_keeper_release(struct lease_keeper *keeper)
 {
-	struct json *body CLEANUP(json_cleanup) = kube_lease_release(keeper->holder);
-	struct kube_request request = lease_request_of(keeper, KUBE_JSON_PATCH);
-
-	request.body = body;
 	begin_ending(keeper);
-	send_lease_request(keeper, &request, on_lease_given_up);
+	call_lease(keeper, KUBE_JSON_PATCH, kube_lease_release(keeper->holder), on_lease_given_up);
 }
 
 void lease_keeper_remove(struct lease_keeper *keeper)
 {
 	begin_ending(keeper);
 	if (lease_keeper_has_seen(keeper))
-		remove_object(keeper, keeper->seen.uid, on_lease_given_up);
+		call_lease(keeper, KUBE_DELETE, kube_delete_options_new(keeper->seen.uid),
+			   on_lease_given_up);
 	else
 		loop_timer_arm_after(keeper->timer, 0);
 }
@@ -343,7 +294,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 				     : mem_copy_text(settings->name);
 	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
 	keeper->lease.may_be_first = settings->may_be_first;
-	keeper->timer = loop_new_timer(settings->loop, on_lease_keeper_timer, keeper);
+	keeper->timer = loop_new_timer(kube_api_loop(settings->api), on_lease_keeper_timer, keeper);
 	loop_timer_arm_after(keeper->timer, 0);
 	*ret_keeper = keeper;
 	return 0;

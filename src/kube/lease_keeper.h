@@ -14,7 +14,6 @@
 struct lease_keeper;
 
 struct lease_keeper_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	const struct job *job; /* with its uid; outlives the keeper; NULL: an operator's Lease, see
 				  the next line */

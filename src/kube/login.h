@@ -1,5 +1,6 @@
-/* A resolved login at an API server: address and user, regardless of their origin. kube/api.h makes
- * requests with it; a kubeconfig file, a service account or flags fill it. */
+/* A resolved login at an API server: address and user, regardless of their origin, and the HTTP
+ * headers that carry it. kube/api.h makes requests with it; a kubeconfig file, a service account or
+ * flags fill it. */
 #pragma once
 
 #include "base/err.h"
@@ -27,6 +28,9 @@ typedef void (*kube_refreshed_fn)(const struct err *err, void *data);
 typedef void (*kube_refresh_fn)(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
 				void *done_data);
 
+/* Receives a warning of the server (a `Warning` header), in the server's words. */
+typedef void (*kube_warning_fn)(const char *sentence, void *data);
+
 /* Each part may be NULL. All of it is secret except the certificate. */
 struct kube_credential {
 	char *token;
@@ -34,17 +38,17 @@ struct kube_credential {
 	char *client_certificate, *client_key; /* PEM texts */
 };
 
-struct kube_extra {
-	char *key, *value;
+struct kube_variable {
+	const char *name, *value;
 };
 
 /* The user to impersonate on the server (Kubernetes' "impersonation"). */
 struct kube_impersonation {
-	char *user_name; /* NULL: no impersonation */
-	char *uid; /* NULL: absent */
-	char **groups;
+	const char *user_name; /* NULL: no impersonation */
+	const char *uid; /* NULL: absent */
+	const char *const *groups;
 	size_t n_groups;
-	struct kube_extra *extras; /* a key with several values occurs several times */
+	const struct kube_variable *extras; /* a name with several values occurs several times */
 	size_t n_extras;
 };
 
@@ -58,9 +62,8 @@ struct kube_login {
 	char *proxy; /* URL; NULL: from the environment */
 	msec timeout; /* for an answer, and of silence on a watch; 0: the defaults */
 	struct kube_credential credential;
-	struct kube_impersonation impersonation;
-	/* Called for each warning of the server (kube/warnings.h), once. May be NULL. */
-	void (*on_warning)(const char *sentence, void *data);
+	struct kube_impersonation impersonation; /* borrowed, from the source */
+	kube_warning_fn on_warning; /* called once for each; may be NULL */
 	void *on_warning_data;
 
 	/* When the credential must be renewed before use: it expires, or was read long ago. */
@@ -82,3 +85,16 @@ void kube_login_cleanup(struct kube_login **login);
 void kube_credential_replace(struct kube_credential *credential, struct kube_credential take_new);
 /* Overwrites and frees the contents. */
 void kube_credential_done(struct kube_credential *credential);
+
+/* Headers of a request. Each is "Name: value"; `lines` ends with NULL, as http/request.h wants it.
+ * Zero it to begin. */
+struct kube_headers {
+	char **lines;
+	size_t n_lines, capacity;
+};
+
+void kube_headers_add(struct kube_headers *headers, const char *name, const char *value);
+/* Adds the credential of the caller, and the impersonated user. */
+void kube_headers_add_login(struct kube_headers *headers, const struct kube_login *login);
+/* Overwrites and frees the headers. */
+void kube_headers_done(struct kube_headers *headers);

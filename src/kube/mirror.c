@@ -5,12 +5,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/log.h"
+#include "io/random.h"
 #include "kube/frames.h"
-#include "kube/jitter.h"
 #include "kube/mirror_table.h"
 #include "kube/pages.h"
 #include "kube/reflection.h"
-#include "kube/resources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@
 #define LIST_ENDS "k8s.io/initial-events-end"
 
 struct kube_mirror {
-	struct loop *loop;
 	struct kube_api *api;
 	struct kube_mirror_settings settings;
 	char *namespace_name, *label_selector;
@@ -50,19 +48,18 @@ static void arm_mirror_timer(struct kube_mirror *mirror)
 	loop_timer_arm(mirror->timer, mirror->reflection.wake_at);
 }
 
-struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
+struct kube_mirror *kube_mirror_new(struct kube_api *api,
 				    const struct kube_mirror_settings *settings)
 {
 	struct kube_mirror *mirror = mem_new(sizeof(*mirror));
 
-	mirror->loop = loop;
 	mirror->api = api;
 	mirror->settings = *settings;
 	mirror->namespace_name = mem_copy_text(settings->namespace_name);
 	mirror->label_selector = mem_copy_text(settings->label_selector);
 	if (settings->object_name)
 		mirror->field_selector = mem_format("metadata.name=%s", settings->object_name);
-	mirror->timer = loop_new_timer(loop, on_mirror_timer, mirror);
+	mirror->timer = loop_new_timer(kube_api_loop(api), on_mirror_timer, mirror);
 	reflection_begin(&mirror->reflection, loop_monotonic_now());
 	arm_mirror_timer(mirror);
 	return mirror;
@@ -240,7 +237,7 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 
 	kube_call_cancel(TAKE(mirror->call));
 	kube_frames_done(&mirror->frames);
-	reflection_ended(&mirror->reflection, &end, now, kube_jitter());
+	reflection_ended(&mirror->reflection, &end, now, random_fraction());
 	/* An old version or an unsupported streamed list is no error: the next step is due. */
 	if (err && mirror->settings.on_trouble &&
 	    !instant_has_come(mirror->reflection.wake_at, now) &&
@@ -277,16 +274,11 @@ static struct kube_request mirror_request_of(const struct kube_mirror *mirror, e
 	};
 }
 
-static bool ends_list(const struct json *object)
+static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json *object)
 {
 	const struct json *mark = json_get_path(object, "metadata", "annotations", LIST_ENDS, NULL);
 
-	return text_equals(json_as_string(mark, NULL), "true");
-}
-
-static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json *object)
-{
-	if (!mirror->reflection.is_synced && ends_list(object)) {
+	if (!mirror->reflection.is_synced && text_equals(json_as_string(mark, NULL), "true")) {
 		end_list(mirror, object_version_of(object));
 		return;
 	}
@@ -367,7 +359,7 @@ static void begin_watch(struct kube_mirror *mirror)
 	char seconds[16];
 
 	snprintf(seconds, sizeof(seconds), "%d",
-		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * kube_jitter()));
+		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * random_fraction()));
 	add_list_parameter(&parameters, "allowWatchBookmarks", "true");
 	add_list_parameter(&parameters, "timeoutSeconds", seconds);
 	add_list_parameter(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);

@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 #include <stdbool.h>
@@ -43,7 +42,7 @@ struct kube_mirror_settings {
 };
 
 /* Creates a mirror, which starts in the next turn of the loop. No callback may free it. */
-struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
+struct kube_mirror *kube_mirror_new(struct kube_api *api,
 				    const struct kube_mirror_settings *settings) MUST_USE;
 /* Frees all stored parts without reporting changes. NULL is fine. */
 void kube_mirror_free(struct kube_mirror *mirror);

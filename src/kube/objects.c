@@ -1,16 +1,17 @@
-/* The names of a job's objects, its owner and its Service. */
+/* The objects of a job except its Pods; and what is read from their names and labels. */
 #include "kube/objects.h"
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "kube/fetch_sidecar.h"
 #include "spec/limits.h"
+#include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 
 #include <limits.h>
 #include <string.h>
 
-#define PORT_NAME "tfjob-port" /* Kubeflow's */
 #define DOCUMENT_MAX (256 * 1024) /* of the 1 MiB of a ConfigMap; the status uses the rest */
 #define TF_CONFIG_FRAME 300 /* most bytes of a TF_CONFIG other than addresses */
 
@@ -55,18 +56,51 @@ void objects_add_address(const struct job *job, const struct role *role, int ind
 	tf_cluster_add_kubeflow_address(job, role, index, job->name, NULL, text);
 }
 
+static const char *label_text_of(const struct json *object, const char *key)
+{
+	return json_as_string(json_get(object, key), NULL);
+}
+
+bool pod_labels_are_of_tfjob(const struct json *metadata)
+{
+	return text_equals(label_text_of(json_get(metadata, "labels"), KUBEFLOW_LABEL_OPERATOR),
+			   KUBEFLOW_OPERATOR);
+}
+
+struct pod_labels pod_labels_of(const struct json *metadata)
+{
+	const struct json *labels = json_get(metadata, "labels");
+	const struct json *annotations = json_get(metadata, "annotations");
+
+	if (!pod_labels_are_of_tfjob(metadata))
+		return (struct pod_labels){
+			.job = label_text_of(labels, OBJECTS_LABEL_JOB),
+			.role = label_text_of(labels, OBJECTS_LABEL_ROLE),
+			.index = label_text_of(labels, OBJECTS_LABEL_INDEX),
+			.attempt = label_text_of(labels, OBJECTS_LABEL_ATTEMPT),
+		};
+	return (struct pod_labels){
+		.job = label_text_of(labels, KUBEFLOW_LABEL_JOB),
+		.role = label_text_of(labels, KUBEFLOW_LABEL_ROLE),
+		.index = label_text_of(labels, KUBEFLOW_LABEL_INDEX),
+		.attempt = json_as_string(json_get(annotations, POD_ANNOTATION_ATTEMPT), "0"),
+	};
+}
+
+const char *pod_labels_job(const struct json *metadata)
+{
+	return pod_labels_of(metadata).job;
+}
+
 /* No controller runs for the owner. So blockOwnerDeletion, which needs permissions on its
  * finalizers, is omitted. */
 struct json *objects_owner_references_new(const char *job_name, const char *owner_uid)
 {
 	struct json *list = json_new_array();
-	struct json *reference = json_new_object();
 	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
+	struct json *reference = json_new_texts("apiVersion", "v1", "kind", "ConfigMap", "name",
+						name, "uid", owner_uid, NULL);
 
-	json_set_string(reference, "apiVersion", "v1");
-	json_set_string(reference, "kind", "ConfigMap");
-	json_set_string(reference, "name", name);
-	json_set_string(reference, "uid", owner_uid);
 	json_set_bool(reference, "controller", true);
 	json_append(list, reference);
 	return list;
@@ -82,16 +116,18 @@ const struct json *objects_owner_of(const struct json *metadata)
 	return json_at(owners, 0);
 }
 
+/* The labels that all Pods of the job have, and no other Pods. */
+static struct json *labels_new(const struct job *job)
+{
+	return json_new_texts(OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY, OBJECTS_LABEL_JOB,
+			      job->name, NULL);
+}
+
 struct json *objects_metadata_new(const struct job *job, const char *name, const char *owner_uid)
 {
-	struct json *metadata = json_new_object();
-	struct json *labels;
+	struct json *metadata = json_new_texts("name", name, "namespace", job->name_space, NULL);
 
-	json_set_string(metadata, "name", name);
-	json_set_string(metadata, "namespace", job->name_space);
-	labels = json_object_at(metadata, "labels");
-	json_set_string(labels, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
-	json_set_string(labels, OBJECTS_LABEL_JOB, job->name);
+	json_set(metadata, "labels", labels_new(job));
 	if (owner_uid)
 		json_set(metadata, "ownerReferences",
 			 objects_owner_references_new(job->name, owner_uid));
@@ -100,10 +136,8 @@ struct json *objects_metadata_new(const struct job *job, const char *name, const
 
 static struct json *make_core_object(const char *kind, struct json *take_metadata)
 {
-	struct json *object = json_new_object();
+	struct json *object = json_new_texts("apiVersion", "v1", "kind", kind, NULL);
 
-	json_set_string(object, "apiVersion", "v1");
-	json_set_string(object, "kind", kind);
 	json_set(object, "metadata", take_metadata);
 	return object;
 }
@@ -141,7 +175,25 @@ struct json *objects_secret_new(const struct job *job, const struct job_secret *
 	return object;
 }
 
-static bool has_port(const struct json *ports, int number)
+/* Ports. */
+
+struct json *objects_port_new(const struct role *role)
+{
+	struct json *port = json_new_texts("name", OBJECTS_PORT_NAME, NULL);
+
+	json_set_integer(port, "containerPort", role->port);
+	return port;
+}
+
+void objects_add_port(const struct role *role, struct json *container)
+{
+	struct json *ports = json_array_at(container, "ports");
+
+	if (!pod_template_find(ports, "name", OBJECTS_PORT_NAME))
+		json_append(ports, objects_port_new(role));
+}
+
+bool objects_has_port(const struct json *ports, int64_t number)
 {
 	for (size_t i = 0; i < json_count(ports); i++)
 		if (json_as_integer(json_get(json_at(ports, i), "port"), 0) == number)
@@ -160,24 +212,14 @@ static struct json *ports_new(const struct job *job)
 		char *other_name CLEANUP(mem_free_text) = mem_format("port-%d", number);
 		struct json *port;
 
-		if (has_port(ports, number))
+		if (objects_has_port(ports, number))
 			continue;
-		port = json_new_object();
-		json_set_string(port, "name", json_count(ports) ? other_name : PORT_NAME);
+		port = json_new_texts("name", json_count(ports) ? other_name : OBJECTS_PORT_NAME,
+				      NULL);
 		json_set_integer(port, "port", number);
 		json_append(ports, port);
 	}
 	return ports;
-}
-
-/* The labels that all Pods of the job have, and no other Pods. */
-static struct json *selected_new(const struct job *job)
-{
-	struct json *labels = json_new_object();
-
-	json_set_string(labels, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
-	json_set_string(labels, OBJECTS_LABEL_JOB, job->name);
-	return labels;
 }
 
 struct json *objects_headless_service_new(const struct job *job, struct json *take_metadata,
@@ -196,14 +238,14 @@ struct json *objects_headless_service_new(const struct job *job, struct json *ta
 struct json *objects_service_new(const struct job *job, const char *owner_uid)
 {
 	return objects_headless_service_new(job, objects_metadata_new(job, job->name, owner_uid),
-					    selected_new(job));
+					    labels_new(job));
 }
 
 static struct json *pod_selector_new(const struct job *job)
 {
 	struct json *selector = json_new_object();
 
-	json_set(selector, "matchLabels", selected_new(job));
+	json_set(selector, "matchLabels", labels_new(job));
 	return selector;
 }
 
@@ -213,21 +255,58 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 	struct json *policy =
 		make_core_object("NetworkPolicy", objects_metadata_new(job, name, owner_uid));
 	struct json *spec = json_object_at(policy, "spec");
-	struct json *types = json_new_array(), *rules = json_new_array();
-	struct json *rule = json_new_object(), *peers = json_new_array();
-	struct json *peer = json_new_object();
+	struct json *rule = json_new_object(), *peer = json_new_object();
 
 	json_set_string(policy, "apiVersion", "networking.k8s.io/v1");
 	json_set(spec, "podSelector", pod_selector_new(job));
-	json_append(types, json_new_string("Ingress"));
-	json_set(spec, "policyTypes", types);
+	json_append(json_array_at(spec, "policyTypes"), json_new_string("Ingress"));
+	json_append(json_array_at(spec, "ingress"), rule);
+	json_append(json_array_at(rule, "from"), peer);
 	json_set(peer, "podSelector", pod_selector_new(job));
-	json_append(peers, peer);
-	json_set(rule, "from", peers);
-	json_append(rules, rule);
-	json_set(spec, "ingress", rules);
 	return policy;
 }
+
+/* ConfigMaps of files. */
+
+static void add_file(struct json *config_map, const struct job_file *file, size_t index)
+{
+	char *key CLEANUP(mem_free_text) = job_files_key(file, index);
+	bool is_plain = !file->len || (!memchr(file->bytes, '\0', file->len) &&
+				       text_is_utf8(file->bytes, file->len));
+	struct text value CLEANUP(text_done) = {0};
+
+	if (is_plain)
+		text_add_bytes(&value, file->bytes, file->len);
+	else
+		base64_add(&value, file->bytes, file->len);
+	json_set_string(json_object_at(config_map, is_plain ? "data" : "binaryData"), key,
+			text_of(&value));
+}
+
+int objects_add_files(const struct job *job, const struct job_file *files, size_t n_files,
+		      const char *owner_uid, struct json *list, struct err *err)
+{
+	size_t *parts CLEANUP(mem_free_any) = NULL;
+	struct json *config_map = NULL;
+
+	int rc = job_files_spread(files, n_files, &parts, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n_files; i++) {
+		if (i == 0 || parts[i] != parts[i - 1]) {
+			char *name CLEANUP(mem_free_text) =
+				job_files_name(job->name, files, n_files, parts, parts[i]);
+
+			config_map = objects_part_new(job, name, owner_uid);
+			json_append(list, config_map);
+		}
+		add_file(config_map, &files[i], i);
+	}
+	return 0;
+}
+
+/* Checks. */
 
 /* A Pod's host name is a DNS label, and so is each part of its address. */
 bool objects_check_names(const struct job *job, struct faults *faults)

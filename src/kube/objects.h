@@ -2,9 +2,8 @@
  * pods`.
  *
  * One ConfigMap owns all other objects, so that one deletion removes all. One headless Service
- * gives each Pod a name. One Pod runs each replica. Files copied into Pods are ConfigMaps too
- * (kube/objects_all.h). The objects depend on the job alone: nothing in this file talks to a
- * cluster.
+ * gives each Pod a name. One Pod runs each replica. Files copied into Pods are ConfigMaps too. The
+ * objects depend on the job alone: nothing in this file talks to a cluster.
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as in Kubeflow, and has the attempt as a label.
  * ConfigMaps are JOB.job, JOB.files-N-DIGEST and JOB.cluster-DIGEST, a Secret is JOB.env and a
@@ -12,14 +11,16 @@
  * confused. */
 #pragma once
 
+#include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "spec/job.h"
+#include "spec/job_files.h"
 #include "spec/job_secret.h"
 
-/* Labels of all objects, and of Pods. Kubeflow's own labels (training.kubeflow.org/job-name,
- * replica-type, replica-index) are set too, for tools that search for them. */
+/* Labels of all objects, and of Pods. Kubeflow's own labels are set too, for tools that search for
+ * them. */
 #define OBJECTS_LABEL_MANAGED_BY "app.kubernetes.io/managed-by"
 #define OBJECTS_MANAGED_BY "muster"
 #define OBJECTS_LABEL_JOB "muster/job"
@@ -34,6 +35,35 @@
 #define OBJECTS_SELECTOR_JOBS                                                                      \
 	OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_PART                     \
 				 "!=" OBJECTS_PART_FILES
+
+/* Kubeflow's labels, apiVersion kubeflow.org/v1. Pods of a TFJob object have only these, as
+ * training-operator 1.9 sets them, and the attempt in an annotation. */
+#define KUBEFLOW_LABEL(name) "training.kubeflow.org/" name
+#define KUBEFLOW_LABEL_OPERATOR KUBEFLOW_LABEL("operator-name")
+#define KUBEFLOW_OPERATOR "tfjob-controller"
+#define KUBEFLOW_LABEL_JOB KUBEFLOW_LABEL("job-name")
+#define KUBEFLOW_LABEL_ROLE KUBEFLOW_LABEL("replica-type")
+#define KUBEFLOW_LABEL_INDEX KUBEFLOW_LABEL("replica-index")
+#define POD_ANNOTATION_ATTEMPT "muster/attempt"
+
+/* Which replica of which job a Pod is, from its labels, borrowed; NULL: absent. A Pod of a TFJob
+ * without the annotation is of the first attempt, or training-operator started it. */
+struct pod_labels {
+	const char *job, *role, *index, *attempt;
+};
+
+bool pod_labels_are_of_tfjob(const struct json *metadata);
+struct pod_labels pod_labels_of(const struct json *metadata);
+/* The name of the job of an object of any kind; NULL: none. */
+const char *pod_labels_job(const struct json *metadata);
+
+/* The port of a role's training container, which all its processes listen on. */
+#define OBJECTS_PORT_NAME "tfjob-port" /* Kubeflow's */
+struct json *objects_port_new(const struct role *role) MUST_USE;
+/* Adds it, unless the container has a port of that name. */
+void objects_add_port(const struct role *role, struct json *container);
+/* Whether a Service's ports have this number. */
+bool objects_has_port(const struct json *ports, int64_t number);
 
 /* Key of the owner's data with the TFJob document as JSON. */
 #define OBJECTS_DOCUMENT_KEY "document"
@@ -91,6 +121,12 @@ struct json *objects_service_new(const struct job *job, const char *owner_uid) M
  * Only for jobs with `has_network_policy`. */
 struct json *objects_network_policy_new(const struct job *job, const char *owner_uid) MUST_USE;
 
+/* Appends the ConfigMaps of the files to a list. Text is in `data` unchanged, so that kubectl shows
+ * it; other bytes are in `binaryData`. The ConfigMaps are immutable, which saves the kubelet a
+ * watch for each. Returns ERR_LIMIT if a file is too large for a ConfigMap. */
+int objects_add_files(const struct job *job, const struct job_file *files, size_t n_files,
+		      const char *owner_uid, struct json *list, struct err *err) MUST_USE;
+
 /* The common part of a job's Pods, built once: 500 Pods name the same 500 addresses. The job must
  * outlive it. */
 struct objects;
@@ -113,3 +149,8 @@ struct json *objects_cluster_new(const struct objects *objects, const char *owne
  * Security's level "restricted". */
 struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,
 			     int attempt, const char *owner_uid) MUST_USE;
+
+/* Appends all objects of a job to a list, in their order of creation (the owner, what Pods need,
+ * the Pods), in the form before the owner has a uid. Errors as in objects_add_files. */
+int objects_add_all(const struct job *job, const struct job_file *files, size_t n_files,
+		    const struct job_secret *secret, struct json *list, struct err *err) MUST_USE;

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
-#include "kube/pod_labels.h"
 #include "spec/pod_hardening.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
@@ -14,7 +13,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define PORT_NAME "tfjob-port" /* Kubeflow's */
 #define COORDINATOR_PORT 29500 /* torchrun's; only rank 0 listens on it */
 
 /* The taint of an unresponsive node. */
@@ -35,28 +33,6 @@ struct objects {
 	struct arena *arena;
 };
 
-static void set_addresses(struct objects *objects)
-{
-	const struct job *job = objects->job;
-	size_t count = 0;
-	struct tf_cluster_address *addresses = arena_take_array(
-		objects->arena, (size_t) job_replica_count(job), sizeof(*addresses));
-
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
-			struct text address CLEANUP(text_done) = {0};
-
-			objects_add_address(job, &job->roles[i], index, &address);
-			addresses[count++] = (struct tf_cluster_address){
-				.role = job->roles[i].name,
-				.index = index,
-				.address = arena_copy_text(objects->arena, text_of(&address)),
-			};
-		}
-	objects->cluster.addresses = addresses;
-	objects->cluster.n_addresses = count;
-}
-
 /* The meeting point of rank 0 and the others: the leader's Pod, else worker 0's. No replica needs
  * it if neither exists. */
 static void set_coordinator(struct objects *objects)
@@ -73,19 +49,10 @@ static void set_coordinator(struct objects *objects)
 		leader->port == COORDINATOR_PORT ? COORDINATOR_PORT + 1 : COORDINATOR_PORT;
 }
 
-/* Named by its contents, so it never has to change. */
-static const char *name_of_shared(const struct objects *objects)
-{
-	uint8_t digest[SHA1_SIZE];
-
-	sha1(objects->shared_cluster, strlen(objects->shared_cluster), digest);
-	return arena_format(objects->arena, "%s.cluster-%02x%02x%02x%02x", objects->job->name,
-			    digest[0], digest[1], digest[2], digest[3]);
-}
-
 static void set_dense_cluster(struct objects *objects)
 {
 	struct text text CLEANUP(text_done) = {0};
+	uint8_t digest[SHA1_SIZE];
 	const char *cluster;
 
 	tf_cluster_add_dense_cluster(&objects->cluster, &text);
@@ -95,7 +62,11 @@ static void set_dense_cluster(struct objects *objects)
 		return;
 	}
 	objects->shared_cluster = cluster;
-	objects->shared_name = name_of_shared(objects);
+	/* Named by its contents, so it never has to change. */
+	sha1(cluster, text.len, digest);
+	objects->shared_name =
+		arena_format(objects->arena, "%s.cluster-%02x%02x%02x%02x", objects->job->name,
+			     digest[0], digest[1], digest[2], digest[3]);
 	objects->cluster.dense_cluster = "$(" CLUSTER_VARIABLE ")";
 }
 
@@ -105,8 +76,8 @@ struct objects *objects_new(const struct job *job)
 
 	objects->job = job;
 	objects->arena = arena_new();
-	objects->cluster = (struct tf_cluster){.job = job, .has_own_machines = true};
-	set_addresses(objects);
+	objects->cluster = tf_cluster_of_kubeflow(job, job->name, NULL, objects->arena);
+	objects->cluster.has_own_machines = true;
 	set_coordinator(objects);
 	set_dense_cluster(objects);
 	return objects;
@@ -170,25 +141,14 @@ static struct json *pod_metadata_new(const struct job *job, const struct role *r
 	return metadata;
 }
 
-static struct json *variable_new(const char *name, const char *value)
-{
-	struct json *variable = json_new_object();
-
-	json_set_string(variable, "name", name);
-	json_set_string(variable, "value", value);
-	return variable;
-}
-
 /* The kubelet substitutes its value where later variables refer to it. */
 static struct json *shared_variable_new(const struct objects *objects)
 {
 	struct json *variable = json_new_object();
-	struct json *source = json_object_at(variable, "valueFrom");
-	struct json *reference = json_object_at(source, "configMapKeyRef");
 
+	json_set(json_object_at(variable, "valueFrom"), "configMapKeyRef",
+		 json_new_texts("name", objects->shared_name, "key", CLUSTER_KEY, NULL));
 	json_set_string(variable, "name", CLUSTER_VARIABLE);
-	json_set_string(reference, "name", objects->shared_name);
-	json_set_string(reference, "key", CLUSTER_KEY);
 	return variable;
 }
 
@@ -210,24 +170,11 @@ static void set_environment(const struct objects *objects, const struct role *ro
 			environment.entries[i], (size_t) (equals - environment.entries[i]));
 
 		if (!pod_template_find(own, "name", name))
-			json_append(list, variable_new(name, equals + 1));
+			json_append(list, json_new_texts("name", name, "value", equals + 1, NULL));
 	}
 	for (size_t i = 0; i < json_count(own); i++)
 		json_append(list, json_ref(json_at(own, i)));
 	json_set(container, "env", list);
-}
-
-static void set_port(const struct role *role, struct json *container)
-{
-	struct json *ports = json_array_at(container, "ports");
-	struct json *port;
-
-	if (pod_template_find(ports, "name", PORT_NAME))
-		return;
-	port = json_new_object();
-	json_set_string(port, "name", PORT_NAME);
-	json_set_integer(port, "containerPort", role->port);
-	json_append(ports, port);
 }
 
 static bool tolerates_unreachable(const struct json *toleration)
@@ -249,10 +196,8 @@ static void add_lost_node_toleration(struct json *spec)
 	for (size_t i = 0; i < json_count(list); i++)
 		if (tolerates_unreachable(json_at(list, i)))
 			return;
-	toleration = json_new_object();
-	json_set_string(toleration, "key", UNREACHABLE);
-	json_set_string(toleration, "operator", "Exists");
-	json_set_string(toleration, "effect", NO_EXECUTE);
+	toleration = json_new_texts("key", UNREACHABLE, "operator", "Exists", "effect", NO_EXECUTE,
+				    NULL);
 	json_set_integer(toleration, "tolerationSeconds", SECONDS_UNREACHABLE);
 	json_append(list, toleration);
 }
@@ -283,13 +228,11 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 			     int attempt, const char *owner_uid)
 {
 	const struct job *job = objects->job;
-	struct json *pod = json_new_object();
+	struct json *pod = json_new_texts("apiVersion", "v1", "kind", "Pod", NULL);
 	struct json *metadata = pod_metadata_new(job, role, index, attempt, owner_uid);
 	struct json *spec = json_new_copy(json_get(role->template, "spec"));
 	struct json *container;
 
-	json_set_string(pod, "apiVersion", "v1");
-	json_set_string(pod, "kind", "Pod");
 	json_set(pod, "metadata", metadata);
 	json_set(pod, "spec", spec);
 	container = pod_template_container(pod);
@@ -297,9 +240,31 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 	json_set_string(spec, "subdomain", job->name);
 	json_set_string(spec, "restartPolicy", "Never");
 	set_environment(objects, role, index, attempt, container);
-	set_port(role, container);
+	objects_add_port(role, container);
 	set_defaults(job, spec);
 	fetch_sidecar_add(job, role, index, spec, container);
 	pod_harden(spec, container);
 	return pod;
+}
+
+int objects_add_all(const struct job *job, const struct job_file *files, size_t n_files,
+		    const struct job_secret *secret, struct json *list, struct err *err)
+{
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct json *cluster = objects_cluster_new(objects, NULL);
+
+	json_append(list, objects_owner_new(job));
+	json_append(list, objects_service_new(job, NULL));
+	if (job->has_network_policy)
+		json_append(list, objects_network_policy_new(job, NULL));
+	if (cluster)
+		json_append(list, cluster);
+	if (objects_add_files(job, files, n_files, NULL, list, err))
+		return err->code;
+	if (secret->name)
+		json_append(list, objects_secret_new(job, secret, NULL));
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			json_append(list, objects_pod_new(objects, &job->roles[i], index, 0, NULL));
+	return 0;
 }

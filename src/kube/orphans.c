@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/job_secret.h"
 
@@ -45,11 +44,6 @@ static void on_orphan_list_restart(void *data)
 	drop_orphans_beyond(finding->orphans, finding->n_before);
 }
 
-static bool is_owner(const struct finding *finding, const char *name)
-{
-	return finding->resource == &kube_config_maps && text_equals(name, finding->owner_name);
-}
-
 static void on_orphan_candidate(const struct json *item, void *data)
 {
 	const struct finding *finding = data;
@@ -58,8 +52,10 @@ static void on_orphan_candidate(const struct json *item, void *data)
 	const char *name = json_as_string(json_get(metadata, "name"), NULL);
 	const char *uid = json_as_string(json_get(metadata, "uid"), NULL);
 
-	if (!name || !uid || json_count(json_get(metadata, "ownerReferences")) > 0 ||
-	    is_owner(finding, name))
+	bool is_owner =
+		finding->resource == &kube_config_maps && text_equals(name, finding->owner_name);
+
+	if (!name || !uid || json_count(json_get(metadata, "ownerReferences")) > 0 || is_owner)
 		return;
 	mem_grow(&orphans->list, &orphans->capacity, orphans->count, sizeof(*orphans->list));
 	orphans->list[orphans->count++] = (struct kube_orphan){
@@ -83,8 +79,8 @@ static int find_kind(const struct kube_orphans_place *place, const struct kube_r
 	};
 	struct finding finding = {orphans, resource, owner_name, orphans->count};
 
-	return kube_pages_wait(place->loop, place->api, &request, on_orphan_list_restart,
-			       on_orphan_candidate, &finding, err);
+	return kube_pages_wait(place->api, &request, on_orphan_list_restart, on_orphan_candidate,
+			       &finding, err);
 }
 
 int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
@@ -136,7 +132,7 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 		.body = steps,
 	};
 	struct err own;
-	int rc = kube_wait(place->loop, place->api, &request, NULL, &own);
+	int rc = kube_wait(place->api, &request, NULL, &own);
 
 	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
 		return 0;
@@ -160,43 +156,6 @@ static void clear_gone_object_errors(struct kube_answer *answers, size_t count)
 	}
 }
 
-typedef struct json *(*body_new_fn)(const struct kube_orphans_place *place,
-				    const struct kube_orphan *orphan, const char *owner_uid);
-
-static int call_all(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-		    enum kube_verb verb, body_new_fn body_new, const char *owner_uid,
-		    struct err *err)
-{
-	size_t count = orphans->count;
-	struct kube_request *requests CLEANUP(mem_free_any) =
-		mem_new_array(count, sizeof(*requests));
-	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
-
-	for (size_t i = 0; i < count; i++)
-		requests[i] = (struct kube_request){
-			.verb = verb,
-			.resource = orphans->list[i].resource,
-			.namespace_name = place->namespace_name,
-			.name = orphans->list[i].name,
-			.body = body_new(place, &orphans->list[i], owner_uid),
-		};
-	kube_wait_all(place->loop, place->api, requests, count, answers);
-	clear_gone_object_errors(answers, count);
-	int rc = kube_answers_error(answers, count, err);
-
-	for (size_t i = 0; i < count; i++)
-		json_free((struct json *) requests[i].body);
-	kube_answers_free(answers, count);
-	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
-}
-
-static struct json *deletion_new(const struct kube_orphans_place *place,
-				 const struct kube_orphan *orphan, const char *owner_uid)
-{
-	(void) place, (void) owner_uid;
-	return kube_delete_options_new(orphan->uid);
-}
-
 /* Includes the uid, so that a replacement of the same name is not changed. */
 static struct json *adoption_new(const struct kube_orphans_place *place,
 				 const struct kube_orphan *orphan, const char *owner_uid)
@@ -210,14 +169,42 @@ static struct json *adoption_new(const struct kube_orphans_place *place,
 	return patch;
 }
 
+static int call_all(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+		    enum kube_verb verb, const char *owner_uid, struct err *err)
+{
+	size_t count = orphans->count;
+	struct kube_request *requests CLEANUP(mem_free_any) =
+		mem_new_array(count, sizeof(*requests));
+	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	for (size_t i = 0; i < count; i++)
+		requests[i] = (struct kube_request){
+			.verb = verb,
+			.resource = orphans->list[i].resource,
+			.namespace_name = place->namespace_name,
+			.name = orphans->list[i].name,
+			.body = verb == KUBE_DELETE
+					? kube_delete_options_new(orphans->list[i].uid)
+					: adoption_new(place, &orphans->list[i], owner_uid),
+		};
+	kube_wait_all(place->api, requests, count, answers);
+	clear_gone_object_errors(answers, count);
+	int rc = kube_answers_error(answers, count, err);
+
+	for (size_t i = 0; i < count; i++)
+		json_free((struct json *) requests[i].body);
+	kube_answers_free(answers, count);
+	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
+}
+
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err)
 {
-	return call_all(place, orphans, KUBE_DELETE, deletion_new, owner_uid, err);
+	return call_all(place, orphans, KUBE_DELETE, owner_uid, err);
 }
 
 int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		       const char *owner_uid, struct err *err)
 {
-	return call_all(place, orphans, KUBE_STRATEGIC_PATCH, adoption_new, owner_uid, err);
+	return call_all(place, orphans, KUBE_STRATEGIC_PATCH, owner_uid, err);
 }

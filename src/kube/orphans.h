@@ -10,7 +10,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 #include <stdbool.h>
@@ -32,7 +31,6 @@ struct kube_orphans {
 
 /* The place of the job; everything is borrowed. All functions run the loop, as kube_wait does. */
 struct kube_orphans_place {
-	struct loop *loop;
 	struct kube_api *api;
 	const char *namespace_name, *job_name;
 };

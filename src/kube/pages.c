@@ -122,24 +122,20 @@ static void apply_listed_page(struct kube_pages *pages, const struct json *page,
 	kube_pages_cancel(pages);
 }
 
-static void begin_small_page(struct kube_pages *pages)
-{
-	pages->is_one_by_one = true;
-	begin_page(pages);
-}
-
 static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
 		     void *data)
 {
 	struct kube_pages *pages = data;
 
 	pages->call = NULL;
-	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one)
-		begin_small_page(pages);
-	else if (err)
+	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one) {
+		pages->is_one_by_one = true;
+		begin_page(pages);
+	} else if (err) {
 		fail_page_listing(pages, status, err);
-	else
+	} else {
 		apply_listed_page(pages, page, status);
+	}
 }
 
 static void begin_page(struct kube_pages *pages)
@@ -200,10 +196,10 @@ static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_
 	return err_set(&wait->err, ERR_UNREACHABLE, "canceled a list request to the cluster");
 }
 
-int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
+int kube_pages_wait(struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
 {
-	struct wait wait = {.loop = loop, .on_item = on_item, .data = data};
+	struct wait wait = {.loop = kube_api_loop(api), .on_item = on_item, .data = data};
 	int rc = ERR_CONFLICT;
 
 	for (int i = 0; i < LIMIT_LIST_TRIES && rc == ERR_CONFLICT; i++) {

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 struct kube_pages;
@@ -34,6 +33,6 @@ typedef void (*kube_begin_fn)(void *data);
  * `on_begin` is called first, and again if the server dropped the list meanwhile. After
  * LIMIT_LIST_TRIES tries the error is ERR_UNREACHABLE, as when a callback stopped the loop. Other
  * errors as above. */
-int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
+int kube_pages_wait(struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data,
 		    struct err *err) MUST_USE;

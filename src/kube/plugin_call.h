@@ -6,7 +6,6 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/config.h"
-#include "kube/login.h"
 
 struct kube_plugin_call;
 
@@ -14,8 +13,7 @@ struct kube_plugin_call;
  * ERR_UNREACHABLE with its install hint. */
 int kube_plugin_check(const struct kube_config *config, struct err *err) MUST_USE;
 
-/* `credential` may be moved out (TAKE); it is NULL if `err` is set. `end` as in
- * kube_plugin_answer_read. */
+/* `credential` may be moved out (TAKE); it is NULL if `err` is set. `end` as below. */
 typedef void (*kube_plugin_done_fn)(struct kube_credential *credential, msec end,
 				    const struct err *err, void *data);
 
@@ -28,3 +26,11 @@ int kube_plugin_call_new(struct loop *loop, const struct kube_config *config, co
 			 struct err *err) MUST_USE;
 /* Stops the plug-in without calling `done`. NULL is fine. */
 void kube_plugin_call_cancel(struct kube_plugin_call *call);
+
+/* Parses the output of a plug-in: an ExecCredential of client.authentication.k8s.io, by the rules
+ * of client-go's plugin/pkg/client/auth/exec/exec.go. Returns ERR_INVALID with the fault, but none
+ * of the contents. `api_version` is the version that the plug-in was asked for. *ret_end is when
+ * the credential expires; MSEC_NEVER if absent. */
+int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_version,
+			    struct kube_credential *ret_credential, msec *ret_end,
+			    struct err *err) MUST_USE;

@@ -7,12 +7,11 @@
 
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
-static const struct kube_resource groups_of_volcano = {"scheduling.volcano.sh", "v1beta1",
-						       "podgroups", false};
-static const struct kube_resource groups_of_plugins = {"scheduling.x-k8s.io", "v1alpha1",
-						       "podgroups", false};
-static const struct kube_resource groups_of_kubernetes = {"scheduling.k8s.io", "v1alpha2",
-							  "podgroups", false};
+static const struct kube_resource pod_groups[] = {
+	[GANG_VOLCANO] = {"scheduling.volcano.sh", "v1beta1", "podgroups", false},
+	[GANG_KUBERNETES] = {"scheduling.k8s.io", "v1alpha2", "podgroups", false},
+	[GANG_SCHEDULER_PLUGINS] = {"scheduling.x-k8s.io", "v1alpha1", "podgroups", false},
+};
 
 struct gang gang_of(const char *scheduler_name)
 {
@@ -31,17 +30,7 @@ struct gang gang_of(const char *scheduler_name)
 
 const struct kube_resource *gang_resource(const struct gang *gang)
 {
-	switch (gang->kind) {
-	case GANG_VOLCANO:
-		return &groups_of_volcano;
-	case GANG_KUBERNETES:
-		return &groups_of_kubernetes;
-	case GANG_SCHEDULER_PLUGINS:
-		return &groups_of_plugins;
-	case GANG_NONE:
-		break;
-	}
-	return NULL;
+	return gang->kind == GANG_NONE ? NULL : &pod_groups[gang->kind];
 }
 
 /* Settings of the job. */
@@ -127,44 +116,25 @@ static struct json *least_resources_new(const struct job *job)
 
 /* The group. */
 
-static void set_spec_of_volcano(const struct job *job, struct json *spec)
-{
-	json_set_integer(spec, "minMember", count_least(job));
-	json_set(spec, "minResources", least_resources_new(job));
-	json_set_string(spec, "queue", json_as_string(policy_member(job, "queue"), "default"));
-	copy_member(job, "priorityClass", spec, "priorityClassName");
-}
-
-static void set_spec_of_plugins(const struct job *job, struct json *spec)
-{
-	json_set_integer(spec, "minMember", count_least(job));
-	json_set(spec, "minResources", least_resources_new(job));
-	copy_member(job, "scheduleTimeoutSeconds", spec, "scheduleTimeoutSeconds");
-}
-
-/* Kubernetes requires at least one. */
-static void set_spec_of_kubernetes(const struct job *job, struct json *spec)
-{
-	int64_t count = count_least(job);
-	struct json *gang = json_object_at(json_object_at(spec, "schedulingPolicy"), "gang");
-
-	json_set_integer(gang, "minCount", count > 0 ? count : 1);
-}
-
 static void set_spec(const struct gang *gang, const struct job *job, struct json *spec)
 {
-	switch (gang->kind) {
-	case GANG_VOLCANO:
-		set_spec_of_volcano(job, spec);
+	int64_t count = count_least(job);
+
+	if (gang->kind == GANG_KUBERNETES) {
+		struct json *policy = json_object_at(spec, "schedulingPolicy");
+
+		/* At least one is required. */
+		json_set_integer(json_object_at(policy, "gang"), "minCount", count > 0 ? count : 1);
 		return;
-	case GANG_KUBERNETES:
-		set_spec_of_kubernetes(job, spec);
-		return;
-	case GANG_SCHEDULER_PLUGINS:
-		set_spec_of_plugins(job, spec);
-		return;
-	case GANG_NONE:
-		return;
+	}
+	json_set_integer(spec, "minMember", count);
+	json_set(spec, "minResources", least_resources_new(job));
+	if (gang->kind == GANG_VOLCANO) {
+		json_set_string(spec, "queue",
+				json_as_string(policy_member(job, "queue"), "default"));
+		copy_member(job, "priorityClass", spec, "priorityClassName");
+	} else {
+		copy_member(job, "scheduleTimeoutSeconds", spec, "scheduleTimeoutSeconds");
 	}
 }
 
@@ -175,11 +145,9 @@ struct json *pod_group_new(const struct gang *gang, const struct job *job, const
 		json_get_path(job->document, "metadata", "annotations", NULL);
 	char *version CLEANUP(mem_free_text) =
 		mem_format("%s/%s", resource->group, resource->version);
-	struct json *group = json_new_object();
+	struct json *group = json_new_texts("apiVersion", version, "kind", "PodGroup", NULL);
 	struct json *metadata = tfjob_metadata_new(job, job->name, owner_uid);
 
-	json_set_string(group, "apiVersion", version);
-	json_set_string(group, "kind", "PodGroup");
 	json_set(group, "metadata", metadata);
 	if (annotations) {
 		json_set(metadata, "annotations", json_new_copy(annotations));

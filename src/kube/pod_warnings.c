@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/mirror_table.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 
@@ -49,11 +48,6 @@ bool pod_warnings_is_reason(const char *reason)
 	return false;
 }
 
-static const char *warning_text_of(const struct json *event, const char *key)
-{
-	return json_as_string(json_get(event, key), "");
-}
-
 /* When it was last seen; a new Event has eventTime, a repeated one lastTimestamp. */
 static msec time_of(const struct json *event)
 {
@@ -80,7 +74,7 @@ static void report_pod_warnings(const struct listing *listing, const struct json
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct json *event = json_at(list, i);
 
-		if (pod_warnings_is_reason(warning_text_of(event, "reason")))
+		if (pod_warnings_is_reason(json_as_string(json_get(event, "reason"), "")))
 			dated[count++] = (struct dated){time_of(event), event};
 	}
 	if (count > 0)
@@ -171,7 +165,7 @@ static struct listing *listing_of(struct pod_warnings *warnings, const char *nam
 	entry->kept = listing = mem_new(sizeof(*listing));
 	listing->warnings = warnings;
 	listing->namespace_name = mem_copy_text(namespace_name);
-	listing->timer = loop_new_timer(warnings->settings.loop, list, listing);
+	listing->timer = loop_new_timer(kube_api_loop(warnings->settings.api), list, listing);
 	return listing;
 }
 

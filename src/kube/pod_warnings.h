@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 #include <stdbool.h>
@@ -14,7 +13,6 @@
 struct pod_warnings;
 
 struct pod_warnings_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	/* Called before the list: whether a job still wants it. */
 	bool (*is_wanted)(const char *namespace_name, void *data);

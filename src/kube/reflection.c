@@ -92,12 +92,6 @@ static bool is_watch_lost_late(const struct reflection *reflection,
 	       instant_since(reflection->began_at, now) >= wait_after(reflection->n_failures);
 }
 
-/* The step to resume from: a watch with a known version resumes as a watch. */
-static enum reflection_step again_step(const struct reflection *reflection)
-{
-	return reflection->is_synced ? REFLECTION_WATCH : list_step(reflection);
-}
-
 /* The server rejected the stream of all objects itself, not the user or the request rate. */
 static bool is_stream_refused(const struct reflection *reflection, const struct reflection_end *end)
 {
@@ -184,5 +178,7 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 
 	if (end->status.retry_after > wait)
 		wait = msec_min(end->status.retry_after, 60 * MSEC_PER_SECOND);
-	plan(reflection, again_step(reflection), instant_add(now, wait));
+	/* A watch with a known version resumes as a watch. */
+	plan(reflection, reflection->is_synced ? REFLECTION_WATCH : list_step(reflection),
+	     instant_add(now, wait));
 }

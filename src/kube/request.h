@@ -1,4 +1,5 @@
-/* A request to an API server as its caller writes it, and its form in HTTP. */
+/* A request to an API server as its caller writes it, the kinds of objects that it is about, and
+ * its form in HTTP. */
 #pragma once
 
 #include "base/json.h"
@@ -30,6 +31,19 @@ struct kube_resource {
 	const char *plural; /* "pods" */
 	bool is_cluster_wide; /* its objects have no namespace */
 };
+
+/* The kinds of objects that a job consists of. Compare them by address. */
+extern const struct kube_resource kube_config_maps, kube_events, kube_leases, kube_network_policies,
+	kube_pods, kube_secrets, kube_services, kube_tfjobs;
+
+/* The kinds that an operator is installed with, or replaces. */
+extern const struct kube_resource kube_cluster_role_bindings, kube_cluster_roles, kube_definitions,
+	kube_deployments, kube_namespaces, kube_role_bindings, kube_roles, kube_service_accounts,
+	kube_validating_webhooks;
+
+/* The resource of an object by its "kind": a kind of a job or of an operator; NULL for any
+ * other. */
+const struct kube_resource *kube_resource_of(const struct json *object);
 
 struct kube_parameter {
 	const char *name, *value;

@@ -1,6 +1,7 @@
 /* Whether and how a failed request is retried. Pure. The rules are client-go's, plus one: an object
- * that may have been created is searched before it is created again. A stream that has begun does
- * not count as failed: its caller resumes it. */
+ * that may have been created is searched before it is created again. If the answer to a create or
+ * change was lost, another client may have created an object of that name, or changed it first. A
+ * stream that has begun does not count as failed: its caller resumes it. */
 #pragma once
 
 #include "base/msec.h"
@@ -46,3 +47,10 @@ struct kube_outcome {
 bool kube_asks_to_wait(const struct kube_status *status);
 /* `jitter` is a random number from 0 to 1. */
 struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter);
+
+/* True if `sent` has labels, annotations or owners, and all of them are in `found`. A server adds
+ * to what was sent and removes nothing. */
+bool kube_was_created(const struct json *sent, const struct json *found);
+/* True if `found` has all values of the merge patch (RFC 7386), regardless of resourceVersion: the
+ * patch was applied, or is no longer needed. */
+bool kube_was_patched(const struct json *patch, const struct json *found);

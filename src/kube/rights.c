@@ -6,53 +6,22 @@
 #include "kube/wait.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct kube_resource reviews = {"authorization.k8s.io", "v1",
 					     "selfsubjectaccessreviews", true};
 
 static struct json *review_new(const char *namespace_name, const struct kube_right *right)
 {
-	struct json *review = json_new_object();
-	struct json *what = json_object_at(json_object_at(review, "spec"), "resourceAttributes");
+	struct json *review = json_new_texts("apiVersion", "authorization.k8s.io/v1", "kind",
+					     "SelfSubjectAccessReview", NULL);
+	const struct kube_resource *resource = right->resource;
 
-	json_set_string(review, "apiVersion", "authorization.k8s.io/v1");
-	json_set_string(review, "kind", "SelfSubjectAccessReview");
-	json_set_string(what, "namespace", namespace_name);
-	json_set_string(what, "verb", kube_verb_word(right->verb));
-	json_set_string(what, "group", right->resource->group);
-	json_set_string(what, "version", right->resource->version);
-	json_set_string(what, "resource", right->resource->plural);
-	if (right->subresource)
-		json_set_string(what, "subresource", right->subresource);
+	json_set(json_object_at(review, "spec"), "resourceAttributes",
+		 json_new_texts("namespace", namespace_name, "verb", kube_verb_word(right->verb),
+				"group", resource->group, "version", resource->version, "resource",
+				resource->plural, "subresource", right->subresource, NULL));
 	return review;
-}
-
-/* Adds each distinct word of the missing permissions once. `word` returns one, which is freed
- * here. */
-static void add_words(struct text *text, const struct kube_right *rights, const bool *is_missing,
-		      size_t n_rights, char *(*word)(const struct kube_right *) )
-{
-	const char *before = "";
-
-	for (size_t i = 0; i < n_rights; i++) {
-		char *mine CLEANUP(mem_free_text) = word(&rights[i]);
-		bool is_new = is_missing[i];
-
-		for (size_t j = 0; j < i && is_new; j++) {
-			char *its CLEANUP(mem_free_text) = word(&rights[j]);
-
-			is_new = !is_missing[j] || !text_equals(its, mine);
-		}
-		if (is_new) {
-			text_addf(text, "%s\"%s\"", before, mine);
-			before = ", ";
-		}
-	}
-}
-
-static char *group_word(const struct kube_right *right)
-{
-	return mem_copy_text(right->resource->group);
 }
 
 static char *resource_word(const struct kube_right *right)
@@ -61,9 +30,12 @@ static char *resource_word(const struct kube_right *right)
 				  : mem_copy_text(right->resource->plural);
 }
 
-static char *verb_word(const struct kube_right *right)
+static void add_word_once(struct text *list, const char *word)
 {
-	return mem_copy_text(kube_verb_word(right->verb));
+	char *quoted CLEANUP(mem_free_text) = mem_format("\"%s\"", word);
+
+	if (!strstr(text_of(list), quoted))
+		text_addf(list, "%s%s", list->len ? ", " : "", quoted);
 }
 
 /* One rule for all missing permissions, although it may allow an extra verb for a kind: five exact
@@ -71,13 +43,20 @@ static char *verb_word(const struct kube_right *right)
 static void add_rule(struct text *text, const struct kube_right *rights, const bool *is_missing,
 		     size_t n_rights)
 {
-	text_add(text, "{apiGroups: [");
-	add_words(text, rights, is_missing, n_rights, group_word);
-	text_add(text, "], resources: [");
-	add_words(text, rights, is_missing, n_rights, resource_word);
-	text_add(text, "], verbs: [");
-	add_words(text, rights, is_missing, n_rights, verb_word);
-	text_add(text, "]}");
+	struct text groups CLEANUP(text_done) = {0}, resources CLEANUP(text_done) = {0};
+	struct text verbs CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < n_rights; i++) {
+		char *resource CLEANUP(mem_free_text) = resource_word(&rights[i]);
+
+		if (!is_missing[i])
+			continue;
+		add_word_once(&groups, rights[i].resource->group);
+		add_word_once(&resources, resource);
+		add_word_once(&verbs, kube_verb_word(rights[i].verb));
+	}
+	text_addf(text, "{apiGroups: [%s], resources: [%s], verbs: [%s]}", text_of(&groups),
+		  text_of(&resources), text_of(&verbs));
 }
 
 static void add_way_out(struct text *text, const struct kube_right *rights, const bool *is_missing,
@@ -135,7 +114,7 @@ static int check_rights_answers(const char *namespace_name, const struct kube_ri
 		       : 0;
 }
 
-int kube_rights_check(struct loop *loop, struct kube_api *api, const char *namespace_name,
+int kube_rights_check(struct kube_api *api, const char *namespace_name,
 		      const struct kube_right *rights, size_t n_rights,
 		      const struct kube_request *beside, struct json **ret_object, struct err *err)
 {
@@ -152,7 +131,7 @@ int kube_rights_check(struct loop *loop, struct kube_api *api, const char *names
 	}
 	if (beside)
 		requests[n_rights] = *beside;
-	kube_wait_all(loop, api, requests, count, answers);
+	kube_wait_all(api, requests, count, answers);
 	int rc = check_rights_answers(namespace_name, rights, n_rights, answers, err);
 
 	if (rc == 0)

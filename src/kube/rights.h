@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 #include <stddef.h>
@@ -25,7 +24,7 @@ struct kube_right {
  *
  * `beside` is an additional request that changes nothing; NULL: none. *ret_object is its answer,
  * which the caller frees. Its error is returned only if no permission is missing. */
-int kube_rights_check(struct loop *loop, struct kube_api *api, const char *namespace_name,
+int kube_rights_check(struct kube_api *api, const char *namespace_name,
 		      const struct kube_right *rights, size_t n_rights,
 		      const struct kube_request *beside, struct json **ret_object,
 		      struct err *err) MUST_USE;

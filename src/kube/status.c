@@ -1,13 +1,62 @@
 /* apimachinery's meta/v1 Status: code, reason, message, details.retryAfterSeconds. */
 #include "kube/status.h"
 
+#include "base/mem.h"
 #include "base/text.h"
-#include "kube/refusal.h"
+#include "http/client.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_MESSAGE 300
+#define MOST_TOLD 100 /* warnings, so that a server cannot fill our memory */
+
+/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
+ * there. */
+static bool is_missing_right(const char *message)
+{
+	return strstr(message, " cannot ") && strstr(message, " resource ");
+}
+
+/* Controllers create these in a namespace a moment after its creation. */
+static bool is_about_to_be_there(const char *message)
+{
+	static const char *const words[] = {"error looking up service account",
+					    "no API token found for service account",
+					    "status unknown for quota"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strstr(message, words[i]))
+			return true;
+	return false;
+}
+
+static enum kube_refusal forbidden(const char *message)
+{
+	if (is_missing_right(message))
+		return KUBE_REFUSED_RIGHT;
+	if (strstr(message, "exceeded quota"))
+		return KUBE_REFUSED_QUOTA;
+	return is_about_to_be_there(message) ? KUBE_REFUSED_FOR_NOW : KUBE_REFUSED_FOR_EVER;
+}
+
+enum kube_refusal kube_refusal_of(int http_code, const char *message)
+{
+	switch (http_code) {
+	case 403:
+		return forbidden(message);
+	case 400:
+	case 404: /* on a create: the namespace is missing */
+	case 413:
+	case 422:
+		return KUBE_REFUSED_FOR_EVER;
+	case 409:
+		return KUBE_REFUSED_FOR_NOW;
+	default:
+		return KUBE_NOT_REFUSED;
+	}
+}
 
 static enum err_code err_code_of_http(int http_code, const char *reason)
 {
@@ -59,15 +108,6 @@ static void add_what(struct text *text, const struct kube_request *request,
 		text_addf(text, " in namespace '%s'", namespace_name);
 }
 
-/* Adds the server's message; without one at least the code. */
-static void add_why(struct text *text, int http_code, const char *message)
-{
-	if (*message)
-		text_addf(text, "%.*s", LONGEST_MESSAGE, message);
-	else
-		text_addf(text, "the server responded with %d", http_code);
-}
-
 /* The cluster rejects this login for any request. */
 static int set_unknown(const char *message, struct err *err)
 {
@@ -87,8 +127,10 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 	if (http_code == 401)
 		return set_unknown(message, err);
 	add_what(&sentence, request, own_namespace);
-	text_add(&sentence, ": ");
-	add_why(&sentence, http_code, message);
+	if (*message)
+		text_addf(&sentence, ": %.*s", LONGEST_MESSAGE, message);
+	else
+		text_addf(&sentence, ": the server responded with %d", http_code);
 	if (kube_refusal_of(http_code, message) == KUBE_REFUSED_RIGHT)
 		add_rule(&sentence, request, own_namespace);
 	return err_set(err, err_code_of_http(http_code, reason), "%s", text_of(&sentence));
@@ -143,4 +185,73 @@ int kube_status_read(const struct kube_request *request, const char *own_namespa
 		return parse_status_as_text(request, own_namespace, http_code, body, len,
 					    ret_status, err);
 	return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
+}
+
+const char *kube_refusal_said(const char *sentence)
+{
+	const char *behind = strstr(sentence, ": ");
+
+	return behind ? behind + strlen(": ") : sentence;
+}
+
+const char *kube_refusal_why(const char *sentence)
+{
+	static const char *const ends[] = {" is forbidden: ", " is invalid: "};
+	const char *behind = kube_refusal_said(sentence);
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *end = strstr(behind, ends[i]);
+
+		if (end)
+			return end + strlen(ends[i]);
+	}
+	return behind;
+}
+
+char *kube_warning_text(const char *value)
+{
+	const char *begin = strchr(value, '"');
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!begin)
+		return NULL;
+	for (const char *byte = begin + 1; *byte && *byte != '"'; byte++) {
+		if (*byte == '\\' && byte[1])
+			byte++;
+		text_add_char(&text, *byte);
+	}
+	return text.len ? text_take(&text) : NULL;
+}
+
+static bool was_warning_reported(const struct kube_warnings *warnings, const char *sentence)
+{
+	for (size_t i = 0; i < warnings->n_told; i++)
+		if (!strcmp(warnings->told[i], sentence))
+			return true;
+	return warnings->n_told == MOST_TOLD;
+}
+
+void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer)
+{
+	const char *value;
+
+	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
+		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
+
+		if (!sentence || was_warning_reported(warnings, sentence))
+			continue;
+		mem_grow(&warnings->told, &warnings->capacity, warnings->n_told,
+			 sizeof(*warnings->told));
+		warnings->told[warnings->n_told++] = mem_copy_text(sentence);
+		if (warnings->fn)
+			warnings->fn(sentence, warnings->data);
+	}
+}
+
+void kube_warnings_done(struct kube_warnings *warnings)
+{
+	for (size_t i = 0; i < warnings->n_told; i++)
+		free(warnings->told[i]);
+	free(warnings->told);
+	*warnings = (struct kube_warnings){0};
 }

@@ -1,12 +1,27 @@
-/* Reads the API server's answer to a failed request: a Status with a reason. */
+/* What an API server says of a request: the Status of a failed one with its reason, why it rejects
+ * an object and whether it may accept it later, and the warnings in its answers.
+ *
+ * Sources of the words of refusals: apimachinery's status errors; apiserver's plugin/admission
+ * (resourcequota, limitranger, podsecurity, namespace/lifecycle, serviceaccount). */
 #pragma once
 
 #include "base/err.h"
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "kube/refusal.h"
+#include "kube/login.h"
 #include "kube/request.h"
+
+struct http_answer;
+
+enum kube_refusal {
+	KUBE_NOT_REFUSED, /* it was created, or no answer came, or a server error */
+	KUBE_REFUSED_RIGHT, /* by the authorizer: an RBAC rule is missing */
+	KUBE_REFUSED_QUOTA, /* until an object is deleted or the quota is raised */
+	KUBE_REFUSED_FOR_NOW, /* for another temporary reason */
+	KUBE_REFUSED_FOR_EVER, /* permanently: the object is invalid, admission rejects it, or its
+				  namespace is deleted or terminating */
+};
 
 #define KUBE_REASON_SIZE 64
 
@@ -29,3 +44,27 @@ int kube_status_read(const struct kube_request *request, const char *own_namespa
  * code. */
 int kube_status_of(const struct kube_request *request, const char *own_namespace, int http_code,
 		   const struct json *object, struct kube_status *ret_status, struct err *err);
+
+/* Classifies the code and message of a Status; `message` is not NULL. */
+enum kube_refusal kube_refusal_of(int http_code, const char *message);
+/* The server's part of the text of an error above. */
+const char *kube_refusal_said(const char *sentence);
+/* The part of the text that does not name the object, so that one message can cover many
+ * objects. */
+const char *kube_refusal_why(const char *sentence);
+
+/* The warnings of a server, each reported once. Zero it to begin; without `fn` they are only
+ * recorded. */
+struct kube_warnings {
+	kube_warning_fn fn;
+	void *data;
+	char **told;
+	size_t n_told, capacity;
+};
+
+/* Reports the warnings of the answer that were not reported before. */
+void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer);
+void kube_warnings_done(struct kube_warnings *warnings);
+/* The unquoted text of a `Warning` header (RFC 7234: `299 - "text"`); NULL if it is malformed.
+ * Caller frees. */
+char *kube_warning_text(const char *value) MUST_USE;

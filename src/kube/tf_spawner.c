@@ -46,10 +46,8 @@ static void set_metadata(const struct tf_spawner *wanted, const char *name, stru
 
 static struct json *script_new(const struct tf_spawner *wanted)
 {
-	struct json *config_map = json_new_object();
+	struct json *config_map = json_new_texts("apiVersion", "v1", "kind", "ConfigMap", NULL);
 
-	json_set_string(config_map, "apiVersion", "v1");
-	json_set_string(config_map, "kind", "ConfigMap");
 	set_metadata(wanted, TF_SPAWNER_SCRIPT, config_map);
 	json_set_string(json_object_at(config_map, "data"), "training-script.py", wanted->script);
 	return config_map;
@@ -89,8 +87,7 @@ static void set_variable(struct json *list, const char *name, const char *value)
 	struct text literal CLEANUP(text_done) = {0};
 
 	if (!entry) {
-		entry = json_new_object();
-		json_set_string(entry, "name", name);
+		entry = json_new_texts("name", name, NULL);
 		json_append(list, entry);
 	}
 	environment_add_literal(&literal, value);

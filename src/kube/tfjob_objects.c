@@ -3,14 +3,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/objects.h"
-#include "kube/pod_labels.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 
 #include <stdlib.h>
 
 #define CONTAINER "tensorflow"
-#define PORT_NAME "tfjob-port"
+#define OUR_FIELD "replicaGroups" /* in every status that muster writes */
 
 struct tfjob_objects {
 	const struct job *job;
@@ -30,27 +29,14 @@ void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
 struct tfjob_objects *tfjob_objects_new(const struct job *job, const struct tfjob_manner *manner)
 {
 	struct tfjob_objects *objects = mem_new(sizeof(*objects));
+	const char *service = manner->has_one_service ? job->name : NULL;
 	struct arena *arena = arena_new();
-	struct tf_cluster_address *addresses =
-		arena_take_array(arena, (size_t) job_replica_count(job), sizeof(*addresses));
-	size_t count = 0;
 
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
-			struct text address CLEANUP(text_done) = {0};
-
-			tfjob_add_address(manner, job, &job->roles[i], index, &address);
-			addresses[count++] = (struct tf_cluster_address){
-				.role = job->roles[i].name,
-				.index = index,
-				.address = arena_copy_text(arena, text_of(&address)),
-			};
-		}
 	*objects = (struct tfjob_objects){
 		.job = job,
 		.manner = manner,
 		.arena = arena,
-		.cluster = {.job = job, .addresses = addresses, .n_addresses = count},
+		.cluster = tf_cluster_of_kubeflow(job, service, manner->cluster_domain, arena),
 	};
 	return objects;
 }
@@ -68,12 +54,9 @@ void tfjob_objects_free(struct tfjob_objects *objects)
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
 {
 	struct json *list = json_new_array();
-	struct json *reference = json_new_object();
+	struct json *reference = json_new_texts("apiVersion", "kubeflow.org/v1", "kind", "TFJob",
+						"name", job->name, "uid", owner_uid, NULL);
 
-	json_set_string(reference, "apiVersion", "kubeflow.org/v1");
-	json_set_string(reference, "kind", "TFJob");
-	json_set_string(reference, "name", job->name);
-	json_set_string(reference, "uid", owner_uid);
 	json_set_bool(reference, "controller", true);
 	json_set_bool(reference, "blockOwnerDeletion", true);
 	json_append(list, reference);
@@ -106,10 +89,8 @@ static bool is_master(const struct job *job, const struct role *role, int index)
 
 struct json *tfjob_metadata_new(const struct job *job, const char *name, const char *owner_uid)
 {
-	struct json *metadata = json_new_object();
+	struct json *metadata = json_new_texts("name", name, "namespace", job->name_space, NULL);
 
-	json_set_string(metadata, "name", name);
-	json_set_string(metadata, "namespace", job->name_space);
 	json_set(metadata, "ownerReferences", tfjob_owner_references_new(job, owner_uid));
 	return metadata;
 }
@@ -118,10 +99,8 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 				      const struct role *role, int index, const char *owner_uid)
 {
 	char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
-	struct json *object = json_new_object();
+	struct json *object = json_new_texts("apiVersion", "v1", "kind", kind, NULL);
 
-	json_set_string(object, "apiVersion", "v1");
-	json_set_string(object, "kind", kind);
 	json_set(object, "metadata", tfjob_metadata_new(job, name, owner_uid));
 	return object;
 }
@@ -138,38 +117,18 @@ static void copy_template_metadata(struct json *metadata, const struct role *rol
 
 /* Pods. */
 
-static struct json *port_new(const struct role *role)
-{
-	struct json *port = json_new_object();
-
-	json_set_string(port, "name", PORT_NAME);
-	json_set_integer(port, "containerPort", role->port);
-	return port;
-}
-
-static void add_port(const struct role *role, struct json *container)
-{
-	struct json *ports = json_array_at(container, "ports");
-
-	if (!pod_template_find(ports, "name", PORT_NAME))
-		json_append(ports, port_new(role));
-}
-
 /* After the template's variables: the kubelet uses the last of two equal names. */
 static void add_tf_config_variable(const struct tfjob_objects *objects, const struct role *role,
 				   int index, struct json *containers)
 {
 	struct json *container = pod_template_find(containers, "name", CONTAINER);
 	struct text value CLEANUP(text_done) = {0};
-	struct json *variable;
 
 	if (!container || !tf_cluster_has_kubeflow_tf_config(objects->job))
 		return;
 	tf_cluster_add_tf_config(&objects->cluster, TF_CONFIG_KUBEFLOW, role->name, index, &value);
-	variable = json_new_object();
-	json_set_string(variable, "name", "TF_CONFIG");
-	json_set_string(variable, "value", text_of(&value));
-	json_append(json_array_at(container, "env"), variable);
+	json_append(json_array_at(container, "env"),
+		    json_new_texts("name", "TF_CONFIG", "value", text_of(&value), NULL));
 }
 
 /* A kubelet can restart only a single container, regardless of its exit code. */
@@ -202,7 +161,7 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 				text);
 	}
 	json_set(pod, "spec", spec);
-	add_port(role, pod_template_container(pod));
+	objects_add_port(role, pod_template_container(pod));
 	add_tf_config_variable(objects, role, index, json_get(spec, "containers"));
 	json_set_string(spec, "restartPolicy", restart_policy_of_pod(job, role));
 	if (objects->manner->has_one_service) {
@@ -225,14 +184,6 @@ static void add_service_port(struct json *ports, const struct json *port)
 	json_append(ports, own);
 }
 
-static bool has_number(const struct json *ports, int64_t number)
-{
-	for (size_t i = 0; i < json_count(ports); i++)
-		if (json_as_integer(json_get(json_at(ports, i), "port"), 0) == number)
-			return true;
-	return false;
-}
-
 /* In a Service of several ports, each needs its own name and number. Clusters reject the invalid
  * ports that training-operator writes. They are omitted, since no replica is found by them. */
 static bool is_of_service(const struct role *role, const struct json *ports,
@@ -241,9 +192,9 @@ static bool is_of_service(const struct role *role, const struct json *ports,
 	const char *name = json_as_string(json_get(port, "name"), "");
 	int64_t number = json_as_integer(json_get(port, "containerPort"), 0);
 
-	if (text_equals(name, PORT_NAME))
+	if (text_equals(name, OBJECTS_PORT_NAME))
 		return true;
-	return *name && number != role->port && !has_number(ports, number);
+	return *name && number != role->port && !objects_has_port(ports, number);
 }
 
 static struct json *service_ports_new(const struct role *role)
@@ -252,12 +203,12 @@ static struct json *service_ports_new(const struct role *role)
 	const struct json *list =
 		json_get(pod_template_find(containers, "name", CONTAINER), "ports");
 	struct json *ports = json_new_array();
-	struct json *own CLEANUP(json_cleanup) = port_new(role);
+	struct json *own CLEANUP(json_cleanup) = objects_port_new(role);
 
 	for (size_t i = 0; i < json_count(list); i++)
 		if (is_of_service(role, ports, json_at(list, i)))
 			add_service_port(ports, json_at(list, i));
-	if (!pod_template_find(list, "name", PORT_NAME))
+	if (!pod_template_find(list, "name", OBJECTS_PORT_NAME))
 		add_service_port(ports, own);
 	return ports;
 }
@@ -283,4 +234,51 @@ struct json *tfjob_job_service_new(const struct job *job, const char *owner_uid)
 	add_job_labels(json_object_at(metadata, "labels"), job);
 	add_job_labels(selector, job);
 	return objects_headless_service_new(job, metadata, selector);
+}
+
+/* The definition. */
+
+static int refuse_foreign_definition(const char *why, struct err *err)
+{
+	return err_set(err, ERR_UNSUPPORTED,
+		       "the definition of TFJobs on this cluster, CRD " TFJOB_DEFINITION
+		       ", belongs to another operator: %s. To replace both: 'muster operator "
+		       "upgrade-from-training-operator'; to replace only the definition: 'muster "
+		       "operator install'; jobs are kept",
+		       why);
+}
+
+static int refuse_dropped(struct err *err)
+{
+	return refuse_foreign_definition("it drops what muster writes into a status", err);
+}
+
+static const struct json *find_v1_version(const struct json *definition)
+{
+	const struct json *versions = json_get_path(definition, "spec", "versions", NULL);
+
+	for (size_t i = 0; i < json_count(versions); i++)
+		if (text_equals(json_as_string(json_get(json_at(versions, i), "name"), NULL), "v1"))
+			return json_at(versions, i);
+	return NULL;
+}
+
+int tfjob_definition_check(const struct json *definition, struct err *err)
+{
+	const struct json *version = find_v1_version(definition);
+	const struct json *status =
+		json_get_path(version, "schema", "openAPIV3Schema", "properties", "status", NULL);
+	const struct json *keeps = json_get(status, "x-kubernetes-preserve-unknown-fields");
+	bool is_kept =
+		json_as_bool(keeps, false) || json_get_path(status, "properties", OUR_FIELD, NULL);
+
+	if (!json_get_path(version, "subresources", "status", NULL))
+		return refuse_foreign_definition(
+			"a status cannot be written, which takes the subresource 'status'", err);
+	return is_kept ? 0 : refuse_dropped(err);
+}
+
+int tfjob_definition_check_answer(const struct json *tfjob, struct err *err)
+{
+	return json_get_path(tfjob, "status", OUR_FIELD, NULL) ? 0 : refuse_dropped(err);
 }

@@ -5,6 +5,7 @@
  * differences). The objects depend on the job alone. */
 #pragma once
 
+#include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -44,3 +45,13 @@ struct json *tfjob_service_new(const struct job *job, const struct role *role, i
 			       const char *owner_uid) MUST_USE;
 /* The headless Service of a whole job, with the job's name. */
 struct json *tfjob_job_service_new(const struct job *job, const char *owner_uid) MUST_USE;
+
+/* The cluster's schema of TFJobs, a CustomResourceDefinition. That of training-operator prunes
+ * unknown status fields, including those that muster needs after a restart. */
+#define TFJOB_DEFINITION "tfjobs.kubeflow.org"
+
+/* Returns ERR_UNSUPPORTED, with advice, if the definition prunes what muster writes into a
+ * status. */
+int tfjob_definition_check(const struct json *definition, struct err *err) MUST_USE;
+/* The same, judged by the answer to a write of a whole status. */
+int tfjob_definition_check_answer(const struct json *tfjob, struct err *err) MUST_USE;

@@ -31,17 +31,10 @@ static void on_waiting_call_done(struct json *object, const struct kube_status *
 		loop_stop(waiting->wait->loop);
 }
 
-/* A callback stopped the loop. */
-static void cancel_waiting_call(const struct waiting *waiting)
+void kube_wait_all(struct kube_api *api, const struct kube_request *requests, size_t count,
+		   struct kube_answer *answers)
 {
-	kube_call_cancel(waiting->call);
-	*waiting->answer = (struct kube_answer){0};
-	err_set(&waiting->answer->err, ERR_UNREACHABLE, "canceled a request to the cluster");
-}
-
-void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
-		   size_t count, struct kube_answer *answers)
-{
+	struct loop *loop = kube_api_loop(api);
 	struct wait wait = {.loop = loop, .n_open = count};
 	struct waiting *waiting CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*waiting));
 
@@ -53,9 +46,14 @@ void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_re
 	}
 	if (count > 0)
 		loop_run(loop);
-	for (size_t i = 0; i < count; i++)
-		if (waiting[i].call)
-			cancel_waiting_call(&waiting[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (!waiting[i].call)
+			continue;
+		/* A callback stopped the loop. */
+		kube_call_cancel(waiting[i].call);
+		answers[i] = (struct kube_answer){0};
+		err_set(&answers[i].err, ERR_UNREACHABLE, "canceled a request to the cluster");
+	}
 }
 
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err)
@@ -74,12 +72,12 @@ void kube_answers_free(struct kube_answer *answers, size_t count)
 	free(answers);
 }
 
-int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
-	      struct json **ret_object, struct err *err)
+int kube_wait(struct kube_api *api, const struct kube_request *request, struct json **ret_object,
+	      struct err *err)
 {
 	struct kube_answer answer = {0};
 
-	kube_wait_all(loop, api, request, 1, &answer);
+	kube_wait_all(api, request, 1, &answer);
 	if (answer.err.code == 0 && ret_object)
 		*ret_object = TAKE(answer.object);
 	json_free(answer.object);

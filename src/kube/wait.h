@@ -4,15 +4,14 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 /* Makes the request and runs the API's loop, which must not be running, until it has ended.
  * *ret_object, which may be NULL, is the answer; the caller frees it. Errors as in kube/api.h.
  * ERR_UNREACHABLE also if a callback stopped the loop (a signal): then the request may or may not
  * have taken effect. */
-int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
-	      struct json **ret_object, struct err *err) MUST_USE;
+int kube_wait(struct kube_api *api, const struct kube_request *request, struct json **ret_object,
+	      struct err *err) MUST_USE;
 
 struct kube_answer {
 	struct json *object; /* NULL after an error, or if there is none; the caller frees it */
@@ -21,8 +20,8 @@ struct kube_answer {
 };
 
 /* The same for `count` requests at the same time; answers[i] belongs to requests[i]. */
-void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
-		   size_t count, struct kube_answer *answers);
+void kube_wait_all(struct kube_api *api, const struct kube_request *requests, size_t count,
+		   struct kube_answer *answers);
 /* Copies the first error to `err` and returns its code; 0: no error. */
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err) MUST_USE;
 /* Frees the array and its objects. NULL is fine. */

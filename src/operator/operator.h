@@ -14,7 +14,6 @@ struct controller; /* a running operator */
 
 /* What the operator shares with another server in the process. */
 struct operator_host {
-	struct loop *loop;
 	struct kube_api *api;
 	const struct controller *controller;
 };
@@ -42,7 +41,7 @@ struct operator_settings {
 
 /* Runs until a signal stops it. Jobs keep running. Returns ERR_INVALID if the cluster's definition
  * of TFJobs is another one, which prunes what is written into a status
- * (kube/tfjob_definition.h). */
+ * (kube/tfjob_objects.h). */
 int operator_run(const struct operator_settings *settings, struct err *err) MUST_USE;
 
 /* Whether all TFJobs were listed, and no other operator is the leader. */

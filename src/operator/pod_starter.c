@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/random.h"
-#include "kube/resources.h"
 #include "kube/tfjob_objects.h"
 #include "spec/elasticdl.h"
 #include "spec/pod_template.h"
@@ -88,10 +87,8 @@ static void secret_failed(struct pod_starter *starter, const struct err *err)
 static struct json *secret_new(const struct pod_starter *starter, const char *text)
 {
 	const struct job *job = starter->settings.job;
-	struct json *object = json_new_object();
+	struct json *object = json_new_texts("apiVersion", "v1", "kind", "Secret", NULL);
 
-	json_set_string(object, "apiVersion", "v1");
-	json_set_string(object, "kind", "Secret");
 	json_set(object, "metadata", tfjob_metadata_new(job, starter->secret_name, job->uid));
 	json_set_string(object, "type", "Opaque");
 	json_set_bool(object, "immutable", true);
@@ -318,24 +315,17 @@ static struct json *config_of_one(const struct job *job)
 	return config;
 }
 
-static int worker_count(const struct job *job)
-{
-	const struct role *workers = job_role_of_kind(job, ROLE_WORKER);
-
-	return workers ? workers->replicas : 0;
-}
-
 static void configure(struct pod_start *start)
 {
-	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	const struct job *job = start->starter->settings.job;
+	const struct role *workers = job_role_of_kind(job, ROLE_WORKER);
 	char *set_id CLEANUP(mem_free_text) = mem_format("%d", start->attempt);
+	struct json *body CLEANUP(json_cleanup) =
+		json_new_texts("MASTER", "muster", "SET_ID", set_id, NULL);
 
-	json_set_string(body, "MASTER", "muster");
-	json_set_string(body, "SET_ID", set_id);
-	json_set_integer(body, "NUM_WORKERS", worker_count(start->starter->settings.job));
+	json_set_integer(body, "NUM_WORKERS", workers ? workers->replicas : 0);
 	json_set(body, "TF_CONFIG",
-		 start->tf_config ? json_ref(start->tf_config)
-				  : config_of_one(start->starter->settings.job));
+		 start->tf_config ? json_ref(start->tf_config) : config_of_one(job));
 	ask_pod(start, KUBE_CREATE, "config", body);
 }
 
@@ -507,18 +497,11 @@ static void on_starting_pod_change(enum job_cache_kind kind, const char *name, v
 	loop_timer_arm_after(starter->timer, 0);
 }
 
-static void observe_startable_pods(struct pod_starter *starter)
-{
-	const struct job_pod *pod;
-	size_t place = 0;
-
-	while ((pod = job_follower_next_pod(starter->seen, &place)))
-		observe_startable_pod(starter, pod->name);
-}
-
 struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 {
 	struct pod_starter *starter = mem_new(sizeof(*starter));
+	const struct job_pod *pod;
+	size_t place = 0;
 	const struct job_follower_settings follower = {
 		.namespace_name = settings->job->name_space,
 		.job_name = settings->job->name,
@@ -528,9 +511,11 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 
 	starter->settings = *settings;
 	starter->secret_name = elasticdl_secret_of(settings->job);
-	starter->timer = loop_new_timer(settings->loop, on_pod_starter_timer, starter);
+	starter->timer =
+		loop_new_timer(kube_api_loop(settings->api), on_pod_starter_timer, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
-	observe_startable_pods(starter);
+	while ((pod = job_follower_next_pod(starter->seen, &place)))
+		observe_startable_pod(starter, pod->name);
 	loop_timer_arm_after(starter->timer, 0);
 	return starter;
 }

@@ -21,7 +21,6 @@
 struct pod_starter;
 
 struct pod_starter_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	struct job_cache *cache; /* for TFJobs */
 	const struct job *job; /* with pod_server_port and uid; both must outlive the starter */

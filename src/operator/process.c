@@ -5,8 +5,7 @@
 #include "cluster/tfjob_record.h"
 #include "io/log.h"
 #include "io/loop.h"
-#include "kube/resources.h"
-#include "kube/tfjob_definition.h"
+#include "kube/wait.h"
 #include "operator/state.h"
 
 #include <stdlib.h>
@@ -112,19 +111,6 @@ static void count_job(const struct managed_job *job, enum metrics_job_event even
 		metrics_count_job(&controller->counts, job->name_space, event);
 }
 
-/* It was created after the first list, or no operator has written to it yet. */
-static bool is_created(const struct scope *scope, const struct json *object)
-{
-	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
-}
-
-static void update_job_ownership(struct managed_job *job, const struct json *object)
-{
-	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
-
-	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
-}
-
 /* Whatever its result, nothing more is decided from it. */
 static void drop_pass(struct managed_job *job)
 {
@@ -170,8 +156,11 @@ static void *project(const struct json *object, void *before, void *data)
 	}
 	if (!job)
 		job = managed_job_new(scope, object);
-	update_job_ownership(job, object);
-	if (!before && is_created(scope, object))
+	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
+
+	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
+	/* It was created after the first list, or no operator has written to it yet. */
+	if (!before && (scope->is_synced || !json_get_path(object, "status", "conditions", NULL)))
 		count_job(job, METRICS_JOB_CREATED);
 	store_kube_observe(job->store, object);
 	job->is_over = false; /* of the previous work */
@@ -227,7 +216,6 @@ static void watch_scope(struct scope *scope)
 		.data = scope,
 	};
 	const struct job_cache_settings cache = {
-		.loop = controller->loop,
 		.api = controller->api,
 		.namespace_name = scope->namespace_name,
 		.is_of_tfjobs = true,
@@ -241,7 +229,7 @@ static void watch_scope(struct scope *scope)
 	/* Watched now, so that the first job does not wait for the lists. */
 	job_cache_watch(scope->cache, JOB_CACHE_PODS);
 	job_cache_watch(scope->cache, JOB_CACHE_SERVICES);
-	scope->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
+	scope->jobs = kube_mirror_new(controller->api, &jobs);
 }
 
 static void watch_jobs(struct controller *controller)
@@ -336,7 +324,6 @@ static void on_lease_trouble(const struct err *err, void *data)
 static int watch_lease(struct controller *controller, struct err *err)
 {
 	const struct lease_keeper_settings settings = {
-		.loop = controller->loop,
 		.api = controller->api,
 		.name = controller->settings->lease_name,
 		.made_at = INSTANT_UNSET,
@@ -357,17 +344,6 @@ static int watch_lease(struct controller *controller, struct err *err)
 
 /* The kind PodGroup must exist: without it no job would ever start. */
 
-static void on_pod_groups(struct json *object, const struct kube_status *status,
-			  const struct err *err, void *data)
-{
-	struct controller *controller = data;
-
-	(void) object, (void) status;
-	if (err)
-		controller->err = *err;
-	loop_stop(controller->loop);
-}
-
 static int check_gang(struct controller *controller, struct err *err)
 {
 	static const struct kube_parameter parameters[] = {{"limit", "1"}, {0}};
@@ -384,12 +360,9 @@ static int check_gang(struct controller *controller, struct err *err)
 					  : KUBE_ALL_NAMESPACES,
 		.parameters = parameters,
 	};
-	struct kube_call *call =
-		kube_call_new(controller->api, &request, on_pod_groups, controller);
+	struct err own = {0};
 
-	(void) call; /* it ends with its answer */
-	loop_run(controller->loop);
-	if (controller->err.code == ERR_NOT_FOUND)
+	if (kube_wait(controller->api, &request, NULL, &own) == ERR_NOT_FOUND)
 		return err_set(err, ERR_NOT_FOUND,
 			       "the cluster has no %s.%s/%s for --gang-scheduler-name; install the "
 			       "scheduler that defines them first%s",
@@ -397,8 +370,7 @@ static int check_gang(struct controller *controller, struct err *err)
 			       gang->kind == GANG_KUBERNETES
 				       ? ", or the feature gates GenericWorkload and GangScheduling"
 				       : "");
-	return controller->err.code ? err_set(err, controller->err.code, "%s", controller->err.text)
-				    : 0;
+	return err_copy(err, &own);
 }
 
 /* The definition of TFJobs. If it may not be read, the first write of a status shows the
@@ -533,7 +505,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 		rc = make_exporter(&controller, settings->health, &controller.health, err);
 	if (rc < 0)
 		return rc;
-	controller.events = tfjob_events_new(controller.loop, controller.api);
+	controller.events = tfjob_events_new(controller.api);
 	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE, OPERATOR_PASSES);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	rc = check_gang(&controller, err);
@@ -543,7 +515,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
-	const struct operator_host host = {controller.loop, controller.api, &controller};
+	const struct operator_host host = {controller.api, &controller};
 
 	if (rc == 0 && settings->start_http_server)
 		rc = settings->start_http_server(&host, settings->http_server_data, err);

@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "kube/mirror.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
-#include "kube/tfjob_definition.h"
+#include "kube/tfjob_objects.h"
 #include "kube/wait.h"
 
 #include <stdarg.h>
@@ -13,6 +13,96 @@
 
 #define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
 #define HTTP_CREATED 201
+#define DEFINITIONS_GROUP "apiextensions.k8s.io"
+
+/* The objects of deploy/, which the program contains. */
+
+static const char *manifest_kind_of(const struct json *object)
+{
+	return json_as_string(json_get(object, "kind"), "");
+}
+
+/* A Role cannot grant permissions on cluster-wide kinds. */
+static struct json *rules_of_namespace(const struct json *rules)
+{
+	struct json *kept = json_new_array();
+
+	for (size_t i = 0; i < json_count(rules); i++) {
+		const struct json *groups = json_get(json_at(rules, i), "apiGroups");
+
+		if (!text_equals(json_as_string(json_at(groups, 0), ""), DEFINITIONS_GROUP))
+			json_append(kept, json_new_copy(json_at(rules, i)));
+	}
+	return kept;
+}
+
+/* Converts a ClusterRole or its binding. */
+static struct json *in_namespace(const struct json *object, const char *name_space)
+{
+	struct json *made = json_new_copy(object);
+	bool is_role = text_equals(manifest_kind_of(object), "ClusterRole");
+
+	json_set_string(made, "kind", is_role ? "Role" : "RoleBinding");
+	json_set_string(json_object_at(made, "metadata"), "namespace", name_space);
+	if (is_role)
+		json_set(made, "rules", rules_of_namespace(json_get(object, "rules")));
+	else
+		json_set_string(json_object_at(made, "roleRef"), "kind", "Role");
+	return made;
+}
+
+static struct json *chosen_deployment(const struct json *object,
+				      const struct deployment_choice *choice)
+{
+	struct json *made = json_new_copy(object);
+	struct json *container =
+		json_at(json_get_path(made, "spec", "template", "spec", "containers", NULL), 0);
+
+	json_set_string(container, "image", choice->image);
+	for (size_t i = 0; choice->namespaces[i]; i++) {
+		char *flag CLEANUP(mem_free_text) =
+			mem_format("--namespace=%s", choice->namespaces[i]);
+
+		json_append(json_array_at(container, "args"), json_new_string(flag));
+	}
+	return made;
+}
+
+static void add_object(struct json *list, const struct json *object,
+		       const struct deployment_choice *choice)
+{
+	const char *kind = manifest_kind_of(object);
+	bool is_of_all_namespaces =
+		text_equals(kind, "ClusterRole") || text_equals(kind, "ClusterRoleBinding");
+
+	if (text_equals(kind, "Deployment")) {
+		json_append(list, chosen_deployment(object, choice));
+	} else if (is_of_all_namespaces && choice->namespaces[0]) {
+		for (size_t i = 0; choice->namespaces[i]; i++)
+			json_append(list, in_namespace(object, choice->namespaces[i]));
+	} else {
+		json_append(list, json_new_copy(object));
+	}
+}
+
+/* The objects to install, in order of creation. Caller frees. */
+static int deployment_objects(const struct deployment_choice *choice, struct json **ret_list,
+			      struct err *err)
+{
+	struct document **documents = NULL;
+	size_t count = 0;
+	int rc = documents_read(deployment_yaml, deployment_yaml_size, &documents, &count, err);
+
+	if (rc < 0)
+		return rc;
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		add_object(list, document_root(documents[i]), choice);
+	documents_free(documents, count);
+	*ret_list = list;
+	return 0;
+}
 
 /* Begin and end. */
 
@@ -46,7 +136,8 @@ void operator_setup_report(const struct operator_setup *setup, const char *forma
 	setup->settings->tell(told, setup->settings->data);
 }
 
-char *operator_setup_shown(const struct kube_request *request)
+/* "deployments 'NAME' of namespace N". Caller frees. */
+static char *shown(const struct kube_request *request)
 {
 	const char *name = kube_request_name(request);
 	bool has_namespace = !request->resource->is_cluster_wide && request->namespace_name;
@@ -59,17 +150,17 @@ char *operator_setup_shown(const struct kube_request *request)
 int operator_setup_change(struct operator_setup *setup, const struct kube_request *request,
 			  const char *done, struct err *err)
 {
-	char *shown CLEANUP(mem_free_text) = operator_setup_shown(request);
+	char *object CLEANUP(mem_free_text) = shown(request);
 	struct kube_answer answer = {0};
 
 	if (!setup->settings->is_dry_run)
-		kube_wait_all(setup->loop, setup->api, request, 1, &answer);
+		kube_wait_all(setup->api, request, 1, &answer);
 	json_free(answer.object);
 	if (answer.err.code == ERR_NOT_FOUND && request->verb == KUBE_DELETE)
 		return 0;
 	if (answer.err.code)
 		return err_copy(err, &answer.err);
-	operator_setup_report(setup, "%s %s", shown,
+	operator_setup_report(setup, "%s %s", object,
 			      answer.http_code == HTTP_CREATED ? "created" : done);
 	return 0;
 }
@@ -89,7 +180,7 @@ static int list_all(struct operator_setup *setup, const struct kube_resource *re
 		.parameters = parameters,
 	};
 	struct err own = {0};
-	int rc = kube_pages_wait(setup->loop, setup->api, &request, on_begin, on_item, data, &own);
+	int rc = kube_pages_wait(setup->api, &request, on_begin, on_item, data, &own);
 
 	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
 }
@@ -183,9 +274,10 @@ static void on_setup_wait_timeout(void *data)
 	loop_stop(awaited->loop);
 }
 
-bool operator_setup_wait(struct operator_setup *setup, const struct kube_resource *resource,
-			 const char *namespace_name, const char *name, const char *label_selector,
-			 bool (*is_enough)(const struct kube_mirror *mirror))
+/* Waits until `is_enough` accepts the mirror; false after minutes. */
+static bool wait_for(struct operator_setup *setup, const struct kube_resource *resource,
+		     const char *namespace_name, const char *name, const char *label_selector,
+		     bool (*is_enough)(const struct kube_mirror *mirror))
 {
 	struct awaited awaited = {.loop = setup->loop, .is_enough = is_enough};
 	const struct kube_mirror_settings settings = {
@@ -201,7 +293,7 @@ bool operator_setup_wait(struct operator_setup *setup, const struct kube_resourc
 	};
 	struct loop_watch *timer = loop_new_timer(setup->loop, on_setup_wait_timeout, &awaited);
 
-	awaited.mirror = kube_mirror_new(setup->loop, setup->api, &settings);
+	awaited.mirror = kube_mirror_new(setup->api, &settings);
 	loop_timer_arm_after(timer, LONGEST_WAIT);
 	loop_run(setup->loop);
 	bool is_there = is_enough(awaited.mirror);
@@ -219,8 +311,8 @@ static bool is_none(const struct kube_mirror *mirror)
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
 				 const char *label_selector)
 {
-	return setup->settings->is_dry_run || operator_setup_wait(setup, &kube_pods, namespace_name,
-								  NULL, label_selector, is_none);
+	return setup->settings->is_dry_run ||
+	       wait_for(setup, &kube_pods, namespace_name, NULL, label_selector, is_none);
 }
 
 /* Installing. */
@@ -249,21 +341,19 @@ static int apply_setup_object(struct operator_setup *setup, const struct json *o
 	return operator_setup_change(setup, &request, "applied", err);
 }
 
-static bool is_same_setup_object(const struct json *a, const struct json *b)
-{
-	const struct json *of_a = json_get(a, "metadata"), *of_b = json_get(b, "metadata");
-
-	return json_equals(json_get(of_a, "name"), json_get(of_b, "name")) &&
-	       json_equals(json_get(of_a, "namespace"), json_get(of_b, "namespace"));
-}
-
 static bool is_setup_object_wanted(const struct json *wanted, const struct kube_resource *resource,
 				   const struct json *object)
 {
-	for (size_t i = 0; i < json_count(wanted); i++)
+	const struct json *its = json_get(object, "metadata");
+
+	for (size_t i = 0; i < json_count(wanted); i++) {
+		const struct json *metadata = json_get(json_at(wanted, i), "metadata");
+
 		if (kube_resource_of(json_at(wanted, i)) == resource &&
-		    is_same_setup_object(json_at(wanted, i), object))
+		    json_equals(json_get(metadata, "name"), json_get(its, "name")) &&
+		    json_equals(json_get(metadata, "namespace"), json_get(its, "namespace")))
 			return true;
+	}
 	return false;
 }
 
@@ -317,8 +407,8 @@ static int wait_for_deployment(struct operator_setup *setup, struct err *err)
 {
 	if (setup->settings->is_dry_run || !setup->settings->is_waiting)
 		return 0;
-	if (!operator_setup_wait(setup, &kube_deployments, DEPLOYMENT_NAME, DEPLOYMENT_NAME, NULL,
-				 is_available))
+	if (!wait_for(setup, &kube_deployments, DEPLOYMENT_NAME, DEPLOYMENT_NAME, NULL,
+		      is_available))
 		return err_set(err, ERR_UNREACHABLE,
 			       "the operator is installed, but its Pods are not running after 5 "
 			       "minutes; to see why: kubectl -n " DEPLOYMENT_NAME " describe pods");
@@ -363,11 +453,6 @@ static int check_no_jobs(struct operator_setup *setup, struct err *err)
 		       count, count > 1 ? "s" : "");
 }
 
-static bool is_definition(const struct json *object)
-{
-	return kube_resource_of(object) == &kube_definitions;
-}
-
 static int wait_for_its_end(struct operator_setup *setup, struct err *err)
 {
 	if (!setup->settings->is_waiting ||
@@ -388,10 +473,11 @@ static int remove_objects(struct operator_setup *setup, const struct json *objec
 
 	for (size_t i = json_count(objects); i-- > 0 && rc == 0;) {
 		const struct json *object = json_at(objects, i);
+		const struct kube_resource *resource = kube_resource_of(object);
 
-		if (!is_definition(object) || takes_definition)
-			rc = remove_object(setup, kube_resource_of(object), object, err);
-		if (rc == 0 && kube_resource_of(object) == &kube_deployments)
+		if (resource != &kube_definitions || takes_definition)
+			rc = remove_object(setup, resource, object, err);
+		if (rc == 0 && resource == &kube_deployments)
 			rc = wait_for_its_end(setup, err);
 	}
 	if (rc == 0 && !takes_definition)

@@ -6,8 +6,21 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
-#include "kube/mirror.h"
-#include "operator/deployment.h"
+
+extern const char deployment_yaml[]; /* deploy/crd.yaml and deploy/operator.yaml */
+extern const size_t deployment_yaml_size;
+
+/* The options. Borrowed. */
+struct deployment_choice {
+	const char *image; /* NULL: as in the file */
+	/* The namespaces to manage, with permissions only there: a Role replaces the ClusterRole.
+	 * Ends with NULL; empty: all. */
+	const char *const *namespaces;
+};
+
+/* On all objects except the definition of TFJobs. */
+#define DEPLOYMENT_NAME "muster-operator"
+#define DEPLOYMENT_SELECTOR "app.kubernetes.io/name=" DEPLOYMENT_NAME
 
 struct operator_setup_settings {
 	kube_log_in_fn log_in;
@@ -53,8 +66,10 @@ int operator_setup_check_namespace(struct operator_setup *setup, struct err *err
 
 void operator_setup_report(const struct operator_setup *setup, const char *format, ...)
 	PRINTF_LIKE(2, 3);
-/* "deployments 'NAME' of namespace N". Caller frees. */
-char *operator_setup_shown(const struct kube_request *request) MUST_USE;
+/* An objection to going on: a warning if the user forces it, or in a dry run; else ERR_REFUSED with
+ * the advice. */
+int operator_setup_object_to(const struct operator_setup *setup, const char *sentence,
+			     const char *advice, struct err *err) MUST_USE;
 /* Makes a request that changes something, and reports the result ("scaled to 0"); a dry run only
  * reports. An object to delete may be missing. */
 int operator_setup_change(struct operator_setup *setup, const struct kube_request *request,
@@ -68,10 +83,6 @@ int operator_setup_count(struct operator_setup *setup, const struct kube_resourc
 int operator_setup_list(struct operator_setup *setup, const struct kube_resource *resource,
 			const char *label_selector, struct json **ret_items,
 			struct err *err) MUST_USE;
-/* Waits until `is_enough` accepts the mirror; false after minutes. */
-bool operator_setup_wait(struct operator_setup *setup, const struct kube_resource *resource,
-			 const char *namespace_name, const char *name, const char *label_selector,
-			 bool (*is_enough)(const struct kube_mirror *mirror));
 /* Waits until there are no such Pods; false after minutes. In a dry run they stay, and it returns
  * true. */
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "kube/wait.h"
 #include "operator/setup.h"
 
@@ -92,8 +91,7 @@ static int add_foreign(struct operator_setup *setup, const struct kube_resource 
 		.verb = KUBE_LIST, .resource = resource, .namespace_name = DEPLOYMENT_NAME};
 	struct search search = {resource, is_our_namespace, foreign->count};
 	struct err own = {0};
-	int rc = kube_pages_wait(setup->loop, setup->api, &request, begin_search, add_if_foreign,
-				 &search, &own);
+	int rc = kube_pages_wait(setup->api, &request, begin_search, add_if_foreign, &search, &own);
 
 	foreign->count += search.found.count;
 	text_add(&foreign->names, text_of(&search.found.names));
@@ -102,9 +100,19 @@ static int add_foreign(struct operator_setup *setup, const struct kube_resource 
 	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
 }
 
-static int judge(const struct operator_setup *setup, const struct foreign *foreign, struct err *err)
+int operator_setup_object_to(const struct operator_setup *setup, const char *sentence,
+			     const char *advice, struct err *err)
 {
 	const struct operator_setup_settings *settings = setup->settings;
+
+	if (!settings->is_forced && !settings->is_dry_run)
+		return err_set(err, ERR_REFUSED, "%s; %s", sentence, advice);
+	settings->warn(sentence, settings->data);
+	return 0;
+}
+
+static int judge(const struct operator_setup *setup, const struct foreign *foreign, struct err *err)
+{
 	struct text told CLEANUP(text_done) = {0};
 
 	if (foreign->count == 0)
@@ -113,13 +121,11 @@ static int judge(const struct operator_setup *setup, const struct foreign *forei
 		  text_of(&foreign->names));
 	if (foreign->count > MOST_NAMES)
 		text_addf(&told, " and %zu more", foreign->count - MOST_NAMES);
-	if (settings->is_forced || settings->is_dry_run) {
-		settings->warn(text_of(&told), settings->data);
-		return 0;
-	}
-	text_add(&told, "; their owner could act with the permissions of the operator: delete "
-			"them, or use --force to keep them");
-	return err_set(err, ERR_REFUSED, "%s", text_of(&told));
+	return operator_setup_object_to(
+		setup, text_of(&told),
+		"their owner could act with the permissions of the operator: delete them, or use "
+		"--force to keep them",
+		err);
 }
 
 int operator_setup_check_namespace(struct operator_setup *setup, struct err *err)
@@ -142,7 +148,7 @@ int operator_setup_check_namespace(struct operator_setup *setup, struct err *err
 	struct foreign foreign CLEANUP(foreign_done) = {0};
 	struct json *found CLEANUP(json_cleanup) = NULL;
 	struct err own = {0};
-	int rc = kube_wait(setup->loop, setup->api, &request, &found, &own);
+	int rc = kube_wait(setup->api, &request, &found, &own);
 
 	if (rc < 0)
 		return rc == ERR_NOT_FOUND ? 0 : err_copy(err, &own);

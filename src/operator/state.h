@@ -1,8 +1,7 @@
 /* The state of an operator and of the TFJobs that it manages. The lowest layer of its files:
  *
  *     process.c  what is watched, the Lease, the end
- *     job.c      work on one TFJob
- *     refusal.c  a TFJob that cannot be run
+ *     job.c      work on one TFJob, also one that cannot be run
  *     state.c    this: due passes, messages and counts
  *
  * Only they include it. */
@@ -61,7 +60,6 @@ struct controller {
 	bool is_ending;
 	struct err fault; /* why it ends; code 0: it was asked to */
 	char *last_trouble;
-	struct err err; /* why it cannot begin */
 	void (*end)(struct controller *controller); /* releases the Lease first */
 };
 
@@ -125,16 +123,6 @@ void operator_failed(struct managed_job *job, const struct job *own, const struc
 void operator_report_removed(const struct managed_job *job, const struct job *own);
 /* A reconciler_note_fn for managed jobs: counts the note and sends its Event. */
 void operator_send_event(const struct job *own, const struct note *note, void *data);
-
-/* Marks a TFJob that cannot be run as Failed, with the reason: it never waits silently. Returns
- * false if the job is valid, or has finished and is cleaned up as any other. */
-bool operator_refuse(struct managed_job *job);
-/* The same for a TFJob that cannot be parsed. */
-void operator_refuse_unread(struct managed_job *job, const struct err *fault);
-void operator_refusal_free(struct refusal *refusal); /* NULL is fine */
-/* The job that is being deleted; NULL: none. */
-const struct job *operator_refusal_removes(const struct refusal *refusal);
-bool operator_is_finished(const struct managed_job *job);
 
 /* From a TFJob, as observed on the cluster. */
 struct managed_job *managed_job_new(struct scope *scope, const struct json *object) MUST_USE;

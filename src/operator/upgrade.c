@@ -1,10 +1,9 @@
 /* Replaces training-operator 1.9 (its manifests): how it is recognized, and which parts must be
  * removed. Its Deployment, permissions and the webhook entries of other kinds stay, so that going
  * back is easy. */
-#include "base/json.h"
+#include "base/json_patch.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/resources.h"
 #include "operator/setup.h"
 
 #define OLD_SELECTOR "control-plane=kubeflow-training-operator"
@@ -40,7 +39,6 @@ static int count_other_kinds(struct operator_setup *setup, struct text *told, st
 
 static int check_other_kinds(struct operator_setup *setup, struct err *err)
 {
-	const struct operator_setup_settings *settings = setup->settings;
 	struct text told CLEANUP(text_done) = {0};
 	int rc = count_other_kinds(setup, &told, err);
 
@@ -50,15 +48,12 @@ static int check_other_kinds(struct operator_setup *setup, struct err *err)
 		"training-operator also manages other kinds, which would have no operator: %s",
 		text_of(&told));
 
-	if (settings->is_forced || settings->is_dry_run) {
-		settings->warn(sentence, settings->data);
-		return 0;
-	}
-	return err_set(err, ERR_REFUSED,
-		       "%s; use --force to leave them without one, or keep it running with "
-		       "--enable-scheme for each of them, delete its webhook " OLD_WEBHOOK
-		       ", and run 'muster operator install'",
-		       sentence);
+	return operator_setup_object_to(
+		setup, sentence,
+		"use --force to leave them without one, or keep it running with --enable-scheme "
+		"for each of them, delete its webhook " OLD_WEBHOOK
+		", and run 'muster operator install'",
+		err);
 }
 
 /* Its Deployment. */
@@ -131,16 +126,6 @@ static const char *name_of_entry(const struct json *configuration, size_t place)
 	return json_as_string(json_get(entry, "name"), "");
 }
 
-static void add_step(struct json *steps, const char *operation, const char *path, const char *value)
-{
-	struct json *step = json_new_object();
-
-	json_set_string(step, "op", operation);
-	json_set_string(step, "path", path);
-	json_set_string(step, "value", value);
-	json_append(steps, step);
-}
-
 /* If another client has changed the list since, nothing is done. */
 static int remove_entry(struct operator_setup *setup, const struct json *configuration,
 			size_t place, struct err *err)
@@ -156,8 +141,8 @@ static int remove_entry(struct operator_setup *setup, const struct json *configu
 		.body = steps,
 	};
 
-	add_step(steps, "test", name_path, OLD_WEBHOOK);
-	add_step(steps, "remove", path, NULL);
+	json_patch_add_step(steps, "test", name_path, json_new_string(OLD_WEBHOOK));
+	json_patch_add_step(steps, "remove", path, NULL);
 	return operator_setup_change(setup, &request, "without its entry of TFJobs", err);
 }
 

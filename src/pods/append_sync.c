@@ -104,19 +104,12 @@ static struct append_sync_file *add_file(struct append_sync_folder *folder, cons
 	return &folder->files[folder->n_files++];
 }
 
-static int make_parent(const char *path, struct err *err)
-{
-	char *parent CLEANUP(mem_free_text) =
-		mem_copy_bytes(path, (size_t) (strrchr(path, '/') - path));
-
-	return folder_create(parent, err);
-}
-
 /* A file that starts again becomes a new file: a reader that has the old one open reads that to its
  * end. */
 static int replace_growing_file(struct kube_append_sync *sync, const char *path, struct err *err)
 {
-	int rc = make_parent(path, err);
+	char *parent CLEANUP(mem_free_text) = file_folder_of(path);
+	int rc = folder_create(parent, err);
 
 	if (rc < 0)
 		return rc;
@@ -125,12 +118,6 @@ static int replace_growing_file(struct kube_append_sync *sync, const char *path,
 	sync->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	sync->file->size = 0;
 	return sync->fd < 0 ? err_set_errno(err, errno, "cannot make '%s'", path) : 0;
-}
-
-static int open_at_end(struct kube_append_sync *sync, const char *path, struct err *err)
-{
-	sync->fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-	return sync->fd < 0 ? err_set_errno(err, errno, "cannot write into '%s'", path) : 0;
 }
 
 /* Receiving. */
@@ -179,7 +166,10 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 		sync->file = add_file(sync->folder, path, err);
 	if (!sync->file)
 		return ERR_LIMIT;
-	return goes_on ? open_at_end(sync, here, err) : replace_growing_file(sync, here, err);
+	if (!goes_on)
+		return replace_growing_file(sync, here, err);
+	sync->fd = open(here, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	return sync->fd < 0 ? err_set_errno(err, errno, "cannot write into '%s'", here) : 0;
 }
 
 static int on_piece_bytes(const char *bytes, size_t len, void *data, struct err *err)

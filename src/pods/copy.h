@@ -10,7 +10,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "pods/exec.h"
 
 #include <stdbool.h>
@@ -19,7 +18,6 @@
 struct kube_copy;
 
 struct kube_copy_request {
-	struct loop *loop;
 	struct kube_container container;
 	const char *there; /* path in the container; a relative one starts at its working
 			      directory */

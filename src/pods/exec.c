@@ -1,7 +1,6 @@
 #include "pods/exec.h"
 
 #include "base/mem.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 
@@ -79,19 +78,6 @@ static void begin_exec(const char *protocol, void *data)
 	}
 }
 
-static void forward_channel_output(struct kube_exec *exec, const struct kube_channel_event *event)
-{
-	switch (event->type) {
-	case KUBE_CHANNEL_BYTES:
-		exec->request.on_output(event->channel, event->bytes, event->len,
-					exec->request.data);
-		return;
-	case KUBE_CHANNEL_NOTHING:
-	case KUBE_CHANNEL_CLOSED: /* the connection will be closed soon, too */
-		return;
-	}
-}
-
 static void on_exec_message(const char *bytes, size_t len, void *data)
 {
 	struct kube_exec *exec = data;
@@ -99,10 +85,11 @@ static void on_exec_message(const char *bytes, size_t len, void *data)
 
 	if (exec->err.code)
 		return;
-	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) == 0)
-		forward_channel_output(exec, &event); /* the callback may cancel */
-	else
+	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) < 0)
 		websocket_close(websocket_of(exec));
+	else if (event.type == KUBE_CHANNEL_BYTES) /* the callback may cancel */
+		exec->request.on_output(event.channel, event.bytes, event.len, exec->request.data);
+	/* After KUBE_CHANNEL_CLOSED the connection will be closed soon, too. */
 }
 
 static void on_exec_websocket_room(void *data)

@@ -4,15 +4,12 @@
 #include "io/folder.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"
-#include "kube/resources.h"
 #include "pods/copy.h"
-
-#include <stdlib.h>
 
 struct kube_fetching {
 	struct kube_api *api;
-	struct kube_fetching_request request; /* its texts are the members below */
-	char *namespace_name, *job_name, *job_uid, *pod, *there, *here;
+	struct arena *arena;
+	struct kube_fetching_request request; /* its texts are in the arena */
 	struct kube_call *call;
 	struct kube_copy *copy;
 	struct loop_watch *timer;
@@ -23,13 +20,7 @@ struct kube_fetching {
 static void free_fetching(struct kube_fetching *fetching)
 {
 	loop_watch_free(fetching->timer);
-	free(fetching->namespace_name);
-	free(fetching->job_name);
-	free(fetching->job_uid);
-	free(fetching->pod);
-	free(fetching->there);
-	free(fetching->here);
-	free(fetching);
+	arena_free(fetching->arena);
 }
 
 void kube_fetching_cancel(struct kube_fetching *fetching)
@@ -53,8 +44,8 @@ static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
 	const struct kube_request get = {
 		.verb = KUBE_GET,
 		.resource = &kube_pods,
-		.namespace_name = fetching->namespace_name,
-		.name = fetching->pod,
+		.namespace_name = fetching->request.namespace_name,
+		.name = fetching->request.pod,
 	};
 
 	fetching->call = kube_call_new(fetching->api, &get, on_end, fetching);
@@ -72,7 +63,8 @@ static void on_pod_of_failure(struct json *pod, const struct kube_status *status
 	fetching->call = NULL;
 	if ((err && err->code == ERR_NOT_FOUND) ||
 	    json_get_path(pod, "metadata", "deletionTimestamp", NULL))
-		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists", fetching->pod);
+		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists",
+			fetching->request.pod);
 	finish_pod_fetching(fetching, NULL, &fetching->why);
 }
 
@@ -115,10 +107,10 @@ static int start_fetching_copy(struct kube_fetching *fetching, const struct json
 			       const char *who, struct err *err)
 {
 	struct kube_copy_request request = {
-		.loop = fetching->request.loop,
-		.container = {.namespace_name = fetching->namespace_name, .pod = fetching->pod},
-		.there = fetching->there,
-		.here = fetching->here,
+		.container = {.namespace_name = fetching->request.namespace_name,
+			      .pod = fetching->request.pod},
+		.there = fetching->request.there,
+		.here = fetching->request.here,
 		.must_have_files = true,
 		.on_end = on_copied,
 		.data = fetching,
@@ -126,7 +118,7 @@ static int start_fetching_copy(struct kube_fetching *fetching, const struct json
 	int rc = fetch_sidecar_choose_container(pod, who, true, &request.container.name, err);
 
 	if (rc == 0 && fetching->request.makes_here)
-		rc = folder_create(fetching->here, err);
+		rc = folder_create(fetching->request.here, err);
 	return rc < 0 ? rc : kube_copy_from(fetching->api, &request, &fetching->copy, err);
 }
 
@@ -134,7 +126,7 @@ static void on_fetched_pod_read(struct json *pod, const struct kube_status *stat
 				const struct err *err, void *data)
 {
 	struct kube_fetching *fetching = data;
-	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->pod);
+	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->request.pod);
 	struct err why = {0};
 
 	(void) status;
@@ -143,9 +135,9 @@ static void on_fetched_pod_read(struct json *pod, const struct kube_status *stat
 		err_set(&why, ERR_CONFLICT, "%s no longer exists", who);
 	else if (err)
 		why = *err;
-	else if (!job_pod_is_in(pod, fetching->job_name, fetching->job_uid))
+	else if (!job_pod_is_in(pod, fetching->request.job_name, fetching->request.job_uid))
 		err_set(&why, ERR_CONFLICT, "%s does not belong to job '%s'", who,
-			fetching->job_name);
+			fetching->request.job_name);
 	else if (start_fetching_copy(fetching, pod, who, &why) == 0)
 		return;
 	finish_pod_fetching(fetching, NULL, &why);
@@ -154,17 +146,17 @@ static void on_fetched_pod_read(struct json *pod, const struct kube_status *stat
 struct kube_fetching *kube_fetching_new(struct kube_api *api,
 					const struct kube_fetching_request *request)
 {
-	struct kube_fetching *fetching = mem_new(sizeof(*fetching));
+	struct arena *arena = arena_new();
+	struct kube_fetching *fetching = arena_take(arena, sizeof(*fetching));
+	const char **const texts[] = {
+		&fetching->request.namespace_name, &fetching->request.job_name,
+		&fetching->request.job_uid,        &fetching->request.pod,
+		&fetching->request.there,          &fetching->request.here};
 
-	fetching->api = api;
-	fetching->request = *request;
-	fetching->namespace_name = mem_copy_text(request->namespace_name);
-	fetching->job_name = mem_copy_text(request->job_name);
-	fetching->job_uid = mem_copy_text(request->job_uid);
-	fetching->pod = mem_copy_text(request->pod);
-	fetching->there = mem_copy_text(request->there);
-	fetching->here = mem_copy_text(request->here);
-	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
+	*fetching = (struct kube_fetching){.api = api, .arena = arena, .request = *request};
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		*texts[i] = arena_copy_text(arena, *texts[i]);
+	fetching->timer = loop_new_timer(kube_api_loop(api), on_silence, fetching);
 	loop_timer_arm_after(fetching->timer, KUBE_FETCHING_SILENCE);
 	get_pod(fetching, on_fetched_pod_read);
 	return fetching;

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 #include <stdbool.h>
@@ -15,7 +14,6 @@
 struct kube_fetching;
 
 struct kube_fetching_request {
-	struct loop *loop;
 	const char *namespace_name;
 	const char *job_name, *job_uid; /* the Pod has to be of this job */
 	const char *pod;

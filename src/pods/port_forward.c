@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/sink.h"
-#include "kube/resources.h"
-#include "pods/port_frames.h"
+#include "pods/channels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -278,14 +277,15 @@ struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
 						const struct kube_port_forward_request *request)
 {
 	struct kube_port_forward *forward = mem_new(sizeof(*forward));
+	struct loop *loop = kube_api_loop(api);
 
 	forward->request = *request;
 	forward->pod = mem_copy_text(request->pod);
 	forward->frames.port = request->port;
-	forward->sink = sink_new(request->loop, request->take_fd, on_sink_change, forward);
-	forward->readable = loop_watch_readable(request->loop, request->take_fd,
-						on_forward_client_readable, forward);
-	forward->timer = loop_new_timer(request->loop, on_port_forward_timer, forward);
+	forward->sink = sink_new(loop, request->take_fd, on_sink_change, forward);
+	forward->readable =
+		loop_watch_readable(loop, request->take_fd, on_forward_client_readable, forward);
+	forward->timer = loop_new_timer(loop, on_port_forward_timer, forward);
 	loop_watch_enable(forward->readable, false);
 	forward->call = call_pod(api, forward);
 	return forward;

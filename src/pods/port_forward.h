@@ -8,14 +8,12 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "io/loop.h"
 #include "kube/api.h"
 
 /* How long a Pod may be silent after the client has stopped sending. */
 #define KUBE_PORT_FORWARD_SILENCE (10 * MSEC_PER_SECOND)
 
 struct kube_port_forward_request {
-	struct loop *loop;
 	const char *namespace_name; /* NULL: the login's */
 	const char *pod;
 	int port; /* of the Pod's localhost */

@@ -234,7 +234,7 @@ struct job_log *job_log_new(const struct job_log_settings *settings)
 		.on_output = send,
 	};
 	const struct client_logs_request request = {
-		.loop = settings->loop,
+		.loop = kube_api_loop(settings->api),
 		.role = own->role,
 		.index = own->index,
 		.attempt = -1,

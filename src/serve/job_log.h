@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "http/server.h"
-#include "io/loop.h"
 #include "kube/api.h"
 #include "spec/job.h"
 #include "spec/limits.h"
@@ -33,7 +32,6 @@ int job_log_request_read(const char *query, struct job_log_request *ret_request,
 void job_log_request_done(struct job_log_request *request);
 
 struct job_log_settings {
-	struct loop *loop;
 	struct kube_api *api;
 	struct job *take_job; /* of a TFJob object, with its uid */
 	struct job_log_request take_request;

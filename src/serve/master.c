@@ -13,7 +13,6 @@
 #include "jobs/client.h"
 #include "jobs/record.h"
 #include "kube/pages.h"
-#include "kube/resources.h"
 #include "serve/job_log.h"
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
@@ -260,7 +259,6 @@ static void answer_log(struct master *master, struct http_call *http, struct jso
 {
 	struct job_log **place = find_log(master, NULL);
 	struct job_log_settings log = {
-		.loop = master->settings.host.loop,
 		.api = master->settings.host.api,
 		.http = http,
 		.on_end = on_log_end,
@@ -366,36 +364,29 @@ static void list(struct http_call *http, const char *name, void *data)
 }
 
 /* An invalid name is not requested from the cluster. */
-static bool check_requested_name(struct http_call *http, const char *name)
+static void call_named(struct master *master, struct http_call *http, enum kube_verb verb,
+		       const char *name, answer_fn answer)
 {
 	if (name_is_dns1035_label(name))
-		return true;
-	http_answer_text(http, 404, "no such job");
-	return false;
+		start_master_request(master, http,
+				     (struct kube_request){.verb = verb, .name = name}, answer);
+	else
+		http_answer_text(http, 404, "no such job");
 }
 
 static void answer_get_job(struct http_call *http, const char *name, void *data)
 {
-	if (check_requested_name(http, name))
-		start_master_request(data, http,
-				     (struct kube_request){.verb = KUBE_GET, .name = name},
-				     answer_tfjob);
+	call_named(data, http, KUBE_GET, name, answer_tfjob);
 }
 
 static void get_log(struct http_call *http, const char *name, void *data)
 {
-	if (check_requested_name(http, name))
-		start_master_request(data, http,
-				     (struct kube_request){.verb = KUBE_GET, .name = name},
-				     answer_log);
+	call_named(data, http, KUBE_GET, name, answer_log);
 }
 
 static void delete (struct http_call *http, const char *name, void *data)
 {
-	if (check_requested_name(http, name))
-		start_master_request(data, http,
-				     (struct kube_request){.verb = KUBE_DELETE, .name = name},
-				     answer_ok);
+	call_named(data, http, KUBE_DELETE, name, answer_ok);
 }
 
 static void answer_metrics(struct http_call *http, const char *name, void *data)
@@ -456,7 +447,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	master->settings = *settings;
 	master->n_creations = MOST_CREATIONS;
 	master->counted_at = loop_monotonic_now();
-	int rc = http_server_new(settings->host.loop, &server, &master->server, err);
+	int rc = http_server_new(kube_api_loop(settings->host.api), &server, &master->server, err);
 
 	if (rc < 0) {
 		free(master);

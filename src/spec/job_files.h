@@ -1,6 +1,6 @@
 /* The files of a job, which every Pod mounts from ConfigMaps: a script, or a packed directory. The
  * distribution over ConfigMaps follows from the list of files alone. So the job's document, which
- * names the ConfigMaps, and the ConfigMaps themselves (kube/objects_all.h) agree. */
+ * names the ConfigMaps, and the ConfigMaps themselves (kube/objects.h) agree. */
 #pragma once
 
 #include "base/err.h"

@@ -225,6 +225,28 @@ void tf_cluster_add_kubeflow_address(const struct job *job, const struct role *r
 		  has_domain ? "." : "", has_domain ? domain : "", role->port);
 }
 
+struct tf_cluster tf_cluster_of_kubeflow(const struct job *job, const char *service,
+					 const char *domain, struct arena *arena)
+{
+	struct tf_cluster_address *addresses =
+		arena_take_array(arena, (size_t) job_replica_count(job), sizeof(*addresses));
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			struct text address CLEANUP(text_done) = {0};
+
+			tf_cluster_add_kubeflow_address(job, &job->roles[i], index, service, domain,
+							&address);
+			addresses[count++] = (struct tf_cluster_address){
+				.role = job->roles[i].name,
+				.index = index,
+				.address = arena_copy_text(arena, text_of(&address)),
+			};
+		}
+	return (struct tf_cluster){.job = job, .addresses = addresses, .n_addresses = count};
+}
+
 static int replicas_of(const struct role *role)
 {
 	return role ? role->replicas : 0;

@@ -89,6 +89,9 @@ bool tf_cluster_has_kubeflow_tf_config(const struct job *job);
  * training-operator's CUSTOM_CLUSTER_DOMAIN; NULL or "" for none. */
 void tf_cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
 				     const char *service, const char *domain, struct text *text);
+/* A cluster with the addresses of all replicas on Kubernetes, which are in the arena. */
+struct tf_cluster tf_cluster_of_kubeflow(const struct job *job, const char *service,
+					 const char *domain, struct arena *arena) MUST_USE;
 
 /* Tells a process of a job from others. */
 #define JOB_NAME_VARIABLE "MUSTER_JOB_NAME"

@@ -104,8 +104,8 @@ int main(int argc, char **argv)
 	if (argc < 3 || loop_new(&loop, NULL) < 0 ||
 	    kube_api_new(loop, tool_login_new(argv[1], NULL), &api, NULL) < 0)
 		return 2;
-	const struct job_cache_settings settings = {
-		.loop = loop, .api = api, .namespace_name = KUBE_ALL_NAMESPACES};
+	const struct job_cache_settings settings = {.api = api,
+						    .namespace_name = KUBE_ALL_NAMESPACES};
 	struct job_cache *cache = job_cache_new(&settings);
 	struct loop_watch *input = loop_watch_readable(loop, STDIN_FILENO, end, loop);
 

@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 		return 2;
 	struct loop_watch *input = loop_watch_readable(watcher.loop, STDIN_FILENO, end, &watcher);
 
-	watcher.mirror = kube_mirror_new(watcher.loop, api, &settings);
+	watcher.mirror = kube_mirror_new(api, &settings);
 	loop_run(watcher.loop);
 	kube_mirror_free(watcher.mirror);
 	kube_api_free(api);

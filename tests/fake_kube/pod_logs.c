@@ -105,7 +105,6 @@ int main(int argc, char **argv)
 			 NULL) < 0)
 		return 2;
 	const struct pod_logs_settings settings = {
-		.loop = follower.loop,
 		.api = api,
 		.namespace_name = argc > 7 ? argv[7] : "default",
 		.folder = argv[2],

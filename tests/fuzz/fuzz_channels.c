@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "pods/channels.h"
-#include "pods/port_frames.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "kube/credential_end.h"
-#include "kube/plugin_answer.h"
+#include "kube/credential.h"
+#include "kube/plugin_call.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "kube/config_file.h"
-#include "kube/config_resolve.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/text.h"
-#include "kube/log_lines.h"
+#include "kube/container_log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -70,8 +70,8 @@ static struct json *extras_json(const struct kube_user *user)
 {
 	struct json *map = json_new_object();
 
-	for (size_t i = 0; i < user->n_as_extras; i++) {
-		const struct kube_variable *extra = &user->as_extras[i];
+	for (size_t i = 0; i < user->as.n_extras; i++) {
+		const struct kube_variable *extra = &user->as.extras[i];
 
 		if (!json_get(map, extra->name))
 			json_set(map, extra->name, json_new_array());
@@ -114,11 +114,11 @@ static struct json *user_json(const struct kube_user *user)
 	json_set_string(object, "tokenFile", user->token_file);
 	json_set_string(object, "username", user->user_name);
 	json_set_string(object, "password", user->password);
-	json_set_string(object, "as", user->as_user);
-	json_set_string(object, "as-uid", user->as_uid);
-	if (user->n_as_groups > 0)
-		json_set(object, "as-groups", texts_json(user->as_groups, user->n_as_groups));
-	if (user->n_as_extras > 0)
+	json_set_string(object, "as", user->as.user_name);
+	json_set_string(object, "as-uid", user->as.uid);
+	if (user->as.n_groups > 0)
+		json_set(object, "as-groups", texts_json(user->as.groups, user->as.n_groups));
+	if (user->as.n_extras > 0)
 		json_set(object, "as-user-extra", extras_json(user));
 	set_bytes(object, "client-certificate-data", user->certificate, user->certificate_file);
 	set_bytes(object, "client-key-data", user->key, user->key_file);

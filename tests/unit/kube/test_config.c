@@ -97,7 +97,7 @@ static void the_first_file_that_has_a_name_has_all_of_it(void **state)
 
 	add_kubeconfig(scene, "one", "users: [{name: u, user: {as: eve}}]\n");
 	add_kubeconfig(scene, "two", TWO_CONTEXTS);
-	assert_string_equal(read_config(scene)->user.as_user, "eve");
+	assert_string_equal(read_config(scene)->user.as.user_name, "eve");
 	assert_null(scene->config->user.token_file);
 	assert_string_equal(scene->config->context, "first");
 }

@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
-#include "kube/credential_end.h"
+#include "kube/credential.h"
 
 /* Made by openssl req -x509; it ended on 23 November 2026. */
 static const char real[] = "issued to nobody\n"

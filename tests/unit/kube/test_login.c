@@ -52,12 +52,60 @@ static void what_refreshes_a_credential_is_freed_with_the_login(void **state)
 	assert_int_equal(n_freed, 1);
 }
 
+static void assert_headers(const struct kube_login *login, const char *const *expected)
+{
+	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
+	size_t i = 0;
+
+	kube_headers_add_login(&headers, login);
+	for (; expected[i]; i++)
+		assert_string_equal(headers.lines[i], expected[i]);
+	assert_int_equal(headers.n_lines, i);
+	assert_true(!headers.lines || !headers.lines[i]);
+}
+
+static void a_token_comes_before_a_password(void **state)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://h");
+
+	(void) state;
+	assert_headers(login, (const char *const[]){NULL});
+	login->credential.user_name = mem_copy_text("ada");
+	login->credential.password = mem_copy_text("p:w");
+	assert_headers(login, (const char *const[]){"Authorization: Basic YWRhOnA6dw==", NULL});
+	login->credential.token = mem_copy_text("t");
+	assert_headers(login, (const char *const[]){"Authorization: Bearer t", NULL});
+}
+
+static void whoever_is_impersonated_stands_in_headers(void **state)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://h");
+	const char *const groups[] = {"one", "two"};
+	const struct kube_variable extra = {"Example.com/Scope", "View"};
+
+	(void) state;
+	login->impersonation = (struct kube_impersonation){
+		.user_name = "eve",
+		.uid = "7",
+		.groups = groups,
+		.n_groups = 2,
+		.extras = &extra,
+		.n_extras = 1,
+	};
+	assert_headers(login,
+		       (const char *const[]){"Impersonate-User: eve", "Impersonate-Uid: 7",
+					     "Impersonate-Group: one", "Impersonate-Group: two",
+					     "Impersonate-Extra-example.com%2Fscope: View", NULL});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_login_begins_with_what_kubectl_takes_when_nothing_is_said),
 		cmocka_unit_test(a_new_credential_takes_the_place_of_the_whole_old_one),
 		cmocka_unit_test(what_refreshes_a_credential_is_freed_with_the_login),
+		cmocka_unit_test(a_token_comes_before_a_password),
+		cmocka_unit_test(whoever_is_impersonated_stands_in_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

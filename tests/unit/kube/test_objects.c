@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "kube/objects.h"
-#include "kube/objects_all.h"
 #include "spec/pod_template.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/plugin_answer.h"
+#include "kube/plugin_call.h"
 
 #define V1 "client.authentication.k8s.io/v1"
 #define ANSWER(status)                                                                             \

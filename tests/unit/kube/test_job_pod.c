@@ -6,23 +6,19 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "kube/job_pod.h"
-#include "kube/pod_observed.h"
 
 #include <signal.h>
 
 #define OWNER "5d0c1f3e-owner"
 
 struct scene {
-	struct arena *arena;
-	struct observed_replica seen;
+	struct job_pod *pod;
+	struct observed_replica seen; /* of it */
 };
 
 static int set_up(void **state)
 {
-	struct scene *scene = mem_new(sizeof(*scene));
-
-	scene->arena = arena_new();
-	*state = scene;
+	*state = mem_new(sizeof(struct scene));
 	return 0;
 }
 
@@ -30,7 +26,7 @@ static int tear_down(void **state)
 {
 	struct scene *scene = *state;
 
-	arena_free(scene->arena);
+	job_pod_free(scene->pod);
 	free(scene);
 	return 0;
 }
@@ -49,12 +45,21 @@ static struct json *pod_of(const char *name)
 	return pod;
 }
 
+static bool read_pod(struct scene *scene, const struct json *pod)
+{
+	job_pod_free(scene->pod);
+	scene->pod = job_pod_read(pod);
+	if (scene->pod)
+		scene->seen = scene->pod->seen;
+	return scene->pod;
+}
+
 static const struct observed_replica *look(void **state, const char *name)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of(name);
 
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	return &scene->seen;
 }
 
@@ -149,9 +154,9 @@ static void a_pod_without_our_labels_is_none_of_ours(void **state)
 	struct json *labels = json_get_path(pod, "metadata", "labels", NULL);
 
 	json_set_string(labels, "muster/index", "minus one");
-	assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_false(read_pod(scene, pod));
 	json_remove(labels, "muster/index");
-	assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_false(read_pod(scene, pod));
 }
 
 static void labels_that_could_name_a_file_elsewhere_are_none(void **state)
@@ -167,7 +172,7 @@ static void labels_that_could_name_a_file_elsewhere_are_none(void **state)
 
 		json_set_string(json_get_path(pod, "metadata", "labels", NULL), wrong[i][0],
 				wrong[i][1]);
-		assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
+		assert_false(read_pod(scene, pod));
 	}
 }
 
@@ -178,7 +183,7 @@ static void a_node_that_is_no_name_is_none(void **state)
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7; rm -r /");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_null(scene->seen.node);
 }
 
@@ -248,16 +253,16 @@ static void a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone(void **state)
 
 	for (size_t i = 0; i < json_count(list) && !terminated; i++)
 		terminated = json_get_path(json_at(list, i), "state", "terminated", NULL);
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(seen->phase, OBSERVED_RUNNING);
 	assert_true(seen->is_object_running);
 	assert_true(seen->started_at != MSEC_UNSET);
 	json_set_string(json_get(pod, "status"), "phase", "Succeeded");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(seen->phase, OBSERVED_SUCCEEDED);
 	json_set_string(json_get(pod, "status"), "phase", "Running");
 	json_set_integer(terminated, "exitCode", 3);
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(seen->phase, OBSERVED_FAILED);
 	assert_true(seen->is_object_running);
 	assert_int_equal(seen->exit_code, 3);
@@ -280,7 +285,7 @@ static void a_tfjobs_replica_fails_with_its_pod(void **state)
 				 "exitCode", 2);
 	}
 	json_set_string(json_get(pod, "status"), "phase", "Failed");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_FAILED);
 	assert_int_equal(scene->seen.exit_code, 2);
 	assert_string_equal(scene->seen.reason, "SidecarFailed");
@@ -316,7 +321,7 @@ static void the_limit_that_was_too_low_is_named(void **state)
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
 
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_string_equal(scene->seen.message, "its memory limit is 512Mi");
 }
 
@@ -332,13 +337,13 @@ static void a_kill_for_which_nobody_asked_may_be_the_kernels(void **state)
 	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
 
 	json_set_string(end_of(pod), "reason", "Error");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_null(scene->seen.reason);
 	assert_string_equal(scene->seen.message,
 			    "its memory limit is 512Mi, which it may have reached");
 
 	json_set_string(json_get(pod, "metadata"), "deletionTimestamp", "2026-01-01T00:00:00Z");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_null(scene->seen.message);
 }
 
@@ -360,7 +365,7 @@ static void a_node_that_is_silent_threatens_what_runs_there(void **state)
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
 	json_set_string(condition_of(pod, "Ready"), "status", "False");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_RUNNING);
 	assert_true(scene->seen.is_node_silent);
 	assert_string_equal(scene->seen.node, "n7");
@@ -377,7 +382,7 @@ static void a_container_that_is_not_ready_says_nothing_of_its_node(void **state)
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
 	json_set_string(condition_of(pod, "Ready"), "status", "False");
 	json_set_string(condition_of(pod, "ContainersReady"), "status", "False");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_false(scene->seen.is_node_silent);
 	assert_null(scene->seen.reason);
 }
@@ -392,7 +397,7 @@ static void a_message_is_one_line_of_bounded_length(void **state)
 		text_add(&long_text, "\u00e9");
 	text_add(&long_text, "\nsecond");
 	json_set_string(condition_of(pod, "PodScheduled"), "message", text_of(&long_text));
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(strlen(scene->seen.message), 300);
 	assert_true(text_is_utf8(scene->seen.message, 300));
 }
@@ -450,7 +455,7 @@ static const struct observed_replica *look_at_restarts(struct scene *scene, cons
 	if (n_restarts > 0)
 		json_set(container, "lastState", json_of("{\"terminated\": {\"exitCode\": 3}}"));
 	json_set(container, "state", json_of(container_state));
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	return &scene->seen;
 }
 
@@ -499,7 +504,7 @@ static const struct observed_replica *wait_for_secret(void **state, const char *
 
 	json_set_string(json_get(pod, "metadata"), "namespace", namespace_name);
 	json_set_string(json_get_path(container, "state", "waiting", NULL), "message", message);
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	return &scene->seen;
 }
 
@@ -538,16 +543,16 @@ static void what_a_failed_init_container_said_last_is_told(void **state)
 		mem_format("%0299d\nTraceback:\r\n  main()\n\nOSError: no\n", 0);
 
 	json_set_string(terminated, "message", log);
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_string_equal(scene->seen.message, "init container 'before' exited with code 4: "
 						 "Traceback:;   main(); OSError: no");
 	json_set_string(terminated, "message", "\n\n");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_string_equal(scene->seen.message, "init container 'before' exited with code 4");
 	memset(log, 'x', 300);
 	log[301] = 0; /* one long line */
 	json_set_string(terminated, "message", log);
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_non_null(strstr(scene->seen.message, "exited with code 4: xxxxx"));
 }
 
@@ -581,12 +586,12 @@ static void a_program_that_catches_term_does_not_succeed_by_it(void **state)
 
 	json_set_string(terminated, "reason", "Completed");
 	json_set_integer(terminated, "exitCode", 0);
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_FAILED);
 	assert_int_equal(scene->seen.exit_code, -1);
 	assert_string_equal(scene->seen.reason, "DeadlineExceeded");
 	json_set_string(json_get(pod, "status"), "phase", "Succeeded");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_SUCCEEDED);
 }
 
@@ -623,10 +628,10 @@ static void what_is_missing_is_not_known(void **state)
 
 	json_remove(json_get(pod, "status"), "containerStatuses");
 	json_set_string(json_get(pod, "status"), "phase", "Unknown");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_RUNNING);
 	json_remove(pod, "status");
-	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_STARTING);
 	assert_int_equal(scene->seen.exit_code, -1);
 }
