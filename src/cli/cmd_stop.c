@@ -7,7 +7,7 @@
 #include "command/output.h"
 #include "reconcile/waiting_reason.h"
 #include "spec/job.h"
-#include "status/replica_names.h"
+#include "status/status.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 #include "base/own.h"
 #include "cli/kube_cluster.h"
 #include "pods/script.h"
-#include "status/spied_stacks.h"
+#include "status/stacks.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 #include "reconcile/summary.h"
 #include "reconcile/waiting_reason.h"
 #include "spec/job.h"
-#include "status/replica_names.h"
+#include "status/status.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The functions of the back end: its observation, and the calls that an action starts. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
-#include "logs/last_lines.h"
+#include "logs/reader.h"
 #include "status/failure_words.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "kube/objects.h"
 #include "kube/orphans.h"
 #include "kube/wait.h"
-#include "logs/folder_lock.h"
+#include "logs/folder.h"
 #include "spec/job.h"
 #include "spec/job_words.h"
 

@@ -5,7 +5,7 @@
 #include "cluster/pod_logs_parts.h"
 #include "io/descriptor_limit.h"
 #include "io/file.h"
-#include "logs/folder_lock.h"
+#include "logs/folder.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "base/own.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
-#include "status/printed.h"
+#include "status/exception.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "cluster/supervision_record.h"
 #include "jobs/cluster_job_record.h"
 #include "jobs/state_folder.h"
-#include "logs/attached_logs.h"
+#include "logs/folder.h"
 #include "reconcile/reconcile.h"
 #include "spec/pod_privileges.h"
 

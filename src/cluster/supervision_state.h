@@ -22,7 +22,7 @@ struct cluster_supervision {
 	struct job *found_job; /* the job, when it was read from the cluster; owned */
 	char *foreign_change; /* other clients' changes that are still to be reported; NULL: none */
 	char *folder; /* of this machine's record of the job */
-	char *log_folder; /* of its logs: the same, or that of logs/attached_logs.h */
+	char *log_folder; /* of its logs: the same, or that of logs/folder.h */
 	instant made_at; /* when we started to create the job; INSTANT_UNSET */
 
 	struct kube_api *api;

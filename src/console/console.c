@@ -9,7 +9,6 @@
 #include "io/sink.h"
 #include "io/terminal.h"
 #include "io/time_zone.h"
-#include "logs/last_lines.h"
 #include "logs/reader.h"
 #include "reconcile/output_idle.h"
 #include "reconcile/report.h"

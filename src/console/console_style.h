@@ -2,7 +2,7 @@
 #pragma once
 
 #include "logs/name.h"
-#include "logs/streams.h"
+#include "logs/output_copies.h"
 
 #include <stdbool.h>
 #include <stddef.h>

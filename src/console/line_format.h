@@ -3,14 +3,15 @@
  *
  * The name is role and index, the same in every attempt, so columns stay aligned; if several
  * attempts are shown, a separate line says when one begins. A further piece of a long line has '+'
- * instead of '|'. Lines of marked streams (logs/streams.h) have the streams' prefix instead. */
+ * instead of '|'. Lines of marked streams (logs/output_copies.h) have the streams' prefix instead.
+ */
 #pragma once
 
 #include "base/own.h"
 #include "base/text.h"
 #include "logs/name.h"
+#include "logs/output_copies.h"
 #include "logs/stream.h"
-#include "logs/streams.h"
 #include "spec/job.h"
 #include "status/status.h"
 

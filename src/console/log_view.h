@@ -11,8 +11,8 @@
 #include "console/line_format.h"
 #include "console/screen.h"
 #include "io/loop.h"
+#include "logs/output_copies.h"
 #include "logs/reader.h"
-#include "logs/streams.h"
 
 struct log_view;
 

@@ -17,7 +17,7 @@
 #include "rendezvous/world_cluster.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
-#include "status/replica_names.h"
+#include "status/status.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -9,7 +9,7 @@
 #include "reconcile/observed.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
-#include "status/printed.h"
+#include "status/exception.h"
 
 struct backend;
 

@@ -4,7 +4,6 @@
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
 #include "status/exception.h"
-#include "status/log_noise.h"
 
 #include <signal.h>
 #include <string.h>

@@ -18,8 +18,8 @@
 #include "local/replicas.h"
 #include "local/stacks.h"
 #include "local/start.h"
-#include "logs/last_lines.h"
 #include "logs/output_copies.h"
+#include "logs/reader.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "status/printed.h"
+#include "status/exception.h"
 
 #include <stddef.h>
 

@@ -1,13 +1,80 @@
 #include "logs/folder.h"
 
 #include "base/mem.h"
+#include "io/file.h"
 #include "io/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+int log_folder_lock(const char *folder)
+{
+	int fd CLEANUP(file_close) = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return -1;
+	int taken = fd;
+
+	fd = -1;
+	return taken;
+}
+
+bool log_folder_is_locked(const char *folder)
+{
+	int fd CLEANUP(file_close) = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+int attached_logs_create(const char *job_folder, char **ret_folder, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) =
+		mem_format("%s/attached-%d", job_folder, (int) getpid());
+	int rc = folder_create(folder, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_folder = TAKE(folder);
+	return 0;
+}
+
+/* A file that cannot be moved stays where it is: the earlier logs are as good. */
+static void move_files(int job_fd, int fd)
+{
+	DIR *list = fdopendir(dup(fd));
+
+	if (!list)
+		return;
+	for (const struct dirent *entry; (entry = readdir(list));)
+		if (entry->d_name[0] != '.')
+			renameat(fd, entry->d_name, job_fd, entry->d_name);
+	closedir(list);
+}
+
+void attached_logs_end(const char *job_folder, const char *folder, bool is_kept)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	int job_fd = open(job_folder, flags);
+	int fd = open(folder, flags);
+
+	if (is_kept && job_fd >= 0 && fd >= 0)
+		move_files(job_fd, fd);
+	if (fd >= 0)
+		close(fd);
+	if (job_fd < 0)
+		return;
+	int ignored = folder_remove(job_fd, strrchr(folder, '/') + 1, NULL);
+
+	(void) ignored;
+	close(job_fd);
+}
 
 /* Time stamps of files have the resolution of the kernel's tick, 1 to 10 ms. A directory that is
  * read within this time of its last change may change again and keep its stamp (what git calls

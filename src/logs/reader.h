@@ -7,11 +7,15 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "logs/attempt.h"
 #include "logs/name.h"
+#include "logs/pattern.h"
 #include "logs/stream.h"
 #include "logs/unsaved_output.h"
+#include "status/exception.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,3 +80,9 @@ struct log_replica {
 /* The replicas that have logs, by role and index: `position` from 0 up; false after the last. */
 bool log_reader_replica(struct log_reader *reader, size_t position,
 			struct log_replica *ret_replica);
+
+/* The last lines of one attempt's log, for the report of a failed job: oldest first, at most `most`
+ * and each cut to LIMIT_LAST_LINE_LENGTH bytes; they live in the arena. A line without an end
+ * counts. */
+int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
+		   struct arena *arena, struct printed *ret_printed, struct err *err) MUST_USE;

@@ -5,7 +5,7 @@
 #include "base/shell_word.h"
 #include "status/advice.h"
 #include "status/failure_words.h"
-#include "status/replica_names.h"
+#include "status/status.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -9,9 +9,16 @@
 
 #include "base/mem.h"
 #include "base/msec.h"
-#include "status/printed.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* The last lines that a program printed, oldest first. */
+struct printed {
+	const char **lines;
+	msec *times; /* of each line; NULL: unknown */
+	size_t count;
+};
 
 /* The line with which C++ aborted, else the exception of the last traceback (in an exception group
  * the first inner one), else the last line with an error message. It has no colors and prefixes,
@@ -35,3 +42,11 @@ const char *exception_find_last_words(const struct printed *printed, struct aren
  * may know more. Recognizes messages of Gloo, NCCL, torch's stores, JAX's coordination service and
  * gRPC. */
 bool exception_blames_peer(const char *exception);
+
+/* Recognizes lines that machine learning programs print at every start, and that explain no
+ * failure.
+ *
+ * Sources: Abseil's and glog's log lines at level INFO ("I0000 00:00:1795815815.181702 16722
+ * port.cc:153] …"; absl/log/internal/log_format.cc), TensorFlow's before 2.17 ("2026-11-27
+ * 21:36:55.000000: I tensorflow/core/…"), and the text after such a prefix. */
+bool log_noise_is(const char *line);

@@ -59,3 +59,8 @@ struct json *stacks_to_json(const struct stacks *stacks, bool has_all_threads) M
  * barrier (distributed_c10d.py:3672), from train.py:12". In the arena. */
 const char **stacks_summarize(const struct stacks *stacks, size_t most, struct arena *arena,
 			      size_t *ret_count);
+
+/* Appends the text of a file of stacks, made of the output of py-spy
+ * (https://github.com/benfred/py-spy, `py-spy dump --json`, 0.4): our own lines, which begin with
+ * "# " as in that file, and after each "# process …" an array of threads as py-spy prints it. */
+void spied_stacks_add(struct text *text, const char *output);

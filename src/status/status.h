@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -183,3 +184,15 @@ struct json *status_failure_write(const struct failure *failure) MUST_USE;
 int status_failure_read(const struct json *value, struct arena *arena, struct failure **ret_failure,
 			struct err *err) MUST_USE;
 struct failure *status_failure_copy(const struct failure *failure, struct arena *arena);
+
+/* Lists of replicas in a sentence, adjacent ones as one range. Appends "worker-3", or "worker-3 to
+ * worker-9" if first and last differ. */
+void replica_names_add_range(struct text *text, const char *role, int first, int last);
+
+/* Appends "2 of 6", or "2 to 3 of 6" for several. */
+void replica_names_add_ranks(struct text *text, int first, int count, int n_ranks);
+
+/* Appends the replicas for which `is_named` is true: "ps-0, ps-1, worker-0 to worker-1999", and
+ * after a few ranges "and 12 more". Appends nothing if there are none. */
+void replica_names_add(struct text *text, const struct status *status,
+		       bool (*is_named)(const struct replica_status *replica));

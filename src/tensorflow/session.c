@@ -318,6 +318,11 @@ static struct TF_Tensor *new_matrix(const struct session *session, bool is_left)
 	return matrix;
 }
 
+static int product_value(int row, int column)
+{
+	return SIDE * (row + 1) * (column + 1);
+}
+
 static bool is_product(const struct session *session, const struct TF_Tensor *matrix)
 {
 	const float *values = session->functions.tensor_bytes(matrix);
@@ -325,7 +330,7 @@ static bool is_product(const struct session *session, const struct TF_Tensor *ma
 	if (session->functions.tensor_size(matrix) != SIDE * SIDE * sizeof(float))
 		return false;
 	for (int i = 0; i < SIDE * SIDE; i++)
-		if (values[i] != (float) (SIDE * (i / SIDE + 1) * (i % SIDE + 1)))
+		if (values[i] != (float) product_value(i / SIDE, i % SIDE))
 			return false;
 	return true;
 }

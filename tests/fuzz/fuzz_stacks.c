@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "status/spied_stacks.h"
 #include "status/stacks.h"
 
 #include <stdlib.h>

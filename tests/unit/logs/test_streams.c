@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "logs/streams.h"
+#include "logs/output_copies.h"
 
 static const struct log_name out_0 = {.role = "worker"};
 static const struct log_name err_0 = {.role = "worker", .is_stderr = true};

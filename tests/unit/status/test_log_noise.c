@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "status/log_noise.h"
+#include "status/exception.h"
 
 /* As TensorFlow 2.21 and 2.15 print them. */
 static void what_is_printed_at_every_start_is_noise(void **state)

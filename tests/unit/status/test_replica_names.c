@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "status/replica_names.h"
+#include "status/status.h"
 
 static bool runs(const struct replica_status *replica)
 {

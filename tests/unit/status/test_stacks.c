@@ -1,7 +1,6 @@
 /* What faulthandler wrote of a job's processes, and how it is shown. */
 #include "unit.h"
 
-#include "status/spied_stacks.h"
 #include "status/stacks.h"
 
 #define WAITS                                                                                      \
