@@ -1,6 +1,6 @@
 #include "check/server.h"
 
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <string.h>
 

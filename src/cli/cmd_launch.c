@@ -25,8 +25,8 @@
 #include "jobs/state_folder.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
+#include "spec/environment.h"
 #include "spec/job_build.h"
-#include "spec/threads.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
 #include "command/output.h"
 #include "io/own_program.h"
 #include "serve/pod_server.h"
-#include "spec/pod_config.h"
+#include "spec/elasticdl.h"
 
 #include <stdlib.h>
 

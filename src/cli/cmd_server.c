@@ -6,7 +6,7 @@
 #include "command/output.h"
 #include "io/cores.h"
 #include "io/own_host.h"
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 #include "spec/gpus.h"
 #include "spec/limits.h"
 #include "tensorflow/library_find.h"

@@ -5,8 +5,8 @@
 #include "io/cores.h"
 #include "io/network_address.h"
 #include "jobs/uid.h"
+#include "spec/job.h"
 #include "spec/limits.h"
-#include "spec/stop_signal.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "jobs/cluster_job_record.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
-#include "spec/job_words.h"
+#include "spec/job.h"
 
 #include <assert.h>
 #include <stdlib.h>

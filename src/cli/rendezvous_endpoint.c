@@ -6,7 +6,7 @@
 #include "command/user_token.h"
 #include "io/network_address.h"
 #include "rendezvous/member_wire.h"
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <ctype.h>
 #include <stdlib.h>

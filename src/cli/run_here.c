@@ -9,7 +9,7 @@
 #include "io/typed_lines.h"
 #include "local/supervisor.h"
 #include "logs/output_copies.h"
-#include "spec/job_words.h"
+#include "spec/job.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,6 @@
 #include "kube/wait.h"
 #include "logs/folder_lock.h"
 #include "spec/job.h"
-#include "spec/job_words.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "base/shell_word.h"
 #include "cluster/backend.h"
 #include "kube/fetch_sidecar.h"
-#include "spec/job_words.h"
+#include "spec/job.h"
 
 #include <stdlib.h>
 #include <string.h>

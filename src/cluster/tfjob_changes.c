@@ -7,7 +7,6 @@
 #include "kube/resources.h"
 #include "kube/wait.h"
 #include "spec/job.h"
-#include "spec/job_words.h"
 
 bool tfjob_may_change(const struct job_view *view)
 {

@@ -5,7 +5,7 @@
 #include "kube/call_end.h"
 #include "kube/headers.h"
 #include "kube/resources.h"
-#include "spec/pod_config.h"
+#include "spec/elasticdl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "spec/job.h"
-#include "spec/job_secret.h"
+#include "spec/job_files.h"
 
 /* Labels of all objects, and of Pods. Kubeflow's own labels (training.kubeflow.org/job-name,
  * replica-type, replica-index) are set too, for tools that search for them. */

@@ -7,7 +7,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
-#include "spec/job_secret.h"
 
 /* Appends all objects to a list, in the form before the owner has a uid. Errors as in
  * objects_add_files. */

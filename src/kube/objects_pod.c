@@ -7,7 +7,7 @@
 #include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
-#include "spec/pod_hardening.h"
+#include "spec/pod_security.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 

@@ -8,7 +8,7 @@
 #include "kube/pages.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
-#include "spec/job_secret.h"
+#include "spec/job_files.h"
 
 #include <stdlib.h>
 

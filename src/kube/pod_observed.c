@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
-#include "spec/job_secret.h"
+#include "spec/job_files.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
 #include "status/failure_words.h"

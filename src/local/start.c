@@ -7,8 +7,8 @@
 #include "jobs/process_mark.h"
 #include "jobs/processes.h"
 #include "jobs/stacks_file.h"
+#include "spec/environment.h"
 #include "spec/gpus.h"
-#include "spec/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "io/own_environment.h"
 #include "io/process.h"
 #include "io/sink.h"
+#include "spec/elasticdl.h"
 #include "spec/limits.h"
-#include "spec/pod_config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,118 @@
-/* https://kubernetes.io/docs/concepts/security/pod-security-standards/ of v1.34. */
-#include "spec/pod_privileges.h"
+#include "spec/pod_security.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "spec/job_secret.h"
+#include "base/own.h"
+#include "spec/job_files.h"
+#include "spec/pod_template.h"
 
+#include <stdbool.h>
+
+#define USER 1000 /* the usual first human user, unused in most images */
+#define TEMPORARY_FOLDER "/tmp"
+#define TEMPORARY_VOLUME "muster-tmp"
 #define APPARMOR_ANNOTATION "container.apparmor.security.beta.kubernetes.io/"
 #define NAME_TOLD "%.63s" /* of a name that any user may have written */
+
+/* Settings: the user. */
+
+static bool says_who_runs(const struct json *security)
+{
+	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_get(security, members[i]))
+			return true;
+	return json_as_bool(json_get(security, "privileged"), false);
+}
+
+static void set_bool_if_absent(struct json *object, const char *key, bool value)
+{
+	if (!json_get(object, key))
+		json_set_bool(object, key, value);
+}
+
+/* A minimal image has no /tmp, or one that belongs to root. */
+static void add_temporary_folder(struct json *spec, struct json *container)
+{
+	if (pod_template_find(json_get(container, "volumeMounts"), "mountPath", TEMPORARY_FOLDER))
+		return;
+	(void) json_object_at(pod_template_add(spec, "volumes", TEMPORARY_VOLUME), "emptyDir");
+	pod_template_add_mount(container, TEMPORARY_VOLUME, TEMPORARY_FOLDER, false);
+}
+
+static void choose_user(struct json *spec, struct json *container)
+{
+	struct json *security = json_get(spec, "securityContext");
+
+	json_set_bool(security, "runAsNonRoot", true);
+	json_set_integer(security, "runAsUser", USER);
+	json_set_integer(security, "runAsGroup", USER);
+	if (!json_get(security, "fsGroup"))
+		json_set_integer(security, "fsGroup", USER);
+	if (!pod_template_find(json_get(container, "env"), "name", "HOME"))
+		json_set_string(pod_template_add(container, "env", "HOME"), "value",
+				TEMPORARY_FOLDER);
+	add_temporary_folder(spec, container);
+}
+
+/* Settings: all containers. */
+
+typedef void (*security_fn)(struct json *security);
+
+/* Privileged containers are rejected with allowPrivilegeEscalation: false. */
+static void visit_securities(struct json *spec, security_fn set)
+{
+	static const char *const lists[] = {"initContainers", "containers"};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const struct json *list = json_get(spec, lists[i]);
+
+		for (size_t j = 0; j < json_count(list); j++) {
+			struct json *security = json_object_at(json_at(list, j), "securityContext");
+
+			if (!json_as_bool(json_get(security, "privileged"), false))
+				set(security);
+		}
+	}
+}
+
+static void forbid_escalation(struct json *security)
+{
+	set_bool_if_absent(security, "allowPrivilegeEscalation", false);
+}
+
+static void drop_capabilities(struct json *security)
+{
+	if (!json_get(security, "capabilities"))
+		json_append(json_array_at(json_object_at(security, "capabilities"), "drop"),
+			    json_new_string("ALL"));
+}
+
+void pod_confine(struct json *spec)
+{
+	struct json *security = json_object_at(spec, "securityContext");
+
+	if (!json_get(security, "seccompProfile"))
+		json_set_string(json_object_at(security, "seccompProfile"), "type",
+				"RuntimeDefault");
+	visit_securities(spec, forbid_escalation);
+	if (!json_get(spec, "serviceAccountName"))
+		set_bool_if_absent(spec, "automountServiceAccountToken", false);
+}
+
+void pod_harden(struct json *spec, struct json *container)
+{
+	struct json *security = json_object_at(spec, "securityContext");
+
+	if (!says_who_runs(security) && !says_who_runs(json_get(container, "securityContext")))
+		choose_user(spec, container);
+	pod_confine(spec);
+	visit_securities(spec, drop_capabilities);
+}
+
+/* Privileges, by the standards of Kubernetes 1.34. */
 
 /* Where privileges are collected, and which Secret is the job's own. */
 struct reach {
@@ -31,12 +136,10 @@ static void add_reached_name(struct reach *reach, const char *what, const char *
 		text_add_line_once(reach->lines, "%s " NAME_TOLD, what, name);
 }
 
-static void add_flags(struct reach *reach, const struct json *object, const char *const *flags,
-		      size_t n_flags)
+static void add_flag(struct reach *reach, const struct json *object, const char *flag)
 {
-	for (size_t i = 0; i < n_flags; i++)
-		if (json_as_bool(json_get(object, flags[i]), false))
-			text_add_line_once(reach->lines, "%s", flags[i]);
+	if (json_as_bool(json_get(object, flag), false))
+		text_add_line_once(reach->lines, "%s", flag);
 }
 
 /* A member that is neither harmless nor checked counts: Kubernetes keeps adding fields. */
@@ -93,8 +196,6 @@ static void add_capabilities(struct reach *reach, const struct json *capabilitie
 
 static void add_context(struct reach *reach, const struct json *context)
 {
-	static const char *const flags[] = {"privileged"};
-	static const char *const windows_flags[] = {"hostProcess"};
 	static const char *const known[] = {
 		/* checked */
 		"privileged", "windowsOptions", "seccompProfile", "appArmorProfile",
@@ -106,9 +207,8 @@ static void add_context(struct reach *reach, const struct json *context)
 	const char *mount = pod_string_of(context, "procMount");
 
 	add_unknown_privileges(reach, context, known, ARRAY_LEN(known));
-	add_flags(reach, context, flags, ARRAY_LEN(flags));
-	add_flags(reach, json_get(context, "windowsOptions"), windows_flags,
-		  ARRAY_LEN(windows_flags));
+	add_flag(reach, context, "privileged");
+	add_flag(reach, json_get(context, "windowsOptions"), "hostProcess");
 	add_profile(reach, context, "seccompProfile");
 	add_profile(reach, context, "appArmorProfile");
 	add_selinux(reach, json_get(context, "seLinuxOptions"));
@@ -146,22 +246,9 @@ static void add_variables(struct reach *reach, const struct json *container)
 /* kubelet, which sends the probes, reaches hosts that Pods do not. */
 static void add_host(struct reach *reach, const struct json *probe)
 {
-	static const char *const kinds[] = {"httpGet", "tcpSocket"};
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		add_reached_name(reach, "probe of host",
-				 pod_string_of(json_get(probe, kinds[i]), "host"));
-}
-
-static void add_probes(struct reach *reach, const struct json *container)
-{
-	const struct json *lifecycle = json_get(container, "lifecycle");
-
-	add_host(reach, json_get(container, "livenessProbe"));
-	add_host(reach, json_get(container, "readinessProbe"));
-	add_host(reach, json_get(container, "startupProbe"));
-	add_host(reach, json_get(lifecycle, "postStart"));
-	add_host(reach, json_get(lifecycle, "preStop"));
+	add_reached_name(reach, "probe of host", pod_string_of(json_get(probe, "httpGet"), "host"));
+	add_reached_name(reach, "probe of host",
+			 pod_string_of(json_get(probe, "tcpSocket"), "host"));
 }
 
 static void add_container(struct reach *reach, const struct json *container)
@@ -179,14 +266,12 @@ static void add_container(struct reach *reach, const struct json *container)
 	add_context(reach, json_get(container, "securityContext"));
 	add_ports(reach, json_get(container, "ports"));
 	add_variables(reach, container);
-	add_probes(reach, container);
+	add_host(reach, json_get(container, "livenessProbe"));
+	add_host(reach, json_get(container, "readinessProbe"));
+	add_host(reach, json_get(container, "startupProbe"));
+	add_host(reach, json_get_path(container, "lifecycle", "postStart", NULL));
+	add_host(reach, json_get_path(container, "lifecycle", "preStop", NULL));
 	add_unknown_privileges(reach, container, known, ARRAY_LEN(known));
-}
-
-static void add_containers(struct reach *reach, const struct json *containers)
-{
-	for (size_t i = 0; i < json_count(containers); i++)
-		add_container(reach, json_at(containers, i));
 }
 
 /* Volumes. */
@@ -248,8 +333,7 @@ static void add_service_account(struct reach *reach, const char *name)
 
 static void add_template(struct reach *reach, const struct json *template)
 {
-	static const char *const flags[] = {"hostNetwork", "hostPID", "hostIPC",
-					    "automountServiceAccountToken"};
+	static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
 	static const char *const known[] = {
 		/* checked */
 		"hostNetwork", "hostPID", "hostIPC", "automountServiceAccountToken",
@@ -264,15 +348,18 @@ static void add_template(struct reach *reach, const struct json *template)
 	const struct json *spec = json_get(template, "spec");
 	const struct json *volumes = json_get(spec, "volumes");
 
-	add_flags(reach, spec, flags, ARRAY_LEN(flags));
+	add_flag(reach, spec, "hostNetwork");
+	add_flag(reach, spec, "hostPID");
+	add_flag(reach, spec, "hostIPC");
+	add_flag(reach, spec, "automountServiceAccountToken");
 	add_service_account(reach, pod_string_of(spec, "serviceAccountName"));
 	add_service_account(reach, pod_string_of(spec, "serviceAccount"));
 	add_reached_name(reach, "node", pod_string_of(spec, "nodeName"));
 	add_context(reach, json_get(spec, "securityContext"));
 	add_annotations(reach, json_get_path(template, "metadata", "annotations", NULL));
-	add_containers(reach, json_get(spec, "containers"));
-	add_containers(reach, json_get(spec, "initContainers"));
-	add_containers(reach, json_get(spec, "ephemeralContainers"));
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t at = 0; at < json_count(json_get(spec, lists[i])); at++)
+			add_container(reach, json_at(json_get(spec, lists[i]), at));
 	for (size_t i = 0; i < json_count(volumes); i++)
 		add_volume(reach, json_at(volumes, i));
 	add_unknown_privileges(reach, spec, known, ARRAY_LEN(known));

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "spec/pod_place.h"
+#include "spec/pod_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

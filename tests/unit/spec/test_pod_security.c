@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/json_patch.h"
 #include "base/mem.h"
-#include "spec/pod_privileges.h"
+#include "spec/pod_security.h"
 
 /* A job of one worker whose template says this too. */
 static struct job *job_with(const char *template_text)
