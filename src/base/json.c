@@ -589,15 +589,6 @@ void json_append(struct json *array, struct json *take_value)
 	abort_on_json_failure(json_array_append_new(theirs(array), theirs(take_value)));
 }
 
-static bool member_at(void *iterator, const char **ret_key, struct json **ret_value)
-{
-	if (!iterator)
-		return false;
-	*ret_key = json_object_iter_key(iterator);
-	*ret_value = ours(json_object_iter_value(iterator));
-	return true;
-}
-
 bool json_next(const struct json *object, const char **key, struct json **ret_value)
 {
 	if (!json_is(object, JSON_OBJECT))
@@ -606,18 +597,9 @@ bool json_next(const struct json *object, const char **key, struct json **ret_va
 	void *iterator = *key ? json_object_iter_next(members, json_object_key_to_iter(*key))
 			      : json_object_iter(members);
 
-	return member_at(iterator, key, ret_value);
-}
-
-bool json_member(const struct json *object, size_t index, const char **ret_key,
-		 struct json **ret_value)
-{
-	if (!json_is(object, JSON_OBJECT))
+	if (!iterator)
 		return false;
-	json_t *members = theirs(object);
-	void *iterator = json_object_iter(members);
-
-	while (iterator && index-- > 0)
-		iterator = json_object_iter_next(members, iterator);
-	return member_at(iterator, ret_key, ret_value);
+	*key = json_object_iter_key(iterator);
+	*ret_value = ours(json_object_iter_value(iterator));
+	return true;
 }

@@ -100,8 +100,3 @@ void json_append(struct json *array, struct json *take_value);
  * begin): for (key = NULL; json_next(object, &key, &value);). O(1); the object must not change
  * meanwhile. */
 bool json_next(const struct json *object, const char **key, struct json **ret_value);
-
-/* Walks an object's members in order: for (i = 0; json_member(object, i, &key, &value); i++). It is
- * not amortized O(1); objects are small. */
-bool json_member(const struct json *object, size_t index, const char **ret_key,
-		 struct json **ret_value);

@@ -5,7 +5,6 @@
 #include "base/lookalike.h"
 #include "base/mem.h"
 #include "base/yaml_node.h"
-#include "base/yaml_resolve.h"
 
 #include <stdlib.h>
 #include <string.h>

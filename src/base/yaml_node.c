@@ -1,7 +1,6 @@
 #include "base/yaml_node.h"
 
 #include "base/lookalike.h"
-#include "base/yaml_resolve.h"
 
 #include <math.h>
 #include <stdarg.h>

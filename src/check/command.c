@@ -1,6 +1,6 @@
 #include "check/command.h"
 
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "check/task.h"
 
 #include <assert.h>

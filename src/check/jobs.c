@@ -9,7 +9,7 @@
 #include "check/judge.h"
 #include "check/models.h"
 #include "io/child.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 #include "io/process.h"
 #include "jobs/client.h"
 #include "spec/job.h"

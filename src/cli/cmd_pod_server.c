@@ -5,7 +5,7 @@
 #include "command/input.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 #include "serve/pod_server.h"
 #include "spec/elasticdl.h"
 

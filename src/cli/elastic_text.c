@@ -3,7 +3,7 @@
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "command/table.h"
-#include "io/time_zone.h"
+#include "io/own_process.h"
 #include "reconcile/failure_text.h"
 #include "rendezvous/rendezvous.h"
 

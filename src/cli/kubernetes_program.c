@@ -2,7 +2,7 @@
 #include "cli/kubernetes_program.h"
 
 #include "base/mem.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 
 #include <errno.h>
 #include <string.h>

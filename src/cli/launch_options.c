@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "io/cores.h"
+#include "io/control_group.h"
 #include "io/network_address.h"
 #include "jobs/uid.h"
 #include "spec/job.h"

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/shell_word.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/job_reference.h"

@@ -10,7 +10,7 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "http/listener.h"
-#include "io/descriptor_limit.h"
+#include "io/file.h"
 #include "io/loop.h"
 #include "jobs/client.h"
 #include "kube/resources.h"

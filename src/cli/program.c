@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "command/output.h"
 #include "io/file.h"
-#include "io/search_path.h"
+#include "io/own_process.h"
 #include "spec/script_imports.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "cli/exec_kubernetes.h"
 #include "command/output.h"
 #include "io/loop.h"
-#include "io/own_host.h"
+#include "io/network_address.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/output.h"
-#include "io/typed_lines.h"
+#include "io/terminal.h"
 #include "local/supervisor.h"
 #include "logs/output_copies.h"
 #include "spec/job.h"

@@ -1,7 +1,7 @@
 /* The successive streams of one log, as kube/log_follow.h decides, and their text. */
 #include "base/mem.h"
 #include "cluster/pod_logs_parts.h"
-#include "io/heap.h"
+#include "io/own_process.h"
 #include "kube/jitter.h"
 #include "kube/resources.h"
 #include "spec/limits.h"

@@ -2,7 +2,7 @@
 
 #include "base/exit_code.h"
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "cluster/backend.h"
 #include "kube/fetch_sidecar.h"
 #include "spec/job.h"

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "cluster/tfjob_record.h"
 #include "command/command.h"

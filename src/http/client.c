@@ -10,7 +10,7 @@
 #include "http/failure.h"
 #include "http/pool.h"
 #include "http/setup.h"
-#include "io/port_owner.h"
+#include "io/port.h"
 
 #include <stdlib.h>
 #include <string.h>

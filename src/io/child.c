@@ -6,10 +6,9 @@
 #include "io/child.h"
 
 #include "base/exit_code.h"
-#include "io/descriptor_limit.h"
 #include "io/file.h"
+#include "io/own_process.h"
 #include "io/process.h"
-#include "io/search_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

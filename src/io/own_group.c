@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "io/loop.h"
 
 #include <dirent.h>
@@ -190,7 +191,7 @@ static void wait_until_empty(const char *folder)
 /* All directories in it are groups. */
 static void remove_with_those_below(const char *folder, int depth)
 {
-	DIR *open_folder = depth < DEPTH_LIMIT ? opendir(folder) : NULL;
+	DIR *open_folder CLEANUP(folder_close) = depth < DEPTH_LIMIT ? opendir(folder) : NULL;
 
 	if (!open_folder)
 		return;
@@ -200,7 +201,6 @@ static void remove_with_those_below(const char *folder, int depth)
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
 			remove_with_those_below(below, depth + 1);
 	}
-	closedir(open_folder);
 	rmdir(folder);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/folder.h"
 #include "io/process_stat.h"
 
 #include <ctype.h>
@@ -266,7 +267,7 @@ static bool match_socket(pid_t pid, void *data)
 	struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
-	DIR *folder = opendir(path);
+	DIR *folder CLEANUP(folder_close) = opendir(path);
 
 	while (folder && !search->pid && (entry = readdir(folder))) {
 		ssize_t len = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
@@ -275,8 +276,6 @@ static bool match_socket(pid_t pid, void *data)
 		if (text_equals(link, search->link))
 			search->pid = pid;
 	}
-	if (folder)
-		closedir(folder);
 	return search->pid;
 }
 
@@ -329,7 +328,7 @@ static void read_entries_of_threads(pid_t pid, struct text *environment)
 	const struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
-	DIR *threads = opendir(path);
+	DIR *threads CLEANUP(folder_close) = opendir(path);
 
 	while (threads && environment->len == 0 && (entry = readdir(threads))) {
 		if (!isdigit((unsigned char) entry->d_name[0]))
@@ -338,8 +337,6 @@ static void read_entries_of_threads(pid_t pid, struct text *environment)
 			 atoi(entry->d_name));
 		read_entries(path, environment);
 	}
-	if (threads)
-		closedir(threads);
 }
 
 static enum reading read_environment(pid_t pid, struct text *environment)
@@ -354,27 +351,17 @@ static enum reading read_environment(pid_t pid, struct text *environment)
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
 
-/* The first entry with this prefix; NULL when there is none. */
-static const char *find_environment_entry(const struct text *environment, const char *beginning)
+/* The first entry that begins with this text, or is this text; NULL when there is none. */
+static const char *find_entry(const struct text *environment, const char *text, bool is_whole)
 {
 	for (size_t at = 0; at < environment->len; at++) {
 		const char *entry = environment->bytes + at;
 
-		if (text_starts_with(entry, beginning))
+		if (is_whole ? text_equals(entry, text) : text_starts_with(entry, text))
 			return entry;
 		at += strlen(entry);
 	}
 	return NULL;
-}
-
-static bool holds_entry(const struct text *environment, const char *entry)
-{
-	for (size_t at = 0; at < environment->len; at++) {
-		if (text_equals(environment->bytes + at, entry))
-			return true;
-		at += strlen(environment->bytes + at);
-	}
-	return false;
 }
 
 bool process_read_variable(pid_t pid, const char *name, char **ret_value)
@@ -383,7 +370,7 @@ bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s=", name);
 	enum reading reading = read_environment(pid, &environment);
 	const char *entry =
-		reading == READING_DONE ? find_environment_entry(&environment, beginning) : NULL;
+		reading == READING_DONE ? find_entry(&environment, beginning, false) : NULL;
 
 	if (reading == READING_BEGINS || reading == READING_ENDS)
 		return false;
@@ -448,7 +435,7 @@ bool process_has_mark(pid_t pid, const char *entry)
 {
 	struct text environment CLEANUP(text_done) = {0};
 
-	return read_stable(pid, &environment) && holds_entry(&environment, entry);
+	return read_stable(pid, &environment) && find_entry(&environment, entry, true);
 }
 
 static bool match_mark(pid_t pid, void *data)
@@ -456,7 +443,7 @@ static bool match_mark(pid_t pid, void *data)
 	struct mark_search *search = data;
 
 	if (is_process_of_user(pid) && read_stable(pid, &search->environment) &&
-	    holds_entry(&search->environment, search->entry) && is_started_by_us(pid))
+	    find_entry(&search->environment, search->entry, true) && is_started_by_us(pid))
 		search->fn(pid, search->data);
 	return false;
 }

@@ -1,6 +1,7 @@
 #include "io/process_stat.h"
 
 #include "io/file.h"
+#include "io/folder.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -113,13 +114,10 @@ bool process_stat_has_ended(const struct process_stat *stat)
 
 void process_stat_each(bool (*fn)(pid_t pid, void *data), void *data)
 {
-	DIR *proc = opendir("/proc");
+	DIR *proc CLEANUP(folder_close) = opendir("/proc");
 	struct dirent *entry;
 
-	if (!proc)
-		return;
-	while ((entry = readdir(proc)))
+	while (proc && (entry = readdir(proc)))
 		if (isdigit((unsigned char) entry->d_name[0]) && fn(atoi(entry->d_name), data))
-			break;
-	closedir(proc);
+			return;
 }

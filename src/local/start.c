@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "io/log.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 #include "io/python_stacks.h"
 #include "jobs/process_mark.h"
 #include "jobs/processes.h"

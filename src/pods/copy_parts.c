@@ -1,6 +1,5 @@
 #include "pods/copy_parts.h"
 
-#include "base/amount.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/folder.h"

@@ -6,7 +6,7 @@
 #include "http/routes.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "io/own_environment.h"
+#include "io/own_process.h"
 #include "io/process.h"
 #include "io/sink.h"
 #include "spec/elasticdl.h"

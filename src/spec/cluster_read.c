@@ -3,6 +3,7 @@
 #include "spec/cluster_spec.h"
 
 #include "base/json.h"
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "spec/limits.h"
@@ -45,12 +46,7 @@ static void cluster_build_done(struct cluster_build *build)
  * and few enough to leave room for the fault. */
 static int shown_length(const char *bytes, size_t len)
 {
-	if (len <= SHOWN_MAX)
-		return (int) len;
-	len = SHOWN_MAX;
-	while (len > 0 && ((unsigned char) bytes[len] & 0xc0) == 0x80)
-		len--;
-	return (int) len;
+	return (int) (len <= SHOWN_MAX ? len : line_text_whole_characters(bytes, SHOWN_MAX));
 }
 
 static int shown(const char *text)

@@ -94,13 +94,9 @@ static int read_ps(const char *text, struct elasticdl_request *request, struct e
 /* The characters of an image reference (distribution/reference); the kubelet checks its form. */
 static int read_image(const char *text, struct elasticdl_request *request, struct err *err)
 {
-	static const char letters[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-		"._-/:@";
-
 	if (!text || !*text)
 		return err_set(err, ERR_INVALID, "img: missing (expected the name of an image)");
-	if (strspn(text, letters) != strlen(text) || strlen(text) > LONGEST_IMAGE)
+	if (text[strspn(text, NAME_LETTERS NAME_DIGITS "._-/:@")] || strlen(text) > LONGEST_IMAGE)
 		return err_set(err, ERR_INVALID, "img: not the name of an image");
 	request->image = text;
 	return 0;

@@ -1,10 +1,11 @@
 #include "spec/gpus.h"
 
+#include "base/names.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define ID_SIZE 128
-#define DIGITS "0123456789"
 #define NUMBER_OF_WORD (1 << 30) /* the first number of GPUs that are known by a word alone */
 
 /* The machine's list. */
@@ -35,7 +36,7 @@ static void read_gpu(const char *line, struct arena *arena, struct gpus *gpus)
 	char number[8], id[ID_SIZE];
 	int model_at = 0;
 
-	if (!uuid || sscanf(line, "GPU %7[" DIGITS "]: %n", number, &model_at) != 1 ||
+	if (!uuid || sscanf(line, "GPU %7[" NAME_DIGITS "]: %n", number, &model_at) != 1 ||
 	    sscanf(uuid, " (UUID: %127[^)]", id) != 1 || line + model_at > uuid)
 		return;
 	char *model = arena_format(arena, "%.*s", (int) (uuid - line - model_at), line + model_at);
@@ -50,7 +51,7 @@ static void read_mig_device(const char *line, struct gpu *parent, struct arena *
 	char number[8], id[ID_SIZE];
 
 	if (gpus->count == 0 ||
-	    sscanf(line, " MIG %*s Device %7[" DIGITS "]: (UUID: %127[^)]", number, id) != 2)
+	    sscanf(line, " MIG %*s Device %7[" NAME_DIGITS "]: (UUID: %127[^)]", number, id) != 2)
 		return;
 	if (!is_mig(&gpus->list[gpus->count - 1]))
 		*parent = gpus->list[--gpus->count];
@@ -85,7 +86,7 @@ void gpus_read(const char *text, struct arena *arena, struct gpus *ret_gpus)
 
 static bool is_number(const char *word)
 {
-	return *word && !word[strspn(word, DIGITS)];
+	return *word && !word[strspn(word, NAME_DIGITS)];
 }
 
 static bool is_uuid(const char *word)

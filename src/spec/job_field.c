@@ -1,6 +1,7 @@
 /* Values of a job document: their paths, their types, and the faults in them. */
 #include "spec/job_field.h"
 
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -214,17 +215,13 @@ static void add_shown_value(struct text *text, const struct json *value)
 	struct text whole CLEANUP(text_done) = {0};
 
 	json_add_compact(&whole, value);
-
-	size_t len = whole.len;
-
-	if (len > SHOWN_VALUE_LENGTH) {
-		len = SHOWN_VALUE_LENGTH;
-		while (len > 0 && ((unsigned char) whole.bytes[len] & 0xc0) == 0x80)
-			len--;
+	if (whole.len <= SHOWN_VALUE_LENGTH) {
+		text_add(text, text_of(&whole));
+		return;
 	}
-	text_add_bytes(text, text_of(&whole), len);
-	if (len < whole.len)
-		text_add(text, "…");
+	text_add_bytes(text, whole.bytes,
+		       line_text_whole_characters(whole.bytes, SHOWN_VALUE_LENGTH));
+	text_add(text, "…");
 }
 
 /* A remaining parameter of a template that was not processed. */

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "spec/pod_template.h"
@@ -37,11 +38,9 @@ char *job_files_name(const char *job_name, const struct job_file *files, size_t 
 
 static bool is_key(const char *path)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_.";
 	size_t len = strlen(path);
 
-	return len > 0 && len <= KEY_MAX && strspn(path, letters) == len &&
+	return len > 0 && len <= KEY_MAX && strspn(path, NAME_LETTERS NAME_DIGITS "-_.") == len &&
 	       !text_starts_with(path, "..") && !text_equals(path, ".") &&
 	       !text_starts_with(path, NUMBERED_KEY);
 }

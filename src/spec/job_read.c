@@ -104,10 +104,9 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
  * The part of an elastic job has no objects on a cluster, so a digit may be first. */
 static bool has_letters_of_label(const char *name, bool may_begin_with_digit)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 	size_t len = strlen(name);
 
-	return len > 0 && strspn(name, letters) == len &&
+	return len > 0 && strspn(name, NAME_LOWER NAME_DIGITS "-") == len &&
 	       (name[0] >= 'a' || (may_begin_with_digit && name[0] != '-')) && name[len - 1] != '-';
 }
 

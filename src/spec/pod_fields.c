@@ -201,7 +201,7 @@ bool pod_container_field_is_known(const char *name)
 
 /* Places. */
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.[]"
+#define LETTERS NAME_LETTERS NAME_DIGITS "_-.[]"
 
 static void add_at(const struct pod_file *file, const char *template, const char *path,
 		   struct text *places)

@@ -1,11 +1,9 @@
 #include "spec/script_imports.h"
 
-#include "base/own.h"
+#include "base/names.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static bool is_one_of(const char *const *words, size_t count, const char *name, size_t len)
 {
@@ -40,7 +38,7 @@ static void read_statement(const char *line, struct imports *imports)
 	do {
 		line += strcspn(line, " ,");
 		line += strspn(line, " ,");
-		size_t len = strspn(line, NAME_LETTERS);
+		size_t len = strspn(line, NAME_LETTERS NAME_DIGITS "_");
 
 		add_module(line, len, imports);
 		line += strcspn(line, ",\n");

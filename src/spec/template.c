@@ -11,7 +11,7 @@
 
 #define GENERATOR "expression"
 /* The characters of a parameter's name. */
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define NAME_CHARACTERS NAME_LETTERS NAME_DIGITS "_"
 
 static const char *const template_words[] = {"apiVersion", "kind",       "metadata", "message",
 					     "objects",    "parameters", "labels"};

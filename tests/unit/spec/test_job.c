@@ -817,14 +817,16 @@ static struct json *random_value(uint32_t *seed)
 static void mutate(struct json *value, uint32_t *seed)
 {
 	size_t count = json_count(value);
-	const char *key;
+	const char *key = NULL;
 	struct json *member;
 
 	if (json_is(value, JSON_ARRAY) && count > 0 && next_random(seed) % 4 > 0) {
 		mutate(json_at(value, next_random(seed) % count), seed);
 	} else if (json_is(value, JSON_ARRAY)) {
 		json_append(value, random_value(seed));
-	} else if (json_member(value, count ? next_random(seed) % count : 0, &key, &member)) {
+	} else if (json_is(value, JSON_OBJECT) && count > 0) {
+		for (size_t left = next_random(seed) % count + 1; left > 0; left--)
+			json_next(value, &key, &member);
 		char *name CLEANUP(mem_free_text) = mem_copy_text(key);
 
 		if (json_count(member) > 0 && next_random(seed) % 8 > 0)

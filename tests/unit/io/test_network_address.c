@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "io/own_host.h"
+#include "io/network_address.h"
 
 static void every_loopback_address_is_this_machine(void **state)
 {
