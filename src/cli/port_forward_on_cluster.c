@@ -9,7 +9,7 @@
 #include "cluster/job_view.h"
 #include "command/command.h"
 #include "command/output.h"
-#include "http/listener.h"
+#include "http/listening.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "jobs/client.h"

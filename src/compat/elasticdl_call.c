@@ -12,7 +12,7 @@
 #include "compat/elasticdl_log.h"
 #include "http/certificate.h"
 #include "http/client.h"
-#include "http/target.h"
+#include "http/request.h"
 #include "jobs/client.h"
 #include "jobs/record.h"
 #include "reconcile/failure_text.h"

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "http/failure.h"
 #include "http/pool.h"
 #include "http/setup.h"
 #include "io/port.h"

@@ -10,7 +10,7 @@
  * the rest of a body for which the incomplete requests of all callers leave no room. */
 #pragma once
 
-#include "http/access.h"
+#include "http/refusal.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,7 @@
 #include "http/refusal.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -33,10 +34,7 @@ static const char **single_header_place_of(struct single_headers *headers, const
 /* RFC 9110, 5.6.2: in particular, no space before the colon. */
 static bool is_token(const char *text)
 {
-	static const char allowed[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-	return *text && !text[strspn(text, allowed)];
+	return *text && !text[strspn(text, NAME_LETTERS NAME_DIGITS "!#$%&'*+-.^_`|~")];
 }
 
 /* Without control bytes; to some programs a carriage return ends a line. */
@@ -158,4 +156,29 @@ bool http_is_from_browser(const struct evhttp_request *request)
 				return true;
 	}
 	return false;
+}
+
+#define BEARER "Bearer "
+
+bool http_is_same_secret(const char *given, const void *data)
+{
+	const char *secret = data;
+	size_t len = strlen(secret), given_len = strlen(given);
+	unsigned char difference = len != given_len;
+
+	for (size_t i = 0; i < given_len; i++)
+		difference |= (unsigned char) given[i] ^ (unsigned char) secret[i % (len + 1)];
+	return difference == 0;
+}
+
+/* RFC 6750, 2.1; the name of the scheme is case-insensitive (RFC 9110, 11.1). */
+bool http_access_accepts(const struct http_access *access, const char *authorization,
+			 const char *own)
+{
+	if (!access->is_known)
+		return true;
+	if (own)
+		return access->is_known(own, access->secret);
+	return authorization && strncasecmp(authorization, BEARER, strlen(BEARER)) == 0 &&
+	       access->is_known(authorization + strlen(BEARER), access->secret);
 }

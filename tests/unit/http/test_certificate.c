@@ -1,4 +1,3 @@
-#include "http/token.h"
 
 #include "base/mem.h"
 #include "http/certificate.h"

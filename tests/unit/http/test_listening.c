@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "http/listener.h"
+#include "http/listening.h"
 #include "io/file.h"
 
 #include <arpa/inet.h>
