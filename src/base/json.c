@@ -603,3 +603,32 @@ bool json_next(const struct json *object, const char **key, struct json **ret_va
 	*ret_value = ours(json_object_iter_value(iterator));
 	return true;
 }
+
+/* RFC 7396, section 2, word for word. json_read bounds the depth. */
+struct json *json_patched(const struct json *target, const struct json *patch)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	if (!json_is(patch, JSON_OBJECT))
+		return json_new_copy(patch);
+	struct json *result =
+		json_is(target, JSON_OBJECT) ? json_new_copy(target) : json_new_object();
+
+	while (json_next(patch, &key, &value))
+		if (json_is(value, JSON_NULL))
+			json_remove(result, key);
+		else
+			json_set(result, key, json_patched(json_get(result, key), value));
+	return result;
+}
+
+void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value)
+{
+	struct json *step = json_new_object();
+
+	json_set_string(step, "op", op);
+	json_set_string(step, "path", path);
+	json_set(step, "value", value);
+	json_append(patch, step);
+}

@@ -5,7 +5,7 @@
 #include "command/output.h"
 #include "io/file.h"
 #include "io/own_process.h"
-#include "spec/script_imports.h"
+#include "spec/gpus.h"
 
 #include <errno.h>
 #include <stdlib.h>

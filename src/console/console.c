@@ -1,7 +1,6 @@
 #include "console/console.h"
 
 #include "base/line_text.h"
-#include "base/line_width.h"
 #include "base/mem.h"
 #include "console/line_format.h"
 #include "console/log_view.h"

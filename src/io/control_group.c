@@ -22,17 +22,12 @@
 /* Version 1 shows a huge number, rounded to whole pages, if there is no limit. */
 #define NO_LIMIT_ABOVE ((int64_t) 1 << 60)
 
-/* The file names of a version. */
+/* The files of a limit in a version. */
 struct names {
 	const char *limit;
-	const char *use;
+	const char *use; /* NULL: the limit counts, whatever is in use */
 	const char *file_cache; /* of memory.stat: used, and freed when it is needed */
 };
-
-static const struct names memory_names = {"memory.max", "memory.current", "\ninactive_file "};
-static const struct names old_memory_names = {"memory.limit_in_bytes", "memory.usage_in_bytes",
-					      "\ntotal_inactive_file "};
-static const struct names process_names = {"pids.max", "pids.current", NULL};
 
 /* The text of a file in a directory; NULL when it cannot be read. Caller frees. */
 static char *read_control_group_file(const char *folder, const char *name)
@@ -67,7 +62,7 @@ static int64_t read_file_cache(const char *folder, const char *title)
 static int64_t read_room(const char *folder, const struct names *names)
 {
 	int64_t limit = read_control_group_number(folder, names->limit);
-	int64_t use = read_control_group_number(folder, names->use);
+	int64_t use = names->use ? read_control_group_number(folder, names->use) : 0;
 
 	if (limit < 0 || use < 0)
 		return -1;
@@ -76,70 +71,64 @@ static int64_t read_room(const char *folder, const struct names *names)
 	return room > 0 ? room : 0;
 }
 
-static int64_t read_memory(const char *folder)
+/* CPU thousandths for a quota of microseconds in each period: "150000 100000" or "max 100000" in
+ * one file, or in two. */
+static int64_t read_processors(const char *folder, const struct names *names)
 {
-	return read_room(folder, &memory_names);
-}
+	char *text CLEANUP(mem_free_text) = read_control_group_file(folder, names->limit);
+	long long quota = 0, period = 0;
 
-static int64_t read_old_memory(const char *folder)
-{
-	return read_room(folder, &old_memory_names);
-}
-
-static int64_t read_all_memory(const char *folder)
-{
-	return read_control_group_number(folder, memory_names.limit);
-}
-
-static int64_t read_old_all_memory(const char *folder)
-{
-	return read_control_group_number(folder, old_memory_names.limit);
-}
-
-static int64_t read_processes(const char *folder)
-{
-	return read_room(folder, &process_names);
-}
-
-/* CPU thousandths for `quota` microseconds in each `period` of microseconds. */
-static int64_t thousandths_of(int64_t quota, int64_t period)
-{
+	if (names->use) {
+		quota = read_control_group_number(folder, names->limit);
+		period = read_control_group_number(folder, names->use);
+	} else if (text) {
+		sscanf(text, "%9lld %9lld", &quota, &period);
+	}
 	return quota > 0 && period > 0 ? quota * 1000 / period : -1;
 }
 
-/* "150000 100000", or "max 100000". */
-static int64_t read_processors(const char *folder)
-{
-	char *text CLEANUP(mem_free_text) = read_control_group_file(folder, "cpu.max");
-	long long quota = 0, period = 0;
-
-	if (!text || sscanf(text, "%9lld %9lld", &quota, &period) != 2)
-		return -1;
-	return thousandths_of(quota, period);
-}
-
-static int64_t read_old_processors(const char *folder)
-{
-	return thousandths_of(read_control_group_number(folder, "cpu.cfs_quota_us"),
-			      read_control_group_number(folder, "cpu.cfs_period_us"));
-}
-
-static void lower_least_room(int64_t *least, int64_t room)
-{
-	if (room >= 0 && (*least < 0 || room < *least))
-		*least = room;
-}
+/* How to read each limit: in the unified hierarchy, and in that of its controller in version 1. */
+static const struct limit {
+	const char *controller;
+	const char *old_folder; /* of its version 1 hierarchy */
+	int64_t (*read)(const char *folder, const struct names *names);
+	struct names names, old_names;
+} limits[] = {
+	[CONTROL_GROUP_MEMORY] = {"memory",
+				  "/memory",
+				  read_room,
+				  {"memory.max", "memory.current", "\ninactive_file "},
+				  {"memory.limit_in_bytes", "memory.usage_in_bytes",
+				   "\ntotal_inactive_file "}},
+	[CONTROL_GROUP_ALL_MEMORY] = {"memory",
+				      "/memory",
+				      read_room,
+				      {.limit = "memory.max"},
+				      {.limit = "memory.limit_in_bytes"}},
+	[CONTROL_GROUP_PROCESSES] = {"pids",
+				     "/pids",
+				     read_room,
+				     {"pids.max", "pids.current", NULL},
+				     {"pids.max", "pids.current", NULL}},
+	[CONTROL_GROUP_PROCESSORS] = {"cpu",
+				      "/cpu",
+				      read_processors,
+				      {.limit = "cpu.max"},
+				      {"cpu.cfs_quota_us", "cpu.cfs_period_us", NULL}},
+};
 
 /* The group and all above it; `root` is where its hierarchy is mounted. */
-static void read_upwards(const char *root, const char *group, int64_t (*read)(const char *folder),
-			 int64_t *least)
+static void read_upwards(const char *root, const char *group, const struct limit *limit,
+			 const struct names *names, int64_t *least)
 {
 	char *folder CLEANUP(mem_free_text) = mem_format("%s%s", root, group);
 
 	while (strlen(folder) >= strlen(root)) {
-		lower_least_room(least, read(folder));
+		int64_t found = limit->read(folder, names);
 		char *slash = strrchr(folder, '/');
 
+		if (found >= 0 && (*least < 0 || found < *least))
+			*least = found;
 		if (!slash)
 			break;
 		*slash = '\0';
@@ -156,33 +145,20 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* How to read each limit: in the unified hierarchy, and in that of its controller in version 1. */
-static const struct {
-	const char *controller;
-	const char *old_folder; /* of its version 1 hierarchy */
-	int64_t (*read)(const char *folder);
-	int64_t (*read_old)(const char *folder);
-} limits[] = {
-	[CONTROL_GROUP_MEMORY] = {"memory", "/memory", read_memory, read_old_memory},
-	[CONTROL_GROUP_ALL_MEMORY] = {"memory", "/memory", read_all_memory, read_old_all_memory},
-	[CONTROL_GROUP_PROCESSES] = {"pids", "/pids", read_processes, read_processes},
-	[CONTROL_GROUP_PROCESSORS] = {"cpu", "/cpu", read_processors, read_old_processors},
-};
-
 /* One line, "ID:CONTROLLERS:FOLDER"; the unified hierarchy has no controllers in it. */
-static void read_control_group_line(const char *root, char *line, enum control_group_limit limit,
+static void read_control_group_line(const char *root, char *line, const struct limit *limit,
 				    int64_t *least)
 {
 	strsep(&line, ":");
 	const char *controllers = strsep(&line, ":"), *group = line;
-	char *old_root CLEANUP(mem_free_text) = mem_format("%s%s", root, limits[limit].old_folder);
+	char *old_root CLEANUP(mem_free_text) = mem_format("%s%s", root, limit->old_folder);
 
 	if (!controllers || !group)
 		return;
 	if (!*controllers)
-		read_upwards(root, group, limits[limit].read, least);
-	else if (has_word(controllers, limits[limit].controller))
-		read_upwards(old_root, group, limits[limit].read_old, least);
+		read_upwards(root, group, limit, &limit->names, least);
+	else if (has_word(controllers, limit->controller))
+		read_upwards(old_root, group, limit, &limit->old_names, least);
 }
 
 int64_t control_group_read_at(const char *root, const char *groups, enum control_group_limit limit)
@@ -192,7 +168,7 @@ int64_t control_group_read_at(const char *root, const char *groups, enum control
 	int64_t least = -1;
 
 	for (char *line; (line = strsep(&rest, "\n"));)
-		read_control_group_line(root, line, limit, &least);
+		read_control_group_line(root, line, &limits[limit], &least);
 	return least;
 }
 

@@ -1,7 +1,7 @@
 /* One list of each kind, then one request for each object, all at the same time. */
 #include "kube/orphans.h"
 
-#include "base/json_patch.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/objects.h"

@@ -118,14 +118,6 @@ static int compare_addresses(const void *a, const void *b)
 	return order != 0 ? order : (one > other) - (one < other);
 }
 
-static void add_shared_address_fault(struct cluster_build *build, const struct found_task *first,
-				     const struct found_task *task)
-{
-	fault_add(build->faults, task->place, task->path,
-		  "'%.*s' is already the address of %.*s-%d", shown(task->address), task->address,
-		  shown(build->jobs[first->job]), build->jobs[first->job], first->index);
-}
-
 /* Two servers cannot listen on one address. */
 static void check_addresses(struct cluster_build *build)
 {
@@ -136,11 +128,17 @@ static void check_addresses(struct cluster_build *build)
 	for (size_t i = 0; i < build->n_tasks; i++)
 		sorted[i] = &build->tasks[i];
 	qsort(sorted, build->n_tasks, sizeof(*sorted), compare_addresses);
-	for (size_t i = 1; i < build->n_tasks; i++)
-		if (!text_equals(sorted[i]->address, sorted[first]->address))
+	for (size_t i = 1; i < build->n_tasks; i++) {
+		const struct found_task *task = sorted[i];
+		const char *job = build->jobs[sorted[first]->job];
+
+		if (!text_equals(task->address, sorted[first]->address))
 			first = i;
-		else if (sorted[i]->address[0])
-			add_shared_address_fault(build, sorted[first], sorted[i]);
+		else if (task->address[0])
+			fault_add(build->faults, task->place, task->path,
+				  "'%.*s' is already the address of %.*s-%d", shown(task->address),
+				  task->address, shown(job), job, sorted[first]->index);
+	}
 }
 
 static int compare_indices(const void *a, const void *b)
@@ -234,21 +232,16 @@ static char *copy_part(const struct cluster_build *build, struct part part)
 
 static void check_spec_job_name(struct cluster_build *build, struct part part)
 {
-	if (part.len == 0) {
-		fault_add(build->faults, part_place_of(part, 0), "", "missing job name before '|'");
-		return;
-	}
-	for (size_t i = 0; i < part.len; i++) {
-		char c = part.bytes[i];
+	size_t n_letters = strspn(part.bytes, NAME_LOWER);
+	size_t n_valid = n_letters ? strspn(part.bytes, NAME_LOWER NAME_DIGITS) : 0;
 
-		if ((c >= 'a' && c <= 'z') || (i > 0 && c >= '0' && c <= '9'))
-			continue;
-		fault_add(build->faults, part_place_of(part, i), "",
+	if (part.len == 0)
+		fault_add(build->faults, part_place_of(part, 0), "", "missing job name before '|'");
+	else if (n_valid < part.len)
+		fault_add(build->faults, part_place_of(part, n_valid), "",
 			  "job name '%.*s': expected a letter from a to z, then such letters and "
 			  "digits",
 			  shown_length(part.bytes, part.len), part.bytes);
-		return;
-	}
 }
 
 static void read_tasks(struct cluster_build *build, struct part name, struct part rest)
@@ -329,12 +322,7 @@ int cluster_spec_read(const char *text, struct faults *faults, struct cluster_sp
 /* As in TensorFlow's device names (DeviceNameUtils::IsJobName). */
 static bool is_job_name(const char *name)
 {
-	if (!isalpha((unsigned char) name[0]))
-		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char) *name) && *name != '_')
-			return false;
-	return true;
+	return strspn(name, NAME_LETTERS) > 0 && !name[strspn(name, NAME_LETTERS NAME_DIGITS "_")];
 }
 
 static void read_address(struct cluster_build *build, int index, const struct json *value,

@@ -2,9 +2,9 @@
 #include "spec/cluster_spec.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,30 +98,15 @@ size_t cluster_spec_count(const struct cluster_spec *spec)
 
 /* Addresses. */
 
-static bool is_host_character(char c)
-{
-	return isalnum((unsigned char) c) || c == '-' || c == '.' || c == '_';
-}
-
-/* Digits of an IPv6 address, an IPv4 address at its end, and a zone (RFC 6874) after '%'. */
-static bool is_ipv6_character(char c)
-{
-	return isalnum((unsigned char) c) || (c && strchr(":.%-_", c));
-}
-
-/* The length of the host at the start, with brackets. */
+/* The length of the host at the start, with brackets: in them an IPv6 address, which may have an
+ * IPv4 address at its end, and a zone (RFC 6874) after '%'. */
 static size_t host_length(const char *address)
 {
-	size_t len = 0;
+	if (address[0] != '[')
+		return strspn(address, NAME_LETTERS NAME_DIGITS "-._");
+	size_t len = 1 + strspn(address + 1, NAME_LETTERS NAME_DIGITS ":.%-_");
 
-	if (address[0] == '[') {
-		for (len = 1; is_ipv6_character(address[len]);)
-			len++;
-		return len + (address[len] == ']');
-	}
-	while (is_host_character(address[len]))
-		len++;
-	return len;
+	return len + (address[len] == ']');
 }
 
 static const char *host_fault(const char *address, size_t len)
@@ -148,7 +133,7 @@ static const char *host_fault(const char *address, size_t len)
 
 static const char *port_fault(const char *port, size_t *ret_offset)
 {
-	size_t n_digits = strspn(port, "0123456789");
+	size_t n_digits = strspn(port, NAME_DIGITS);
 	int64_t number;
 
 	*ret_offset = n_digits;

@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -222,4 +223,51 @@ void gpus_add_models(const struct gpus *gpus, struct text *text)
 			text_addf(text, "%s%s%s", model ? " " : "", model ? model : "",
 				  is_last ? "" : "; ");
 	}
+}
+
+/* Scripts. */
+
+struct imports {
+	bool has_torch, has_other;
+};
+
+static void add_module(const char *name, size_t len, struct imports *imports)
+{
+	static const char *const torch[] = {"torch",      "torchvision",
+					    "lightning",  "pytorch_lightning",
+					    "accelerate", "deepspeed"};
+	static const char *const others[] = {"tensorflow", "tf_keras", "keras", "jax", "flax"};
+	char *module CLEANUP(mem_free_text) = mem_copy_bytes(name, len);
+
+	imports->has_torch |= name_find_word(torch, ARRAY_LEN(torch), module) >= 0;
+	imports->has_other |= name_find_word(others, ARRAY_LEN(others), module) >= 0;
+}
+
+/* "import numpy as np, torch.nn" or "from torch import nn". */
+static void read_statement(const char *line, struct imports *imports)
+{
+	bool is_from = strncmp(line, "from ", strlen("from ")) == 0;
+
+	if (!is_from && strncmp(line, "import ", strlen("import ")) != 0)
+		return;
+	do {
+		line += strcspn(line, " ,");
+		line += strspn(line, " ,");
+		size_t len = strspn(line, NAME_LETTERS NAME_DIGITS "_");
+
+		add_module(line, len, imports);
+		line += strcspn(line, ",\n");
+	} while (!is_from && *line == ',');
+}
+
+bool script_is_for_torch(const char *text)
+{
+	struct imports imports = {0};
+
+	while (text && *text) {
+		read_statement(text + strspn(text, " \t"), &imports);
+		text = strchr(text, '\n');
+		text += text != NULL;
+	}
+	return imports.has_torch && !imports.has_other;
 }

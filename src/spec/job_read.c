@@ -69,12 +69,6 @@ static bool refuse_other_kind(struct field_reader *reader, const struct field *k
 	return false;
 }
 
-static bool is_oldest(const struct field *root)
-{
-	return text_equals(json_as_string(json_get(root->value, "apiVersion"), ""),
-			   JOB_OLDEST_VERSION);
-}
-
 /* The API server checks the kind of what it sends to the operator; a file may have any. False when
  * the rest is not worth reading, because it is of another kind. */
 static bool read_kind(struct field_reader *reader, const struct field *root)
@@ -89,8 +83,10 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 		return true;
 	if (!field_is_set(&kind))
 		field_refuse(reader, &kind, "Required value: must be " KIND);
+	bool is_oldest = text_equals(json_as_string(version.value, ""), JOB_OLDEST_VERSION);
+
 	if (!refuse_other_kind(reader, &kind))
-		field_word(reader, &kind, kinds, is_oldest(root) ? 2 : 1, 0, 0);
+		field_word(reader, &kind, kinds, is_oldest ? 2 : 1, 0, 0);
 	if (field_is_set(&kind) && reader->n_refused > n_refused)
 		return false;
 	if (!field_is_set(&version))

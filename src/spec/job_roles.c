@@ -37,13 +37,6 @@ struct entries {
 	size_t count;
 };
 
-static enum role_kind role_kind_of(const char *written)
-{
-	int kind = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
-
-	return kind < 0 ? ROLE_OTHER : (enum role_kind) kind;
-}
-
 static bool is_canonical(const struct entry *entry)
 {
 	return text_equals(entry->written, entry->title);
@@ -73,7 +66,8 @@ static void merge_duplicate_role(struct field_reader *reader, struct entry *ther
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
-	enum role_kind kind = role_kind_of(written);
+	int found = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
+	enum role_kind kind = found < 0 ? ROLE_OTHER : (enum role_kind) found;
 	struct entry entry = {
 		.spec = *spec,
 		.written = written,

@@ -72,11 +72,6 @@ static int report_bad_quantity(const char *text, size_t len, struct err *err)
 		       text);
 }
 
-static bool is_nothing(const char *text, size_t len)
-{
-	return strspn(text, "0.") >= len;
-}
-
 static int check_quantity(const char *text, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
@@ -95,7 +90,7 @@ int quantity_check(const char *text, struct err *err)
 	const char *number = text + (text[0] == '+');
 	int rc = check_quantity(text, err);
 
-	if (rc == 0 && is_nothing(number, number_length(number)))
+	if (rc == 0 && strspn(number, "0.") >= number_length(number))
 		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
 	return rc;
 }
