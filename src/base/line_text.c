@@ -143,16 +143,11 @@ static size_t add_character(struct text *text, const unsigned char *bytes, size_
 	return size ? size : 1;
 }
 
-static bool is_printable_ascii(unsigned char byte)
-{
-	return byte >= 0x20 && byte < DELETE;
-}
-
 static size_t plain_size(const unsigned char *bytes, size_t len)
 {
 	size_t size = 0;
 
-	while (size < len && is_printable_ascii(bytes[size]))
+	while (size < len && bytes[size] >= 0x20 && bytes[size] < DELETE)
 		size++;
 	return size;
 }

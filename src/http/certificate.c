@@ -209,21 +209,9 @@ char *certificate_pin_of_secret(const char *secret)
 	return pin_of(certificate.certificate);
 }
 
+/* Tokens. */
+
 #define PREFIX "sha256:"
-
-static char *hexadecimal(const char *prefix, const unsigned char *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t start = strlen(prefix);
-	char *text = mem_new(start + 2 * len + 1);
-
-	memcpy(text, prefix, start);
-	for (size_t i = 0; i < len; i++) {
-		text[start + 2 * i] = digits[bytes[i] >> 4];
-		text[start + 2 * i + 1] = digits[bytes[i] & 15];
-	}
-	return text;
-}
 
 static struct token_hash hash_of(const char *token)
 {
@@ -236,8 +224,12 @@ static struct token_hash hash_of(const char *token)
 char *token_hash_text(const char *token)
 {
 	struct token_hash hash = hash_of(token);
+	struct text text = {0};
 
-	return hexadecimal(PREFIX, hash.bytes, sizeof(hash.bytes));
+	text_add(&text, PREFIX);
+	for (size_t i = 0; i < sizeof(hash.bytes); i++)
+		text_addf(&text, "%02x", hash.bytes[i]);
+	return text_take(&text);
 }
 
 bool token_is_hash(const char *text)

@@ -63,13 +63,6 @@ static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret
 	return true;
 }
 
-/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no detectable
- * end. */
-static bool is_our_version(const struct evhttp_request *request)
-{
-	return request->major == 1 && request->minor >= 0;
-}
-
 static bool is_own_address(const char *host, bool is_on_loopback)
 {
 	struct in_addr v4;
@@ -122,7 +115,9 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 					 forbidden = {403, "Forbidden"};
 	struct single_headers headers = {0};
 
-	if (!is_our_version(request))
+	/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no
+	 * detectable end. */
+	if (request->major != 1 || request->minor < 0)
 		return other_version;
 	if (!is_plain_header_value(request->uri) || strpbrk(request->uri, " \t") ||
 	    !read_headers(request->input_headers, &headers) ||

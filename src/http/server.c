@@ -503,13 +503,6 @@ static bool wants_head_alone(const struct http_call *call)
 	return evhttp_request_get_command(call->request) == EVHTTP_REQ_HEAD;
 }
 
-static void add_length(struct http_call *call, size_t len)
-{
-	char *length CLEANUP(mem_free_text) = mem_format("%zu", len);
-
-	http_call_add_header(call, "Content-Length", length);
-}
-
 struct http_body {
 	char *bytes;
 	size_t len;
@@ -547,10 +540,11 @@ static void send_http_answer(struct http_call *call, int status, const char *typ
 	struct connection *connection = call->connection;
 	struct evhttp_request *request = call->request;
 	bool takes_time = call->hang_up || len > ONE_WRITE;
+	char *length CLEANUP(mem_free_text) = mem_format("%zu", len);
 
 	http_call_add_header(call, "Content-Type", type);
 	if (wants_head_alone(call))
-		add_length(call, len); /* for others it is the added bytes */
+		http_call_add_header(call, "Content-Length", length); /* else that of the body */
 	free_server_call(call);
 	evhttp_request_set_on_complete_cb(request, on_sent, connection);
 	evhttp_send_reply(request, status, NULL, NULL);
@@ -678,6 +672,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 		.kept_limit = LIMIT_KEPT,
 		.access = settings->access,
 	};
+	TAILQ_INIT(&server->framing.incomplete);
 	TAILQ_INIT(&server->waiting);
 	TAILQ_INIT(&server->shaking_hands);
 	server->base = base;

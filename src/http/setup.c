@@ -263,12 +263,6 @@ static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 	return curl_url_get(url, which, &part, flags) == CURLUE_OK ? part : NULL;
 }
 
-/* As Go's clients do: localhost and every loopback address. */
-static bool is_loopback_url_host(const char *host)
-{
-	return text_equals(host, "[::1]") || network_address_names_loopback(host);
-}
-
 static char *url_path_of(CURLU *url)
 {
 	char *path CLEANUP(free_part) = part_of(url, CURLUPART_PATH, 0);
@@ -290,7 +284,8 @@ static int read_parts(CURLU *url, const char *server_name, struct http_target *t
 		return ERR_INVALID;
 	target->place = own_port ? mem_format("%s:%s", host, own_port) : mem_copy_text(host);
 	target->path = url_path_of(url);
-	target->is_loopback = is_loopback_url_host(host);
+	/* As Go's clients do: localhost and every loopback address. */
+	target->is_loopback = text_equals(host, "[::1]") || network_address_names_loopback(host);
 	target->origin = mem_format("%s://%s", scheme, target->place);
 	if (server_name && !text_equals(server_name, host)) {
 		target->connect_to = mem_format("%s:%s:%s:%s", server_name, port, host, port);
@@ -338,28 +333,24 @@ void http_target_done(struct http_target *target)
 
 struct http_trust {
 	struct http_trust_parts parts;
-	/* The memory of `parts`. */
-	char *authority, *client_certificate, *client_key, *server_name, *pin;
+	struct arena *arena; /* of their texts, and of this */
 	int n_references;
 };
 
 struct http_trust *http_trust_new(const struct http_trust_parts *parts)
 {
-	struct http_trust *trust = mem_new(sizeof(*trust));
+	struct arena *arena = arena_new();
+	struct http_trust *trust = arena_take(arena, sizeof(*trust));
 
-	trust->n_references = 1;
-	trust->authority = mem_copy_text(parts->authority);
-	trust->client_certificate = mem_copy_text(parts->client_certificate);
-	trust->client_key = mem_copy_text(parts->client_key);
-	trust->server_name = mem_copy_text(parts->server_name);
-	trust->pin = mem_copy_text(parts->pin);
-	trust->parts = (struct http_trust_parts){
-		.authority = trust->authority,
-		.client_certificate = trust->client_certificate,
-		.client_key = trust->client_key,
-		.server_name = trust->server_name,
-		.pin = trust->pin,
-		.skips_verify = parts->skips_verify,
+	*trust = (struct http_trust){
+		.parts = {.authority = arena_copy_text(arena, parts->authority),
+			  .client_certificate = arena_copy_text(arena, parts->client_certificate),
+			  .client_key = arena_copy_text(arena, parts->client_key),
+			  .server_name = arena_copy_text(arena, parts->server_name),
+			  .pin = arena_copy_text(arena, parts->pin),
+			  .skips_verify = parts->skips_verify},
+		.arena = arena,
+		.n_references = 1,
 	};
 	return trust;
 }
@@ -373,16 +364,8 @@ struct http_trust *http_trust_ref(struct http_trust *trust)
 
 void http_trust_free(struct http_trust *trust)
 {
-	if (!trust || --trust->n_references > 0)
-		return;
-	if (trust->client_key)
-		explicit_bzero(trust->client_key, strlen(trust->client_key));
-	free(trust->client_key);
-	free(trust->client_certificate);
-	free(trust->authority);
-	free(trust->server_name);
-	free(trust->pin);
-	free(trust);
+	if (trust && --trust->n_references == 0)
+		arena_free_secret(trust->arena);
 }
 
 const struct http_trust_parts *http_trust_parts(const struct http_trust *trust)

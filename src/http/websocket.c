@@ -30,8 +30,9 @@ enum websocket_state {
 struct websocket {
 	struct loop *loop;
 	struct websocket_request request; /* the callbacks, limits and times */
-	char *user_agent;
-	char **headers, **protocols; /* each ends with NULL */
+	struct arena *arena; /* of the three copies; headers contain tokens, so it is overwritten */
+	const char *user_agent;
+	const char **headers, **protocols; /* each ends with NULL */
 	struct http_connection *connection;
 	struct websocket_key key;
 	enum websocket_state state;
@@ -94,8 +95,8 @@ static struct websocket_head head_of(const struct websocket *websocket)
 		.target = target->path,
 		.host = target->place,
 		.user_agent = websocket->user_agent,
-		.headers = (const char *const *) websocket->headers,
-		.protocols = (const char *const *) websocket->protocols,
+		.headers = websocket->headers,
+		.protocols = websocket->protocols,
 	};
 }
 
@@ -389,27 +390,17 @@ bool websocket_has_room(const struct websocket *websocket)
 
 /* Turns. */
 
-static char **copy_list(const char *const *list)
+static const char **copy_list(struct arena *arena, const char *const *list)
 {
 	size_t count = 0;
 
 	while (list && list[count])
 		count++;
-	char **copy = mem_new_array(count + 1, sizeof(*copy));
+	const char **copy = arena_take_array(arena, count + 1, sizeof(*copy));
 
 	for (size_t i = 0; i < count; i++)
-		copy[i] = mem_copy_text(list[i]);
+		copy[i] = arena_copy_text(arena, list[i]);
 	return copy;
-}
-
-/* Headers contain tokens, so they are overwritten. */
-static void free_list(char **list)
-{
-	for (size_t i = 0; list[i]; i++) {
-		explicit_bzero(list[i], strlen(list[i]));
-		free(list[i]);
-	}
-	free(list);
 }
 
 static void websocket_free(struct websocket *websocket)
@@ -422,9 +413,7 @@ static void websocket_free(struct websocket *websocket)
 	websocket_answer_done(&websocket->answer);
 	drop_text(&websocket->out);
 	text_done(&websocket->in);
-	free_list(websocket->headers);
-	free_list(websocket->protocols);
-	free(websocket->user_agent);
+	arena_free_secret(websocket->arena);
 	free(websocket);
 }
 
@@ -605,9 +594,10 @@ struct websocket *websocket_new(struct loop *loop, const struct websocket_reques
 		websocket->request.limit = WEBSOCKET_MESSAGE_LIMIT;
 	if (!request->http.timeout)
 		websocket->request.http.timeout = DEFAULT_TIMEOUT;
-	websocket->user_agent = mem_copy_text(request->user_agent);
-	websocket->headers = copy_list(request->http.headers);
-	websocket->protocols = copy_list(request->protocols);
+	websocket->arena = arena_new();
+	websocket->user_agent = arena_copy_text(websocket->arena, request->user_agent);
+	websocket->headers = copy_list(websocket->arena, request->http.headers);
+	websocket->protocols = copy_list(websocket->arena, request->protocols);
 	websocket->timer = loop_new_timer(loop, check_time, websocket);
 	websocket->soon = loop_new_timer(loop, on_websocket_ready, websocket);
 	websocket->connection = http_connection_new(loop, &request->http, on_connected,

@@ -195,16 +195,6 @@ bool file_is_in(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-/* Returns 0 or errno. */
-static int write_and_flush(int fd, const void *bytes, size_t len)
-{
-	int failure = file_write_all(fd, bytes, len, NULL);
-
-	if (failure == 0 && fsync(fd))
-		failure = errno;
-	return failure;
-}
-
 typedef int (*move_fn)(const char *from, const char *to);
 
 static int write_and_move(const char *path, const void *bytes, size_t len, move_fn move,
@@ -215,9 +205,9 @@ static int write_and_move(const char *path, const void *bytes, size_t len, move_
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot create a file next to '%s'", path);
-	int failure = write_and_flush(fd, bytes, len);
+	int failure = file_write_all(fd, bytes, len, NULL);
 
-	if (failure == 0 && move(new_path, path))
+	if (failure == 0 && (fsync(fd) || move(new_path, path)))
 		failure = errno;
 	if (failure == 0)
 		return 0;

@@ -68,22 +68,7 @@ static char *name_for(const struct process_identity *maker)
 	return mem_format("muster-%d-%" PRIu64, (int) maker->pid, maker->start_time);
 }
 
-static bool is_group_created_by(const char *folder, const struct process_identity *maker)
-{
-	char *name CLEANUP(mem_free_text) = name_for(maker);
-	const char *slash = strrchr(folder, '/');
-
-	return slash && text_equals(slash + 1, name);
-}
-
 /* Creating. */
-
-static bool can_be_killed(const char *folder)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
-
-	return access(path, W_OK) == 0;
-}
 
 int own_group_create(char **ret_folder, struct err *err)
 {
@@ -101,7 +86,9 @@ int own_group_create(char **ret_folder, struct err *err)
 	if (mkdir(folder, MODE) < 0)
 		return err_set(err, errno == EACCES || errno == EPERM ? ERR_REFUSED : ERR_IO,
 			       "cannot create one under %s: %s", above, strerror(errno));
-	if (!can_be_killed(folder)) {
+	char *kill_file CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
+
+	if (access(kill_file, W_OK) < 0) {
 		rmdir(folder);
 		return err_set(err, ERR_UNSUPPORTED, "this kernel has no cgroup.kill (Linux 5.14)");
 	}
@@ -159,13 +146,6 @@ int own_group_try(struct err *err)
 
 /* Removing. */
 
-static void kill_all(const char *folder)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
-
-	file_write_text(path, "1");
-}
-
 static bool is_populated(int fd)
 {
 	char text[256];
@@ -218,17 +198,21 @@ void own_group_end(const char *folder)
 {
 	if (rmdir(folder) == 0 || errno == ENOENT || !leave_own_group(folder))
 		return;
-	kill_all(folder);
+	char *kill_file CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
+
+	file_write_text(kill_file, "1");
 	wait_until_empty(folder);
 	remove_with_those_below(folder, 0);
 }
 
 void own_group_clean_up(const char *folder, const struct process_identity *maker)
 {
+	char *name CLEANUP(mem_free_text) = name_for(maker);
+	const char *slash = strrchr(folder, '/');
 	struct process_identity self;
 
 	if (process_identify(getpid(), &self, NULL) == 0 &&
-	    text_equals(self.boot_id, maker->boot_id) && is_group_created_by(folder, maker) &&
+	    text_equals(self.boot_id, maker->boot_id) && slash && text_equals(slash + 1, name) &&
 	    is_control_group(folder))
 		own_group_end(folder);
 }

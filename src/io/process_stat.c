@@ -1,10 +1,8 @@
 #include "io/process_stat.h"
 
 #include "io/file.h"
-#include "io/folder.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,12 +110,12 @@ bool process_stat_has_ended(const struct process_stat *stat)
 	return (stat->state == 'Z' && stat->n_threads <= 1) || stat->state == 'X';
 }
 
-void process_stat_each(bool (*fn)(pid_t pid, void *data), void *data)
+pid_t process_stat_next(DIR *proc)
 {
-	DIR *proc CLEANUP(folder_close) = opendir("/proc");
 	struct dirent *entry;
 
 	while (proc && (entry = readdir(proc)))
-		if (isdigit((unsigned char) entry->d_name[0]) && fn(atoi(entry->d_name), data))
-			return;
+		if (isdigit((unsigned char) entry->d_name[0]))
+			return atoi(entry->d_name);
+	return 0;
 }

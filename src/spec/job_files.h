@@ -1,9 +1,9 @@
 /* What the Pods of a job get from its command line: files and variables, which are in objects of
  * their own, and which the job's document only names.
  *
- * Every Pod mounts the files from ConfigMaps: a script, or a packed directory. The
- * distribution over ConfigMaps follows from the list of files alone. So the job's document, which
- * names the ConfigMaps, and the ConfigMaps themselves (kube/objects_all.h) agree. */
+ * Every Pod mounts the files from ConfigMaps: a script, or a packed directory. The distribution
+ * over ConfigMaps follows from the list of files alone. So the job's document, which names the
+ * ConfigMaps, and the ConfigMaps themselves (kube/objects_all.h) agree. */
 #pragma once
 
 #include "base/err.h"

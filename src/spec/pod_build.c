@@ -70,13 +70,6 @@ static struct json *under_new(const struct json *template)
 	return under;
 }
 
-static void lay_over(const struct json *template, struct json *role)
-{
-	struct json *under CLEANUP(json_cleanup) = under_new(template);
-
-	json_set(role, "template", pod_template_laid_over(under, json_get(role, "template")));
-}
-
 /* Options with a syntax of their own: an error is a line of `faults` that names the option. */
 
 static void add_pull_secrets(const struct pod_texts *names, struct json *spec)
@@ -288,8 +281,12 @@ static void set_image(const struct pod_build *build, struct json *container)
 static void add_to_role(const char *title, struct json *role, const struct pod_build *build,
 			struct text *faults)
 {
-	if (build->template)
-		lay_over(build->template, role);
+	if (build->template) {
+		struct json *under CLEANUP(json_cleanup) = under_new(build->template);
+
+		json_set(role, "template",
+			 pod_template_laid_over(under, json_get(role, "template")));
+	}
 
 	struct json *spec = json_get_path(role, "template", "spec", NULL);
 	struct json *container = pod_template_container(json_get(role, "template"));

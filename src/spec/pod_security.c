@@ -59,47 +59,37 @@ static void choose_user(struct json *spec, struct json *container)
 
 /* Settings: all containers. */
 
-typedef void (*security_fn)(struct json *security);
-
 /* Privileged containers are rejected with allowPrivilegeEscalation: false. */
-static void visit_securities(struct json *spec, security_fn set)
+static void confine_container(struct json *container, bool drops_capabilities)
 {
-	static const char *const lists[] = {"initContainers", "containers"};
+	struct json *security = json_object_at(container, "securityContext");
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-		const struct json *list = json_get(spec, lists[i]);
-
-		for (size_t j = 0; j < json_count(list); j++) {
-			struct json *security = json_object_at(json_at(list, j), "securityContext");
-
-			if (!json_as_bool(json_get(security, "privileged"), false))
-				set(security);
-		}
-	}
-}
-
-static void forbid_escalation(struct json *security)
-{
+	if (json_as_bool(json_get(security, "privileged"), false))
+		return;
 	set_bool_if_absent(security, "allowPrivilegeEscalation", false);
-}
-
-static void drop_capabilities(struct json *security)
-{
-	if (!json_get(security, "capabilities"))
+	if (drops_capabilities && !json_get(security, "capabilities"))
 		json_append(json_array_at(json_object_at(security, "capabilities"), "drop"),
 			    json_new_string("ALL"));
 }
 
-void pod_confine(struct json *spec)
+static void confine(struct json *spec, bool drops_capabilities)
 {
-	struct json *security = json_object_at(spec, "securityContext");
+	static const char *const lists[] = {"initContainers", "containers"};
+	struct json *of_pod = json_object_at(spec, "securityContext");
 
-	if (!json_get(security, "seccompProfile"))
-		json_set_string(json_object_at(security, "seccompProfile"), "type",
-				"RuntimeDefault");
-	visit_securities(spec, forbid_escalation);
+	if (!json_get(of_pod, "seccompProfile"))
+		json_set_string(json_object_at(of_pod, "seccompProfile"), "type", "RuntimeDefault");
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t at = 0; at < json_count(json_get(spec, lists[i])); at++)
+			confine_container(json_at(json_get(spec, lists[i]), at),
+					  drops_capabilities);
 	if (!json_get(spec, "serviceAccountName"))
 		set_bool_if_absent(spec, "automountServiceAccountToken", false);
+}
+
+void pod_confine(struct json *spec)
+{
+	confine(spec, false);
 }
 
 void pod_harden(struct json *spec, struct json *container)
@@ -108,8 +98,7 @@ void pod_harden(struct json *spec, struct json *container)
 
 	if (!says_who_runs(security) && !says_who_runs(json_get(container, "securityContext")))
 		choose_user(spec, container);
-	pod_confine(spec);
-	visit_securities(spec, drop_capabilities);
+	confine(spec, true);
 }
 
 /* Privileges, by the standards of Kubernetes 1.34. */
