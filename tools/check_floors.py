@@ -54,9 +54,9 @@ LIBRARIES = {
     "jansson": ["base/json.c"],
     "yaml": ["base/yaml.c"],
     "event": ["io/loop.c", "http/asker.c", "http/framing.c", "http/query.c", "http/refusal.c", "http/server.c", "http/tls.c"],
-    "openssl": ["http/certificate.c", "http/tls.c", "http/token.c"],
-    "curl": ["http/failure.h", "http/pool.h", "http/setup.h", "http/target.c"],
-    "wslay": ["http/websocket_frames.c"],
+    "openssl": ["http/certificate.c", "http/tls.c"],
+    "curl": ["http/pool.h", "http/setup.h"],
+    "wslay": ["http/websocket.c"],
     "sqlite3": ["store/database.c"],
 }
 

@@ -8,7 +8,7 @@ Four kinds of places are known by their looks:
 - stream: a call that writes to a stream or a descriptor, and each mention of stdout or stderr, which may be handed on.
   What a command says goes through command/output.h instead, which leaves control characters out.
 - command: a text with `muster COMMAND`, `kubectl` or the like and a %s in it, or that ends there. Words of outside are
-  added by base/shell_word.h, or were checked where they were read.
+  added by base/names.h, or were checked where they were read.
 - path: a text with "/%s" and no blank in it. A name of outside is checked before it names a file.
 - program: a call that searches a program in PATH, or starts a shell. For these calls, an empty element of PATH is the current
   folder; io/child.h skips it.

@@ -2,7 +2,7 @@
 #include "archive/archive.h"
 #include "archive/module.h"
 #include "base/mem.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -33,14 +33,10 @@ int err_set(struct err *err, enum err_code code, const char *format, ...)
 	return code;
 }
 
-static bool is_want_of_space(int errno_value)
-{
-	return errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
-}
-
 int err_set_errno(struct err *err, int errno_value, const char *format, ...)
 {
-	enum err_code code = is_want_of_space(errno_value) ? ERR_SPACE : ERR_IO;
+	bool is_full = errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
+	enum err_code code = is_full ? ERR_SPACE : ERR_IO;
 
 	if (!err)
 		return code;

@@ -1,4 +1,4 @@
-/* FNV-1a, 64 bits: for tables and names, not against an attacker.
+/* Hashes, none of them against an attacker. FNV-1a, 64 bits, for tables and names.
  *
  * Source: http://www.isthe.com/chongo/tech/comp/fnv/ */
 #pragma once
@@ -12,3 +12,8 @@
 uint64_t hash_add(uint64_t hash, const char *bytes, size_t len);
 /* Hashes the text and its end, so that "ab", "c" differs from "a", "bc". */
 uint64_t hash_add_text(uint64_t hash, const char *text);
+
+/* SHA-1 (FIPS 180-4), which the WebSocket handshake requires. It is no protection: attackers can
+ * find two texts with the same digest. */
+#define SHA1_SIZE 20
+void sha1(const void *bytes, size_t len, uint8_t ret_digest[SHA1_SIZE]);

@@ -601,15 +601,6 @@ void json_append(struct json *array, struct json *take_value)
 	abort_on_json_failure(json_array_append_new(theirs(array), theirs(take_value)));
 }
 
-static bool member_at(void *iterator, const char **ret_key, struct json **ret_value)
-{
-	if (!iterator)
-		return false;
-	*ret_key = json_object_iter_key(iterator);
-	*ret_value = ours(json_object_iter_value(iterator));
-	return true;
-}
-
 bool json_next(const struct json *object, const char **key, struct json **ret_value)
 {
 	if (!json_is(object, JSON_OBJECT))
@@ -618,18 +609,39 @@ bool json_next(const struct json *object, const char **key, struct json **ret_va
 	void *iterator = *key ? json_object_iter_next(members, json_object_key_to_iter(*key))
 			      : json_object_iter(members);
 
-	return member_at(iterator, key, ret_value);
+	if (!iterator)
+		return false;
+	*key = json_object_iter_key(iterator);
+	*ret_value = ours(json_object_iter_value(iterator));
+	return true;
 }
 
-bool json_member(const struct json *object, size_t index, const char **ret_key,
-		 struct json **ret_value)
+/* RFC 7396, section 2, word for word. json_read bounds the depth. */
+struct json *json_patched(const struct json *target, const struct json *patch)
 {
-	if (!json_is(object, JSON_OBJECT))
-		return false;
-	json_t *members = theirs(object);
-	void *iterator = json_object_iter(members);
+	const char *key = NULL;
+	struct json *value;
 
-	while (iterator && index-- > 0)
-		iterator = json_object_iter_next(members, iterator);
-	return member_at(iterator, ret_key, ret_value);
+	if (!json_is(patch, JSON_OBJECT))
+		return json_new_copy(patch);
+	struct json *result =
+		json_is(target, JSON_OBJECT) ? json_new_copy(target) : json_new_object();
+
+	while (json_next(patch, &key, &value))
+		if (json_is(value, JSON_NULL))
+			json_remove(result, key);
+		else
+			json_set(result, key, json_patched(json_get(result, key), value));
+	return result;
+}
+
+void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value)
+{
+	struct json *step = json_new_object();
+
+	json_set_string(step, "op", op);
+	json_set_string(step, "path", path);
+	if (value)
+		json_set(step, "value", value);
+	json_append(patch, step);
 }

@@ -104,7 +104,12 @@ void json_append(struct json *array, struct json *take_value);
  * meanwhile. */
 bool json_next(const struct json *object, const char **key, struct json **ret_value);
 
-/* Walks an object's members in order: for (i = 0; json_member(object, i, &key, &value); i++). It is
- * not amortized O(1); objects are small. */
-bool json_member(const struct json *object, size_t index, const char **ret_key,
-		 struct json **ret_value);
+/* JSON merge patch (RFC 7396), kubectl's --type=merge: returns `target` (NULL counts as absent)
+ * changed by `patch`: objects are merged, a null removes a member, anything else replaces. Caller
+ * frees; the arguments do not change. */
+struct json *json_patched(const struct json *target, const struct json *patch) MUST_USE;
+
+/* JSON patch (RFC 6902), kubectl's --type=json: appends a step to a patch, an array: "test", "add",
+ * "replace" or "remove" (whose value is NULL) at a path ("/spec/replicas"). Takes the value over.
+ */
+void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value);

@@ -1,5 +1,5 @@
-/* Makes a line of a program's output printable: progress bars in their last state, and no sequences
- * that move a terminal's cursor or ring its bell. */
+/* Makes a line of a program's output printable, and measures it: progress bars in their last state,
+ * and no sequences that move a terminal's cursor or ring its bell. */
 #pragma once
 
 #include "base/own.h"
@@ -30,3 +30,14 @@ void line_text_add_sentence(struct text *text, const char *sentence, size_t len)
 
 /* Appends muster's own lines with such quotes: as a sentence, but line ends and tabs stay. */
 void line_text_add_lines(struct text *text, const char *lines, size_t len);
+
+/* The columns that a line takes on a terminal. Lines must be safe: they contain only text, colors
+ * and tabs. Wide characters count two, combining ones zero. Terminals differ in a few. */
+size_t line_width(const char *line, size_t len);
+
+/* Number of rows on a terminal that is `columns` (1 or more) wide; an empty line takes one. */
+size_t line_rows(const char *line, size_t len, size_t columns);
+
+/* Appends the line; if it takes more than `columns` (1 or more), it is cut, with "…" in the last
+ * one. */
+void line_add_cut(struct text *text, const char *line, size_t len, size_t columns);

@@ -18,42 +18,16 @@ static bool is_lower(char byte)
 	return byte >= 'a' && byte <= 'z';
 }
 
-static bool is_upper(char byte)
-{
-	return byte >= 'A' && byte <= 'Z';
-}
-
 static bool is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
 }
 
-bool name_is_dns1035_label(const char *name)
-{
-	size_t len = name ? strlen(name) : 0;
-
-	if (len == 0 || len > DNS_LABEL_MAX || !is_lower(name[0]) || name[len - 1] == '-')
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!is_lower(name[i]) && !is_digit(name[i]) && name[i] != '-')
-			return false;
-	return true;
-}
-
-static bool is_lower_or_digit(char byte)
-{
-	return is_lower(byte) || is_digit(byte);
-}
-
 /* Letters and digits of a label, with '-' between them. */
 static bool is_dns_part(const char *part, size_t len)
 {
-	if (len == 0 || !is_lower_or_digit(part[0]) || !is_lower_or_digit(part[len - 1]))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!is_lower_or_digit(part[i]) && part[i] != '-')
-			return false;
-	return true;
+	return len > 0 && part[0] != '-' && part[len - 1] != '-' &&
+	       strspn(part, NAME_LOWER NAME_DIGITS "-") >= len;
 }
 
 bool name_is_dns_label(const char *name)
@@ -61,6 +35,11 @@ bool name_is_dns_label(const char *name)
 	size_t len = name ? strlen(name) : 0;
 
 	return len <= DNS_LABEL_MAX && is_dns_part(name, len);
+}
+
+bool name_is_dns1035_label(const char *name)
+{
+	return name_is_dns_label(name) && is_lower(name[0]);
 }
 
 static bool is_dns_subdomain(const char *name, size_t len)
@@ -80,7 +59,7 @@ static bool is_dns_subdomain(const char *name, size_t len)
 
 bool name_is_uid(const char *uid)
 {
-	return uid && strlen(uid) == UID_LEN && strspn(uid, "0123456789abcdef-") == UID_LEN;
+	return uid && strlen(uid) == UID_LEN && strspn(uid, NAME_DIGITS "abcdef-") == UID_LEN;
 }
 
 bool name_is_dns_subdomain(const char *name)
@@ -88,24 +67,15 @@ bool name_is_dns_subdomain(const char *name)
 	return name && is_dns_subdomain(name, strlen(name));
 }
 
-static bool is_letter_or_digit(char byte)
-{
-	return is_lower(byte) || is_upper(byte) || is_digit(byte);
-}
-
 bool name_is_label_value(const char *value)
 {
+	static const char marks[] = "-_.";
 	size_t len = strlen(value);
 
 	if (len == 0)
 		return true;
-	if (len > DNS_LABEL_MAX || !is_letter_or_digit(value[0]) ||
-	    !is_letter_or_digit(value[len - 1]))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!is_letter_or_digit(value[i]) && !strchr("-_.", value[i]))
-			return false;
-	return true;
+	return len <= DNS_LABEL_MAX && !strchr(marks, value[0]) && !strchr(marks, value[len - 1]) &&
+	       strspn(value, NAME_LETTERS NAME_DIGITS "-_.") == len;
 }
 
 bool name_is_qualified(const char *name)
@@ -120,7 +90,7 @@ bool name_is_qualified(const char *name)
 
 static char dns_character_of(char byte)
 {
-	if (is_upper(byte))
+	if (byte >= 'A' && byte <= 'Z')
 		return (char) (byte - 'A' + 'a');
 	return is_lower(byte) || is_digit(byte) ? byte : '-';
 }
@@ -158,13 +128,8 @@ char *name_to_dns_label(const char *text, size_t max_len, const char *otherwise)
 
 bool name_is_environment_variable(const char *name)
 {
-	if (!name || !*name || is_digit(*name))
-		return false;
-	for (; *name; name++)
-		if (!is_lower(*name) && !is_upper(*name) && !is_digit(*name) &&
-		    !strchr("-._", *name))
-			return false;
-	return true;
+	return name && *name && !is_digit(*name) &&
+	       !name[strspn(name, NAME_LETTERS NAME_DIGITS "-._")];
 }
 
 int name_find_word(const char *const *words, size_t count, const char *word)
@@ -237,4 +202,19 @@ const char *name_nearest(const char *const *words, size_t count, const char *wor
 		}
 	}
 	return nearest;
+}
+
+void shell_word_add(struct text *text, const char *word)
+{
+	if (*word && !word[strspn(word, NAME_LETTERS NAME_DIGITS "%+,-./:=@_")]) {
+		text_add(text, word);
+		return;
+	}
+	text_add_char(text, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			text_add(text, "'\\''");
+		else
+			text_add_char(text, *word);
+	text_add_char(text, '\'');
 }

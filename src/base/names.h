@@ -1,10 +1,16 @@
-/* Syntax of names: Kubernetes' rules for object names, and enum words. */
+/* Syntax of names and words: Kubernetes' rules for object names, enum words, words for a shell. */
 #pragma once
 
 #include "base/own.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* For strspn, whatever the locale is. */
+#define NAME_LOWER "abcdefghijklmnopqrstuvwxyz"
+#define NAME_LETTERS NAME_LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define NAME_DIGITS "0123456789"
 
 #define DNS_LABEL_MAX 63
 #define DNS_SUBDOMAIN_MAX 253
@@ -44,3 +50,7 @@ int name_find_word_ignoring_case(const char *const *words, size_t count, const c
 /* The word of `words` nearest to `word` (edit distance at most 2, case ignored), for "did you
  * mean"; NULL: none. */
 const char *name_nearest(const char *const *words, size_t count, const char *word);
+
+/* Appends a word for a command line that users copy, with quotes if a POSIX shell would otherwise
+ * change it. */
+void shell_word_add(struct text *text, const char *word);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -595,4 +596,20 @@ int text_read_time(const char *text, msec *ret_time, struct err *err)
 			       text ? text : "");
 	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + time_of_day - ahead;
 	return 0;
+}
+
+char *amount_of_bytes(uint64_t bytes)
+{
+	static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+	double amount = (double) bytes / 1000;
+	size_t unit = 0;
+
+	if (bytes < 1000)
+		return mem_format("%d bytes", (int) bytes);
+	/* An amount that would be printed as 1000.0 is 1.0 of the next unit. */
+	while (amount >= 999.95) {
+		amount /= 1000;
+		unit++;
+	}
+	return mem_format("%.1f %s", amount, units[unit]);
 }

@@ -17,6 +17,12 @@ struct text {
 	size_t capacity;
 };
 
+/* A position in a text. Line and column (in characters) count from 1; 0: unknown. */
+struct place {
+	int line;
+	int column;
+};
+
 void text_done(struct text *text);
 void text_clear(struct text *text); /* keeps the memory */
 void text_add(struct text *text, const char *string);
@@ -74,3 +80,6 @@ void text_add_time_ahead(struct text *text, msec time, int offset);
  * 2026-01-02T04:04:05.000+01:00. */
 void text_add_line_time(struct text *text, msec time, int offset);
 int text_read_time(const char *text, msec *ret_time, struct err *err) MUST_USE;
+
+/* A count of bytes for users: "34 bytes", "1.5 kB", "2.0 GB". Caller frees. */
+char *amount_of_bytes(uint64_t bytes) MUST_USE;

@@ -5,7 +5,6 @@
 #include "base/lookalike.h"
 #include "base/mem.h"
 #include "base/yaml_node.h"
-#include "base/yaml_resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,17 +39,13 @@ struct document_list {
 	size_t capacity;
 };
 
-static void document_free(struct document *document)
-{
-	json_free(document->value);
-	arena_free(document->arena);
-	free(document);
-}
-
 void documents_free(struct document **documents, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		document_free(documents[i]);
+	for (size_t i = 0; i < count; i++) {
+		json_free(documents[i]->value);
+		arena_free(documents[i]->arena);
+		free(documents[i]);
+	}
 	free(documents);
 }
 
@@ -514,13 +509,18 @@ static yaml_scalar_style_t style_of(const char *text)
 	return YAML_ANY_SCALAR_STYLE; /* plain if its characters allow it */
 }
 
+static void emit(yaml_emitter_t *emitter, yaml_event_t *event, int is_initialized)
+{
+	must(is_initialized && yaml_emitter_emit(emitter, event));
+}
+
 static void emit_scalar(yaml_emitter_t *emitter, const char *text, yaml_scalar_style_t style)
 {
 	yaml_event_t event;
 
-	must(yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *) text,
+	emit(emitter, &event,
+	     yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *) text,
 					  (int) strlen(text), 1, 1, style));
-	must(yaml_emitter_emit(emitter, &event));
 }
 
 static void emit_value(yaml_emitter_t *emitter, const struct json *value);
@@ -529,13 +529,12 @@ static void emit_list(yaml_emitter_t *emitter, const struct json *list)
 {
 	yaml_event_t event;
 
-	must(yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+	emit(emitter, &event,
+	     yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
 						  YAML_BLOCK_SEQUENCE_STYLE));
-	must(yaml_emitter_emit(emitter, &event));
 	for (size_t i = 0; i < json_count(list); i++)
 		emit_value(emitter, json_at(list, i));
-	must(yaml_sequence_end_event_initialize(&event));
-	must(yaml_emitter_emit(emitter, &event));
+	emit(emitter, &event, yaml_sequence_end_event_initialize(&event));
 }
 
 static void emit_map(yaml_emitter_t *emitter, const struct json *map)
@@ -544,15 +543,14 @@ static void emit_map(yaml_emitter_t *emitter, const struct json *map)
 	struct json *value;
 	yaml_event_t event;
 
-	must(yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
-	must(yaml_emitter_emit(emitter, &event));
+	emit(emitter, &event,
+	     yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
 	while (json_next(map, &key, &value)) {
 		emit_scalar(emitter, key,
 			    has_line_break(key) ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : style_of(key));
 		emit_value(emitter, value);
 	}
-	must(yaml_mapping_end_event_initialize(&event));
-	must(yaml_emitter_emit(emitter, &event));
+	emit(emitter, &event, yaml_mapping_end_event_initialize(&event));
 }
 
 static void emit_value(yaml_emitter_t *emitter, const struct json *value)
@@ -582,13 +580,9 @@ void yaml_add(struct text *text, const struct json *value)
 	yaml_emitter_set_output(&emitter, write_bytes, text);
 	yaml_emitter_set_unicode(&emitter, 1);
 	yaml_emitter_set_width(&emitter, -1);
-	must(yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
-	must(yaml_emitter_emit(&emitter, &event));
-	must(yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
-	must(yaml_emitter_emit(&emitter, &event));
+	emit(&emitter, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
+	emit(&emitter, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
 	emit_value(&emitter, value);
-	must(yaml_document_end_event_initialize(&event, 1));
-	must(yaml_emitter_emit(&emitter, &event));
-	must(yaml_stream_end_event_initialize(&event));
-	must(yaml_emitter_emit(&emitter, &event));
+	emit(&emitter, &event, yaml_document_end_event_initialize(&event, 1));
+	emit(&emitter, &event, yaml_stream_end_event_initialize(&event));
 }

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "base/place.h"
 #include "base/text.h"
 
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 #include "base/yaml_node.h"
 
 #include "base/lookalike.h"
-#include "base/yaml_resolve.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -413,20 +412,15 @@ static const struct node_entry *find_merged(const struct node *node, const struc
 	return NULL;
 }
 
-static const struct node_entry *find_item(const struct node *list, size_t index)
-{
-	const struct node_entry *entry = list->first;
-
-	while (entry && index-- > 0)
-		entry = entry->next;
-	return entry;
-}
-
 static const struct node_entry *find_child_entry(const struct node *node, const struct step *step)
 {
 	if (step->name)
 		return node->kind == NODE_MAP ? find_member(node, step) : NULL;
-	return node->kind == NODE_LIST ? find_item(node, step->index) : NULL;
+	const struct node_entry *item = node->kind == NODE_LIST ? node->first : NULL;
+
+	for (size_t i = 0; item && i < step->index; i++)
+		item = item->next;
+	return item;
 }
 
 /* A member whose value begins on a later line has the position of its key. */

@@ -8,10 +8,11 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/place.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define YAML_DEPTH_LIMIT 100
 #define YAML_EXPANSION_LIMIT (32 * 1024 * 1024) /* bytes of values, with aliases expanded */
@@ -70,3 +71,19 @@ struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *v
 /* Sets an error with "line L, column C: " before the sentence. Returns the code. */
 int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
 	PRINTF_LIKE(4, 5);
+
+/* The type and value of a plain YAML scalar, by the rules of go-yaml v2 (resolve.go), which kubectl
+ * uses. */
+struct yaml_scalar {
+	enum json_type type; /* never JSON_ARRAY or JSON_OBJECT */
+	bool boolean;
+	int64_t integer;
+	double real; /* .inf and .nan too; whole numbers only if int64 cannot hold them */
+};
+
+/* Resolves text without quotes and without a tag. JSON_STRING: just text. */
+struct yaml_scalar yaml_resolve(const char *text);
+
+/* Appends the scalar as a key of a JSON object, as sigs.k8s.io/yaml does: 1, true, 1.5. `text` is
+ * the original text. */
+void yaml_add_key(struct text *key, struct yaml_scalar scalar, const char *text);

@@ -1,16 +1,9 @@
-#include "base/yaml_resolve.h"
+#include "base/names.h"
+#include "base/yaml_node.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-static bool is_one_of(const char *const *words, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(words[i], text) == 0)
-			return true;
-	return false;
-}
 
 static bool resolve_word(const char *text, struct yaml_scalar *scalar)
 {
@@ -23,16 +16,16 @@ static bool resolve_word(const char *text, struct yaml_scalar *scalar)
 					       "+.INF", "-.inf", "-.Inf", "-.INF"};
 	static const char *const not_a_number[] = {".nan", ".NaN", ".NAN"};
 
-	if (is_one_of(yes, ARRAY_LEN(yes), text))
+	if (name_find_word(yes, ARRAY_LEN(yes), text) >= 0)
 		*scalar = (struct yaml_scalar){.type = JSON_BOOL, .boolean = true};
-	else if (is_one_of(no, ARRAY_LEN(no), text))
+	else if (name_find_word(no, ARRAY_LEN(no), text) >= 0)
 		*scalar = (struct yaml_scalar){.type = JSON_BOOL};
-	else if (is_one_of(null, ARRAY_LEN(null), text))
+	else if (name_find_word(null, ARRAY_LEN(null), text) >= 0)
 		*scalar = (struct yaml_scalar){.type = JSON_NULL};
-	else if (is_one_of(infinite, ARRAY_LEN(infinite), text))
+	else if (name_find_word(infinite, ARRAY_LEN(infinite), text) >= 0)
 		*scalar = (struct yaml_scalar){.type = JSON_REAL,
 					       .real = *text == '-' ? -INFINITY : INFINITY};
-	else if (is_one_of(not_a_number, ARRAY_LEN(not_a_number), text))
+	else if (name_find_word(not_a_number, ARRAY_LEN(not_a_number), text) >= 0)
 		*scalar = (struct yaml_scalar){.type = JSON_REAL, .real = NAN};
 	else
 		return false;

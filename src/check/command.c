@@ -1,6 +1,6 @@
 #include "check/command.h"
 
-#include "base/shell_word.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <stdarg.h>

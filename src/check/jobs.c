@@ -9,7 +9,7 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "io/folder.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 #include "io/process.h"
 #include "jobs/client.h"
 #include "jobs/state_folder.h"

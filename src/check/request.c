@@ -1,6 +1,6 @@
 #include "check/request.h"
 
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <string.h>
 

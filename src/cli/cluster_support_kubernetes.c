@@ -8,9 +8,9 @@
 #include "cluster/client.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "http/asker.h"
 #include "http/certificate.h"
 #include "http/client.h"
-#include "http/https_asker.h"
 #include "http/tls.h"
 #include "jobs/client.h"
 

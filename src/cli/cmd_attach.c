@@ -11,8 +11,8 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "console/console.h"
-#include "io/folder_watch.h"
-#include "io/time_zone.h"
+#include "io/folder.h"
+#include "io/own_process.h"
 #include "reconcile/reconcile.h"
 #include "reconcile/report.h"
 

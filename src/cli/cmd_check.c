@@ -10,7 +10,7 @@
 #include "cli/pod_options.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "io/private_network_maker.h"
+#include "io/private_network.h"
 #include "tensorflow/library_find.h"
 #include "tensorflow/library_guard.h"
 

@@ -1,6 +1,6 @@
 /* muster cp: copies files and directories into and out of a job's Pods. */
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"

@@ -16,17 +16,15 @@
 #include "io/file.h"
 #include "io/loop.h"
 #include "io/network_address.h"
-#include "io/own_host.h"
 #include "io/port.h"
-#include "io/port_owner.h"
 #include "io/process.h"
 #include "io/program_call.h"
 #include "io/random.h"
 #include "jobs/state_folder.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
+#include "spec/environment.h"
 #include "spec/job_build.h"
-#include "spec/threads.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -11,7 +11,7 @@
 #include "console/line_format.h"
 #include "console/log_view.h"
 #include "console/screen.h"
-#include "io/folder_watch.h"
+#include "io/folder.h"
 #include "io/sink.h"
 #include "io/terminal.h"
 #include "logs/reader.h"

@@ -7,7 +7,7 @@
 #include "cli/server_access.h"
 #include "command/output.h"
 #include "elastic/orchestrator.h"
-#include "io/descriptor_limit.h"
+#include "io/file.h"
 #include "jobs/state_folder.h"
 #include "rendezvous/member_wire.h"
 #include "spec/limits.h"

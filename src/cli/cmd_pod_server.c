@@ -5,9 +5,9 @@
 #include "command/input.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 #include "serve/pod_server.h"
-#include "spec/pod_config.h"
+#include "spec/elasticdl.h"
 
 #include <stdlib.h>
 

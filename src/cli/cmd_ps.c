@@ -9,10 +9,10 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "command/table.h"
-#include "io/folder_watch.h"
+#include "io/folder.h"
 #include "io/loop.h"
+#include "io/own_process.h"
 #include "io/terminal.h"
-#include "io/time_zone.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "cli/cluster_support.h"
 
-#include "base/amount.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "cli/replica_pod.h"
 #include "command/command.h"
 #include "command/output.h"

@@ -9,8 +9,8 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "command/table.h"
+#include "io/own_process.h"
 #include "io/terminal.h"
-#include "io/time_zone.h"
 #include "reconcile/failure_text.h"
 #include "rendezvous/rendezvous.h"
 

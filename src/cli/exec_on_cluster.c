@@ -5,7 +5,6 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "io/file.h"
-#include "io/raw_terminal.h"
 #include "io/terminal.h"
 #include "pods/exec.h"
 #include "supervise/end_signals.h"

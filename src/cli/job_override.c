@@ -73,11 +73,11 @@ void job_override(const struct options *options, const struct variables *variabl
 {
 	struct json *spec = json_object_at(document, "spec");
 	const struct json *roles = json_get(spec, "tfReplicaSpecs");
-	const char *title;
+	const char *title = NULL;
 	struct json *role;
 
 	override_policy(options, json_object_at(spec, "runPolicy"));
-	for (size_t i = 0; json_member(roles, i, &title, &role); i++) {
+	while (json_next(roles, &title, &role)) {
 		if (option_number(options, "max-restarts", 0) != 0)
 			allow_restarts(role);
 		job_document_add_env(pod_template_container(json_get(role, "template")),

@@ -12,8 +12,8 @@
 #include "cli/program.h"
 #include "command/output.h"
 #include "command/variables.h"
+#include "spec/job.h"
 #include "spec/job_build.h"
-#include "spec/stop_signal.h"
 
 #include <stdlib.h>
 #include <string.h>

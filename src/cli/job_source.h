@@ -8,9 +8,9 @@
 #include "cli/template_values.h"
 #include "command/options.h"
 #include "spec/job.h"
-#include "spec/job_secret.h"
+#include "spec/job_files.h"
 #include "spec/limits.h"
-#include "spec/pod_place.h"
+#include "spec/pod_fields.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "command/output.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 
 #include <errno.h>
 #include <string.h>

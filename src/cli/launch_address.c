@@ -1,7 +1,7 @@
 #include "cli/launch_address.h"
 
 #include "base/mem.h"
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <stdlib.h>
 #include <string.h>

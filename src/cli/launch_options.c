@@ -2,11 +2,11 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "io/cores.h"
+#include "io/control_group.h"
 #include "io/network_address.h"
 #include "jobs/uid.h"
+#include "spec/job.h"
 #include "spec/limits.h"
-#include "spec/stop_signal.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/shell_word.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/job_name.h"
@@ -17,7 +16,7 @@
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
-#include "spec/job_words.h"
+#include "spec/job.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "command/output.h"
 #include "io/file.h"
-#include "io/search_path.h"
-#include "spec/script_imports.h"
+#include "io/own_process.h"
+#include "spec/gpus.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,9 +9,8 @@
 #include "command/user_token.h"
 #include "io/loop.h"
 #include "io/network_address.h"
-#include "io/own_host.h"
 #include "rendezvous/member_wire.h"
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <ctype.h>
 #include <inttypes.h>

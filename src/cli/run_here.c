@@ -6,11 +6,11 @@
 #include "cli/replica_name.h"
 #include "command/command.h"
 #include "command/output.h"
-#include "io/typed_lines.h"
+#include "io/terminal.h"
 #include "jobs/process_mark.h"
 #include "local/supervisor.h"
 #include "logs/output_copies.h"
-#include "spec/job_words.h"
+#include "spec/job.h"
 #include "spec/tf_cluster.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "command/options.h"
-#include "http/access.h"
+#include "http/certificate.h"
+#include "http/refusal.h"
 #include "http/tls.h"
-#include "http/token.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "command/table.h"
 #include "io/loop.h"
-#include "io/time_zone.h"
+#include "io/own_process.h"
 #include "jobs/client.h"
 #include "jobs/processes.h"
 #include "reconcile/failure_text.h"

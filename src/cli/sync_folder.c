@@ -1,9 +1,9 @@
 #include "cli/sync_folder.h"
 
 #include "archive/archive.h"
-#include "base/amount.h"
 #include "base/mem.h"
-#include "io/own_environment.h"
+#include "base/text.h"
+#include "io/own_process.h"
 #include "io/program_call.h"
 
 #include <stdlib.h>

@@ -6,9 +6,8 @@
 #include "command/output.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "io/own_environment.h"
+#include "io/own_process.h"
 #include "io/port.h"
-#include "io/search_path.h"
 #include "supervise/end_signals.h"
 #include "tensorflow/python_find.h"
 

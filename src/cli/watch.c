@@ -1,7 +1,6 @@
 #include "cli/watch.h"
 
 #include "base/line_text.h"
-#include "base/line_width.h"
 #include "base/mem.h"
 #include "io/loop.h"
 #include "io/terminal.h"

@@ -17,7 +17,7 @@
 #include "kube/tfjob_objects.h"
 #include "reconcile/startup.h"
 #include "spec/job.h"
-#include "spec/job_secret.h"
+#include "spec/job_files.h"
 
 struct output_copies; /* logs/output_copies.h */
 

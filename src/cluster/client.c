@@ -18,7 +18,6 @@
 #include "kube/wait.h"
 #include "logs/folder.h"
 #include "spec/job.h"
-#include "spec/job_words.h"
 
 #include <stdlib.h>
 #include <unistd.h>

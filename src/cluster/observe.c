@@ -1,7 +1,7 @@
 /* What the cache shows of the job: replicas, logs to follow, and the results of calls. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
-#include "io/heap.h"
+#include "io/own_process.h"
 
 #include <string.h>
 

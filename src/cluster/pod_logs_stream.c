@@ -1,7 +1,7 @@
 /* The successive streams of one log, as kube/container_log.h decides, and their text. */
 #include "base/mem.h"
 #include "cluster/pod_logs_parts.h"
-#include "io/heap.h"
+#include "io/own_process.h"
 #include "io/random.h"
 #include "spec/limits.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "cluster/pod_logs_parts.h"
-#include "io/descriptor_limit.h"
 #include "io/file.h"
 #include "logs/folder.h"
 

@@ -8,7 +8,6 @@
 #include "reconcile/observed.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
-#include "spec/job_secret.h"
 #include "store/store.h"
 
 #include <stdbool.h>

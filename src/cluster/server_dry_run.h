@@ -9,7 +9,6 @@
 #include "kube/api.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
-#include "spec/job_secret.h"
 
 /* Adds a line for each fault; one fault of many objects gives one line. Returns 0 also when there
  * are faults. Errors mean that the check was not possible: ERR_UNREACHABLE, or those of

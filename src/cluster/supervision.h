@@ -12,8 +12,7 @@
 #include "kube/login.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
-#include "spec/job_secret.h"
-#include "spec/pod_place.h"
+#include "spec/pod_fields.h"
 #include "supervise/request.h"
 
 #include <stdbool.h>

@@ -2,10 +2,10 @@
 
 #include "base/exit_code.h"
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "cluster/backend.h"
 #include "kube/fetch_sidecar.h"
-#include "spec/job_words.h"
+#include "spec/job.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "jobs/state_folder.h"
 #include "logs/folder.h"
 #include "reconcile/reconcile.h"
-#include "spec/pod_privileges.h"
+#include "spec/pod_security.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "jobs/record.h"
 #include "kube/wait.h"
 #include "spec/job.h"
-#include "spec/job_words.h"
 
 bool tfjob_may_change(const struct job_view *view)
 {

@@ -7,7 +7,6 @@
 #include "kube/api.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
-#include "spec/job_secret.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "command/input.h"
 #include "io/file.h"
 #include "io/folder.h"
-#include "io/home_folder.h"
+#include "io/own_process.h"
 #include "io/random.h"
 
 #include <string.h>

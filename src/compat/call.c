@@ -2,7 +2,7 @@
 #include "compat/call.h"
 
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "cli/kubernetes_program.h"
 #include "command/call.h"
 #include "command/compat.h"

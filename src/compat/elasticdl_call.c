@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "cluster/tfjob_record.h"
 #include "command/command.h"
@@ -12,7 +12,7 @@
 #include "compat/elasticdl_log.h"
 #include "http/certificate.h"
 #include "http/client.h"
-#include "http/target.h"
+#include "http/request.h"
 #include "jobs/client.h"
 #include "jobs/record.h"
 #include "reconcile/failure_text.h"

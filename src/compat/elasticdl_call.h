@@ -10,8 +10,8 @@ struct elasticdl_call {
 	const char *task;
 	const char *token; /* NULL: none */
 	bool is_own_token; /* of this user; without TLS it is not sent to another machine */
-	const char *pin; /* of the master's key, as in http/trust.h; NULL: an authority vouches for
-			    it */
+	const char *pin; /* of the master's key, as in http/request.h; NULL: an authority vouches
+			    for it */
 	bool is_detached; /* print the job's name and do not follow the job */
 };
 

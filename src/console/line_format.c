@@ -2,7 +2,7 @@
 
 #include "base/line_text.h"
 #include "base/mem.h"
-#include "io/time_zone.h"
+#include "io/own_process.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "console/screen.h"
 
-#include "base/line_width.h"
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "io/terminal.h"
 

@@ -3,7 +3,7 @@
 #include "doctor/findings.h"
 
 #include "base/mem.h"
-#include "base/shell_word.h"
+#include "base/names.h"
 
 /* Ports, loopback, the machine's name. */
 

@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "doctor/facts.h"
 #include "io/control_group.h"
-#include "io/cores.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "io/own_group.h"

@@ -1,6 +1,6 @@
 /* Compares the resources and limits of this machine with the needs of TensorFlow's processes. */
 #include "doctor/findings.h"
-#include "spec/threads.h"
+#include "spec/environment.h"
 
 #include <inttypes.h>
 #include <stdio.h>

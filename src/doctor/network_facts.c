@@ -2,7 +2,7 @@
 #include "doctor/facts.h"
 #include "io/file.h"
 #include "io/port.h"
-#include "io/private_network_maker.h"
+#include "io/private_network.h"
 
 #include <errno.h>
 #include <netdb.h>

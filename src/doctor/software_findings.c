@@ -2,7 +2,7 @@
  * needs in addition. */
 #include "doctor/findings.h"
 
-#include "base/shell_word.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <ctype.h>

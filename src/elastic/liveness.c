@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "http/listener.h"
+#include "http/listening.h"
 #include "io/file.h"
 
 #include <errno.h>

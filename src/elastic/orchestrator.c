@@ -5,7 +5,7 @@
 #include "base/names.h"
 #include "elastic/job.h"
 #include "http/server.h"
-#include "io/descriptor_limit.h"
+#include "io/file.h"
 #include "jobs/uid.h"
 #include "spec/limits.h"
 

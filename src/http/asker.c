@@ -1,7 +1,7 @@
 #include "http/asker.h"
 
 #include "base/mem.h"
-#include "io/port_owner.h"
+#include "io/port.h"
 
 #include <event2/buffer.h>
 #include <event2/http.h>

@@ -1,6 +1,6 @@
 /* A client of our own servers: sends one HTTP/1.1 request after the other to one server, over a
- * kept connection. This one uses libevent's evhttp, without TLS and proxies. It needs a twentieth
- * of the memory of http/https_asker.h, which uses libcurl. */
+ * kept connection. http_asker_new uses libevent's evhttp, without TLS and proxies. It needs a
+ * twentieth of the memory of https_asker_new, which uses libcurl. */
 #pragma once
 
 #include "base/err.h"
@@ -51,3 +51,9 @@ typedef int (*http_asker_new_fn)(struct loop *loop, const struct http_asker_sett
 /* An http_asker_new_fn; always succeeds. */
 int http_asker_new(struct loop *loop, const struct http_asker_settings *settings,
 		   struct http_asker **ret_asker, struct err *err) MUST_USE;
+
+/* The same with TLS, over libcurl. The server is trusted by its pin, or else by the system's
+ * authorities. Only programs that link libcurl have it. Returns ERR_UNSUPPORTED like
+ * http_client_new. */
+int https_asker_new(struct loop *loop, const struct http_asker_settings *settings,
+		    struct http_asker **ret_asker, struct err *err) MUST_USE;

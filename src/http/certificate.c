@@ -208,3 +208,55 @@ char *certificate_pin_of_secret(const char *secret)
 	certificate_of_secret(secret, &certificate);
 	return pin_of(certificate.certificate);
 }
+
+/* Tokens. */
+
+#define PREFIX "sha256:"
+
+static struct token_hash hash_of(const char *token)
+{
+	struct token_hash hash;
+
+	SHA256((const unsigned char *) token, strlen(token), hash.bytes);
+	return hash;
+}
+
+char *token_hash_text(const char *token)
+{
+	struct token_hash hash = hash_of(token);
+	struct text text = {0};
+
+	text_add(&text, PREFIX);
+	for (size_t i = 0; i < sizeof(hash.bytes); i++)
+		text_addf(&text, "%02x", hash.bytes[i]);
+	return text_take(&text);
+}
+
+bool token_is_hash(const char *text)
+{
+	return text_starts_with(text, PREFIX);
+}
+
+int token_hash_read(const char *text, struct token_hash *ret_hash, struct err *err)
+{
+	struct token_hash hash;
+	size_t len = 0;
+
+	if (!token_is_hash(text) ||
+	    !OPENSSL_hexstr2buf_ex(hash.bytes, sizeof(hash.bytes), &len, text + strlen(PREFIX),
+				   '\0') ||
+	    len != sizeof(hash.bytes))
+		return err_set(err, ERR_INVALID,
+			       "not the hash of a token (expected " PREFIX
+			       " and 64 hexadecimal digits)");
+	*ret_hash = hash;
+	return 0;
+}
+
+bool token_is_known(const char *given, const void *data)
+{
+	const struct token_hash *hash = data;
+	struct token_hash own = hash_of(given);
+
+	return CRYPTO_memcmp(own.bytes, hash->bytes, sizeof(own.bytes)) == 0;
+}

@@ -7,10 +7,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "http/failure.h"
 #include "http/pool.h"
 #include "http/setup.h"
-#include "io/port_owner.h"
+#include "io/port.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,21 +97,15 @@ static struct http_call *pop_http_call(struct call_list *list)
 	return call;
 }
 
-/* Required: TLS, and an asynchronous resolver, because a hanging name service would stop the
- * loop. */
-static bool is_fit(const curl_version_info_data *library)
-{
-	const int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
-
-	return (library->features & needed) == needed;
-}
-
 int http_client_new(struct loop *loop, const char *user_agent, struct http_client **ret_client,
 		    struct err *err)
 {
+	/* TLS, and an asynchronous resolver: a hanging name service would stop the loop. */
+	const int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
+
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return err_set(err, ERR_UNSUPPORTED, "libcurl does not start");
-	if (!is_fit(curl_version_info(CURLVERSION_NOW))) {
+	if ((curl_version_info(CURLVERSION_NOW)->features & needed) != needed) {
 		curl_global_cleanup();
 		return err_set(err, ERR_UNSUPPORTED,
 			       "this libcurl was built without TLS or without its own resolver");

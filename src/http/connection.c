@@ -4,7 +4,6 @@
 #include "http/connection.h"
 
 #include "base/mem.h"
-#include "http/failure.h"
 #include "http/pool.h"
 #include "http/setup.h"
 

@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "http/request.h"
-#include "http/target.h"
 #include "io/loop.h"
 
 #include <stdbool.h>

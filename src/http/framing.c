@@ -1,6 +1,7 @@
 #include "http/framing.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <event2/buffer.h>
@@ -25,7 +26,7 @@ struct http_framing {
 	size_t n_passed, left; /* bytes of the body */
 	bool is_changing; /* the input, itself */
 	bool is_listed; /* among those with an incomplete head */
-	struct http_framing *before, *after; /* in that list */
+	TAILQ_ENTRY(http_framing) next;
 };
 
 /* A header's value in a head, without the spaces around it. */
@@ -86,7 +87,7 @@ static bool read_length(const struct header_value *header, size_t *ret_len)
 	if (header->n_headers == 0)
 		return true;
 	if (header->n_headers > 1 || header->len == 0 ||
-	    strspn(header->bytes, "0123456789") != header->len)
+	    strspn(header->bytes, NAME_DIGITS) != header->len)
 		return false;
 	*ret_len = strtoull(header->bytes, NULL, 10);
 	return true;
@@ -110,33 +111,13 @@ static void count_kept(struct http_framing *framing, size_t len)
 	framing->n_counted = len;
 }
 
-static void list(struct http_framing *framing)
-{
-	struct http_framing_rules *rules = framing->rules;
-
-	framing->is_listed = true;
-	framing->before = rules->newest;
-	framing->after = NULL;
-	*(rules->newest ? &rules->newest->after : &rules->oldest) = framing;
-	rules->newest = framing;
-}
-
-static void unlist(struct http_framing *framing)
-{
-	struct http_framing_rules *rules = framing->rules;
-
-	if (!framing->is_listed)
-		return;
-	framing->is_listed = false;
-	*(framing->before ? &framing->before->after : &rules->oldest) = framing->after;
-	*(framing->after ? &framing->after->before : &rules->newest) = framing->before;
-}
-
 static void end_head(struct http_framing *framing)
 {
 	struct text *head = &framing->head;
 
-	unlist(framing);
+	if (framing->is_listed)
+		TAILQ_REMOVE(&framing->rules->incomplete, framing, next);
+	framing->is_listed = false;
 	if (head->bytes)
 		explicit_bzero(head->bytes, head->len);
 	text_done(head);
@@ -247,22 +228,18 @@ static void take_body(struct http_framing *framing, struct evbuffer *fresh)
 	}
 }
 
-/* Without an answer: evhttp learns of none until more bytes come, which are dropped. */
-static void drop_oldest_head(struct http_framing_rules *rules)
-{
-	struct http_framing *oldest = rules->oldest;
-
-	oldest->stage = FRAMING_REJECTED;
-	end_head(oldest);
-}
-
 /* Bodies have shown the secret; a new one waits for its turn. */
 static void make_room(struct http_framing *framing)
 {
 	struct http_framing_rules *rules = framing->rules;
+	struct http_framing *oldest;
 
-	while (rules->n_kept > rules->kept_limit && rules->oldest && rules->oldest != framing)
-		drop_oldest_head(rules);
+	/* Without an answer: evhttp learns of none until more bytes come, which are dropped. */
+	while (rules->n_kept > rules->kept_limit && (oldest = TAILQ_FIRST(&rules->incomplete)) &&
+	       oldest != framing) {
+		oldest->stage = FRAMING_REJECTED;
+		end_head(oldest);
+	}
 	if (rules->n_kept <= rules->kept_limit)
 		return;
 	if (framing->head.len)
@@ -287,8 +264,10 @@ static void take(struct http_framing *framing, struct evbuffer *fresh)
 			break;
 		}
 	count_kept(framing, framing->head.len + framing->n_passed);
-	if (framing->head.len && !framing->is_listed)
-		list(framing);
+	if (framing->head.len && !framing->is_listed) {
+		TAILQ_INSERT_TAIL(&framing->rules->incomplete, framing, next);
+		framing->is_listed = true;
+	}
 	make_room(framing);
 }
 

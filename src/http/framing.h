@@ -10,9 +10,10 @@
  * the rest of a body for which the incomplete requests of all callers leave no room. */
 #pragma once
 
-#include "http/access.h"
+#include "http/refusal.h"
 
 #include <stddef.h>
+#include <sys/queue.h>
 
 struct evbuffer;
 
@@ -23,7 +24,7 @@ struct http_framing_rules {
 	 * there for the longest time are dropped: nobody can hold the room for long. */
 	size_t kept_limit;
 	size_t n_kept;
-	struct http_framing *oldest, *newest; /* of those with an incomplete head */
+	TAILQ_HEAD(, http_framing) incomplete; /* those with an incomplete head, the oldest first */
 	const struct http_access *access; /* NULL: no secret is required */
 };
 

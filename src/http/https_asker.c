@@ -1,4 +1,4 @@
-#include "http/https_asker.h"
+#include "http/asker.h"
 
 #include "base/mem.h"
 #include "http/client.h"

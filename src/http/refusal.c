@@ -1,6 +1,7 @@
 #include "http/refusal.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -33,10 +34,7 @@ static const char **single_header_place_of(struct single_headers *headers, const
 /* RFC 9110, 5.6.2: in particular, no space before the colon. */
 static bool is_token(const char *text)
 {
-	static const char allowed[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-	return *text && !text[strspn(text, allowed)];
+	return *text && !text[strspn(text, NAME_LETTERS NAME_DIGITS "!#$%&'*+-.^_`|~")];
 }
 
 /* Without control bytes; to some programs a carriage return ends a line. */
@@ -63,13 +61,6 @@ static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret
 			*place = header->value;
 	}
 	return true;
-}
-
-/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no detectable
- * end. */
-static bool is_our_version(const struct evhttp_request *request)
-{
-	return request->major == 1 && request->minor >= 0;
 }
 
 static bool is_own_address(const char *host, bool is_on_loopback)
@@ -124,7 +115,9 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 					 forbidden = {403, "Forbidden"};
 	struct single_headers headers = {0};
 
-	if (!is_our_version(request))
+	/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no
+	 * detectable end. */
+	if (request->major != 1 || request->minor < 0)
 		return other_version;
 	if (!is_plain_header_value(request->uri) || strpbrk(request->uri, " \t") ||
 	    !read_headers(request->input_headers, &headers) ||
@@ -158,4 +151,29 @@ bool http_is_from_browser(const struct evhttp_request *request)
 				return true;
 	}
 	return false;
+}
+
+#define BEARER "Bearer "
+
+bool http_is_same_secret(const char *given, const void *data)
+{
+	const char *secret = data;
+	size_t len = strlen(secret), given_len = strlen(given);
+	unsigned char difference = len != given_len;
+
+	for (size_t i = 0; i < given_len; i++)
+		difference |= (unsigned char) given[i] ^ (unsigned char) secret[i % (len + 1)];
+	return difference == 0;
+}
+
+/* RFC 6750, 2.1; the name of the scheme is case-insensitive (RFC 9110, 11.1). */
+bool http_access_accepts(const struct http_access *access, const char *authorization,
+			 const char *own)
+{
+	if (!access->is_known)
+		return true;
+	if (own)
+		return access->is_known(own, access->secret);
+	return authorization && strncasecmp(authorization, BEARER, strlen(BEARER)) == 0 &&
+	       access->is_known(authorization + strlen(BEARER), access->secret);
 }

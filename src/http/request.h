@@ -1,15 +1,37 @@
-/* A request over HTTP as its caller writes it, and the answer. */
+/* A request over HTTP as its caller writes it: whom it trusts, its URL; and the answer. */
 #pragma once
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "http/trust.h"
+#include "base/own.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct http_call;
 struct http_answer;
+
+/* How a server proves its identity to us, and we ours to it. Reference-counted, because calls under
+ * way keep using the old certificate when it is renewed. PEM texts; NULL: absent. */
+struct http_trust_parts {
+	const char *authority; /* the only certificates to trust; NULL: the system's */
+	const char *client_certificate, *client_key;
+	const char *server_name; /* the name that its certificate must have; NULL: the URL's host */
+	/* The server's public key, "sha256//" and base64 (http/certificate.h), for a self-signed
+	 * certificate; NULL: authorities decide. */
+	const char *pin;
+	bool skips_verify; /* accepts any certificate */
+};
+
+struct http_trust;
+
+/* Copies the parts; the caller has the first reference. */
+struct http_trust *http_trust_new(const struct http_trust_parts *parts) MUST_USE;
+struct http_trust *http_trust_ref(struct http_trust *trust) MUST_USE; /* NULL gives NULL */
+/* Releases a reference; the last release overwrites the key. NULL is fine. */
+void http_trust_free(struct http_trust *trust);
+/* Borrowed; for NULL all parts are empty: the system's authorities. */
+const struct http_trust_parts *http_trust_parts(const struct http_trust *trust);
 
 /* Reports the end of a call. `answer` is NULL if there is none. Then `err` says why:
  * ERR_UNREACHABLE no connection, the server has not seen the request; ERR_IO the connection was
@@ -65,3 +87,22 @@ struct http_answer {
 	int version; /* HTTP version: 1 or 2 */
 	struct http_call *call; /* for http_answer_header */
 };
+
+/* The parsed URL of a request. */
+struct http_target {
+	char *url; /* the URL for libcurl */
+	char *origin; /* the server in messages: "https://host:port" */
+	char *place; /* "host:port", as in a Host header */
+	char *path; /* "/path?query", as in a request line */
+	/* If the server's certificate must name another host than the URL, libcurl gets a URL with
+	 * that name, and these two; else NULL. */
+	char *connect_to; /* "name:port:host:port" */
+	char *host_header; /* "Host: host:port" */
+	bool is_loopback; /* this machine: proxies of the environment do not apply */
+};
+
+/* Returns ERR_INVALID if the URL is not absolute http or https, or has a user name. The text does
+ * not show the URL, which may contain a password. `server_name` may be NULL. */
+int http_target_read(const char *url, const char *server_name, struct http_target *ret_target,
+		     struct err *err) MUST_USE;
+void http_target_done(struct http_target *target);

@@ -67,11 +67,6 @@ static bool is_method(const struct http_route *route, const char *method)
 		!route->is_endless);
 }
 
-static bool is_to_act(const struct http_route *route)
-{
-	return route->acts || !text_equals(route->method, "GET");
-}
-
 static void add_word(struct text *list, const char *word)
 {
 	text_addf(list, "%s%s", list->len ? ", " : "", word);
@@ -103,7 +98,9 @@ void http_routes_call(const struct http_route *routes, const struct http_access 
 			free(TAKE(name));
 			continue;
 		}
-		if (is_to_act(route) && http_call_is_from_browser(call)) {
+		bool acts = route->acts || !text_equals(route->method, "GET");
+
+		if (acts && http_call_is_from_browser(call)) {
 			http_answer_text(call, 403, "requests of browsers are rejected");
 			return;
 		}

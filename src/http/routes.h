@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "http/access.h"
+#include "http/refusal.h"
 #include "http/server.h"
 
 #include <stdbool.h>

@@ -29,9 +29,15 @@
 #define LIMIT_HANDSHAKES 1024 /* unfinished ones of TLS, of up to 70 kB each */
 #define ACCEPTED_IN_A_TURN 64 /* of the loop, which then serves others, too */
 #define ONE_WRITE 8192 /* bytes that a write to an empty socket never splits */
-#define METHODS                                                                                    \
-	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
-	 EVHTTP_REQ_PATCH | EVHTTP_REQ_OPTIONS)
+
+static const struct method {
+	enum evhttp_cmd_type command;
+	const char *word;
+} methods[] = {
+	{EVHTTP_REQ_GET, "GET"},         {EVHTTP_REQ_HEAD, "HEAD"},     {EVHTTP_REQ_POST, "POST"},
+	{EVHTTP_REQ_PUT, "PUT"},         {EVHTTP_REQ_DELETE, "DELETE"}, {EVHTTP_REQ_PATCH, "PATCH"},
+	{EVHTTP_REQ_OPTIONS, "OPTIONS"},
+};
 
 struct connection {
 	struct http_server *server;
@@ -380,25 +386,11 @@ static void on_request(struct evhttp_request *request, void *data)
 
 const char *http_call_method(const struct http_call *call)
 {
-	switch (evhttp_request_get_command(call->request)) {
-	case EVHTTP_REQ_GET:
-		return "GET";
-	case EVHTTP_REQ_HEAD:
-		return "HEAD";
-	case EVHTTP_REQ_POST:
-		return "POST";
-	case EVHTTP_REQ_PUT:
-		return "PUT";
-	case EVHTTP_REQ_DELETE:
-		return "DELETE";
-	case EVHTTP_REQ_PATCH:
-		return "PATCH";
-	case EVHTTP_REQ_OPTIONS:
-		return "OPTIONS";
-	case EVHTTP_REQ_TRACE:
-	case EVHTTP_REQ_CONNECT:
-		break;
-	}
+	enum evhttp_cmd_type command = evhttp_request_get_command(call->request);
+
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+		if (methods[i].command == command)
+			return methods[i].word;
 	return ""; /* evhttp rejects them */
 }
 
@@ -511,13 +503,6 @@ static bool wants_head_alone(const struct http_call *call)
 	return evhttp_request_get_command(call->request) == EVHTTP_REQ_HEAD;
 }
 
-static void add_length(struct http_call *call, size_t len)
-{
-	char *length CLEANUP(mem_free_text) = mem_format("%zu", len);
-
-	http_call_add_header(call, "Content-Length", length);
-}
-
 struct http_body {
 	char *bytes;
 	size_t len;
@@ -555,10 +540,11 @@ static void send_http_answer(struct http_call *call, int status, const char *typ
 	struct connection *connection = call->connection;
 	struct evhttp_request *request = call->request;
 	bool takes_time = call->hang_up || len > ONE_WRITE;
+	char *length CLEANUP(mem_free_text) = mem_format("%zu", len);
 
 	http_call_add_header(call, "Content-Type", type);
 	if (wants_head_alone(call))
-		add_length(call, len); /* for others it is the added bytes */
+		http_call_add_header(call, "Content-Length", length); /* else that of the body */
 	free_server_call(call);
 	evhttp_request_set_on_complete_cb(request, on_sent, connection);
 	evhttp_send_reply(request, status, NULL, NULL);
@@ -647,8 +633,11 @@ static void configure(struct http_server *server)
 {
 	const struct http_server_settings *settings = &server->settings;
 	struct evhttp *http = server->http;
+	ev_uint16_t allowed = 0;
 
-	evhttp_set_allowed_methods(http, METHODS);
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+		allowed |= methods[i].command;
+	evhttp_set_allowed_methods(http, allowed);
 	evhttp_set_default_content_type(http, NULL);
 	evhttp_set_max_headers_size(http, (ev_ssize_t) settings->header_limit);
 	evhttp_set_max_body_size(http, (ev_ssize_t) settings->body_limit);
@@ -683,6 +672,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 		.kept_limit = LIMIT_KEPT,
 		.access = settings->access,
 	};
+	TAILQ_INIT(&server->framing.incomplete);
 	TAILQ_INIT(&server->waiting);
 	TAILQ_INIT(&server->shaking_hands);
 	server->base = base;

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "http/access.h"
 #include "http/listening.h"
+#include "http/refusal.h"
 #include "io/loop.h"
 
 #include <stdbool.h>

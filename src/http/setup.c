@@ -3,7 +3,12 @@
 #include "http/setup.h"
 
 #include "base/mem.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "http/request.h"
+#include "io/network_address.h"
 
+#include <ctype.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -236,4 +241,259 @@ void http_setup_done(struct http_setup *setup)
 	free(setup->method);
 	free(setup->proxy);
 	*setup = (struct http_setup){0};
+}
+
+/* URLs: libcurl itself parses them, so that both see the same host. */
+
+static void free_url(CURLU **url)
+{
+	curl_url_cleanup(*url);
+}
+
+static void free_part(char **part)
+{
+	curl_free(*part);
+}
+
+/* A part of the URL; NULL: absent. Free it with free_part. */
+static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
+{
+	char *part = NULL;
+
+	return curl_url_get(url, which, &part, flags) == CURLUE_OK ? part : NULL;
+}
+
+static char *url_path_of(CURLU *url)
+{
+	char *path CLEANUP(free_part) = part_of(url, CURLUPART_PATH, 0);
+	char *query CLEANUP(free_part) = part_of(url, CURLUPART_QUERY, 0);
+
+	return mem_format("%s%s%s", path ? path : "/", query ? "?" : "", query ? query : "");
+}
+
+static int read_parts(CURLU *url, const char *server_name, struct http_target *target)
+{
+	char *scheme CLEANUP(free_part) = part_of(url, CURLUPART_SCHEME, 0);
+	char *host CLEANUP(free_part) = part_of(url, CURLUPART_HOST, 0);
+	char *own_port CLEANUP(free_part) = part_of(url, CURLUPART_PORT, 0);
+	char *port CLEANUP(free_part) = part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+	char *user CLEANUP(free_part) = part_of(url, CURLUPART_USER, 0);
+
+	if (!scheme || !host || !*host || !port || user ||
+	    (!text_equals(scheme, "http") && !text_equals(scheme, "https")))
+		return ERR_INVALID;
+	target->place = own_port ? mem_format("%s:%s", host, own_port) : mem_copy_text(host);
+	target->path = url_path_of(url);
+	/* As Go's clients do: localhost and every loopback address. */
+	target->is_loopback = text_equals(host, "[::1]") || network_address_names_loopback(host);
+	target->origin = mem_format("%s://%s", scheme, target->place);
+	if (server_name && !text_equals(server_name, host)) {
+		target->connect_to = mem_format("%s:%s:%s:%s", server_name, port, host, port);
+		target->host_header = mem_format("Host: %s", target->place);
+		if (curl_url_set(url, CURLUPART_HOST, server_name, 0) != CURLUE_OK)
+			return ERR_INVALID;
+	}
+	char *whole CLEANUP(free_part) = part_of(url, CURLUPART_URL, 0);
+
+	target->url = mem_copy_text(whole);
+	return whole ? 0 : ERR_INVALID;
+}
+
+int http_target_read(const char *url, const char *server_name, struct http_target *ret_target,
+		     struct err *err)
+{
+	CURLU *parsed CLEANUP(free_url) = curl_url();
+	struct http_target target = {0};
+
+	if (!parsed)
+		mem_abort();
+	if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	    read_parts(parsed, server_name, &target) < 0) {
+		http_target_done(&target);
+		return err_set(err, ERR_INVALID,
+			       "the address of the server must be http:// or https://, a host, "
+			       "perhaps a port, and no user name");
+	}
+	*ret_target = target;
+	return 0;
+}
+
+void http_target_done(struct http_target *target)
+{
+	free(target->url);
+	free(target->origin);
+	free(target->place);
+	free(target->path);
+	free(target->connect_to);
+	free(target->host_header);
+	*target = (struct http_target){0};
+}
+
+/* Trust. */
+
+struct http_trust {
+	struct http_trust_parts parts;
+	struct arena *arena; /* of their texts, and of this */
+	int n_references;
+};
+
+struct http_trust *http_trust_new(const struct http_trust_parts *parts)
+{
+	struct arena *arena = arena_new();
+	struct http_trust *trust = arena_take(arena, sizeof(*trust));
+
+	*trust = (struct http_trust){
+		.parts = {.authority = arena_copy_text(arena, parts->authority),
+			  .client_certificate = arena_copy_text(arena, parts->client_certificate),
+			  .client_key = arena_copy_text(arena, parts->client_key),
+			  .server_name = arena_copy_text(arena, parts->server_name),
+			  .pin = arena_copy_text(arena, parts->pin),
+			  .skips_verify = parts->skips_verify},
+		.arena = arena,
+		.n_references = 1,
+	};
+	return trust;
+}
+
+struct http_trust *http_trust_ref(struct http_trust *trust)
+{
+	if (trust)
+		trust->n_references++;
+	return trust;
+}
+
+void http_trust_free(struct http_trust *trust)
+{
+	if (trust && --trust->n_references == 0)
+		arena_free_secret(trust->arena);
+}
+
+const struct http_trust_parts *http_trust_parts(const struct http_trust *trust)
+{
+	static const struct http_trust_parts nothing = {0};
+
+	return trust ? &trust->parts : &nothing;
+}
+
+/* Failures: one row for each that users can do something about; the others keep libcurl's message,
+ * which names hosts and reasons and never a header. */
+
+struct failure {
+	CURLcode code;
+	enum err_code err_code;
+	const char *verb; /* before the server's name */
+	const char *reason; /* after it; NULL: libcurl's message */
+};
+
+static const struct failure failures[] = {
+	{CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, "cannot use", "the URL is not http or https"},
+	{CURLE_URL_MALFORMAT, ERR_INVALID, "cannot use", "not the URL of a server"},
+	{CURLE_LOGIN_DENIED, ERR_INVALID, "cannot use", "a URL must not contain a user name"},
+	{CURLE_COULDNT_RESOLVE_PROXY, ERR_UNREACHABLE, "cannot reach",
+	 "the host name of the proxy cannot be resolved"},
+	{CURLE_COULDNT_RESOLVE_HOST, ERR_UNREACHABLE, "cannot reach",
+	 "the host name cannot be resolved"},
+	{CURLE_WEIRD_SERVER_REPLY, ERR_INVALID, "cannot understand", "it does not speak HTTP"},
+	{CURLE_GOT_NOTHING, ERR_IO, "cannot reach", "it closed the connection without a response"},
+	{CURLE_PARTIAL_FILE, ERR_IO, "lost", "it closed the connection too early"},
+	{CURLE_RECV_ERROR, ERR_IO, "lost", NULL},
+	{CURLE_SEND_ERROR, ERR_IO, "lost", NULL},
+	{CURLE_HTTP2, ERR_IO, "lost", NULL},
+	{CURLE_HTTP2_STREAM, ERR_IO, "lost", NULL},
+	{CURLE_PEER_FAILED_VERIFICATION, ERR_REFUSED, "cannot verify the certificate of", NULL},
+	{CURLE_SSL_INVALIDCERTSTATUS, ERR_REFUSED, "cannot verify the certificate of", NULL},
+	{CURLE_SSL_ISSUER_ERROR, ERR_REFUSED, "cannot verify the certificate of", NULL},
+	{CURLE_SSL_PINNEDPUBKEYNOTMATCH, ERR_REFUSED, "cannot verify the certificate of",
+	 "its key is not the pinned one"},
+	{CURLE_SSL_CACERT_BADFILE, ERR_INVALID, "cannot check the certificate of",
+	 "the given CA certificates cannot be read"},
+	{CURLE_SSL_CERTPROBLEM, ERR_INVALID, "cannot log in at",
+	 "the client certificate or its key cannot be read, or they do not match"},
+};
+
+/* For failures without a row. */
+static const struct failure other = {CURLE_OK, ERR_UNREACHABLE, "cannot reach", NULL};
+
+static bool is_connected(CURL *easy)
+{
+	curl_off_t pretransfer = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &pretransfer);
+	return pretransfer > 0;
+}
+
+static const struct failure *find_failure(CURL *easy, CURLcode code, const char *detail)
+{
+	static const struct failure late = {CURLE_OPERATION_TIMEDOUT, ERR_IO, "lost",
+					    "no response in time"};
+	/* TLS 1.3 checks our certificate after the connection is already open. */
+	static const struct failure alert = {CURLE_RECV_ERROR, ERR_REFUSED, "rejected by", NULL};
+
+	if (code == CURLE_OPERATION_TIMEDOUT && is_connected(easy))
+		return &late;
+	if (strstr(detail, " alert "))
+		return &alert;
+	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
+		if (failures[i].code == code)
+			return &failures[i];
+	return &other;
+}
+
+/* Skips the prefixes by which libcurl names its own layers. */
+static const char *without_layers(const char *detail)
+{
+	static const char *const layers[] = {
+		"SSL certificate problem: ", "SSL: ",          "OpenSSL SSL_read: ",
+		"OpenSSL SSL_connect: ",     "Recv failure: ", "Send failure: ",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+		if (text_starts_with(detail, layers[i]))
+			detail += strlen(layers[i]);
+	return detail;
+}
+
+/* In the form of our messages: "Connection refused" begins in lower case, "SSL" stays. */
+static void add_lower(struct text *text, const char *sentence)
+{
+	size_t begin = text->len;
+
+	text_add(text, sentence);
+	if (text->len > begin && (text->len == begin + 1 || islower(text->bytes[begin + 1])))
+		text->bytes[begin] = (char) tolower(text->bytes[begin]);
+}
+
+static void add_reason(struct text *text, CURL *easy, CURLcode code, const char *detail)
+{
+	long os_errno = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		text_add(text, "no connection in time");
+	else if (code == CURLE_COULDNT_CONNECT && os_errno)
+		add_lower(text, strerror((int) os_errno));
+	else if (strstr(detail, "wrong version number")) /* OpenSSL's message about TLS */
+		text_add(text, "it does not speak TLS; perhaps its address begins with "
+			       "http://, or it was started with --insecure");
+	else if (*detail)
+		add_lower(text, without_layers(detail));
+	else
+		add_lower(text, curl_easy_strerror(code));
+}
+
+int http_failure_set(struct err *err, CURL *easy, CURLcode code, const char *origin,
+		     const char *detail)
+{
+	const struct failure *failure = find_failure(easy, code, detail);
+	struct text reason CLEANUP(text_done) = {0};
+
+	if (failure->reason)
+		text_add(&reason, failure->reason);
+	else
+		add_reason(&reason, easy, code, detail);
+	/* A request that was lost before it was sent did not reach the server. */
+	if (failure->err_code == ERR_IO && !is_connected(easy))
+		failure = &other;
+	return err_set(err, failure->err_code, "%s %s: %s", failure->verb, origin,
+		       text_of(&reason));
 }

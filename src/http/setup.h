@@ -1,10 +1,10 @@
-/* Turns a request into options of libcurl. Part of the HTTP client. */
+/* Turns a request into options of libcurl, and its failures into errors for users. Part of the HTTP
+ * client. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "http/request.h"
-#include "http/target.h"
 
 #include <curl/curl.h>
 
@@ -25,3 +25,9 @@ void http_setup_take(struct http_setup *setup, const struct http_request *reques
 int http_setup_apply(const struct http_setup *setup, CURL *easy, const char *user_agent,
 		     struct err *err) MUST_USE;
 void http_setup_done(struct http_setup *setup);
+
+/* Sets the error of a transfer that failed with `code`, and returns its code. `origin` names the
+ * server in messages ("https://host:port"). `detail` is libcurl's additional message, perhaps
+ * empty. */
+int http_failure_set(struct err *err, CURL *easy, CURLcode code, const char *origin,
+		     const char *detail);

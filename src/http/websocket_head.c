@@ -1,8 +1,8 @@
 #include "http/websocket_head.h"
 
 #include "base/base64.h"
+#include "base/hash.h"
 #include "base/mem.h"
-#include "base/sha1.h"
 
 #include <stdlib.h>
 #include <string.h>

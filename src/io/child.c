@@ -6,10 +6,9 @@
 #include "io/child.h"
 
 #include "base/exit_code.h"
-#include "io/descriptor_limit.h"
 #include "io/file.h"
+#include "io/own_process.h"
 #include "io/process.h"
-#include "io/search_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -411,17 +410,11 @@ static void kill_and_count(pid_t pid, void *data)
 		*killed += 1;
 }
 
-static void wait_for_next_end(void)
-{
-	siginfo_t ended;
-
-	waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT);
-}
-
 void child_kill_all(child_exit_fn on_exit, void *data)
 {
 	for (;;) {
 		struct child_exit ended;
+		siginfo_t next;
 		bool has_children;
 		int killed = 0;
 
@@ -433,6 +426,6 @@ void child_kill_all(child_exit_fn on_exit, void *data)
 		process_each_child(getpid(), kill_and_count, &killed);
 		if (killed == 0)
 			return;
-		wait_for_next_end();
+		waitid(P_ALL, 0, &next, WEXITED | WNOWAIT);
 	}
 }

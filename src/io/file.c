@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,16 +195,6 @@ bool file_is_in(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-/* Returns 0 or errno. */
-static int write_and_flush(int fd, const void *bytes, size_t len)
-{
-	int failure = file_write_all(fd, bytes, len, NULL);
-
-	if (failure == 0 && fsync(fd))
-		failure = errno;
-	return failure;
-}
-
 typedef int (*move_fn)(const char *from, const char *to);
 
 static int write_and_move(const char *path, const void *bytes, size_t len, move_fn move,
@@ -214,9 +205,9 @@ static int write_and_move(const char *path, const void *bytes, size_t len, move_
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot create a file next to '%s'", path);
-	int failure = write_and_flush(fd, bytes, len);
+	int failure = file_write_all(fd, bytes, len, NULL);
 
-	if (failure == 0 && move(new_path, path))
+	if (failure == 0 && (fsync(fd) || move(new_path, path)))
 		failure = errno;
 	if (failure == 0)
 		return 0;
@@ -283,4 +274,49 @@ static bool holds(const char *path, const void *bytes, size_t len)
 int file_ensure(const char *path, const void *bytes, size_t len, struct err *err)
 {
 	return holds(path, bytes, len) ? 0 : file_replace(path, bytes, len, err);
+}
+
+#define BESIDES_CONNECTIONS 32
+
+int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return err_set_errno(err, errno, "cannot read the limit on open files");
+	if (limit.rlim_max < n_needed)
+		return err_set(err, ERR_LIMIT,
+			       "muster needs up to %zu open files, but the limit is %" PRIuMAX
+			       " (ulimit -Hn)",
+			       n_needed, (uintmax_t) limit.rlim_max);
+	*ret_before = limit.rlim_cur;
+	descriptor_limit_set(limit.rlim_max);
+	return 0;
+}
+
+void descriptor_limit_raise_to_most(void)
+{
+	rlim_t before;
+	int rc = descriptor_limit_raise(0, &before, NULL);
+
+	(void) rc;
+}
+
+size_t descriptor_limit_connections(size_t wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted + BESIDES_CONNECTIONS)
+		return wanted;
+	return limit.rlim_cur > BESIDES_CONNECTIONS ? limit.rlim_cur - BESIDES_CONNECTIONS : 1;
+}
+
+void descriptor_limit_set(rlim_t soft)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = soft;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -1,5 +1,5 @@
-/* Files: the loops and checks that open, read and write leave to the caller. Directories are in
- * io/folder. */
+/* Files and descriptors: the loops and checks that open, read and write leave to the caller.
+ * Directories are in io/folder. */
 #pragma once
 
 #include "base/err.h"
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* `int fd CLEANUP(file_close) = …`; ignores a negative number, and sets *fd to -1. */
@@ -74,3 +75,23 @@ int file_replace(const char *path, const void *bytes, size_t len, struct err *er
 int file_create(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;
 /* The same as file_replace, if it does not contain them already. */
 int file_ensure(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;
+
+/* The limit of open descriptors of this process (RLIMIT_NOFILE).
+ *
+ * The soft limit is 1024 nearly everywhere, because select(2) handles no more; the administrator
+ * sets the hard limit. A program that does not use select may raise its soft limit to the hard one.
+ * It gives its child programs the original limit (as systemd does).
+ *
+ * Raises the soft limit to the hard one; *ret_before is the previous soft limit. ERR_LIMIT, and
+ * nothing is raised, when the hard limit is less than `n_needed`. */
+int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err) MUST_USE;
+
+/* The same without an error: a descriptor that cannot be opened later gives its own error. */
+void descriptor_limit_raise_to_most(void);
+
+/* How many connections a server of this process can have, `wanted` at most: some descriptors of the
+ * soft limit remain for its files, and for connections of its own. */
+size_t descriptor_limit_connections(size_t wanted);
+
+/* Sets the soft limit. Safe between vfork and exec. */
+void descriptor_limit_set(rlim_t soft);

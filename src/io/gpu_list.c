@@ -159,11 +159,9 @@ static bool has_ended_by(pid_t pid, instant until)
 
 	if (process_fd < 0)
 		return true; /* without pidfds, its exit is waited for */
-	do {
-		msec left = instant_since(loop_monotonic_now(), until);
-
-		n_ready = poll(&end, 1, left > 0 ? (int) left : 0);
-	} while (n_ready < 0 && errno == EINTR);
+	do
+		n_ready = poll(&end, 1, loop_milliseconds_until(until));
+	while (n_ready < 0 && errno == EINTR);
 	return n_ready > 0;
 }
 

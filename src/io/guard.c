@@ -145,13 +145,6 @@ bool guard_is_outer_gone(const struct guard *guard)
 	return poll(&gone, 1, 0) > 0;
 }
 
-static pid_t fork_inner(const char *group)
-{
-	pid_t inner = group ? own_group_fork(group) : -1;
-
-	return inner < 0 ? fork() : inner;
-}
-
 int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 {
 	int gone[2];
@@ -170,8 +163,10 @@ int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 	/* `pkill NAME` and `killall NAME` kill all processes of one name, at any moment. */
 	prctl(PR_GET_NAME, name);
 	prctl(PR_SET_NAME, GUARD_NAME);
-	pid_t inner = fork_inner(group);
+	pid_t inner = group ? own_group_fork(group) : -1;
 
+	if (inner < 0)
+		inner = fork();
 	if (inner <= 0)
 		prctl(PR_SET_NAME, name);
 	if (inner < 0) {

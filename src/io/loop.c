@@ -321,14 +321,6 @@ struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_
 	return watch;
 }
 
-static void end_signal_watch(const struct loop_watch *watch)
-{
-	struct watched_signal *watched = &watched_signals[watch->signal_number];
-
-	sigaction(watch->signal_number, &watched->before, NULL);
-	watched->watch = NULL;
-}
-
 static void sleep_until_due(struct loop_watch *timer, instant now)
 {
 	msec left = msec_max(instant_since(now, timer->due), 0);
@@ -418,9 +410,13 @@ void loop_watch_free(struct loop_watch *watch)
 {
 	if (!watch)
 		return;
-	if (watch->signal_fn)
-		end_signal_watch(watch);
-	else
+	if (watch->signal_fn) {
+		struct watched_signal *watched = &watched_signals[watch->signal_number];
+
+		sigaction(watch->signal_number, &watched->before, NULL);
+		watched->watch = NULL;
+	} else {
 		event_free(watch->event);
+	}
 	free(watch);
 }

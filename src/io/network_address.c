@@ -6,7 +6,11 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <netdb.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* The offset of the four bytes of IPv4 in an IPv6 address (RFC 4291, section 2.5.5.2). */
 #define MAPPED_AT 12
@@ -106,4 +110,147 @@ bool network_addresses_have(const struct network_addresses *addresses,
 		if (is_same_address(&addresses->list[i], address))
 			return true;
 	return false;
+}
+
+/* Hosts by name. */
+
+static void free_found(struct addrinfo **found)
+{
+	if (*found)
+		freeaddrinfo(*found);
+}
+
+static char *ip_of(const struct sockaddr *address)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr found;
+
+	if (!network_address_read(address, &found))
+		return NULL;
+	network_address_write(&found, text);
+	return mem_copy_text(text);
+}
+
+/* Looks up the name. */
+static int look_up(const char *host, const char *service, int type, struct addrinfo **ret_found,
+		   struct err *err)
+{
+	const struct addrinfo wanted = {.ai_socktype = type};
+	int failure = getaddrinfo(host, service, &wanted, ret_found);
+
+	return failure ? err_set(err, ERR_NOT_FOUND, "cannot resolve host '%s': %s", host,
+				 gai_strerror(failure))
+		       : 0;
+}
+
+int own_host_check(const char *host, struct err *err)
+{
+	struct addrinfo *found CLEANUP(free_found) = NULL;
+	struct in6_addr address;
+	int rc = look_up(host, NULL, SOCK_STREAM, &found, err);
+
+	if (rc < 0)
+		return rc;
+	for (const struct addrinfo *one = found; one; one = one->ai_next)
+		if (network_address_read(one->ai_addr, &address) &&
+		    network_address_is_here(&address))
+			return 0;
+	return err_set(err, ERR_REFUSED, "host '%s' is not this machine", host);
+}
+
+/* The kernel chooses the address when a socket is connected; over UDP this sends nothing. */
+static char *own_address_towards(const struct addrinfo *peer)
+{
+	struct sockaddr_storage own = {0};
+	socklen_t len = sizeof(own);
+	int fd = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char *address = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
+	    getsockname(fd, (struct sockaddr *) &own, &len) == 0)
+		address = ip_of((const struct sockaddr *) &own);
+	close(fd);
+	return address;
+}
+
+char *own_host_interface_towards(const char *ip)
+{
+	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
+	struct in6_addr parsed;
+
+	if (!network_address_parse(ip, &parsed) ||
+	    own_host_towards(ip, 1, &address, &own, NULL) < 0 ||
+	    !network_address_parse(own, &parsed))
+		return NULL;
+	return network_address_interface(&parsed);
+}
+
+int own_host_towards(const char *host, int port, char **ret_address, char **ret_own_address,
+		     struct err *err)
+{
+	struct addrinfo *found CLEANUP(free_found) = NULL;
+	char *service CLEANUP(mem_free_text) = mem_format("%d", port);
+	int rc = look_up(host, service, SOCK_DGRAM, &found, err);
+
+	if (rc < 0)
+		return rc;
+	for (const struct addrinfo *one = found; one; one = one->ai_next) {
+		char *own = own_address_towards(one);
+
+		if (!own)
+			continue;
+		*ret_own_address = own;
+		*ret_address = ip_of(one->ai_addr);
+		return 0;
+	}
+	return err_set(err, ERR_UNREACHABLE, "no route to host '%s'", host);
+}
+
+struct host_lookup {
+	char *host;
+	struct addrinfo wanted;
+	struct gaicb request;
+	struct gaicb *requests[1];
+};
+
+/* Lookups that the thread may still write to. */
+static struct host_lookup *abandoned;
+
+struct host_lookup *host_lookup_new(const char *host)
+{
+	struct host_lookup *lookup = mem_new(sizeof(*lookup));
+
+	lookup->host = mem_copy_text(host);
+	lookup->wanted.ai_socktype = SOCK_STREAM;
+	lookup->request.ar_name = lookup->host;
+	lookup->request.ar_request = &lookup->wanted;
+	lookup->requests[0] = &lookup->request;
+	/* If it does not begin, gai_error says so. */
+	(void) getaddrinfo_a(GAI_NOWAIT, lookup->requests, 1, NULL);
+	return lookup;
+}
+
+bool host_lookup_is_done(struct host_lookup *lookup, char **ret_address)
+{
+	int state = gai_error(&lookup->request);
+
+	*ret_address = state == 0 ? ip_of(lookup->request.ar_result->ai_addr) : NULL;
+	return state != EAI_INPROGRESS;
+}
+
+void host_lookup_free(struct host_lookup *lookup)
+{
+	if (!lookup)
+		return;
+	if (gai_error(&lookup->request) == EAI_INPROGRESS &&
+	    gai_cancel(&lookup->request) != EAI_CANCELED) {
+		abandoned = lookup;
+		return;
+	}
+	if (lookup->request.ar_result)
+		freeaddrinfo(lookup->request.ar_result);
+	free(lookup->host);
+	free(lookup);
 }

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "io/loop.h"
 
 #include <dirent.h>
@@ -67,22 +68,7 @@ static char *name_for(const struct process_identity *maker)
 	return mem_format("muster-%d-%" PRIu64, (int) maker->pid, maker->start_time);
 }
 
-static bool is_group_created_by(const char *folder, const struct process_identity *maker)
-{
-	char *name CLEANUP(mem_free_text) = name_for(maker);
-	const char *slash = strrchr(folder, '/');
-
-	return slash && text_equals(slash + 1, name);
-}
-
 /* Creating. */
-
-static bool can_be_killed(const char *folder)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
-
-	return access(path, W_OK) == 0;
-}
 
 int own_group_create(char **ret_folder, struct err *err)
 {
@@ -100,7 +86,9 @@ int own_group_create(char **ret_folder, struct err *err)
 	if (mkdir(folder, MODE) < 0)
 		return err_set(err, errno == EACCES || errno == EPERM ? ERR_REFUSED : ERR_IO,
 			       "cannot create one under %s: %s", above, strerror(errno));
-	if (!can_be_killed(folder)) {
+	char *kill_file CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
+
+	if (access(kill_file, W_OK) < 0) {
 		rmdir(folder);
 		return err_set(err, ERR_UNSUPPORTED, "this kernel has no cgroup.kill (Linux 5.14)");
 	}
@@ -158,13 +146,6 @@ int own_group_try(struct err *err)
 
 /* Removing. */
 
-static void kill_all(const char *folder)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
-
-	file_write_text(path, "1");
-}
-
 static bool is_populated(int fd)
 {
 	char text[256];
@@ -190,7 +171,7 @@ static void wait_until_empty(const char *folder)
 /* All directories in it are groups. */
 static void remove_with_those_below(const char *folder, int depth)
 {
-	DIR *open_folder = depth < DEPTH_LIMIT ? opendir(folder) : NULL;
+	DIR *open_folder CLEANUP(folder_close) = depth < DEPTH_LIMIT ? opendir(folder) : NULL;
 
 	if (!open_folder)
 		return;
@@ -200,7 +181,6 @@ static void remove_with_those_below(const char *folder, int depth)
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
 			remove_with_those_below(below, depth + 1);
 	}
-	closedir(open_folder);
 	rmdir(folder);
 }
 
@@ -218,17 +198,21 @@ void own_group_end(const char *folder)
 {
 	if (rmdir(folder) == 0 || errno == ENOENT || !leave_own_group(folder))
 		return;
-	kill_all(folder);
+	char *kill_file CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
+
+	file_write_text(kill_file, "1");
 	wait_until_empty(folder);
 	remove_with_those_below(folder, 0);
 }
 
 void own_group_clean_up(const char *folder, const struct process_identity *maker)
 {
+	char *name CLEANUP(mem_free_text) = name_for(maker);
+	const char *slash = strrchr(folder, '/');
 	struct process_identity self;
 
 	if (process_identify(getpid(), &self, NULL) == 0 &&
-	    text_equals(self.boot_id, maker->boot_id) && is_group_created_by(folder, maker) &&
+	    text_equals(self.boot_id, maker->boot_id) && slash && text_equals(slash + 1, name) &&
 	    is_control_group(folder))
 		own_group_end(folder);
 }

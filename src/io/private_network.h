@@ -2,12 +2,13 @@
  * user who may not create one creates a user namespace with it (user_namespaces(7)), in which user
  * and group have the same ids as outside.
  *
- * The creating process (io/private_network_maker.h) stays outside; children enter it before they
+ * The creating process (io/private_network_maker.c) stays outside; children enter it before they
  * execute their program. Only root and the user that created it can enter. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
+#include "io/private_network.h"
 
 #include <sys/types.h>
 
@@ -26,3 +27,7 @@ int private_network_enter(const struct private_network *network);
 
 /* Enters the network of another process for good; does nothing if that is our own. */
 int private_network_join(pid_t pid, struct err *err) MUST_USE;
+
+/* Creates one. ERR_REFUSED if this is not permitted; the sentence says why, and what to do. The
+ * network exists as long as it is open or a process is in it. */
+int private_network_create(struct private_network *ret_network, struct err *err) MUST_USE;

@@ -1,6 +1,6 @@
 /* A separate process creates the namespaces, sends them to us and exits: the creator is in them,
  * and we have to stay where other jobs and their processes can be seen. */
-#include "io/private_network_maker.h"
+#include "io/private_network.h"
 
 #include "base/text.h"
 #include "io/child.h"

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/folder.h"
 #include "io/process_stat.h"
 
 #include <ctype.h>
@@ -44,13 +45,15 @@ static bool read_boot_id(char *buf, size_t size)
 	return true;
 }
 
-/* 0 when it may not be read: of another user's process, or one that may not dump core. */
-static uint64_t pid_space_of(const char *process_name)
+/* Of this process if `pid` is 0. 0 when it may not be read: of another user's process, or one that
+ * may not dump core. */
+static uint64_t pid_space_of(pid_t pid)
 {
-	char path[PROC_PATH_SIZE];
+	char path[PROC_PATH_SIZE] = "/proc/self/ns/pid";
 	struct stat space;
 
-	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process_name);
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int) pid);
 	return stat(path, &space) == 0 ? (uint64_t) space.st_ino : 0;
 }
 
@@ -77,15 +80,13 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
 {
 	struct process_identity identity = {.pid = pid};
 	struct process_stat line;
-	char name[PROC_PATH_SIZE / 2];
 
-	snprintf(name, sizeof(name), "%d", (int) pid);
 	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line))
 		return err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid);
 	if (!read_boot_id(identity.boot_id, sizeof(identity.boot_id)))
 		return err_set_errno(err, errno, "cannot read this machine's boot id");
 	identity.start_time = line.start_time - time_offset();
-	identity.pid_space = pid_space_of(name);
+	identity.pid_space = pid_space_of(pid);
 	*ret_identity = identity;
 	return 0;
 }
@@ -111,35 +112,21 @@ static pid_t innermost_pid(pid_t pid)
 	return atoi(strrchr(numbers, '\t') + 1);
 }
 
-struct foreign_search {
-	const struct process_identity *identity;
-	uint64_t start_time;
-	pid_t found;
-};
-
-static bool match_foreign(pid_t pid, void *data)
-{
-	struct foreign_search *search = data;
-	char name[PROC_PATH_SIZE / 2];
-
-	snprintf(name, sizeof(name), "%d", (int) pid);
-	uint64_t space = pid_space_of(name);
-
-	if (is_that_process(pid, search->start_time) &&
-	    (space == 0 || space == search->identity->pid_space) &&
-	    innermost_pid(pid) == search->identity->pid)
-		search->found = pid;
-	return search->found;
-}
-
 /* In a namespace below ours, the process has another pid in ours. One of an unrelated namespace
  * cannot be seen. */
 static pid_t find_elsewhere(const struct process_identity *identity, uint64_t start_time)
 {
-	struct foreign_search search = {.identity = identity, .start_time = start_time};
+	DIR *proc CLEANUP(folder_close) = opendir("/proc");
 
-	process_stat_each(match_foreign, &search);
-	return search.found;
+	for (pid_t pid; (pid = process_stat_next(proc));) {
+		uint64_t space = pid_space_of(pid);
+
+		if (is_that_process(pid, start_time) &&
+		    (space == 0 || space == identity->pid_space) &&
+		    innermost_pid(pid) == identity->pid)
+			return pid;
+	}
+	return 0;
 }
 
 pid_t process_find(const struct process_identity *identity)
@@ -150,7 +137,7 @@ pid_t process_find(const struct process_identity *identity)
 		return 0;
 	uint64_t start_time = identity->start_time + time_offset();
 
-	if (identity->pid_space != pid_space_of("self"))
+	if (identity->pid_space != pid_space_of(0))
 		return find_elsewhere(identity, start_time);
 	return is_that_process(identity->pid, start_time) ? identity->pid : 0;
 }
@@ -206,27 +193,14 @@ bool process_usage_add(pid_t pid, struct process_usage *usage)
 	return true;
 }
 
-struct child_search {
-	pid_t parent;
-	void (*fn)(pid_t pid, void *data);
-	void *data;
-};
-
-static bool match_child(pid_t pid, void *data)
-{
-	struct child_search *search = data;
-	struct process_stat line;
-
-	if (process_stat_read(pid, &line) && line.parent == search->parent)
-		search->fn(pid, search->data);
-	return false;
-}
-
 void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *data)
 {
-	struct child_search search = {parent, fn, data};
+	DIR *proc CLEANUP(folder_close) = opendir("/proc");
+	struct process_stat line;
 
-	process_stat_each(match_child, &search);
+	for (pid_t pid; (pid = process_stat_next(proc));)
+		if (process_stat_read(pid, &line) && line.parent == parent)
+			fn(pid, data);
 }
 
 enum reading {
@@ -254,30 +228,23 @@ static enum reading reading_of_nothing(pid_t pid)
 	return line.code_start == 0 || has_some ? READING_BEGINS : READING_NONE;
 }
 
-struct socket_search {
-	char link[PROC_PATH_SIZE]; /* as /proc/PID/fd shows it */
-	pid_t pid;
-};
-
-static bool match_socket(pid_t pid, void *data)
+/* `socket` as /proc/PID/fd shows it. */
+static bool has_socket(pid_t pid, const char *socket)
 {
-	struct socket_search *search = data;
 	char path[PROC_PATH_SIZE], link[PROC_PATH_SIZE];
 	struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
-	DIR *folder = opendir(path);
+	DIR *folder CLEANUP(folder_close) = opendir(path);
 
-	while (folder && !search->pid && (entry = readdir(folder))) {
+	while (folder && (entry = readdir(folder))) {
 		ssize_t len = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
 
 		link[len > 0 ? len : 0] = '\0';
-		if (text_equals(link, search->link))
-			search->pid = pid;
+		if (text_equals(link, socket))
+			return true;
 	}
-	if (folder)
-		closedir(folder);
-	return search->pid;
+	return false;
 }
 
 bool process_read_name(pid_t pid, char name[PROCESS_NAME_SIZE])
@@ -293,11 +260,14 @@ bool process_read_name(pid_t pid, char name[PROCESS_NAME_SIZE])
 
 pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE])
 {
-	struct socket_search search = {.pid = 0};
+	DIR *proc CLEANUP(folder_close) = opendir("/proc");
+	char socket[PROC_PATH_SIZE];
+	pid_t pid;
 
-	snprintf(search.link, sizeof(search.link), "socket:[%" PRIu64 "]", inode);
-	process_stat_each(match_socket, &search);
-	return process_read_name(search.pid, program) ? search.pid : 0;
+	snprintf(socket, sizeof(socket), "socket:[%" PRIu64 "]", inode);
+	while ((pid = process_stat_next(proc)) && !has_socket(pid, socket))
+		continue;
+	return process_read_name(pid, program) ? pid : 0;
 }
 
 /* All of an environ file: entries, each followed by a NUL. False when it cannot be opened. */
@@ -329,7 +299,7 @@ static void read_entries_of_threads(pid_t pid, struct text *environment)
 	const struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
-	DIR *threads = opendir(path);
+	DIR *threads CLEANUP(folder_close) = opendir(path);
 
 	while (threads && environment->len == 0 && (entry = readdir(threads))) {
 		if (!isdigit((unsigned char) entry->d_name[0]))
@@ -338,8 +308,6 @@ static void read_entries_of_threads(pid_t pid, struct text *environment)
 			 atoi(entry->d_name));
 		read_entries(path, environment);
 	}
-	if (threads)
-		closedir(threads);
 }
 
 static enum reading read_environment(pid_t pid, struct text *environment)
@@ -354,27 +322,17 @@ static enum reading read_environment(pid_t pid, struct text *environment)
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
 
-/* The first entry with this prefix; NULL when there is none. */
-static const char *find_environment_entry(const struct text *environment, const char *beginning)
+/* The first entry that begins with this text, or is this text; NULL when there is none. */
+static const char *find_entry(const struct text *environment, const char *text, bool is_whole)
 {
 	for (size_t at = 0; at < environment->len; at++) {
 		const char *entry = environment->bytes + at;
 
-		if (text_starts_with(entry, beginning))
+		if (is_whole ? text_equals(entry, text) : text_starts_with(entry, text))
 			return entry;
 		at += strlen(entry);
 	}
 	return NULL;
-}
-
-static bool holds_entry(const struct text *environment, const char *entry)
-{
-	for (size_t at = 0; at < environment->len; at++) {
-		if (text_equals(environment->bytes + at, entry))
-			return true;
-		at += strlen(environment->bytes + at);
-	}
-	return false;
 }
 
 bool process_read_variable(pid_t pid, const char *name, char **ret_value)
@@ -383,20 +341,13 @@ bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s=", name);
 	enum reading reading = read_environment(pid, &environment);
 	const char *entry =
-		reading == READING_DONE ? find_environment_entry(&environment, beginning) : NULL;
+		reading == READING_DONE ? find_entry(&environment, beginning, false) : NULL;
 
 	if (reading == READING_BEGINS || reading == READING_ENDS)
 		return false;
 	*ret_value = entry ? mem_copy_text(entry + strlen(beginning)) : NULL;
 	return true;
 }
-
-struct mark_search {
-	const char *entry;
-	struct text environment; /* of the current process; the memory is reused */
-	void (*fn)(pid_t pid, void *data);
-	void *data;
-};
 
 /* The kernel gives /proc/PID to the process's user, unless the process may not be traced. */
 static bool is_process_of_user(pid_t pid)
@@ -448,25 +399,18 @@ bool process_has_mark(pid_t pid, const char *entry)
 {
 	struct text environment CLEANUP(text_done) = {0};
 
-	return read_stable(pid, &environment) && holds_entry(&environment, entry);
-}
-
-static bool match_mark(pid_t pid, void *data)
-{
-	struct mark_search *search = data;
-
-	if (is_process_of_user(pid) && read_stable(pid, &search->environment) &&
-	    holds_entry(&search->environment, search->entry) && is_started_by_us(pid))
-		search->fn(pid, search->data);
-	return false;
+	return read_stable(pid, &environment) && find_entry(&environment, entry, true);
 }
 
 void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data)
 {
-	struct mark_search search = {.entry = entry, .fn = fn, .data = data};
+	DIR *proc CLEANUP(folder_close) = opendir("/proc");
+	struct text environment CLEANUP(text_done) = {0}; /* the memory is reused */
 
-	process_stat_each(match_mark, &search);
-	text_done(&search.environment);
+	for (pid_t pid; (pid = process_stat_next(proc));)
+		if (is_process_of_user(pid) && read_stable(pid, &environment) &&
+		    find_entry(&environment, entry, true) && is_started_by_us(pid))
+			fn(pid, data);
 }
 
 /* T: stopped by a signal; t: by a tracer (proc(5)). */

@@ -3,7 +3,6 @@
 #include "io/file.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,15 +110,12 @@ bool process_stat_has_ended(const struct process_stat *stat)
 	return (stat->state == 'Z' && stat->n_threads <= 1) || stat->state == 'X';
 }
 
-void process_stat_each(bool (*fn)(pid_t pid, void *data), void *data)
+pid_t process_stat_next(DIR *proc)
 {
-	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 
-	if (!proc)
-		return;
-	while ((entry = readdir(proc)))
-		if (isdigit((unsigned char) entry->d_name[0]) && fn(atoi(entry->d_name), data))
-			break;
-	closedir(proc);
+	while (proc && (entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]))
+			return atoi(entry->d_name);
+	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/own.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +42,5 @@ bool process_stat_read(pid_t pid, struct process_stat *ret_stat) MUST_USE;
  * is a zombie with other threads: they may be running, or exiting with all files and ports still
  * open. */
 bool process_stat_has_ended(const struct process_stat *stat);
-/* Calls `fn` for every process that can be seen, until it returns true. */
-void process_stat_each(bool (*fn)(pid_t pid, void *data), void *data);
+/* The next process in /proc, which the caller has opened; 0: all were seen, or `proc` is NULL. */
+pid_t process_stat_next(DIR *proc);

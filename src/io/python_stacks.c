@@ -1,6 +1,7 @@
 #include "io/python_stacks.h"
 
 #include "base/mem.h"
+#include "io/folder.h"
 #include "io/process_stat.h"
 
 #include <dirent.h>
@@ -43,13 +44,11 @@ static bool has_open(pid_t pid, const struct stat *file)
 	bool is_open = false;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
-	DIR *folder = opendir(path);
+	DIR *folder CLEANUP(folder_close) = opendir(path);
 
 	while (folder && !is_open && (entry = readdir(folder)))
 		is_open = fstatat(dirfd(folder), entry->d_name, &found, 0) == 0 &&
 			  found.st_dev == file->st_dev && found.st_ino == file->st_ino;
-	if (folder)
-		closedir(folder);
 	return is_open;
 }
 

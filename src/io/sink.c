@@ -45,17 +45,10 @@ static void on_writable(void *data);
 static void on_hangup(void *data);
 static void on_failed(void *data);
 
-static int open_again(int fd)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 static void choose_way(struct sink *sink, int fd)
 {
 	struct stat found = {0};
+	char path[40];
 
 	sink->fd = fd;
 	sink->way = WAY_DIRECT;
@@ -64,7 +57,8 @@ static void choose_way(struct sink *sink, int fd)
 		sink->way = WAY_SOCKET;
 	if (!S_ISFIFO(found.st_mode) && !isatty(fd))
 		return;
-	int own_fd = open_again(fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int own_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	sink->way = own_fd >= 0 ? WAY_NONBLOCKING : WAY_CAREFUL;
 	sink->owns_fd = own_fd >= 0;

@@ -5,7 +5,7 @@
 #include "base/names.h"
 #include "io/file.h"
 #include "io/folder.h"
-#include "io/home_folder.h"
+#include "io/own_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

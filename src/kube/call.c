@@ -6,7 +6,7 @@
 #include "kube/api_calls.h"
 #include "kube/frames.h"
 #include "kube/retry.h"
-#include "spec/pod_config.h"
+#include "spec/elasticdl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "kube/objects.h"
-#include "spec/job_secret.h"
+#include "spec/job_files.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
 #include "status/failure_words.h"

@@ -1,7 +1,7 @@
 /* Reads a Lease and builds the bodies of its writes. */
 #include "kube/lease.h"
 
-#include "base/json_patch.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/process.h"

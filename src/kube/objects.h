@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
-#include "spec/job_secret.h"
 
 /* Labels of all objects, and of Pods. Kubeflow's own labels are set too, for tools that search for
  * them. */

@@ -1,12 +1,12 @@
 /* The Pod of a replica: the role's template plus the parts specific to the replica and attempt. */
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "base/sha1.h"
 #include "base/text.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
-#include "spec/pod_hardening.h"
+#include "spec/pod_security.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 

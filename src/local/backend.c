@@ -11,7 +11,7 @@
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/cores.h"
+#include "io/control_group.h"
 #include "local/error_file.h"
 #include "local/gpus.h"
 #include "local/ports.h"

@@ -5,7 +5,6 @@
 #include "local/backend.h"
 #include "local/start.h"
 #include "reconcile/gpu_assignment.h"
-#include "spec/cluster_address.h"
 #include "spec/cluster_spec.h"
 
 #include <string.h>

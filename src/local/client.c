@@ -2,7 +2,7 @@
  * and wakes the supervisor of a job through its socket. */
 #include "jobs/client.h"
 
-#include "base/json_patch.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"

@@ -2,9 +2,9 @@
 
 #include "base/exit_code.h"
 #include "base/text.h"
+#include "io/control_group.h"
 #include "io/log.h"
 #include "io/loop.h"
-#include "io/oom.h"
 #include "io/process.h"
 #include "jobs/process_mark.h"
 #include "status/failure_words.h"

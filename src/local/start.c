@@ -2,13 +2,13 @@
 
 #include "base/text.h"
 #include "io/log.h"
-#include "io/own_program.h"
+#include "io/own_process.h"
 #include "io/python_stacks.h"
 #include "jobs/process_mark.h"
 #include "jobs/processes.h"
 #include "jobs/stacks_file.h"
+#include "spec/environment.h"
 #include "spec/gpus.h"
-#include "spec/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "base/exit_code.h"
 #include "base/mem.h"
-#include "io/descriptor_limit.h"
+#include "io/file.h"
 #include "io/guard.h"
-#include "io/private_network_maker.h"
+#include "io/private_network.h"
 #include "io/process.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/processes.h"

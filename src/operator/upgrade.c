@@ -1,7 +1,7 @@
 /* Replaces training-operator 1.9 (its manifests): how it is recognized, and which parts must be
  * removed. Its Deployment, permissions and the webhook entries of other kinds stay, so that going
  * back is easy. */
-#include "base/json_patch.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "operator/setup.h"

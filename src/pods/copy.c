@@ -6,7 +6,6 @@
 
 #include "archive/archive.h"
 #include "archive/unpacker.h"
-#include "base/amount.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"

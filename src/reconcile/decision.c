@@ -2,8 +2,8 @@
 #include "reconcile/decision.h"
 
 #include "base/text.h"
+#include "spec/job.h"
 #include "spec/limits.h"
-#include "spec/stop_signal.h"
 
 #include <assert.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/exit_code.h"
 #include "base/line_text.h"
 #include "base/text.h"
-#include "spec/stop_signal.h"
+#include "spec/job.h"
 
 #include <signal.h>
 #include <string.h>

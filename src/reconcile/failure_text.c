@@ -1,8 +1,8 @@
 #include "reconcile/failure_text.h"
 
 #include "base/line_text.h"
+#include "base/names.h"
 #include "base/own.h"
-#include "base/shell_word.h"
 #include "status/advice.h"
 #include "status/failure_words.h"
 #include "status/status.h"

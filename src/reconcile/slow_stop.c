@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "reconcile/finish.h"
-#include "spec/stop_signal.h"
+#include "spec/job.h"
 #include "status/failure_words.h"
 
 #include <signal.h>

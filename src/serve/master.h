@@ -17,8 +17,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "http/access.h"
 #include "http/listening.h"
+#include "http/refusal.h"
 #include "operator/operator.h"
 
 struct master;

@@ -6,11 +6,11 @@
 #include "http/routes.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "io/own_environment.h"
+#include "io/own_process.h"
 #include "io/process.h"
 #include "io/sink.h"
+#include "spec/elasticdl.h"
 #include "spec/limits.h"
-#include "spec/pod_config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -61,3 +61,11 @@ const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const
 const char *cluster_spec_own_address(const struct cluster_spec *spec);
 /* The number of tasks of all jobs. */
 size_t cluster_spec_count(const struct cluster_spec *spec);
+
+/* The fault of the address of a task, as a sentence; NULL: none. *ret_offset is the byte of the
+ * fault. */
+const char *address_fault(const char *address, size_t *ret_offset);
+
+/* The host (without brackets) and the port of a valid address; the caller frees the host. */
+char *address_host(const char *address) MUST_USE;
+int address_port(const char *address);

@@ -1,15 +1,16 @@
 #include "spec/elasticdl.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "spec/job.h"
 #include "spec/job_build.h"
 #include "spec/limits.h"
-#include "spec/pod_config.h"
-#include "spec/pod_hardening.h"
+#include "spec/pod_security.h"
 #include "spec/pod_template.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define PROGRAM_VOLUME "muster-program"
@@ -93,13 +94,9 @@ static int read_ps(const char *text, struct elasticdl_request *request, struct e
 /* The characters of an image reference (distribution/reference); the kubelet checks its form. */
 static int read_image(const char *text, struct elasticdl_request *request, struct err *err)
 {
-	static const char letters[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-		"._-/:@";
-
 	if (!text || !*text)
 		return err_set(err, ERR_INVALID, "img: missing (expected the name of an image)");
-	if (strspn(text, letters) != strlen(text) || strlen(text) > LONGEST_IMAGE)
+	if (text[strspn(text, NAME_LETTERS NAME_DIGITS "._-/:@")] || strlen(text) > LONGEST_IMAGE)
 		return err_set(err, ERR_INVALID, "img: not the name of an image");
 	request->image = text;
 	return 0;
@@ -153,55 +150,23 @@ static void set_image(struct json *container, const char *image)
 		json_set_string(container, "imagePullPolicy", "IfNotPresent");
 }
 
-static void add_port(struct json *container, const char *name, int number)
-{
-	struct json *port = json_new_object();
-
-	json_set_string(port, "name", name);
-	json_set_integer(port, "containerPort", number);
-	json_append(json_array_at(container, "ports"), port);
-}
-
-static void add_secret_variable(struct json *container, const struct elasticdl_manner *manner)
-{
-	struct json *entry = json_new_object(), *reference;
-
-	json_set_string(entry, "name", POD_SECRET_VARIABLE);
-	reference = json_object_at(json_object_at(entry, "valueFrom"), "secretKeyRef");
-	json_set_string(reference, "name", manner->secret_name);
-	json_set_string(reference, "key", ELASTICDL_SECRET_KEY);
-	json_append(json_array_at(container, "env"), entry);
-}
-
-static void add_mount(struct json *container)
-{
-	struct json *mount = json_new_object();
-
-	json_set_string(mount, "name", PROGRAM_VOLUME);
-	json_set_string(mount, "mountPath", PROGRAM_FOLDER);
-	json_append(json_array_at(container, "volumeMounts"), mount);
-}
-
 /* An init container copies the program into a volume of the training container. */
 static void add_server_init_container(struct json *spec, struct json *container,
 				      const struct elasticdl_manner *manner)
 {
-	struct json *volume = json_new_object(), *bringer = json_new_object(), *command;
+	const char *const command[] = {manner->program_path, "pod-server", "--install",
+				       PROGRAM_FOLDER};
+	struct json *bringer;
 
-	json_set_string(volume, "name", PROGRAM_VOLUME);
-	json_object_at(volume, "emptyDir");
-	json_append(json_array_at(spec, "volumes"), volume);
-	json_set_string(bringer, "name", PROGRAM_VOLUME);
+	(void) json_object_at(pod_template_add(spec, "volumes", PROGRAM_VOLUME), "emptyDir");
+	bringer = pod_template_add(spec, "initContainers", PROGRAM_VOLUME);
 	set_image(bringer, manner->program_image);
-	command = json_array_at(bringer, "command");
-	json_append(command, json_new_string(manner->program_path));
-	json_append(command, json_new_string("pod-server"));
-	json_append(command, json_new_string("--install"));
-	json_append(command, json_new_string(PROGRAM_FOLDER));
-	add_mount(bringer);
-	json_append(json_array_at(spec, "initContainers"), bringer);
-	add_mount(container);
-	add_secret_variable(container, manner);
+	for (size_t i = 0; i < ARRAY_LEN(command); i++)
+		json_append(json_array_at(bringer, "command"), json_new_string(command[i]));
+	pod_template_add_mount(bringer, PROGRAM_VOLUME, PROGRAM_FOLDER, false);
+	pod_template_add_mount(container, PROGRAM_VOLUME, PROGRAM_FOLDER, false);
+	pod_template_add_secret(container, POD_SECRET_VARIABLE, manner->secret_name,
+				ELASTICDL_SECRET_KEY);
 }
 
 /* The client chooses the image, so the Pod gets nothing that the master's own template does not
@@ -218,8 +183,10 @@ static struct json *template_new(const struct json *built, const char *type,
 	json_set_string(labels, "type", type);
 	json_set_string(labels, "app", app);
 	set_image(container, request->image);
-	add_port(container, "tfjob-port", ELASTICDL_TENSORFLOW_PORT);
-	add_port(container, "pod-server", ELASTICDL_POD_SERVER_PORT);
+	json_set_integer(pod_template_add(container, "ports", "tfjob-port"), "containerPort",
+			 ELASTICDL_TENSORFLOW_PORT);
+	json_set_integer(pod_template_add(container, "ports", "pod-server"), "containerPort",
+			 ELASTICDL_POD_SERVER_PORT);
 	if (request->needs_server)
 		add_server_init_container(json_get(template, "spec"), container, manner);
 	else
@@ -267,4 +234,86 @@ const char *elasticdl_secret_of(const struct job *job)
 
 	return json_as_string(json_get_path(entry, "valueFrom", "secretKeyRef", "name", NULL),
 			      NULL);
+}
+
+/* The configuration of a Pod. */
+
+void pod_config_done(struct pod_config *config)
+{
+	mem_free_text(&config->master);
+	mem_free_text(&config->set_id);
+	mem_free_text(&config->num_workers);
+	mem_free_text(&config->tf_config);
+}
+
+/* A text, or a number as written; NULL for anything else. Caller frees. */
+static char *config_word_of(const struct json *value)
+{
+	if (json_is(value, JSON_INTEGER))
+		return mem_format("%" PRId64, json_as_integer(value, 0));
+	return json_is(value, JSON_STRING) ? mem_copy_text(json_as_string(value, "")) : NULL;
+}
+
+/* A value, or the JSON in a text: a client may send the text of its own variable. Caller frees;
+ * NULL if there is none. */
+static struct json *config_value_of(const struct json *body, const char *key)
+{
+	struct json *value = json_get(body, key);
+	const char *text = json_as_string(value, NULL);
+	struct json *read = NULL;
+
+	if (!text)
+		return value ? json_ref(value) : NULL;
+	return json_read(text, strlen(text), &read, NULL) == 0 ? read : NULL;
+}
+
+static int read_num_workers(const struct json *body, struct pod_config *config, struct err *err)
+{
+	struct json *value CLEANUP(json_cleanup) = config_value_of(body, "NUM_WORKERS");
+	int64_t count = json_as_integer(value, -1);
+
+	if (count < 0 || count > LIMIT_REPLICAS)
+		return err_set(err, ERR_INVALID,
+			       "NUM_WORKERS: expected a whole number from 0 to %d", LIMIT_REPLICAS);
+	config->num_workers = mem_format("%" PRId64, count);
+	return 0;
+}
+
+static int read_tf_config(const struct json *body, struct pod_config *config, struct err *err)
+{
+	struct json *value CLEANUP(json_cleanup) = config_value_of(body, "TF_CONFIG");
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!json_is(value, JSON_OBJECT))
+		return err_set(err, ERR_INVALID, "TF_CONFIG: expected an object");
+	json_add_compact(&text, value);
+	if (text.len >= LIMIT_VARIABLE - strlen("TF_CONFIG="))
+		return err_set(err, ERR_LIMIT,
+			       "TF_CONFIG: must be shorter than 128 KiB, as any variable");
+	config->tf_config = mem_copy_text(text_of(&text));
+	return 0;
+}
+
+int pod_config_read(const char *body, size_t len, struct pod_config *ret_config, struct err *err)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct pod_config config = {0};
+	int rc = json_read(body, len, &object, err);
+
+	if (rc < 0)
+		err_prefix(err, "body");
+	else if (!json_is(object, JSON_OBJECT))
+		rc = err_set(err, ERR_INVALID, "expected an object with NUM_WORKERS and TF_CONFIG");
+	if (rc == 0)
+		rc = read_num_workers(object, &config, err);
+	if (rc == 0)
+		rc = read_tf_config(object, &config, err);
+	if (rc < 0) {
+		pod_config_done(&config);
+		return rc;
+	}
+	config.master = config_word_of(json_get(object, "MASTER"));
+	config.set_id = config_word_of(json_get(object, "SET_ID"));
+	*ret_config = config;
+	return 0;
 }

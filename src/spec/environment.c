@@ -123,3 +123,12 @@ void environment_add_container(struct environment *environment, const struct con
 		environment_set(environment, entry->name, value);
 	}
 }
+
+int threads_of_replica(double processors, double cores, int n_replicas)
+{
+	if (n_replicas <= 1 && processors <= 0)
+		return 0;
+	double share = processors > 0 ? processors : cores / (n_replicas > 1 ? n_replicas : 1);
+
+	return share < 1 ? 1 : share < THREADS_MAX ? (int) share : THREADS_MAX;
+}

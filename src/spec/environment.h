@@ -31,3 +31,15 @@ char *environment_expand(const struct environment *environment, const char *text
 void environment_add_literal(struct text *text, const char *string);
 /* Adds a container's env in its order: each value is expanded with the variables before it. */
 void environment_add_container(struct environment *environment, const struct container *container);
+
+/* The number of threads of a process. A numerical library starts a thread for each core of the
+ * machine, in each process: four workers on two cores have eight, which wait for each other most of
+ * the time. MKL, OpenBLAS and PyTorch too read the variable of OpenMP (5.2, section 21.2); torchrun
+ * sets it to 1. */
+#define THREADS_VARIABLE "OMP_NUM_THREADS"
+#define THREADS_MAX 1024 /* whatever a file requests */
+
+/* From 1 to THREADS_MAX: the replica's own `processors`, or if that is 0, its equal share of the
+ * usable `cores`. 0, no limit: it is the only replica, so its libraries choose, as under torchrun.
+ */
+int threads_of_replica(double processors, double cores, int n_replicas);

@@ -1,10 +1,12 @@
 #include "spec/gpus.h"
 
+#include "base/names.h"
+
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ID_SIZE 128
-#define DIGITS "0123456789"
 #define NUMBER_OF_WORD (1 << 30) /* the first number of GPUs that are known by a word alone */
 
 /* The machine's list. */
@@ -35,7 +37,7 @@ static void read_gpu(const char *line, struct arena *arena, struct gpus *gpus)
 	char number[8], id[ID_SIZE];
 	int model_at = 0;
 
-	if (!uuid || sscanf(line, "GPU %7[" DIGITS "]: %n", number, &model_at) != 1 ||
+	if (!uuid || sscanf(line, "GPU %7[" NAME_DIGITS "]: %n", number, &model_at) != 1 ||
 	    sscanf(uuid, " (UUID: %127[^)]", id) != 1 || line + model_at > uuid)
 		return;
 	char *model = arena_format(arena, "%.*s", (int) (uuid - line - model_at), line + model_at);
@@ -50,7 +52,7 @@ static void read_mig_device(const char *line, struct gpu *parent, struct arena *
 	char number[8], id[ID_SIZE];
 
 	if (gpus->count == 0 ||
-	    sscanf(line, " MIG %*s Device %7[" DIGITS "]: (UUID: %127[^)]", number, id) != 2)
+	    sscanf(line, " MIG %*s Device %7[" NAME_DIGITS "]: (UUID: %127[^)]", number, id) != 2)
 		return;
 	if (!is_mig(&gpus->list[gpus->count - 1]))
 		*parent = gpus->list[--gpus->count];
@@ -85,7 +87,7 @@ void gpus_read(const char *text, struct arena *arena, struct gpus *ret_gpus)
 
 static bool is_number(const char *word)
 {
-	return *word && !word[strspn(word, DIGITS)];
+	return *word && !word[strspn(word, NAME_DIGITS)];
 }
 
 static bool is_uuid(const char *word)
@@ -221,4 +223,51 @@ void gpus_add_models(const struct gpus *gpus, struct text *text)
 			text_addf(text, "%s%s%s", model ? " " : "", model ? model : "",
 				  is_last ? "" : "; ");
 	}
+}
+
+/* Scripts. */
+
+struct imports {
+	bool has_torch, has_other;
+};
+
+static void add_module(const char *name, size_t len, struct imports *imports)
+{
+	static const char *const torch[] = {"torch",      "torchvision",
+					    "lightning",  "pytorch_lightning",
+					    "accelerate", "deepspeed"};
+	static const char *const others[] = {"tensorflow", "tf_keras", "keras", "jax", "flax"};
+	char *module CLEANUP(mem_free_text) = mem_copy_bytes(name, len);
+
+	imports->has_torch |= name_find_word(torch, ARRAY_LEN(torch), module) >= 0;
+	imports->has_other |= name_find_word(others, ARRAY_LEN(others), module) >= 0;
+}
+
+/* "import numpy as np, torch.nn" or "from torch import nn". */
+static void read_statement(const char *line, struct imports *imports)
+{
+	bool is_from = strncmp(line, "from ", strlen("from ")) == 0;
+
+	if (!is_from && strncmp(line, "import ", strlen("import ")) != 0)
+		return;
+	do {
+		line += strcspn(line, " ,");
+		line += strspn(line, " ,");
+		size_t len = strspn(line, NAME_LETTERS NAME_DIGITS "_");
+
+		add_module(line, len, imports);
+		line += strcspn(line, ",\n");
+	} while (!is_from && *line == ',');
+}
+
+bool script_is_for_torch(const char *text)
+{
+	struct imports imports = {0};
+
+	while (text && *text) {
+		read_statement(text + strspn(text, " \t"), &imports);
+		text = strchr(text, '\n');
+		text += text != NULL;
+	}
+	return imports.has_torch && !imports.has_other;
 }

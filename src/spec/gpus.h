@@ -1,4 +1,5 @@
-/* The GPUs of this machine, and those that CUDA_VISIBLE_DEVICES shows.
+/* The GPUs of this machine, those that CUDA_VISIBLE_DEVICES shows, and scripts that choose among
+ * them.
  *
  * Sources: CUDA C++ Programming Guide, "CUDA Environment Variables"; NVIDIA Multi-Instance GPU User
  * Guide. */
@@ -53,3 +54,8 @@ void gpus_add_names(const struct gpus *gpus, gpu_set set, struct text *text);
 void gpus_add_models(const struct gpus *gpus, struct text *text);
 /* Adds the value of CUDA_VISIBLE_DEVICES for this set. */
 void gpus_add_ids(const struct gpus *gpus, gpu_set set, struct text *text);
+
+/* Whether a Python script, by its own import statements, imports PyTorch, or a library on top of
+ * it, and neither TensorFlow nor JAX. Processes of PyTorch choose a GPU among all by LOCAL_RANK;
+ * those of TensorFlow and JAX take every GPU that they see. */
+bool script_is_for_torch(const char *text);

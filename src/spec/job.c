@@ -1,9 +1,13 @@
-/* Properties of a job that was read, and its words. Reading is in spec/job_read.c. */
+/* Properties of a job that was read, its words and signals. Reading is in spec/job_read.c. */
 #include "spec/job.h"
 
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
+
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
 
 const char *const restart_policy_words[4] = {
 	[RESTART_NEVER] = "Never",
@@ -36,17 +40,62 @@ const char *const stop_reason_words[STOP_REASON_COUNT] = {
 	[STOP_REQUESTED] = "stopped",
 };
 
+static const int signals[STOP_REASON_COUNT] = {
+	[STOP_INTERRUPTED] = SIGINT, [STOP_TERMINATED] = SIGTERM,    [STOP_HANGUP] = SIGHUP,
+	[STOP_QUIT] = SIGQUIT,       [STOP_USER_SIGNAL_1] = SIGUSR1, [STOP_USER_SIGNAL_2] = SIGUSR2,
+	[STOP_REQUESTED] = SIGTERM,
+};
+
 /* 128 + the signal that would have killed a shell's command in the same way. */
 int stop_reason_exit_code(const char *word)
 {
-	static const int codes[STOP_REASON_COUNT] = {
-		[STOP_INTERRUPTED] = 130, [STOP_TERMINATED] = 143,    [STOP_HANGUP] = 129,
-		[STOP_QUIT] = 131,        [STOP_USER_SIGNAL_1] = 138, [STOP_USER_SIGNAL_2] = 140,
-		[STOP_REQUESTED] = 130,
-	};
 	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, word);
 
-	return codes[reason < 0 ? STOP_REQUESTED : reason];
+	return 128 + (reason < 0 || reason == STOP_REQUESTED ? SIGINT : signals[reason]);
+}
+
+enum stop_reason stop_signal_reason(int number)
+{
+	enum stop_reason reason = 0;
+
+	while (reason < STOP_REQUESTED && signals[reason] != number)
+		reason++;
+	return reason;
+}
+
+static int number_of_name(const char *name)
+{
+	for (int number = 1; number < NSIG; number++) {
+		const char *known = sigabbrev_np(number);
+
+		if (known && strcasecmp(name, known) == 0)
+			return number;
+	}
+	return 0;
+}
+
+int stop_signal_read(const char *word, int *ret_number, struct err *err)
+{
+	bool has_prefix = strncasecmp(word, "SIG", strlen("SIG")) == 0;
+	int number = number_of_name(has_prefix ? word + strlen("SIG") : word);
+	int64_t value;
+
+	if (!number && text_read_int(word, 1, NSIG - 1, &value, NULL) == 0)
+		number = (int) value;
+	if (!number)
+		return err_set(
+			err, ERR_INVALID,
+			"unknown signal '%s'; usual ones are TERM, INT, HUP, QUIT, USR1 and USR2",
+			word);
+	*ret_number = number;
+	return 0;
+}
+
+char *stop_signal_format(int number)
+{
+	const char *name = sigabbrev_np(number);
+
+	return name ? mem_format("SIG%s", name) : mem_format("%d", number);
 }
 
 struct job *job_ref(const struct job *job)
@@ -152,7 +201,25 @@ const struct role *job_default_role(const struct job *job)
 	return role ? role : &job->roles[0];
 }
 
+int stop_signal_of(const struct job *job)
+{
+	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, job->stop_reason);
+
+	if (job->stop_signal)
+		return job->stop_signal;
+	return reason < 0 || (reason == STOP_HANGUP && !job->elastic_id) ? SIGTERM
+									 : signals[reason];
+}
+
 char *job_pod_name(const struct job *job, const struct role *role, int index)
 {
 	return mem_format("%s-%s-%d", job->name, role->name, index);
+}
+
+char *job_words_new(const char *namespace_name, const char *name, const char *choice)
+{
+	if (!choice)
+		choice = "";
+	return namespace_name ? mem_format("kubernetes/%s/%s%s", namespace_name, name, choice)
+			      : mem_format("%s%s", name, choice);
 }

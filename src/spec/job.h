@@ -118,7 +118,7 @@ struct job {
 	msec grace; /* between signal and SIGKILL on a planned stop: that of the stop, else
 		       runPolicy.gracePeriodSeconds, else the longest of the templates, else 30 s */
 	int stop_signal; /* number of the signal that asks its processes to exit:
-			    runPolicy.stopSignal; 0 when not given (spec/stop_signal.h) */
+			    runPolicy.stopSignal; 0 when not given */
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* on this machine; annotation muster/private-network */
@@ -156,10 +156,10 @@ struct job {
 /* What its processes see of the GPUs that the job gets on this machine: "replica", each its own, or
  * "job", all of them, to choose among by LOCAL_RANK. */
 #define JOB_ANNOTATION_VISIBLE_GPUS "muster/visible-gpus"
+#define JOB_VISIBLE_GPUS_OF_JOB "job"
 /* "whole": the survivors of a failure have the grace period of the job, and not a second of it. */
 #define JOB_ANNOTATION_GRACE_AFTER_FAILURE "muster/grace-after-failure"
 #define JOB_GRACE_AFTER_FAILURE_WHOLE "whole"
-#define JOB_VISIBLE_GPUS_OF_JOB "job"
 
 /* Annotation of a TFJob object, with one of the words of enum job_services: its kind of Services,
  * if it differs from the operator's setting. */
@@ -199,6 +199,15 @@ enum stop_reason {
 extern const char *const stop_reason_words[STOP_REASON_COUNT];
 /* 130 for an unknown word. */
 int stop_reason_exit_code(const char *word);
+
+/* A signal that asks processes to exit. Reads "INT", "SIGINT" (in any case) or "2". ERR_INVALID
+ * names the usual ones. */
+int stop_signal_read(const char *word, int *ret_number, struct err *err) MUST_USE;
+/* The notation of an image's STOPSIGNAL: "SIGINT"; for a signal without a name its number. Caller
+ * frees. */
+char *stop_signal_format(int number) MUST_USE;
+/* Why a job stops when muster gets this signal; STOP_REQUESTED: for any other. */
+enum stop_reason stop_signal_reason(int number);
 
 /* The caller chooses the strictness. A value of another type than its field is a fault for all. */
 enum job_strictness {
@@ -279,8 +288,16 @@ const struct role *job_leader_role(const struct job *job);
 const struct role *job_deciding_role(const struct job *job);
 /* The role whose replica 0 is the default replica: the deciding one, else the first. */
 const struct role *job_default_role(const struct job *job);
+/* The signal of a stop of this job: the job's own, else that which muster got. But when a terminal
+ * closes, SIGTERM: scripts that save their state handle it, and seldom SIGHUP; an elastic job gets
+ * SIGHUP, as with torchrun. */
+int stop_signal_of(const struct job *job);
 /* JOB-ROLE-INDEX, the name of a replica's Pod, as Kubeflow's operator names it. Caller frees. */
 char *job_pod_name(const struct job *job, const struct role *role, int index) MUST_USE;
+/* The name of a job in command lines that muster prints: "train", or on a cluster
+ * "kubernetes/team/train", followed by the options that select the cluster (" --context lab", each
+ * word quoted for a shell; NULL: none). The namespace is NULL for a local job. Caller frees. */
+char *job_words_new(const char *namespace_name, const char *name, const char *choice) MUST_USE;
 
 extern const char *const restart_policy_words[4];
 extern const char *const restart_scope_words[3]; /* "replica", "job", "worker" */

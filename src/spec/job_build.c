@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "spec/environment.h"
+#include "spec/pod_template.h"
 
 static struct json *literal(const char *string)
 {
@@ -12,19 +13,14 @@ static struct json *literal(const char *string)
 	return json_new_string(text_of(&text));
 }
 
-static const char *scope_of(const struct job_build *build)
-{
-	if (build->restart_scope)
-		return build->restart_scope;
-	return restart_scope_words[build->ps > 0 ? RESTART_SCOPE_WORKER : RESTART_SCOPE_JOB];
-}
-
 static struct json *run_policy_new(const struct job_build *build)
 {
 	struct json *policy = json_new_object();
+	enum restart_scope scope = build->ps > 0 ? RESTART_SCOPE_WORKER : RESTART_SCOPE_JOB;
 
 	json_set_string(policy, "cleanPodPolicy", clean_policy_words[CLEAN_RUNNING]);
-	json_set_string(policy, "restartScope", scope_of(build));
+	json_set_string(policy, "restartScope",
+			build->restart_scope ? build->restart_scope : restart_scope_words[scope]);
 	if (build->max_restarts >= 0)
 		json_set_integer(policy, "backoffLimit", build->max_restarts);
 	if (build->timeout >= 0)
@@ -39,29 +35,11 @@ static struct json *run_policy_new(const struct job_build *build)
 /* One TensorFlow server, which reads cluster and task from TF_CONFIG. */
 static const char *const server_command[] = {"muster", "server", NULL};
 
-static struct json *command_new(const char *const *words)
-{
-	struct json *command = json_new_array();
-
-	for (const char *const *word = words; *word; word++)
-		json_append(command, literal(*word));
-	return command;
-}
-
 void job_document_add_env(struct json *container, const struct env_entry *env, size_t n_env)
 {
-	struct json *list;
-
-	if (n_env == 0)
-		return;
-	list = json_array_at(container, "env");
-	for (size_t i = 0; i < n_env; i++) {
-		struct json *entry = json_new_object();
-
-		json_set_string(entry, "name", env[i].name);
-		json_set(entry, "value", literal(env[i].value));
-		json_append(list, entry);
-	}
+	for (size_t i = 0; i < n_env; i++)
+		json_set(pod_template_add(container, "env", env[i].name), "value",
+			 literal(env[i].value));
 }
 
 static struct json *container_new(const struct job_build *build, bool is_server)
@@ -69,7 +47,8 @@ static struct json *container_new(const struct job_build *build, bool is_server)
 	struct json *container = json_new_object();
 
 	json_set_string(container, "name", "tensorflow");
-	json_set(container, "command", command_new(is_server ? server_command : build->command));
+	for (const char *const *word = is_server ? server_command : build->command; *word; word++)
+		json_append(json_array_at(container, "command"), literal(*word));
 	if (build->working_dir)
 		json_set_string(container, "workingDir", build->working_dir);
 	job_document_add_env(container, build->env, build->n_env);
@@ -93,14 +72,6 @@ static void add_role_spec(struct json *specs, const struct job_build *build, con
 		 containers);
 }
 
-static void add_role_specs(struct json *specs, const struct job_build *build)
-{
-	add_role_spec(specs, build, "Chief", build->has_chief ? 1 : 0, false);
-	add_role_spec(specs, build, "Worker", build->workers, build->workers_are_servers);
-	add_role_spec(specs, build, "PS", build->ps, build->ps_are_servers);
-	add_role_spec(specs, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
-}
-
 struct json *job_document_new(const struct job_build *build)
 {
 	struct json *document = json_new_object();
@@ -114,6 +85,11 @@ struct json *job_document_new(const struct job_build *build)
 	json_set(spec, "runPolicy", run_policy_new(build));
 	if (!build->has_chief)
 		json_set_string(spec, "successPolicy", "AllWorkers");
-	add_role_specs(json_object_at(spec, "tfReplicaSpecs"), build);
+	struct json *roles = json_object_at(spec, "tfReplicaSpecs");
+
+	add_role_spec(roles, build, "Chief", build->has_chief ? 1 : 0, false);
+	add_role_spec(roles, build, "Worker", build->workers, build->workers_are_servers);
+	add_role_spec(roles, build, "PS", build->ps, build->ps_are_servers);
+	add_role_spec(roles, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
 	return document;
 }

@@ -1,19 +1,125 @@
 /* Values of a job document: their paths, their types, and the faults in them. */
 #include "spec/job_field.h"
 
+#include "base/line_text.h"
+#include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "spec/limits.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes of an invalid value that a fault shows. */
 #define SHOWN_VALUE_LENGTH 60
 /* The longest time in a job file: 100 years. */
 #define SECONDS_MAX ((int64_t) 100 * 366 * 24 * 3600)
+
+/* Faults. */
+
+void faults_done(struct faults *faults)
+{
+	for (size_t i = 0; i < faults->count; i++) {
+		free(faults->list[i].path);
+		free(faults->list[i].sentence);
+	}
+	free(faults->list);
+	*faults = (struct faults){0};
+}
+
+bool faults_are_full(const struct faults *faults)
+{
+	return faults->count >= LIMIT_FAULTS;
+}
+
+void fault_add(struct faults *faults, struct place place, const char *path, const char *format, ...)
+{
+	char sentence[ERR_TEXT_SIZE];
+	va_list values;
+
+	if (faults_are_full(faults)) {
+		faults->n_more++;
+		return;
+	}
+	va_start(values, format);
+	vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	mem_grow(&faults->list, &faults->capacity, faults->count, sizeof(*faults->list));
+	faults->list[faults->count++] = (struct fault){
+		.path = mem_copy_text(path),
+		.sentence = mem_copy_text(sentence),
+		.place = place,
+	};
+}
+
+static bool stands_before(const struct fault *a, const struct fault *b)
+{
+	return a->place.line < b->place.line ||
+	       (a->place.line == b->place.line && a->place.column < b->place.column);
+}
+
+void faults_sort(struct faults *faults, size_t first)
+{
+	for (size_t i = first + 1; i < faults->count; i++) {
+		struct fault fault = faults->list[i];
+		size_t at = i;
+
+		for (; at > first && stands_before(&fault, &faults->list[at - 1]); at--)
+			faults->list[at] = faults->list[at - 1];
+		faults->list[at] = fault;
+	}
+}
+
+/* Length of a control character at the start: those of ASCII, and those of ISO 6429 (U+0080 to
+ * U+009F), which many terminals obey as well; 0 if there is none. */
+static size_t control_size(const unsigned char *at)
+{
+	if (at[0] < ' ' || at[0] == 0x7f)
+		return 1;
+	return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f ? 2 : 0;
+}
+
+/* A user's key may contain any byte; a fault must stay on its line and move no cursor. */
+static void add_printable(struct text *text, const char *string)
+{
+	while (*string) {
+		size_t size = control_size((const unsigned char *) string);
+
+		text_add_char(text, size > 0 ? '?' : *string);
+		string += size > 0 ? size : 1;
+	}
+}
+
+static void describe_fault(const struct fault *fault, const char *file, struct text *text)
+{
+	if (file) {
+		add_printable(text, file);
+		if (fault->place.line > 0)
+			text_addf(text, ":%d:%d", fault->place.line, fault->place.column);
+		text_add(text, ": ");
+	}
+	if (fault->path[0] != '\0') {
+		add_printable(text, fault->path);
+		text_add(text, ": ");
+	}
+	add_printable(text, fault->sentence);
+	text_add_char(text, '\n');
+}
+
+void faults_describe(const struct faults *faults, const char *file, struct text *text)
+{
+	for (size_t i = 0; i < faults->count; i++)
+		describe_fault(&faults->list[i], file, text);
+	if (faults->n_more > 0)
+		text_addf(text, "and %zu more fault%s\n", faults->n_more,
+			  faults->n_more == 1 ? "" : "s");
+}
+
+/* Fields. */
 
 bool reader_is_strict(const struct field_reader *reader)
 {
@@ -43,30 +149,18 @@ bool field_is_set(const struct field *field)
 	return !json_is(field->value, JSON_NULL);
 }
 
-/* "spec.tfReplicaSpecs[Worker].template": as Kubernetes writes paths. */
-static void add_path(const struct field *field, struct text *text)
+/* "spec.tfReplicaSpecs[Worker].template": as Kubernetes writes paths, or as document_place does. */
+static void add_path(const struct field *field, bool is_for_document, struct text *text)
 {
 	if (!field->parent)
 		return;
-	add_path(field->parent, text);
+	add_path(field->parent, is_for_document, text);
 	if (!field->key)
 		text_addf(text, "[%zu]", field->index);
-	else if (field->is_map_key)
-		text_addf(text, "[%s]", field->key);
-	else
-		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
-}
-
-/* The same path in the spelling of document_place. */
-static void add_document_path(const struct field *field, struct text *text)
-{
-	if (!field->parent)
-		return;
-	add_document_path(field->parent, text);
-	if (!field->key)
-		text_addf(text, "[%zu]", field->index);
-	else if (strpbrk(field->key, ".[]\""))
+	else if (is_for_document && strpbrk(field->key, ".[]\""))
 		text_addf(text, "[\"%s\"]", field->key);
+	else if (!is_for_document && field->is_map_key)
+		text_addf(text, "[%s]", field->key);
 	else
 		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
 }
@@ -90,48 +184,29 @@ struct place field_place(const struct field_reader *reader, const struct field *
 
 	if (!reader->document)
 		return (struct place){0};
-	add_document_path(field, &path);
+	add_path(field, true, &path);
 	if (!document_find(reader->document, text_of(&path), &place) && reader->is_older)
 		return place_in_older(reader->document, text_of(&path));
 	return place;
 }
 
-/* A place is searched from the beginning of the document, so this is skipped if the fault is only
- * counted. */
-static void refuse_job_field(struct field_reader *reader, const struct field *field,
-			     const char *sentence)
+void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
 {
 	struct text path CLEANUP(text_done) = {0};
 	struct place place = {0};
+	va_list values;
 
+	va_start(values, format);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
+
+	va_end(values);
+	/* A place is searched from the beginning of the document. */
 	if (!faults_are_full(reader->faults)) {
-		add_path(field, &path);
+		add_path(field, false, &path);
 		place = field_place(reader, field);
 	}
 	fault_add(reader->faults, place, text_of(&path), "%s", sentence);
 	reader->n_refused++;
-}
-
-static void add_format(struct text *text, const char *format, va_list values)
-	__attribute__((format(printf, 2, 0)));
-
-static void add_format(struct text *text, const char *format, va_list values)
-{
-	char sentence[ERR_TEXT_SIZE];
-
-	vsnprintf(sentence, sizeof(sentence), format, values);
-	text_add(text, sentence);
-}
-
-void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
-{
-	struct text sentence CLEANUP(text_done) = {0};
-	va_list values;
-
-	va_start(values, format);
-	add_format(&sentence, format, values);
-	va_end(values);
-	refuse_job_field(reader, field, text_of(&sentence));
 }
 
 /* The value as JSON, cut between two characters when it is long. */
@@ -140,17 +215,13 @@ static void add_shown_value(struct text *text, const struct json *value)
 	struct text whole CLEANUP(text_done) = {0};
 
 	json_add_compact(&whole, value);
-
-	size_t len = whole.len;
-
-	if (len > SHOWN_VALUE_LENGTH) {
-		len = SHOWN_VALUE_LENGTH;
-		while (len > 0 && ((unsigned char) whole.bytes[len] & 0xc0) == 0x80)
-			len--;
+	if (whole.len <= SHOWN_VALUE_LENGTH) {
+		text_add(text, text_of(&whole));
+		return;
 	}
-	text_add_bytes(text, text_of(&whole), len);
-	if (len < whole.len)
-		text_add(text, "…");
+	text_add_bytes(text, whole.bytes,
+		       line_text_whole_characters(whole.bytes, SHOWN_VALUE_LENGTH));
+	text_add(text, "…");
 }
 
 /* A remaining parameter of a template that was not processed. */
@@ -171,19 +242,19 @@ static const char *template_hint(const struct json *value)
 void field_refuse_value(struct field_reader *reader, const struct field *field, const char *format,
 			...)
 {
-	struct text sentence CLEANUP(text_done) = {0};
+	struct text value CLEANUP(text_done) = {0};
 	va_list values;
 
-	if (!reader->hides_values) {
-		text_add(&sentence, "Invalid value: ");
-		add_shown_value(&sentence, field->value);
-		text_add(&sentence, ": ");
-	}
 	va_start(values, format);
-	add_format(&sentence, format, values);
+	char *rule CLEANUP(mem_free_text) = mem_format_list(format, values);
+
 	va_end(values);
-	text_add(&sentence, template_hint(field->value));
-	refuse_job_field(reader, field, text_of(&sentence));
+	if (!reader->hides_values) {
+		text_add(&value, "Invalid value: ");
+		add_shown_value(&value, field->value);
+		text_add(&value, ": ");
+	}
+	field_refuse(reader, field, "%s%s%s", text_of(&value), rule, template_hint(field->value));
 }
 
 static void add_did_you_mean(struct text *sentence, const char *const *words, size_t n_words,
@@ -202,7 +273,7 @@ void field_refuse_unknown(struct field_reader *reader, const struct field *field
 
 	text_add(&sentence, "unknown field");
 	add_did_you_mean(&sentence, words, n_words, field->key);
-	refuse_job_field(reader, field, text_of(&sentence));
+	field_refuse(reader, field, "%s", text_of(&sentence));
 }
 
 void field_check_members(struct field_reader *reader, const struct field *object,
@@ -211,7 +282,7 @@ void field_check_members(struct field_reader *reader, const struct field *object
 	const char *key = NULL;
 	struct json *value;
 
-	if (!reader_is_strict(reader))
+	if (!field_is_object(reader, object) || !reader_is_strict(reader))
 		return;
 	while (json_next(object->value, &key, &value))
 		if (name_find_word(words, n_words, key) < 0) {
@@ -223,20 +294,14 @@ void field_check_members(struct field_reader *reader, const struct field *object
 
 /* Kubernetes never converts a number to text. Most users who get that fault wrote YAML without
  * quotes. */
-static void refuse_as_text(struct field_reader *reader, const struct field *field)
-{
-	bool is_scalar = !json_is(field->value, JSON_OBJECT) && !json_is(field->value, JSON_ARRAY);
-
-	field_refuse_value(reader, field, "expected text%s", is_scalar ? "; put it in quotes" : "");
-}
-
 const char *field_text(struct field_reader *reader, const struct field *field,
 		       const char *otherwise)
 {
-	if (!field_is_set(field))
-		return otherwise;
-	if (!json_is(field->value, JSON_STRING))
-		refuse_as_text(reader, field);
+	bool is_scalar = !json_is(field->value, JSON_OBJECT) && !json_is(field->value, JSON_ARRAY);
+
+	if (field_is_set(field) && !json_is(field->value, JSON_STRING))
+		field_refuse_value(reader, field, "expected text%s",
+				   is_scalar ? "; put it in quotes" : "");
 	return json_as_string(field->value, otherwise);
 }
 
@@ -247,31 +312,27 @@ bool field_bool(struct field_reader *reader, const struct field *field, bool oth
 	return json_as_bool(field->value, otherwise);
 }
 
-/* The nearer limit for a number outside the range. */
-static int64_t move_into_range(struct field_reader *reader, const struct field *field, int64_t low,
-			       int64_t high)
-{
-	bool is_low = json_as_integer(field->value, 0) < low;
-
-	if (reader_is_strict(reader))
-		field_refuse_value(reader, field, "must be %s than or equal to %" PRId64,
-				   is_low ? "greater" : "less", is_low ? low : high);
-	return is_low ? low : high;
-}
-
 int64_t field_integer(struct field_reader *reader, const struct field *field, int64_t low,
 		      int64_t high, int64_t otherwise)
 {
+	int64_t number = json_as_integer(field->value, otherwise);
+
 	if (!field_is_set(field))
 		return otherwise;
 	if (!json_is(field->value, JSON_INTEGER)) {
 		field_refuse_value(reader, field, "expected a whole number");
 		return otherwise;
 	}
+	if (number >= low && number <= high)
+		return number;
 
-	int64_t number = json_as_integer(field->value, otherwise);
+	bool is_low = number < low;
+	int64_t limit = is_low ? low : high;
 
-	return number < low || number > high ? move_into_range(reader, field, low, high) : number;
+	if (reader_is_strict(reader))
+		field_refuse_value(reader, field, "must be %s than or equal to %" PRId64,
+				   is_low ? "greater" : "less", limit);
+	return limit;
 }
 
 msec field_seconds(struct field_reader *reader, const struct field *object, const char *key)
@@ -294,7 +355,7 @@ void field_refuse_word(struct field_reader *reader, const struct field *field, c
 		separator = ", ";
 	}
 	add_did_you_mean(&sentence, words, n_words, word);
-	refuse_job_field(reader, field, text_of(&sentence));
+	field_refuse(reader, field, "%s", text_of(&sentence));
 }
 
 int field_word(struct field_reader *reader, const struct field *field, const char *const *words,

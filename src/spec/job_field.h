@@ -56,7 +56,7 @@ void field_refuse_word(struct field_reader *reader, const struct field *field, c
 /* "unknown field", and a similar one of `words`. */
 void field_refuse_unknown(struct field_reader *reader, const struct field *field,
 			  const char *const *words, size_t n_words);
-/* Adds a fault for every member that is not in `words`; only when strict. */
+/* Adds a fault if it is no object, and, when strict, for every member that is not in `words`. */
 void field_check_members(struct field_reader *reader, const struct field *object,
 			 const char *const *words, size_t n_words);
 

@@ -1,13 +1,16 @@
-/* Distributes files over ConfigMaps, and mounts those in a job's Pods. */
+/* Distributes files over ConfigMaps, and mounts those in a job's Pods; names its variables there.
+ */
 #include "spec/job_files.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "spec/pod_template.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILES_VOLUME "muster-files"
@@ -35,11 +38,9 @@ char *job_files_name(const char *job_name, const struct job_file *files, size_t 
 
 static bool is_key(const char *path)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_.";
 	size_t len = strlen(path);
 
-	return len > 0 && len <= KEY_MAX && strspn(path, letters) == len &&
+	return len > 0 && len <= KEY_MAX && strspn(path, NAME_LETTERS NAME_DIGITS "-_.") == len &&
 	       !text_starts_with(path, "..") && !text_equals(path, ".") &&
 	       !text_starts_with(path, NUMBERED_KEY);
 }
@@ -121,31 +122,10 @@ static struct json *files_volume_new(const char *job_name, const struct job_file
 	return volume;
 }
 
-static struct json *work_volume_new(void)
-{
-	struct json *volume = json_new_object();
-
-	json_set_string(volume, "name", WORK_VOLUME);
-	(void) json_object_at(volume, "emptyDir");
-	return volume;
-}
-
-static struct json *mount_new(const char *volume, const char *path, bool is_read_only)
-{
-	struct json *mount = json_new_object();
-
-	json_set_string(mount, "name", volume);
-	json_set_string(mount, "mountPath", path);
-	if (is_read_only)
-		json_set_bool(mount, "readOnly", true);
-	return mount;
-}
-
 static void add_work_folder(struct json *spec, struct json *container)
 {
-	json_append(json_array_at(spec, "volumes"), work_volume_new());
-	json_append(json_array_at(container, "volumeMounts"),
-		    mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
+	(void) json_object_at(pod_template_add(spec, "volumes", WORK_VOLUME), "emptyDir");
+	pod_template_add_mount(container, WORK_VOLUME, JOB_WORK_FOLDER, false);
 	json_set_string(container, "workingDir", JOB_WORK_FOLDER);
 }
 
@@ -156,8 +136,7 @@ static void add_to_role(const struct json *role, const struct json *files_volume
 	struct json *container = pod_template_container(template);
 
 	json_append(json_array_at(spec, "volumes"), json_new_copy(files_volume));
-	json_append(json_array_at(container, "volumeMounts"),
-		    mount_new(FILES_VOLUME, JOB_FILES_FOLDER, true));
+	pod_template_add_mount(container, FILES_VOLUME, JOB_FILES_FOLDER, true);
 	if (!json_get(container, "workingDir"))
 		add_work_folder(spec, container);
 }
@@ -189,27 +168,21 @@ bool job_files_are_mounted(const struct json *template)
 				 FILES_VOLUME) != NULL;
 }
 
-static struct json *unpacking_container_new(const struct json *container)
+static void add_unpacking_container(struct json *spec, const struct json *container)
 {
 	static const char *const words[] = {
 		"sh",
 		"-c",
 		"cat " JOB_FILES_FOLDER "/" PACKED_NAME "* | tar -x -z -o -f - -C " JOB_WORK_FOLDER,
 	};
-	static const char *const same[] = {"image", "imagePullPolicy"};
-	struct json *unpacking = json_new_object();
+	struct json *unpacking = pod_template_add(spec, "initContainers", UNPACKING_CONTAINER);
 
-	json_set_string(unpacking, "name", UNPACKING_CONTAINER);
-	for (size_t i = 0; i < ARRAY_LEN(same); i++)
-		if (json_get(container, same[i]))
-			json_set(unpacking, same[i], json_ref(json_get(container, same[i])));
+	json_copy_member(unpacking, container, "image");
+	json_copy_member(unpacking, container, "imagePullPolicy");
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		json_append(json_array_at(unpacking, "command"), json_new_string(words[i]));
-	json_append(json_array_at(unpacking, "volumeMounts"),
-		    mount_new(FILES_VOLUME, JOB_FILES_FOLDER, true));
-	json_append(json_array_at(unpacking, "volumeMounts"),
-		    mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
-	return unpacking;
+	pod_template_add_mount(unpacking, FILES_VOLUME, JOB_FILES_FOLDER, true);
+	pod_template_add_mount(unpacking, WORK_VOLUME, JOB_WORK_FOLDER, false);
 }
 
 void job_document_add_unpacking(struct json *document)
@@ -225,7 +198,68 @@ void job_document_add_unpacking(struct json *document)
 
 		if (!pod_template_find(json_get(spec, "volumes"), "name", WORK_VOLUME))
 			add_work_folder(spec, container);
-		json_append(json_array_at(spec, "initContainers"),
-			    unpacking_container_new(container));
+		add_unpacking_container(spec, container);
+	}
+}
+
+/* Variables that a document names without their values. */
+
+char *job_secret_name(const char *job_name)
+{
+	return mem_format("%s.env", job_name);
+}
+
+static bool reads_secret_variable(const struct json *container, const char *secret_name)
+{
+	const struct json *env = json_get(container, "env");
+
+	for (size_t i = 0; i < json_count(env); i++) {
+		const struct json *name =
+			json_get_path(json_at(env, i), "valueFrom", "secretKeyRef", "name", NULL);
+
+		if (text_equals(json_as_string(name, NULL), secret_name))
+			return true;
+	}
+	return false;
+}
+
+bool job_secret_is_named(const struct job *job)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (reads_secret_variable(pod_template_container(job->roles[i].template), name))
+			return true;
+	return false;
+}
+
+void job_secret_init(struct job_secret *secret, const char *name, const struct env_entry *env,
+		     size_t n_env)
+{
+	secret->name = mem_copy_text(name);
+	secret->values = json_new_object();
+	for (size_t i = 0; i < n_env; i++)
+		json_set_string(secret->values, env[i].name, env[i].value);
+}
+
+void job_secret_done(struct job_secret *secret)
+{
+	free(secret->name);
+	json_free(secret->values);
+}
+
+void job_document_add_secret(struct json *document, const struct job_secret *secret)
+{
+	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
+	const char *title = NULL;
+	struct json *role, *value;
+
+	if (!secret->name)
+		return;
+	while (json_next(roles, &title, &role)) {
+		struct json *container = pod_template_container(json_get(role, "template"));
+
+		for (const char *name = NULL; json_next(secret->values, &name, &value);)
+			pod_template_add_secret(container, name, secret->name, name);
 	}
 }

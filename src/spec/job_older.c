@@ -8,6 +8,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "spec/pod_template.h"
 
 static const char *const older_versions[] = {
 	JOB_OLDEST_VERSION,     "kubeflow.org/v1alpha1", "kubeflow.org/v1alpha2",
@@ -130,11 +131,8 @@ static void convert_port(struct json *role, struct json *pod, struct text *chang
 
 	if (!port || !json_is(container, JSON_OBJECT))
 		return;
-	struct json *named = json_new_object();
-
-	json_set_string(named, "name", "tfjob-port");
-	json_set(named, "containerPort", json_ref(port));
-	json_append(json_array_at(container, "ports"), named);
+	json_set(pod_template_add(container, "ports", "tfjob-port"), "containerPort",
+		 json_ref(port));
 	json_remove(role, "tfPort");
 	text_add_line_once(changes, "; tfPort is the container's port tfjob-port");
 }

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "spec/job.h"
 #include "spec/job_field.h"
-#include "spec/stop_signal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,62 +21,31 @@
 
 static const char *const root_words[] = {"apiVersion", "kind", "metadata", "spec", "status"};
 
+/* Those that a server adds to an object belong to that object, and to no copy of it. */
+#define FIRST_WORD_OF_SERVER 7
 static const char *const metadata_words[] = {
-	"name",
-	"namespace",
-	"labels",
-	"annotations",
-	"generateName",
-	"uid",
-	"resourceVersion",
-	"generation",
-	"creationTimestamp",
-	"deletionTimestamp",
-	"deletionGracePeriodSeconds",
-	"ownerReferences",
+	/* of its author */
+	"name", "namespace", "labels", "annotations", "generateName", "ownerReferences",
 	"finalizers",
-	"managedFields",
-	"selfLink",
-};
+	/* of a server */
+	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+	"deletionGracePeriodSeconds", "managedFields", "selfLink"};
 
-/* Members that a server adds to an object: they belong to that object, and to no copy of it. */
-static const char *const metadata_words_of_server[] = {
-	"uid",
-	"resourceVersion",
-	"generation",
-	"creationTimestamp",
-	"deletionTimestamp",
-	"deletionGracePeriodSeconds",
-	"managedFields",
-	"selfLink",
-};
-
-static const char *const spec_words[] = {
-	"tfReplicaSpecs", "replicaSpecs",        "runPolicy",
-	"successPolicy",  "enableDynamicWorker", "elasticPolicy",
-};
+static const char *const spec_words[] = {"tfReplicaSpecs", "replicaSpecs",        "runPolicy",
+					 "successPolicy",  "enableDynamicWorker", "elasticPolicy"};
 
 static const char *const run_policy_words[] = {
-	"cleanPodPolicy",
-	"ttlSecondsAfterFinished",
-	"activeDeadlineSeconds",
-	"backoffLimit",
-	"schedulingPolicy",
-	"suspend",
-	"managedBy",
-	"restartScope",
-	"gracePeriodSeconds",
-	"stopSignal",
-};
+	/* of training-operator */
+	"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit",
+	"schedulingPolicy", "suspend", "managedBy",
+	/* ours */
+	"restartScope", "gracePeriodSeconds", "stopSignal"};
 
-static const char *const scheduling_policy_words[] = {
-	"minAvailable", "queue", "minResources", "priorityClass", "scheduleTimeoutSeconds",
-};
+static const char *const scheduling_policy_words[] = {"minAvailable", "queue", "minResources",
+						      "priorityClass", "scheduleTimeoutSeconds"};
 
-static const char *const managed_by_words[] = {
-	"kubeflow.org/training-operator",
-	"kueue.x-k8s.io/multikueue",
-};
+static const char *const managed_by_words[] = {"kubeflow.org/training-operator",
+					       "kueue.x-k8s.io/multikueue"};
 
 /* Kubeflow's other kinds, whose jobs a TFJob can express. */
 static bool refuse_other_kind(struct field_reader *reader, const struct field *kind)
@@ -101,12 +69,6 @@ static bool refuse_other_kind(struct field_reader *reader, const struct field *k
 	return false;
 }
 
-static bool is_oldest(const struct field *root)
-{
-	return text_equals(json_as_string(json_get(root->value, "apiVersion"), ""),
-			   JOB_OLDEST_VERSION);
-}
-
 /* The API server checks the kind of what it sends to the operator; a file may have any. False when
  * the rest is not worth reading, because it is of another kind. */
 static bool read_kind(struct field_reader *reader, const struct field *root)
@@ -121,8 +83,10 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 		return true;
 	if (!field_is_set(&kind))
 		field_refuse(reader, &kind, "Required value: must be " KIND);
+	bool is_oldest = text_equals(json_as_string(version.value, ""), JOB_OLDEST_VERSION);
+
 	if (!refuse_other_kind(reader, &kind))
-		field_word(reader, &kind, kinds, is_oldest(root) ? 2 : 1, 0, 0);
+		field_word(reader, &kind, kinds, is_oldest ? 2 : 1, 0, 0);
 	if (field_is_set(&kind) && reader->n_refused > n_refused)
 		return false;
 	if (!field_is_set(&version))
@@ -136,10 +100,9 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
  * The part of an elastic job has no objects on a cluster, so a digit may be first. */
 static bool has_letters_of_label(const char *name, bool may_begin_with_digit)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 	size_t len = strlen(name);
 
-	return len > 0 && strspn(name, letters) == len &&
+	return len > 0 && strspn(name, NAME_LOWER NAME_DIGITS "-") == len &&
 	       (name[0] >= 'a' || (may_begin_with_digit && name[0] != '-')) && name[len - 1] != '-';
 }
 
@@ -183,46 +146,33 @@ static void read_fetches(struct field_reader *reader, const struct field *annota
 		field_refuse(reader, &field, "Invalid value: %s", err.text);
 }
 
+static int read_one_of_two(struct field_reader *reader, const struct field *annotations,
+			   const char *key, const char *const words[2], int absent, int unknown)
+{
+	struct field field = field_map_entry(annotations, key);
+
+	return field_word(reader, &field, words, 2, absent, unknown);
+}
+
 /* An invalid value isolates the job, as the default does. */
-static void read_networks(struct field_reader *reader, const struct field *annotations,
-			  struct job *job)
+static void read_choices(struct field_reader *reader, const struct field *annotations,
+			 struct job *job)
 {
 	static const char *const private_words[] = {"false", "true"};
 	static const char *const policy_words[] = {JOB_NETWORK_POLICY_NONE, "job"};
-	struct field private = field_map_entry(annotations, JOB_ANNOTATION_PRIVATE_NETWORK);
-	struct field policy = field_map_entry(annotations, JOB_ANNOTATION_NETWORK_POLICY);
+	static const char *const gpus_words[] = {"replica", JOB_VISIBLE_GPUS_OF_JOB};
+	static const char *const grace_words[] = {"second", JOB_GRACE_AFTER_FAILURE_WHOLE};
 
-	job->has_private_network =
-		field_word(reader, &private, private_words, ARRAY_LEN(private_words), 0, 1);
-	job->has_network_policy =
-		field_word(reader, &policy, policy_words, ARRAY_LEN(policy_words), 1, 1);
-}
-
-static void read_visible_gpus(struct field_reader *reader, const struct field *annotations,
-			      struct job *job)
-{
-	static const char *const words[] = {"replica", JOB_VISIBLE_GPUS_OF_JOB};
-	struct field field = field_map_entry(annotations, JOB_ANNOTATION_VISIBLE_GPUS);
-
-	job->has_common_gpus = field_word(reader, &field, words, ARRAY_LEN(words), 0, 0);
-}
-
-static void read_grace_after_failure(struct field_reader *reader, const struct field *annotations,
-				     struct job *job)
-{
-	static const char *const words[] = {"second", JOB_GRACE_AFTER_FAILURE_WHOLE};
-	struct field field = field_map_entry(annotations, JOB_ANNOTATION_GRACE_AFTER_FAILURE);
-
-	job->survivors_may_save = field_word(reader, &field, words, ARRAY_LEN(words), 0, 0);
-}
-
-static void read_services(struct field_reader *reader, const struct field *annotations,
-			  struct job *job)
-{
-	struct field field = field_map_entry(annotations, JOB_ANNOTATION_SERVICES);
-
-	job->services = field_word(reader, &field, job_services_words, SERVICES_COUNT,
-				   SERVICES_COUNT, SERVICES_COUNT);
+	job->has_private_network = read_one_of_two(
+		reader, annotations, JOB_ANNOTATION_PRIVATE_NETWORK, private_words, 0, 1);
+	job->has_network_policy = read_one_of_two(
+		reader, annotations, JOB_ANNOTATION_NETWORK_POLICY, policy_words, 1, 1);
+	job->has_common_gpus =
+		read_one_of_two(reader, annotations, JOB_ANNOTATION_VISIBLE_GPUS, gpus_words, 0, 0);
+	job->survivors_may_save = read_one_of_two(
+		reader, annotations, JOB_ANNOTATION_GRACE_AFTER_FAILURE, grace_words, 0, 0);
+	job->services = read_one_of_two(reader, annotations, JOB_ANNOTATION_SERVICES,
+					job_services_words, SERVICES_COUNT, SERVICES_COUNT);
 }
 
 static void read_pod_server(struct field_reader *reader, const struct field *annotations,
@@ -248,10 +198,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	check_texts(reader, &annotations);
 	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
 	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
-	read_networks(reader, &annotations, job);
-	read_visible_gpus(reader, &annotations, job);
-	read_grace_after_failure(reader, &annotations, job);
-	read_services(reader, &annotations, job);
+	read_choices(reader, &annotations, job);
 	read_pod_server(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);
 }
@@ -264,8 +211,7 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 	bool is_elastic =
 		json_get_path(metadata.value, "annotations", JOB_ANNOTATION_ELASTIC, NULL) != NULL;
 
-	if (field_is_object(reader, &metadata))
-		field_check_members(reader, &metadata, metadata_words, ARRAY_LEN(metadata_words));
+	field_check_members(reader, &metadata, metadata_words, ARRAY_LEN(metadata_words));
 	job->name = field_text(reader, &name, "");
 	if (!field_is_set(&name))
 		field_refuse(reader, &name, "Required value: a job needs a name");
@@ -275,15 +221,6 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 	if (job->name_space[0] == '\0')
 		job->name_space = "default";
 	read_annotations(reader, &metadata, job);
-}
-
-static void check_scheduling_policy(struct field_reader *reader, const struct field *run_policy)
-{
-	struct field policy = field_member(run_policy, "schedulingPolicy");
-
-	if (field_is_object(reader, &policy))
-		field_check_members(reader, &policy, scheduling_policy_words,
-				    ARRAY_LEN(scheduling_policy_words));
 }
 
 /* The webhook compares exactly, and rejects the empty text too. */
@@ -330,10 +267,9 @@ static void read_run_policy(struct field_reader *reader, const struct field *spe
 	struct field run_policy = field_member(spec, "runPolicy");
 	struct field clean = field_member(&run_policy, "cleanPodPolicy");
 	struct field suspend = field_member(&run_policy, "suspend");
+	struct field scheduling = field_member(&run_policy, "schedulingPolicy");
 
-	if (field_is_object(reader, &run_policy))
-		field_check_members(reader, &run_policy, run_policy_words,
-				    ARRAY_LEN(run_policy_words));
+	field_check_members(reader, &run_policy, run_policy_words, ARRAY_LEN(run_policy_words));
 	job->clean_policy = (enum clean_policy) field_word(reader, &clean, clean_policy_words,
 							   ARRAY_LEN(clean_policy_words),
 							   CLEAN_NONE, CLEAN_ALL);
@@ -344,7 +280,8 @@ static void read_run_policy(struct field_reader *reader, const struct field *spe
 	job->managed_by = read_managed_by(reader, &run_policy);
 	read_stop_signal(reader, &run_policy, job);
 	read_restarts(reader, &run_policy, job);
-	check_scheduling_policy(reader, &run_policy);
+	field_check_members(reader, &scheduling, scheduling_policy_words,
+			    ARRAY_LEN(scheduling_policy_words));
 }
 
 /* Fields of older versions of TFJob were one level higher, and users still write them there. */
@@ -426,8 +363,8 @@ static void normalise(const struct job *job)
 	json_set_string(document, "apiVersion", API_VERSION);
 	json_set_string(document, "kind", KIND);
 	json_remove(document, "status");
-	for (size_t i = 0; i < ARRAY_LEN(metadata_words_of_server); i++)
-		json_remove(metadata, metadata_words_of_server[i]);
+	for (size_t i = FIRST_WORD_OF_SERVER; i < ARRAY_LEN(metadata_words); i++)
+		json_remove(metadata, metadata_words[i]);
 	if (job->stop_signal)
 		json_set_string(json_get_path(document, "spec", "runPolicy", NULL), "stopSignal",
 				stop_signal);

@@ -17,14 +17,9 @@ static const char *const role_titles[ROLE_OTHER] = {
 	[ROLE_PS] = "PS",       [ROLE_WORKER] = "Worker",
 };
 
-static const char *const replica_spec_words[] = {"replicas", "restartPolicy", "template"};
-/* Members of an element of the older list. */
-static const char *const list_spec_words[] = {
-	"replicas",
-	"restartPolicy",
-	"template",
-	"tfReplicaType",
-};
+/* The last one only in an element of the older list. */
+static const char *const replica_spec_words[] = {"replicas", "restartPolicy", "template",
+						 "tfReplicaType"};
 
 /* One role of the file. */
 struct entry {
@@ -41,13 +36,6 @@ struct entries {
 	struct entry list[LIMIT_ROLES];
 	size_t count;
 };
-
-static enum role_kind role_kind_of(const char *written)
-{
-	int kind = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
-
-	return kind < 0 ? ROLE_OTHER : (enum role_kind) kind;
-}
 
 static bool is_canonical(const struct entry *entry)
 {
@@ -78,7 +66,8 @@ static void merge_duplicate_role(struct field_reader *reader, struct entry *ther
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
-	enum role_kind kind = role_kind_of(written);
+	int found = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
+	enum role_kind kind = found < 0 ? ROLE_OTHER : (enum role_kind) found;
 	struct entry entry = {
 		.spec = *spec,
 		.written = written,
@@ -190,25 +179,6 @@ static enum restart_policy read_policy(struct field_reader *reader, const struct
 	return found < 0 ? RESTART_NEVER : (enum restart_policy) found;
 }
 
-static char *lower_case(struct arena *arena, const char *text)
-{
-	char *lower = arena_copy_text(arena, text);
-
-	for (char *at = lower; *at; at++)
-		*at = (char) tolower((unsigned char) *at);
-	return lower;
-}
-
-static void check_members(struct field_reader *reader, const struct entries *entries,
-			  const struct field *spec)
-{
-	if (entries->is_list)
-		field_check_members(reader, spec, list_spec_words, ARRAY_LEN(list_spec_words));
-	else
-		field_check_members(reader, spec, replica_spec_words,
-				    ARRAY_LEN(replica_spec_words));
-}
-
 static void read_role(struct field_reader *reader, const struct entries *entries,
 		      const struct entry *entry, struct arena *arena, struct role *role)
 {
@@ -216,12 +186,15 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	struct field replicas = field_member(spec, "replicas");
 	struct field policy = field_member(spec, "restartPolicy");
 	struct field template = field_member(spec, "template");
+	char *name = arena_copy_text(arena, entry->title);
 
-	if (field_is_object(reader, spec))
-		check_members(reader, entries, spec);
+	for (char *at = name; *at; at++)
+		*at = (char) tolower((unsigned char) *at);
+	field_check_members(reader, spec, replica_spec_words,
+			    ARRAY_LEN(replica_spec_words) - !entries->is_list);
 	role->kind = entry->kind;
 	role->title = arena_copy_text(arena, entry->title);
-	role->name = lower_case(arena, entry->title);
+	role->name = name;
 	role->replicas = read_replicas(reader, &replicas);
 	check_role_name(reader, entry, role);
 	check_leader_is_one(reader, &replicas, role);

@@ -1,9 +1,9 @@
 #include "spec/pinned_job.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "spec/job.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,21 +83,10 @@ struct differences {
 	int count;
 };
 
-static void add_field_difference(const char *path, struct differences *differences)
-{
-	if (differences->count < FIELDS_TOLD)
-		text_addf(differences->fields, "%s%s", differences->count ? ", " : "", path);
-	differences->count++;
-}
-
 /* "spec.tfReplicaSpecs[Worker]": the user's own keys are in brackets. */
 static char *path_of_member(const char *path, const char *key)
 {
-	bool is_field = islower((unsigned char) key[0]);
-
-	for (const char *at = key; *at; at++)
-		is_field = is_field && isalnum((unsigned char) *at);
-	if (!is_field)
+	if (!strspn(key, NAME_LOWER) || key[strspn(key, NAME_LETTERS NAME_DIGITS)])
 		return mem_format("%s[%s]", path, key);
 	return mem_format("%s%s%s", path, *path ? "." : "", key);
 }
@@ -153,18 +142,8 @@ static void compare(const char *path, const struct json *before, const struct js
 	else if (json_is(before, JSON_ARRAY) && json_is(after, JSON_ARRAY) &&
 		 json_count(before) == json_count(after))
 		compare_elements(path, before, after, differences);
-	else
-		add_field_difference(path, differences);
-}
-
-static void add_changed_fields(const struct json *before, const struct json *after,
-			       struct text *fields)
-{
-	struct differences differences = {.fields = fields};
-
-	compare("", before, after, &differences);
-	if (differences.count > FIELDS_TOLD)
-		text_addf(fields, " and %d more", differences.count - FIELDS_TOLD);
+	else if (differences->count++ < FIELDS_TOLD)
+		text_addf(differences->fields, "%s%s", differences->count > 1 ? ", " : "", path);
 }
 
 /* Applying. */
@@ -187,11 +166,14 @@ static char *merge_into_pinned_job(const struct json *pinned, const char *text, 
 	struct job *job CLEANUP(job_cleanup) = read_lenient_job(text);
 	struct json *made CLEANUP(json_cleanup) = json_new_copy(pinned);
 	struct text made_text CLEANUP(text_done) = {0};
+	struct differences differences = {.fields = fields};
 
 	if (!job)
 		return mem_copy_text(text);
 	copy_unpinned_fields(made, job->document);
-	add_changed_fields(made, job->document, fields);
+	compare("", made, job->document, &differences);
+	if (differences.count > FIELDS_TOLD)
+		text_addf(fields, " and %d more", differences.count - FIELDS_TOLD);
 	json_add_compact(&made_text, made);
 	return text_take(&made_text);
 }

@@ -1,9 +1,15 @@
 /* Writes the options for Pods into the templates of a document. */
 #include "spec/pod_build.h"
 
+#include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "spec/job.h"
 #include "spec/pod_template.h"
+#include "spec/quantity.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 bool pod_build_is_empty(const struct pod_build *build)
 {
@@ -53,25 +59,217 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 /* Drops members of the one Pod that a file may have been copied from. */
 static struct json *under_new(const struct json *template)
 {
-	static const char *const members[] = {"metadata", "spec"};
-	static const char *const metadata_members[] = {"labels", "annotations"};
 	struct json *under = json_new_object();
-	const struct json *metadata = json_get(template, members[0]);
+	const struct json *metadata = json_get(template, "metadata");
 
-	for (size_t i = 0; i < ARRAY_LEN(metadata_members); i++)
-		if (json_get(metadata, metadata_members[i]))
-			json_set(json_object_at(under, members[0]), metadata_members[i],
-				 json_new_copy(json_get(metadata, metadata_members[i])));
-	json_set(under, members[1], json_new_copy(json_get(template, members[1])));
+	if (json_get(metadata, "labels") || json_get(metadata, "annotations")) {
+		json_copy_member(json_object_at(under, "metadata"), metadata, "labels");
+		json_copy_member(json_object_at(under, "metadata"), metadata, "annotations");
+	}
+	json_copy_member(under, template, "spec");
 	return under;
 }
 
-static void lay_over(const struct json *template, struct json *role)
-{
-	struct json *under CLEANUP(json_cleanup) = under_new(template);
+/* Options with a syntax of their own: an error is a line of `faults` that names the option. */
 
-	json_set(role, "template", pod_template_laid_over(under, json_get(role, "template")));
+static void add_pull_secrets(const struct pod_texts *names, struct json *spec)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!pod_template_find(json_get(spec, "imagePullSecrets"), "name", names->list[i]))
+			(void) pod_template_add(spec, "imagePullSecrets", names->list[i]);
 }
+
+/* Sets `requests`; and `limits` if the container has one, or for memory, which is always limited.
+ * The option has the resource's name. */
+static void add_quantity(const char *resource, const char *quantity, bool is_memory,
+			 struct json *container, struct text *faults)
+{
+	struct err err;
+
+	if (!quantity)
+		return;
+	if (is_memory ? quantity_check_memory(quantity, &err) : quantity_check(quantity, &err)) {
+		text_add_line_once(faults, "--%s: %s", resource, err.text);
+		return;
+	}
+
+	struct json *resources = json_object_at(container, "resources");
+
+	json_set_string(json_object_at(resources, "requests"), resource, quantity);
+	if (is_memory || json_get_path(resources, "limits", resource, NULL))
+		json_set_string(json_object_at(resources, "limits"), resource, quantity);
+}
+
+/* Devices are whole numbers, and their limit is their request. */
+static void add_gpu(const char *gpu, struct json *template, struct json *container,
+		    struct text *faults)
+{
+	if (!gpu)
+		return;
+	json_remove(json_get_path(template, "metadata", "annotations", NULL), JOB_ANNOTATION_GPUS);
+	if (text_equals(gpu, JOB_GPUS_ALL_WORD)) {
+		json_set_string(json_object_at(json_object_at(template, "metadata"), "annotations"),
+				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
+		return;
+	}
+	if (text_equals(gpu, "none"))
+		gpu = "0";
+	char *resource CLEANUP(mem_free_text) = mem_copy_text(gpu);
+	char *equals = strchr(resource, '=');
+	const char *number = equals ? equals + 1 : gpu;
+	int64_t count;
+
+	if (equals)
+		*equals = '\0';
+	if (text_read_int(number, 0, JOB_GPUS_MAX, &count, NULL)) {
+		text_add_line_once(
+			faults,
+			"--gpu: '%s' is not a number of GPUs (expected 0 to %d, all or none)",
+			number, JOB_GPUS_MAX);
+		return;
+	}
+	if (equals && !name_is_qualified(resource)) {
+		text_add_line_once(faults,
+				   "--gpu: '%s' is not a resource (expected N, or RESOURCE=N, for "
+				   "example amd.com/gpu=1)",
+				   resource);
+		return;
+	}
+	char *quantity CLEANUP(mem_free_text) = mem_format("%lld", (long long) count);
+	struct json *resources = json_object_at(container, "resources");
+
+	json_set_string(json_object_at(resources, "limits"), equals ? resource : JOB_GPU_RESOURCE,
+			quantity);
+}
+
+static void add_node_selectors(const struct pod_texts *texts, struct json *spec,
+			       struct text *faults)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+		char *value = strchr(key, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!value || !name_is_qualified(key) || !name_is_label_value(value))
+			text_add_line_once(
+				faults, "--node-selector: '%s' is not a label (expected KEY=VALUE)",
+				texts->list[i]);
+		else
+			json_set_string(json_object_at(spec, "nodeSelector"), key, value);
+	}
+}
+
+/* Splits KEY[=VALUE][:EFFECT] in place. False when it has another form. */
+static bool split_toleration(char *text, char **ret_value, char **ret_effect)
+{
+	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+	char *effect = strrchr(text, ':');
+	char *value = strchr(text, '=');
+
+	if (effect)
+		*effect++ = '\0';
+	if (value)
+		*value++ = '\0';
+	*ret_value = value;
+	*ret_effect = effect;
+	if (effect && name_find_word(effects, ARRAY_LEN(effects), effect) < 0)
+		return false;
+	if (text_equals(text, "*"))
+		return !value;
+	return name_is_qualified(text) && (!value || name_is_label_value(value));
+}
+
+static struct json *toleration_new(const char *key, const char *value, const char *effect)
+{
+	struct json *toleration = json_new_object();
+
+	if (!text_equals(key, "*"))
+		json_set_string(toleration, "key", key);
+	json_set_string(toleration, "operator", value ? "Equal" : "Exists");
+	json_set_string(toleration, "value", value);
+	json_set_string(toleration, "effect", effect);
+	return toleration;
+}
+
+static void add_tolerations(const struct pod_texts *texts, struct json *spec, struct text *faults)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+		char *value, *effect;
+
+		if (!split_toleration(key, &value, &effect))
+			text_add_line_once(
+				faults,
+				"--toleration: '%s' is not a toleration (expected "
+				"KEY[=VALUE][:EFFECT] with the effect NoSchedule, PreferNoSchedule "
+				"or NoExecute; '*' tolerates every taint)",
+				texts->list[i]);
+		else
+			json_append(json_array_at(spec, "tolerations"),
+				    toleration_new(key, value, effect));
+	}
+}
+
+/* The volume of a claim, created if the Pod has none yet; its name is borrowed from the spec. */
+static const char *volume_of_claim(struct json *spec, const char *claim)
+{
+	const struct json *volumes = json_get(spec, "volumes");
+	struct json *volume = NULL;
+
+	for (size_t i = 0; i < json_count(volumes); i++) {
+		volume = json_at(volumes, i);
+		if (text_equals(json_as_string(json_get_path(volume, "persistentVolumeClaim",
+							     "claimName", NULL),
+					       NULL),
+				claim))
+			return json_as_string(json_get(volume, "name"), "");
+	}
+	char *name CLEANUP(mem_free_text) = mem_format("muster-volume-%zu", json_count(volumes));
+
+	volume = pod_template_add(spec, "volumes", name);
+	json_set_string(json_object_at(volume, "persistentVolumeClaim"), "claimName", claim);
+	return json_as_string(json_get(volume, "name"), "");
+}
+
+/* Splits CLAIM:/PATH[:ro] in place. False when it has another form. */
+static bool split_volume(char *text, char **ret_path, bool *ret_is_read_only)
+{
+	char *path = strchr(text, ':');
+	char *mode = path ? strchr(path + 1, ':') : NULL;
+
+	if (!path)
+		return false;
+	*path++ = '\0';
+	if (mode)
+		*mode++ = '\0';
+	*ret_path = path;
+	*ret_is_read_only = text_equals(mode, "ro");
+	return name_is_dns_subdomain(text) && path[0] == '/' && path[1] &&
+	       (!mode || text_equals(mode, "ro") || text_equals(mode, "rw"));
+}
+
+static void add_volumes(const struct pod_texts *texts, struct json *spec, struct json *container,
+			struct text *faults)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		char *claim CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+		bool is_read_only;
+		char *path;
+
+		if (!split_volume(claim, &path, &is_read_only))
+			text_add_line_once(
+				faults,
+				"--volume: '%s' is not a volume (expected CLAIM:/PATH or "
+				"CLAIM:/PATH:ro, where CLAIM is a PersistentVolumeClaim)",
+				texts->list[i]);
+		else
+			pod_template_add_mount(container, volume_of_claim(spec, claim), path,
+					       is_read_only);
+	}
+}
+
+/* All options. */
 
 static void set_image(const struct pod_build *build, struct json *container)
 {
@@ -83,8 +281,12 @@ static void set_image(const struct pod_build *build, struct json *container)
 static void add_to_role(const char *title, struct json *role, const struct pod_build *build,
 			struct text *faults)
 {
-	if (build->template)
-		lay_over(build->template, role);
+	if (build->template) {
+		struct json *under CLEANUP(json_cleanup) = under_new(build->template);
+
+		json_set(role, "template",
+			 pod_template_laid_over(under, json_get(role, "template")));
+	}
 
 	struct json *spec = json_get_path(role, "template", "spec", NULL);
 	struct json *container = pod_template_container(json_get(role, "template"));
@@ -92,14 +294,14 @@ static void add_to_role(const char *title, struct json *role, const struct pod_b
 	set_image(build, container);
 	json_set_string(spec, "serviceAccountName", build->service_account);
 	json_set_string(spec, "priorityClassName", build->priority);
-	pod_flags_add_pull_secrets(&build->image_pull_secrets, spec);
-	pod_flags_add_cpu(build->cpu, container, faults);
-	pod_flags_add_memory(build->memory, container, faults);
-	pod_flags_add_gpu(text_equals(title, "PS") ? NULL : build->gpu, json_get(role, "template"),
-			  container, faults);
-	pod_flags_add_node_selectors(&build->node_selectors, spec, faults);
-	pod_flags_add_tolerations(&build->tolerations, spec, faults);
-	pod_flags_add_volumes(&build->volumes, spec, container, faults);
+	add_pull_secrets(&build->image_pull_secrets, spec);
+	add_quantity("cpu", build->cpu, false, container, faults);
+	add_quantity("memory", build->memory, true, container, faults);
+	add_gpu(text_equals(title, "PS") ? NULL : build->gpu, json_get(role, "template"), container,
+		faults);
+	add_node_selectors(&build->node_selectors, spec, faults);
+	add_tolerations(&build->tolerations, spec, faults);
+	add_volumes(&build->volumes, spec, container, faults);
 }
 
 static void set_name_space(struct json *document, const char *name_space, struct text *faults)
@@ -115,10 +317,10 @@ void job_document_add_pods(struct json *document, const struct pod_build *build,
 			   struct text *faults)
 {
 	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
-	const char *title;
+	const char *title = NULL;
 	struct json *role;
 
 	set_name_space(document, build->name_space, faults);
-	for (size_t i = 0; json_member(roles, i, &title, &role); i++)
+	while (json_next(roles, &title, &role))
 		add_to_role(title, role, build, faults);
 }

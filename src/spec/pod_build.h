@@ -6,9 +6,16 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "spec/pod_flags.h"
+#include "base/text.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* The values of a list option. */
+struct pod_texts {
+	const char *const *list;
+	size_t count;
+};
 
 /* The options for Pods; NULL and empty: not given. */
 struct pod_build {

@@ -1,7 +1,10 @@
 #include "spec/pod_fields.h"
 
+#include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
+
+#include <string.h>
 
 /* A name that docker, Compose or a shell uses for a field. */
 struct synonym {
@@ -55,32 +58,14 @@ static const char *const resources_words[] = {"limits", "requests", "claims"};
 static const struct shape resources = {WORDS(resources_words)};
 
 static const char *const container_words[] = {
-	"name",
-	"image",
-	"command",
-	"args",
-	"workingDir",
-	"ports",
-	"envFrom",
-	"env",
-	"resources",
-	"resizePolicy",
-	"restartPolicy",
-	"restartPolicyRules",
-	"volumeMounts",
-	"volumeDevices",
-	"livenessProbe",
-	"readinessProbe",
-	"startupProbe",
-	"lifecycle",
-	"terminationMessagePath",
-	"terminationMessagePolicy",
-	"imagePullPolicy",
-	"securityContext",
-	"stdin",
-	"stdinOnce",
-	"tty",
-};
+	/* its program */
+	"name", "image", "imagePullPolicy", "command", "args", "workingDir", "env", "envFrom",
+	"ports", "stdin", "stdinOnce", "tty",
+	/* its resources and rights */
+	"resources", "resizePolicy", "volumeMounts", "volumeDevices", "securityContext",
+	/* its life */
+	"restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe",
+	"lifecycle", "terminationMessagePath", "terminationMessagePolicy"};
 static const struct synonym container_synonyms[] = {
 	{"environment", "env"},    {"workdir", "workingDir"}, {"cwd", "workingDir"},
 	{"entrypoint", "command"}, {"cmd", "command"},        {"volumes", "volumeMounts"},
@@ -95,23 +80,13 @@ static const struct shape container = {WORDS(container_words), SYNONYMS(containe
 				       PARTS(container_parts)};
 
 static const char *const volume_words[] = {
-	"name",       "hostPath",
-	"emptyDir",   "gcePersistentDisk",
-	"secret",     "nfs",
-	"iscsi",      "awsElasticBlockStore",
-	"gitRepo",    "glusterfs",
-	"rbd",        "persistentVolumeClaim",
-	"flexVolume", "cinder",
-	"cephfs",     "flocker",
-	"fc",         "downwardAPI",
-	"azureFile",  "configMap",
-	"quobyte",    "vsphereVolume",
-	"azureDisk",  "photonPersistentDisk",
-	"projected",  "portworxVolume",
-	"scaleIO",    "storageos",
-	"csi",        "ephemeral",
-	"image",
-};
+	/* of Kubernetes */
+	"name", "emptyDir", "configMap", "secret", "projected", "downwardAPI",
+	"persistentVolumeClaim", "ephemeral", "csi", "image", "hostPath", "nfs", "iscsi", "fc",
+	/* of clouds and other storage */
+	"gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "glusterfs", "rbd", "flexVolume",
+	"cinder", "cephfs", "flocker", "azureFile", "quobyte", "vsphereVolume", "azureDisk",
+	"photonPersistentDisk", "portworxVolume", "scaleIO", "storageos"};
 static const struct shape volume = {WORDS(volume_words)};
 
 static const char *const toleration_words[] = {"key", "operator", "value", "effect",
@@ -119,50 +94,20 @@ static const char *const toleration_words[] = {"key", "operator", "value", "effe
 static const struct shape toleration = {WORDS(toleration_words)};
 
 static const char *const pod_words[] = {
-	"volumes",
-	"initContainers",
-	"containers",
-	"ephemeralContainers",
-	"restartPolicy",
-	"terminationGracePeriodSeconds",
-	"dnsPolicy",
+	/* its containers */
+	"containers", "initContainers", "ephemeralContainers", "volumes", "restartPolicy",
+	"resources", "resourceClaims", "overhead", "os", "terminationGracePeriodSeconds",
 	"activeDeadlineSeconds",
-	"nodeSelector",
-	"serviceAccountName",
-	"serviceAccount",
-	"automountServiceAccountToken",
-	"nodeName",
-	"hostNetwork",
-	"hostPID",
-	"hostIPC",
-	"hostUsers",
-	"shareProcessNamespace",
-	"securityContext",
-	"imagePullSecrets",
-	"hostname",
-	"hostnameOverride",
-	"subdomain",
-	"affinity",
-	"schedulerName",
-	"tolerations",
-	"hostAliases",
-	"priorityClassName",
-	"priority",
-	"dnsConfig",
-	"readinessGates",
-	"runtimeClassName",
-	"enableServiceLinks",
-	"preemptionPolicy",
-	"overhead",
-	"topologySpreadConstraints",
-	"setHostnameAsFQDN",
-	"os",
-	"schedulingGates",
-	"resourceClaims",
-	"resources",
-	"workloadRef",
-	"schedulingGroup",
-};
+	/* its node */
+	"nodeName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints",
+	"schedulerName", "schedulingGates", "schedulingGroup", "priority", "priorityClassName",
+	"preemptionPolicy", "runtimeClassName", "readinessGates", "workloadRef",
+	/* its network */
+	"hostname", "hostnameOverride", "subdomain", "setHostnameAsFQDN", "hostAliases",
+	"dnsPolicy", "dnsConfig", "hostNetwork", "enableServiceLinks",
+	/* its rights */
+	"serviceAccountName", "serviceAccount", "automountServiceAccountToken", "imagePullSecrets",
+	"securityContext", "hostPID", "hostIPC", "hostUsers", "shareProcessNamespace"};
 static const struct part pod_parts[] = {
 	{"containers", &container, true}, {"initContainers", &container, true},
 	{"volumes", &volume, true},       {"tolerations", &toleration, true},
@@ -174,8 +119,7 @@ static const char *const metadata_words[] = {
 	"name",       "generateName",      "namespace",     "selfLink",
 	"uid",        "resourceVersion",   "generation",    "creationTimestamp",
 	"labels",     "deletionTimestamp", "annotations",   "deletionGracePeriodSeconds",
-	"finalizers", "ownerReferences",   "managedFields", "clusterName",
-};
+	"finalizers", "ownerReferences",   "managedFields", "clusterName"};
 static const struct shape metadata = {WORDS(metadata_words)};
 
 static const char *const template_words[] = {"spec", "metadata"};
@@ -253,4 +197,99 @@ bool pod_field_is_known(const char *name)
 bool pod_container_field_is_known(const char *name)
 {
 	return name_find_word(container.words, container.n_words, name) >= 0;
+}
+
+/* Places. */
+
+#define LETTERS NAME_LETTERS NAME_DIGITS "_-.[]"
+
+static void add_at(const struct pod_file *file, const char *template, const char *path,
+		   struct text *places)
+{
+	char *whole CLEANUP(mem_free_text) = mem_format("%s%s", template, path);
+	struct place place;
+
+	if (document_find(file->document, whole, &place))
+		text_addf(places, "%s%s:%d:%d", places->len > 0 ? ", " : "", file->name, place.line,
+			  place.column);
+}
+
+/* Adds the place in each role, since all may have the same error. */
+static void add_in_job(const struct pod_file *file, const struct json *spec, const char *path,
+		       struct text *places)
+{
+	const struct json *list = json_get(spec, "replicaSpecs");
+	const char *role = NULL;
+	struct json *value;
+
+	while (json_next(json_get(spec, "tfReplicaSpecs"), &role, &value)) {
+		char *template CLEANUP(mem_free_text) =
+			mem_format("spec.tfReplicaSpecs[\"%s\"].template.", role);
+
+		add_at(file, template, path, places);
+	}
+	for (size_t i = 0; i < json_count(list); i++) {
+		char *template CLEANUP(mem_free_text) =
+			mem_format("spec.replicaSpecs[%zu].template.", i);
+
+		add_at(file, template, path, places);
+	}
+}
+
+static void add_in_file(const struct pod_file *file, const char *path, struct text *places)
+{
+	const struct json *root = document_root(file->document);
+	const struct json *spec = json_get(root, "spec");
+
+	if (json_get(spec, "tfReplicaSpecs") || json_get(spec, "replicaSpecs"))
+		add_in_job(file, spec, path, places);
+	else if (json_get(spec, "template"))
+		add_at(file, "spec.template.", path, places);
+	else
+		add_at(file, json_get(root, "template") ? "template." : "", path, places);
+}
+
+/* The length of the path of a Pod's field that starts here; 0: none does. */
+static size_t path_here(const char *sentence, const char *at)
+{
+	size_t len = strspn(at, LETTERS);
+
+	if (at > sentence && strchr(LETTERS, at[-1]))
+		return 0;
+	if (!text_starts_with(at, "spec.") && !text_starts_with(at, "metadata."))
+		return 0;
+	while (len > 0 && at[len - 1] == '.')
+		len--;
+	return memchr(at, '.', len) ? len : 0;
+}
+
+/* Adds the whole path, with the quote of a quoted one. Returns the text after it. */
+static const char *add_path(const struct pod_file *files, size_t n_files, const char *at,
+			    size_t len, struct text *text)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%.*s", (int) len, at);
+	struct text places CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < n_files; i++)
+		add_in_file(&files[i], path, &places);
+	len += at[len] == '"';
+	text_addf(text, "%.*s", (int) len, at);
+	if (places.len > 0)
+		text_addf(text, " (%s)", text_of(&places));
+	return at + len;
+}
+
+void pod_place_add(const struct pod_file *files, size_t n_files, const char *sentence,
+		   struct text *text)
+{
+	const char *at = sentence;
+
+	while (*at) {
+		size_t len = path_here(sentence, at);
+
+		if (len > 0)
+			at = add_path(files, n_files, at, len, text);
+		else
+			text_add_char(text, *at++);
+	}
 }

@@ -1,9 +1,6 @@
-/* Merges two Pod templates. */
 #include "spec/pod_template.h"
 
 #include "base/text.h"
-
-#include <stdbool.h>
 
 #define CONTAINER_NAME "tensorflow"
 
@@ -25,6 +22,37 @@ struct json *pod_template_container(const struct json *template)
 
 	return named ? named : json_at(containers, 0);
 }
+
+struct json *pod_template_add(struct json *object, const char *list, const char *name)
+{
+	struct json *element = json_new_object();
+
+	json_set_string(element, "name", name);
+	json_append(json_array_at(object, list), element);
+	return element;
+}
+
+void pod_template_add_mount(struct json *container, const char *volume, const char *path,
+			    bool is_read_only)
+{
+	struct json *mount = pod_template_add(container, "volumeMounts", volume);
+
+	json_set_string(mount, "mountPath", path);
+	if (is_read_only)
+		json_set_bool(mount, "readOnly", true);
+}
+
+void pod_template_add_secret(struct json *container, const char *variable, const char *secret,
+			     const char *key)
+{
+	struct json *entry = pod_template_add(container, "env", variable);
+	struct json *reference = json_object_at(json_object_at(entry, "valueFrom"), "secretKeyRef");
+
+	json_set_string(reference, "name", secret);
+	json_set_string(reference, "key", key);
+}
+
+/* Merging. */
 
 /* The keys of list elements: patchMergeKey of Kubernetes' types. */
 static const struct merge_key {

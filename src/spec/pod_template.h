@@ -1,8 +1,10 @@
-/* Pod templates as JSON: the training container, and merging of two templates. */
+/* Pod templates as JSON: the training container, additions, and merging of two templates. */
 #pragma once
 
 #include "base/json.h"
 #include "base/own.h"
+
+#include <stdbool.h>
 
 /* The training container of a template: the first one named `tensorflow`, else the first; NULL if
  * there is none. Borrowed. */
@@ -10,6 +12,16 @@ struct json *pod_template_container(const struct json *template);
 
 /* The element of a list of objects whose member `key` is this text; NULL if there is none. */
 struct json *pod_template_find(const struct json *list, const char *key, const char *text);
+
+/* Adds an element {"name": NAME} to a list of a Pod or a container, which is created if absent; the
+ * element is borrowed. */
+struct json *pod_template_add(struct json *object, const char *list, const char *name);
+/* Mounts a volume of the Pod in a container. */
+void pod_template_add_mount(struct json *container, const char *volume, const char *path,
+			    bool is_read_only);
+/* Adds a variable with the value of a key of a Secret to a container. */
+void pod_template_add_secret(struct json *container, const char *variable, const char *secret,
+			     const char *key);
 
 /* A merge of two templates: values of `over` override those of `under`, all others stay. Objects
  * are merged member by member; a null deletes a member. Lists whose elements Kubernetes identifies

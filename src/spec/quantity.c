@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DIGITS "0123456789"
-
 #define LEAST_MEMORY 0x1p20
 #define MOST_IN_THOUSANDTHS 9e15 /* fits an int64_t */
 /* A user who forgets the suffix of a smaller number means GiB, of a larger one MiB. */
@@ -22,8 +20,8 @@ static const char *const suffixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "",  
 /* Length of the number at the start of `text`, 0 if there is none: "1", "1.5", ".5", "1.". */
 static size_t number_length(const char *text)
 {
-	size_t whole = strspn(text, DIGITS);
-	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, DIGITS) : 0;
+	size_t whole = strspn(text, NAME_DIGITS);
+	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, NAME_DIGITS) : 0;
 
 	if (whole + fraction == 0)
 		return 0;
@@ -38,7 +36,7 @@ static bool is_exponent(const char *suffix)
 	if (suffix[0] != 'e' && suffix[0] != 'E')
 		return false;
 	return sign <= 1 && suffix[1 + sign] &&
-	       !suffix[1 + sign + strspn(suffix + 1 + sign, DIGITS)];
+	       !suffix[1 + sign + strspn(suffix + 1 + sign, NAME_DIGITS)];
 }
 
 /* The factor of each suffix; in the order of `suffixes`. */
@@ -74,11 +72,6 @@ static int report_bad_quantity(const char *text, size_t len, struct err *err)
 		       text);
 }
 
-static bool is_nothing(const char *text, size_t len)
-{
-	return strspn(text, "0.") >= len;
-}
-
 static int check_quantity(const char *text, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
@@ -97,7 +90,7 @@ int quantity_check(const char *text, struct err *err)
 	const char *number = text + (text[0] == '+');
 	int rc = check_quantity(text, err);
 
-	if (rc == 0 && is_nothing(number, number_length(number)))
+	if (rc == 0 && strspn(number, "0.") >= number_length(number))
 		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
 	return rc;
 }

@@ -1,13 +1,12 @@
 #include "spec/random_text.h"
 
+#include "base/names.h"
 #include "spec/limits.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS "0123456789"
 #define PUNCTUATION "~!@#$%^&*()-_+={}[]\\|<,>.?/\"';:`"
 
 #define N_CHARACTERS_MAX 255
@@ -31,12 +30,12 @@ static bool find_piece(const char *at, struct piece *piece)
 	if (*at != '[')
 		return false;
 	piece->set = at + 1;
-	piece->set_len = strspn(piece->set, LETTERS DIGITS "-\\");
+	piece->set_len = strspn(piece->set, NAME_LETTERS NAME_DIGITS "-\\");
 	if (!piece->set_len || strncmp(piece->set + piece->set_len, "]{", 2) != 0)
 		return false;
 	piece->count = piece->set + piece->set_len + 2;
 
-	const char *end = piece->count + strspn(piece->count, DIGITS);
+	const char *end = piece->count + strspn(piece->count, NAME_DIGITS);
 
 	piece->len = (size_t) (end + 1 - at);
 	return end > piece->count && *end == '}';
@@ -59,13 +58,13 @@ static bool allow_class(struct choice *choice, char letter)
 {
 	switch (letter) {
 	case 'w':
-		allow_all(choice, LETTERS DIGITS "_");
+		allow_all(choice, NAME_LETTERS NAME_DIGITS "_");
 		return true;
 	case 'd':
-		allow_all(choice, DIGITS);
+		allow_all(choice, NAME_DIGITS);
 		return true;
 	case 'a':
-		allow_all(choice, LETTERS DIGITS);
+		allow_all(choice, NAME_LETTERS NAME_DIGITS);
 		return true;
 	case 'A':
 		allow_all(choice, PUNCTUATION);
@@ -77,7 +76,7 @@ static bool allow_class(struct choice *choice, char letter)
 /* From one to the other in the order a-zA-Z0-9. */
 static bool allow_range(struct choice *choice, char from, char to)
 {
-	static const char order[] = LETTERS DIGITS;
+	static const char order[] = NAME_LETTERS NAME_DIGITS;
 	const char *first = strchr(order, from);
 	const char *last = strchr(order, to);
 
@@ -126,7 +125,7 @@ static int add_piece(struct text *text, const struct piece *piece, random_bytes_
 {
 	struct choice choice = {.count = 0};
 	char digits[8] = "";
-	size_t n_digits = strspn(piece->count, DIGITS);
+	size_t n_digits = strspn(piece->count, NAME_DIGITS);
 	int64_t count = 0;
 	int rc = read_set(piece, &choice, err);
 

@@ -2,19 +2,34 @@
 #include "spec/template.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "spec/job_field.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const template_words[] = {
-	"apiVersion", "kind", "metadata", "message", "objects", "parameters", "labels",
+#define GENERATOR "expression"
+/* The characters of a parameter's name. */
+#define NAME_CHARACTERS NAME_LETTERS NAME_DIGITS "_"
+
+static const char *const template_words[] = {"apiVersion", "kind",       "metadata", "message",
+					     "objects",    "parameters", "labels"};
+static const char *const parameter_words[] = {"name",     "displayName", "description", "value",
+					      "generate", "from",        "required"};
+
+struct parameter {
+	struct template_parameter written;
+	const char *value; /* for this command; "" if there is none */
 };
 
 struct maker {
 	struct field_reader reader;
-	struct parameters parameters;
+	const struct template_call *call; /* NULL if values are not needed */
+	struct arena *arena; /* of generated values */
+	struct parameter *parameters;
+	const char **names; /* of the parameters, in the same order */
+	size_t n_parameters;
 	size_t size_left; /* bytes that may still be inserted */
 	bool is_too_large;
 	struct faults *notes;
@@ -23,6 +38,164 @@ struct maker {
 bool template_is(const struct json *root)
 {
 	return text_equals(json_as_string(json_get(root, "kind"), ""), "Template");
+}
+
+/* Parameters, as written. */
+
+static const struct parameter *parameters_find(const struct maker *maker, const char *name)
+{
+	int index = name_find_word(maker->names, maker->n_parameters, name);
+
+	return index < 0 ? NULL : &maker->parameters[index];
+}
+
+static void check_parameter_name(struct maker *maker, const struct field *field, const char *name)
+{
+	if (!name[0] || name[strspn(name, NAME_CHARACTERS)])
+		field_refuse(&maker->reader, field,
+			     "Required value: a parameter is named with letters, digits and '_'");
+	else if (parameters_find(maker, name))
+		field_refuse(&maker->reader, field,
+			     "Duplicate value: \"%s\": another parameter has this name", name);
+}
+
+static void read_parameter(struct maker *maker, const struct field *field)
+{
+	static const char *const generators[] = {GENERATOR};
+	struct field_reader *reader = &maker->reader;
+	struct field name = field_member(field, "name");
+	struct field description = field_member(field, "description");
+	struct field value = field_member(field, "value");
+	struct field generator = field_member(field, "generate");
+	struct field from = field_member(field, "from");
+	struct field required = field_member(field, "required");
+	struct template_parameter written = {
+		.name = field_text(reader, &name, ""),
+		.description = field_text(reader, &description, NULL),
+		.value = field_text(reader, &value, NULL),
+		.generator = field_text(reader, &generator, NULL),
+		.from = field_text(reader, &from, ""),
+		.is_required = field_bool(reader, &required, false),
+	};
+
+	field_check_members(reader, field, parameter_words, ARRAY_LEN(parameter_words));
+	check_parameter_name(maker, &name, written.name);
+	if (written.generator && written.generator[0])
+		(void) field_word(reader, &generator, generators, ARRAY_LEN(generators), 0, 0);
+	else
+		written.generator = NULL;
+	maker->names[maker->n_parameters] = written.name;
+	maker->parameters[maker->n_parameters++] =
+		(struct parameter){written, written.value ? written.value : ""};
+}
+
+static void parameters_read(struct maker *maker, const struct field *root)
+{
+	struct field list = field_member(root, "parameters");
+	size_t count = field_count(&maker->reader, &list);
+
+	if (count > LIMIT_PARAMETERS) {
+		field_refuse(&maker->reader, &list, "Too many: must have at most %d parameters",
+			     LIMIT_PARAMETERS);
+		return;
+	}
+	maker->parameters = arena_take_array(maker->arena, count, sizeof(*maker->parameters));
+	maker->names = arena_take_array(maker->arena, count, sizeof(*maker->names));
+	for (size_t i = 0; i < count; i++) {
+		struct field element = field_element(&list, i);
+
+		read_parameter(maker, &element);
+	}
+}
+
+/* Values of this command line. */
+
+static const char *given_value(const struct maker *maker, const char *name)
+{
+	for (size_t i = maker->call->n_values; i-- > 0;)
+		if (text_equals(maker->call->values[i].name, name))
+			return maker->call->values[i].value;
+	return NULL;
+}
+
+static const char *generate(struct maker *maker, const struct field *field,
+			    const struct template_parameter *written)
+{
+	struct field from = field_member(field, "from");
+	struct text text CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (random_text_add(&text, written->from, maker->call->random, &err) < 0)
+		field_refuse(&maker->reader, &from, "Invalid value: %s", err.text);
+	return arena_copy_text(maker->arena, text_of(&text));
+}
+
+static void refuse_missing(struct maker *maker, const struct field *field,
+			   const struct template_parameter *written)
+{
+	const char *description = written->description ? written->description : "";
+
+	field_refuse(&maker->reader, field,
+		     "Required value: give parameter %s one (-p %s=VALUE)%s%.200s", written->name,
+		     written->name, description[0] ? ": " : "", description);
+}
+
+/* A given value wins, also an empty text, which prevents a generated one. */
+static void set_value(struct maker *maker, const struct field *field, struct parameter *parameter)
+{
+	const struct template_parameter *written = &parameter->written;
+	const char *given = given_value(maker, written->name);
+	size_t n_refused = maker->reader.n_refused;
+
+	if (given)
+		parameter->value = given;
+	else if (!parameter->value[0] && written->generator)
+		parameter->value = generate(maker, field, written);
+	if (written->is_required && !parameter->value[0] && maker->reader.n_refused == n_refused)
+		refuse_missing(maker, field, written);
+}
+
+static void parameters_add_nearest(const struct maker *maker, const char *name,
+				   struct text *sentence)
+{
+	const char *nearest = name_nearest(maker->names, maker->n_parameters, name);
+
+	if (nearest)
+		text_addf(sentence, "; did you mean %s?", nearest);
+}
+
+static void parameters_add_unknown(const struct maker *maker, const char *name,
+				   struct text *sentence)
+{
+	text_addf(sentence, "unknown parameter %.100s", name);
+	parameters_add_nearest(maker, name, sentence);
+}
+
+/* They have no place in the document. */
+static void refuse_unknown_values(struct maker *maker)
+{
+	for (size_t i = 0; i < maker->call->n_values; i++) {
+		const char *name = maker->call->values[i].name;
+		struct text sentence CLEANUP(text_done) = {0};
+
+		if (parameters_find(maker, name))
+			continue;
+		parameters_add_unknown(maker, name, &sentence);
+		fault_add(maker->reader.faults, (struct place){0}, "", "%s", text_of(&sentence));
+		maker->reader.n_refused++;
+	}
+}
+
+static void parameters_set(struct maker *maker, const struct field *root)
+{
+	struct field list = field_member(root, "parameters");
+
+	refuse_unknown_values(maker);
+	for (size_t i = 0; i < maker->n_parameters; i++) {
+		struct field element = field_element(&list, i);
+
+		set_value(maker, &element, &maker->parameters[i]);
+	}
 }
 
 /* References. */
@@ -43,11 +216,11 @@ static bool find_reference(struct maker *maker, const char *at, struct reference
 	if (!text_starts_with(at, "${"))
 		return false;
 
-	size_t len = strspn(name, PARAMETER_NAME_CHARACTERS);
+	size_t len = strspn(name, NAME_CHARACTERS);
 
 	if (!len || !text_starts_with(name + len, closing))
 		return false;
-	reference->name = arena_format(maker->parameters.arena, "%.*s", (int) len, name);
+	reference->name = arena_format(maker->arena, "%.*s", (int) len, name);
 	reference->len = (size_t) (name + len - at) + strlen(closing);
 	reference->is_typed = is_typed;
 	return true;
@@ -81,7 +254,7 @@ static void note_unknown(struct maker *maker, const struct field *field, const c
 			return;
 	if (faults_are_full(notes))
 		return;
-	parameters_add_nearest(&maker->parameters, name, &sentence);
+	parameters_add_nearest(maker, name, &sentence);
 
 	struct field_reader reader = {.document = maker->reader.document, .faults = notes};
 
@@ -94,11 +267,11 @@ static void refuse_typed(struct maker *maker, const struct field *field, const c
 	struct text sentence CLEANUP(text_done) = {0};
 
 	text_add(&sentence, "Invalid value: ");
-	if (parameters_find(&maker->parameters, name))
+	if (parameters_find(maker, name))
 		text_addf(&sentence, "${{%s}} must be the whole value; inside a string write ${%s}",
 			  name, name);
 	else
-		parameters_add_unknown(&maker->parameters, name, &sentence);
+		parameters_add_unknown(maker, name, &sentence);
 	field_refuse(&maker->reader, field, "%s", text_of(&sentence));
 }
 
@@ -106,7 +279,7 @@ static void refuse_typed(struct maker *maker, const struct field *field, const c
 static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
 				 const struct reference *reference, struct text *made)
 {
-	const struct parameter *parameter = parameters_find(&maker->parameters, reference->name);
+	const struct parameter *parameter = parameters_find(maker, reference->name);
 
 	if (reference->is_typed)
 		refuse_typed(maker, field, reference->name);
@@ -160,8 +333,7 @@ static struct json *make_text(struct maker *maker, const struct field *field)
 
 	if (find_reference(maker, text, &reference) && reference.is_typed &&
 	    reference.len == strlen(text)) {
-		const struct parameter *parameter =
-			parameters_find(&maker->parameters, reference.name);
+		const struct parameter *parameter = parameters_find(maker, reference.name);
 
 		if (parameter)
 			return make_typed(maker, parameter->value);
@@ -314,21 +486,21 @@ static void read_root(struct maker *maker, const struct field *root)
 
 	(void) field_word(&maker->reader, &version, versions, ARRAY_LEN(versions), 0, 0);
 	field_check_members(&maker->reader, root, template_words, ARRAY_LEN(template_words));
-	parameters_read(&maker->parameters, root);
+	parameters_read(maker, root);
 }
 
 static void maker_init(struct maker *maker, const struct document *document, struct faults *faults)
 {
 	*maker = (struct maker){
 		.reader = {.document = document, .strictness = JOB_STRICT, .faults = faults},
-		.parameters = {.reader = &maker->reader, .arena = arena_new()},
+		.arena = arena_new(),
 		.size_left = LIMIT_TEMPLATE_SIZE,
 	};
 }
 
 static void maker_done(struct maker *maker)
 {
-	arena_free(maker->parameters.arena);
+	arena_free(maker->arena);
 }
 
 int template_make(const struct document *document, const struct template_call *call,
@@ -344,8 +516,8 @@ int template_make(const struct document *document, const struct template_call *c
 	maker_init(&maker, document, faults);
 	maker.notes = notes;
 	read_root(&maker, &root);
-	maker.parameters.call = call;
-	parameters_set(&maker.parameters, &root);
+	maker.call = call;
+	parameters_set(&maker, &root);
 	make_objects(&maker, &root, &objects, &count);
 	if (!maker.reader.n_refused) {
 		*ret_objects = objects;
@@ -370,9 +542,9 @@ int template_parameters(const struct document *document, struct faults *faults,
 		faults_sort(faults, n_before);
 		return ERR_INVALID;
 	}
-	*ret_count = maker.parameters.count;
+	*ret_count = maker.n_parameters;
 	*ret_parameters = mem_new_array(*ret_count + 1, sizeof(**ret_parameters));
 	for (size_t i = 0; i < *ret_count; i++)
-		(*ret_parameters)[i] = maker.parameters.list[i].written;
+		(*ret_parameters)[i] = maker.parameters[i].written;
 	return 0;
 }

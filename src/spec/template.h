@@ -11,10 +11,32 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "spec/job.h"
-#include "spec/template_parameters.h"
+#include "spec/random_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* A value from the caller; of two for one name the later one is used. */
+struct template_value {
+	const char *name;
+	const char *value;
+};
+
+struct template_call {
+	const struct template_value *values;
+	size_t n_values;
+	random_bytes_fn random; /* for generated values */
+};
+
+/* A parameter as written; texts are borrowed from the document. */
+struct template_parameter {
+	const char *name;
+	const char *description; /* NULL: none */
+	const char *value; /* the default, NULL: none */
+	const char *generator; /* "expression"; NULL: none */
+	const char *from; /* the pattern for the generator; "" without one */
+	bool is_required;
+};
 
 bool template_is(const struct json *root);
 

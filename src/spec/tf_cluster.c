@@ -44,12 +44,6 @@ static const char *address_of(const struct tf_cluster *cluster, const char *role
 	return NULL;
 }
 
-/* TensorFlow's multi-worker helpers reject `master`, the name of the old Estimator. */
-static const char *dense_name(const struct job *job, const struct role *role)
-{
-	return role == job_leader_role(job) ? "chief" : role->name;
-}
-
 static struct json *task_new(const char *type, int index)
 {
 	struct json *task = json_new_object();
@@ -108,8 +102,9 @@ static int task_index(const struct tf_cluster *cluster, int index)
 static void add_dense(const struct tf_cluster *cluster, const struct role *role, int index,
 		      struct text *text)
 {
-	struct json *task CLEANUP(json_cleanup) =
-		task_new(dense_name(cluster->job, role), task_index(cluster, index));
+	/* TensorFlow's multi-worker helpers reject `master`, the name of the old Estimator. */
+	const char *type = role == job_leader_role(cluster->job) ? "chief" : role->name;
+	struct json *task CLEANUP(json_cleanup) = task_new(type, task_index(cluster, index));
 
 	text_add(text, "{\"cluster\":");
 	if (cluster->dense_cluster)
@@ -179,30 +174,21 @@ static struct json *sparse_new(const struct tf_cluster *cluster, const struct ro
 	return config;
 }
 
-static void add_kubeflow(const struct tf_cluster *cluster, const struct role *role, int index,
-			 struct text *text)
-{
-	struct json *config CLEANUP(json_cleanup) = cluster->job->is_dynamic
-							    ? sparse_new(cluster, role, index)
-							    : kubeflow_new(cluster, role, index);
-
-	json_add_compact(text, config);
-}
-
 void tf_cluster_add_tf_config(const struct tf_cluster *cluster, enum tf_config_style style,
 			      const char *role_name, int index, struct text *text)
 {
 	const struct role *role = job_role(cluster->job, role_name);
 
 	assert(role);
-	switch (style) {
-	case TF_CONFIG_DENSE:
+	if (style == TF_CONFIG_DENSE) {
 		add_dense(cluster, role, index, text);
 		return;
-	case TF_CONFIG_KUBEFLOW:
-		add_kubeflow(cluster, role, index, text);
-		return;
 	}
+	struct json *config CLEANUP(json_cleanup) = cluster->job->is_dynamic
+							    ? sparse_new(cluster, role, index)
+							    : kubeflow_new(cluster, role, index);
+
+	json_add_compact(text, config);
 }
 
 bool tf_cluster_has_kubeflow_tf_config(const struct job *job)
@@ -262,35 +248,29 @@ static void set_number(struct environment *environment, const char *name, int nu
 /* One of the processes that train together. */
 struct position {
 	int rank, world_size;
-	int local_rank, local_world_size; /* of one machine */
-	int group, n_groups; /* machines */
+	struct tf_cluster_machine machine;
 };
 
 static struct position position_in_world(const struct tf_cluster_world *world, int index, int count)
 {
 	const struct tf_cluster_machine alone = {index, count, world->group, world->n_groups};
-	const struct tf_cluster_machine *machine = world->machine ? world->machine : &alone;
-
-	return (struct position){
+	struct position position = {
 		.rank = world->first_rank + index,
 		.world_size = world->size,
-		.local_rank = world->has_virtual_local_rank ? 0 : machine->local_rank,
-		.local_world_size = machine->local_size,
-		.group = machine->rank,
-		.n_groups = machine->n_machines,
+		.machine = world->machine ? *world->machine : alone,
 	};
+
+	if (world->has_virtual_local_rank)
+		position.machine.local_rank = 0;
+	return position;
 }
 
 static struct position position_in_job(bool has_own_machines, int rank, int world_size)
 {
-	return (struct position){
-		.rank = rank,
-		.world_size = world_size,
-		.local_rank = has_own_machines ? 0 : rank,
-		.local_world_size = has_own_machines ? 1 : world_size,
-		.group = has_own_machines ? rank : 0,
-		.n_groups = has_own_machines ? world_size : 1,
-	};
+	const struct tf_cluster_machine own = {0, 1, rank, world_size};
+	const struct tf_cluster_machine common = {rank, world_size, 0, 1};
+
+	return (struct position){rank, world_size, has_own_machines ? own : common};
 }
 
 /* PyTorch's env:// rendezvous, and torchrun's additional variables. */
@@ -299,47 +279,14 @@ static void set_torch(const struct tf_cluster *cluster, const struct position *p
 {
 	set_number(environment, "RANK", position->rank);
 	set_number(environment, "WORLD_SIZE", position->world_size);
-	set_number(environment, "LOCAL_RANK", position->local_rank);
-	set_number(environment, "LOCAL_WORLD_SIZE", position->local_world_size);
-	set_number(environment, "GROUP_RANK", position->group);
-	set_number(environment, "GROUP_WORLD_SIZE", position->n_groups);
+	set_number(environment, "LOCAL_RANK", position->machine.local_rank);
+	set_number(environment, "LOCAL_WORLD_SIZE", position->machine.local_size);
+	set_number(environment, "GROUP_RANK", position->machine.rank);
+	set_number(environment, "GROUP_WORLD_SIZE", position->machine.n_machines);
 	/* A failed collective kills its process; without this, the process may wait for ever. */
 	environment_set(environment, NCCL_ERRORS_VARIABLE, "1");
 	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
 	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
-}
-
-/* The variables of torchrun's agent about the job as a whole:
- * torch/distributed/elastic/agent/server/local_elastic_agent.py. A world has one number of
- * restarts; elsewhere each replica has its own. */
-struct elastic_part {
-	const char *run_id, *role_name;
-	int role_rank, role_world_size;
-	int restarts, max_restarts;
-};
-
-static struct elastic_part elastic_part_of(const struct tf_cluster *cluster,
-					   const struct role *role, int index, int attempt)
-{
-	const struct tf_cluster_world *world = cluster->world;
-
-	if (!world)
-		return (struct elastic_part){
-			.run_id = cluster->job->name,
-			.role_name = role->name,
-			.role_rank = index,
-			.role_world_size = role->replicas,
-			.restarts = attempt,
-			.max_restarts = cluster->job->backoff_limit,
-		};
-	return (struct elastic_part){
-		.run_id = world->job_id,
-		.role_name = world->role_name,
-		.role_rank = world->first_role_rank + index,
-		.role_world_size = world->role_size,
-		.restarts = world->restarts,
-		.max_restarts = world->max_restarts,
-	};
 }
 
 char *tf_cluster_progress_file(const char *report_folder, const char *role, int index, int attempt)
@@ -347,33 +294,32 @@ char *tf_cluster_progress_file(const char *report_folder, const char *role, int 
 	return mem_format("%s/%s-%d.%d.progress", report_folder, role, index, attempt);
 }
 
-/* For an elastic job: its server restores the restart budget after progress. */
-static void set_progress_file(const char *folder, const struct role *role, int index, int attempt,
-			      struct environment *environment)
-{
-	char *file CLEANUP(mem_free_text) =
-		tf_cluster_progress_file(folder, role->name, index, attempt);
-
-	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
-}
-
-/* We have no store: rank 0 creates it. */
+/* The variables of torchrun's agent about the job as a whole:
+ * torch/distributed/elastic/agent/server/local_elastic_agent.py. A world has one number of
+ * restarts; elsewhere each replica has its own. We have no store: rank 0 creates it. */
 static void set_torchelastic(const struct tf_cluster *cluster, const struct role *role, int index,
 			     int attempt, struct environment *environment)
 {
-	const struct elastic_part part = elastic_part_of(cluster, role, index, attempt);
+	const struct tf_cluster_world *world = cluster->world;
+	const struct job *job = cluster->job;
 
-	environment_set(environment, "ROLE_NAME", part.role_name);
-	set_number(environment, "ROLE_RANK", part.role_rank);
-	set_number(environment, "ROLE_WORLD_SIZE", part.role_world_size);
-	set_number(environment, "TORCHELASTIC_RESTART_COUNT", part.restarts);
-	set_number(environment, "TORCHELASTIC_MAX_RESTARTS", part.max_restarts);
-	environment_set(environment, "TORCHELASTIC_RUN_ID", part.run_id);
+	environment_set(environment, "ROLE_NAME", world ? world->role_name : role->name);
+	set_number(environment, "ROLE_RANK", world ? world->first_role_rank + index : index);
+	set_number(environment, "ROLE_WORLD_SIZE", world ? world->role_size : role->replicas);
+	set_number(environment, "TORCHELASTIC_RESTART_COUNT", world ? world->restarts : attempt);
+	set_number(environment, "TORCHELASTIC_MAX_RESTARTS",
+		   world ? world->max_restarts : job->backoff_limit);
+	environment_set(environment, "TORCHELASTIC_RUN_ID", world ? world->job_id : job->name);
 	environment_set(environment, "TORCHELASTIC_USE_AGENT_STORE", "False");
-	if (cluster->world)
-		set_number(environment, "MUSTER_RESTART_COUNT", part.restarts);
-	if (cluster->world && cluster->report_folder)
-		set_progress_file(cluster->report_folder, role, index, attempt, environment);
+	if (world)
+		set_number(environment, "MUSTER_RESTART_COUNT", world->restarts);
+	if (!world || !cluster->report_folder)
+		return;
+	/* The server of an elastic job restores the restart budget after progress. */
+	char *file CLEANUP(mem_free_text) =
+		tf_cluster_progress_file(cluster->report_folder, role->name, index, attempt);
+
+	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
 }
 
 static void set_jax(const struct tf_cluster *cluster, int rank, int world_size,
@@ -408,15 +354,6 @@ static void set_world(const struct tf_cluster *cluster, const struct role *role,
 	set_torchelastic(cluster, role, index, attempt, environment);
 }
 
-static void set_muster(const struct job *job, const struct role *role, int index, int attempt,
-		       struct environment *environment)
-{
-	environment_set(environment, JOB_NAME_VARIABLE, job->name);
-	environment_set(environment, "MUSTER_ROLE", role->name);
-	set_number(environment, "MUSTER_INDEX", index);
-	set_number(environment, "MUSTER_ATTEMPT", attempt);
-}
-
 void tf_cluster_add_environment(const struct tf_cluster *cluster, const char *role_name, int index,
 				int attempt, struct environment *environment)
 {
@@ -436,7 +373,10 @@ void tf_cluster_add_environment(const struct tf_cluster *cluster, const char *ro
 		set_number(environment, "TOT_WORKERS",
 			   cluster->world ? cluster->world->size : role->replicas);
 	}
-	set_muster(cluster->job, role, index, attempt, environment);
+	environment_set(environment, JOB_NAME_VARIABLE, cluster->job->name);
+	environment_set(environment, "MUSTER_ROLE", role->name);
+	set_number(environment, "MUSTER_INDEX", index);
+	set_number(environment, "MUSTER_ATTEMPT", attempt);
 	if (cluster->world)
 		set_number(environment, "MUSTER_GENERATION", attempt);
 }

@@ -351,7 +351,7 @@ struct json *stacks_to_json(const struct stacks *stacks, bool has_all_threads)
 }
 
 /* The parts of a frame, which point into it. */
-struct place {
+struct code_place {
 	const char *file; /* its last component */
 	size_t file_len;
 	int line;
@@ -370,7 +370,7 @@ static bool is_in_library(const char *path, size_t len)
 }
 
 /* File "train.py", line 12 in main */
-static bool read_frame(const char *frame, struct place *ret_place)
+static bool read_frame(const char *frame, struct code_place *ret_place)
 {
 	static const char begin[] = "File \"", middle[] = "\", line ", end[] = " in ";
 	const char *quote = strstr(frame, middle);
@@ -381,7 +381,7 @@ static bool read_frame(const char *frame, struct place *ret_place)
 	const char *path = frame + strlen(begin);
 	const char *slash = memrchr(path, '/', (size_t) (quote - path));
 
-	*ret_place = (struct place){
+	*ret_place = (struct code_place){
 		.file = slash ? slash + 1 : path,
 		.line = (int) strtol(quote + strlen(middle), NULL, 10),
 		.function = function + strlen(end),
@@ -394,7 +394,7 @@ static bool read_frame(const char *frame, struct place *ret_place)
 /* The innermost frame, and the frame in the user's own files that led to it. */
 static void add_place(const struct stack *stack, struct text *text)
 {
-	struct place place, own;
+	struct code_place place, own;
 
 	if (stack->n_frames == 0 || !read_frame(stack->frames[0], &place)) {
 		text_add(text, stack->n_frames ? stack->frames[0] : "no Python frame");

@@ -1,7 +1,7 @@
 #include "supervise/supervision.h"
 
 #include "io/process.h"
-#include "spec/stop_signal.h"
+#include "spec/job.h"
 
 #include <signal.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
-#include "io/search_path.h"
+#include "io/own_process.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/port.h"
-#include "spec/cluster_address.h"
+#include "spec/cluster_spec.h"
 #include "tensorflow/library.h"
 #include "tensorflow/library_guard.h"
 #include "tensorflow/server.h"

@@ -9,7 +9,7 @@
 #include "cluster/pod_logs.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/descriptor_limit.h"
+#include "io/file.h"
 #include "tool.h"
 
 #include <stdio.h>

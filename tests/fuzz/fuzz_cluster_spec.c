@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "spec/cluster_address.h"
 #include "spec/cluster_spec.h"
 
 #include <stdlib.h>

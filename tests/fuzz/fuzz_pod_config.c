@@ -1,7 +1,8 @@
 /* Any bytes as what a master tells a Pod: what is taken fits into the variables of a program. */
 #include "fuzz.h"
 
-#include "spec/pod_config.h"
+#include "spec/elasticdl.h"
+#include "spec/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		return 0;
 	}
 	if (config.tf_config[0] != '{' || strchr(config.tf_config, '\n') ||
-	    strlen(config.tf_config) >= POD_CONFIG_VARIABLE_LIMIT ||
+	    strlen(config.tf_config) >= LIMIT_VARIABLE ||
 	    strspn(config.num_workers, "0123456789") != strlen(config.num_workers))
 		abort();
 	return 0;

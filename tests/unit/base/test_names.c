@@ -130,6 +130,31 @@ static void the_nearest_word_is_offered(void **state)
 	assert_null(name_nearest(words, 4, NULL));
 }
 
+static void assert_written(const char *word, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	shell_word_add(&text, word);
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void plain_words_stay_as_they_are(void **state)
+{
+	(void) state;
+	assert_written("--image=a/b:1@sha256,c", "--image=a/b:1@sha256,c");
+}
+
+static void what_a_shell_would_read_otherwise_is_quoted(void **state)
+{
+	(void) state;
+	assert_written("", "''");
+	assert_written("a b", "'a b'");
+	assert_written("worker|a:1;b:2", "'worker|a:1;b:2'");
+	assert_written("it's", "'it'\\''s'");
+	assert_written("~", "'~'");
+	assert_written("$HOME", "'$HOME'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +166,8 @@ int main(void)
 		cmocka_unit_test(environment_names_are_kubernetes_ones),
 		cmocka_unit_test(words_are_found_and_gaps_passed_over),
 		cmocka_unit_test(the_nearest_word_is_offered),
+		cmocka_unit_test(plain_words_stay_as_they_are),
+		cmocka_unit_test(what_a_shell_would_read_otherwise_is_quoted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

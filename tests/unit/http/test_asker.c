@@ -1,7 +1,7 @@
 #include "http/asker.h"
 
 #include "base/mem.h"
-#include "http/listener.h"
+#include "http/listening.h"
 #include "io/file.h"
 #include "unit.h"
 

@@ -25,6 +25,8 @@ static char *passed_in_pieces(const struct http_access *access, const char *byte
 {
 	struct http_framing_rules rules = rules_of_server(access);
 	struct evbuffer *input = evbuffer_new();
+
+	TAILQ_INIT(&rules.incomplete);
 	struct http_framing *framing = http_framing_new(&rules, input);
 
 	for (size_t i = 0; i < len; i += size)
@@ -169,6 +171,7 @@ static void test_incomplete_heads_are_limited_together(void **state)
 	struct evbuffer *inputs[4];
 
 	(void) state;
+	TAILQ_INIT(&rules.incomplete);
 	for (size_t i = 0; i < ARRAY_LEN(framings); i++) {
 		inputs[i] = evbuffer_new();
 		framings[i] = http_framing_new(&rules, inputs[i]);
@@ -201,6 +204,7 @@ static void test_incomplete_bodies_are_limited_with_them(void **state)
 	char body[200];
 
 	(void) state;
+	TAILQ_INIT(&rules.incomplete);
 	memset(body, 'x', sizeof(body));
 	for (size_t i = 0; i < ARRAY_LEN(framings); i++) {
 		inputs[i] = evbuffer_new();

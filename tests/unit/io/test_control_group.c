@@ -1,4 +1,4 @@
-/* Control groups as files of a folder of our own, in both versions. */
+/* Control groups and the topology of CPUs as files of a folder of our own. */
 #include "unit.h"
 
 #include "base/mem.h"
@@ -132,6 +132,54 @@ static void processors_have_a_hierarchy_in_version_1(void **state)
 	assert_int_equal(processors_of("4:cpu,cpuacct:/b\n"), -1);
 }
 
+static void put_siblings(int cpu, const char *siblings)
+{
+	char *folder CLEANUP(mem_free_text) = mem_format("/cpu%d/topology", cpu);
+
+	put(folder, "thread_siblings_list", siblings);
+}
+
+static int count_cores(size_t low, size_t high)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	for (size_t cpu = low; cpu <= high; cpu++)
+		CPU_SET(cpu, &cpus);
+	return cores_real_at(root, &cpus, CPU_SETSIZE);
+}
+
+static void the_threads_of_a_core_count_as_one(void **state)
+{
+	(void) state;
+	put_siblings(0, "0,4\n");
+	put_siblings(4, "0,4\n");
+	put_siblings(1, "1-2\n");
+	put_siblings(2, "1-2\n");
+	put_siblings(3, "3\n");
+	assert_int_equal(count_cores(0, 4), 3);
+	assert_int_equal(count_cores(0, 0), 1);
+	/* The first thread of the core may not be used. */
+	assert_int_equal(count_cores(2, 4), 3);
+}
+
+static void what_is_unknown_is_a_core(void **state)
+{
+	(void) state;
+	assert_int_equal(count_cores(10, 13), 4);
+	put_siblings(10, "nonsense\n");
+	put_siblings(11, "");
+	put_siblings(12, "4000-4001\n");
+	assert_int_equal(count_cores(10, 13), 4);
+}
+
+static void this_machine_has_cores(void **state)
+{
+	(void) state;
+	assert_true(cores_real() > 0);
+	assert_true(cores_real() <= cores_usable());
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -145,6 +193,9 @@ int main(void)
 		TEST(a_path_that_is_not_mounted_leads_to_what_is),
 		TEST(processors_are_counted_in_thousandths),
 		TEST(processors_have_a_hierarchy_in_version_1),
+		TEST(the_threads_of_a_core_count_as_one),
+		TEST(what_is_unknown_is_a_core),
+		cmocka_unit_test(this_machine_has_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,15 @@
 #include "unit.h"
 
+#include "base/mem.h"
 #include "base/own.h"
+#include "http/listening.h"
 #include "io/file.h"
 #include "io/port.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,6 +94,112 @@ static void a_port_is_reserved_once_on_a_machine(void **state)
 	port_reservations_done(&other);
 }
 
+#define STRANGER 54321
+
+static int open_at(const char *ip, int port)
+{
+	int fd = -1;
+	struct err err;
+
+	assert_int_equal(listening_open_port(ip, port, &fd, &err), 0);
+	return fd;
+}
+
+/* A socket belongs to the user who created it, whoever has it now. Only root can be two users, and
+ * in some containers not even root. */
+static int open_as_stranger(const char *ip, int port)
+{
+	if (geteuid() != 0 || seteuid(STRANGER) < 0)
+		skip();
+	int fd = open_at(ip, port);
+
+	assert_int_equal(seteuid(0), 0);
+	return fd;
+}
+
+static void test_a_port_of_our_own(void **state)
+{
+	static const char *const own[] = {"127.0.0.1", "127.0.0.9", "::1", "0.0.0.0", "::"};
+	struct err err;
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		int fd = open_at(own[i], 0), port = listening_port(fd);
+		bool is_v6 = strchr(own[i], ':');
+		const char *asked = i < 3 ? own[i] : is_v6 ? "::1" : "127.0.0.1";
+
+		assert_int_equal(port_owner_check(asked, port, &err), 0);
+		close(fd);
+		assert_int_equal(port_owner_check(asked, port, &err), ERR_UNREACHABLE);
+	}
+}
+
+static void test_a_port_of_another_user(void **state)
+{
+	struct err err;
+	int fd = open_as_stranger("127.0.0.1", 0), port = listening_port(fd);
+
+	(void) state;
+	assert_int_equal(port_owner_check("127.0.0.1", port, &err), ERR_REFUSED);
+	assert_non_null(strstr(err.text, "belongs to user 54321"));
+	assert_int_equal(port_owner_check("127.0.0.2", port, &err), ERR_UNREACHABLE);
+	close(fd);
+	fd = open_as_stranger("0.0.0.0", port);
+	assert_int_equal(port_owner_check("127.0.0.1", port, &err), ERR_REFUSED);
+	close(fd);
+}
+
+/* The kernel gives a connection to the socket with its exact address. */
+static void test_only_the_one_that_gets_the_connection_counts(void **state)
+{
+	struct err err;
+	int own = open_at("127.0.0.1", 0), port = listening_port(own);
+	int beside = open_as_stranger("127.0.0.2", port), v6 = open_as_stranger("::", port);
+
+	(void) state;
+	assert_int_equal(port_owner_check("127.0.0.1", port, &err), 0);
+	assert_int_equal(port_owner_check("127.0.0.2", port, &err), ERR_REFUSED);
+	assert_int_equal(port_owner_check("::1", port, &err), ERR_REFUSED);
+	close(own);
+	close(beside);
+	close(v6);
+}
+
+static void test_another_machine_has_no_owner_here(void **state)
+{
+	struct err err;
+
+	(void) state;
+	assert_int_equal(port_owner_check("192.0.2.1", 80, &err), ERR_REFUSED);
+	assert_int_equal(port_owner_check("fe80::1", 80, &err), ERR_REFUSED);
+	assert_int_equal(port_owner_check("localhost", 80, &err), ERR_REFUSED);
+}
+
+static void test_the_program_on_a_port_has_a_name(void **state)
+{
+	char *own CLEANUP(mem_free_text) = mem_format("process %d (", (int) getpid());
+	int fd = open_at("127.0.0.9", 0), port = listening_port(fd);
+	char *name CLEANUP(mem_free_text) = port_owner_name(port);
+
+	(void) state;
+	assert_memory_equal(name, own, strlen(own));
+	assert_non_null(strstr(name, ") of user '"));
+	close(fd);
+	char *none CLEANUP(mem_free_text) = port_owner_name(port);
+
+	assert_string_equal(none, "another process");
+}
+
+static void test_a_user_without_a_name_has_a_number(void **state)
+{
+	int fd = open_as_stranger("127.0.0.1", 0);
+	char *name CLEANUP(mem_free_text) = port_owner_name(listening_port(fd));
+
+	(void) state;
+	assert_non_null(strstr(name, "of user 54321"));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +208,12 @@ int main(void)
 		cmocka_unit_test(
 			a_port_whose_server_has_gone_is_free_though_its_connections_linger),
 		cmocka_unit_test(the_range_keeps_clear_of_the_kernels_own),
+		cmocka_unit_test(test_a_port_of_our_own),
+		cmocka_unit_test(test_a_port_of_another_user),
+		cmocka_unit_test(test_only_the_one_that_gets_the_connection_counts),
+		cmocka_unit_test(test_another_machine_has_no_owner_here),
+		cmocka_unit_test(test_the_program_on_a_port_has_a_name),
+		cmocka_unit_test(test_a_user_without_a_name_has_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

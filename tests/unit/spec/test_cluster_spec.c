@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "spec/cluster_address.h"
 #include "spec/cluster_spec.h"
 #include "spec/limits.h"
 

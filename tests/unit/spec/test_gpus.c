@@ -1,6 +1,7 @@
-#include "gpu_lists.h"
 #include "unit.h"
 
+#include "base/own.h"
+#include "gpu_lists.h"
 #include "spec/gpus.h"
 
 static void expect_limited(const char *list, const char *visible, const char *expected)
@@ -82,6 +83,44 @@ static void gpus_keep_their_numbers_whatever_is_shown(void **state)
 	assert_true(imagined.list[0].number != imagined_too.list[0].number);
 }
 
+static void a_script_of_pytorch_is_known_by_its_imports(void **state)
+{
+	(void) state;
+	static const char *const scripts[] = {
+		"import torch",
+		"import os\nimport numpy as np, torch.nn as nn\n",
+		"def main():\n    from torch.utils import data\n",
+		"from lightning.pytorch import Trainer",
+		"\tfrom accelerate import Accelerator\r\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+		assert_true(script_is_for_torch(scripts[i]));
+}
+
+static void any_other_script_is_not(void **state)
+{
+	(void) state;
+	static const char *const scripts[] = {
+		"",
+		"import os",
+		"# import torch",
+		"print('import torch')",
+		"import torchmetrics",
+		"import mytorch, os.torch",
+		"from . import torch",
+		"import torch\nimport tensorflow as tf\n",
+		"from jax import numpy\nimport torch",
+		"import",
+		"import ,,,",
+		"from",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+		assert_false(script_is_for_torch(scripts[i]));
+	assert_false(script_is_for_torch(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +128,8 @@ int main(void)
 		cmocka_unit_test(a_gpu_cut_into_mig_devices_is_none_itself),
 		cmocka_unit_test(the_variable_of_cuda_limits_what_is_there),
 		cmocka_unit_test(gpus_keep_their_numbers_whatever_is_shown),
+		cmocka_unit_test(a_script_of_pytorch_is_known_by_its_imports),
+		cmocka_unit_test(any_other_script_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

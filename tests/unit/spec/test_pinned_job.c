@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "base/json_patch.h"
 #include "base/mem.h"
 #include "spec/job.h"
 #include "spec/pinned_job.h"

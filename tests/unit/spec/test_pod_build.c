@@ -90,14 +90,14 @@ static void memory_is_a_limit_and_cpu_is_none(void **state)
 static void a_limit_of_cpu_is_that_of_the_flag_where_there_is_one(void **state)
 {
 	(void) state;
-	struct json *container CLEANUP(json_cleanup) = json_new_object();
-	struct json *limits = json_object_at(json_object_at(container, "resources"), "limits");
+	struct pod_build build = {.cpu = "2"};
 	struct text faults CLEANUP(text_done) = {0};
+	struct json *document CLEANUP(json_cleanup) = document_new();
+	struct json *resources = json_object_at(container_of(document, "Worker"), "resources");
 
-	json_set_string(limits, "cpu", "8");
-	pod_flags_add_cpu("2", container, &faults);
-	expect(container, "{\"resources\":{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":"
-			  "\"2\"}}}");
+	json_set_string(json_object_at(resources, "limits"), "cpu", "8");
+	job_document_add_pods(document, &build, &faults);
+	expect(resources, "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}");
 }
 
 static void parameter_servers_get_no_gpu(void **state)

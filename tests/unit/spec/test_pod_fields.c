@@ -1,0 +1,115 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "spec/pod_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct scene {
+	struct document **documents;
+	size_t count;
+	struct text told;
+};
+
+static int set_up(void **state)
+{
+	*state = mem_new(sizeof(struct scene));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	documents_free(scene->documents, scene->count);
+	text_done(&scene->told);
+	free(scene);
+	return 0;
+}
+
+/* What is told of a sentence to one whose file has these bytes. */
+static const char *tell(void **state, const char *bytes, const char *sentence)
+{
+	struct scene *scene = *state;
+	struct err err;
+
+	assert_int_equal(
+		documents_read(bytes, strlen(bytes), &scene->documents, &scene->count, &err), 0);
+	const struct pod_file file = {"job.yaml", scene->documents[0]};
+
+	pod_place_add(&file, 1, sentence, &scene->told);
+	return text_of(&scene->told);
+}
+
+#define CONTAINERS "spec: {containers: [{name: a, imagePullPolcy: Always}]}\n"
+#define FAULT "unknown field \"spec.containers[0].imagePullPolcy\""
+
+static void a_field_of_a_pod_has_its_place(void **state)
+{
+	assert_string_equal(tell(state, "kind: Pod\n" CONTAINERS, FAULT), FAULT " (job.yaml:2:47)");
+}
+
+static void so_has_one_of_a_template_in_something(void **state)
+{
+	assert_string_equal(tell(state, "spec:\n  template:\n    " CONTAINERS, FAULT),
+			    FAULT " (job.yaml:3:51)");
+}
+
+static void and_one_of_a_template_alone(void **state)
+{
+	assert_string_equal(tell(state, "kind: PodTemplate\ntemplate:\n  " CONTAINERS, FAULT),
+			    FAULT " (job.yaml:3:49)");
+}
+
+static void all_roles_of_a_job_that_have_it_are_named(void **state)
+{
+	assert_string_equal(
+		tell(state,
+		     "spec:\n  tfReplicaSpecs:\n    PS:\n      template:\n        " CONTAINERS
+		     "    Chief: {template: {spec: {containers: [{name: a}]}}}\n"
+		     "    Worker:\n      template:\n        " CONTAINERS,
+		     FAULT),
+		FAULT " (job.yaml:5:55, job.yaml:9:55)");
+}
+
+static void a_job_with_lists_has_them_too(void **state)
+{
+	assert_string_equal(
+		tell(state, "spec:\n  replicaSpecs:\n  - template:\n      " CONTAINERS, FAULT),
+		FAULT " (job.yaml:4:53)");
+}
+
+static void each_field_of_a_sentence_is_looked_for(void **state)
+{
+	assert_string_equal(
+		tell(state, "kind: Pod\nmetadata: {x: 1}\n" CONTAINERS,
+		     "pods 'a' is invalid: spec.containers[0].name: no, metadata.x. End\n"),
+		"pods 'a' is invalid: spec.containers[0].name (job.yaml:3:28): no, metadata.x "
+		"(job.yaml:2:15). End\n");
+}
+
+static void what_the_file_does_not_have_is_told_as_it_is(void **state)
+{
+	static const char sentence[] = "unknown field \"spec.containers[1].x\", spec.volumes, "
+				       "pod.spec.containers, spec. and spec[";
+
+	assert_string_equal(tell(state, CONTAINERS, sentence), sentence);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(a_field_of_a_pod_has_its_place),
+		TEST(so_has_one_of_a_template_in_something),
+		TEST(and_one_of_a_template_alone),
+		TEST(all_roles_of_a_job_that_have_it_are_named),
+		TEST(a_job_with_lists_has_them_too),
+		TEST(each_field_of_a_sentence_is_looked_for),
+		TEST(what_the_file_does_not_have_is_told_as_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
