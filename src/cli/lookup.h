@@ -19,7 +19,7 @@
 /* The options of this command that select its jobs, as words of a shell: " --context lab"; "" for
  * none. Caller frees. */
 char *lookup_choice(const struct options *options, bool is_on_cluster) MUST_USE;
-/* The job as a command line names it, for hints (spec/job_words.h); the namespace is NULL for a
+/* The job as a command line names it, for hints (spec/job.h); the namespace is NULL for a
  * local job. Caller frees. */
 char *lookup_words(const struct options *options, const char *namespace_name,
 		   const char *name) MUST_USE;

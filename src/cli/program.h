@@ -24,5 +24,5 @@ int program_find_module(const char *const *arguments, size_t n_arguments, const 
 			char **ret_interpreter, struct err *err) MUST_USE;
 
 /* Whether the command runs a Python script or module, found from here, that is for PyTorch
- * (spec/script_imports.h). */
+ * (spec/gpus.h). */
 bool program_is_for_torch(const char *const *command);

@@ -95,7 +95,7 @@ struct making {
 	struct kube_config *config;
 	struct job *job;
 	char *state_folder;
-	char *words; /* spec/job_words.h */
+	char *words; /* spec/job.h */
 };
 
 static void making_done(struct making *making)

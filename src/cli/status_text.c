@@ -26,7 +26,7 @@ struct view {
 	const struct json *object;
 	const struct job *job;
 	const struct status *status;
-	const char *job_words; /* spec/job_words.h */
+	const char *job_words; /* spec/job.h */
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
 	const char *operator; /* of a TFJob, "" without one; else NULL */

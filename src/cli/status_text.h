@@ -15,7 +15,7 @@ struct status_style {
 };
 
 /* Adds the full text of a TFJob and its status, which was read from it; command lines in it name it
- * by `job_words` (spec/job_words.h). ERR_IO for a job that cannot be read. */
+ * by `job_words` (spec/job.h). ERR_IO for a job that cannot be read. */
 int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
 		    const struct status_style *style, struct text *text, struct err *err) MUST_USE;
 /* A line that changes whenever the job changes, for logs and pipes. The same error. */

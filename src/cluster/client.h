@@ -16,7 +16,7 @@ struct client_kube_settings {
 	kube_log_in_fn log_in; /* for each connection it opens */
 	void *log_in_data;
 	const char *namespace_name; /* KUBE_ALL_NAMESPACES: the client can only list */
-	const char *choice; /* options that select the cluster: spec/job_words.h */
+	const char *choice; /* options that select the cluster: spec/job.h */
 	const char *state_folder; /* where this machine records jobs and stores their logs */
 	/* The cluster does not respond for now; requests are repeated. May be NULL. */
 	void (*on_trouble)(const char *sentence, void *data);

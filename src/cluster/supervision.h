@@ -54,7 +54,7 @@ struct supervision_kube_request {
  * way. While another process supervises it, its output and status are shown, until that process has
  * stopped. An interrupt leaves the job unchanged. ERR_NOT_FOUND when there is no such job;
  * ERR_CONFLICT when this machine does not know it, its Pods have privileges
- * (spec/pod_privileges.h), and `trusts` is false.
+ * (spec/pod_security.h), and `trusts` is false.
  *
  * A TFJob to attach to: its output and status are shown until it has finished. Pods that its
  * cleanPodPolicy leaves keep running.

@@ -16,7 +16,7 @@
 struct tfjob_place {
 	struct kube_api *api; /* its loop is not running */
 	const char *namespace_name;
-	const char *choice; /* options that select the cluster, for hints: spec/job_words.h */
+	const char *choice; /* options that select the cluster, for hints: spec/job.h */
 };
 
 /* Whether the job of a synced view may still change. A finished job keeps the Pods that its

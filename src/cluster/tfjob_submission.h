@@ -14,7 +14,7 @@
 struct tfjob_submission {
 	struct kube_api *api; /* its loop is not running */
 	struct job *job; /* in its namespace; gets its uid */
-	const char *job_words; /* spec/job_words.h, for hints */
+	const char *job_words; /* spec/job.h, for hints */
 	const struct job_file *files;
 	size_t n_files;
 	const struct job_secret *secret;

@@ -24,7 +24,7 @@ struct console_settings {
 	const char *log_folder; /* of this job; borrowed */
 	struct unsaved_output *unsaved_output; /* output that its logs could not take; NULL: another
 						  process writes the logs */
-	const char *job_words; /* spec/job_words.h; NULL: the job's name */
+	const char *job_words; /* spec/job.h; NULL: the job's name */
 	int lines_fd; /* for the replicas' lines: 1, or 2 under -o json */
 	int chatter_fd; /* for messages: 2 */
 	struct console_style style;

@@ -1,11 +1,521 @@
 /* Facts about this machine, part by part; this file has the small ones. */
 #include "doctor/collect.h"
 
-#include "doctor/facts.h"
+#include "base/text.h"
+#include "io/control_group.h"
+#include "io/file.h"
+#include "io/folder.h"
+#include "io/own_group.h"
+#include "io/port.h"
+#include "io/private_network.h"
+#include "io/process.h"
+#include "kube/config.h"
+#include "kube/credential.h"
+#include "kube/plugin_call.h"
+#include "local/machine_gpus.h"
+#include "store/store.h"
+#include "tensorflow/library_find.h"
+#include "tensorflow/python_find.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
+
+/* Finds the Python that a job would get, and the frameworks among its packages. Nothing is started:
+ * Python alone takes longer than all the rest. */
+
+/* PEP 668: this file of the distribution says that pip must not change its Python. */
+static bool is_managed(const struct python_place *python)
+{
+	char *prefix CLEANUP(mem_free_text) = mem_copy_text(python->interpreter);
+
+	for (int n_parts = 2; n_parts; n_parts--) {
+		char *slash = strrchr(prefix, '/');
+
+		if (!slash)
+			return false;
+		*slash = '\0';
+	}
+	char *path CLEANUP(mem_free_text) = mem_format("%s/lib/python%s/EXTERNALLY-MANAGED", prefix,
+						       python->version ? python->version : "3");
+
+	return access(path, F_OK) == 0;
+}
+
+/* The version of a package in the first directory that has it; NULL: none has. */
+static const char *package_version_of(const struct python_place *python, const char *name,
+				      struct arena *arena)
+{
+	char *version CLEANUP(mem_free_text) = NULL;
+
+	for (size_t i = 0; i < python->n_packages && !version; i++)
+		if (package_find(python->packages[i], &name, 1, NULL, &version))
+			break;
+	return arena_copy_text(arena, version);
+}
+
+/* A package is installed if its modules exist; pip's metadata give its name. */
+static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
+			       const struct python_place *python, struct arena *arena)
+{
+	for (size_t i = 0; i < python->n_packages && !tensorflow->is_installed; i++) {
+		const char *folder = python->packages[i];
+		char *modules CLEANUP(mem_free_text) =
+			mem_format("%s/tensorflow/__init__.py", folder);
+		char *name CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
+
+		if (access(modules, R_OK) < 0)
+			continue;
+		if (!package_find(folder, tensorflow_package_names, n_tensorflow_package_names,
+				  &name, &version))
+			version = NULL;
+		tensorflow->is_installed = true;
+		tensorflow->package = arena_copy_text(arena, name);
+		tensorflow->version = arena_copy_text(arena, version);
+		tensorflow->folder = arena_copy_text(arena, folder);
+	}
+	tensorflow->tf_keras = package_version_of(python, "tf-keras", arena);
+	tensorflow->scikit_learn = package_version_of(python, "scikit-learn", arena);
+}
+
+/* Where script/python-environment creates it. */
+static const char *find_prepared(struct arena *arena)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	const char *path = arena_format(arena, "%s%s/muster/python/bin/activate",
+					cache && *cache ? cache
+					: home          ? home
+							: "",
+					cache && *cache ? "" : "/.cache");
+
+	return access(path, R_OK) == 0 ? path : NULL;
+}
+
+static void collect_python(struct doctor_facts *facts, struct arena *arena)
+{
+	struct python_search search = python_search_here();
+	struct python_place *place CLEANUP(python_place_cleanup) = NULL;
+	struct doctor_python *python = &facts->python;
+	struct err err;
+
+	python->prepared = find_prepared(arena);
+	if (search.virtual_env && *search.virtual_env)
+		python->virtual_env = arena_copy_text(arena, search.virtual_env);
+	if (python_find(&search, &place, &err)) {
+		python->fault = arena_copy_text(arena, err.text);
+		return;
+	}
+	python->interpreter = arena_copy_text(arena, place->interpreter);
+	python->version = arena_copy_text(arena, place->version);
+	python->is_virtual_env = place->is_virtual_env;
+	python->is_managed = is_managed(place);
+	collect_tensorflow(&facts->tensorflow, place, arena);
+	facts->frameworks.torch = package_version_of(place, "torch", arena);
+	facts->frameworks.jax = package_version_of(place, "jax", arena);
+}
+
+static void collect_library(struct doctor_library *library, struct arena *arena)
+{
+	struct library_search search = library_search_here(NULL);
+	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
+	struct err err;
+
+	if (library_find(&search, &place, NULL, &err)) {
+		library->fault = arena_copy_text(arena, err.text);
+		return;
+	}
+	library->path = arena_copy_text(arena, place->path);
+	library->version = arena_copy_text(arena, place->version);
+	library->origin = library_origin_words[place->origin];
+}
+
+static void doctor_collect_software(struct doctor_facts *facts, struct arena *arena)
+{
+	collect_python(facts, arena);
+	collect_library(&facts->library, arena);
+}
+
+/* Ports for jobs, the loopback, and whether this machine's name has an address. */
+
+#define NAME_SIZE 256
+#define PORTS_TRIED 32
+
+/* Tries some ports, evenly over the range: ports in use may be neighbors. */
+static bool has_free_port(const struct doctor_network *network)
+{
+	int count = network->high_port - network->low_port + 1;
+	int step = count > PORTS_TRIED ? count / PORTS_TRIED : 1;
+
+	for (int port = network->low_port; port <= network->high_port; port += step)
+		if (port_is_free(port))
+			return true;
+	return false;
+}
+
+static void collect_ports(struct doctor_network *network, struct arena *arena)
+{
+	struct err err;
+
+	if (port_range(&network->low_port, &network->high_port, &err))
+		network->port_fault = arena_copy_text(arena, err.text);
+	else if (!has_free_port(network))
+		network->port_fault = arena_format(arena, "none of %d to %d can be bound",
+						   network->low_port, network->high_port);
+}
+
+/* A server, and a client that connects to it. 0 or errno. */
+static int try_loopback(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t size = sizeof(address);
+	int server CLEANUP(file_close) = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int client CLEANUP(file_close) = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (server < 0 || client < 0 ||
+	    bind(server, (const struct sockaddr *) &address, size) < 0 || listen(server, 1) < 0 ||
+	    getsockname(server, (struct sockaddr *) &address, &size) < 0 ||
+	    connect(client, (const struct sockaddr *) &address, size) < 0)
+		return errno;
+	return 0;
+}
+
+/* Only an address of this machine can be bound. */
+static bool is_own_address(const struct addrinfo *address)
+{
+	int fd CLEANUP(file_close) = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && bind(fd, address->ai_addr, address->ai_addrlen) == 0;
+}
+
+static bool has_own_address(const struct addrinfo *list)
+{
+	for (const struct addrinfo *address = list; address; address = address->ai_next)
+		if (is_own_address(address))
+			return true;
+	return false;
+}
+
+static void collect_host_name(struct doctor_network *network, struct arena *arena)
+{
+	char name[NAME_SIZE] = "localhost";
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *list = NULL;
+
+	/* Limits how long a name server may be silent (resolv.conf(5)). */
+	setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
+	gethostname(name, sizeof(name) - 1);
+	network->host_name = arena_copy_text(arena, name);
+	int rc = getaddrinfo(name, NULL, &hints, &list);
+
+	if (rc)
+		network->host_fault =
+			arena_format(arena, "its address is not known: %s", gai_strerror(rc));
+	else if (!has_own_address(list))
+		network->host_fault = "its address does not belong to this machine";
+	if (!rc)
+		freeaddrinfo(list);
+}
+
+static void collect_private_network(struct doctor_network *network, struct arena *arena)
+{
+	struct private_network made CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
+	struct err err;
+
+	if (private_network_create(&made, &err) < 0)
+		network->private_fault = arena_copy_text(arena, err.text);
+}
+
+static void doctor_collect_network(struct doctor_network *network, struct arena *arena)
+{
+	int failure = try_loopback();
+
+	if (failure)
+		network->loopback_fault = arena_format(arena, "127.0.0.1: %s", strerror(failure));
+	collect_ports(network, arena);
+	collect_host_name(network, arena);
+	collect_private_network(network, arena);
+}
+
+/* Finds the cluster by its configuration files: nothing is contacted, and no plug-in is run. */
+
+/* Names may contain any byte, and are printed on a terminal. */
+static const char *printable(struct arena *arena, const char *name)
+{
+	char *copy = arena_copy_text(arena, name);
+
+	for (char *at = copy; at && *at; at++)
+		if ((unsigned char) *at < ' ' || *at == '\x7f')
+			*at = '?';
+	return copy;
+}
+
+static void collect_config(struct doctor_kubernetes *kubernetes, const struct kube_config *config,
+			   struct arena *arena)
+{
+	kubernetes->server = printable(arena, config->cluster.server);
+	kubernetes->context = printable(arena, config->context);
+	kubernetes->user = printable(arena, config->user.name);
+	kubernetes->namespace_name = printable(arena, config->namespace_name);
+	kubernetes->skips_verify = config->cluster.skips_verify;
+}
+
+/* Opens it to check the files that it names; without a loop, so that nothing can be run. */
+static int try_login(struct kube_config **config, struct err *err)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
+	int rc = 0;
+
+	if (kube_user_needs_plugin(&(*config)->user))
+		rc = kube_plugin_check(*config, err);
+	if (rc == 0)
+		rc = kube_login_open(NULL, *config, &login, err);
+	if (rc == 0)
+		*config = NULL; /* the login owns it now */
+	return rc;
+}
+
+static void doctor_collect_kubernetes(struct doctor_kubernetes *kubernetes, struct arena *arena)
+{
+	const struct kube_config_search search = kube_config_search_here();
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	struct err err = {0};
+	int rc = kube_config_read(&search, NULL, &config, &err);
+
+	if (rc == ERR_UNREACHABLE)
+		return; /* a kubeconfig is optional */
+	if (rc == 0) {
+		collect_config(kubernetes, config, arena);
+		rc = try_login(&config, &err);
+	}
+	kubernetes->is_malformed = rc == ERR_INVALID;
+	if (rc < 0)
+		kubernetes->fault = arena_copy_text(arena, err.text);
+}
+
+/* Limits of this process and its control group, memory, the disk of the state directory, GPUs. */
+
+#define PROBE_SIZE 4096
+
+/* The text of a small file; "" when it cannot be read. Caller frees. */
+static char *read_fact_file(const char *path)
+{
+	char *text = file_read_text(path);
+
+	return text ? text : mem_copy_text("");
+}
+
+static int64_t limit_of(rlim_t value)
+{
+	return value == RLIM_INFINITY || value > INT64_MAX ? DOCTOR_UNKNOWN : (int64_t) value;
+}
+
+/* /proc/loadavg: "0.20 0.18 0.12 RUNNING/ALL LAST_PID". */
+static int64_t count_threads(void)
+{
+	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/loadavg");
+	const char *slash = strchr(text, '/');
+
+	return slash ? strtoll(slash + 1, NULL, 10) : DOCTOR_UNKNOWN;
+}
+
+static int64_t read_available_memory(void)
+{
+	static const char title[] = "MemAvailable:";
+	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/meminfo");
+	const char *line = strstr(text, title);
+
+	return line ? strtoll(line + strlen(title), NULL, 10) * 1024 : DOCTOR_UNKNOWN;
+}
+
+static void try_own_group(struct doctor_limits *limits, struct arena *arena)
+{
+	struct err err;
+	int rc = own_group_try(&err);
+
+	if (rc < 0)
+		limits->group_fault = arena_copy_text(arena, err.text);
+	limits->is_group_refused = rc == ERR_REFUSED;
+}
+
+static void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
+{
+	struct rlimit files = {0}, processes = {.rlim_cur = RLIM_INFINITY},
+		      addresses = {.rlim_cur = RLIM_INFINITY};
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	getrlimit(RLIMIT_NPROC, &processes);
+	getrlimit(RLIMIT_AS, &addresses);
+	*limits = (struct doctor_limits){
+		.is_proc_missing = process_need_proc(NULL) < 0,
+		.files = limit_of(files.rlim_cur),
+		.most_files = limit_of(files.rlim_max),
+		/* This limit does not apply to the superuser. */
+		.processes = geteuid() ? limit_of(processes.rlim_cur) : DOCTOR_UNKNOWN,
+		.threads_in_use = count_threads(),
+		.group_processes_left = control_group_read(CONTROL_GROUP_PROCESSES),
+		.cores = cores_real(),
+		.address_space = limit_of(addresses.rlim_cur),
+		.memory_available = read_available_memory(),
+		.group_memory_left = control_group_read(CONTROL_GROUP_MEMORY),
+	};
+	try_own_group(limits, arena);
+}
+
+/* The directory itself, or the nearest existing parent, in which it would be created. */
+static char *find_existing(const char *path)
+{
+	char *folder CLEANUP(mem_free_text) = mem_copy_text(path);
+
+	while (access(folder, F_OK) < 0 && errno == ENOENT) {
+		char *slash = strrchr(folder, '/');
+
+		if (!slash)
+			return mem_copy_text(".");
+		if (slash == folder)
+			return mem_copy_text("/");
+		*slash = '\0';
+	}
+	return TAKE(folder);
+}
+
+/* A file that is deleted when it is closed; -1 (errno). Some file systems cannot create a file
+ * without a name. */
+static int open_nameless(const char *folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/.muster-XXXXXX", folder);
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* 0 or errno. */
+static int try_to_write(const char *folder)
+{
+	static const char zeros[PROBE_SIZE];
+	int fd CLEANUP(file_close) = open_nameless(folder);
+
+	return fd < 0 ? errno : file_write_all(fd, zeros, sizeof(zeros), NULL);
+}
+
+static void doctor_collect_state_folder(struct doctor_state_folder *folder, const char *path,
+					struct arena *arena)
+{
+	char *existing CLEANUP(mem_free_text) = find_existing(path);
+	int failure = try_to_write(existing);
+	struct statvfs space;
+	struct err err = {0};
+
+	folder->path = arena_copy_text(arena, path);
+	folder->free_bytes = statvfs(existing, &space) < 0
+				     ? DOCTOR_UNKNOWN
+				     : (int64_t) space.f_bavail * (int64_t) space.f_frsize;
+	if (store_sqlite_check(path, &err) < 0)
+		folder->store_fault = arena_copy_text(arena, err.text);
+	if (failure)
+		folder->fault =
+			arena_format(arena, "%s is not writable: %s", existing, strerror(failure));
+}
+
+/* An NVIDIA (vendor 0x10de) display controller (PCI class 0x03). */
+static bool is_gpu_of_nvidia(const char *device)
+{
+	char *vendor_path CLEANUP(mem_free_text) =
+		mem_format("/sys/bus/pci/devices/%s/vendor", device);
+	char *class_path CLEANUP(mem_free_text) =
+		mem_format("/sys/bus/pci/devices/%s/class", device);
+	char *vendor CLEANUP(mem_free_text) = read_fact_file(vendor_path);
+	char *class CLEANUP(mem_free_text) = read_fact_file(class_path);
+
+	return text_starts_with(vendor, "0x10de") && text_starts_with(class, "0x03");
+}
+
+static int count_devices(void)
+{
+	DIR *folder CLEANUP(folder_close) = opendir("/sys/bus/pci/devices");
+	int count = 0;
+
+	for (const struct dirent *entry; folder && (entry = readdir(folder));)
+		count += is_gpu_of_nvidia(entry->d_name);
+	return count;
+}
+
+/* /dev/nvidia0 and so on, without /dev/nvidiactl and similar. */
+static void collect_nodes(struct doctor_gpu *gpu, struct arena *arena)
+{
+	static const char beginning[] = "nvidia";
+	DIR *folder CLEANUP(folder_close) = opendir("/dev");
+
+	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+		const char *digits = entry->d_name + strlen(beginning);
+
+		if (!text_starts_with(entry->d_name, beginning) ||
+		    !isdigit((unsigned char) *digits))
+			continue;
+		char *path CLEANUP(mem_free_text) = mem_format("/dev/%s", entry->d_name);
+
+		gpu->n_nodes++;
+		if (access(path, R_OK | W_OK) < 0)
+			gpu->node_fault = arena_format(arena, "%s: %s", path, strerror(errno));
+	}
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …": the first word that
+ * starts with a digit and has a dot. */
+static const char *read_driver(struct arena *arena)
+{
+	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/driver/nvidia/version");
+	char *rest = text;
+
+	text[strcspn(text, "\n")] = '\0';
+	for (char *word; (word = strsep(&rest, " "));)
+		if (isdigit((unsigned char) *word) && strchr(word, '.'))
+			return arena_copy_text(arena, word);
+	return *text ? "of an unknown version" : NULL;
+}
+
+/* A missing store is not created. */
+static const char *find_holders(const struct gpus *gpus, const char *state_folder,
+				struct arena *arena)
+{
+	struct text holders CLEANUP(text_done) = {0};
+	struct store *store CLEANUP(store_cleanup) = NULL;
+	gpu_set held;
+
+	if (gpus->count == 0 || access(state_folder, F_OK) < 0 ||
+	    store_sqlite_open(state_folder, &store, NULL) < 0)
+		return "";
+	int rc = machine_gpus_held(gpus, store->claims, NULL, &held, &holders, NULL);
+
+	return rc < 0 ? "" : arena_copy_text(arena, text_of(&holders));
+}
+
+static void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder,
+			       struct arena *arena)
+{
+	gpu->n_devices = count_devices();
+	gpu->driver = read_driver(arena);
+	collect_nodes(gpu, arena);
+	machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpu->dealt);
+	if (!gpu->driver)
+		gpu->driver = gpu->dealt.driver;
+	gpu->holders = find_holders(&gpu->dealt, state_folder, arena);
+}
 
 #define SHARED_MEMORY "/dev/shm"
 

@@ -4,6 +4,180 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Evaluates Python, the frameworks in it, TensorFlow's C library and the packages that TensorFlow
+ * needs in addition. */
+
+/* From this version on tf.keras is Keras 3, which supports none of the multi-process strategies. */
+#define MINOR_OF_KERAS_3 16
+
+/* Of "2.21.0": 21; -1 when it cannot be read. */
+static int minor_of(const char *version)
+{
+	const char *dot = version ? strchr(version, '.') : NULL;
+
+	return dot && isdigit((unsigned char) dot[1]) ? (int) strtol(dot + 1, NULL, 10) : -1;
+}
+
+static const char *pip_install(const struct evaluation *evaluation, const char *packages)
+{
+	const struct doctor_python *python = &evaluation->facts->python;
+
+	if (!python->interpreter || python->is_managed)
+		return arena_format(evaluation->arena,
+				    "python3 -m venv ~/.venv && . ~/.venv/bin/activate && "
+				    "pip install %s",
+				    packages);
+	struct text interpreter CLEANUP(text_done) = {0};
+
+	shell_word_add(&interpreter, python->interpreter);
+	return arena_format(evaluation->arena, "%s -m pip install %s", text_of(&interpreter),
+			    packages);
+}
+
+/* TensorFlow is missing: the environment of the demo has it, else pip installs it. */
+static const char *tensorflow_fix_command(const struct evaluation *evaluation)
+{
+	const char *prepared = evaluation->facts->python.prepared;
+	bool is_installed = evaluation->facts->tensorflow.is_installed;
+
+	struct text activation CLEANUP(text_done) = {0};
+
+	if (prepared && !is_installed) {
+		shell_word_add(&activation, prepared);
+		return arena_format(evaluation->arena, ". %s", text_of(&activation));
+	}
+	return pip_install(evaluation, evaluation->facts->gpu.driver ? "'tensorflow[and-cuda]'"
+								     : "tensorflow-cpu");
+}
+
+static void evaluate_python(struct evaluation *evaluation)
+{
+	const struct doctor_python *python = &evaluation->facts->python;
+	const char *version = python->version ? python->version : "version unknown";
+
+	if (!python->interpreter)
+		finding_add(evaluation, "python", DOCTOR_MISSING,
+			    "sudo apt-get install python3 python3-venv", "%s",
+			    python->fault ? python->fault : "python3 not found in PATH");
+	else if (python->virtual_env && !python->is_virtual_env)
+		finding_add(evaluation, "python", DOCTOR_WARNING, "unset VIRTUAL_ENV",
+			    "%s, %s; VIRTUAL_ENV is %s, which has no Python", version,
+			    python->interpreter, python->virtual_env);
+	else
+		finding_add(evaluation, "python", DOCTOR_OK, NULL, "%s, %s%s", version,
+			    python->interpreter,
+			    python->is_virtual_env ? " (virtual environment)" : "");
+}
+
+static void evaluate_tensorflow(struct evaluation *evaluation)
+{
+	const struct doctor_tensorflow *tensorflow = &evaluation->facts->tensorflow;
+	const char *prepared = evaluation->facts->python.prepared;
+
+	if (!tensorflow->is_installed)
+		finding_add(evaluation, "tensorflow", DOCTOR_MISSING,
+			    tensorflow_fix_command(evaluation), "not installed in this Python%s",
+			    prepared ? "; the environment of script/demo has it" : "");
+	else
+		finding_add(evaluation, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
+			    tensorflow->version ? tensorflow->version : "version unknown",
+			    tensorflow->package ? tensorflow->package : "tensorflow",
+			    tensorflow->folder);
+}
+
+/* Only `muster server` and `muster check` need it: Python has its own copy. */
+static void evaluate_library(struct evaluation *evaluation)
+{
+	const struct doctor_library *library = &evaluation->facts->library;
+
+	const char *fix = tensorflow_fix_command(evaluation);
+
+	if (library->path)
+		finding_add(evaluation, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
+			    library->version ? library->version : "version unknown", library->path,
+			    library->origin);
+	else if (!evaluation->facts->tensorflow.is_installed)
+		finding_add(evaluation, "libtensorflow", DOCTOR_WARNING, fix,
+			    "part of TensorFlow; muster server and muster check need it");
+	else
+		finding_add(evaluation, "libtensorflow", DOCTOR_WARNING, fix,
+			    "muster server and muster check cannot run: %s", library->fault);
+}
+
+static void evaluate_tf_keras(struct evaluation *evaluation)
+{
+	const struct doctor_tensorflow *tensorflow = &evaluation->facts->tensorflow;
+	int minor = minor_of(tensorflow->version);
+	char package[64] = "tf-keras";
+
+	if (minor >= 0 && minor < MINOR_OF_KERAS_3) {
+		finding_add(evaluation, "tf-keras", DOCTOR_OK, NULL,
+			    "not needed: TensorFlow %s has Keras 2", tensorflow->version);
+		return;
+	}
+	if (minor >= 0)
+		snprintf(package, sizeof(package), "'tf-keras==2.%d.*'", minor);
+	if (!tensorflow->tf_keras)
+		finding_add(evaluation, "tf-keras", DOCTOR_WARNING,
+			    pip_install(evaluation, package),
+			    "not installed; Keras models need it to train on several processes "
+			    "(TF_USE_LEGACY_KERAS=1)");
+	else if (minor >= 0 && minor_of(tensorflow->tf_keras) != minor)
+		finding_add(evaluation, "tf-keras", DOCTOR_WARNING,
+			    pip_install(evaluation, package),
+			    "%s is not compatible with TensorFlow %s", tensorflow->tf_keras,
+			    tensorflow->version);
+	else
+		finding_add(evaluation, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
+}
+
+static void evaluate_scikit_learn(struct evaluation *evaluation)
+{
+	const char *version = evaluation->facts->tensorflow.scikit_learn;
+
+	if (version)
+		finding_add(evaluation, "scikit-learn", DOCTOR_OK, NULL, "%s", version);
+	else
+		finding_add(evaluation, "scikit-learn", DOCTOR_WARNING,
+			    pip_install(evaluation, "scikit-learn"),
+			    "not installed; the examples use its handwritten digits");
+}
+
+static void evaluate_frameworks(struct evaluation *evaluation)
+{
+	const struct doctor_frameworks *others = &evaluation->facts->frameworks;
+
+	if (others->torch)
+		finding_add(evaluation, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
+	if (others->jax)
+		finding_add(evaluation, "jax", DOCTOR_OK, NULL, "%s", others->jax);
+}
+
+/* Python, TensorFlow and its packages. */
+static void evaluate_software(struct evaluation *evaluation)
+{
+	const struct doctor_frameworks *others = &evaluation->facts->frameworks;
+	bool has_tensorflow = evaluation->facts->tensorflow.is_installed;
+
+	evaluate_python(evaluation);
+	evaluate_frameworks(evaluation);
+	if (!has_tensorflow && (others->torch || others->jax))
+		return; /* a Python with another framework lacks nothing */
+	if (evaluation->facts->python.interpreter)
+		evaluate_tensorflow(evaluation);
+	evaluate_library(evaluation);
+	if (!has_tensorflow)
+		return;
+	evaluate_tf_keras(evaluation);
+	evaluate_scikit_learn(evaluation);
+}
 
 /* Ports, loopback, the machine's name. */
 

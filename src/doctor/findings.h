@@ -16,7 +16,5 @@ struct evaluation {
 void finding_add(struct evaluation *evaluation, const char *name, enum doctor_state state,
 		 const char *fix, const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* Python, TensorFlow and its packages. */
-void evaluate_software(struct evaluation *evaluation);
 /* Limits, memory, disk, devices, clock. */
 void evaluate_machine(struct evaluation *evaluation);

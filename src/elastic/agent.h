@@ -13,7 +13,7 @@
 #include "jobs/backend.h"
 #include "rendezvous/member_wire.h"
 #include "spec/tf_cluster.h"
-#include "store/claims.h"
+#include "store/store.h"
 
 /* The user's options. */
 struct agent_request {

@@ -60,7 +60,7 @@ struct http_request {
 	struct http_trust *trust; /* NULL: the system's authorities, no certificate of ours */
 	const char *proxy; /* http, https or socks5 URL; NULL: from the environment */
 	bool takes_compressed; /* the server may compress its answer */
-	bool has_token; /* in a header: without TLS, it is sent only as io/port_owner.h allows */
+	bool has_token; /* in a header: without TLS, it is sent only as io/port.h allows */
 	bool is_urgent; /* a short call that does not wait for others */
 
 	/* Receives the bytes of a 2xx answer, and makes the call a stream; other answers are still

@@ -10,7 +10,7 @@
 #include "spec/job.h"
 #include "spec/tf_cluster.h"
 #include "status/status.h"
-#include "store/claims.h"
+#include "store/store.h"
 
 #include <sys/resource.h>
 

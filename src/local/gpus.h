@@ -6,7 +6,7 @@
 #include "base/own.h"
 #include "reconcile/gpu_assignment.h"
 #include "spec/gpus.h"
-#include "store/claims.h"
+#include "store/store.h"
 
 struct local_gpus {
 	const struct gpus *gpus; /* borrowed; none: nothing is assigned */

@@ -8,7 +8,7 @@
 #include "reconcile/observed.h"
 #include "spec/job.h"
 #include "spec/tf_cluster.h"
-#include "store/claims.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,8 @@ struct local_machine {
 				    into the cluster's report_folder (jobs/stacks_file.h) */
 	const char *error_file; /* TORCHELASTIC_ERROR_FILE; "": the process has none; NULL: ours
 				   stays */
-	double cores; /* real ones, shared by all replicas of the job (spec/threads.h); 0: unknown
+	double cores; /* real ones, shared by all replicas of the job (spec/environment.h); 0:
+		       * unknown
 		       */
 };
 

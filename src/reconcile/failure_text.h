@@ -14,7 +14,7 @@ struct failure_style {
 
 /* Appends what failed first, and how (status->failure, which is set): a sentence, and for a
  * replica's failure the rows that explain it. Its commands name the job by `job_words`
- * (spec/job_words.h).
+ * (spec/job.h).
  *
  *     worker-1 exited with code 1 after 12s (attempt 0)
  *       error         ValueError: shapes do not match

@@ -17,7 +17,7 @@
  *     muster: job train ended after 5s: its record was deleted, so its processes were ended
  *
  * A failure has the rows of reconcile/failure_text, which name the job by `job_words`
- * (spec/job_words.h). */
+ * (spec/job.h). */
 void report_outcome(const struct job *job, const struct status *status, const char *job_words,
 		    const struct failure_style *style, struct text *text);
 

@@ -1,7 +1,7 @@
 /* The server in a Pod of ElasticDL's launcher for TensorFlow: it waits for the Pod's role, runs the
  * training on request, and exits when the training has exited.
  *
- *     POST /config   spec/pod_config.h; again until the training runs
+ *     POST /config   spec/elasticdl.h; again until the training runs
  *     GET /run       starts it, once
  *     GET /status    {"state": "Waiting" | "Configured" | "Running" | "Ended", "master", "setId"}
  *     POST /stop     stops it as SIGTERM to this process does

@@ -26,7 +26,7 @@ struct job_build {
 	const char *restart_scope; /* a word of restart_scope_words; NULL: worker with a ps, else
 				      job */
 	msec grace; /* -1: none is written; rounded up to seconds */
-	const char *stop_signal; /* as for spec/stop_signal.h; NULL: none is written */
+	const char *stop_signal; /* as for spec/job.h; NULL: none is written */
 	msec timeout; /* -1: none; rounded up to seconds */
 };
 

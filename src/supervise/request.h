@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct supervision_request {
-	const char *job_words; /* how command lines name the job: spec/job_words.h */
+	const char *job_words; /* how command lines name the job: spec/job.h */
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
 	const struct listening *metrics; /* where to serve the job's metrics; NULL: nowhere */
 	struct console_style style;

@@ -36,7 +36,7 @@ def test_the_sources_are_as_the_table_says(check):
     ("spec__job_dot_c", '#include "job.h"', '"job.h" does not name its folder'),
     ("spec__job_dot_c", '#include "spec/none.h"', '"spec/none.h" does not exist'),
     ("spec__job_dot_c", "#include <unistd.h>", "<unistd.h> has no place in spec/job.c, which does no input or output"),
-    ("check__judge_dot_c", "#include <unistd.h>", "<unistd.h> has no place in check/judge.c, which does no input or output"),
+    ("check__check_dot_c", "#include <unistd.h>", "<unistd.h> has no place in check/check.c, which does no input or output"),
     ("cli__cmd_run_dot_c", "#include <curl/curl.h>",
      "<curl/curl.h> is included by http/pool.h and http/setup.h alone"),
 ])
