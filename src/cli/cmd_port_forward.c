@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "cli/port_arguments.h"
+#include "cli/replica_name.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "spec/job.h"

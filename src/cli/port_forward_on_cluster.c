@@ -5,7 +5,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cli/kube_cluster.h"
-#include "cli/port_arguments.h"
+#include "cli/replica_name.h"
 #include "cluster/job_view.h"
 #include "command/command.h"
 #include "command/output.h"

@@ -1,17 +1,56 @@
-/* "worker-1", the name of a replica on a command line. Pure. */
+/* What command lines say about one replica of a job: its name, a path in it, its ports. Pure. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "logs/name.h"
+#include "spec/fetch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads a whole word. ERR_INVALID shows a valid name. */
+/* Reads "worker-1", a whole word. ERR_INVALID shows a valid name. */
 int replica_name_take(const char *word, char **ret_role, int *ret_index, struct err *err) MUST_USE;
 /* The same as the name of its logs, with attempt 0. */
 int replica_name_take_log_name(const char *word, struct log_name *ret_name,
 			       struct err *err) MUST_USE;
 /* Reads the first `len` bytes of a text; false if they are no name. Caller frees the role. */
 bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index) MUST_USE;
+
+/* One end of a copy: a path of this machine, or one in a container of a job. Zero it to begin. */
+struct copy_place {
+	char *namespace_name; /* of kubernetes/NAMESPACE/NAME; NULL: not given */
+	char *job; /* its name; NULL: the path is one of this machine */
+	bool is_here; /* local/NAME: a local job */
+	char *role;
+	int index;
+	char *path;
+};
+
+/* Reads "JOB:ROLE-INDEX:PATH", with JOB as other commands take it. Any other text is a path of this
+ * machine, also every text that begins with '/' or '.'. */
+void copy_place_read(const char *text, struct copy_place *ret_place);
+/* The directory of a job on a cluster that its --fetch names. */
+void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
+			 struct copy_place *ret_place);
+void copy_place_done(struct copy_place *place);
+
+struct port_pair {
+	int local; /* 0: any free port */
+	int remote;
+};
+
+/* The arguments after the job in `muster port-forward JOB [ROLE-INDEX] [LOCAL:]REMOTE...`. Zero it
+ * to begin. */
+struct port_arguments {
+	char *role; /* NULL: no replica was given */
+	int index;
+	struct port_pair *pairs; /* at least one */
+	size_t n_pairs;
+};
+
+/* Reads "worker-1 8080:6006 6009 :8888", the words after the job. ERR_INVALID names an invalid
+ * word, or a local port that is given twice. */
+int port_arguments_read(const char *const *words, size_t n_words, struct port_arguments *arguments,
+			struct err *err) MUST_USE;
+void port_arguments_done(struct port_arguments *arguments);

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "cli/copy_place.h"
+#include "cli/replica_name.h"
 #include "command/options.h"
 #include "io/loop.h"
 #include "pods/exec.h"

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "cli/copy_place.h"
+#include "cli/replica_name.h"
 #include "command/options.h"
 #include "io/loop.h"
 

@@ -5,7 +5,6 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "compat/call.h"
-#include "compat/programs.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>

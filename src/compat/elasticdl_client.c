@@ -9,7 +9,6 @@
 #include "command/user_token.h"
 #include "compat/call.h"
 #include "compat/elasticdl_call.h"
-#include "compat/programs.h"
 #include "http/query.h"
 #include "spec/elasticdl.h"
 #include "spec/limits.h"

@@ -5,7 +5,6 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "compat/call.h"
-#include "compat/programs.h"
 
 /* The old program accepted `--verbose`, `--verbose=true` and `--verbose true`: the last is a
  * separate argument in muster. Returns false for anything else. */

@@ -7,7 +7,6 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "compat/call.h"
-#include "compat/programs.h"
 #include "spec/limits.h"
 
 /* Returns false if there are too few, after printing the old message. */

@@ -13,7 +13,6 @@
 #include "command/output.h"
 #include "command/variables.h"
 #include "compat/call.h"
-#include "compat/programs.h"
 #include "compat/tf_spawner_cluster.h"
 #include "io/random.h"
 #include "spec/job_files.h"

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "cli/copy_place.h"
+#include "cli/replica_name.h"
 
 static void assert_in_job(const char *text, const char *namespace_name, const char *job,
 			  const char *role, int index, const char *path)

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "cli/port_arguments.h"
+#include "cli/replica_name.h"
 
 static void read_words(struct port_arguments *arguments, const char *const *words, size_t n_words)
 {
