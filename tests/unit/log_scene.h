@@ -9,7 +9,6 @@
 #include <assert.h>
 
 #define LOG_SCENE_WRITERS 8
-#define LOG_SCENE_TEST(name) cmocka_unit_test_setup_teardown(name, log_scene_begin, log_scene_end)
 #define NO_ROTATION ((int64_t) 1 << 40)
 #define NOON ((msec) 1700000000000)
 

@@ -7,7 +7,6 @@
 
 #define SCENE_ROLES 5
 #define SCENE_OBJECTS 16
-#define SCENE_TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 #define SCENE_NOW ((msec) 1000000)
 
 struct scene {

@@ -12,6 +12,21 @@
 
 #include "base/instant.h"
 
+/* TEST(what_the_test_says_in_a_sentence) { … }: main() runs all tests of a file in their order.
+ * TEST_WITH has functions before and after it, which set and release `*state`. */
+#define TEST_WITH(before, after, name)                                                             \
+	static void name(void **state);                                                            \
+	__attribute__((constructor)) static void add_##name(void)                                  \
+	{                                                                                          \
+		unit_add(#name, name, before, after);                                              \
+	}                                                                                          \
+	static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_WITH(NULL, NULL, name)
+
+void unit_add(const char *name, CMUnitTestFunction test, CMFixtureFunction before,
+	      CMFixtureFunction after);
+int unit_run(void); /* all tests that were added; returns the exit code */
+
 /* A moment of virtual time. */
 static inline instant moment(msec at)
 {

@@ -205,7 +205,7 @@ static void assert_same(const char *tree, const char *unpacked, const char *name
 		assert_int_equal(a.st_size, b.st_size);
 }
 
-static void a_folder_comes_out_as_it_went_in(void **state)
+TEST_WITH(set_up, tear_down, a_folder_comes_out_as_it_went_in)
 {
 	struct scene *scene = *state;
 	char *tree CLEANUP(mem_free_text) = make_tree(scene);
@@ -228,7 +228,7 @@ static void a_folder_comes_out_as_it_went_in(void **state)
 	assert_int_equal(access(pipe, F_OK), -1);
 }
 
-static void a_file_alone_is_packed_under_its_name(void **state)
+TEST_WITH(set_up, tear_down, a_file_alone_is_packed_under_its_name)
 {
 	struct scene *scene = *state;
 
@@ -237,7 +237,7 @@ static void a_file_alone_is_packed_under_its_name(void **state)
 	assert_holds(scene, "packed", "untouched");
 }
 
-static void the_folder_itself_gets_mode_and_time_when_all_is_in_it(void **state)
+TEST_WITH(set_up, tear_down, the_folder_itself_gets_mode_and_time_when_all_is_in_it)
 {
 	struct scene *scene = *state;
 	struct stat status;
@@ -251,7 +251,7 @@ static void the_folder_itself_gets_mode_and_time_when_all_is_in_it(void **state)
 }
 
 /* What somebody in a Pod lets everybody write to, others here may not. */
-static void the_umask_counts_for_files_and_folders(void **state)
+TEST_WITH(set_up, tear_down, the_umask_counts_for_files_and_folders)
 {
 	struct scene *scene = *state;
 	mode_t before = umask(027);
@@ -270,7 +270,7 @@ static void the_umask_counts_for_files_and_folders(void **state)
 	assert_int_equal(status_of(scene->in, "closed").st_mode & 07777, 0600);
 }
 
-static void a_stream_can_say_that_it_is_whole(void **state)
+TEST_WITH(set_up, tear_down, a_stream_can_say_that_it_is_whole)
 {
 	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
@@ -315,7 +315,7 @@ static void pack_some(struct scene *scene)
 	archive_pack_free(pack);
 }
 
-static void only_what_is_wanted_is_packed_and_the_same_bytes_each_time(void **state)
+TEST_WITH(set_up, tear_down, only_what_is_wanted_is_packed_and_the_same_bytes_each_time)
 {
 	struct scene *scene = *state;
 	char *deep CLEANUP(mem_free_text) = mem_format("%s/deep", scene->folder);
@@ -342,7 +342,7 @@ static void only_what_is_wanted_is_packed_and_the_same_bytes_each_time(void **st
 	assert_int_equal(pclose(tar), 0);
 }
 
-static void what_is_not_there_is_not_packed(void **state)
+TEST_WITH(set_up, tear_down, what_is_not_there_is_not_packed)
 {
 	struct scene *scene = *state;
 
@@ -350,7 +350,7 @@ static void what_is_not_there_is_not_packed(void **state)
 	assert_string_equal(scene->err.text, "'/nowhere/at/all' not found");
 }
 
-static void packing_ends_at_its_limits(void **state)
+TEST_WITH(set_up, tear_down, packing_ends_at_its_limits)
 {
 	struct scene *scene = *state;
 	char *tree CLEANUP(mem_free_text) = make_tree(scene);
@@ -361,7 +361,7 @@ static void packing_ends_at_its_limits(void **state)
 	assert_int_equal(pack_within(scene, tree, (struct archive_limits){5, 200010}), 0);
 }
 
-static void a_file_that_becomes_shorter_is_no_whole_file(void **state)
+TEST_WITH(set_up, tear_down, a_file_that_becomes_shorter_is_no_whole_file)
 {
 	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
@@ -381,7 +381,7 @@ static void a_file_that_becomes_shorter_is_no_whole_file(void **state)
 	archive_pack_free(pack);
 }
 
-static void hostile_names_and_links_are_refused(void **state)
+TEST_WITH(NULL, tear_down, hostile_names_and_links_are_refused)
 {
 	static const struct {
 		char type;
@@ -411,7 +411,7 @@ static void hostile_names_and_links_are_refused(void **state)
 	assert_int_equal(set_up(state), 0);
 }
 
-static void what_could_reach_outside_is_left_out_and_told_and_the_rest_comes(void **state)
+TEST_WITH(NULL, tear_down, what_could_reach_outside_is_left_out_and_told_and_the_rest_comes)
 {
 	static const struct {
 		char type;
@@ -448,7 +448,7 @@ static void what_could_reach_outside_is_left_out_and_told_and_the_rest_comes(voi
 	assert_int_equal(set_up(state), 0);
 }
 
-static void of_many_that_are_left_out_the_first_are_told(void **state)
+TEST_WITH(set_up, tear_down, of_many_that_are_left_out_the_first_are_told)
 {
 	struct scene *scene = *state;
 	char name[90];
@@ -463,7 +463,7 @@ static void of_many_that_are_left_out_the_first_are_told(void **state)
 	assert_true(text_ends_with(scene->left_out.text, " and 992 more"));
 }
 
-static void nothing_is_written_through_a_link(void **state)
+TEST_WITH(set_up, tear_down, nothing_is_written_through_a_link)
 {
 	struct scene *scene = *state;
 	char *link CLEANUP(mem_free_text) = path_in(scene, "link");
@@ -474,7 +474,7 @@ static void nothing_is_written_through_a_link(void **state)
 	assert_outside_is_untouched(scene);
 }
 
-static void nothing_is_linked_through_a_link(void **state)
+TEST_WITH(set_up, tear_down, nothing_is_linked_through_a_link)
 {
 	struct scene *scene = *state;
 	char *link CLEANUP(mem_free_text) = path_in(scene, "link");
@@ -485,7 +485,7 @@ static void nothing_is_linked_through_a_link(void **state)
 	assert_outside_is_untouched(scene);
 }
 
-static void a_link_of_the_stream_is_not_moved_to_another_depth(void **state)
+TEST_WITH(set_up, tear_down, a_link_of_the_stream_is_not_moved_to_another_depth)
 {
 	struct scene *scene = *state;
 
@@ -499,7 +499,7 @@ static void a_link_of_the_stream_is_not_moved_to_another_depth(void **state)
 	assert_int_equal(access(link, F_OK), -1);
 }
 
-static void a_file_takes_the_place_of_a_link_and_of_a_shared_file(void **state)
+TEST_WITH(set_up, tear_down, a_file_takes_the_place_of_a_link_and_of_a_shared_file)
 {
 	struct scene *scene = *state;
 	char *link_path CLEANUP(mem_free_text) = path_in(scene, "link");
@@ -515,7 +515,7 @@ static void a_file_takes_the_place_of_a_link_and_of_a_shared_file(void **state)
 	assert_outside_is_untouched(scene);
 }
 
-static void another_name_of_a_file_is_the_same_file(void **state)
+TEST_WITH(set_up, tear_down, another_name_of_a_file_is_the_same_file)
 {
 	struct scene *scene = *state;
 
@@ -526,7 +526,7 @@ static void another_name_of_a_file_is_the_same_file(void **state)
 	assert_int_equal(status_of(scene->in, "b").st_nlink, 2);
 }
 
-static void nobody_gets_the_rights_of_another_user(void **state)
+TEST_WITH(set_up, tear_down, nobody_gets_the_rights_of_another_user)
 {
 	struct scene *scene = *state;
 
@@ -535,7 +535,7 @@ static void nobody_gets_the_rights_of_another_user(void **state)
 	assert_int_equal(status_of(scene->in, "program").st_mode & 07777, 0755);
 }
 
-static void unpacking_ends_at_its_limits(void **state)
+TEST_WITH(set_up, tear_down, unpacking_ends_at_its_limits)
 {
 	struct scene *scene = *state;
 
@@ -548,7 +548,7 @@ static void unpacking_ends_at_its_limits(void **state)
 	assert_int_equal(unpack_within(scene, (struct archive_limits){2, 10}), 0);
 }
 
-static void a_stream_without_an_end_is_not_read_for_ever(void **state)
+TEST_WITH(set_up, tear_down, a_stream_without_an_end_is_not_read_for_ever)
 {
 	struct scene *scene = *state;
 	char *zeros CLEANUP(mem_free_text) = mem_new(2000000);
@@ -559,7 +559,7 @@ static void a_stream_without_an_end_is_not_read_for_ever(void **state)
 	assert_string_equal(scene->err.text, "the tar stream is too large");
 }
 
-static void the_rest_behind_the_end_is_read(void **state)
+TEST_WITH(set_up, tear_down, the_rest_behind_the_end_is_read)
 {
 	struct scene *scene = *state;
 	char zeros[8192] = {0};
@@ -570,7 +570,7 @@ static void the_rest_behind_the_end_is_read(void **state)
 	assert_int_equal(scene->taken, scene->stream.len);
 }
 
-static void what_is_no_tar_stream_or_half_of_one_is_refused(void **state)
+TEST_WITH(set_up, tear_down, what_is_no_tar_stream_or_half_of_one_is_refused)
 {
 	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
@@ -600,7 +600,7 @@ static int give_error(const char **ret_bytes, size_t *ret_len, void *data, struc
 	return give_piece(ret_bytes, ret_len, data, err);
 }
 
-static void the_error_of_the_source_is_told(void **state)
+TEST_WITH(set_up, tear_down, the_error_of_the_source_is_told)
 {
 	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
@@ -613,7 +613,7 @@ static void the_error_of_the_source_is_told(void **state)
 	assert_holds(scene, "a", "12345");
 }
 
-static void a_folder_that_is_not_there_is_named(void **state)
+TEST_WITH(set_up, tear_down, a_folder_that_is_not_there_is_named)
 {
 	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
@@ -622,40 +622,4 @@ static void a_folder_that_is_not_there_is_named(void **state)
 					&scene->left_out, &scene->err),
 			 ERR_IO);
 	assert_non_null(strstr(scene->err.text, "cannot unpack into '/nowhere/at/all'"));
-}
-
-#define SCENE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(a_folder_comes_out_as_it_went_in),
-		SCENE_TEST(a_file_alone_is_packed_under_its_name),
-		SCENE_TEST(the_folder_itself_gets_mode_and_time_when_all_is_in_it),
-		SCENE_TEST(the_umask_counts_for_files_and_folders),
-		SCENE_TEST(a_stream_can_say_that_it_is_whole),
-		SCENE_TEST(only_what_is_wanted_is_packed_and_the_same_bytes_each_time),
-		SCENE_TEST(what_is_not_there_is_not_packed),
-		SCENE_TEST(packing_ends_at_its_limits),
-		SCENE_TEST(a_file_that_becomes_shorter_is_no_whole_file),
-		cmocka_unit_test_teardown(hostile_names_and_links_are_refused, tear_down),
-		cmocka_unit_test_teardown(
-			what_could_reach_outside_is_left_out_and_told_and_the_rest_comes,
-			tear_down),
-		SCENE_TEST(of_many_that_are_left_out_the_first_are_told),
-		SCENE_TEST(nothing_is_written_through_a_link),
-		SCENE_TEST(nothing_is_linked_through_a_link),
-		SCENE_TEST(a_link_of_the_stream_is_not_moved_to_another_depth),
-		SCENE_TEST(a_file_takes_the_place_of_a_link_and_of_a_shared_file),
-		SCENE_TEST(another_name_of_a_file_is_the_same_file),
-		SCENE_TEST(nobody_gets_the_rights_of_another_user),
-		SCENE_TEST(unpacking_ends_at_its_limits),
-		SCENE_TEST(a_stream_without_an_end_is_not_read_for_ever),
-		SCENE_TEST(the_rest_behind_the_end_is_read),
-		SCENE_TEST(what_is_no_tar_stream_or_half_of_one_is_refused),
-		SCENE_TEST(the_error_of_the_source_is_told),
-		SCENE_TEST(a_folder_that_is_not_there_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "archive/name.h"
 #include "base/own.h"
 
-static void names_inside_are_relative_and_never_go_up(void **state)
+TEST(names_inside_are_relative_and_never_go_up)
 {
 	static const char *const inside[] = {"a",     "./a", "a/b/", "a//b",
 					     "a/...", "..a", ".",    "a/."};
@@ -17,16 +17,15 @@ static void names_inside_are_relative_and_never_go_up(void **state)
 		assert_false(archive_name_is_inside(outside[i]));
 }
 
-static void the_folder_itself_has_several_names(void **state)
+TEST(the_folder_itself_has_several_names)
 {
-	(void) state;
 	assert_true(archive_name_is_folder_itself("."));
 	assert_true(archive_name_is_folder_itself("././/"));
 	assert_false(archive_name_is_folder_itself("./a"));
 	assert_false(archive_name_is_folder_itself("..."));
 }
 
-static void links_lead_up_no_further_than_they_lie_deep(void **state)
+TEST(links_lead_up_no_further_than_they_lie_deep)
 {
 	static const struct {
 		const char *name, *target;
@@ -53,15 +52,4 @@ static void links_lead_up_no_further_than_they_lie_deep(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(links); i++)
 		assert_int_equal(archive_link_is_inside(links[i].name, links[i].target),
 				 links[i].is_inside);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_inside_are_relative_and_never_go_up),
-		cmocka_unit_test(the_folder_itself_has_several_names),
-		cmocka_unit_test(links_lead_up_no_further_than_they_lie_deep),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static char *write_much(const struct scene *scene)
 	return bytes;
 }
 
-static void much_more_than_there_is_room_for_comes_through(void **state)
+TEST_WITH(set_up, tear_down, much_more_than_there_is_room_for_comes_through)
 {
 	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
@@ -135,7 +135,7 @@ static void much_more_than_there_is_room_for_comes_through(void **state)
 	assert_memory_equal(got, sent, MUCH);
 }
 
-static void what_cannot_be_unpacked_is_told(void **state)
+TEST_WITH(set_up, tear_down, what_cannot_be_unpacked_is_told)
 {
 	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
@@ -146,7 +146,7 @@ static void what_cannot_be_unpacked_is_told(void **state)
 	assert_non_null(strstr(scene->err.text, "too large"));
 }
 
-static void what_is_left_out_is_told(void **state)
+TEST_WITH(set_up, tear_down, what_is_left_out_is_told)
 {
 	struct scene *scene = *state;
 	char *link CLEANUP(mem_free_text) = mem_format("%s/link", scene->out);
@@ -159,7 +159,7 @@ static void what_is_left_out_is_told(void **state)
 			    "'link' (a link to '/etc/passwd', which is outside the directory)");
 }
 
-static void half_a_stream_is_an_error(void **state)
+TEST_WITH(set_up, tear_down, half_a_stream_is_an_error)
 {
 	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
@@ -170,7 +170,7 @@ static void half_a_stream_is_an_error(void **state)
 	assert_int_equal(scene->err.code, ERR_INVALID);
 }
 
-static void it_can_be_ended_where_it_stands(void **state)
+TEST_WITH(set_up, tear_down, it_can_be_ended_where_it_stands)
 {
 	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
@@ -183,18 +183,8 @@ static void it_can_be_ended_where_it_stands(void **state)
 	assert_false(scene->has_ended);
 }
 
-#define SCENE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(much_more_than_there_is_room_for_comes_through),
-		SCENE_TEST(what_cannot_be_unpacked_is_told),
-		SCENE_TEST(what_is_left_out_is_told),
-		SCENE_TEST(half_a_stream_is_an_error),
-		SCENE_TEST(it_can_be_ended_where_it_stands),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -17,9 +17,8 @@ static const struct {
 	{"\xfb\xff\xbf", "+/+/"},
 };
 
-static void examples_of_the_rfc_read_and_write(void **state)
+TEST(examples_of_the_rfc_read_and_write)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		struct text text CLEANUP(text_done) = {0};
 		char *bytes CLEANUP(mem_free_text) = NULL;
@@ -34,7 +33,7 @@ static void examples_of_the_rfc_read_and_write(void **state)
 	}
 }
 
-static void every_byte_comes_back_from_every_length(void **state)
+TEST(every_byte_comes_back_from_every_length)
 {
 	unsigned char bytes[256];
 
@@ -54,7 +53,7 @@ static void every_byte_comes_back_from_every_length(void **state)
 	}
 }
 
-static void lines_may_be_broken(void **state)
+TEST(lines_may_be_broken)
 {
 	static const char text[] = "Zm9v\r\nYmFy\n";
 	char *bytes CLEANUP(mem_free_text) = NULL;
@@ -65,7 +64,7 @@ static void lines_may_be_broken(void **state)
 	assert_string_equal(bytes, "foobar");
 }
 
-static void what_is_no_base64_is_refused_and_not_shown(void **state)
+TEST(what_is_no_base64_is_refused_and_not_shown)
 {
 	static const char *const wrong[] = {
 		"Zg",      "Zg=",      "Z",     "Z===", "====",     "Zm9v=",   "Zg==Zg==",
@@ -85,7 +84,7 @@ static void what_is_no_base64_is_refused_and_not_shown(void **state)
 	}
 }
 
-static void the_alphabet_for_urls_has_no_padding(void **state)
+TEST(the_alphabet_for_urls_has_no_padding)
 {
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	char *none CLEANUP(mem_free_text) = NULL;
@@ -97,17 +96,4 @@ static void the_alphabet_for_urls_has_no_padding(void **state)
 	assert_memory_equal(bytes, "\xfb\xff\xbf\x66", 4);
 	assert_int_equal(base64_read_url("Zg==", 4, &none, &len, NULL), ERR_INVALID);
 	assert_int_equal(base64_read_url("Zm9vY", 5, &none, &len, NULL), ERR_INVALID);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(examples_of_the_rfc_read_and_write),
-		cmocka_unit_test(every_byte_comes_back_from_every_length),
-		cmocka_unit_test(lines_may_be_broken),
-		cmocka_unit_test(what_is_no_base64_is_refused_and_not_shown),
-		cmocka_unit_test(the_alphabet_for_urls_has_no_padding),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 #include <errno.h>
 
-static void a_sentence_goes_with_its_code(void **state)
+TEST(a_sentence_goes_with_its_code)
 {
-	(void) state;
 	struct err err = {0};
 
 	assert_int_equal(err_set(&err, ERR_NOT_FOUND, "job '%s' not found", "x"), ERR_NOT_FOUND);
@@ -17,9 +16,8 @@ static void a_sentence_goes_with_its_code(void **state)
 	assert_int_equal(err_set(NULL, ERR_LIMIT, "nobody reads this"), ERR_LIMIT);
 }
 
-static void errno_is_told_and_a_full_disk_has_its_own_code(void **state)
+TEST(errno_is_told_and_a_full_disk_has_its_own_code)
 {
-	(void) state;
 	struct err err = {0};
 
 	assert_int_equal(err_set_errno(&err, ENOENT, "cannot open %s", "f"), ERR_IO);
@@ -29,9 +27,8 @@ static void errno_is_told_and_a_full_disk_has_its_own_code(void **state)
 	assert_int_equal(err_set_errno(NULL, EFBIG, "cannot write"), ERR_SPACE);
 }
 
-static void long_texts_are_cut(void **state)
+TEST(long_texts_are_cut)
 {
-	(void) state;
 	struct err err = {0};
 
 	err_set(&err, ERR_INVALID, "%0600d", 1);
@@ -42,18 +39,16 @@ static void long_texts_are_cut(void **state)
 	assert_true(strlen(err.text) < ERR_TEXT_SIZE);
 }
 
-static void names_from_files_cannot_steer_a_terminal(void **state)
+TEST(names_from_files_cannot_steer_a_terminal)
 {
-	(void) state;
 	struct err err = {0};
 
 	err_set(&err, ERR_INVALID, "'%s'", "\x1b[2J\r\x7f\xc3\xa9\n");
 	assert_string_equal(err.text, "'?[2J??\xc3\xa9\n'");
 }
 
-static void an_error_is_handed_on_and_no_error_changes_nothing(void **state)
+TEST(an_error_is_handed_on_and_no_error_changes_nothing)
 {
-	(void) state;
 	const struct err none = {0};
 	struct err from, err = {0};
 
@@ -63,17 +58,4 @@ static void an_error_is_handed_on_and_no_error_changes_nothing(void **state)
 	assert_int_equal(err.code, ERR_REFUSED);
 	assert_string_equal(err.text, "100 % of it");
 	assert_int_equal(err_copy(NULL, &from), ERR_REFUSED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sentence_goes_with_its_code),
-		cmocka_unit_test(errno_is_told_and_a_full_disk_has_its_own_code),
-		cmocka_unit_test(long_texts_are_cut),
-		cmocka_unit_test(an_error_is_handed_on_and_no_error_changes_nothing),
-		cmocka_unit_test(names_from_files_cannot_steer_a_terminal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

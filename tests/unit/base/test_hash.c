@@ -6,17 +6,15 @@
 #include <stdio.h>
 
 /* From the test vectors of FNV's authors. */
-static void known_hashes(void **state)
+TEST(known_hashes)
 {
-	(void) state;
 	assert_int_equal(hash_add(HASH_BEGIN, "", 0), UINT64_C(0xcbf29ce484222325));
 	assert_int_equal(hash_add(HASH_BEGIN, "a", 1), UINT64_C(0xaf63dc4c8601ec8c));
 	assert_int_equal(hash_add(HASH_BEGIN, "foobar", 6), UINT64_C(0x85944171f73967e8));
 }
 
-static void parts_and_whole(void **state)
+TEST(parts_and_whole)
 {
-	(void) state;
 	assert_int_equal(hash_add(hash_add(HASH_BEGIN, "foo", 3), "bar", 3),
 			 hash_add(HASH_BEGIN, "foobar", 6));
 	assert_int_not_equal(hash_add_text(hash_add_text(HASH_BEGIN, "ab"), "c"),
@@ -35,7 +33,7 @@ static void assert_digest(const void *bytes, size_t len, const char *expected)
 }
 
 /* The examples of FIPS 180. */
-static void digests_are_those_of_the_standard(void **state)
+TEST(digests_are_those_of_the_standard)
 {
 	const char *two_blocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
 	char *million CLEANUP(mem_free_text) = mem_new(1000000);
@@ -46,15 +44,4 @@ static void digests_are_those_of_the_standard(void **state)
 	assert_digest("abc", 3, "a9993e364706816aba3e25717850c26c9cd0d89d");
 	assert_digest(two_blocks, 56, "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
 	assert_digest(million, 1000000, "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_hashes),
-		cmocka_unit_test(parts_and_whole),
-		cmocka_unit_test(digests_are_those_of_the_standard),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

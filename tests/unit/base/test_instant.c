@@ -2,9 +2,8 @@
 
 #include "base/instant.h"
 
-static void moments_are_ordered_and_never_is_the_last(void **state)
+TEST(moments_are_ordered_and_never_is_the_last)
 {
-	(void) state;
 	assert_true(instant_is_before(moment(1), moment(2)));
 	assert_false(instant_is_before(moment(2), moment(2)));
 	assert_true(instant_has_come(moment(2), moment(2)));
@@ -15,9 +14,8 @@ static void moments_are_ordered_and_never_is_the_last(void **state)
 	assert_true(instant_is_never(instant_max(moment(3), INSTANT_NEVER)));
 }
 
-static void durations_are_added_and_measured(void **state)
+TEST(durations_are_added_and_measured)
 {
-	(void) state;
 	assert_int_equal(instant_add(moment(100), 20).since_boot, 120);
 	assert_int_equal(instant_add(moment(100), -20).since_boot, 80);
 	assert_true(instant_is_never(instant_add(moment(100), MSEC_NEVER)));
@@ -26,14 +24,4 @@ static void durations_are_added_and_measured(void **state)
 	assert_int_equal(instant_since(moment(120), moment(100)), -20);
 	assert_false(instant_is_set(INSTANT_UNSET));
 	assert_true(instant_is_set(moment(1)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moments_are_ordered_and_never_is_the_last),
-		cmocka_unit_test(durations_are_added_and_measured),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

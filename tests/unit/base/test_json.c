@@ -21,9 +21,8 @@ static void assert_compact(const struct json *value, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void what_was_read_is_written_the_same(void **state)
+TEST(what_was_read_is_written_the_same)
 {
-	(void) state;
 	static const char *const texts[] = {
 		"null",
 		"true",
@@ -45,9 +44,8 @@ static void what_was_read_is_written_the_same(void **state)
 	}
 }
 
-static void pretty_text_is_indented_by_two(void **state)
+TEST(pretty_text_is_indented_by_two)
 {
-	(void) state;
 	struct json *value CLEANUP(json_cleanup) = read_text("{\"a\":[1,{}],\"b\":[]}");
 	struct text text CLEANUP(text_done) = {0};
 
@@ -56,9 +54,8 @@ static void pretty_text_is_indented_by_two(void **state)
 			    "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}\n");
 }
 
-static void faults_have_their_place(void **state)
+TEST(faults_have_their_place)
 {
-	(void) state;
 	static const struct {
 		const char *text;
 		const char *place;
@@ -85,9 +82,8 @@ static void faults_have_their_place(void **state)
 	}
 }
 
-static void nesting_has_a_limit(void **state)
+TEST(nesting_has_a_limit)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 	struct json *value CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
@@ -106,9 +102,8 @@ static void nesting_has_a_limit(void **state)
 	assert_int_equal(json_read(text_of(&text), text.len, &value, &err), 0);
 }
 
-static void a_hostile_value_does_not_hide_those_beside_it(void **state)
+TEST(a_hostile_value_does_not_hide_those_beside_it)
 {
-	(void) state;
 	static const struct {
 		const char *text, *expected;
 	} table[] = {
@@ -132,9 +127,8 @@ static void a_hostile_value_does_not_hide_those_beside_it(void **state)
 	}
 }
 
-static void what_a_hostile_value_nests_too_deeply_is_null(void **state)
+TEST(what_a_hostile_value_nests_too_deeply_is_null)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 	struct json *value CLEANUP(json_cleanup) = NULL;
 	const struct json *inner;
@@ -154,9 +148,8 @@ static void what_a_hostile_value_nests_too_deeply_is_null(void **state)
 	assert_compact(inner, "[\"[\",null,null]");
 }
 
-static void what_is_no_json_is_not_mended(void **state)
+TEST(what_is_no_json_is_not_mended)
 {
-	(void) state;
 	static const char *const table[] = {
 		"", "\"", "\"\\", "[\"\\u0000]", "]]", "{\"a\\u0000\"}", "[1] 2"};
 
@@ -171,9 +164,8 @@ static void what_is_no_json_is_not_mended(void **state)
 	}
 }
 
-static void foreign_bytes_in_strings_are_replaced(void **state)
+TEST(foreign_bytes_in_strings_are_replaced)
 {
-	(void) state;
 	struct json *value CLEANUP(json_cleanup) = json_new_string("a\xff"
 								   "b");
 
@@ -185,9 +177,8 @@ static void foreign_bytes_in_strings_are_replaced(void **state)
 	assert_compact(object, "{\"\xef\xbf\xbd\":true}");
 }
 
-static void a_value_of_another_type_gives_the_otherwise(void **state)
+TEST(a_value_of_another_type_gives_the_otherwise)
 {
-	(void) state;
 	struct json *value CLEANUP(json_cleanup) =
 		read_text("{\"i\":3,\"r\":1.5,\"s\":\"t\",\"b\":true}");
 
@@ -205,9 +196,8 @@ static void a_value_of_another_type_gives_the_otherwise(void **state)
 	assert_int_equal(json_count(NULL), 0);
 }
 
-static void members_keep_their_order(void **state)
+TEST(members_keep_their_order)
 {
-	(void) state;
 	struct json *object CLEANUP(json_cleanup) = json_new_object();
 
 	json_set_integer(object, "z", 1);
@@ -228,9 +218,8 @@ static void members_keep_their_order(void **state)
 	assert_false(json_next(object, &key, &value));
 }
 
-static void paths_are_followed_and_made(void **state)
+TEST(paths_are_followed_and_made)
 {
-	(void) state;
 	struct json *root CLEANUP(json_cleanup) = json_new_object();
 
 	json_set_integer(json_object_at(json_object_at(root, "spec"), "runPolicy"), "n", 4);
@@ -240,9 +229,8 @@ static void paths_are_followed_and_made(void **state)
 	assert_ptr_equal(json_get_path(root, NULL), root);
 }
 
-static void a_copy_is_its_own(void **state)
+TEST(a_copy_is_its_own)
 {
-	(void) state;
 	struct json *value CLEANUP(json_cleanup) = read_text("{\"a\":[1,2]}");
 	struct json *copy CLEANUP(json_cleanup) = json_new_copy(value);
 
@@ -254,18 +242,16 @@ static void a_copy_is_its_own(void **state)
 	assert_false(json_equals(NULL, copy));
 }
 
-static void numbers_without_end_become_null(void **state)
+TEST(numbers_without_end_become_null)
 {
-	(void) state;
 	volatile double zero = 0;
 	struct json *value CLEANUP(json_cleanup) = json_new_real(1 / zero);
 
 	assert_true(json_is(value, JSON_NULL));
 }
 
-static void a_member_is_made_a_list_where_it_is_none(void **state)
+TEST(a_member_is_made_a_list_where_it_is_none)
 {
-	(void) state;
 	struct json *root CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0};
 
@@ -277,7 +263,7 @@ static void a_member_is_made_a_list_where_it_is_none(void **state)
 	assert_string_equal(text_of(&text), "{\"b\":[3],\"a\":[1,2]}");
 }
 
-static void a_secret_value_is_overwritten_when_it_goes(void **state)
+TEST(a_secret_value_is_overwritten_when_it_goes)
 {
 	static const char text[] = "{\"a\": [\"secret\", {\"b\": \"more\"}], \"c\": 1}";
 	struct json *value = NULL;
@@ -301,9 +287,8 @@ static struct json *read(const char *text)
 }
 
 /* RFC 7396, appendix A: every example whose target json_read takes. */
-static void the_examples_of_the_standard_come_out(void **state)
+TEST(the_examples_of_the_standard_come_out)
 {
-	(void) state;
 	static const char *const rows[][3] = {
 		{"{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}"},
 		{"{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}"},
@@ -331,9 +316,8 @@ static void the_examples_of_the_standard_come_out(void **state)
 	}
 }
 
-static void the_target_stays_as_it_was(void **state)
+TEST(the_target_stays_as_it_was)
 {
-	(void) state;
 	struct json *target CLEANUP(json_cleanup) = read("{\"a\":{\"b\":1}}");
 	struct json *copy CLEANUP(json_cleanup) = json_new_copy(target);
 	struct json *patch CLEANUP(json_cleanup) = read("{\"a\":{\"b\":2,\"c\":3}}");
@@ -341,29 +325,4 @@ static void the_target_stays_as_it_was(void **state)
 
 	assert_true(json_equals(target, copy));
 	assert_false(json_equals(result, copy));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_secret_value_is_overwritten_when_it_goes),
-		cmocka_unit_test(what_was_read_is_written_the_same),
-		cmocka_unit_test(pretty_text_is_indented_by_two),
-		cmocka_unit_test(faults_have_their_place),
-		cmocka_unit_test(nesting_has_a_limit),
-		cmocka_unit_test(a_hostile_value_does_not_hide_those_beside_it),
-		cmocka_unit_test(what_a_hostile_value_nests_too_deeply_is_null),
-		cmocka_unit_test(what_is_no_json_is_not_mended),
-		cmocka_unit_test(foreign_bytes_in_strings_are_replaced),
-		cmocka_unit_test(a_value_of_another_type_gives_the_otherwise),
-		cmocka_unit_test(members_keep_their_order),
-		cmocka_unit_test(paths_are_followed_and_made),
-		cmocka_unit_test(a_copy_is_its_own),
-		cmocka_unit_test(numbers_without_end_become_null),
-		cmocka_unit_test(a_member_is_made_a_list_where_it_is_none),
-		cmocka_unit_test(the_examples_of_the_standard_come_out),
-		cmocka_unit_test(the_target_stays_as_it_was),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

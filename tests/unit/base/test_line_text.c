@@ -37,18 +37,16 @@ static void assert_sentence(const char *sentence, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void a_progress_bar_is_what_it_showed_last(void **state)
+TEST(a_progress_bar_is_what_it_showed_last)
 {
-	(void) state;
 	assert_last_state("10%\r20%\r30%", "30%");
 	assert_last_state("10%\r20%\r", "20%");
 	assert_last_state("\r 5%|#    |", " 5%|#    |");
 	assert_last_state("1/10\b\b\b\b\r2/10\b\b\b\b\r10/10 - loss: 0.1", "10/10 - loss: 0.1");
 }
 
-static void a_carriage_return_before_the_line_feed_is_part_of_the_end(void **state)
+TEST(a_carriage_return_before_the_line_feed_is_part_of_the_end)
 {
-	(void) state;
 	assert_last_state("plain\r", "plain");
 	assert_last_state("plain\r\r", "plain");
 	assert_last_state("plain", "plain");
@@ -56,17 +54,15 @@ static void a_carriage_return_before_the_line_feed_is_part_of_the_end(void **sta
 	assert_last_state("\r", "");
 }
 
-static void colours_stay_and_end_with_the_line(void **state)
+TEST(colours_stay_and_end_with_the_line)
 {
-	(void) state;
 	assert_plain("\x1b[1;31mred\x1b[0m\a and \x1b[4mline\x1b[m", "red and line");
 	ASSERT_SAFE("\x1b[1;31mred\x1b[0m", "\x1b[1;31mred\x1b[0m\x1b[0m");
 	ASSERT_SAFE("\x1b[38:5:1mred", "\x1b[38:5:1mred\x1b[0m");
 }
 
-static void nothing_moves_the_cursor_or_rings(void **state)
+TEST(nothing_moves_the_cursor_or_rings)
 {
-	(void) state;
 	ASSERT_SAFE("a\x1b[2Kb\x1b[10;10Hc\x1b[?25ld", "abcd");
 	ASSERT_SAFE("a\x1b]0;title\x07"
 		    "b\x1b]8;;http://x\x1b\\c",
@@ -82,26 +78,23 @@ static void nothing_moves_the_cursor_or_rings(void **state)
 	ASSERT_SAFE("cut\x1b]0;title", "cut");
 }
 
-static void a_backspace_takes_a_character_away(void **state)
+TEST(a_backspace_takes_a_character_away)
 {
-	(void) state;
 	ASSERT_SAFE("50%\b\b\b60%", "60%");
 	ASSERT_SAFE("gr\xc3\xbc\bo", "gro");
 	ASSERT_SAFE("\b\bstart", "start");
 	ASSERT_SAFE("\x1b[1m\b\bx", "\x1b[1mx\x1b[0m");
 }
 
-static void what_is_no_text_is_replaced(void **state)
+TEST(what_is_no_text_is_replaced)
 {
-	(void) state;
 	ASSERT_SAFE("ok \xc3\xa9 \xe2\x96\x88 \xf0\x9f\x98\x80", "ok é █ 😀");
 	ASSERT_SAFE("\xff|\xc3|\xe2\x96|\xc0\x80", "\ufffd|\ufffd|\ufffd\ufffd|\ufffd\ufffd");
 	ASSERT_SAFE("\xed\xa0\x80", "\ufffd\ufffd\ufffd");
 }
 
-static void a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal(void **state)
+TEST(a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal)
 {
-	(void) state;
 	assert_sentence("two\nlines\tof it\r\n \n", "two lines of it");
 	assert_sentence("\x1b[31mred\x1b[0m\a \xc2\x9b"
 			"2J",
@@ -111,7 +104,7 @@ static void a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal(void **s
 	assert_sentence("", "");
 }
 
-static void lines_keep_their_ends_and_do_nothing_to_a_terminal(void **state)
+TEST(lines_keep_their_ends_and_do_nothing_to_a_terminal)
 {
 	static const char lines[] = "NAME\tAGE\n\x1b[2Jx\r\n\xc2\x9bm \x7f\x9b ü\n\n";
 	struct text text CLEANUP(text_done) = {0};
@@ -121,9 +114,8 @@ static void lines_keep_their_ends_and_do_nothing_to_a_terminal(void **state)
 	assert_string_equal(text_of(&text), "NAME\tAGE\n?[2Jx \n?m ?\xef\xbf\xbd ü\n\n");
 }
 
-static void a_piece_ends_between_characters(void **state)
+TEST(a_piece_ends_between_characters)
 {
-	(void) state;
 	assert_int_equal(line_text_whole_characters("abc", 3), 3);
 	assert_int_equal(line_text_whole_characters("ab\xc3", 3), 2);
 	assert_int_equal(line_text_whole_characters("a\xe2\x96", 3), 1);
@@ -145,9 +137,8 @@ static void assert_cut(const char *line, size_t columns, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void characters_take_as_many_columns_as_terminals_give_them(void **state)
+TEST(characters_take_as_many_columns_as_terminals_give_them)
 {
-	(void) state;
 	assert_width("", 0);
 	assert_width("40/40 ━━━━", 10);
 	assert_width("\x1b[1mbold\x1b[0m", 4);
@@ -158,18 +149,16 @@ static void characters_take_as_many_columns_as_terminals_give_them(void **state)
 	assert_width("\xff\xff", 2);
 }
 
-static void a_line_takes_the_rows_that_it_is_wrapped_into(void **state)
+TEST(a_line_takes_the_rows_that_it_is_wrapped_into)
 {
-	(void) state;
 	assert_int_equal(line_rows("", 0, 10), 1);
 	assert_int_equal(line_rows("0123456789", 10, 10), 1);
 	assert_int_equal(line_rows("0123456789a", 11, 10), 2);
 	assert_int_equal(line_rows("0123456789a", 11, 1), 11);
 }
 
-static void what_does_not_fit_is_cut_and_seen_to_be_cut(void **state)
+TEST(what_does_not_fit_is_cut_and_seen_to_be_cut)
 {
-	(void) state;
 	assert_cut("40/40 [====]", 12, "40/40 [====]");
 	assert_cut("40/40 [====]", 11, "40/40 [===…");
 	assert_cut("40/40 [====]", 1, "…");
@@ -177,31 +166,9 @@ static void what_does_not_fit_is_cut_and_seen_to_be_cut(void **state)
 	assert_cut("日本語", 4, "日…");
 }
 
-static void a_colour_that_is_cut_off_ends_there(void **state)
+TEST(a_colour_that_is_cut_off_ends_there)
 {
-	(void) state;
 	assert_cut("\x1b[1mbold and long\x1b[0m", 5, "\x1b[1mbold…\x1b[0m");
 	assert_cut("plain \x1b[1mbold\x1b[0m", 4, "pla…");
 	assert_cut("\x1b[1mbold\x1b[0m", 4, "\x1b[1mbold\x1b[0m");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_progress_bar_is_what_it_showed_last),
-		cmocka_unit_test(a_carriage_return_before_the_line_feed_is_part_of_the_end),
-		cmocka_unit_test(colours_stay_and_end_with_the_line),
-		cmocka_unit_test(nothing_moves_the_cursor_or_rings),
-		cmocka_unit_test(a_backspace_takes_a_character_away),
-		cmocka_unit_test(what_is_no_text_is_replaced),
-		cmocka_unit_test(a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal),
-		cmocka_unit_test(lines_keep_their_ends_and_do_nothing_to_a_terminal),
-		cmocka_unit_test(a_piece_ends_between_characters),
-		cmocka_unit_test(characters_take_as_many_columns_as_terminals_give_them),
-		cmocka_unit_test(a_line_takes_the_rows_that_it_is_wrapped_into),
-		cmocka_unit_test(what_does_not_fit_is_cut_and_seen_to_be_cut),
-		cmocka_unit_test(a_colour_that_is_cut_off_ends_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

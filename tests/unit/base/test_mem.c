@@ -2,9 +2,8 @@
 
 #include "base/mem.h"
 
-static void arena_gives_zeroed_memory_across_blocks(void **state)
+TEST(arena_gives_zeroed_memory_across_blocks)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
 	for (size_t size = 1; size < 100000; size = size * 3 + 1) {
@@ -16,18 +15,16 @@ static void arena_gives_zeroed_memory_across_blocks(void **state)
 	}
 }
 
-static void formats_are_as_long_as_they_need_to_be(void **state)
+TEST(formats_are_as_long_as_they_need_to_be)
 {
-	(void) state;
 	char *text CLEANUP(mem_free_text) = mem_format("%05000d", 7);
 
 	assert_int_equal(strlen(text), 5000);
 	assert_int_equal(text[4999], '7');
 }
 
-static void growing_keeps_what_is_there(void **state)
+TEST(growing_keeps_what_is_there)
 {
-	(void) state;
 	int *numbers CLEANUP(mem_free_any) = NULL;
 	size_t capacity = 0;
 
@@ -37,15 +34,4 @@ static void growing_keeps_what_is_there(void **state)
 	}
 	for (size_t i = 0; i < 1000; i++)
 		assert_int_equal(numbers[i], (int) i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arena_gives_zeroed_memory_across_blocks),
-		cmocka_unit_test(formats_are_as_long_as_they_need_to_be),
-		cmocka_unit_test(growing_keeps_what_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 #include "base/mem.h"
 #include "base/names.h"
 
-static void labels_follow_dns_1035(void **state)
+TEST(labels_follow_dns_1035)
 {
-	(void) state;
 	const char *longest = "a23456789-123456789-123456789-123456789-123456789-123456789-123";
 
 	assert_true(name_is_dns1035_label("a"));
@@ -23,9 +22,8 @@ static void labels_follow_dns_1035(void **state)
 	assert_false(name_is_dns1035_label("a.b"));
 }
 
-static void objects_may_have_digits_first_and_dots(void **state)
+TEST(objects_may_have_digits_first_and_dots)
 {
-	(void) state;
 	assert_true(name_is_dns_label("0a"));
 	assert_false(name_is_dns_label("0a.b"));
 	assert_false(name_is_dns_label(""));
@@ -44,9 +42,8 @@ static void objects_may_have_digits_first_and_dots(void **state)
 	assert_false(name_is_dns_subdomain(name));
 }
 
-static void a_uid_can_name_a_folder(void **state)
+TEST(a_uid_can_name_a_folder)
 {
-	(void) state;
 	assert_true(name_is_uid("5d0c1f3e-0000-4000-8000-000000000001"));
 	assert_false(name_is_uid("5d0c1f3e-0000-4000-8000-00000000000"));
 	assert_false(name_is_uid("../../../escaped-0000-0000-000000000"));
@@ -54,9 +51,8 @@ static void a_uid_can_name_a_folder(void **state)
 	assert_false(name_is_uid(NULL));
 }
 
-static void labels_have_keys_and_values(void **state)
+TEST(labels_have_keys_and_values)
 {
-	(void) state;
 	assert_true(name_is_label_value(""));
 	assert_true(name_is_label_value("A_1.b-C"));
 	assert_false(name_is_label_value("-a"));
@@ -81,9 +77,8 @@ static void assert_made(const char *text, size_t max_len, const char *expected)
 	assert_true(name_is_dns1035_label(name));
 }
 
-static void any_text_becomes_a_label(void **state)
+TEST(any_text_becomes_a_label)
 {
-	(void) state;
 	assert_made("Train_MNIST.py", 63, "train-mnist-py");
 	assert_made("2nd try!!", 63, "nd-try");
 	assert_made("", 63, "job");
@@ -95,9 +90,8 @@ static void any_text_becomes_a_label(void **state)
 		    1000, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
 }
 
-static void environment_names_are_kubernetes_ones(void **state)
+TEST(environment_names_are_kubernetes_ones)
 {
-	(void) state;
 	assert_true(name_is_environment_variable("TF_CONFIG"));
 	assert_true(name_is_environment_variable("my.name-1"));
 	assert_false(name_is_environment_variable("1A"));
@@ -106,9 +100,8 @@ static void environment_names_are_kubernetes_ones(void **state)
 	assert_false(name_is_environment_variable("A B"));
 }
 
-static void words_are_found_and_gaps_passed_over(void **state)
+TEST(words_are_found_and_gaps_passed_over)
 {
-	(void) state;
 	static const char *const words[] = {"chief", NULL, "worker", "ps"};
 
 	assert_int_equal(name_find_word(words, 4, "worker"), 2);
@@ -117,9 +110,8 @@ static void words_are_found_and_gaps_passed_over(void **state)
 	assert_int_equal(name_find_word(words, 4, NULL), -1);
 }
 
-static void the_nearest_word_is_offered(void **state)
+TEST(the_nearest_word_is_offered)
 {
-	(void) state;
 	static const char *const words[] = {"restartPolicy", NULL, "replicas", "template"};
 
 	assert_string_equal(name_nearest(words, 4, "replcias"), "replicas");
@@ -138,37 +130,17 @@ static void assert_written(const char *word, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void plain_words_stay_as_they_are(void **state)
+TEST(plain_words_stay_as_they_are)
 {
-	(void) state;
 	assert_written("--image=a/b:1@sha256,c", "--image=a/b:1@sha256,c");
 }
 
-static void what_a_shell_would_read_otherwise_is_quoted(void **state)
+TEST(what_a_shell_would_read_otherwise_is_quoted)
 {
-	(void) state;
 	assert_written("", "''");
 	assert_written("a b", "'a b'");
 	assert_written("worker|a:1;b:2", "'worker|a:1;b:2'");
 	assert_written("it's", "'it'\\''s'");
 	assert_written("~", "'~'");
 	assert_written("$HOME", "'$HOME'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(labels_follow_dns_1035),
-		cmocka_unit_test(objects_may_have_digits_first_and_dots),
-		cmocka_unit_test(a_uid_can_name_a_folder),
-		cmocka_unit_test(labels_have_keys_and_values),
-		cmocka_unit_test(any_text_becomes_a_label),
-		cmocka_unit_test(environment_names_are_kubernetes_ones),
-		cmocka_unit_test(words_are_found_and_gaps_passed_over),
-		cmocka_unit_test(the_nearest_word_is_offered),
-		cmocka_unit_test(plain_words_stay_as_they_are),
-		cmocka_unit_test(what_a_shell_would_read_otherwise_is_quoted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

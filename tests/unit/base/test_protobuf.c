@@ -9,9 +9,8 @@ static void assert_bytes(const struct text *message, const char *wanted, size_t 
 }
 
 /* The examples of protobuf.dev/programming-guides/encoding. */
-static void the_examples_of_the_guide_come_out(void **state)
+TEST(the_examples_of_the_guide_come_out)
 {
-	(void) state;
 	struct text message CLEANUP(text_done) = {0};
 	struct text inner CLEANUP(text_done) = {0};
 
@@ -29,18 +28,16 @@ static void the_examples_of_the_guide_come_out(void **state)
 	assert_bytes(&message, "\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
 }
 
-static void a_number_with_a_fraction_is_eight_bytes_the_lowest_first(void **state)
+TEST(a_number_with_a_fraction_is_eight_bytes_the_lowest_first)
 {
-	(void) state;
 	struct text message CLEANUP(text_done) = {0};
 
 	protobuf_add_double(&message, 1, 0.5);
 	assert_bytes(&message, "\x09\0\0\0\0\0\0\xe0\x3f", 9);
 }
 
-static void every_number_has_its_bytes(void **state)
+TEST(every_number_has_its_bytes)
 {
-	(void) state;
 	struct text message CLEANUP(text_done) = {0};
 
 	protobuf_add_number(&message, 1, 0);
@@ -55,9 +52,8 @@ static void every_number_has_its_bytes(void **state)
 	assert_bytes(&message, "\xf8\xff\xff\xff\x0f\x01", 6);
 }
 
-static void bytes_may_be_any_and_many(void **state)
+TEST(bytes_may_be_any_and_many)
 {
-	(void) state;
 	struct text message CLEANUP(text_done) = {0};
 	char many[300] = {0};
 
@@ -70,16 +66,4 @@ static void bytes_may_be_any_and_many(void **state)
 	protobuf_add_bytes(&message, 1, many, sizeof(many));
 	assert_int_equal(message.len, 3 + sizeof(many));
 	assert_memory_equal(text_of(&message), "\x0a\xac\x02", 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_guide_come_out),
-		cmocka_unit_test(a_number_with_a_fraction_is_eight_bytes_the_lowest_first),
-		cmocka_unit_test(every_number_has_its_bytes),
-		cmocka_unit_test(bytes_may_be_any_and_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

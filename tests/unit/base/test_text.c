@@ -5,9 +5,8 @@
 
 #include <float.h>
 
-static void text_grows_and_is_taken(void **state)
+TEST(text_grows_and_is_taken)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 
 	assert_string_equal(text_of(&text), "");
@@ -24,9 +23,8 @@ static void text_grows_and_is_taken(void **state)
 	assert_string_equal(nothing, "");
 }
 
-static void a_cleared_text_begins_again(void **state)
+TEST(a_cleared_text_begins_again)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 
 	text_clear(&text);
@@ -36,9 +34,8 @@ static void a_cleared_text_begins_again(void **state)
 	assert_string_equal(text_of(&text), "x");
 }
 
-static void texts_are_compared(void **state)
+TEST(texts_are_compared)
 {
-	(void) state;
 	assert_true(text_equals(NULL, NULL));
 	assert_false(text_equals("", NULL));
 	assert_true(text_equals_ignoring_case("Worker", "wORKER"));
@@ -48,9 +45,8 @@ static void texts_are_compared(void **state)
 	assert_false(text_ends_with("y", ".py"));
 }
 
-static void numbers_are_whole_and_in_range(void **state)
+TEST(numbers_are_whole_and_in_range)
 {
-	(void) state;
 	int64_t number = 77;
 	struct err err = {0};
 
@@ -70,9 +66,8 @@ static void numbers_are_whole_and_in_range(void **state)
 	assert_int_equal(number, 7);
 }
 
-static void reals_are_written_short_and_read_back(void **state)
+TEST(reals_are_written_short_and_read_back)
 {
-	(void) state;
 	static const struct {
 		double number;
 		const char *text;
@@ -97,9 +92,8 @@ static void reals_are_written_short_and_read_back(void **state)
 	}
 }
 
-static void what_is_no_finite_number_is_refused(void **state)
+TEST(what_is_no_finite_number_is_refused)
 {
-	(void) state;
 	static const char *const wrong[] = {"", "nan", "inf", "1e999", "0x1p3", "1,5", "1 ", "."};
 	double number;
 
@@ -107,9 +101,8 @@ static void what_is_no_finite_number_is_refused(void **state)
 		assert_int_equal(text_read_real(wrong[i], &number, NULL), ERR_INVALID);
 }
 
-static void durations_are_read_as_people_write_them(void **state)
+TEST(durations_are_read_as_people_write_them)
 {
-	(void) state;
 	static const struct {
 		const char *text;
 		msec duration;
@@ -136,9 +129,8 @@ static void durations_are_read_as_people_write_them(void **state)
 	}
 }
 
-static void what_is_no_duration_is_refused(void **state)
+TEST(what_is_no_duration_is_refused)
 {
-	(void) state;
 	static const char *const wrong[] = {"",
 					    "s",
 					    "-1s",
@@ -162,9 +154,8 @@ static void what_is_no_duration_is_refused(void **state)
 	assert_int_equal(duration, 5);
 }
 
-static void a_duration_without_a_unit_is_asked_for_one(void **state)
+TEST(a_duration_without_a_unit_is_asked_for_one)
 {
-	(void) state;
 	struct err err = {0};
 	msec duration = 5;
 
@@ -175,9 +166,8 @@ static void a_duration_without_a_unit_is_asked_for_one(void **state)
 	assert_int_equal(duration, 5);
 }
 
-static void durations_are_shown_as_kubectl_shows_ages(void **state)
+TEST(durations_are_shown_as_kubectl_shows_ages)
 {
-	(void) state;
 	static const struct {
 		msec duration;
 		const char *text;
@@ -209,9 +199,8 @@ static void durations_are_shown_as_kubectl_shows_ages(void **state)
 	}
 }
 
-static void times_are_written_and_read_back(void **state)
+TEST(times_are_written_and_read_back)
 {
-	(void) state;
 	static const struct {
 		msec time;
 		const char *text;
@@ -235,9 +224,8 @@ static void times_are_written_and_read_back(void **state)
 	}
 }
 
-static void times_may_have_zones_and_long_fractions(void **state)
+TEST(times_may_have_zones_and_long_fractions)
 {
-	(void) state;
 	msec time = 0;
 
 	assert_int_equal(text_read_time("2026-01-02T03:04:05.678901Z", &time, NULL), 0);
@@ -260,9 +248,8 @@ static void times_may_have_zones_and_long_fractions(void **state)
 		assert_int_equal(text_read_time(wrong[i], &time, NULL), ERR_INVALID);
 }
 
-static void utf8_is_told_from_other_bytes(void **state)
+TEST(utf8_is_told_from_other_bytes)
 {
-	(void) state;
 	static const char *const wrong[] = {
 		"\x80",     "\xc0\x80",         "\xc3",         "\xe0\x80\x80", "\xed\xa0\x80",
 		"\xf0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80", "\xe2\x82",
@@ -279,9 +266,8 @@ static void utf8_is_told_from_other_bytes(void **state)
 	assert_string_equal(text_of(&text), "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-static void a_time_may_be_told_by_the_clocks_of_a_zone(void **state)
+TEST(a_time_may_be_told_by_the_clocks_of_a_zone)
 {
-	(void) state;
 	static const struct {
 		int offset;
 		const char *text;
@@ -300,9 +286,8 @@ static void a_time_may_be_told_by_the_clocks_of_a_zone(void **state)
 	}
 }
 
-static void the_times_of_lines_have_one_width(void **state)
+TEST(the_times_of_lines_have_one_width)
 {
-	(void) state;
 	static const struct {
 		msec time;
 		int offset;
@@ -322,7 +307,7 @@ static void the_times_of_lines_have_one_width(void **state)
 	}
 }
 
-static void a_text_loses_its_beginning(void **state)
+TEST(a_text_loses_its_beginning)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -334,28 +319,4 @@ static void a_text_loses_its_beginning(void **state)
 	text_remove_beginning(&text, 4);
 	text_add(&text, "more");
 	assert_string_equal(text_of(&text), "more");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_time_may_be_told_by_the_clocks_of_a_zone),
-		cmocka_unit_test(the_times_of_lines_have_one_width),
-		cmocka_unit_test(text_grows_and_is_taken),
-		cmocka_unit_test(a_cleared_text_begins_again),
-		cmocka_unit_test(a_text_loses_its_beginning),
-		cmocka_unit_test(texts_are_compared),
-		cmocka_unit_test(numbers_are_whole_and_in_range),
-		cmocka_unit_test(reals_are_written_short_and_read_back),
-		cmocka_unit_test(what_is_no_finite_number_is_refused),
-		cmocka_unit_test(durations_are_read_as_people_write_them),
-		cmocka_unit_test(what_is_no_duration_is_refused),
-		cmocka_unit_test(a_duration_without_a_unit_is_asked_for_one),
-		cmocka_unit_test(durations_are_shown_as_kubectl_shows_ages),
-		cmocka_unit_test(times_are_written_and_read_back),
-		cmocka_unit_test(times_may_have_zones_and_long_fractions),
-		cmocka_unit_test(utf8_is_told_from_other_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

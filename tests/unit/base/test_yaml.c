@@ -54,9 +54,8 @@ static void assert_refused(const char *bytes, size_t len, int code, const char *
 	assert_null(documents.list);
 }
 
-static void plain_scalars_are_what_kubectl_takes_them_for(void **state)
+TEST(plain_scalars_are_what_kubectl_takes_them_for)
 {
-	(void) state;
 	static const struct {
 		const char *plain;
 		const char *json;
@@ -152,9 +151,8 @@ static void plain_scalars_are_what_kubectl_takes_them_for(void **state)
 	}
 }
 
-static void structures_read_as_json(void **state)
+TEST(structures_read_as_json)
 {
-	(void) state;
 	static const struct {
 		const char *yaml;
 		const char *json;
@@ -215,9 +213,8 @@ static void structures_read_as_json(void **state)
 		assert_reads(table[i].yaml, table[i].json);
 }
 
-static void faults_have_place_and_reason(void **state)
+TEST(faults_have_place_and_reason)
 {
-	(void) state;
 	static const struct {
 		const char *yaml;
 		const char *sentence;
@@ -295,9 +292,8 @@ static void faults_have_place_and_reason(void **state)
 }
 
 /* What people write on purpose stays: in quotes, in a comment, within a text. */
-static void characters_that_mislead_are_let_through_where_they_are_text(void **state)
+TEST(characters_that_mislead_are_let_through_where_they_are_text)
 {
-	(void) state;
 	assert_reads("'a\xc2\xa0': 1 # \xc2\xa0", "{\"a\xc2\xa0\":1}");
 	assert_reads("a: b\xc2\xa0-", "{\"a\":\"b\xc2\xa0-\"}");
 	assert_reads("a: say \xe2\x80\x9chi\xe2\x80\x9d",
@@ -305,9 +301,8 @@ static void characters_that_mislead_are_let_through_where_they_are_text(void **s
 	assert_reads("a: '\xe2\x80\x9chi\xe2\x80\x9d'", "{\"a\":\"\xe2\x80\x9chi\xe2\x80\x9d\"}");
 }
 
-static void a_stream_gives_its_documents_without_empty_ones(void **state)
+TEST(a_stream_gives_its_documents_without_empty_ones)
 {
-	(void) state;
 	struct documents none CLEANUP(documents_done) = read_text("# nothing\n---\n---\nnull\n");
 	struct documents two CLEANUP(documents_done) =
 		read_text("---\na: 1\n---\n---\nb: 2\n...\n");
@@ -318,9 +313,8 @@ static void a_stream_gives_its_documents_without_empty_ones(void **state)
 	assert_int_equal(document_place(two.list[1], "b").line, 5);
 }
 
-static void a_part_has_the_places_of_the_whole_and_a_value_of_its_own(void **state)
+TEST(a_part_has_the_places_of_the_whole_and_a_value_of_its_own)
 {
-	(void) state;
 	struct documents whole CLEANUP(documents_done) =
 		read_text("a: &a {b: 1}\nlist:\n- x\n- c:\n    d: 2\n- *a\n");
 	struct document **parts = mem_new_array(3, sizeof(*parts));
@@ -337,9 +331,8 @@ static void a_part_has_the_places_of_the_whole_and_a_value_of_its_own(void **sta
 	documents_free(parts, 3);
 }
 
-static void small_texts_do_not_become_large_values(void **state)
+TEST(small_texts_do_not_become_large_values)
 {
-	(void) state;
 	struct text bomb CLEANUP(text_done) = {0};
 
 	text_add(&bomb, "a0: &a0 [lol, lol]\n");
@@ -354,9 +347,8 @@ static void small_texts_do_not_become_large_values(void **state)
 	assert_refused(text_of(&bomb), bomb.len, ERR_LIMIT, "line ");
 }
 
-static void everything_has_its_limit(void **state)
+TEST(everything_has_its_limit)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 
 	for (int i = 0; i <= YAML_DEPTH_LIMIT; i++)
@@ -388,9 +380,8 @@ static void assert_place(const struct document *document, const char *path, int 
 		fail_msg("%s is at line %d, column %d", path, place.line, place.column);
 }
 
-static void every_path_has_its_place(void **state)
+TEST(every_path_has_its_place)
 {
-	(void) state;
 	struct documents yaml CLEANUP(documents_done) = read_text("spec:\n"
 								  "  base: &base\n"
 								  "    cpu: 1\n"
@@ -424,9 +415,8 @@ static void every_path_has_its_place(void **state)
 	assert_place(document, "spec.list[", 4, 3);
 }
 
-static void json_that_is_no_yaml_has_places_too(void **state)
+TEST(json_that_is_no_yaml_has_places_too)
 {
-	(void) state;
 	struct documents json CLEANUP(documents_done) =
 		read_text("{\n\t\"e\": \"\\ud83d\\ude00\\\"\\\\\",\n\t\"\xc3\xa9\\/\": [1, {\"b\" "
 			  ": -1.5e1\n}],"
@@ -452,9 +442,8 @@ static void assert_written(const char *json, const char *yaml)
 	assert_reads(text_of(&text), json);
 }
 
-static void values_are_written_as_kubectl_writes_them(void **state)
+TEST(values_are_written_as_kubectl_writes_them)
 {
-	(void) state;
 	assert_written("{\"spec\":{\"list\":[{\"name\":\"x\",\"args\":[\"--a=1\",\"b c\"]}],"
 		       "\"none\":[],\"empty\":{},\"nothing\":null,\"on\":true,\"n\":-5,\"r\":0.5}}",
 		       "spec:\n"
@@ -572,9 +561,8 @@ static struct json *random_value(unsigned *seed, int depth)
 	return value;
 }
 
-static void whatever_is_written_reads_back(void **state)
+TEST(whatever_is_written_reads_back)
 {
-	(void) state;
 	for (unsigned number = 1; number <= 5000; number++) {
 		unsigned seed = number;
 		struct json *root CLEANUP(json_cleanup) = json_new_object();
@@ -587,24 +575,4 @@ static void whatever_is_written_reads_back(void **state)
 		if (again.count != 1 || !json_equals(root, document_root(again.list[0])))
 			fail_msg("value %u was written as\n%s", number, text_of(&text));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_scalars_are_what_kubectl_takes_them_for),
-		cmocka_unit_test(structures_read_as_json),
-		cmocka_unit_test(faults_have_place_and_reason),
-		cmocka_unit_test(characters_that_mislead_are_let_through_where_they_are_text),
-		cmocka_unit_test(a_stream_gives_its_documents_without_empty_ones),
-		cmocka_unit_test(a_part_has_the_places_of_the_whole_and_a_value_of_its_own),
-		cmocka_unit_test(small_texts_do_not_become_large_values),
-		cmocka_unit_test(everything_has_its_limit),
-		cmocka_unit_test(every_path_has_its_place),
-		cmocka_unit_test(json_that_is_no_yaml_has_places_too),
-		cmocka_unit_test(values_are_written_as_kubectl_writes_them),
-		cmocka_unit_test(whatever_is_written_reads_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

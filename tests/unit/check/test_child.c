@@ -75,7 +75,7 @@ static int reap(struct scene *world)
 	return status;
 }
 
-static void lines_are_told_one_by_one_and_the_last_without_a_line_feed_too(void **state)
+TEST_WITH(begin, end, lines_are_told_one_by_one_and_the_last_without_a_line_feed_too)
 {
 	struct scene *world = *state;
 
@@ -84,7 +84,7 @@ static void lines_are_told_one_by_one_and_the_last_without_a_line_feed_too(void 
 	assert_string_equal(text_of(&world->lines), "one|two|three|");
 }
 
-static void a_line_that_is_too_long_is_cut(void **state)
+TEST_WITH(begin, end, a_line_that_is_too_long_is_cut)
 {
 	struct scene *world = *state;
 
@@ -96,7 +96,7 @@ static void a_line_that_is_too_long_is_cut(void **state)
 	assert_true(world->longest >= LIMIT_LOG_LINE && world->longest < 2 * LIMIT_LOG_LINE);
 }
 
-static void one_that_does_not_end_is_killed_when_its_time_is_over(void **state)
+TEST_WITH(begin, end, one_that_does_not_end_is_killed_when_its_time_is_over)
 {
 	struct scene *world = *state;
 
@@ -116,7 +116,7 @@ static void one_that_does_not_end_is_killed_when_its_time_is_over(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void a_program_that_is_not_there_is_an_error(void **state)
+TEST_WITH(begin, end, a_program_that_is_not_there_is_an_error)
 {
 	struct scene *world = *state;
 	char *arguments[] = {"/no/such/program", NULL};
@@ -127,19 +127,4 @@ static void a_program_that_is_not_there_is_an_error(void **state)
 
 	assert_int_equal(check_child_start(&settings, &world->child, &err), ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "/no/such/program"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			lines_are_told_one_by_one_and_the_last_without_a_line_feed_too, begin, end),
-		cmocka_unit_test_setup_teardown(a_line_that_is_too_long_is_cut, begin, end),
-		cmocka_unit_test_setup_teardown(
-			one_that_does_not_end_is_killed_when_its_time_is_over, begin, end),
-		cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_an_error, begin,
-						end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

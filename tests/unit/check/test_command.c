@@ -66,9 +66,8 @@ static struct check_request request_of(enum check_model model)
 		.name = "check-x", .model = model, .workers = 1, .ps = 1, .timeout = 121000};
 }
 
-static void servers_are_this_program_under_a_run_of_it(void **state)
+TEST(servers_are_this_program_under_a_run_of_it)
 {
-	(void) state;
 	struct check_request request = request_of(CHECK_MNIST);
 	struct check check;
 
@@ -88,9 +87,8 @@ static void servers_are_this_program_under_a_run_of_it(void **state)
 	check_done(&check);
 }
 
-static void the_probe_asks_all_servers_and_clients_have_the_workers_as_masters(void **state)
+TEST(the_probe_asks_all_servers_and_clients_have_the_workers_as_masters)
 {
-	(void) state;
 	struct check_request request = request_of(CHECK_MNIST);
 	struct check check;
 
@@ -107,9 +105,8 @@ static void the_probe_asks_all_servers_and_clients_have_the_workers_as_masters(v
 	check_done(&check);
 }
 
-static void what_was_asked_for_goes_to_the_model(void **state)
+TEST(what_was_asked_for_goes_to_the_model)
 {
-	(void) state;
 	struct check_request request = request_of(CHECK_CENSUS);
 	struct check check;
 
@@ -124,9 +121,8 @@ static void what_was_asked_for_goes_to_the_model(void **state)
 	check_done(&check);
 }
 
-static void models_with_servers_of_their_own_are_the_cluster(void **state)
+TEST(models_with_servers_of_their_own_are_the_cluster)
 {
-	(void) state;
 	struct check_request request = request_of(CHECK_PS2);
 	struct check check;
 
@@ -143,9 +139,8 @@ static void models_with_servers_of_their_own_are_the_cluster(void **state)
 	check_done(&check);
 }
 
-static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
+TEST(on_a_cluster_all_of_them_are_pods_of_the_same_place)
 {
-	(void) state;
 	static const char *const place[] = {"--image", "a:1", "--volume", "b:/c", NULL};
 	static const char here[] = PROGRAM " run --on kubernetes --image a:1 --volume b:/c "
 					   "--color never --grace 3s --name ";
@@ -176,9 +171,8 @@ static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
 	check_done(&check);
 }
 
-static void servers_that_stay_are_followed_and_stopped_where_they_are(void **state)
+TEST(servers_that_stay_are_followed_and_stopped_where_they_are)
 {
-	(void) state;
 	static const char *const place[] = {"--image", "a:1", "--context", "lab", NULL};
 	const struct check_programs programs = {.muster = PROGRAM};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -206,19 +200,4 @@ static void servers_that_stay_are_followed_and_stopped_where_they_are(void **sta
 	check_command_describe_stop(&check, &text);
 	assert_string_equal(text_of(&text), "muster stop --context lab check-x");
 	check_done(&check);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(servers_are_this_program_under_a_run_of_it),
-		cmocka_unit_test(
-			the_probe_asks_all_servers_and_clients_have_the_workers_as_masters),
-		cmocka_unit_test(what_was_asked_for_goes_to_the_model),
-		cmocka_unit_test(models_with_servers_of_their_own_are_the_cluster),
-		cmocka_unit_test(on_a_cluster_all_of_them_are_pods_of_the_same_place),
-		cmocka_unit_test(servers_that_stay_are_followed_and_stopped_where_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void spoil(const char *path, int flags, const char *text)
 	assert_int_equal(file_write_all(fd, text, strlen(text), NULL), 0);
 }
 
-static void the_zip_is_written_whole_under_a_name_with_its_hash(void **state)
+TEST_WITH(set_up, tear_down, the_zip_is_written_whole_under_a_name_with_its_hash)
 {
 	char *path CLEANUP(mem_free_text) = install(*state);
 	char *expected CLEANUP(mem_free_text) =
@@ -63,7 +63,7 @@ static void the_zip_is_written_whole_under_a_name_with_its_hash(void **state)
 	assert_is_whole(path);
 }
 
-static void a_file_that_is_right_stays(void **state)
+TEST_WITH(set_up, tear_down, a_file_that_is_right_stays)
 {
 	struct stat before;
 	struct stat after;
@@ -76,7 +76,7 @@ static void a_file_that_is_right_stays(void **state)
 	assert_int_equal(before.st_ino, after.st_ino);
 }
 
-static void a_damaged_file_is_written_again(void **state)
+TEST_WITH(set_up, tear_down, a_damaged_file_is_written_again)
 {
 	char *path CLEANUP(mem_free_text) = install(*state);
 
@@ -94,7 +94,7 @@ static void a_damaged_file_is_written_again(void **state)
 	assert_is_whole(longer);
 }
 
-static void a_folder_that_cannot_be_written_gets_a_sentence(void **state)
+TEST_WITH(set_up, tear_down, a_folder_that_cannot_be_written_gets_a_sentence)
 {
 	char *in_the_way CLEANUP(mem_free_text) = mem_format("%s/programs", (char *) *state);
 	struct err err = {0};
@@ -104,18 +104,4 @@ static void a_folder_that_cannot_be_written_gets_a_sentence(void **state)
 	assert_int_equal(check_models_install(*state, &path, &err), ERR_IO);
 	assert_non_null(strstr(err.text, "/programs"));
 	assert_null(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_zip_is_written_whole_under_a_name_with_its_hash,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_is_right_stays, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_damaged_file_is_written_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_written_gets_a_sentence,
-						set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static void assert_ranges(const struct json *links, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void ranges_tell_what_was_measured_and_nothing_else(void **state)
+TEST(ranges_tell_what_was_measured_and_nothing_else)
 {
-	(void) state;
 	struct json *links CLEANUP(json_cleanup) = json_new_object();
 
 	assert_true(add(links, "{\"from\":\"a\",\"to\":\"b\"}"));
@@ -42,9 +41,8 @@ static void ranges_tell_what_was_measured_and_nothing_else(void **state)
 		"4 links: round trip 10 us to 5.2 ms, 3.1 MB/s to 1.2 GB/s, clocks within 2.5 s");
 }
 
-static void the_last_word_about_a_way_counts(void **state)
+TEST(the_last_word_about_a_way_counts)
 {
-	(void) state;
 	struct json *links CLEANUP(json_cleanup) = json_new_object();
 	size_t count;
 
@@ -58,9 +56,8 @@ static void the_last_word_about_a_way_counts(void **state)
 	assert_null(check_network_find(links, "b", "a"));
 }
 
-static void an_event_without_a_pair_is_none(void **state)
+TEST(an_event_without_a_pair_is_none)
 {
-	(void) state;
 	struct json *links CLEANUP(json_cleanup) = json_new_object();
 
 	assert_false(add(links, "{\"from\":\"a\"}"));
@@ -68,9 +65,8 @@ static void an_event_without_a_pair_is_none(void **state)
 	assert_int_equal(json_count(links), 0);
 }
 
-static void the_table_shows_the_stage_that_failed(void **state)
+TEST(the_table_shows_the_stage_that_failed)
 {
-	(void) state;
 	struct json *links CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0};
 
@@ -85,9 +81,8 @@ static void the_table_shows_the_stage_that_failed(void **state)
 					    "  worker-2  NO ANSWER  -          -\n");
 }
 
-static void of_many_tasks_only_failures_are_listed(void **state)
+TEST(of_many_tasks_only_failures_are_listed)
 {
-	(void) state;
 	struct json *links CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0};
 
@@ -100,17 +95,4 @@ static void of_many_tasks_only_failures_are_listed(void **state)
 	}
 	check_network_add_table(links, &text);
 	assert_string_equal(text_of(&text), "  ps-0 to worker-5 (h:5): connect: refused\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranges_tell_what_was_measured_and_nothing_else),
-		cmocka_unit_test(the_last_word_about_a_way_counts),
-		cmocka_unit_test(an_event_without_a_pair_is_none),
-		cmocka_unit_test(the_table_shows_the_stage_that_failed),
-		cmocka_unit_test(of_many_tasks_only_failures_are_listed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,7 +139,7 @@ static int probe_first(struct scene *scene)
 	return probe(scene, scene->addresses[0]);
 }
 
-static void one_server_shows_all_tasks_in_order(void **state)
+TEST_WITH(setup, teardown, one_server_shows_all_tasks_in_order)
 {
 	struct scene *scene = *state;
 
@@ -152,7 +152,7 @@ static void one_server_shows_all_tasks_in_order(void **state)
 						   "ran ps-0 CPU:0\n");
 }
 
-static void operations_run_on_processors_and_graphics_cards_alone(void **state)
+TEST_WITH(setup, teardown, operations_run_on_processors_and_graphics_cards_alone)
 {
 	struct scene *scene = *state;
 
@@ -165,7 +165,7 @@ static void operations_run_on_processors_and_graphics_cards_alone(void **state)
 	fake_cluster.n_tasks = 3;
 }
 
-static void a_silent_task_is_named_and_the_others_are_tried(void **state)
+TEST_WITH(setup, teardown, a_silent_task_is_named_and_the_others_are_tried)
 {
 	struct scene *scene = *state;
 
@@ -178,7 +178,7 @@ static void a_silent_task_is_named_and_the_others_are_tried(void **state)
 						   "ran ps-0 CPU:0\n");
 }
 
-static void a_wrong_product_is_told_with_its_task(void **state)
+TEST_WITH(setup, teardown, a_wrong_product_is_told_with_its_task)
 {
 	struct scene *scene = *state;
 
@@ -190,7 +190,7 @@ static void a_wrong_product_is_told_with_its_task(void **state)
 	fake_cluster.n_tasks = 3;
 }
 
-static void jobs_with_names_of_their_own_are_known_from_their_servers(void **state)
+TEST_WITH(setup, teardown, jobs_with_names_of_their_own_are_known_from_their_servers)
 {
 	struct scene *scene = *state;
 
@@ -206,7 +206,7 @@ static void jobs_with_names_of_their_own_are_known_from_their_servers(void **sta
 				     "devices worker-0 CPU:0\n"));
 }
 
-static void a_silent_task_with_a_name_that_nobody_knows_is_told_of_too(void **state)
+TEST_WITH(setup, teardown, a_silent_task_with_a_name_that_nobody_knows_is_told_of_too)
 {
 	struct scene *scene = *state;
 
@@ -217,7 +217,7 @@ static void a_silent_task_with_a_name_that_nobody_knows_is_told_of_too(void **st
 							    "devices worker-0 CPU:0\n"));
 }
 
-static void the_first_server_that_answers_is_asked_and_the_others_are_told_last(void **state)
+TEST_WITH(setup, teardown, the_first_server_that_answers_is_asked_and_the_others_are_told_last)
 {
 	struct scene *scene = *state;
 	char *servers CLEANUP(mem_free_text) =
@@ -235,7 +235,7 @@ static void the_first_server_that_answers_is_asked_and_the_others_are_told_last(
 	assert_non_null(strstr(told, "ran worker-0"));
 }
 
-static void a_server_that_falls_silent_in_the_search_ends_it(void **state)
+TEST_WITH(setup, teardown, a_server_that_falls_silent_in_the_search_ends_it)
 {
 	struct scene *scene = *state;
 	char *expected CLEANUP(mem_free_text) = NULL;
@@ -248,7 +248,7 @@ static void a_server_that_falls_silent_in_the_search_ends_it(void **state)
 	assert_null(strstr(text_of(&scene->told), "ran"));
 }
 
-static void tensorflow_is_not_loaded_for_servers_that_nobody_reaches(void **state)
+TEST_WITH(setup, teardown, tensorflow_is_not_loaded_for_servers_that_nobody_reaches)
 {
 	struct scene *scene = *state;
 	char *servers CLEANUP(mem_free_text) =
@@ -259,22 +259,4 @@ static void tensorflow_is_not_loaded_for_servers_that_nobody_reaches(void **stat
 			    "error devices grpc://127.0.0.1:1 UNAVAILABLE\n"
 			    "error devices grpc://127.0.0.1:2 UNAVAILABLE\n");
 	assert_false(scene->was_loaded);
-}
-
-int main(void)
-{
-#define WITH_CLUSTER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		WITH_CLUSTER(one_server_shows_all_tasks_in_order),
-		WITH_CLUSTER(operations_run_on_processors_and_graphics_cards_alone),
-		WITH_CLUSTER(a_silent_task_is_named_and_the_others_are_tried),
-		WITH_CLUSTER(a_wrong_product_is_told_with_its_task),
-		WITH_CLUSTER(jobs_with_names_of_their_own_are_known_from_their_servers),
-		WITH_CLUSTER(a_silent_task_with_a_name_that_nobody_knows_is_told_of_too),
-		WITH_CLUSTER(the_first_server_that_answers_is_asked_and_the_others_are_told_last),
-		WITH_CLUSTER(a_server_that_falls_silent_in_the_search_ends_it),
-		WITH_CLUSTER(tensorflow_is_not_loaded_for_servers_that_nobody_reaches),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

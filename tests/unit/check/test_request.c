@@ -13,9 +13,8 @@ static struct check_server read_one(const char *text, struct arena *arena)
 	return servers[0];
 }
 
-static void an_address_has_a_host_and_a_port(void **state)
+TEST(an_address_has_a_host_and_a_port)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct check_server server = read_one("grpc://db7:2222", arena);
 
@@ -26,9 +25,8 @@ static void an_address_has_a_host_and_a_port(void **state)
 	assert_string_equal(read_one("10.0.0.7:1", arena).url, "grpc://10.0.0.7:1");
 }
 
-static void brackets_stand_around_an_ipv6_address(void **state)
+TEST(brackets_stand_around_an_ipv6_address)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct check_server server = read_one("grpc://[fe80::1]:65535", arena);
 
@@ -37,9 +35,8 @@ static void brackets_stand_around_an_ipv6_address(void **state)
 	assert_int_equal(server.port, 65535);
 }
 
-static void what_is_no_address_is_refused(void **state)
+TEST(what_is_no_address_is_refused)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	static const char *const wrong[] = {
 		"grpc://",   "db7",          "db7:",         ":2222", "db7:0",
@@ -59,9 +56,8 @@ static void what_is_no_address_is_refused(void **state)
 	}
 }
 
-static void of_a_list_each_server_counts_once_and_each_fault_is_told(void **state)
+TEST(of_a_list_each_server_counts_once_and_each_fault_is_told)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct text faults CLEANUP(text_done) = {0};
 	size_t count;
@@ -73,16 +69,4 @@ static void of_a_list_each_server_counts_once_and_each_fault_is_told(void **stat
 	assert_string_equal(servers[1].url, "grpc://b:2");
 	assert_true(text_starts_with(text_of(&faults), "here: 'db7' is not an address"));
 	assert_ptr_equal(strchr(text_of(&faults), '\n'), text_of(&faults) + faults.len - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_has_a_host_and_a_port),
-		cmocka_unit_test(brackets_stand_around_an_ipv6_address),
-		cmocka_unit_test(what_is_no_address_is_refused),
-		cmocka_unit_test(of_a_list_each_server_counts_once_and_each_fault_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

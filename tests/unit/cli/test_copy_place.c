@@ -19,16 +19,15 @@ static void assert_in_job(const char *text, const char *namespace_name, const ch
 	copy_place_done(&place);
 }
 
-static void a_place_names_a_job_a_replica_and_a_path(void **state)
+TEST(a_place_names_a_job_a_replica_and_a_path)
 {
-	(void) state;
 	assert_in_job("digits:worker-0:/models", NULL, "digits", "worker", 0, "/models");
 	assert_in_job("digits:worker-12:out", NULL, "digits", "worker", 12, "out");
 	assert_in_job("a-b:ps-0:", NULL, "a-b", "ps", 0, "");
 	assert_in_job("kubernetes/team/digits:chief-0:/a:b", "team", "digits", "chief", 0, "/a:b");
 }
 
-static void a_job_of_this_machine_is_told_apart(void **state)
+TEST(a_job_of_this_machine_is_told_apart)
 {
 	struct copy_place place;
 
@@ -39,7 +38,7 @@ static void a_job_of_this_machine_is_told_apart(void **state)
 	copy_place_done(&place);
 }
 
-static void anything_else_is_a_path_of_this_machine(void **state)
+TEST(anything_else_is_a_path_of_this_machine)
 {
 	static const char *const paths[] = {
 		"models",
@@ -68,15 +67,4 @@ static void anything_else_is_a_path_of_this_machine(void **state)
 		assert_string_equal(place.path, paths[i]);
 		copy_place_done(&place);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_place_names_a_job_a_replica_and_a_path),
-		cmocka_unit_test(a_job_of_this_machine_is_told_apart),
-		cmocka_unit_test(anything_else_is_a_path_of_this_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,8 @@ static char *make(int taken)
 	return job_name_choose(NULL, "digits.py");
 }
 
-static void a_name_is_the_word_and_five_characters(void **state)
+TEST(a_name_is_the_word_and_five_characters)
 {
-	(void) state;
 	char *name CLEANUP(mem_free_text) = make(-1);
 
 	assert_int_equal(strlen(name), strlen("digits-x7k2p"));
@@ -58,9 +57,8 @@ static void a_name_is_the_word_and_five_characters(void **state)
 	assert_int_equal(n_asked, 0);
 }
 
-static void a_name_that_a_job_has_is_not_given_again(void **state)
+TEST(a_name_that_a_job_has_is_not_given_again)
 {
-	(void) state;
 	char *name CLEANUP(mem_free_text) = make(2);
 
 	assert_int_equal(n_asked, 3);
@@ -68,9 +66,8 @@ static void a_name_that_a_job_has_is_not_given_again(void **state)
 }
 
 /* Scripts and objects on a cluster begin with a letter; "muster status 100" finds this job. */
-static void an_id_may_begin_with_a_digit(void **state)
+TEST(an_id_may_begin_with_a_digit)
 {
-	(void) state;
 	n_taken = -1;
 	char *name CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "100", NULL);
 	char *dotted CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "Run_1.5", NULL);
@@ -81,9 +78,8 @@ static void an_id_may_begin_with_a_digit(void **state)
 	assert_memory_equal(script, "job-", strlen("job-"));
 }
 
-static void the_search_for_a_name_ends(void **state)
+TEST(the_search_for_a_name_ends)
 {
-	(void) state;
 	char *name CLEANUP(mem_free_text) = make(1000);
 
 	assert_non_null(name);
@@ -105,23 +101,21 @@ static void check_reference(const char *text, enum job_place place, const char *
 		assert_null(reference.namespace_name);
 }
 
-static void a_plain_name_may_be_anywhere(void **state)
+TEST(a_plain_name_may_be_anywhere)
 {
-	(void) state;
 	check_reference("digits-x7k2p", JOB_ANYWHERE, NULL, "digits-x7k2p");
 	check_reference("kubernetes", JOB_ANYWHERE, NULL, "kubernetes");
 	check_reference("local", JOB_ANYWHERE, NULL, "local");
 }
 
-static void a_place_before_the_name_decides(void **state)
+TEST(a_place_before_the_name_decides)
 {
-	(void) state;
 	check_reference("local/digits", JOB_HERE, NULL, "digits");
 	check_reference("kubernetes/ada/digits", JOB_ON_CLUSTER, "ada", "digits");
 	check_reference("kubernetes/2nd-team/digits", JOB_ON_CLUSTER, "2nd-team", "digits");
 }
 
-static void anything_else_is_refused_with_the_forms_there_are(void **state)
+TEST(anything_else_is_refused_with_the_forms_there_are)
 {
 	static const char *const texts[] = {"",
 					    "/",
@@ -143,7 +137,7 @@ static void anything_else_is_refused_with_the_forms_there_are(void **state)
 	}
 }
 
-static void a_namespace_that_none_can_be_called_is_named(void **state)
+TEST(a_namespace_that_none_can_be_called_is_named)
 {
 	struct job_reference reference = {0};
 	struct err err = {0};
@@ -154,20 +148,4 @@ static void a_namespace_that_none_can_be_called_is_named(void **state)
 	assert_string_equal(err.text,
 			    "'kubernetes/Ada_/digits': 'Ada_' is not a valid namespace name");
 	assert_int_equal(job_reference_read("kubernetes//digits", &reference, &err), ERR_INVALID);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_the_word_and_five_characters),
-		cmocka_unit_test(a_name_that_a_job_has_is_not_given_again),
-		cmocka_unit_test(an_id_may_begin_with_a_digit),
-		cmocka_unit_test(the_search_for_a_name_ends),
-		cmocka_unit_test(a_plain_name_may_be_anywhere),
-		cmocka_unit_test(a_place_before_the_name_decides),
-		cmocka_unit_test(anything_else_is_refused_with_the_forms_there_are),
-		cmocka_unit_test(a_namespace_that_none_can_be_called_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

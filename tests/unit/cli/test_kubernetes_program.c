@@ -62,9 +62,8 @@ static char *find(struct err *err)
 	return path;
 }
 
-static void the_program_beside_comes_before_the_installed_one(void **state)
+TEST_WITH(begin, end, the_program_beside_comes_before_the_installed_one)
 {
-	(void) state;
 	write_program("bin/muster-kubernetes", "", 0700);
 	write_program("libexec/muster-kubernetes", "", 0700);
 	char *path CLEANUP(mem_free_text) = find(NULL);
@@ -73,9 +72,8 @@ static void the_program_beside_comes_before_the_installed_one(void **state)
 	assert_string_equal(path, expected);
 }
 
-static void what_cannot_be_executed_is_no_program(void **state)
+TEST_WITH(begin, end, what_cannot_be_executed_is_no_program)
 {
-	(void) state;
 	write_program("bin/muster-kubernetes", "", 0600);
 	write_program("libexec/muster-kubernetes", "", 0700);
 	char *path CLEANUP(mem_free_text) = find(NULL);
@@ -84,7 +82,7 @@ static void what_cannot_be_executed_is_no_program(void **state)
 	assert_string_equal(path, expected);
 }
 
-static void a_missing_program_is_told_with_both_places(void **state)
+TEST_WITH(begin, end, a_missing_program_is_told_with_both_places)
 {
 	struct err err = {0};
 
@@ -109,7 +107,7 @@ static int code_of_hand_over(char *const *argv)
 	return WEXITSTATUS(status);
 }
 
-static void the_other_program_gets_all_arguments_and_its_code_is_ours(void **state)
+TEST_WITH(begin, end, the_other_program_gets_all_arguments_and_its_code_is_ours)
 {
 	char *const argv[] = {"muster", "run", "--on", "kubernetes", "two words", NULL};
 
@@ -121,27 +119,10 @@ static void the_other_program_gets_all_arguments_and_its_code_is_ours(void **sta
 	assert_int_equal(code_of_hand_over(argv), 4);
 }
 
-static void without_the_other_program_this_one_goes_on(void **state)
+TEST_WITH(begin, end, without_the_other_program_this_one_goes_on)
 {
 	char *const argv[] = {"muster", NULL};
 
 	(void) state;
 	assert_int_equal(code_of_hand_over(argv), 99);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_program_beside_comes_before_the_installed_one,
-						begin, end),
-		cmocka_unit_test_setup_teardown(what_cannot_be_executed_is_no_program, begin, end),
-		cmocka_unit_test_setup_teardown(a_missing_program_is_told_with_both_places, begin,
-						end),
-		cmocka_unit_test_setup_teardown(
-			the_other_program_gets_all_arguments_and_its_code_is_ours, begin, end),
-		cmocka_unit_test_setup_teardown(without_the_other_program_this_one_goes_on, begin,
-						end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

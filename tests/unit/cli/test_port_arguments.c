@@ -7,7 +7,7 @@ static void read_words(struct port_arguments *arguments, const char *const *word
 	assert_int_equal(port_arguments_read(words, n_words, arguments, NULL), 0);
 }
 
-static void ports_are_written_as_for_kubectl(void **state)
+TEST(ports_are_written_as_for_kubectl)
 {
 	static const char *const words[] = {"6006", "8080:80", ":8888", ":1", "65535:65535"};
 	static const struct port_pair wanted[] = {
@@ -24,7 +24,7 @@ static void ports_are_written_as_for_kubectl(void **state)
 	}
 }
 
-static void a_replica_may_stand_before_them(void **state)
+TEST(a_replica_may_stand_before_them)
 {
 	static const char *const words[] = {"worker-12", "6006"};
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
@@ -36,7 +36,7 @@ static void a_replica_may_stand_before_them(void **state)
 	assert_int_equal(arguments.n_pairs, 1);
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
 	static const struct {
 		const char *words[3], *said;
@@ -70,15 +70,4 @@ static void what_is_wrong_is_named(void **state)
 				 ERR_INVALID);
 		assert_non_null(strstr(err.text, wrong[i].said));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_are_written_as_for_kubectl),
-		cmocka_unit_test(a_replica_may_stand_before_them),
-		cmocka_unit_test(what_is_wrong_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

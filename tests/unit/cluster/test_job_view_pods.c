@@ -41,7 +41,7 @@ static struct job_pod *lay_over(const char *name, struct replica_status *replica
 	return pod;
 }
 
-static void a_pod_that_runs_says_where(void **state)
+TEST(a_pod_that_runs_says_where)
 {
 	struct replica_status replica = {
 		.role = "worker", .state = REPLICA_STARTING, .exit_code = -1};
@@ -56,7 +56,7 @@ static void a_pod_that_runs_says_where(void **state)
 	job_pod_free(pod);
 }
 
-static void an_end_that_nobody_wrote_is_seen(void **state)
+TEST(an_end_that_nobody_wrote_is_seen)
 {
 	struct replica_status replica = {
 		.role = "worker", .state = REPLICA_RUNNING, .exit_code = -1};
@@ -69,7 +69,7 @@ static void an_end_that_nobody_wrote_is_seen(void **state)
 	job_pod_free(pod);
 }
 
-static void what_was_made_of_an_end_stays(void **state)
+TEST(what_was_made_of_an_end_stays)
 {
 	struct replica_status replica = {.role = "worker",
 					 .state = REPLICA_STOPPED,
@@ -85,7 +85,7 @@ static void what_was_made_of_an_end_stays(void **state)
 	job_pod_free(pod);
 }
 
-static void the_pod_of_an_earlier_attempt_says_nothing_of_this_one(void **state)
+TEST(the_pod_of_an_earlier_attempt_says_nothing_of_this_one)
 {
 	struct replica_status replica = {
 		.role = "worker", .attempt = 7, .state = REPLICA_PENDING, .exit_code = -1};
@@ -95,16 +95,4 @@ static void the_pod_of_an_earlier_attempt_says_nothing_of_this_one(void **state)
 	assert_int_equal(replica.state, REPLICA_PENDING);
 	assert_null(replica.pod);
 	job_pod_free(pod);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pod_that_runs_says_where),
-		cmocka_unit_test(an_end_that_nobody_wrote_is_seen),
-		cmocka_unit_test(what_was_made_of_an_end_stays),
-		cmocka_unit_test(the_pod_of_an_earlier_attempt_says_nothing_of_this_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

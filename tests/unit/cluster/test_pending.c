@@ -24,7 +24,7 @@ static struct pending *entry(void **state)
 	return pending_at(*state, NULL, "digits-worker-1", "worker", 1);
 }
 
-static void a_name_has_one_entry(void **state)
+TEST_WITH(set_up, tear_down, a_name_has_one_entry)
 {
 	struct pending_table *table = *state;
 	struct pending *pending = entry(state);
@@ -35,7 +35,7 @@ static void a_name_has_one_entry(void **state)
 	assert_int_equal(table->count, 1);
 }
 
-static void an_entry_stays_for_as_long_as_something_is_under_way(void **state)
+TEST_WITH(set_up, tear_down, an_entry_stays_for_as_long_as_something_is_under_way)
 {
 	struct pending_table *table = *state;
 	struct pending *pending = entry(state);
@@ -50,7 +50,7 @@ static void an_entry_stays_for_as_long_as_something_is_under_way(void **state)
 	assert_int_equal(table->count, 0);
 }
 
-static void what_was_started_is_starting(void **state)
+TEST_WITH(set_up, tear_down, what_was_started_is_starting)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct pending *pending = entry(state);
@@ -68,7 +68,7 @@ static void what_was_started_is_starting(void **state)
 	assert_false(seen.is_unmade); /* the server may have made it by now */
 }
 
-static void a_start_that_is_refused_says_why_and_goes_on(void **state)
+TEST_WITH(set_up, tear_down, a_start_that_is_refused_says_why_and_goes_on)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct pending *pending = entry(state);
@@ -84,7 +84,7 @@ static void a_start_that_is_refused_says_why_and_goes_on(void **state)
 	assert_true(seen.is_unmade);
 }
 
-static void a_start_that_is_impossible_has_failed(void **state)
+TEST_WITH(set_up, tear_down, a_start_that_is_impossible_has_failed)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct pending *pending = entry(state);
@@ -97,7 +97,7 @@ static void a_start_that_is_impossible_has_failed(void **state)
 	assert_string_equal(seen.reason, "Refused");
 }
 
-static void a_start_that_nobody_wants_any_more_is_asked_to_end(void **state)
+TEST_WITH(set_up, tear_down, a_start_that_nobody_wants_any_more_is_asked_to_end)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct pending *pending = entry(state);
@@ -124,7 +124,7 @@ static void lay_end_over(void **state, msec kill_at, struct observed_replica *se
 	assert_true(pending_lay_over(pending, "this", seen));
 }
 
-static void an_end_is_seen_before_the_mirror_shows_it(void **state)
+TEST_WITH(set_up, tear_down, an_end_is_seen_before_the_mirror_shows_it)
 {
 	struct observed_replica seen = {.phase = OBSERVED_RUNNING};
 
@@ -133,7 +133,7 @@ static void an_end_is_seen_before_the_mirror_shows_it(void **state)
 	assert_int_equal(seen.kill_at, NOW + 30000);
 }
 
-static void the_end_of_another_pod_of_that_name_says_nothing(void **state)
+TEST_WITH(set_up, tear_down, the_end_of_another_pod_of_that_name_says_nothing)
 {
 	struct observed_replica seen = {.phase = OBSERVED_RUNNING};
 	struct pending *pending = entry(state);
@@ -145,7 +145,7 @@ static void the_end_of_another_pod_of_that_name_says_nothing(void **state)
 	assert_true(pending_lay_over(NULL, "this", &seen));
 }
 
-static void a_kill_makes_the_time_that_a_stop_left_shorter(void **state)
+TEST_WITH(set_up, tear_down, a_kill_makes_the_time_that_a_stop_left_shorter)
 {
 	struct observed_replica seen = {.stop_asked_at = NOW - 1000, .kill_at = NOW + 29000};
 
@@ -156,7 +156,7 @@ static void a_kill_makes_the_time_that_a_stop_left_shorter(void **state)
 }
 
 /* A grace that is made shorter then counts from the same moment. */
-static void an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goes(void **state)
+TEST_WITH(set_up, tear_down, an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goes)
 {
 	struct observed_replica seen = {.stop_asked_at = NOW + 20000, .kill_at = NOW + 50000};
 
@@ -165,7 +165,7 @@ static void an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goe
 	assert_int_equal(seen.kill_at, NOW + 30000);
 }
 
-static void what_was_removed_is_seen_no_more(void **state)
+TEST_WITH(set_up, tear_down, what_was_removed_is_seen_no_more)
 {
 	struct observed_replica seen = {.phase = OBSERVED_FAILED};
 	struct pending *pending = entry(state);
@@ -173,24 +173,4 @@ static void what_was_removed_is_seen_no_more(void **state)
 	pending->ended_uid = mem_copy_text("this");
 	pending->is_removed = true;
 	assert_false(pending_lay_over(pending, "this", &seen));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_name_has_one_entry),
-		TEST(an_entry_stays_for_as_long_as_something_is_under_way),
-		TEST(what_was_started_is_starting),
-		TEST(a_start_that_is_refused_says_why_and_goes_on),
-		TEST(a_start_that_is_impossible_has_failed),
-		TEST(a_start_that_nobody_wants_any_more_is_asked_to_end),
-		TEST(an_end_is_seen_before_the_mirror_shows_it),
-		TEST(the_end_of_another_pod_of_that_name_says_nothing),
-		TEST(a_kill_makes_the_time_that_a_stop_left_shorter),
-		TEST(an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goes),
-		TEST(what_was_removed_is_seen_no_more),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static const char *at(const struct json *object, const char *member, const char 
 	return json_as_string(json_get(json_get(object, member), key), NULL);
 }
 
-static void a_job_is_a_config_map_in_its_own_namespace(void **state)
+TEST(a_job_is_a_config_map_in_its_own_namespace)
 {
 	struct json *config_map CLEANUP(json_cleanup) = config_map_of(DOCUMENT);
 
@@ -60,7 +60,7 @@ static void a_job_is_a_config_map_in_its_own_namespace(void **state)
 	assert_non_null(strstr(at(config_map, "data", "document"), "tfReplicaSpecs"));
 }
 
-static void what_was_made_can_be_told_from_another_of_that_name(void **state)
+TEST(what_was_made_can_be_told_from_another_of_that_name)
 {
 	struct json *config_map CLEANUP(json_cleanup) = config_map_of(DOCUMENT);
 	const struct json *metadata = json_get(config_map, "metadata");
@@ -69,7 +69,7 @@ static void what_was_made_can_be_told_from_another_of_that_name(void **state)
 	assert_string_equal(at(metadata, "annotations", STORE_KUBE_MADE_AS), "made-here");
 }
 
-static void a_document_that_is_no_job_is_refused(void **state)
+TEST(a_document_that_is_no_job_is_refused)
 {
 	const struct store_record record = {.name = "digits", .uid = "", .document = "{}"};
 	struct json *config_map = NULL;
@@ -80,7 +80,7 @@ static void a_document_that_is_no_job_is_refused(void **state)
 	assert_null(config_map);
 }
 
-static void it_is_read_with_the_servers_uid_and_version(void **state)
+TEST(it_is_read_with_the_servers_uid_and_version)
 {
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -97,7 +97,7 @@ static void it_is_read_with_the_servers_uid_and_version(void **state)
 	assert_true(record.created == created);
 }
 
-static void parts_that_are_missing_are_empty(void **state)
+TEST(parts_that_are_missing_are_empty)
 {
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -110,7 +110,7 @@ static void parts_that_are_missing_are_empty(void **state)
 	assert_string_equal(record.supervisor, "");
 }
 
-static void other_config_maps_are_no_jobs(void **state)
+TEST(other_config_maps_are_no_jobs)
 {
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 	struct store_record record;
@@ -124,7 +124,7 @@ static void other_config_maps_are_no_jobs(void **state)
 
 /* Its supervisor may be allowed more than the user that wrote it: a job in another namespace, say.
  */
-static void a_document_of_another_job_is_none(void **state)
+TEST(a_document_of_another_job_is_none)
 {
 	static const char *const documents[] = {
 		"half",
@@ -148,7 +148,7 @@ static void a_document_of_another_job_is_none(void **state)
 	}
 }
 
-static void a_config_map_that_is_not_ours_is_no_record(void **state)
+TEST(a_config_map_that_is_not_ours_is_no_record)
 {
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 	struct store_record record;
@@ -162,7 +162,7 @@ static void a_config_map_that_is_not_ours_is_no_record(void **state)
 	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
 }
 
-static void names_that_kubernetes_does_not_give_are_no_record(void **state)
+TEST(names_that_kubernetes_does_not_give_are_no_record)
 {
 	static const struct {
 		const char *member, *bad, *good;
@@ -186,7 +186,7 @@ static void names_that_kubernetes_does_not_give_are_no_record(void **state)
 	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
 }
 
-static void a_change_names_its_version_and_nothing_that_stays(void **state)
+TEST(a_change_names_its_version_and_nothing_that_stays)
 {
 	const struct store_change change = {.status = "{}", .supervisor = ""};
 	struct json *patch CLEANUP(json_cleanup) =
@@ -197,22 +197,4 @@ static void a_change_names_its_version_and_nothing_that_stays(void **state)
 	json_add_compact(&text, patch);
 	assert_string_equal(text_of(&text), "{\"data\":{\"status\":\"{}\",\"supervisor\":\"\"},"
 					    "\"metadata\":{\"resourceVersion\":\"42\"}}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_is_a_config_map_in_its_own_namespace),
-		cmocka_unit_test(what_was_made_can_be_told_from_another_of_that_name),
-		cmocka_unit_test(a_document_that_is_no_job_is_refused),
-		cmocka_unit_test(it_is_read_with_the_servers_uid_and_version),
-		cmocka_unit_test(parts_that_are_missing_are_empty),
-		cmocka_unit_test(other_config_maps_are_no_jobs),
-		cmocka_unit_test(a_document_of_another_job_is_none),
-		cmocka_unit_test(a_config_map_that_is_not_ours_is_no_record),
-		cmocka_unit_test(names_that_kubernetes_does_not_give_are_no_record),
-		cmocka_unit_test(a_change_names_its_version_and_nothing_that_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,8 @@ static struct json *json_of(const char *text)
 	"\"status\":\"True\",\"type\":\"Created\"}],\"replicaStatuses\":{\"Worker\":{\"active\":"  \
 	"2}}}}"
 
-static void a_status_is_the_same_text_after_the_server_had_it(void **state)
+TEST(a_status_is_the_same_text_after_the_server_had_it)
 {
-	(void) state;
 	struct json *object CLEANUP(json_cleanup) = json_of(OBJECT("digits", UID));
 	struct store_record first CLEANUP(store_record_done) = {0};
 	struct store_record again CLEANUP(store_record_done) = {0};
@@ -52,9 +51,8 @@ static void a_status_is_the_same_text_after_the_server_had_it(void **state)
 	assert_string_equal(first.status, again.status);
 }
 
-static void what_changes_with_every_write_is_not_the_document(void **state)
+TEST(what_changes_with_every_write_is_not_the_document)
 {
-	(void) state;
 	struct json *object CLEANUP(json_cleanup) = json_of(OBJECT("digits", UID));
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
@@ -68,9 +66,8 @@ static void what_changes_with_every_write_is_not_the_document(void **state)
 	assert_int_equal(record.version, 42);
 }
 
-static void a_name_that_is_none_is_refused(void **state)
+TEST(a_name_that_is_none_is_refused)
 {
-	(void) state;
 	static const char *const objects[] = {OBJECT("../digits", UID),
 					      OBJECT("digits", "../../escaped")};
 
@@ -81,15 +78,4 @@ static void a_name_that_is_none_is_refused(void **state)
 
 		assert_int_equal(store_kube_tfjobs.read(object, &record, &err), ERR_INVALID);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_status_is_the_same_text_after_the_server_had_it),
-		cmocka_unit_test(what_changes_with_every_write_is_not_the_document),
-		cmocka_unit_test(a_name_that_is_none_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,9 +79,8 @@ static struct options *parse_list(const struct command *command, char **list, st
 		assert_string_equal(text_of(&faults_), expected);                                  \
 	} while (0)
 
-static void a_value_may_stand_behind_a_blank_or_an_equals_sign(void **state)
+TEST(a_value_may_stand_behind_a_blank_or_an_equals_sign)
 {
-	(void) state;
 	struct options *a CLEANUP(options_cleanup) = RIGHT(&looks, "--workers", "2");
 	struct options *b CLEANUP(options_cleanup) = RIGHT(&looks, "--workers=3");
 	struct options *c CLEANUP(options_cleanup) = RIGHT(&looks, "-w", "4");
@@ -93,17 +92,15 @@ static void a_value_may_stand_behind_a_blank_or_an_equals_sign(void **state)
 	assert_int_equal(option_number(d, "workers", -1), 5);
 }
 
-static void an_underscore_counts_as_a_dash(void **state)
+TEST(an_underscore_counts_as_a_dash)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "--max_restarts", "7");
 
 	assert_int_equal(option_number(options, "max-restarts", -1), 7);
 }
 
-static void an_older_name_means_the_same(void **state)
+TEST(an_older_name_means_the_same)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "--most_starts", "3");
 	struct options *later CLEANUP(options_cleanup) =
 		RIGHT(&looks, "--max-restarts=1", "--most-starts=7");
@@ -112,9 +109,8 @@ static void an_older_name_means_the_same(void **state)
 	assert_int_equal(option_number(later, "max-restarts", -1), 7);
 }
 
-static void letters_of_flags_may_be_joined_and_end_with_a_value(void **state)
+TEST(letters_of_flags_may_be_joined_and_end_with_a_value)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "-qaw2");
 
 	assert_true(option_flag(options, "quiet"));
@@ -122,9 +118,8 @@ static void letters_of_flags_may_be_joined_and_end_with_a_value(void **state)
 	assert_int_equal(option_number(options, "workers", -1), 2);
 }
 
-static void a_flag_may_be_negated_and_the_last_one_counts(void **state)
+TEST(a_flag_may_be_negated_and_the_last_one_counts)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) =
 		RIGHT(&looks, "--quiet", "--no-quiet", "--no-notes", "--all=yes");
 
@@ -133,17 +128,15 @@ static void a_flag_may_be_negated_and_the_last_one_counts(void **state)
 	assert_true(option_flag(options, "all"));
 }
 
-static void an_option_whose_name_begins_with_no_is_itself(void **state)
+TEST(an_option_whose_name_begins_with_no_is_itself)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "--notes");
 
 	assert_true(option_flag(options, "notes"));
 }
 
-static void a_list_keeps_every_value_in_order(void **state)
+TEST(a_list_keeps_every_value_in_order)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) =
 		RIGHT(&looks, "-e", "A=1", "--env=B=2", "-eC=3");
 	size_t count;
@@ -155,9 +148,8 @@ static void a_list_keeps_every_value_in_order(void **state)
 	assert_string_equal(list[2], "C=3");
 }
 
-static void what_is_not_said_has_its_default(void **state)
+TEST(what_is_not_said_has_its_default)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "job");
 
 	assert_int_equal(option_number(options, "workers", -1), 1);
@@ -168,17 +160,25 @@ static void what_is_not_said_has_its_default(void **state)
 	assert_false(option_is_given(options, "workers"));
 }
 
-static void a_duration_is_read_in_milliseconds(void **state)
+TEST(a_duration_is_read_in_milliseconds)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "--timeout", "10m");
 
 	assert_int_equal(option_duration(options, "timeout", -1), 600 * 1000);
 }
 
-static void the_environment_gives_what_flags_do_not(void **state)
+static int clear_environment(void **state)
 {
 	(void) state;
+	unsetenv("MUSTER_MAX_RESTARTS");
+	unsetenv("MUSTER_QUIET");
+	unsetenv("MUSTER_NAME");
+	unsetenv("MUSTER_SCOPE");
+	return 0;
+}
+
+TEST_WITH(NULL, clear_environment, the_environment_gives_what_flags_do_not)
+{
 	setenv("MUSTER_MAX_RESTARTS", "3", 1);
 	setenv("MUSTER_QUIET", "yes", 1);
 	setenv("MUSTER_NAME", "not-read", 1);
@@ -194,27 +194,15 @@ static void the_environment_gives_what_flags_do_not(void **state)
 	assert_int_equal(option_number(b, "max-restarts", -1), 5);
 }
 
-static void a_wrong_variable_is_named(void **state)
+TEST_WITH(NULL, clear_environment, a_wrong_variable_is_named)
 {
-	(void) state;
 	setenv("MUSTER_SCOPE", "jbo", 1);
 	WRONG(&looks, "MUSTER_SCOPE: 'jbo' is not one of replica|job|worker; did you mean 'job'?\n",
 	      "job");
 }
 
-static int clear_environment(void **state)
+TEST(every_mistake_is_told_at_once)
 {
-	(void) state;
-	unsetenv("MUSTER_MAX_RESTARTS");
-	unsetenv("MUSTER_QUIET");
-	unsetenv("MUSTER_NAME");
-	unsetenv("MUSTER_SCOPE");
-	return 0;
-}
-
-static void every_mistake_is_told_at_once(void **state)
-{
-	(void) state;
 	struct text faults CLEANUP(text_done) = {0};
 
 	assert_null(PARSE(&looks, &faults, "--worker", "-z", "--scope=all", "--quiet=maybe", "a",
@@ -229,30 +217,26 @@ static void every_mistake_is_told_at_once(void **state)
 	assert_non_null(strstr(told, "unexpected argument 'b'\n"));
 }
 
-static void only_flags_can_be_negated(void **state)
+TEST(only_flags_can_be_negated)
 {
-	(void) state;
 	WRONG(&looks, "--no-workers: no such option; options of your program go after its name\n",
 	      "--no-workers");
 }
 
-static void a_missing_argument_is_told_with_the_usage(void **state)
+TEST(a_missing_argument_is_told_with_the_usage)
 {
-	(void) state;
 	WRONG(&needs, "missing argument; usage: muster need JOB\n", "-q");
 }
 
-static void help_is_given_whatever_else_is_wrong(void **state)
+TEST(help_is_given_whatever_else_is_wrong)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&needs, "--wrong", "--help");
 
 	assert_true(option_flag(options, "help"));
 }
 
-static void options_may_stand_between_plain_arguments(void **state)
+TEST(options_may_stand_between_plain_arguments)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&needs, "a", "-q", "b", "-");
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
@@ -265,9 +249,8 @@ static void options_may_stand_between_plain_arguments(void **state)
 	assert_null(arguments[3]);
 }
 
-static void all_behind_a_script_belongs_to_the_script(void **state)
+TEST(all_behind_a_script_belongs_to_the_script)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) =
 		RIGHT(&runs, "-w", "2", "train.py", "-w", "--help", "--", "x");
 	size_t count;
@@ -281,9 +264,8 @@ static void all_behind_a_script_belongs_to_the_script(void **state)
 	assert_string_equal(arguments[4], "x");
 }
 
-static void all_behind_two_dashes_is_a_program(void **state)
+TEST(all_behind_two_dashes_is_a_program)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&runs, "--", "-x", "--", "y");
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
@@ -294,40 +276,11 @@ static void all_behind_two_dashes_is_a_program(void **state)
 	assert_string_equal(arguments[1], "--");
 }
 
-static void a_call_without_arguments_has_an_empty_list(void **state)
+TEST(a_call_without_arguments_has_an_empty_list)
 {
-	(void) state;
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "-q");
 	size_t count;
 
 	assert_null(options_arguments(options, &count)[0]);
 	assert_int_equal(count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_value_may_stand_behind_a_blank_or_an_equals_sign),
-		cmocka_unit_test(an_underscore_counts_as_a_dash),
-		cmocka_unit_test(an_older_name_means_the_same),
-		cmocka_unit_test(letters_of_flags_may_be_joined_and_end_with_a_value),
-		cmocka_unit_test(a_flag_may_be_negated_and_the_last_one_counts),
-		cmocka_unit_test(an_option_whose_name_begins_with_no_is_itself),
-		cmocka_unit_test(a_list_keeps_every_value_in_order),
-		cmocka_unit_test(what_is_not_said_has_its_default),
-		cmocka_unit_test(a_duration_is_read_in_milliseconds),
-		cmocka_unit_test_teardown(the_environment_gives_what_flags_do_not,
-					  clear_environment),
-		cmocka_unit_test_teardown(a_wrong_variable_is_named, clear_environment),
-		cmocka_unit_test(every_mistake_is_told_at_once),
-		cmocka_unit_test(only_flags_can_be_negated),
-		cmocka_unit_test(a_missing_argument_is_told_with_the_usage),
-		cmocka_unit_test(help_is_given_whatever_else_is_wrong),
-		cmocka_unit_test(options_may_stand_between_plain_arguments),
-		cmocka_unit_test(all_behind_a_script_belongs_to_the_script),
-		cmocka_unit_test(all_behind_two_dashes_is_a_program),
-		cmocka_unit_test(a_call_without_arguments_has_an_empty_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

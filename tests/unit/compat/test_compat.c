@@ -92,9 +92,8 @@ static void assert_becomes(const char *program, const char *words, const char *e
 	assert_string_equal(text_of(&last_call), expected);
 }
 
-static void a_program_is_found_by_its_name_its_path_and_its_old_endings(void **state)
+TEST_WITH(begin, end, a_program_is_found_by_its_name_its_path_and_its_old_endings)
 {
-	(void) state;
 	static const char *const names[] = {
 		"local_test",          "local_test.sh", "./local_test.sh",
 		"/usr/bin/local-test", "local_test.py",
@@ -112,9 +111,8 @@ static void a_program_is_found_by_its_name_its_path_and_its_old_endings(void **s
 	assert_null(compat_find(&table, ""));
 }
 
-static void a_local_test_is_a_check_of_this_machine(void **state)
+TEST_WITH(begin, end, a_local_test_is_a_check_of_this_machine)
 {
-	(void) state;
 	assert_becomes("local_test", "", "check local --workers 2 --ps 2 --model mnist");
 	assert_becomes("local_test", "--model-name CENSUS_WIDENDEEP",
 		       "check local --workers 2 --ps 2 --model census");
@@ -128,9 +126,8 @@ static void a_local_test_is_a_check_of_this_machine(void **state)
 		       "check local --workers 2 --ps 2 --model mnist");
 }
 
-static void dashes_underscores_blanks_and_equals_signs_are_the_same(void **state)
+TEST_WITH(begin, end, dashes_underscores_blanks_and_equals_signs_are_the_same)
 {
-	(void) state;
 	const char *expected = "check local --workers 3 --ps 1 --model mnist --sync-replicas";
 
 	assert_becomes("local_test", "--num_workers 3 --num_parameter_servers 1 --sync_replicas",
@@ -143,9 +140,8 @@ static void dashes_underscores_blanks_and_equals_signs_are_the_same(void **state
 		       expected);
 }
 
-static void a_remote_test_checks_the_servers_of_its_variable(void **state)
+TEST_WITH(begin, end, a_remote_test_checks_the_servers_of_its_variable)
 {
-	(void) state;
 	setenv("TF_DIST_GRPC_SERVER_URL", "grpc://11.22.33.44:2222", 1);
 	assert_becomes("remote_test", "",
 		       "check remote --servers grpc://11.22.33.44:2222 --model mnist");
@@ -156,18 +152,16 @@ static void a_remote_test_checks_the_servers_of_its_variable(void **state)
 		       "check remote --servers grpc://11.22.33.44:2222 --ps 1 --model census");
 }
 
-static void variables_of_a_cloud_change_nothing_for_servers_that_exist(void **state)
+TEST_WITH(begin, end, variables_of_a_cloud_change_nothing_for_servers_that_exist)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
 		setenv(variables[i], "1", 1);
 	setenv("TF_DIST_GRPC_SERVER_URL", "grpc://a:2222", 1);
 	assert_becomes("remote_test", "", "check remote --servers grpc://a:2222 --model mnist");
 }
 
-static void a_server_without_a_port_has_the_one_of_the_old_scripts(void **state)
+TEST_WITH(begin, end, a_server_without_a_port_has_the_one_of_the_old_scripts)
 {
-	(void) state;
 	setenv("TF_DIST_GRPC_SERVER_URL", "grpc://[::1]", 1);
 	assert_becomes("remote_test", "", "check remote --servers grpc://[::1]:2222 --model mnist");
 	setenv("TF_DIST_GRPC_PORT", "3333", 1);
@@ -178,9 +172,8 @@ static void a_server_without_a_port_has_the_one_of_the_old_scripts(void **state)
 	assert_becomes("remote_test", "", "check remote --servers grpc://[::1]:4444 --model mnist");
 }
 
-static void without_servers_a_remote_test_makes_them_on_a_cluster(void **state)
+TEST_WITH(begin, end, without_servers_a_remote_test_makes_them_on_a_cluster)
 {
-	(void) state;
 	setenv("CONTAINER_CLUSTER", "test-cluster-1", 1);
 	setenv("TF_DIST_GRPC_SERVER_URL", "", 1);
 	setenv("TF_DIST_SERVER_DOCKER_IMAGE", "me/server", 1);
@@ -192,17 +185,15 @@ static void without_servers_a_remote_test_makes_them_on_a_cluster(void **state)
 		       "--setup-only");
 }
 
-static void servers_that_exist_need_no_setting_up(void **state)
+TEST_WITH(begin, end, servers_that_exist_need_no_setting_up)
 {
-	(void) state;
 	setenv("TF_DIST_GRPC_SERVER_URL", "grpc://a:2222", 1);
 	assert_int_equal(run("remote_test", "--setup-cluster-only"), EXIT_DONE);
 	assert_string_equal(text_of(&last_call), "");
 }
 
-static void a_generator_is_a_rendering(void **state)
+TEST_WITH(begin, end, a_generator_is_a_rendering)
 {
-	(void) state;
 	assert_becomes("k8s_tensorflow", "",
 		       "render --as k8s-tensorflow --workers 2 --ps 1 --grpc-port 2222 --image "
 		       "tensorflow/tf_grpc_test_server");
@@ -215,17 +206,15 @@ static void a_generator_is_a_rendering(void **state)
 		       "render --as k8s-tensorflow --workers 2 --ps 1 --grpc-port 2222 --image a");
 }
 
-static void a_cluster_without_workers_or_parameter_servers_is_refused(void **state)
+TEST_WITH(begin, end, a_cluster_without_workers_or_parameter_servers_is_refused)
 {
-	(void) state;
 	assert_int_equal(run("k8s_tensorflow", "--num_workers 0"), EXIT_FAILED);
 	assert_int_equal(run("k8s_tensorflow", "--num_parameter_servers -1"), EXIT_FAILED);
 	assert_string_equal(text_of(&last_call), "");
 }
 
-static void a_spawner_goes_on_as_the_program_that_speaks_to_clusters(void **state)
+TEST_WITH(begin, end, a_spawner_goes_on_as_the_program_that_speaks_to_clusters)
 {
-	(void) state;
 	assert_string_equal(compat_name(compat_find(&table, "./tf-spawner")), "tf-spawner");
 	assert_int_equal(run("tf-spawner", "-d -t mine"), EXIT_FAILED);
 	assert_string_equal(text_of(&last_call), "hand_over tf-spawner -d -t mine");
@@ -234,9 +223,8 @@ static void a_spawner_goes_on_as_the_program_that_speaks_to_clusters(void **stat
 	assert_string_equal(text_of(&last_call), "");
 }
 
-static void a_server_keeps_its_cluster_and_its_place_in_it(void **state)
+TEST_WITH(begin, end, a_server_keeps_its_cluster_and_its_place_in_it)
 {
-	(void) state;
 	const char *expected = "server --cluster-spec worker|localhost:2222;foo:2222,ps|bar:2222 "
 			       "--job-name worker --task-index 0";
 
@@ -256,16 +244,14 @@ static void a_server_keeps_its_cluster_and_its_place_in_it(void **state)
 }
 
 /* So that the server says what is missing, and does not look for it in TF_CONFIG. */
-static void what_a_server_was_not_told_is_empty(void **state)
+TEST_WITH(begin, end, what_a_server_was_not_told_is_empty)
 {
-	(void) state;
 	assert_becomes("grpc_tensorflow_server", "",
 		       "server --cluster-spec '' --job-name '' --task-index 0");
 }
 
-static void verbose_may_be_told_in_three_ways(void **state)
+TEST_WITH(begin, end, verbose_may_be_told_in_three_ways)
 {
-	(void) state;
 	const char *beginning = "server --cluster-spec '' --job-name '' --task-index 0";
 	const char *verbose = "server --cluster-spec '' --job-name '' --task-index 0 --verbose";
 
@@ -278,23 +264,20 @@ static void verbose_may_be_told_in_three_ways(void **state)
 	assert_string_equal(text_of(&last_call), "");
 }
 
-static void the_state_folder_is_handed_on(void **state)
+TEST_WITH(begin, end, the_state_folder_is_handed_on)
 {
-	(void) state;
 	assert_becomes("local_test", "--state-dir /tmp/x --setup-cluster-only",
 		       "check local --workers 2 --ps 2 --setup-only --state-dir /tmp/x");
 }
 
-static void a_dry_run_runs_nothing(void **state)
+TEST_WITH(begin, end, a_dry_run_runs_nothing)
 {
-	(void) state;
 	assert_int_equal(run("local_test", "--dry-run"), EXIT_DONE);
 	assert_string_equal(text_of(&last_call), "");
 }
 
-static void a_call_is_shown_as_a_shell_reads_it(void **state)
+TEST_WITH(begin, end, a_call_is_shown_as_a_shell_reads_it)
 {
-	(void) state;
 	struct call call CLEANUP(call_done) = {0};
 	struct text text CLEANUP(text_done) = {0};
 
@@ -307,31 +290,4 @@ static void a_call_is_shown_as_a_shell_reads_it(void **state)
 	assert_string_equal(text_of(&text),
 			    "muster server --cluster-spec 'worker|a:1;b:2' --job-name 'it'\\''s' "
 			    "--task-index ''");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_program_is_found_by_its_name_its_path_and_its_old_endings),
-		TEST(a_local_test_is_a_check_of_this_machine),
-		TEST(dashes_underscores_blanks_and_equals_signs_are_the_same),
-		TEST(a_remote_test_checks_the_servers_of_its_variable),
-		TEST(variables_of_a_cloud_change_nothing_for_servers_that_exist),
-		TEST(a_server_without_a_port_has_the_one_of_the_old_scripts),
-		TEST(without_servers_a_remote_test_makes_them_on_a_cluster),
-		TEST(servers_that_exist_need_no_setting_up),
-		TEST(a_generator_is_a_rendering),
-		TEST(a_cluster_without_workers_or_parameter_servers_is_refused),
-		TEST(a_spawner_goes_on_as_the_program_that_speaks_to_clusters),
-		TEST(a_server_keeps_its_cluster_and_its_place_in_it),
-		TEST(what_a_server_was_not_told_is_empty),
-		TEST(verbose_may_be_told_in_three_ways),
-		TEST(the_state_folder_is_handed_on),
-		TEST(a_dry_run_runs_nothing),
-		TEST(a_call_is_shown_as_a_shell_reads_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

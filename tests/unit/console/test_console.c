@@ -179,7 +179,7 @@ static void wait_for(struct fixture *fixture, const char *expected)
 	text_clear(&fixture->shown);
 }
 
-static void lines_have_names_and_the_summary_comes_last(void **state)
+TEST_WITH(set_up, tear_down, lines_have_names_and_the_summary_comes_last)
 {
 	struct fixture *fixture = *state;
 
@@ -193,7 +193,7 @@ static void lines_have_names_and_the_summary_comes_last(void **state)
 	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-static void chatter_to_the_same_file_keeps_its_place(void **state)
+TEST_WITH(set_up, tear_down, chatter_to_the_same_file_keeps_its_place)
 {
 	struct fixture *fixture = *state;
 
@@ -208,7 +208,7 @@ static void chatter_to_the_same_file_keeps_its_place(void **state)
 		    "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-static void only_notes_that_help_are_said(void **state)
+TEST_WITH(set_up, tear_down, only_notes_that_help_are_said)
 {
 	struct fixture *fixture = *state;
 	const struct note created = {NOTE_NORMAL, "TFJobCreated", "created"};
@@ -223,7 +223,7 @@ static void only_notes_that_help_are_said(void **state)
 }
 
 /* What two replicas printed half a minute ago, of which one has failed since. */
-static void a_silent_replica_with_an_exception_is_told(void **state)
+TEST_WITH(set_up, tear_down, a_silent_replica_with_an_exception_is_told)
 {
 	struct fixture *fixture = *state;
 	msec start = loop_now() - 2 * OUTPUT_IDLE_FIRST;
@@ -256,7 +256,7 @@ static void a_silent_replica_with_an_exception_is_told(void **state)
 		"muster: job train succeeded: 12 workers in 8s\n");
 }
 
-static void a_reader_that_is_gone_ends_the_showing_and_nothing_else(void **state)
+TEST_WITH(set_up, tear_down, a_reader_that_is_gone_ends_the_showing_and_nothing_else)
 {
 	struct fixture *fixture = *state;
 	int fds[2];
@@ -274,7 +274,7 @@ static void a_reader_that_is_gone_ends_the_showing_and_nothing_else(void **state
 		    "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-static void bars_stay_at_the_bottom_of_a_terminal(void **state)
+TEST_WITH(set_up, tear_down, bars_stay_at_the_bottom_of_a_terminal)
 {
 	struct fixture *fixture = *state;
 
@@ -290,7 +290,7 @@ static void bars_stay_at_the_bottom_of_a_terminal(void **state)
 	wait_for(fixture, "worker-0  |\x1b[0m  30%\nmuster: job train succeeded");
 }
 
-static void the_start_is_followed_in_a_row(void **state)
+TEST_WITH(set_up, tear_down, the_start_is_followed_in_a_row)
 {
 	struct fixture *fixture = *state;
 	struct replica_status replicas[] = {
@@ -307,7 +307,7 @@ static void the_start_is_followed_in_a_row(void **state)
 	wait_for(fixture, "\r\x1b[J");
 }
 
-static void that_nothing_is_printed_yet_stands_in_the_row_until_something_is(void **state)
+TEST_WITH(set_up, tear_down, that_nothing_is_printed_yet_stands_in_the_row_until_something_is)
 {
 	struct fixture *fixture = *state;
 	struct replica_status replicas[] = {
@@ -325,7 +325,7 @@ static void that_nothing_is_printed_yet_stands_in_the_row_until_something_is(voi
 	wait_for(fixture, "\r\x1b[J\x1b[33mworker-1  |\x1b[0m first\n");
 }
 
-static void elsewhere_than_on_a_terminal_nothing_is_said_of_it(void **state)
+TEST_WITH(set_up, tear_down, elsewhere_than_on_a_terminal_nothing_is_said_of_it)
 {
 	struct fixture *fixture = *state;
 	struct replica_status replica = {.role = "worker", .state = REPLICA_RUNNING};
@@ -340,31 +340,11 @@ static void elsewhere_than_on_a_terminal_nothing_is_said_of_it(void **state)
 	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-static void a_line_without_an_end_shows_after_a_moment(void **state)
+TEST_WITH(set_up, tear_down, a_line_without_an_end_shows_after_a_moment)
 {
 	struct fixture *fixture = *state;
 
 	begin_on_terminal(fixture);
 	print(fixture, 0, "continue? [y/n] ");
 	wait_for(fixture, "continue? [y/n] ");
-}
-
-#define CONSOLE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CONSOLE_TEST(lines_have_names_and_the_summary_comes_last),
-		CONSOLE_TEST(chatter_to_the_same_file_keeps_its_place),
-		CONSOLE_TEST(only_notes_that_help_are_said),
-		CONSOLE_TEST(a_silent_replica_with_an_exception_is_told),
-		CONSOLE_TEST(a_reader_that_is_gone_ends_the_showing_and_nothing_else),
-		CONSOLE_TEST(bars_stay_at_the_bottom_of_a_terminal),
-		CONSOLE_TEST(the_start_is_followed_in_a_row),
-		CONSOLE_TEST(that_nothing_is_printed_yet_stands_in_the_row_until_something_is),
-		CONSOLE_TEST(elsewhere_than_on_a_terminal_nothing_is_said_of_it),
-		CONSOLE_TEST(a_line_without_an_end_shows_after_a_moment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void assert_contains(const char *text, const char *part)
 		fail_msg("'%s' is not in '%s'", part, text);
 }
 
-static void a_machine_with_everything_is_well(void **state)
+TEST_WITH(begin, end, a_machine_with_everything_is_well)
 {
 	struct visit *visit = *state;
 
@@ -104,7 +104,7 @@ static void a_machine_with_everything_is_well(void **state)
 	assert_string_equal(find(visit, "gpu")->found, "none; jobs run on CPUs");
 }
 
-static void without_python_nothing_is_said_of_its_packages(void **state)
+TEST_WITH(begin, end, without_python_nothing_is_said_of_its_packages)
 {
 	struct visit *visit = *state;
 
@@ -116,7 +116,7 @@ static void without_python_nothing_is_said_of_its_packages(void **state)
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 1);
 }
 
-static void a_virtual_environment_without_python_is_told(void **state)
+TEST_WITH(begin, end, a_virtual_environment_without_python_is_told)
 {
 	struct visit *visit = *state;
 
@@ -125,7 +125,7 @@ static void a_virtual_environment_without_python_is_told(void **state)
 	assert_contains(judge(visit, "python", DOCTOR_WARNING)->found, "VIRTUAL_ENV is /venv");
 }
 
-static void a_missing_tensorflow_comes_with_the_command_for_this_python(void **state)
+TEST_WITH(begin, end, a_missing_tensorflow_comes_with_the_command_for_this_python)
 {
 	struct visit *visit = *state;
 
@@ -144,7 +144,7 @@ static void a_missing_tensorflow_comes_with_the_command_for_this_python(void **s
 	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix, "python3 -m venv");
 }
 
-static void a_command_has_the_paths_of_this_machine_in_quotes(void **state)
+TEST_WITH(begin, end, a_command_has_the_paths_of_this_machine_in_quotes)
 {
 	struct visit *visit = *state;
 
@@ -157,7 +157,7 @@ static void a_command_has_the_paths_of_this_machine_in_quotes(void **state)
 			    ". '/my home/activate'");
 }
 
-static void without_the_library_jobs_still_run(void **state)
+TEST_WITH(begin, end, without_the_library_jobs_still_run)
 {
 	struct visit *visit = *state;
 
@@ -167,7 +167,7 @@ static void without_the_library_jobs_still_run(void **state)
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 0);
 }
 
-static void tf_keras_has_to_fit_tensorflow(void **state)
+TEST_WITH(begin, end, tf_keras_has_to_fit_tensorflow)
 {
 	struct visit *visit = *state;
 
@@ -183,7 +183,7 @@ static void tf_keras_has_to_fit_tensorflow(void **state)
 			    "/venv/bin/python -m pip install tf-keras");
 }
 
-static void a_package_of_the_examples_is_a_hint(void **state)
+TEST_WITH(begin, end, a_package_of_the_examples_is_a_hint)
 {
 	struct visit *visit = *state;
 
@@ -192,7 +192,7 @@ static void a_package_of_the_examples_is_a_hint(void **state)
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 0);
 }
 
-static void jobs_need_ports_and_a_loopback(void **state)
+TEST_WITH(begin, end, jobs_need_ports_and_a_loopback)
 {
 	struct visit *visit = *state;
 
@@ -206,7 +206,7 @@ static void jobs_need_ports_and_a_loopback(void **state)
 	judge(visit, "ports", DOCTOR_WARNING);
 }
 
-static void a_name_without_an_address_is_a_hint(void **state)
+TEST_WITH(begin, end, a_name_without_an_address_is_a_hint)
 {
 	struct visit *visit = *state;
 
@@ -220,7 +220,7 @@ static void a_name_without_an_address_is_a_hint(void **state)
 			    "echo '127.0.1.1 a'\\'';touch b' | sudo tee -a /etc/hosts");
 }
 
-static void a_private_network_is_nothing_that_is_missed(void **state)
+TEST_WITH(begin, end, a_private_network_is_nothing_that_is_missed)
 {
 	struct visit *visit = *state;
 
@@ -230,7 +230,7 @@ static void a_private_network_is_nothing_that_is_missed(void **state)
 	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found, "none: forbidden");
 }
 
-static void the_superuser_needs_no_sudo(void **state)
+TEST_WITH(begin, end, the_superuser_needs_no_sudo)
 {
 	struct visit *visit = *state;
 
@@ -242,7 +242,7 @@ static void the_superuser_needs_no_sudo(void **state)
 	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->fix, "ip link set lo up");
 }
 
-static void few_open_files_are_told_and_hardly_any_are_missing(void **state)
+TEST_WITH(begin, end, few_open_files_are_told_and_hardly_any_are_missing)
 {
 	struct visit *visit = *state;
 
@@ -256,7 +256,7 @@ static void few_open_files_are_told_and_hardly_any_are_missing(void **state)
 	assert_string_equal(judge(visit, "open files", DOCTOR_OK)->found, "no limit");
 }
 
-static void threads_are_counted_in_workers(void **state)
+TEST_WITH(begin, end, threads_are_counted_in_workers)
 {
 	struct visit *visit = *state;
 	struct doctor_limits *limits = &visit->facts.limits;
@@ -272,7 +272,7 @@ static void threads_are_counted_in_workers(void **state)
 	judge(visit, "processes", DOCTOR_MISSING);
 }
 
-static void a_job_without_a_group_is_well_and_its_reason_is_told(void **state)
+TEST_WITH(begin, end, a_job_without_a_group_is_well_and_its_reason_is_told)
 {
 	struct visit *visit = *state;
 
@@ -287,7 +287,7 @@ static void a_job_without_a_group_is_well_and_its_reason_is_told(void **state)
 		"(cannot create one under /x: Permission denied); to get one: systemd-run --user");
 }
 
-static void cores_are_told_with_what_they_make_for_workers(void **state)
+TEST_WITH(begin, end, cores_are_told_with_what_they_make_for_workers)
 {
 	struct visit *visit = *state;
 
@@ -298,7 +298,7 @@ static void cores_are_told_with_what_they_make_for_workers(void **state)
 			    "1.5 usable; each of 2 workers gets OMP_NUM_THREADS=1");
 }
 
-static void memory_is_counted_in_workers_and_the_tighter_limit_counts(void **state)
+TEST_WITH(begin, end, memory_is_counted_in_workers_and_the_tighter_limit_counts)
 {
 	struct visit *visit = *state;
 	struct doctor_limits *limits = &visit->facts.limits;
@@ -315,7 +315,7 @@ static void memory_is_counted_in_workers_and_the_tighter_limit_counts(void **sta
 	judge(visit, "memory", DOCTOR_MISSING);
 }
 
-static void a_limit_on_addresses_is_told_only_where_there_is_one(void **state)
+TEST_WITH(begin, end, a_limit_on_addresses_is_told_only_where_there_is_one)
 {
 	struct visit *visit = *state;
 
@@ -326,7 +326,7 @@ static void a_limit_on_addresses_is_told_only_where_there_is_one(void **state)
 			    "ulimit -v unlimited");
 }
 
-static void jobs_need_a_place_to_be_remembered(void **state)
+TEST_WITH(begin, end, jobs_need_a_place_to_be_remembered)
 {
 	struct visit *visit = *state;
 
@@ -339,7 +339,7 @@ static void jobs_need_a_place_to_be_remembered(void **state)
 			    "/x: Read-only file system");
 }
 
-static void shared_memory_of_a_container_is_little(void **state)
+TEST_WITH(begin, end, shared_memory_of_a_container_is_little)
 {
 	struct visit *visit = *state;
 
@@ -349,7 +349,7 @@ static void shared_memory_of_a_container_is_little(void **state)
 	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->fix, "mount -t tmpfs");
 }
 
-static void a_gpu_needs_driver_device_rights_and_a_fitting_package(void **state)
+TEST_WITH(begin, end, a_gpu_needs_driver_device_rights_and_a_fitting_package)
 {
 	struct visit *visit = *state;
 	struct doctor_gpu *gpu = &visit->facts.gpu;
@@ -369,7 +369,7 @@ static void a_gpu_needs_driver_device_rights_and_a_fitting_package(void **state)
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->fix, "usermod");
 }
 
-static void gpus_are_told_with_their_models_and_who_holds_them(void **state)
+TEST_WITH(begin, end, gpus_are_told_with_their_models_and_who_holds_them)
 {
 	struct visit *visit = *state;
 	struct doctor_gpu *gpu = &visit->facts.gpu;
@@ -388,7 +388,7 @@ static void gpus_are_told_with_their_models_and_who_holds_them(void **state)
 	assert_string_equal(judge(visit, "gpus in use", DOCTOR_OK)->found, "job 'x' holds 0,1");
 }
 
-static void a_clock_is_judged_only_where_it_is_known(void **state)
+TEST_WITH(begin, end, a_clock_is_judged_only_where_it_is_known)
 {
 	struct visit *visit = *state;
 
@@ -399,7 +399,7 @@ static void a_clock_is_judged_only_where_it_is_known(void **state)
 	assert_null(find(visit, "clock"));
 }
 
-static void a_cluster_is_never_missing(void **state)
+TEST_WITH(begin, end, a_cluster_is_never_missing)
 {
 	struct visit *visit = *state;
 	struct doctor_kubernetes *kubernetes = &visit->facts.kubernetes;
@@ -421,7 +421,7 @@ static void a_cluster_is_never_missing(void **state)
 	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->fix, "KUBECONFIG");
 }
 
-static void the_report_as_json_has_every_row(void **state)
+TEST_WITH(begin, end, the_report_as_json_has_every_row)
 {
 	struct visit *visit = *state;
 
@@ -436,7 +436,7 @@ static void the_report_as_json_has_every_row(void **state)
 	assert_null(json_get(json_at(rows, 0), "fix"));
 }
 
-static void a_python_for_another_framework_lacks_nothing(void **state)
+TEST_WITH(begin, end, a_python_for_another_framework_lacks_nothing)
 {
 	struct visit *visit = *state;
 
@@ -447,40 +447,4 @@ static void a_python_for_another_framework_lacks_nothing(void **state)
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 0);
 	assert_null(find(visit, "tensorflow"));
 	assert_null(find(visit, "libtensorflow"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_python_for_another_framework_lacks_nothing),
-		TEST(a_machine_with_everything_is_well),
-		TEST(without_python_nothing_is_said_of_its_packages),
-		TEST(a_virtual_environment_without_python_is_told),
-		TEST(a_missing_tensorflow_comes_with_the_command_for_this_python),
-		TEST(a_command_has_the_paths_of_this_machine_in_quotes),
-		TEST(without_the_library_jobs_still_run),
-		TEST(tf_keras_has_to_fit_tensorflow),
-		TEST(a_package_of_the_examples_is_a_hint),
-		TEST(jobs_need_ports_and_a_loopback),
-		TEST(a_name_without_an_address_is_a_hint),
-		TEST(a_private_network_is_nothing_that_is_missed),
-		TEST(the_superuser_needs_no_sudo),
-		TEST(few_open_files_are_told_and_hardly_any_are_missing),
-		TEST(threads_are_counted_in_workers),
-		TEST(a_job_without_a_group_is_well_and_its_reason_is_told),
-		TEST(cores_are_told_with_what_they_make_for_workers),
-		TEST(memory_is_counted_in_workers_and_the_tighter_limit_counts),
-		TEST(a_limit_on_addresses_is_told_only_where_there_is_one),
-		TEST(jobs_need_a_place_to_be_remembered),
-		TEST(shared_memory_of_a_container_is_little),
-		TEST(a_gpu_needs_driver_device_rights_and_a_fitting_package),
-		TEST(gpus_are_told_with_their_models_and_who_holds_them),
-		TEST(a_clock_is_judged_only_where_it_is_known),
-		TEST(a_cluster_is_never_missing),
-		TEST(the_report_as_json_has_every_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,7 +173,27 @@ static void assert_passes_report_once(const char *sentence)
 	text_clear(&scene.notes);
 }
 
-static void what_a_conflict_keeps_from_the_user_is_said_by_the_next_pass(void **state)
+static int begin(void **state)
+{
+	(void) state;
+	scene = (struct scene){.store = store_memory_new()};
+	return loop_new(&scene.loop, NULL);
+}
+
+static int end(void **state)
+{
+	(void) state;
+	reconciler_free(scene.reconciler);
+	scene.backend->functions->free(scene.backend);
+	scene.store->functions->free(scene.store);
+	loop_free(scene.loop);
+	text_done(&scene.notes);
+	free(scene.path);
+	free(scene.body);
+	return 0;
+}
+
+TEST_WITH(begin, end, what_a_conflict_keeps_from_the_user_is_said_by_the_next_pass)
 {
 	static const struct listening none = {.fd = -1};
 	const struct agent_request request = {
@@ -224,34 +244,4 @@ static void what_a_conflict_keeps_from_the_user_is_said_by_the_next_pass(void **
 	answer(&answered);
 	pass_with_conflict();
 	assert_passes_report_once("worker-0 exited with code 3\n");
-}
-
-static int begin(void **state)
-{
-	(void) state;
-	scene = (struct scene){.store = store_memory_new()};
-	return loop_new(&scene.loop, NULL);
-}
-
-static int end(void **state)
-{
-	(void) state;
-	reconciler_free(scene.reconciler);
-	scene.backend->functions->free(scene.backend);
-	scene.store->functions->free(scene.store);
-	loop_free(scene.loop);
-	text_done(&scene.notes);
-	free(scene.path);
-	free(scene.body);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_a_conflict_keeps_from_the_user_is_said_by_the_next_pass, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

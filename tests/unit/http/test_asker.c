@@ -59,7 +59,7 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 	loop_stop(meeting->loop);
 }
 
-static void an_answer_that_never_ends_is_given_up(void **state)
+TEST(an_answer_that_never_ends_is_given_up)
 {
 	struct meeting meeting = {.fd = -1};
 	struct listener *listener;
@@ -95,11 +95,4 @@ static void an_answer_that_never_ends_is_given_up(void **state)
 	file_close(&meeting.fd);
 	loop_free(meeting.loop);
 	free(meeting.said);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(an_answer_that_never_ends_is_given_up)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void test_a_new_token_is_known_by_its_hash(void **state)
+TEST(test_a_new_token_is_known_by_its_hash)
 {
 	char *token CLEANUP(mem_free_secret) = random_token();
 	char *other CLEANUP(mem_free_secret) = random_token();
@@ -25,7 +25,7 @@ static void test_a_new_token_is_known_by_its_hash(void **state)
 	assert_false(token_is_known(text, &hash)); /* who reads the hash has no token */
 }
 
-static void test_a_hash_has_all_digits(void **state)
+TEST(test_a_hash_has_all_digits)
 {
 	static const char *const half_hashes[] = {"sha256:", "sha256:00", "sha256:zz",
 						  "a password of 16"};
@@ -37,9 +37,8 @@ static void test_a_hash_has_all_digits(void **state)
 		assert_int_equal(token_hash_read(half_hashes[i], &hash, &err), ERR_INVALID);
 }
 
-static void test_the_hash_is_what_sha256sum_prints(void **state)
+TEST(test_the_hash_is_what_sha256sum_prints)
 {
-	(void) state;
 	char *text CLEANUP(mem_free_text) = token_hash_text("abc"); /* FIPS 180-2, B.1 */
 
 	assert_string_equal(text, "sha256:ba7816bf8f01cfea414140de5dae2223"
@@ -48,7 +47,7 @@ static void test_the_hash_is_what_sha256sum_prints(void **state)
 
 /* RFC 8032 keys and SHA-256 as `openssl pkey -pubout` and Python's hmac compute them: agents of two
  * versions have the same key. */
-static void test_a_token_stands_for_one_key(void **state)
+TEST(test_a_token_stands_for_one_key)
 {
 	static const char token[] = "0123456789abcdef0123456789abcdef"
 				    "0123456789abcdef0123456789abcdef";
@@ -59,16 +58,4 @@ static void test_a_token_stands_for_one_key(void **state)
 
 	assert_string_equal(pin, "sha256//jtE4Y3TLeN1ARSF3jz601woeZB5QRqBhOsfHcFrzN2k=");
 	assert_string_not_equal(pin, other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_new_token_is_known_by_its_hash),
-		cmocka_unit_test(test_a_hash_has_all_digits),
-		cmocka_unit_test(test_the_hash_is_what_sha256sum_prints),
-		cmocka_unit_test(test_a_token_stands_for_one_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

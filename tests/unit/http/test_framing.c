@@ -57,7 +57,7 @@ static void check(const struct http_access *access, const char *text, const char
 
 #define POST(headers) "POST /a HTTP/1.1\r\n" headers "\r\n"
 
-static void test_requests_pass_when_their_heads_are_complete(void **state)
+TEST(test_requests_pass_when_their_heads_are_complete)
 {
 	static const char *const requests[] = {
 		NEXT NEXT,
@@ -74,7 +74,7 @@ static void test_requests_pass_when_their_heads_are_complete(void **state)
 	check(NULL, NEXT "GET / HTTP/1.1\r\nHost: x\r\n", NEXT);
 }
 
-static void test_what_others_could_read_otherwise_does_not_pass(void **state)
+TEST(test_what_others_could_read_otherwise_does_not_pass)
 {
 	static const char *const heads[] = {
 		POST("Content-Length: 5\r\nContent-Length: 5\r\n"),
@@ -107,7 +107,7 @@ static void test_what_others_could_read_otherwise_does_not_pass(void **state)
 	check_bytes(NULL, at_line, sizeof(at_line) - 1, BAD);
 }
 
-static void test_a_request_with_a_coding_gets_no_further(void **state)
+TEST(test_a_request_with_a_coding_gets_no_further)
 {
 	static const char *const heads[] = {
 		POST("Transfer-Encoding: chunked\r\n"),
@@ -124,7 +124,7 @@ static void test_a_request_with_a_coding_gets_no_further(void **state)
 	}
 }
 
-static void test_a_body_without_the_secret_is_dropped_and_the_next_request_passes(void **state)
+TEST(test_a_body_without_the_secret_is_dropped_and_the_next_request_passes)
 {
 	static const char *const without[] = {"", "X-Secret: secre\r\n",
 					      "Authorization: secret\r\n",
@@ -149,7 +149,7 @@ static void test_a_body_without_the_secret_is_dropped_and_the_next_request_passe
 	}
 }
 
-static void test_heads_and_bodies_are_limited(void **state)
+TEST(test_heads_and_bodies_are_limited)
 {
 	char text[300];
 
@@ -163,7 +163,7 @@ static void test_heads_and_bodies_are_limited(void **state)
 }
 
 /* The oldest one makes room. A head in one piece is never kept, and so always passes. */
-static void test_incomplete_heads_are_limited_together(void **state)
+TEST(test_incomplete_heads_are_limited_together)
 {
 	static const char half[] = "GET / HTTP/1.1\r\nX: 1234567890123456789012345678901234567890";
 	struct http_framing_rules rules = rules_of_server(NULL);
@@ -194,7 +194,7 @@ static void test_incomplete_heads_are_limited_together(void **state)
 }
 
 /* What arrives in one piece always passes, too. */
-static void test_incomplete_bodies_are_limited_with_them(void **state)
+TEST(test_incomplete_bodies_are_limited_with_them)
 {
 	static const char head[] = POST("Content-Length: 200\r\n"),
 			  whole[] = POST("Content-Length: 1\r\n") "1";
@@ -228,20 +228,4 @@ static void test_incomplete_bodies_are_limited_with_them(void **state)
 	http_framing_free(framings[2]);
 	for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
 		evbuffer_free(inputs[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests_pass_when_their_heads_are_complete),
-		cmocka_unit_test(test_what_others_could_read_otherwise_does_not_pass),
-		cmocka_unit_test(test_a_request_with_a_coding_gets_no_further),
-		cmocka_unit_test(
-			test_a_body_without_the_secret_is_dropped_and_the_next_request_passes),
-		cmocka_unit_test(test_heads_and_bodies_are_limited),
-		cmocka_unit_test(test_incomplete_heads_are_limited_together),
-		cmocka_unit_test(test_incomplete_bodies_are_limited_with_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

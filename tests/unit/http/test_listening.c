@@ -62,7 +62,7 @@ static int connect_to(int port)
 	return fd;
 }
 
-static void who_connects_is_handed_over_and_waits_while_it_is_not_enabled(void **state)
+TEST(who_connects_is_handed_over_and_waits_while_it_is_not_enabled)
 {
 	struct seen seen = {0};
 	struct listener *listener = NULL;
@@ -83,7 +83,7 @@ static void who_connects_is_handed_over_and_waits_while_it_is_not_enabled(void *
 	loop_free(seen.loop);
 }
 
-static void what_stands_in_the_way_is_told_apart(void **state)
+TEST(what_stands_in_the_way_is_told_apart)
 {
 	struct seen seen = {0};
 	struct listener *listener = NULL, *none = NULL;
@@ -132,7 +132,7 @@ static void take_on_the_next(struct seen *seen, int client, struct listener *lis
 }
 
 /* The watch is level-triggered: a connection that cannot be taken on would keep the loop busy. */
-static void without_a_descriptor_it_rests_until_it_is_enabled(void **state)
+TEST(without_a_descriptor_it_rests_until_it_is_enabled)
 {
 	struct seen seen = {.pause = 24 * 3600 * MSEC_PER_SECOND};
 	int client = -1;
@@ -145,7 +145,7 @@ static void without_a_descriptor_it_rests_until_it_is_enabled(void **state)
 	take_on_the_next(&seen, client, listener);
 }
 
-static void without_a_descriptor_it_is_tried_again_after_a_while(void **state)
+TEST(without_a_descriptor_it_is_tried_again_after_a_while)
 {
 	struct seen seen = {.pause = 1};
 	int client = -1;
@@ -153,16 +153,4 @@ static void without_a_descriptor_it_is_tried_again_after_a_while(void **state)
 
 	(void) state;
 	take_on_the_next(&seen, client, listener);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_connects_is_handed_over_and_waits_while_it_is_not_enabled),
-		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
-		cmocka_unit_test(without_a_descriptor_it_rests_until_it_is_enabled),
-		cmocka_unit_test(without_a_descriptor_it_is_tried_again_after_a_while),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

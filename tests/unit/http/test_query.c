@@ -8,7 +8,7 @@ static void add(const char *name, const char *value, void *data)
 	text_addf(data, "%s=%s;", name, value);
 }
 
-static void a_query_has_its_parameters_in_order(void **state)
+TEST(a_query_has_its_parameters_in_order)
 {
 	struct http_query *query CLEANUP(http_query_cleanup) = http_query_new("a=1&b=x%20y+z&a=");
 	struct text text CLEANUP(text_done) = {0};
@@ -18,21 +18,11 @@ static void a_query_has_its_parameters_in_order(void **state)
 	assert_string_equal(text_of(&text), "a=1;b=x y z;a=;");
 }
 
-static void a_query_that_is_cut_or_has_no_form_is_none(void **state)
+TEST(a_query_that_is_cut_or_has_no_form_is_none)
 {
 	static const char *const queries[] = {"a", "a=1&b", "a=abc%00/../x", "a%00=1"};
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(queries); i++)
 		assert_null(http_query_new(queries[i]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_query_has_its_parameters_in_order),
-		cmocka_unit_test(a_query_that_is_cut_or_has_no_form_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

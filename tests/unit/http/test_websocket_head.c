@@ -22,7 +22,7 @@ static int read_answer(const char *bytes, struct websocket_answer *ret_answer, s
 	return websocket_read_answer(bytes, len, &head, &key, ret_answer, err);
 }
 
-static void keys_are_those_of_the_standard(void **state)
+TEST(keys_are_those_of_the_standard)
 {
 	struct websocket_key key = example_key();
 
@@ -31,7 +31,7 @@ static void keys_are_those_of_the_standard(void **state)
 	assert_string_equal(key.expected, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
-static void a_request_says_all_that_the_server_needs(void **state)
+TEST(a_request_says_all_that_the_server_needs)
 {
 	struct websocket_key key = example_key();
 	struct text text CLEANUP(text_done) = {0};
@@ -47,15 +47,14 @@ static void a_request_says_all_that_the_server_needs(void **state)
 			    "secret\r\n\r\n");
 }
 
-static void a_head_ends_with_an_empty_line(void **state)
+TEST(a_head_ends_with_an_empty_line)
 {
-	(void) state;
 	assert_int_equal(websocket_head_length("", 0), 0);
 	assert_int_equal(websocket_head_length("HTTP/1.1 101 X\r\nA: b\r\n\r", 23), 0);
 	assert_int_equal(websocket_head_length("HTTP/1.1 101 X\r\n\r\n\x81", 19), 18);
 }
 
-static void an_upgrade_names_the_sub_protocol(void **state)
+TEST(an_upgrade_names_the_sub_protocol)
 {
 	struct websocket_answer answer CLEANUP(websocket_answer_done) = {0};
 
@@ -70,7 +69,7 @@ static void an_upgrade_names_the_sub_protocol(void **state)
 	assert_string_equal(answer.protocol, "v4.channel.k8s.io");
 }
 
-static void a_refusal_says_how_long_its_reason_is(void **state)
+TEST(a_refusal_says_how_long_its_reason_is)
 {
 	struct websocket_answer answer;
 
@@ -84,7 +83,7 @@ static void a_refusal_says_how_long_its_reason_is(void **state)
 	assert_true(answer.body_len == SIZE_MAX);
 }
 
-static void what_is_no_websocket_is_refused(void **state)
+TEST(what_is_no_websocket_is_refused)
 {
 #define UPGRADE "HTTP/1.1 101 X\r\nUpgrade: websocket\r\n"
 #define ACCEPT "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
@@ -106,18 +105,4 @@ static void what_is_no_websocket_is_refused(void **state)
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
 		assert_int_equal(read_answer(answers[i], &answer, NULL), ERR_INVALID);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_those_of_the_standard),
-		cmocka_unit_test(a_request_says_all_that_the_server_needs),
-		cmocka_unit_test(a_head_ends_with_an_empty_line),
-		cmocka_unit_test(an_upgrade_names_the_sub_protocol),
-		cmocka_unit_test(a_refusal_says_how_long_its_reason_is),
-		cmocka_unit_test(what_is_no_websocket_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void write_program(struct scene *world, const char *contents, mode_t mode
 	close(fd);
 }
 
-static void a_child_begins_with_what_it_was_given_and_nothing_else(void **state)
+TEST_WITH(begin, end, a_child_begins_with_what_it_was_given_and_nothing_else)
 {
 	struct scene *world = *state;
 	pid_t pid;
@@ -129,7 +129,7 @@ static void a_child_begins_with_what_it_was_given_and_nothing_else(void **state)
 	close(inherited);
 }
 
-static void a_child_has_the_limit_on_open_files_that_it_is_given(void **state)
+TEST_WITH(begin, end, a_child_has_the_limit_on_open_files_that_it_is_given)
 {
 	struct scene *world = *state;
 	pid_t pid;
@@ -153,7 +153,7 @@ static void a_child_has_the_limit_on_open_files_that_it_is_given(void **state)
 	assert_int_equal(wait_for_end(pid).exit_code, 0);
 }
 
-static void a_child_ignores_and_blocks_no_signal(void **state)
+TEST_WITH(begin, end, a_child_ignores_and_blocks_no_signal)
 {
 	struct scene *world = *state;
 	pid_t pid;
@@ -175,7 +175,7 @@ static void a_child_ignores_and_blocks_no_signal(void **state)
 	wait_for_end(pid);
 }
 
-static void the_way_a_child_ended_is_told(void **state)
+TEST_WITH(begin, end, the_way_a_child_ended_is_told)
 {
 	struct scene *world = *state;
 	struct child_exit ended;
@@ -192,7 +192,7 @@ static void the_way_a_child_ended_is_told(void **state)
 	assert_int_equal(ended.signal, SIGUSR1);
 }
 
-static void reaping_says_whether_children_are_left(void **state)
+TEST_WITH(begin, end, reaping_says_whether_children_are_left)
 {
 	struct scene *world = *state;
 	struct child_exit ended;
@@ -208,7 +208,7 @@ static void reaping_says_whether_children_are_left(void **state)
 	assert_int_equal(wait_for_end(pid).signal, SIGTERM);
 }
 
-static void the_rest_of_the_group_ends_with_its_leader(void **state)
+TEST_WITH(begin, end, the_rest_of_the_group_ends_with_its_leader)
 {
 	struct scene *world = *state;
 	struct child_exit ended;
@@ -223,7 +223,7 @@ static void the_rest_of_the_group_ends_with_its_leader(void **state)
 	assert_int_equal(ended.signal, SIGKILL);
 }
 
-static void a_daemon_goes_on_when_its_own_middle_process_ends(void **state)
+TEST_WITH(begin, end, a_daemon_goes_on_when_its_own_middle_process_ends)
 {
 	struct scene *world = *state;
 	struct child_exit ended;
@@ -250,7 +250,7 @@ static void a_daemon_goes_on_when_its_own_middle_process_ends(void **state)
 		;
 }
 
-static void a_program_that_is_not_there_is_told_by_name(void **state)
+TEST_WITH(begin, end, a_program_that_is_not_there_is_told_by_name)
 {
 	struct scene *world = *state;
 	const char *in_path[] = {"no-such-program", NULL}, *by_path[] = {"./no-such", NULL};
@@ -263,7 +263,7 @@ static void a_program_that_is_not_there_is_told_by_name(void **state)
 }
 
 /* Whoever made the current folder does not choose the programs that run in it. */
-static void an_empty_element_of_path_is_not_the_current_folder(void **state)
+TEST_WITH(begin, end, an_empty_element_of_path_is_not_the_current_folder)
 {
 	static const char *const paths[] = {"PATH=", "PATH=:/usr/bin",
 					    "PATH=/usr/bin:", "PATH=/usr/bin::/bin"};
@@ -297,7 +297,7 @@ static void an_empty_element_of_path_is_not_the_current_folder(void **state)
 	assert_int_equal(child_check_program(&how, &world->err), 0);
 }
 
-static void a_missing_folder_is_told_by_name(void **state)
+TEST_WITH(begin, end, a_missing_folder_is_told_by_name)
 {
 	struct scene *world = *state;
 	const char *arguments[] = {"true", NULL};
@@ -307,7 +307,7 @@ static void a_missing_folder_is_told_by_name(void **state)
 	assert_string_equal(world->err.text, "working directory '/no/such/folder' does not exist");
 }
 
-static void a_file_that_is_no_program_is_told(void **state)
+TEST_WITH(begin, end, a_file_that_is_no_program_is_told)
 {
 	struct scene *world = *state;
 	char path[128];
@@ -326,7 +326,7 @@ static void a_file_that_is_no_program_is_told(void **state)
 	assert_non_null(strstr(world->err.text, "interpreter"));
 }
 
-static void a_check_finds_what_a_start_would(void **state)
+TEST_WITH(begin, end, a_check_finds_what_a_start_would)
 {
 	struct scene *world = *state;
 	char path[128], *arguments[] = {"program", NULL};
@@ -347,7 +347,7 @@ static void a_check_finds_what_a_start_would(void **state)
 	assert_int_equal(child_check_folder(&how, &world->err), ERR_NOT_FOUND);
 }
 
-static void a_child_dies_with_its_parent(void **state)
+TEST_WITH(begin, end, a_child_dies_with_its_parent)
 {
 	struct scene *world = *state;
 	struct child_exit ended;
@@ -373,7 +373,7 @@ static void count_exit(const struct child_exit *ended, void *data)
 	*(int *) data += 1;
 }
 
-static void killing_all_reaches_sessions_of_their_own(void **state)
+TEST_WITH(begin, end, killing_all_reaches_sessions_of_their_own)
 {
 	struct scene *world = *state;
 	bool has_children = true;
@@ -393,7 +393,7 @@ static void killing_all_reaches_sessions_of_their_own(void **state)
 	assert_false(has_children);
 }
 
-static void a_program_may_keep_our_input_and_group_and_write_errors_elsewhere(void **state)
+TEST_WITH(begin, end, a_program_may_keep_our_input_and_group_and_write_errors_elsewhere)
 {
 	struct scene *world = *state;
 	const char *const arguments[] = {
@@ -444,7 +444,7 @@ static int wait_for_stop(pid_t pid, int what)
 	return signal_number;
 }
 
-static void a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on(void **state)
+TEST_WITH(begin, end, a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on)
 {
 	struct scene *world = *state;
 	pid_t pid;
@@ -460,35 +460,6 @@ static void a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on(void **sta
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_child_begins_with_what_it_was_given_and_nothing_else, begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_child_has_the_limit_on_open_files_that_it_is_given, begin, end),
-		cmocka_unit_test_setup_teardown(a_child_ignores_and_blocks_no_signal, begin, end),
-		cmocka_unit_test_setup_teardown(the_way_a_child_ended_is_told, begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on, begin, end),
-		cmocka_unit_test_setup_teardown(reaping_says_whether_children_are_left, begin, end),
-		cmocka_unit_test_setup_teardown(the_rest_of_the_group_ends_with_its_leader, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_daemon_goes_on_when_its_own_middle_process_ends,
-						begin, end),
-		cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_told_by_name, begin,
-						end),
-		cmocka_unit_test_setup_teardown(an_empty_element_of_path_is_not_the_current_folder,
-						begin, end),
-		cmocka_unit_test_setup_teardown(a_missing_folder_is_told_by_name, begin, end),
-		cmocka_unit_test_setup_teardown(a_file_that_is_no_program_is_told, begin, end),
-		cmocka_unit_test_setup_teardown(a_check_finds_what_a_start_would, begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_program_may_keep_our_input_and_group_and_write_errors_elsewhere, begin,
-			end),
-		cmocka_unit_test_setup_teardown(a_child_dies_with_its_parent, begin, end),
-		cmocka_unit_test_setup_teardown(killing_all_reaches_sessions_of_their_own, begin,
-						end),
-	};
-
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -40,17 +40,15 @@ static void assert_room(const char *groups, int64_t memory, int64_t processes)
 	assert_int_equal(control_group_read_at(root, groups, CONTROL_GROUP_PROCESSES), processes);
 }
 
-static void without_files_there_is_no_limit(void **state)
+TEST_WITH(begin, end, without_files_there_is_no_limit)
 {
-	(void) state;
 	assert_room("", -1, -1);
 	assert_room("0::/\n", -1, -1);
 	assert_room("no such line\n:::\n", -1, -1);
 }
 
-static void what_is_used_is_taken_from_the_limit_but_for_the_file_cache(void **state)
+TEST_WITH(begin, end, what_is_used_is_taken_from_the_limit_but_for_the_file_cache)
 {
-	(void) state;
 	put("/a", "memory.max", "1000\n");
 	put("/a", "memory.current", "700\n");
 	put("/a", "memory.stat", "anon 400\ninactive_file 150\nactive_file 5\n");
@@ -61,9 +59,8 @@ static void what_is_used_is_taken_from_the_limit_but_for_the_file_cache(void **s
 	assert_room("0::/a\n", 450, -1);
 }
 
-static void the_tightest_of_all_groups_above_counts(void **state)
+TEST_WITH(begin, end, the_tightest_of_all_groups_above_counts)
 {
-	(void) state;
 	put("/a", "memory.max", "500\n");
 	put("/a", "memory.current", "100\n");
 	put("/a/b", "memory.max", "max\n");
@@ -73,17 +70,15 @@ static void the_tightest_of_all_groups_above_counts(void **state)
 	assert_room("0::/a/b/c\n", 400, -1);
 }
 
-static void a_group_that_is_full_leaves_nothing(void **state)
+TEST_WITH(begin, end, a_group_that_is_full_leaves_nothing)
 {
-	(void) state;
 	put("/a", "pids.max", "10\n");
 	put("/a", "pids.current", "12\n");
 	assert_room("0::/a\n", -1, 0);
 }
 
-static void version_1_has_a_hierarchy_for_each(void **state)
+TEST_WITH(begin, end, version_1_has_a_hierarchy_for_each)
 {
-	(void) state;
 	put("/memory/a", "memory.limit_in_bytes", "1000\n");
 	put("/memory/a", "memory.usage_in_bytes", "800\n");
 	put("/memory/a", "memory.stat", "cache 1\ntotal_inactive_file 100\n");
@@ -95,9 +90,8 @@ static void version_1_has_a_hierarchy_for_each(void **state)
 }
 
 /* Inside a container the path may be that of its host. */
-static void a_path_that_is_not_mounted_leads_to_what_is(void **state)
+TEST_WITH(begin, end, a_path_that_is_not_mounted_leads_to_what_is)
 {
-	(void) state;
 	put("/memory", "memory.limit_in_bytes", "1000\n");
 	put("/memory", "memory.usage_in_bytes", "100\n");
 	assert_room("9:memory:/docker/0123\n", 900, -1);
@@ -108,9 +102,8 @@ static int64_t processors_of(const char *groups)
 	return control_group_read_at(root, groups, CONTROL_GROUP_PROCESSORS);
 }
 
-static void processors_are_counted_in_thousandths(void **state)
+TEST_WITH(begin, end, processors_are_counted_in_thousandths)
 {
-	(void) state;
 	put("/a", "cpu.max", "max 100000\n");
 	put("/a/b", "cpu.max", "150000 100000\n");
 	put("/a/b/c", "cpu.max", "50000 10000\n");
@@ -121,9 +114,8 @@ static void processors_are_counted_in_thousandths(void **state)
 	assert_int_equal(processors_of("0::/a/b\n"), -1);
 }
 
-static void processors_have_a_hierarchy_in_version_1(void **state)
+TEST_WITH(begin, end, processors_have_a_hierarchy_in_version_1)
 {
-	(void) state;
 	put("/cpu/a", "cpu.cfs_quota_us", "50000\n");
 	put("/cpu/a", "cpu.cfs_period_us", "100000\n");
 	put("/cpu", "cpu.cfs_quota_us", "-1\n");
@@ -149,9 +141,8 @@ static int count_cores(size_t low, size_t high)
 	return cores_real_at(root, &cpus, CPU_SETSIZE);
 }
 
-static void the_threads_of_a_core_count_as_one(void **state)
+TEST_WITH(begin, end, the_threads_of_a_core_count_as_one)
 {
-	(void) state;
 	put_siblings(0, "0,4\n");
 	put_siblings(4, "0,4\n");
 	put_siblings(1, "1-2\n");
@@ -163,9 +154,8 @@ static void the_threads_of_a_core_count_as_one(void **state)
 	assert_int_equal(count_cores(2, 4), 3);
 }
 
-static void what_is_unknown_is_a_core(void **state)
+TEST_WITH(begin, end, what_is_unknown_is_a_core)
 {
-	(void) state;
 	assert_int_equal(count_cores(10, 13), 4);
 	put_siblings(10, "nonsense\n");
 	put_siblings(11, "");
@@ -173,30 +163,8 @@ static void what_is_unknown_is_a_core(void **state)
 	assert_int_equal(count_cores(10, 13), 4);
 }
 
-static void this_machine_has_cores(void **state)
+TEST(this_machine_has_cores)
 {
-	(void) state;
 	assert_true(cores_real() > 0);
 	assert_true(cores_real() <= cores_usable());
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_files_there_is_no_limit),
-		TEST(what_is_used_is_taken_from_the_limit_but_for_the_file_cache),
-		TEST(the_tightest_of_all_groups_above_counts),
-		TEST(a_group_that_is_full_leaves_nothing),
-		TEST(version_1_has_a_hierarchy_for_each),
-		TEST(a_path_that_is_not_mounted_leads_to_what_is),
-		TEST(processors_are_counted_in_thousandths),
-		TEST(processors_have_a_hierarchy_in_version_1),
-		TEST(the_threads_of_a_core_count_as_one),
-		TEST(what_is_unknown_is_a_core),
-		cmocka_unit_test(this_machine_has_cores),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

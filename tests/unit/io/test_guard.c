@@ -144,7 +144,7 @@ static void assert_all_gone(const struct scene *world)
 	assert_int_equal(read(world->alive[0], &byte, 1), 0);
 }
 
-static void nothing_outlives_the_inner(void **state)
+TEST_WITH(begin, end, nothing_outlives_the_inner)
 {
 	struct scene *world = *state;
 	struct tree tree = plant(world);
@@ -157,7 +157,7 @@ static void nothing_outlives_the_inner(void **state)
 	assert_all_gone(world);
 }
 
-static void nothing_outlives_the_outer(void **state)
+TEST_WITH(begin, end, nothing_outlives_the_outer)
 {
 	struct scene *world = *state;
 	struct tree tree = plant(world);
@@ -168,7 +168,7 @@ static void nothing_outlives_the_outer(void **state)
 }
 
 /* What goes by a name or by a process group kills one of the two. */
-static void the_two_share_neither_name_nor_group(void **state)
+TEST_WITH(begin, end, the_two_share_neither_name_nor_group)
 {
 	struct scene *world = *state;
 	struct tree tree = plant(world);
@@ -188,7 +188,7 @@ static void the_two_share_neither_name_nor_group(void **state)
 	assert_all_gone(world);
 }
 
-static void a_stopped_inner_still_sees_the_outer_die(void **state)
+TEST_WITH(begin, end, a_stopped_inner_still_sees_the_outer_die)
 {
 	struct scene *world = *state;
 	struct tree tree = plant(world);
@@ -199,7 +199,7 @@ static void a_stopped_inner_still_sees_the_outer_die(void **state)
 	assert_all_gone(world);
 }
 
-static void signals_are_handed_on_and_the_exit_code_comes_back(void **state)
+TEST_WITH(begin, end, signals_are_handed_on_and_the_exit_code_comes_back)
 {
 	struct scene *world = *state;
 	pid_t outer = fork(), inner;
@@ -238,7 +238,7 @@ static void signals_are_handed_on_and_the_exit_code_comes_back(void **state)
 	close(world->report[1]);
 }
 
-static void a_signal_that_was_ignored_at_the_start_is_not_handed_on(void **state)
+TEST_WITH(begin, end, a_signal_that_was_ignored_at_the_start_is_not_handed_on)
 {
 	struct scene *world = *state;
 	pid_t outer, inner;
@@ -266,21 +266,4 @@ static void a_signal_that_was_ignored_at_the_start_is_not_handed_on(void **state
 	assert_int_equal(WEXITSTATUS(status), 128 + SIGTERM);
 	close(world->alive[1]);
 	close(world->report[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_outlives_the_inner, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_outlives_the_outer, begin, end),
-		cmocka_unit_test_setup_teardown(the_two_share_neither_name_nor_group, begin, end),
-		cmocka_unit_test_setup_teardown(a_stopped_inner_still_sees_the_outer_die, begin,
-						end),
-		cmocka_unit_test_setup_teardown(signals_are_handed_on_and_the_exit_code_comes_back,
-						begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_signal_that_was_ignored_at_the_start_is_not_handed_on, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

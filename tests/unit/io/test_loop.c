@@ -58,7 +58,7 @@ static void note_signal(int signal_number, void *data)
 	loop_stop(world->loop);
 }
 
-static void a_readable_pipe_is_called_until_it_is_read(void **state)
+TEST_WITH(begin, end, a_readable_pipe_is_called_until_it_is_read)
 {
 	struct scene *world = *state;
 	int fds[2];
@@ -79,7 +79,7 @@ static void a_readable_pipe_is_called_until_it_is_read(void **state)
 	close(fds[1]);
 }
 
-static void a_watch_that_is_not_enabled_is_not_called(void **state)
+TEST_WITH(begin, end, a_watch_that_is_not_enabled_is_not_called)
 {
 	struct scene *world = *state;
 	int fds[2];
@@ -97,7 +97,7 @@ static void a_watch_that_is_not_enabled_is_not_called(void **state)
 	close(fds[1]);
 }
 
-static void a_regular_file_is_always_ready(void **state)
+TEST_WITH(begin, end, a_regular_file_is_always_ready)
 {
 	struct scene *world = *state;
 	FILE *file = tmpfile();
@@ -112,7 +112,7 @@ static void a_regular_file_is_always_ready(void **state)
 	fclose(file);
 }
 
-static void a_callback_may_free_its_own_watch(void **state)
+TEST_WITH(begin, end, a_callback_may_free_its_own_watch)
 {
 	struct scene *world = *state;
 
@@ -122,7 +122,7 @@ static void a_callback_may_free_its_own_watch(void **state)
 	assert_null(world->watch);
 }
 
-static void a_timer_never_fires_before_its_moment(void **state)
+TEST_WITH(begin, end, a_timer_never_fires_before_its_moment)
 {
 	struct scene *world = *state;
 
@@ -137,7 +137,7 @@ static void a_timer_never_fires_before_its_moment(void **state)
 	assert_int_equal(world->calls, 12);
 }
 
-static void a_disarmed_timer_does_not_fire(void **state)
+TEST_WITH(begin, end, a_disarmed_timer_does_not_fire)
 {
 	struct scene *world = *state;
 
@@ -149,7 +149,7 @@ static void a_disarmed_timer_does_not_fire(void **state)
 	assert_int_equal(world->calls, 0);
 }
 
-static void a_signal_is_told_by_its_number(void **state)
+TEST_WITH(begin, end, a_signal_is_told_by_its_number)
 {
 	struct scene *world = *state;
 
@@ -172,7 +172,7 @@ static int calls_of_two(struct scene *world, int signal_number)
 }
 
 /* Two interrupts in a row mean more than one; the exits of children are asked for all at once. */
-static void a_second_signal_counts_while_the_first_waits(void **state)
+TEST_WITH(begin, end, a_second_signal_counts_while_the_first_waits)
 {
 	struct scene *world = *state;
 
@@ -181,7 +181,7 @@ static void a_second_signal_counts_while_the_first_waits(void **state)
 	assert_int_equal(calls_of_two(world, SIGCHLD), 1);
 }
 
-static void each_loop_gets_the_signals_that_it_watches(void **state)
+TEST_WITH(begin, end, each_loop_gets_the_signals_that_it_watches)
 {
 	struct scene *world = *state;
 	struct scene other = {0};
@@ -205,7 +205,7 @@ static void defer_again(void *data)
 		loop_defer(world->loop, defer_again, world);
 }
 
-static void what_is_deferred_in_one_turn_runs_in_the_next(void **state)
+TEST_WITH(begin, end, what_is_deferred_in_one_turn_runs_in_the_next)
 {
 	struct scene *world = *state;
 
@@ -219,35 +219,10 @@ static void what_is_deferred_in_one_turn_runs_in_the_next(void **state)
 	assert_int_equal(world->calls, 3);
 }
 
-static void what_was_deferred_and_never_ran_is_forgotten(void **state)
+TEST_WITH(begin, end, what_was_deferred_and_never_ran_is_forgotten)
 {
 	struct scene *world = *state;
 
 	loop_defer(world->loop, count_and_stop, world);
 	assert_int_equal(world->calls, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_readable_pipe_is_called_until_it_is_read, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_watch_that_is_not_enabled_is_not_called, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_regular_file_is_always_ready, begin, end),
-		cmocka_unit_test_setup_teardown(a_callback_may_free_its_own_watch, begin, end),
-		cmocka_unit_test_setup_teardown(a_timer_never_fires_before_its_moment, begin, end),
-		cmocka_unit_test_setup_teardown(a_disarmed_timer_does_not_fire, begin, end),
-		cmocka_unit_test_setup_teardown(a_signal_is_told_by_its_number, begin, end),
-		cmocka_unit_test_setup_teardown(a_second_signal_counts_while_the_first_waits, begin,
-						end),
-		cmocka_unit_test_setup_teardown(each_loop_gets_the_signals_that_it_watches, begin,
-						end),
-		cmocka_unit_test_setup_teardown(what_is_deferred_in_one_turn_runs_in_the_next,
-						begin, end),
-		cmocka_unit_test_setup_teardown(what_was_deferred_and_never_ran_is_forgotten, begin,
-						end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,8 @@
 
 #include "io/network_address.h"
 
-static void every_loopback_address_is_this_machine(void **state)
+TEST(every_loopback_address_is_this_machine)
 {
-	(void) state;
 	static const char *const hosts[] = {"localhost", "127.0.0.1", "127.1.2.3"};
 
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
@@ -12,9 +11,8 @@ static void every_loopback_address_is_this_machine(void **state)
 }
 
 /* 192.0.2.0/24 and 2001:db8::/32 are for documentation: nobody has them (RFC 5737, RFC 3849). */
-static void an_address_of_nobody_here_is_another_machines(void **state)
+TEST(an_address_of_nobody_here_is_another_machines)
 {
-	(void) state;
 	static const char *const hosts[] = {"192.0.2.1", "2001:db8::1"};
 
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
@@ -26,16 +24,15 @@ static void an_address_of_nobody_here_is_another_machines(void **state)
 }
 
 /* No resolver is asked for it: a name has no blank in it. */
-static void a_name_that_nobody_knows_is_told_as_such(void **state)
+TEST(a_name_that_nobody_knows_is_told_as_such)
 {
-	(void) state;
 	struct err err = {0};
 
 	assert_int_equal(own_host_check("no name", &err), ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "cannot resolve host 'no name'"));
 }
 
-static void an_address_of_this_machine_leads_to_its_interface(void **state)
+TEST(an_address_of_this_machine_leads_to_its_interface)
 {
 	char *interface = own_host_interface_towards("127.0.0.1");
 
@@ -43,16 +40,4 @@ static void an_address_of_this_machine_leads_to_its_interface(void **state)
 	assert_string_equal(interface, "lo");
 	free(interface);
 	assert_null(own_host_interface_towards("localhost"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_loopback_address_is_this_machine),
-		cmocka_unit_test(an_address_of_nobody_here_is_another_machines),
-		cmocka_unit_test(a_name_that_nobody_knows_is_told_as_such),
-		cmocka_unit_test(an_address_of_this_machine_leads_to_its_interface),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static struct waiting *need_group(void **state)
 	return waiting;
 }
 
-static void the_child_is_in_it_and_the_caller_is_not(void **state)
+TEST_WITH(begin, end, the_child_is_in_it_and_the_caller_is_not)
 {
 	const struct waiting *waiting = need_group(state);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.procs", waiting->folder);
@@ -88,7 +88,7 @@ static void the_child_is_in_it_and_the_caller_is_not(void **state)
 }
 
 /* As after fork(3): what libc says of the thread is true of this one. */
-static void the_child_is_a_process_like_any(void **state)
+TEST_WITH(begin, end, the_child_is_a_process_like_any)
 {
 	const struct waiting *waiting = need_group(state);
 	int status = 0;
@@ -105,7 +105,7 @@ static void the_child_is_a_process_like_any(void **state)
 	assert_int_equal(WTERMSIG(status), SIGUSR1);
 }
 
-static void all_that_is_in_it_is_killed(void **state)
+TEST_WITH(begin, end, all_that_is_in_it_is_killed)
 {
 	const struct waiting *waiting = need_group(state);
 	int status = 0;
@@ -118,7 +118,7 @@ static void all_that_is_in_it_is_killed(void **state)
 }
 
 /* A muster that a worker of that job calls. */
-static void one_that_is_in_it_ends_all_but_itself(void **state)
+TEST_WITH(begin, end, one_that_is_in_it_ends_all_but_itself)
 {
 	const struct waiting *waiting = need_group(state);
 	int status = 0;
@@ -151,7 +151,7 @@ static void refuse_clone3(void)
 		_exit(2);
 }
 
-static void a_trial_begins_a_process(void **state)
+TEST_WITH(begin, end, a_trial_begins_a_process)
 {
 	const struct waiting *waiting = need_group(state);
 	struct err err;
@@ -172,7 +172,7 @@ static void a_trial_begins_a_process(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void what_another_made_is_left_alone(void **state)
+TEST_WITH(begin, end, what_another_made_is_left_alone)
 {
 	const struct waiting *waiting = need_group(state);
 	struct process_identity other = waiting->maker;
@@ -188,19 +188,4 @@ static void what_another_made_is_left_alone(void **state)
 	own_group_clean_up("", &waiting->maker);
 	own_group_clean_up("/tmp", &waiting->maker);
 	assert_true(is_alive(waiting));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_child_is_in_it_and_the_caller_is_not, begin,
-						end),
-		cmocka_unit_test_setup_teardown(the_child_is_a_process_like_any, begin, end),
-		cmocka_unit_test_setup_teardown(all_that_is_in_it_is_killed, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_is_in_it_ends_all_but_itself, begin, end),
-		cmocka_unit_test_setup_teardown(a_trial_begins_a_process, begin, end),
-		cmocka_unit_test_setup_teardown(what_another_made_is_left_alone, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static int listen_somewhere(in_addr_t host, int *ret_port)
 	return fd;
 }
 
-static void a_port_that_is_listened_on_is_not_free(void **state)
+TEST(a_port_that_is_listened_on_is_not_free)
 {
-	(void) state;
 	const in_addr_t hosts[] = {INADDR_LOOPBACK, INADDR_ANY};
 
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
@@ -42,9 +41,8 @@ static void a_port_that_is_listened_on_is_not_free(void **state)
 	}
 }
 
-static void a_port_whose_server_has_gone_is_free_though_its_connections_linger(void **state)
+TEST(a_port_whose_server_has_gone_is_free_though_its_connections_linger)
 {
-	(void) state;
 	int port, server = listen_somewhere(INADDR_LOOPBACK, &port);
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_port = htons((in_port_t) port),
@@ -61,9 +59,8 @@ static void a_port_whose_server_has_gone_is_free_though_its_connections_linger(v
 	assert_true(port_is_free(port));
 }
 
-static void the_range_keeps_clear_of_the_kernels_own(void **state)
+TEST(the_range_keeps_clear_of_the_kernels_own)
 {
-	(void) state;
 	int low, high, kernel_low, kernel_high;
 	FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
 
@@ -76,7 +73,7 @@ static void the_range_keeps_clear_of_the_kernels_own(void **state)
 	assert_true(high < kernel_low || low > kernel_high);
 }
 
-static void a_port_is_reserved_once_on_a_machine(void **state)
+TEST(a_port_is_reserved_once_on_a_machine)
 {
 	struct port_reservations one = {0}, other = {0};
 	int port, fd = listen_somewhere(INADDR_LOOPBACK, &port);
@@ -117,7 +114,7 @@ static int open_as_stranger(const char *ip, int port)
 	return fd;
 }
 
-static void test_a_port_of_our_own(void **state)
+TEST(test_a_port_of_our_own)
 {
 	static const char *const own[] = {"127.0.0.1", "127.0.0.9", "::1", "0.0.0.0", "::"};
 	struct err err;
@@ -134,7 +131,7 @@ static void test_a_port_of_our_own(void **state)
 	}
 }
 
-static void test_a_port_of_another_user(void **state)
+TEST(test_a_port_of_another_user)
 {
 	struct err err;
 	int fd = open_as_stranger("127.0.0.1", 0), port = listening_port(fd);
@@ -150,7 +147,7 @@ static void test_a_port_of_another_user(void **state)
 }
 
 /* The kernel gives a connection to the socket with its exact address. */
-static void test_only_the_one_that_gets_the_connection_counts(void **state)
+TEST(test_only_the_one_that_gets_the_connection_counts)
 {
 	struct err err;
 	int own = open_at("127.0.0.1", 0), port = listening_port(own);
@@ -165,7 +162,7 @@ static void test_only_the_one_that_gets_the_connection_counts(void **state)
 	close(v6);
 }
 
-static void test_another_machine_has_no_owner_here(void **state)
+TEST(test_another_machine_has_no_owner_here)
 {
 	struct err err;
 
@@ -175,7 +172,7 @@ static void test_another_machine_has_no_owner_here(void **state)
 	assert_int_equal(port_owner_check("localhost", 80, &err), ERR_REFUSED);
 }
 
-static void test_the_program_on_a_port_has_a_name(void **state)
+TEST(test_the_program_on_a_port_has_a_name)
 {
 	char *own CLEANUP(mem_free_text) = mem_format("process %d (", (int) getpid());
 	int fd = open_at("127.0.0.9", 0), port = listening_port(fd);
@@ -190,7 +187,7 @@ static void test_the_program_on_a_port_has_a_name(void **state)
 	assert_string_equal(none, "another process");
 }
 
-static void test_a_user_without_a_name_has_a_number(void **state)
+TEST(test_a_user_without_a_name_has_a_number)
 {
 	int fd = open_as_stranger("127.0.0.1", 0);
 	char *name CLEANUP(mem_free_text) = port_owner_name(listening_port(fd));
@@ -198,23 +195,4 @@ static void test_a_user_without_a_name_has_a_number(void **state)
 	(void) state;
 	assert_non_null(strstr(name, "of user 54321"));
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_port_that_is_listened_on_is_not_free),
-		cmocka_unit_test(a_port_is_reserved_once_on_a_machine),
-		cmocka_unit_test(
-			a_port_whose_server_has_gone_is_free_though_its_connections_linger),
-		cmocka_unit_test(the_range_keeps_clear_of_the_kernels_own),
-		cmocka_unit_test(test_a_port_of_our_own),
-		cmocka_unit_test(test_a_port_of_another_user),
-		cmocka_unit_test(test_only_the_one_that_gets_the_connection_counts),
-		cmocka_unit_test(test_another_machine_has_no_owner_here),
-		cmocka_unit_test(test_the_program_on_a_port_has_a_name),
-		cmocka_unit_test(test_a_user_without_a_name_has_a_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,9 +62,8 @@ static void note_pid(pid_t pid, void *data)
 		found->others++;
 }
 
-static void a_process_is_known_again_until_it_ends(void **state)
+TEST(a_process_is_known_again_until_it_ends)
 {
-	(void) state;
 	struct process_identity identity;
 	pid_t pid = start_sleeper("A=b");
 
@@ -76,9 +75,8 @@ static void a_process_is_known_again_until_it_ends(void **state)
 	assert_false(process_is_alive(&identity));
 }
 
-static void the_same_pid_of_another_start_or_boot_is_another_process(void **state)
+TEST(the_same_pid_of_another_start_or_boot_is_another_process)
 {
-	(void) state;
 	struct process_identity identity, other;
 
 	assert_int_equal(process_identify(getpid(), &identity, NULL), 0);
@@ -93,9 +91,8 @@ static void the_same_pid_of_another_start_or_boot_is_another_process(void **stat
 	assert_false(process_is_alive(&other));
 }
 
-static void a_process_that_does_not_exist_is_told(void **state)
+TEST(a_process_that_does_not_exist_is_told)
 {
-	(void) state;
 	struct process_identity identity;
 	struct err err;
 	pid_t pid = fork();
@@ -107,9 +104,8 @@ static void a_process_that_does_not_exist_is_told(void **state)
 	assert_non_null(strstr(err.text, "does not exist"));
 }
 
-static void children_are_found_and_strangers_are_not(void **state)
+TEST(children_are_found_and_strangers_are_not)
 {
-	(void) state;
 	pid_t pid = start_sleeper("A=b");
 	struct found found = {.wanted = pid};
 
@@ -120,9 +116,8 @@ static void children_are_found_and_strangers_are_not(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_mark_is_found_only_as_a_whole_entry(void **state)
+TEST(a_mark_is_found_only_as_a_whole_entry)
 {
-	(void) state;
 	char mark[64], longer[80], shorter[64];
 
 	snprintf(mark, sizeof(mark), "MUSTER_TEST_MARK=%d", (int) getpid());
@@ -152,7 +147,7 @@ static void a_mark_is_found_only_as_a_whole_entry(void **state)
 
 /* While its program begins, the kernel shows the environment of the one before, none, then its own.
  */
-static void a_process_that_has_just_begun_has_an_environment(void **state)
+TEST(a_process_that_has_just_begun_has_an_environment)
 {
 	struct text own CLEANUP(text_done) = {0};
 	char mark[64];
@@ -172,9 +167,8 @@ static void a_process_that_has_just_begun_has_an_environment(void **state)
 }
 
 /* Anybody may write the mark of a job of root's into the environment of a setuid program. */
-static void a_mark_of_what_another_user_started_as_root_does_not_count(void **state)
+TEST(a_mark_of_what_another_user_started_as_root_does_not_count)
 {
-	(void) state;
 	char mark[64], *arguments[] = {"sleep", "1000", NULL}, *environment[] = {mark, NULL};
 	int is_begun[2];
 	char byte;
@@ -241,9 +235,8 @@ static void wait_for_state(pid_t pid, char state)
 	}
 }
 
-static void a_process_without_its_main_thread_lives_and_keeps_its_mark(void **state)
+TEST(a_process_without_its_main_thread_lives_and_keeps_its_mark)
 {
-	(void) state;
 	char *arguments[] = {"test_process", WITHOUT_MAIN_THREAD, NULL};
 	char *environment[] = {"MUSTER_TEST_MARK=threads", NULL};
 	struct process_identity identity;
@@ -261,9 +254,8 @@ static void a_process_without_its_main_thread_lives_and_keeps_its_mark(void **st
 	waitpid(pid, NULL, 0);
 }
 
-static void a_process_is_stopped_when_one_of_its_descendants_is(void **state)
+TEST(a_process_is_stopped_when_one_of_its_descendants_is)
 {
-	(void) state;
 	pid_t pid = start_sleeper("A=b");
 	siginfo_t stopped;
 
@@ -283,9 +275,8 @@ static void ignore_signal(int number)
 	(void) number;
 }
 
-static void what_a_process_catches_and_has_loaded_is_seen(void **state)
+TEST(what_a_process_catches_and_has_loaded_is_seen)
 {
-	(void) state;
 	assert_false(process_catches(getpid(), SIGUSR2));
 	signal(SIGUSR2, ignore_signal);
 	assert_true(process_catches(getpid(), SIGUSR2));
@@ -298,7 +289,7 @@ static void what_a_process_catches_and_has_loaded_is_seen(void **state)
 }
 
 /* The line of groups, before that of signals, is then longer than a page. */
-static void a_process_of_a_user_with_many_groups_is_seen(void **state)
+TEST(a_process_of_a_user_with_many_groups_is_seen)
 {
 	gid_t before[64], many[2000];
 	int n_before = getgroups(ARRAY_LEN(before), before);
@@ -318,19 +309,5 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], WITHOUT_MAIN_THREAD))
 		leave_main_thread();
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_is_known_again_until_it_ends),
-		cmocka_unit_test(a_process_is_stopped_when_one_of_its_descendants_is),
-		cmocka_unit_test(what_a_process_catches_and_has_loaded_is_seen),
-		cmocka_unit_test(a_process_of_a_user_with_many_groups_is_seen),
-		cmocka_unit_test(the_same_pid_of_another_start_or_boot_is_another_process),
-		cmocka_unit_test(a_process_that_does_not_exist_is_told),
-		cmocka_unit_test(children_are_found_and_strangers_are_not),
-		cmocka_unit_test(a_mark_is_found_only_as_a_whole_entry),
-		cmocka_unit_test(a_process_that_has_just_begun_has_an_environment),
-		cmocka_unit_test(a_mark_of_what_another_user_started_as_root_does_not_count),
-		cmocka_unit_test(a_process_without_its_main_thread_lives_and_keeps_its_mark),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -78,7 +78,7 @@ static int ask(struct scene *scene, const char *script, size_t limit, msec time_
 	return program_call_new(scene->loop, &question, &scene->call, &scene->err);
 }
 
-static void what_a_program_prints_is_its_answer(void **state)
+TEST_WITH(begin, end, what_a_program_prints_is_its_answer)
 {
 	struct scene *scene = *state;
 
@@ -90,7 +90,7 @@ static void what_a_program_prints_is_its_answer(void **state)
 	assert_int_equal(scene->n_answers, 1);
 }
 
-static void more_than_a_pipe_holds_arrives_whole(void **state)
+TEST_WITH(begin, end, more_than_a_pipe_holds_arrives_whole)
 {
 	struct scene *scene = *state;
 
@@ -99,7 +99,7 @@ static void more_than_a_pipe_holds_arrives_whole(void **state)
 	assert_int_equal(scene->len, 300000);
 }
 
-static void more_than_the_limit_is_refused(void **state)
+TEST_WITH(begin, end, more_than_the_limit_is_refused)
 {
 	struct scene *scene = *state;
 
@@ -109,7 +109,7 @@ static void more_than_the_limit_is_refused(void **state)
 	assert_null(scene->bytes);
 }
 
-static void a_program_that_does_not_answer_is_ended(void **state)
+TEST_WITH(begin, end, a_program_that_does_not_answer_is_ended)
 {
 	struct scene *scene = *state;
 
@@ -118,7 +118,7 @@ static void a_program_that_does_not_answer_is_ended(void **state)
 	assert_int_equal(scene->err.code, ERR_UNREACHABLE);
 }
 
-static void what_a_program_leaves_behind_holds_nobody_up(void **state)
+TEST_WITH(begin, end, what_a_program_leaves_behind_holds_nobody_up)
 {
 	struct scene *scene = *state;
 
@@ -127,7 +127,7 @@ static void what_a_program_leaves_behind_holds_nobody_up(void **state)
 	assert_string_equal(scene->bytes, "left\n");
 }
 
-static void a_signal_is_told(void **state)
+TEST_WITH(begin, end, a_signal_is_told)
 {
 	struct scene *scene = *state;
 
@@ -137,7 +137,7 @@ static void a_signal_is_told(void **state)
 	assert_int_equal(scene->exit_code, -1);
 }
 
-static void a_cancelled_call_ends_in_silence(void **state)
+TEST_WITH(begin, end, a_cancelled_call_ends_in_silence)
 {
 	struct scene *scene = *state;
 
@@ -148,7 +148,7 @@ static void a_cancelled_call_ends_in_silence(void **state)
 	program_call_cancel(NULL);
 }
 
-static void a_program_that_is_not_there_is_told_at_once(void **state)
+TEST_WITH(begin, end, a_program_that_is_not_there_is_told_at_once)
 {
 	struct scene *scene = *state;
 	const char *const arguments[] = {"no-such-program-here", NULL};
@@ -165,22 +165,4 @@ static void a_program_that_is_not_there_is_told_at_once(void **state)
 	assert_int_equal(program_call_new(scene->loop, &question, &scene->call, &scene->err),
 			 ERR_NOT_FOUND);
 	assert_int_equal(scene->n_answers, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_program_prints_is_its_answer),
-		TEST(more_than_a_pipe_holds_arrives_whole),
-		TEST(more_than_the_limit_is_refused),
-		TEST(a_program_that_does_not_answer_is_ended),
-		TEST(what_a_program_leaves_behind_holds_nobody_up),
-		TEST(a_signal_is_told),
-		TEST(a_cancelled_call_ends_in_silence),
-		TEST(a_program_that_is_not_there_is_told_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

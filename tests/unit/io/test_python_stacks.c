@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* As one that has called exec since it was looked at. */
-static void test_a_process_without_a_handler_survives_the_signal(void **state)
+TEST(test_a_process_without_a_handler_survives_the_signal)
 {
 	struct err err;
 	int status = 0;
@@ -22,13 +22,4 @@ static void test_a_process_without_a_handler_survives_the_signal(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 	assert_int_equal(python_stacks_ask(pid, &err), ERR_NOT_FOUND);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_process_without_a_handler_survives_the_signal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

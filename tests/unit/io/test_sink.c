@@ -90,7 +90,7 @@ static void assert_a_slow_reader_is_waited_for(struct fixture *fixture)
 	assert_int_equal(fixture->n_changes, 1);
 }
 
-static void a_slow_reader_is_waited_for_without_blocking(void **state)
+TEST_WITH(set_up, tear_down, a_slow_reader_is_waited_for_without_blocking)
 {
 	struct fixture *fixture = *state;
 
@@ -98,7 +98,7 @@ static void a_slow_reader_is_waited_for_without_blocking(void **state)
 	assert_a_slow_reader_is_waited_for(fixture);
 }
 
-static void the_flags_that_others_share_stay_as_they_were(void **state)
+TEST_WITH(set_up, tear_down, the_flags_that_others_share_stay_as_they_were)
 {
 	struct fixture *fixture = *state;
 
@@ -106,7 +106,7 @@ static void the_flags_that_others_share_stay_as_they_were(void **state)
 	assert_int_equal(fcntl(fixture->fds[1], F_GETFL) & O_NONBLOCK, 0);
 }
 
-static void a_reader_that_leaves_is_noticed_at_once(void **state)
+TEST_WITH(set_up, tear_down, a_reader_that_leaves_is_noticed_at_once)
 {
 	struct fixture *fixture = *state;
 
@@ -120,7 +120,7 @@ static void a_reader_that_leaves_is_noticed_at_once(void **state)
 	assert_false(sink_is_waiting(fixture->sink));
 }
 
-static void a_reader_that_leaves_while_much_waits_ends_the_waiting(void **state)
+TEST_WITH(set_up, tear_down, a_reader_that_leaves_while_much_waits_ends_the_waiting)
 {
 	struct fixture *fixture = *state;
 
@@ -132,7 +132,7 @@ static void a_reader_that_leaves_while_much_waits_ends_the_waiting(void **state)
 	assert_false(sink_is_waiting(fixture->sink));
 }
 
-static void a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write(void **state)
+TEST_WITH(set_up, tear_down, a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write)
 {
 	struct fixture *fixture = *state;
 
@@ -159,7 +159,7 @@ static void open_pipe_of_another_user(struct fixture *fixture)
 	assert_int_equal(is_root ? seteuid(root) : 0, 0);
 }
 
-static void what_cannot_be_opened_again_is_written_to_at_once_too(void **state)
+TEST_WITH(set_up, tear_down, what_cannot_be_opened_again_is_written_to_at_once_too)
 {
 	struct fixture *fixture = *state;
 	char bytes[10];
@@ -172,7 +172,7 @@ static void what_cannot_be_opened_again_is_written_to_at_once_too(void **state)
 	assert_int_equal(read(fixture->fds[0], bytes, sizeof(bytes)), 4);
 }
 
-static void what_cannot_be_opened_again_is_waited_for_without_blocking(void **state)
+TEST_WITH(set_up, tear_down, what_cannot_be_opened_again_is_waited_for_without_blocking)
 {
 	struct fixture *fixture = *state;
 
@@ -180,7 +180,7 @@ static void what_cannot_be_opened_again_is_waited_for_without_blocking(void **st
 	assert_a_slow_reader_is_waited_for(fixture);
 }
 
-static void a_socket_is_written_to_without_blocking(void **state)
+TEST_WITH(set_up, tear_down, a_socket_is_written_to_without_blocking)
 {
 	struct fixture *fixture = *state;
 
@@ -189,7 +189,7 @@ static void a_socket_is_written_to_without_blocking(void **state)
 	assert_a_slow_reader_is_waited_for(fixture);
 }
 
-static void a_file_is_written_behind_what_its_descriptor_wrote_before(void **state)
+TEST_WITH(set_up, tear_down, a_file_is_written_behind_what_its_descriptor_wrote_before)
 {
 	struct fixture *fixture = *state;
 	char path[] = "/tmp/muster-test-XXXXXX";
@@ -207,7 +207,7 @@ static void a_file_is_written_behind_what_its_descriptor_wrote_before(void **sta
 	unlink(path);
 }
 
-static void a_full_disk_is_told_by_its_number(void **state)
+TEST_WITH(set_up, tear_down, a_full_disk_is_told_by_its_number)
 {
 	struct fixture *fixture = *state;
 
@@ -219,7 +219,7 @@ static void a_full_disk_is_told_by_its_number(void **state)
 	assert_int_equal(sink_failure(fixture->sink), ENOSPC);
 }
 
-static void descriptors_of_one_file_are_the_same(void **state)
+TEST_WITH(set_up, tear_down, descriptors_of_one_file_are_the_same)
 {
 	struct fixture *fixture = *state;
 
@@ -229,25 +229,4 @@ static void descriptors_of_one_file_are_the_same(void **state)
 
 	assert_true(sink_is_same(fixture->fds[1], copy));
 	assert_false(sink_is_same(fixture->fds[1], other));
-}
-
-#define SINK_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SINK_TEST(a_slow_reader_is_waited_for_without_blocking),
-		SINK_TEST(the_flags_that_others_share_stay_as_they_were),
-		SINK_TEST(a_reader_that_leaves_is_noticed_at_once),
-		SINK_TEST(a_reader_that_leaves_while_much_waits_ends_the_waiting),
-		SINK_TEST(a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write),
-		SINK_TEST(what_cannot_be_opened_again_is_written_to_at_once_too),
-		SINK_TEST(what_cannot_be_opened_again_is_waited_for_without_blocking),
-		SINK_TEST(a_socket_is_written_to_without_blocking),
-		SINK_TEST(a_file_is_written_behind_what_its_descriptor_wrote_before),
-		SINK_TEST(a_full_disk_is_told_by_its_number),
-		SINK_TEST(descriptors_of_one_file_are_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

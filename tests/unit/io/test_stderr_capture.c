@@ -37,9 +37,8 @@ static void assert_heard(int fd, int before, const char *wanted)
 	assert_memory_equal(heard, wanted, len);
 }
 
-static void what_is_set_aside_is_not_heard_until_it_is_shown(void **state)
+TEST(what_is_set_aside_is_not_heard_until_it_is_shown)
 {
-	(void) state;
 	struct stderr_capture capture;
 	int before, fd = catch_error(&before);
 
@@ -54,9 +53,8 @@ static void what_is_set_aside_is_not_heard_until_it_is_shown(void **state)
 	assert_heard(fd, before, "acb");
 }
 
-static void a_long_tale_is_shown_to_its_end(void **state)
+TEST(a_long_tale_is_shown_to_its_end)
 {
-	(void) state;
 	struct stderr_capture capture;
 	int before, fd = catch_error(&before);
 	char tale[10001];
@@ -70,14 +68,4 @@ static void a_long_tale_is_shown_to_its_end(void **state)
 	stderr_capture_show(&capture);
 	file_close(&capture.memory_fd);
 	assert_heard(fd, before, tale);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_set_aside_is_not_heard_until_it_is_shown),
-		cmocka_unit_test(a_long_tale_is_shown_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

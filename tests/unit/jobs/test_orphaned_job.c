@@ -74,27 +74,19 @@ static bool ends_what_is_left_after(const struct store_change *change)
 	return is_ended;
 }
 
-static void who_settles_late_leaves_the_processes_of_a_job_that_was_resumed(void **state)
+TEST(who_settles_late_leaves_the_processes_of_a_job_that_was_resumed)
 {
-	(void) state;
 	assert_false(ends_what_is_left_after(&(struct store_change){.supervisor = "another"}));
 }
 
-static void who_settles_ends_what_is_left_also_where_the_job_was_asked_to_stop(void **state)
+TEST(who_settles_ends_what_is_left_also_where_the_job_was_asked_to_stop)
 {
-	(void) state;
 	assert_true(
 		ends_what_is_left_after(&(struct store_change){.document = "{\"metadata\": {}}"}));
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_settles_late_leaves_the_processes_of_a_job_that_was_resumed),
-		cmocka_unit_test(
-			who_settles_ends_what_is_left_also_where_the_job_was_asked_to_stop),
-	};
-
 	snprintf(uid, sizeof(uid), "7d1f3f0e-2a6b-4b7c-9a39-%012d", (int) getpid());
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

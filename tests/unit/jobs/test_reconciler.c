@@ -166,7 +166,7 @@ static void settle_at(struct scene *world, msec now)
 	pass_until_quiet(world, now);
 }
 
-static void a_job_that_is_not_there_is_gone(void **state)
+TEST_WITH(world_begin, world_end, a_job_that_is_not_there_is_gone)
 {
 	struct scene *world = *state;
 
@@ -175,7 +175,7 @@ static void a_job_that_is_not_there_is_gone(void **state)
 	assert_true(world->outcome.wake_at == MSEC_NEVER);
 }
 
-static void sixty_four_replicas_start_after_one_write(void **state)
+TEST_WITH(world_begin, world_end, sixty_four_replicas_start_after_one_write)
 {
 	struct scene *world = *state;
 
@@ -189,7 +189,7 @@ static void sixty_four_replicas_start_after_one_write(void **state)
 	assert_true(world->outcome.wake_at == MSEC_NEVER);
 }
 
-static void what_was_decided_when_the_record_was_made_is_not_written_again(void **state)
+TEST_WITH(world_begin, world_end, what_was_decided_when_the_record_was_made_is_not_written_again)
 {
 	struct scene *world = *state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -211,7 +211,7 @@ static void what_was_decided_when_the_record_was_made_is_not_written_again(void 
 	assert_int_equal(observed.n_replicas, 3); /* but they were started */
 }
 
-static void a_pass_without_news_writes_nothing(void **state)
+TEST_WITH(world_begin, world_end, a_pass_without_news_writes_nothing)
 {
 	struct scene *world = *state;
 	struct store_record before CLEANUP(store_record_done) = {0};
@@ -248,7 +248,7 @@ int __wrap_status_read(const struct json *value, struct arena *arena, struct sta
 	return __real_status_read(value, arena, ret_status, err);
 }
 
-static void a_changed_status_becomes_a_text_once_and_is_never_read_again(void **state)
+TEST_WITH(world_begin, world_end, a_changed_status_becomes_a_text_once_and_is_never_read_again)
 {
 	struct scene *world = *state;
 
@@ -266,7 +266,7 @@ static void a_changed_status_becomes_a_text_once_and_is_never_read_again(void **
 	assert_int_equal(n_read, 0);
 }
 
-static void the_last_lines_are_written_with_the_failure(void **state)
+TEST_WITH(world_begin, world_end, the_last_lines_are_written_with_the_failure)
 {
 	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -293,7 +293,7 @@ static bool is_written(const struct scene *world, const char *words)
 }
 
 /* It was silent for long: what it said before is read before the signal, where it was later. */
-static void where_a_silent_job_was_is_written_with_its_stop(void **state)
+TEST_WITH(world_begin, world_end, where_a_silent_job_was_is_written_with_its_stop)
 {
 	struct scene *world = *state;
 	const struct fake_behaviour silent = {.runs_for = MSEC_NEVER, .ignores_stops = true};
@@ -317,7 +317,7 @@ static void where_a_silent_job_was_is_written_with_its_stop(void **state)
 	assert_true(is_written(world, "\"worker-1 | last words of worker-1.0\""));
 }
 
-static void a_record_that_cannot_be_read_is_an_error(void **state)
+TEST_WITH(world_begin, world_end, a_record_that_cannot_be_read_is_an_error)
 {
 	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -335,7 +335,7 @@ static void a_record_that_cannot_be_read_is_an_error(void **state)
 	assert_string_not_equal(world->err.text, "");
 }
 
-static void a_later_job_of_the_same_name_is_another_one(void **state)
+TEST_WITH(world_begin, world_end, a_later_job_of_the_same_name_is_another_one)
 {
 	struct scene *world = *state;
 
@@ -359,7 +359,8 @@ static int64_t version_of(struct scene *world)
 	return record.version;
 }
 
-static void a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_more(void **state)
+TEST_WITH(world_begin, world_end,
+	  a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_more)
 {
 	struct scene *world = *state;
 	const struct fake_behaviour first = {.start_takes = 1000, .runs_for = MSEC_NEVER};
@@ -388,7 +389,7 @@ static void a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_mo
 	assert_true(world->n_statuses > 3); /* but all was told */
 }
 
-static void what_nothing_hangs_on_is_written_every_few_seconds(void **state)
+TEST_WITH(world_begin, world_end, what_nothing_hangs_on_is_written_every_few_seconds)
 {
 	struct scene *world = *state;
 	msec now = NOW;
@@ -410,7 +411,7 @@ static void what_nothing_hangs_on_is_written_every_few_seconds(void **state)
 	assert_int_equal(version_of(world), started + 3);
 }
 
-static void ten_thousand_replicas_have_room_and_are_few_writes(void **state)
+TEST_WITH(world_begin, world_end, ten_thousand_replicas_have_room_and_are_few_writes)
 {
 	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -433,7 +434,7 @@ static void ten_thousand_replicas_have_room_and_are_few_writes(void **state)
 	assert_int_equal(version_of(world), started + 1);
 }
 
-static void a_new_driver_writes_nothing_that_stands_there(void **state)
+TEST_WITH(world_begin, world_end, a_new_driver_writes_nothing_that_stands_there)
 {
 	struct scene *world = *state;
 
@@ -449,7 +450,7 @@ static void a_new_driver_writes_nothing_that_stands_there(void **state)
 	assert_int_equal(version_of(world), version);
 }
 
-static void what_another_writes_into_the_document_forgets_no_pod(void **state)
+TEST_WITH(world_begin, world_end, what_another_writes_into_the_document_forgets_no_pod)
 {
 	struct scene *world = *state;
 	const struct fake_behaviour slow = {.start_takes = 60000};
@@ -559,7 +560,7 @@ static void assert_told_of(struct scene *world, const char *document, int n_repl
 	assert_int_equal(world->n_replicas_told, n_replicas);
 }
 
-static void a_job_that_is_known_already_is_not_read_again(void **state)
+TEST_WITH(world_begin, world_end, a_job_that_is_known_already_is_not_read_again)
 {
 	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -569,7 +570,7 @@ static void a_job_that_is_known_already_is_not_read_again(void **state)
 	assert_told_of(world, record.document, 3);
 }
 
-static void a_job_that_was_known_by_another_document_is_read(void **state)
+TEST_WITH(world_begin, world_end, a_job_that_was_known_by_another_document_is_read)
 {
 	create(*state, 2);
 	assert_told_of(*state, "{}", 2);
@@ -586,7 +587,7 @@ static void begin_to_start(struct scene *world)
 	assert_int_equal(world->n_passes, 1);
 }
 
-static void nothing_is_done_before_the_write_is_answered(void **state)
+TEST_WITH(world_begin, world_end, nothing_is_done_before_the_write_is_answered)
 {
 	struct scene *world = *state;
 
@@ -602,7 +603,7 @@ static void nothing_is_done_before_the_write_is_answered(void **state)
 	assert_int_equal(world->outcome.wake_at, NOW); /* what was asked for meanwhile */
 }
 
-static void a_write_that_met_another_change_acts_on_nothing(void **state)
+TEST_WITH(world_begin, world_end, a_write_that_met_another_change_acts_on_nothing)
 {
 	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
@@ -614,7 +615,7 @@ static void a_write_that_met_another_change_acts_on_nothing(void **state)
 	assert_int_equal(world->outcome.wake_at, NOW);
 }
 
-static void a_write_whose_answer_was_lost_is_told_when_it_is_seen(void **state)
+TEST_WITH(world_begin, world_end, a_write_whose_answer_was_lost_is_told_when_it_is_seen)
 {
 	struct scene *world = *state;
 	const struct err lost = {.code = ERR_UNREACHABLE, .text = "lost"};
@@ -635,7 +636,7 @@ static void a_write_whose_answer_was_lost_is_told_when_it_is_seen(void **state)
 	assert_int_equal(world->n_statuses, 1);
 }
 
-static void a_driver_may_go_while_its_write_is_on_its_way(void **state)
+TEST_WITH(world_begin, world_end, a_driver_may_go_while_its_write_is_on_its_way)
 {
 	struct scene *world = *state;
 
@@ -647,7 +648,7 @@ static void a_driver_may_go_while_its_write_is_on_its_way(void **state)
 	assert_int_equal(count_replicas(world), 2);
 }
 
-static void a_request_to_stop_is_written_with_the_status(void **state)
+TEST_WITH(world_begin, world_end, a_request_to_stop_is_written_with_the_status)
 {
 	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -665,7 +666,7 @@ static void a_request_to_stop_is_written_with_the_status(void **state)
 	assert_true(world->outcome.is_finished);
 }
 
-static void a_request_that_met_another_change_is_written_again(void **state)
+TEST_WITH(world_begin, world_end, a_request_that_met_another_change_is_written_again)
 {
 	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
@@ -686,7 +687,7 @@ static void a_request_that_met_another_change_is_written_again(void **state)
 }
 
 /* The other change is one of the status, whose times are those of the clock as it was. */
-static void a_clock_that_is_set_is_written_after_another_change(void **state)
+TEST_WITH(world_begin, world_end, a_clock_that_is_set_is_written_after_another_change)
 {
 	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
@@ -719,36 +720,4 @@ static void a_clock_that_is_set_is_written_after_another_change(void **state)
 
 	assert_int_equal(record_read_status(&written, arena, &status, NULL), 0);
 	assert_int_equal(status.start_time, NOW + HOUR);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, world_begin, world_end)
-		WORLD_TEST(a_job_that_is_not_there_is_gone),
-		WORLD_TEST(sixty_four_replicas_start_after_one_write),
-		WORLD_TEST(what_was_decided_when_the_record_was_made_is_not_written_again),
-		WORLD_TEST(a_job_that_is_known_already_is_not_read_again),
-		WORLD_TEST(a_job_that_was_known_by_another_document_is_read),
-		WORLD_TEST(a_pass_without_news_writes_nothing),
-		WORLD_TEST(a_changed_status_becomes_a_text_once_and_is_never_read_again),
-		WORLD_TEST(the_last_lines_are_written_with_the_failure),
-		WORLD_TEST(where_a_silent_job_was_is_written_with_its_stop),
-		WORLD_TEST(a_record_that_cannot_be_read_is_an_error),
-		WORLD_TEST(a_later_job_of_the_same_name_is_another_one),
-		WORLD_TEST(a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_more),
-		WORLD_TEST(what_nothing_hangs_on_is_written_every_few_seconds),
-		WORLD_TEST(ten_thousand_replicas_have_room_and_are_few_writes),
-		WORLD_TEST(a_new_driver_writes_nothing_that_stands_there),
-		WORLD_TEST(what_another_writes_into_the_document_forgets_no_pod),
-		WORLD_TEST(nothing_is_done_before_the_write_is_answered),
-		WORLD_TEST(a_write_that_met_another_change_acts_on_nothing),
-		WORLD_TEST(a_write_whose_answer_was_lost_is_told_when_it_is_seen),
-		WORLD_TEST(a_driver_may_go_while_its_write_is_on_its_way),
-		WORLD_TEST(a_request_to_stop_is_written_with_the_status),
-		WORLD_TEST(a_request_that_met_another_change_is_written_again),
-		WORLD_TEST(a_clock_that_is_set_is_written_after_another_change),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,9 +36,8 @@ static pid_t start_supervisor(char **ret_text)
 }
 
 /* The debugger's stop before the exit stands for a machine that lets it wait for a processor. */
-static void a_supervisor_that_was_sent_kill_looks_after_nothing_although_it_is_there(void **state)
+TEST(a_supervisor_that_was_sent_kill_looks_after_nothing_although_it_is_there)
 {
-	(void) state;
 	char *text CLEANUP(mem_free_text) = NULL;
 	pid_t pid = start_supervisor(&text);
 	siginfo_t stopped;
@@ -59,14 +58,4 @@ static void a_supervisor_that_was_sent_kill_looks_after_nothing_although_it_is_t
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(supervisor_fate(text), SUPERVISOR_KILLED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_supervisor_that_was_sent_kill_looks_after_nothing_although_it_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static const struct kube_config *read_config(struct scene *scene)
 	return scene->config;
 }
 
-static void the_current_context_counts_unless_a_call_names_another(void **state)
+TEST_WITH(begin, end, the_current_context_counts_unless_a_call_names_another)
 {
 	struct scene *scene = *state;
 
@@ -91,7 +91,7 @@ static void the_current_context_counts_unless_a_call_names_another(void **state)
 	assert_string_equal(read_config(scene)->namespace_name, "mine");
 }
 
-static void the_first_file_that_has_a_name_has_all_of_it(void **state)
+TEST_WITH(begin, end, the_first_file_that_has_a_name_has_all_of_it)
 {
 	struct scene *scene = *state;
 
@@ -102,7 +102,7 @@ static void the_first_file_that_has_a_name_has_all_of_it(void **state)
 	assert_string_equal(scene->config->context, "first");
 }
 
-static void paths_begin_at_the_file_that_has_them(void **state)
+TEST_WITH(begin, end, paths_begin_at_the_file_that_has_them)
 {
 	struct scene *scene = *state;
 
@@ -110,7 +110,7 @@ static void paths_begin_at_the_file_that_has_them(void **state)
 	assert_string_equal(read_config(scene)->user.token_file, "/tmp/token");
 }
 
-static void a_query_behind_a_server_is_dropped(void **state)
+TEST_WITH(begin, end, a_query_behind_a_server_is_dropped)
 {
 	struct scene *scene = *state;
 
@@ -118,7 +118,7 @@ static void a_query_behind_a_server_is_dropped(void **state)
 	assert_string_equal(read_config(scene)->cluster.server, "https://10.0.0.1:6443/p");
 }
 
-static void a_pod_without_kubeconfig_is_its_service_account(void **state)
+TEST_WITH(begin, end, a_pod_without_kubeconfig_is_its_service_account)
 {
 	struct scene *scene = *state;
 
@@ -136,7 +136,7 @@ static void a_pod_without_kubeconfig_is_its_service_account(void **state)
 	assert_string_equal(scene->config->namespace_name, "told");
 }
 
-static void a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namespace(void **state)
+TEST_WITH(begin, end, a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namespace)
 {
 	struct scene *scene = *state;
 
@@ -148,7 +148,7 @@ static void a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namespace(void *
 	assert_string_equal(read_config(scene)->namespace_name, "work");
 }
 
-static void a_pod_does_not_stand_in_for_a_context_that_is_named(void **state)
+TEST_WITH(begin, end, a_pod_does_not_stand_in_for_a_context_that_is_named)
 {
 	struct scene *scene = *state;
 	struct err err = {0};
@@ -159,7 +159,7 @@ static void a_pod_does_not_stand_in_for_a_context_that_is_named(void **state)
 	assert_non_null(strstr(err.text, "'other'"));
 }
 
-static void every_fault_is_counted_in_the_sentence(void **state)
+TEST_WITH(begin, end, every_fault_is_counted_in_the_sentence)
 {
 	struct scene *scene = *state;
 	struct text faults CLEANUP(text_done) = {0};
@@ -171,22 +171,4 @@ static void every_fault_is_counted_in_the_sentence(void **state)
 	assert_non_null(strstr(err.text, "/config:1:7: kind: expected Config"));
 	assert_non_null(strstr(err.text, "(and 2 more faults)"));
 	assert_non_null(strstr(text_of(&faults), "/config:3:8: users: "));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_current_context_counts_unless_a_call_names_another),
-		TEST(the_first_file_that_has_a_name_has_all_of_it),
-		TEST(paths_begin_at_the_file_that_has_them),
-		TEST(a_query_behind_a_server_is_dropped),
-		TEST(a_pod_without_kubeconfig_is_its_service_account),
-		TEST(a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namespace),
-		TEST(a_pod_does_not_stand_in_for_a_context_that_is_named),
-		TEST(every_fault_is_counted_in_the_sentence),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

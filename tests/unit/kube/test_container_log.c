@@ -89,9 +89,8 @@ static size_t stream(struct log_lines *lines, const struct kubelet_log *log, siz
 	return bytes.len;
 }
 
-static void each_byte_comes_once_wherever_a_stream_breaks_off(void **state)
+TEST(each_byte_comes_once_wherever_a_stream_breaks_off)
 {
-	(void) state;
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct kubelet_log log;
 		struct text wanted CLEANUP(text_done) = {0};
@@ -123,7 +122,7 @@ static void take(struct log_lines *lines, const char *bytes, struct text *text)
 
 #define STAMP "2026-01-02T03:04:05.0000000"
 
-static void a_line_has_its_time_and_loses_its_stamp(void **state)
+TEST(a_line_has_its_time_and_loses_its_stamp)
 {
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -135,7 +134,7 @@ static void a_line_has_its_time_and_loses_its_stamp(void **state)
 	assert_int_equal(lines.seen.runs[lines.seen.last].stamp, INT64_C(1767319445678901234));
 }
 
-static void an_open_line_goes_on_where_it_broke_off(void **state)
+TEST(an_open_line_goes_on_where_it_broke_off)
 {
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -152,7 +151,7 @@ static void an_open_line_goes_on_where_it_broke_off(void **state)
 }
 
 /* A kubelet gives only what is behind the second of `sinceTime` of a line that came in parts. */
-static void the_rest_of_an_older_line_is_passed_over(void **state)
+TEST(the_rest_of_an_older_line_is_passed_over)
 {
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -165,7 +164,7 @@ static void the_rest_of_an_older_line_is_passed_over(void **state)
 	assert_string_equal(text_of(&text), "long line\ntwo\nthree\n");
 }
 
-static void what_was_rotated_away_is_a_gap(void **state)
+TEST(what_was_rotated_away_is_a_gap)
 {
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -183,7 +182,7 @@ static void what_was_rotated_away_is_a_gap(void **state)
 	assert_false(log_lines_take_gap(&lines, &from, &to));
 }
 
-static void lines_of_a_container_that_took_the_place_of_another_are_no_gap(void **state)
+TEST(lines_of_a_container_that_took_the_place_of_another_are_no_gap)
 {
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -198,7 +197,7 @@ static void lines_of_a_container_that_took_the_place_of_another_are_no_gap(void 
 	assert_false(log_lines_take_gap(&lines, &from, &to));
 }
 
-static void a_server_that_knows_no_stamps_gives_each_line_once(void **state)
+TEST(a_server_that_knows_no_stamps_gives_each_line_once)
 {
 	struct text text CLEANUP(text_done) = {0}, since CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -231,9 +230,8 @@ static void check_words(const char *bytes, const char *expected_text, const char
 	}
 }
 
-static void what_has_no_stamp_at_the_end_of_a_log_with_stamps_is_the_kubelets(void **state)
+TEST(what_has_no_stamp_at_the_end_of_a_log_with_stamps_is_the_kubelets)
 {
-	(void) state;
 	check_words(STAMP "01Z one\nfailed to", "one\n", "failed to");
 	check_words(STAMP "01Z one\nfailed to watch file \"/var/log/pods/0.log\": no such file",
 		    "one\n", "failed to watch file \"/var/log/pods/0.log\": no such file");
@@ -242,9 +240,8 @@ static void what_has_no_stamp_at_the_end_of_a_log_with_stamps_is_the_kubelets(vo
 		    "unable to retrieve container logs for containerd://1");
 }
 
-static void no_line_of_the_program_is_taken_for_the_kubelets(void **state)
+TEST(no_line_of_the_program_is_taken_for_the_kubelets)
 {
-	(void) state;
 	check_words("rest of a line\n" STAMP "01Z one\n", "rest of a line\none\n", "");
 	check_words(STAMP "01Z one\nrest\n" STAMP "02Z two", "one\nrest\ntwo", "");
 	check_words(STAMP "01Z failed to watch file", "failed to watch file", "");
@@ -256,7 +253,7 @@ static void no_line_of_the_program_is_taken_for_the_kubelets(void **state)
 		    "unable to retrieve container logs for a friend\n", "");
 }
 
-static void what_is_longer_than_any_sentence_is_text(void **state)
+TEST(what_is_longer_than_any_sentence_is_text)
 {
 	char *bytes CLEANUP(mem_free_text) =
 		mem_format(STAMP "01Z one\n%*s\n", LOG_WORDS_SIZE, "x");
@@ -267,7 +264,7 @@ static void what_is_longer_than_any_sentence_is_text(void **state)
 }
 
 /* It is told again in the place of what is to come, and is none of the lines that are known. */
-static void words_of_the_kubelet_are_no_part_of_what_is_known(void **state)
+TEST(words_of_the_kubelet_are_no_part_of_what_is_known)
 {
 	struct text text CLEANUP(text_done) = {0}, words CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
@@ -285,7 +282,7 @@ static void words_of_the_kubelet_are_no_part_of_what_is_known(void **state)
 	assert_string_equal(text_of(&words), "failed to watchunable to retrieve");
 }
 
-static void only_stamps_are_read(void **state)
+TEST(only_stamps_are_read)
 {
 	static const char *const others[] = {
 		"",
@@ -317,7 +314,7 @@ static struct log_next pass(struct log_follow *follow, bool has_news, enum log_e
 	return log_follow_ended(follow, end, false, NO_JITTER);
 }
 
-static void a_proper_end_while_the_container_runs_is_none(void **state)
+TEST(a_proper_end_while_the_container_runs_is_none)
 {
 	struct log_follow follow = {0};
 	struct log_next next = pass(&follow, true, LOG_END_PROPER);
@@ -327,7 +324,7 @@ static void a_proper_end_while_the_container_runs_is_none(void **state)
 	assert_int_equal(next.wait, 250);
 }
 
-static void it_is_complete_when_a_stream_behind_the_end_brings_nothing_new(void **state)
+TEST(it_is_complete_when_a_stream_behind_the_end_brings_nothing_new)
 {
 	struct log_follow follow = {0};
 
@@ -343,7 +340,7 @@ static void it_is_complete_when_a_stream_behind_the_end_brings_nothing_new(void 
 	assert_int_equal(pass(&follow, false, LOG_END_PROPER).step, LOG_STEP_DONE);
 }
 
-static void what_is_still_catching_up_is_not_complete(void **state)
+TEST(what_is_still_catching_up_is_not_complete)
 {
 	struct log_follow follow = {.container.has_ended = true};
 
@@ -353,7 +350,7 @@ static void what_is_still_catching_up_is_not_complete(void **state)
 			 LOG_STEP_STREAM);
 }
 
-static void pauses_grow_while_nothing_new_comes(void **state)
+TEST(pauses_grow_while_nothing_new_comes)
 {
 	struct log_follow follow = {0};
 	msec waits[8];
@@ -370,7 +367,7 @@ static void pauses_grow_while_nothing_new_comes(void **state)
 	assert_int_equal(log_follow_ended(&follow, LOG_END_LOST, false, 1.0).wait, 375);
 }
 
-static void the_log_of_a_container_that_ended_is_given_up_some_time(void **state)
+TEST(the_log_of_a_container_that_ended_is_given_up_some_time)
 {
 	struct log_follow follow = {.container.has_ended = true};
 	int n_streams = 1;
@@ -385,7 +382,7 @@ static void the_log_of_a_container_that_ended_is_given_up_some_time(void **state
 	assert_int_equal(n_streams, LOG_FOLLOW_FAILURES);
 }
 
-static void what_is_refused_is_asked_again_only_while_it_runs(void **state)
+TEST(what_is_refused_is_asked_again_only_while_it_runs)
 {
 	struct log_follow running = {0}, ended = {.container.has_ended = true};
 
@@ -394,7 +391,7 @@ static void what_is_refused_is_asked_again_only_while_it_runs(void **state)
 	assert_int_equal(pass(&ended, false, LOG_END_REFUSED).step, LOG_STEP_GIVE_UP);
 }
 
-static void a_pod_that_is_gone_has_no_more_to_say(void **state)
+TEST(a_pod_that_is_gone_has_no_more_to_say)
 {
 	struct log_follow follow = {0}, broken = {0};
 
@@ -408,7 +405,7 @@ static void a_pod_that_is_gone_has_no_more_to_say(void **state)
 }
 
 /* kubelet was started again, under a container that went on. */
-static void a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs(void **state)
+TEST(a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs)
 {
 	struct log_follow follow = {0};
 
@@ -418,7 +415,7 @@ static void a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs(
 	assert_int_equal(pass(&follow, true, LOG_END_PROPER).step, LOG_STEP_STREAM);
 }
 
-static void a_container_that_was_started_again_is_read_behind_the_one_before_it(void **state)
+TEST(a_container_that_was_started_again_is_read_behind_the_one_before_it)
 {
 	struct log_follow follow = {0};
 
@@ -435,7 +432,7 @@ static void a_container_that_was_started_again_is_read_behind_the_one_before_it(
 	assert_false(follow.reads_previous);
 }
 
-static void who_comes_late_reads_the_container_before_the_last_as_well(void **state)
+TEST(who_comes_late_reads_the_container_before_the_last_as_well)
 {
 	struct log_follow follow = {.container.n_restarts = 3};
 
@@ -447,36 +444,4 @@ static void who_comes_late_reads_the_container_before_the_last_as_well(void **st
 			 LOG_STEP_STREAM);
 	log_follow_begin(&follow);
 	assert_false(follow.reads_previous);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_byte_comes_once_wherever_a_stream_breaks_off),
-		cmocka_unit_test(a_line_has_its_time_and_loses_its_stamp),
-		cmocka_unit_test(an_open_line_goes_on_where_it_broke_off),
-		cmocka_unit_test(the_rest_of_an_older_line_is_passed_over),
-		cmocka_unit_test(what_was_rotated_away_is_a_gap),
-		cmocka_unit_test(lines_of_a_container_that_took_the_place_of_another_are_no_gap),
-		cmocka_unit_test(a_server_that_knows_no_stamps_gives_each_line_once),
-		cmocka_unit_test(what_has_no_stamp_at_the_end_of_a_log_with_stamps_is_the_kubelets),
-		cmocka_unit_test(no_line_of_the_program_is_taken_for_the_kubelets),
-		cmocka_unit_test(what_is_longer_than_any_sentence_is_text),
-		cmocka_unit_test(words_of_the_kubelet_are_no_part_of_what_is_known),
-		cmocka_unit_test(only_stamps_are_read),
-		cmocka_unit_test(a_proper_end_while_the_container_runs_is_none),
-		cmocka_unit_test(it_is_complete_when_a_stream_behind_the_end_brings_nothing_new),
-		cmocka_unit_test(what_is_still_catching_up_is_not_complete),
-		cmocka_unit_test(pauses_grow_while_nothing_new_comes),
-		cmocka_unit_test(the_log_of_a_container_that_ended_is_given_up_some_time),
-		cmocka_unit_test(what_is_refused_is_asked_again_only_while_it_runs),
-		cmocka_unit_test(a_pod_that_is_gone_has_no_more_to_say),
-		cmocka_unit_test(
-			a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs),
-		cmocka_unit_test(
-			a_container_that_was_started_again_is_read_behind_the_one_before_it),
-		cmocka_unit_test(who_comes_late_reads_the_container_before_the_last_as_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static void assert_says(const struct scene *scene, const char *part)
 		fail_msg("'%s' is not in '%s'", part, scene->err.text);
 }
 
-static void what_stands_in_the_kubeconfig_needs_no_renewal(void **state)
+TEST_WITH(begin, end, what_stands_in_the_kubeconfig_needs_no_renewal)
 {
 	struct scene *scene = *state;
 
@@ -145,7 +145,7 @@ static void what_stands_in_the_kubeconfig_needs_no_renewal(void **state)
 	assert_true(scene->login->expires_at == MSEC_NEVER);
 }
 
-static void a_token_file_is_read_again(void **state)
+TEST_WITH(begin, end, a_token_file_is_read_again)
 {
 	struct scene *scene = *state;
 
@@ -159,7 +159,7 @@ static void a_token_file_is_read_again(void **state)
 	assert_string_equal(scene->login->credential.token, "second");
 }
 
-static void a_file_that_is_gone_counts_only_once_the_server_refuses(void **state)
+TEST_WITH(begin, end, a_file_that_is_gone_counts_only_once_the_server_refuses)
 {
 	struct scene *scene = *state;
 	char *path CLEANUP(mem_free_text) = path_of(scene, "token");
@@ -173,7 +173,7 @@ static void a_file_that_is_gone_counts_only_once_the_server_refuses(void **state
 	assert_says(scene, "user 'u': file '");
 }
 
-static void certificates_are_read_again_with_the_authority(void **state)
+TEST_WITH(begin, end, certificates_are_read_again_with_the_authority)
 {
 	struct scene *scene = *state;
 
@@ -189,7 +189,7 @@ static void certificates_are_read_again_with_the_authority(void **state)
 	assert_string_equal(scene->login->credential.client_key, PEM_TEXT "new");
 }
 
-static void files_that_are_not_what_they_should_be_are_told(void **state)
+TEST_WITH(begin, end, files_that_are_not_what_they_should_be_are_told)
 {
 	struct scene *scene = *state;
 
@@ -205,7 +205,7 @@ static void files_that_are_not_what_they_should_be_are_told(void **state)
 	assert_null(strstr(scene->err.text, "hunter2"));
 }
 
-static void what_has_ended_is_told_before_anybody_is_called(void **state)
+TEST_WITH(begin, end, what_has_ended_is_told_before_anybody_is_called)
 {
 	struct scene *scene = *state;
 
@@ -215,7 +215,7 @@ static void what_has_ended_is_told_before_anybody_is_called(void **state)
 	assert_int_equal(open_login(scene, "", "tokenFile: token"), 0); /* it may be replaced */
 }
 
-static void a_plugin_is_asked_when_a_credential_is_needed(void **state)
+TEST_WITH(begin, end, a_plugin_is_asked_when_a_credential_is_needed)
 {
 	struct scene *scene = *state;
 
@@ -247,7 +247,7 @@ static void a_plugin_is_asked_when_a_credential_is_needed(void **state)
 	assert_string_equal(arguments, "b-ada\n");
 }
 
-static void a_plugin_may_give_a_certificate_and_another_one_later(void **state)
+TEST_WITH(begin, end, a_plugin_may_give_a_certificate_and_another_one_later)
 {
 	struct scene *scene = *state;
 
@@ -264,7 +264,7 @@ static void a_plugin_may_give_a_certificate_and_another_one_later(void **state)
 	assert_string_equal(scene->login->credential.client_certificate, PEM_TEXT "2");
 }
 
-static void a_plugin_beside_a_token_is_not_asked(void **state)
+TEST_WITH(begin, end, a_plugin_beside_a_token_is_not_asked)
 {
 	struct scene *scene = *state;
 
@@ -273,7 +273,7 @@ static void a_plugin_beside_a_token_is_not_asked(void **state)
 	assert_null(scene->login->refresh);
 }
 
-static void a_plugin_that_fails_leaves_what_is_there(void **state)
+TEST_WITH(begin, end, a_plugin_that_fails_leaves_what_is_there)
 {
 	struct scene *scene = *state;
 
@@ -288,7 +288,7 @@ static void a_plugin_that_fails_leaves_what_is_there(void **state)
 	assert_string_equal(scene->login->credential.token, "t");
 }
 
-static void a_plugin_that_is_not_installed_gives_its_hint_in_plain_text(void **state)
+TEST_WITH(begin, end, a_plugin_that_is_not_installed_gives_its_hint_in_plain_text)
 {
 	struct scene *scene = *state;
 
@@ -302,7 +302,7 @@ static void a_plugin_that_is_not_installed_gives_its_hint_in_plain_text(void **s
 		"user 'u': its plug-in 'no-such-plugin': program not found; its hint: get it");
 }
 
-static void a_plugin_that_has_to_ask_needs_a_terminal(void **state)
+TEST_WITH(begin, end, a_plugin_that_has_to_ask_needs_a_terminal)
 {
 	struct scene *scene = *state;
 
@@ -316,7 +316,7 @@ static void a_plugin_that_has_to_ask_needs_a_terminal(void **state)
 	assert_says(scene, "terminal");
 }
 
-static void a_login_that_goes_takes_its_plugin_along(void **state)
+TEST_WITH(begin, end, a_login_that_goes_takes_its_plugin_along)
 {
 	struct scene *scene = *state;
 
@@ -326,27 +326,4 @@ static void a_login_that_goes_takes_its_plugin_along(void **state)
 	kube_login_free(TAKE(scene->login));
 	loop_run_ready(scene->loop);
 	assert_int_equal(scene->n_refreshed, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_stands_in_the_kubeconfig_needs_no_renewal),
-		TEST(a_token_file_is_read_again),
-		TEST(a_file_that_is_gone_counts_only_once_the_server_refuses),
-		TEST(certificates_are_read_again_with_the_authority),
-		TEST(files_that_are_not_what_they_should_be_are_told),
-		TEST(what_has_ended_is_told_before_anybody_is_called),
-		TEST(a_plugin_is_asked_when_a_credential_is_needed),
-		TEST(a_plugin_may_give_a_certificate_and_another_one_later),
-		TEST(a_plugin_beside_a_token_is_not_asked),
-		TEST(a_plugin_that_fails_leaves_what_is_there),
-		TEST(a_plugin_that_is_not_installed_gives_its_hint_in_plain_text),
-		TEST(a_plugin_that_has_to_ask_needs_a_terminal),
-		TEST(a_login_that_goes_takes_its_plugin_along),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

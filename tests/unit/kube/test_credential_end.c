@@ -64,23 +64,20 @@ static void assert_certificate_end(unsigned char tag, const char *end, msec want
 	assert_true(kube_certificate_end(pem) == wanted);
 }
 
-static void a_real_certificate_tells_its_end(void **state)
+TEST(a_real_certificate_tells_its_end)
 {
-	(void) state;
 	assert_true(kube_certificate_end(real) == time_of("2026-11-23T20:32:02Z"));
 }
 
-static void both_forms_of_time_are_read(void **state)
+TEST(both_forms_of_time_are_read)
 {
-	(void) state;
 	assert_certificate_end(0x17, "300102030405Z", time_of("2030-01-02T03:04:05Z"));
 	assert_certificate_end(0x17, "991231235959Z", time_of("1999-12-31T23:59:59Z"));
 	assert_certificate_end(0x18, "20510102030405Z", time_of("2051-01-02T03:04:05Z"));
 }
 
-static void what_is_no_certificate_has_no_end(void **state)
+TEST(what_is_no_certificate_has_no_end)
 {
-	(void) state;
 	assert_certificate_end(0x17, "300102030405", MSEC_NEVER);
 	assert_certificate_end(0x17, "", MSEC_NEVER);
 	assert_certificate_end(0x18, "x0510102030405Z", MSEC_NEVER);
@@ -90,9 +87,8 @@ static void what_is_no_certificate_has_no_end(void **state)
 	assert_true(kube_certificate_end("-----BEGIN CERTIFICATE-----\n?\n-----END") == MSEC_NEVER);
 }
 
-static void a_certificate_cut_anywhere_has_no_end(void **state)
+TEST(a_certificate_cut_anywhere_has_no_end)
 {
-	(void) state;
 	for (size_t len = 0; len < 150; len += 4) {
 		struct text pem CLEANUP(text_done) = {0};
 
@@ -103,15 +99,14 @@ static void a_certificate_cut_anywhere_has_no_end(void **state)
 	}
 }
 
-static void a_web_token_tells_its_end(void **state)
+TEST(a_web_token_tells_its_end)
 {
-	(void) state;
 	/* {"exp":1700000000} */
 	assert_true(kube_token_end("e30.eyJleHAiOjE3MDAwMDAwMDB9.c2ln") ==
 		    1700000000 * MSEC_PER_SECOND);
 }
 
-static void any_other_token_has_none(void **state)
+TEST(any_other_token_has_none)
 {
 	static const char *const tokens[] = {
 		"", "abc", "a.b.c", "e30.e30.e30", "..", "e30.eyJleHAiOiJ4In0.c2ln",
@@ -121,18 +116,4 @@ static void any_other_token_has_none(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
 		assert_true(kube_token_end(tokens[i]) == MSEC_NEVER);
 	assert_true(kube_token_end(NULL) == MSEC_NEVER);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_real_certificate_tells_its_end),
-		cmocka_unit_test(both_forms_of_time_are_read),
-		cmocka_unit_test(what_is_no_certificate_has_no_end),
-		cmocka_unit_test(a_certificate_cut_anywhere_has_no_end),
-		cmocka_unit_test(a_web_token_tells_its_end),
-		cmocka_unit_test(any_other_token_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static int take(const char *bytes, size_t piece, struct seen *seen, struct err *
 	return rc;
 }
 
-static void lines_come_whole_however_they_are_cut(void **state)
+TEST(lines_come_whole_however_they_are_cut)
 {
 	const char *bytes = "{\"type\":\"ADDED\",\"object\":{\"a\":1}}\n\r\n"
 			    "{\"type\":\"BOOKMARK\",\"object\":{}}\n{\"type\":\"DELE";
@@ -45,7 +45,7 @@ static void lines_come_whole_however_they_are_cut(void **state)
 	}
 }
 
-static void what_is_no_event_ends_the_watch(void **state)
+TEST(what_is_no_event_ends_the_watch)
 {
 	static const char *const lines[] = {
 		"<html>\n",
@@ -66,7 +66,7 @@ static void what_is_no_event_ends_the_watch(void **state)
 	}
 }
 
-static void a_line_without_an_end_is_not_kept_for_ever(void **state)
+TEST(a_line_without_an_end_is_not_kept_for_ever)
 {
 	struct kube_frames frames = {0};
 	size_t len = 1024 * 1024, taken = 0;
@@ -82,7 +82,7 @@ static void a_line_without_an_end_is_not_kept_for_ever(void **state)
 	kube_frames_done(&frames);
 }
 
-static void who_wants_no_more_gets_no_more(void **state)
+TEST(who_wants_no_more_gets_no_more)
 {
 	struct seen seen = {.n_left = 1};
 
@@ -96,7 +96,7 @@ static void who_wants_no_more_gets_no_more(void **state)
 }
 
 /* The names of its members are a stranger's where a CRD keeps what it does not know. */
-static void who_wrote_which_field_is_left_out(void **state)
+TEST(who_wrote_which_field_is_left_out)
 {
 	const char *line =
 		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"managedFields\":"
@@ -114,17 +114,4 @@ static void who_wrote_which_field_is_left_out(void **state)
 		assert_string_equal(text_of(&seen.events), wanted);
 		text_done(&seen.events);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_wrote_which_field_is_left_out),
-		cmocka_unit_test(lines_come_whole_however_they_are_cut),
-		cmocka_unit_test(what_is_no_event_ends_the_watch),
-		cmocka_unit_test(a_line_without_an_end_is_not_kept_for_ever),
-		cmocka_unit_test(who_wants_no_more_gets_no_more),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static msec time_of(const char *text)
 	return time;
 }
 
-static void labels_say_which_replica_it_is(void **state)
+TEST_WITH(set_up, tear_down, labels_say_which_replica_it_is)
 {
 	const struct observed_replica *seen = look(state, "sidecar");
 
@@ -80,7 +80,7 @@ static void labels_say_which_replica_it_is(void **state)
 	assert_int_equal(seen->attempt, 0);
 }
 
-static void a_pod_says_what_it_is(void **state)
+TEST_WITH(set_up, tear_down, a_pod_says_what_it_is)
 {
 	struct json *object CLEANUP(json_cleanup) = pod_of("running");
 	struct job_pod *pod = job_pod_read(object);
@@ -98,7 +98,7 @@ static void a_pod_says_what_it_is(void **state)
 	assert_null(job_pod_read(object));
 }
 
-static void a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours(void **state)
+TEST_WITH(set_up, tear_down, a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours)
 {
 	const struct job_pod pod = {.owner_uid = OWNER};
 
@@ -109,7 +109,7 @@ static void a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours(void **stat
 	assert_false(job_pod_is_of(&pod, "of-a-later-job", true));
 }
 
-static void a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied(void **state)
+TEST_WITH(set_up, tear_down, a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied)
 {
 	const struct job_pod pod = {.owner_uid = NULL};
 
@@ -119,7 +119,7 @@ static void a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied(void **stat
 }
 
 /* Whoever may make Pods may wear the labels. */
-static void a_pod_that_another_controls_is_in_no_job(void **state)
+TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
 {
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
 	struct json *metadata = json_get(pod, "metadata");
@@ -147,7 +147,7 @@ static void a_pod_that_another_controls_is_in_no_job(void **state)
 	assert_true(job_pod_is_in(pod, "digits", NULL));
 }
 
-static void a_pod_without_our_labels_is_none_of_ours(void **state)
+TEST_WITH(set_up, tear_down, a_pod_without_our_labels_is_none_of_ours)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
@@ -159,7 +159,7 @@ static void a_pod_without_our_labels_is_none_of_ours(void **state)
 	assert_false(read_pod(scene, pod));
 }
 
-static void labels_that_could_name_a_file_elsewhere_are_none(void **state)
+TEST_WITH(set_up, tear_down, labels_that_could_name_a_file_elsewhere_are_none)
 {
 	static const char *const wrong[][2] = {
 		{"muster/role", "../x"},   {"muster/role", "\033[2J"},       {"muster/job", "../x"},
@@ -177,7 +177,7 @@ static void labels_that_could_name_a_file_elsewhere_are_none(void **state)
 }
 
 /* It is a word of commands that are shown. */
-static void a_node_that_is_no_name_is_none(void **state)
+TEST_WITH(set_up, tear_down, a_node_that_is_no_name_is_none)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
@@ -187,7 +187,7 @@ static void a_node_that_is_no_name_is_none(void **state)
 	assert_null(scene->seen.node);
 }
 
-static void a_pod_whose_name_is_none_is_none_of_ours(void **state)
+TEST_WITH(set_up, tear_down, a_pod_whose_name_is_none_is_none_of_ours)
 {
 	struct json *object CLEANUP(json_cleanup) = pod_of("running");
 
@@ -196,7 +196,7 @@ static void a_pod_whose_name_is_none_is_none_of_ours(void **state)
 	assert_null(job_pod_read(object));
 }
 
-static void one_that_runs_says_since_when(void **state)
+TEST_WITH(set_up, tear_down, one_that_runs_says_since_when)
 {
 	const struct observed_replica *seen = look(state, "running");
 
@@ -208,7 +208,7 @@ static void one_that_runs_says_since_when(void **state)
 	assert_null(seen->reason);
 }
 
-static void ends_have_codes(void **state)
+TEST_WITH(set_up, tear_down, ends_have_codes)
 {
 	const struct observed_replica *seen = look(state, "completed");
 
@@ -222,7 +222,7 @@ static void ends_have_codes(void **state)
 	assert_null(seen->reason);
 }
 
-static void a_container_beside_it_does_not_hold_an_end_up(void **state)
+TEST_WITH(set_up, tear_down, a_container_beside_it_does_not_hold_an_end_up)
 {
 	const struct observed_replica *seen = look(state, "sidecar");
 
@@ -243,7 +243,7 @@ static struct json *pod_of_tfjob(const char *name)
 	return pod;
 }
 
-static void a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone(void **state)
+TEST_WITH(set_up, tear_down, a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone)
 {
 	struct scene *scene = *state;
 	const struct observed_replica *seen = &scene->seen;
@@ -268,7 +268,7 @@ static void a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone(void **state)
 	assert_int_equal(seen->exit_code, 3);
 }
 
-static void a_tfjobs_replica_fails_with_its_pod(void **state)
+TEST_WITH(set_up, tear_down, a_tfjobs_replica_fails_with_its_pod)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of_tfjob("sidecar");
@@ -292,7 +292,7 @@ static void a_tfjobs_replica_fails_with_its_pod(void **state)
 	assert_string_equal(scene->seen.message, "container 'upload' exited with code 2");
 }
 
-static void out_of_memory_is_the_kernels_kill(void **state)
+TEST_WITH(set_up, tear_down, out_of_memory_is_the_kernels_kill)
 {
 	const struct observed_replica *seen = look(state, "out-of-memory");
 
@@ -316,7 +316,7 @@ static struct json *limited_pod(const char *name)
 	return pod;
 }
 
-static void the_limit_that_was_too_low_is_named(void **state)
+TEST_WITH(set_up, tear_down, the_limit_that_was_too_low_is_named)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
@@ -331,7 +331,7 @@ static struct json *end_of(struct json *pod)
 			     "state", "terminated", NULL);
 }
 
-static void a_kill_for_which_nobody_asked_may_be_the_kernels(void **state)
+TEST_WITH(set_up, tear_down, a_kill_for_which_nobody_asked_may_be_the_kernels)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
@@ -358,7 +358,7 @@ static struct json *condition_of(struct json *pod, const char *type)
 	return NULL;
 }
 
-static void a_node_that_is_silent_threatens_what_runs_there(void **state)
+TEST_WITH(set_up, tear_down, a_node_that_is_silent_threatens_what_runs_there)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
@@ -374,7 +374,7 @@ static void a_node_that_is_silent_threatens_what_runs_there(void **state)
 }
 
 /* Which a readiness probe may say. */
-static void a_container_that_is_not_ready_says_nothing_of_its_node(void **state)
+TEST_WITH(set_up, tear_down, a_container_that_is_not_ready_says_nothing_of_its_node)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
@@ -387,7 +387,7 @@ static void a_container_that_is_not_ready_says_nothing_of_its_node(void **state)
 	assert_null(scene->seen.reason);
 }
 
-static void a_message_is_one_line_of_bounded_length(void **state)
+TEST_WITH(set_up, tear_down, a_message_is_one_line_of_bounded_length)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("unschedulable");
@@ -402,7 +402,7 @@ static void a_message_is_one_line_of_bounded_length(void **state)
 	assert_true(text_is_utf8(scene->seen.message, 300));
 }
 
-static void a_program_that_is_not_there_could_not_be_started(void **state)
+TEST_WITH(set_up, tear_down, a_program_that_is_not_there_could_not_be_started)
 {
 	const struct observed_replica *seen = look(state, "no-program");
 
@@ -413,7 +413,7 @@ static void a_program_that_is_not_there_could_not_be_started(void **state)
 	assert_non_null(strstr(seen->message, "/no/such/program: no such file"));
 }
 
-static void what_stands_in_the_way_has_a_reason(void **state)
+TEST_WITH(set_up, tear_down, what_stands_in_the_way_has_a_reason)
 {
 	static const struct {
 		const char *pod, *reason, *part;
@@ -459,7 +459,7 @@ static const struct observed_replica *look_at_restarts(struct scene *scene, cons
 	return &scene->seen;
 }
 
-static void what_a_kubelet_starts_again_has_not_ended(void **state)
+TEST_WITH(set_up, tear_down, what_a_kubelet_starts_again_has_not_ended)
 {
 	static const char failed[] = "{\"terminated\": {\"exitCode\": 3}}";
 	static const char done[] = "{\"terminated\": {\"exitCode\": 0}}";
@@ -508,7 +508,7 @@ static const struct observed_replica *wait_for_secret(void **state, const char *
 	return &scene->seen;
 }
 
-static void the_secret_of_the_job_itself_has_a_reason_of_its_own(void **state)
+TEST_WITH(set_up, tear_down, the_secret_of_the_job_itself_has_a_reason_of_its_own)
 {
 	const struct observed_replica *seen =
 		wait_for_secret(state, "ada", "secret \"digits.env\" not found");
@@ -522,7 +522,7 @@ static void the_secret_of_the_job_itself_has_a_reason_of_its_own(void **state)
 	assert_string_equal(seen->message, "secret \"digits.env\" not found");
 }
 
-static void an_init_container_that_fails_is_named(void **state)
+TEST_WITH(set_up, tear_down, an_init_container_that_fails_is_named)
 {
 	const struct observed_replica *seen = look(state, "init-fails");
 
@@ -532,7 +532,7 @@ static void an_init_container_that_fails_is_named(void **state)
 	assert_string_equal(seen->message, "init container 'before' exited with code 4");
 }
 
-static void what_a_failed_init_container_said_last_is_told(void **state)
+TEST_WITH(set_up, tear_down, what_a_failed_init_container_said_last_is_told)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("init-fails");
@@ -556,7 +556,7 @@ static void what_a_failed_init_container_said_last_is_told(void **state)
 	assert_non_null(strstr(scene->seen.message, "exited with code 4: xxxxx"));
 }
 
-static void an_init_container_that_cannot_be_started_says_why(void **state)
+TEST_WITH(set_up, tear_down, an_init_container_that_cannot_be_started_says_why)
 {
 	const struct observed_replica *seen = look(state, "init-cannot-start");
 
@@ -565,7 +565,7 @@ static void an_init_container_that_cannot_be_started_says_why(void **state)
 	assert_non_null(strstr(seen->message, "exec: \"sh\": executable file not found"));
 }
 
-static void the_reason_of_the_whole_pod_counts_too(void **state)
+TEST_WITH(set_up, tear_down, the_reason_of_the_whole_pod_counts_too)
 {
 	const struct observed_replica *seen = look(state, "deadline");
 
@@ -576,7 +576,7 @@ static void the_reason_of_the_whole_pod_counts_too(void **state)
 
 /* Asked to end by the kubelet it saves and ends with 0: the work is not done, and a code is not its
  * own mistake. */
-static void a_program_that_catches_term_does_not_succeed_by_it(void **state)
+TEST_WITH(set_up, tear_down, a_program_that_catches_term_does_not_succeed_by_it)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("deadline");
@@ -595,7 +595,7 @@ static void a_program_that_catches_term_does_not_succeed_by_it(void **state)
 	assert_int_equal(scene->seen.phase, OBSERVED_SUCCEEDED);
 }
 
-static void the_time_of_a_deletion_is_its_kill(void **state)
+TEST_WITH(set_up, tear_down, the_time_of_a_deletion_is_its_kill)
 {
 	const struct observed_replica *seen = look(state, "killed-asked");
 
@@ -610,7 +610,7 @@ static void the_time_of_a_deletion_is_its_kill(void **state)
 	assert_true(observed_was_asked_to_end(seen));
 }
 
-static void who_takes_a_pod_away_is_its_reason(void **state)
+TEST_WITH(set_up, tear_down, who_takes_a_pod_away_is_its_reason)
 {
 	const struct observed_replica *seen = look(state, "evicted-asked");
 
@@ -621,7 +621,7 @@ static void who_takes_a_pod_away_is_its_reason(void **state)
 }
 
 /* Pods that were just made, on a node that was lost, or written by something else. */
-static void what_is_missing_is_not_known(void **state)
+TEST_WITH(set_up, tear_down, what_is_missing_is_not_known)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
@@ -634,45 +634,4 @@ static void what_is_missing_is_not_known(void **state)
 	assert_true(read_pod(scene, pod));
 	assert_int_equal(scene->seen.phase, OBSERVED_STARTING);
 	assert_int_equal(scene->seen.exit_code, -1);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_kubelet_starts_again_has_not_ended),
-		TEST(labels_say_which_replica_it_is),
-		TEST(a_pod_says_what_it_is),
-		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),
-		TEST(a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied),
-		TEST(a_pod_that_another_controls_is_in_no_job),
-		TEST(a_pod_without_our_labels_is_none_of_ours),
-		TEST(labels_that_could_name_a_file_elsewhere_are_none),
-		TEST(a_node_that_is_no_name_is_none),
-		TEST(a_pod_whose_name_is_none_is_none_of_ours),
-		TEST(one_that_runs_says_since_when),
-		TEST(ends_have_codes),
-		TEST(a_container_beside_it_does_not_hold_an_end_up),
-		TEST(a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone),
-		TEST(a_tfjobs_replica_fails_with_its_pod),
-		TEST(out_of_memory_is_the_kernels_kill),
-		TEST(the_limit_that_was_too_low_is_named),
-		TEST(a_kill_for_which_nobody_asked_may_be_the_kernels),
-		TEST(a_node_that_is_silent_threatens_what_runs_there),
-		TEST(a_container_that_is_not_ready_says_nothing_of_its_node),
-		TEST(a_message_is_one_line_of_bounded_length),
-		TEST(a_program_that_is_not_there_could_not_be_started),
-		TEST(what_stands_in_the_way_has_a_reason),
-		TEST(the_secret_of_the_job_itself_has_a_reason_of_its_own),
-		TEST(an_init_container_that_fails_is_named),
-		TEST(what_a_failed_init_container_said_last_is_told),
-		TEST(an_init_container_that_cannot_be_started_says_why),
-		TEST(the_reason_of_the_whole_pod_counts_too),
-		TEST(a_program_that_catches_term_does_not_succeed_by_it),
-		TEST(the_time_of_a_deletion_is_its_kill),
-		TEST(who_takes_a_pod_away_is_its_reason),
-		TEST(what_is_missing_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

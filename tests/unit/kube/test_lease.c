@@ -39,7 +39,7 @@ static const char *text_at(const struct json *object, const char *key)
 	return json_as_string(json_get_path(object, "spec", key, NULL), "");
 }
 
-static void a_new_lease_belongs_to_the_job_and_says_when_it_was_taken(void **state)
+TEST(a_new_lease_belongs_to_the_job_and_says_when_it_was_taken)
 {
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("me");
 	struct kube_lease lease;
@@ -58,7 +58,7 @@ static void a_new_lease_belongs_to_the_job_and_says_when_it_was_taken(void **sta
 	assert_int_equal(lease.written_at, NOW - 678);
 }
 
-static void a_renewal_names_the_version_and_leaves_the_time_of_taking(void **state)
+TEST(a_renewal_names_the_version_and_leaves_the_time_of_taking)
 {
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("me");
 	struct json *renewed CLEANUP(json_cleanup) = NULL;
@@ -79,7 +79,7 @@ static void a_renewal_names_the_version_and_leaves_the_time_of_taking(void **sta
 			 1);
 }
 
-static void a_job_is_supervised_for_as_long_as_its_lease_is_renewed(void **state)
+TEST(a_job_is_supervised_for_as_long_as_its_lease_is_renewed)
 {
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("elsewhere_1_2_3_boot_ff");
 	struct json *released CLEANUP(json_cleanup) = lease_held_by("");
@@ -121,7 +121,7 @@ static char *holder_of_child(void)
 	return mem_copy_text(text);
 }
 
-static void a_holder_of_this_machine_is_known_to_be_gone(void **state)
+TEST(a_holder_of_this_machine_is_known_to_be_gone)
 {
 	char *holder CLEANUP(mem_free_text) = holder_of_child();
 	struct json *object CLEANUP(json_cleanup) = lease_held_by(holder);
@@ -131,7 +131,7 @@ static void a_holder_of_this_machine_is_known_to_be_gone(void **state)
 	assert_false(kube_lease_is_held(object, NOW));
 }
 
-static void a_holder_that_is_none_of_ours_is_shown_as_it_is(void **state)
+TEST(a_holder_that_is_none_of_ours_is_shown_as_it_is)
 {
 	char *plain CLEANUP(mem_free_text) = lease_holder_describe("kube-controller\033[2J");
 
@@ -142,7 +142,7 @@ static void a_holder_that_is_none_of_ours_is_shown_as_it_is(void **state)
 	assert_int_equal(lease_holder_fate("h_1_2_3"), LEASE_FATE_UNKNOWN);
 }
 
-static void what_is_no_lease_is_refused(void **state)
+TEST(what_is_no_lease_is_refused)
 {
 	struct json *object CLEANUP(json_cleanup) = parsed("{\"metadata\": {}, \"spec\": {}}");
 	struct kube_lease lease;
@@ -153,7 +153,7 @@ static void what_is_no_lease_is_refused(void **state)
 }
 
 /* Whoever may write Leases may write any number into one. */
-static void numbers_that_no_server_takes_stay_in_their_range(void **state)
+TEST(numbers_that_no_server_takes_stay_in_their_range)
 {
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("you");
 	struct json *spec = json_get(object, "spec"), *taken CLEANUP(json_cleanup) = NULL;
@@ -171,19 +171,4 @@ static void numbers_that_no_server_takes_stay_in_their_range(void **state)
 	json_set_integer(spec, "leaseDurationSeconds", INT64_MIN);
 	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
 	assert_int_equal(lease.record.duration, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_lease_belongs_to_the_job_and_says_when_it_was_taken),
-		cmocka_unit_test(a_renewal_names_the_version_and_leaves_the_time_of_taking),
-		cmocka_unit_test(a_job_is_supervised_for_as_long_as_its_lease_is_renewed),
-		cmocka_unit_test(a_holder_of_this_machine_is_known_to_be_gone),
-		cmocka_unit_test(a_holder_that_is_none_of_ours_is_shown_as_it_is),
-		cmocka_unit_test(what_is_no_lease_is_refused),
-		cmocka_unit_test(numbers_that_no_server_takes_stay_in_their_range),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

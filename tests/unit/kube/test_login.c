@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "kube/login.h"
 
-static void a_login_begins_with_what_kubectl_takes_when_nothing_is_said(void **state)
+TEST(a_login_begins_with_what_kubectl_takes_when_nothing_is_said)
 {
 	struct kube_login *login CLEANUP(kube_login_cleanup) =
 		kube_login_new("https://10.0.0.1:6443/prefix//");
@@ -17,7 +17,7 @@ static void a_login_begins_with_what_kubectl_takes_when_nothing_is_said(void **s
 	assert_false(login->skips_verify);
 }
 
-static void a_new_credential_takes_the_place_of_the_whole_old_one(void **state)
+TEST(a_new_credential_takes_the_place_of_the_whole_old_one)
 {
 	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://here");
 	const struct kube_credential first = {
@@ -39,7 +39,7 @@ static void free_counter(void *source)
 	++*(int *) source;
 }
 
-static void what_refreshes_a_credential_is_freed_with_the_login(void **state)
+TEST(what_refreshes_a_credential_is_freed_with_the_login)
 {
 	struct kube_login *login = kube_login_new("https://here");
 	int n_freed = 0;
@@ -64,7 +64,7 @@ static void assert_headers(const struct kube_login *login, const char *const *ex
 	assert_true(!headers.lines || !headers.lines[i]);
 }
 
-static void a_token_comes_before_a_password(void **state)
+TEST(a_token_comes_before_a_password)
 {
 	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://h");
 
@@ -77,7 +77,7 @@ static void a_token_comes_before_a_password(void **state)
 	assert_headers(login, (const char *const[]){"Authorization: Bearer t", NULL});
 }
 
-static void whoever_is_impersonated_stands_in_headers(void **state)
+TEST(whoever_is_impersonated_stands_in_headers)
 {
 	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://h");
 	const char *const groups[] = {"one", "two"};
@@ -96,17 +96,4 @@ static void whoever_is_impersonated_stands_in_headers(void **state)
 		       (const char *const[]){"Impersonate-User: eve", "Impersonate-Uid: 7",
 					     "Impersonate-Group: one", "Impersonate-Group: two",
 					     "Impersonate-Extra-example.com%2Fscope: View", NULL});
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_login_begins_with_what_kubectl_takes_when_nothing_is_said),
-		cmocka_unit_test(a_new_credential_takes_the_place_of_the_whole_old_one),
-		cmocka_unit_test(what_refreshes_a_credential_is_freed_with_the_login),
-		cmocka_unit_test(a_token_comes_before_a_password),
-		cmocka_unit_test(whoever_is_impersonated_stands_in_headers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

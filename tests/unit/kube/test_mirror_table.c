@@ -35,7 +35,7 @@ static void assert_holds(const struct mirror_table *table, const bool *is_there)
 	assert_int_equal(walked, count);
 }
 
-static void every_name_is_found_whatever_was_put_and_removed_before(void **state)
+TEST(every_name_is_found_whatever_was_put_and_removed_before)
 {
 	struct mirror_table table = {0};
 	bool is_there[N_NAMES] = {false};
@@ -62,7 +62,7 @@ static void every_name_is_found_whatever_was_put_and_removed_before(void **state
 	mirror_table_done(&table);
 }
 
-static void what_is_put_twice_is_there_once(void **state)
+TEST(what_is_put_twice_is_there_once)
 {
 	struct mirror_table table = {0};
 	int kept = 0;
@@ -72,14 +72,4 @@ static void what_is_put_twice_is_there_once(void **state)
 	assert_ptr_equal(mirror_table_put(&table, "a")->kept, &kept);
 	assert_int_equal(table.count, 1);
 	mirror_table_done(&table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_name_is_found_whatever_was_put_and_removed_before),
-		cmocka_unit_test(what_is_put_twice_is_there_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

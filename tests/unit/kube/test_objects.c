@@ -62,9 +62,8 @@ static void expect(const struct json *value, const char *json)
 	assert_string_equal(text_of(&text), json);
 }
 
-static void a_pod_is_reached_by_the_name_it_has(void **state)
+TEST(a_pod_is_reached_by_the_name_it_has)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 1, 3, NULL);
 	struct json *spec = json_get(pod, "spec");
@@ -81,9 +80,8 @@ static void a_pod_is_reached_by_the_name_it_has(void **state)
 	assert_string_equal(variable(pod, "MUSTER_ATTEMPT"), "3");
 }
 
-static void a_large_cluster_stands_in_a_config_map(void **state)
+TEST(a_large_cluster_stands_in_a_config_map)
 {
-	(void) state;
 	struct job *small CLEANUP(job_cleanup) = job_of(
 		"digits",
 		"Worker: {replicas: 50, template: {spec: {containers: [{name: tensorflow}]}}}");
@@ -115,9 +113,8 @@ static void a_large_cluster_stands_in_a_config_map(void **state)
 			    name);
 }
 
-static void each_size_of_a_large_job_has_a_config_map_of_its_own(void **state)
+TEST(each_size_of_a_large_job_has_a_config_map_of_its_own)
 {
-	(void) state;
 	struct json *config_maps[2];
 
 	for (int i = 0; i < 2; i++) {
@@ -136,9 +133,8 @@ static void each_size_of_a_large_job_has_a_config_map_of_its_own(void **state)
 	json_free(config_maps[1]);
 }
 
-static void the_service_chooses_the_pods(void **state)
+TEST(the_service_chooses_the_pods)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 	struct json *service CLEANUP(json_cleanup) = objects_service_new(job, NULL);
@@ -152,9 +148,8 @@ static void the_service_chooses_the_pods(void **state)
 		assert_true(json_equals(json_get(labels, key), value));
 }
 
-static void each_pod_is_a_machine_of_its_own(void **state)
+TEST(each_pod_is_a_machine_of_its_own)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 1, 0, NULL);
 
@@ -166,9 +161,8 @@ static void each_pod_is_a_machine_of_its_own(void **state)
 	assert_string_equal(variable(pod, "MASTER_PORT"), "29500");
 }
 
-static void a_role_without_a_world_has_no_coordinator(void **state)
+TEST(a_role_without_a_world_has_no_coordinator)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of(
 		"digits", "PS: {template: {spec: {containers: [{name: tensorflow, image: a}]}}}");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "ps", 0, 0, NULL);
@@ -176,9 +170,8 @@ static void a_role_without_a_world_has_no_coordinator(void **state)
 	assert_null(variable(pod, "MASTER_ADDR"));
 }
 
-static void the_jobs_own_variables_win_and_stand_behind(void **state)
+TEST(the_jobs_own_variables_win_and_stand_behind)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container(
 		"", "env: [{name: RANK, value: '7'}, {name: ME, value: 'w$(WORKER_NUMBER)'}]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
@@ -194,9 +187,8 @@ static void the_jobs_own_variables_win_and_stand_behind(void **state)
 	assert_true(pod_template_find(env, "name", "WORKER_NUMBER") != NULL);
 }
 
-static void labels_of_the_template_stay_and_ours_win(void **state)
+TEST(labels_of_the_template_stay_and_ours_win)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of(
 		"digits",
 		"Chief: {template: {metadata: {name: x, labels: {team: a, muster/job: b}, "
@@ -215,9 +207,8 @@ static void labels_of_the_template_stay_and_ours_win(void **state)
 	       "\"annotations\":{\"note\":\"v\"}}");
 }
 
-static void what_the_template_says_is_not_hardened_away(void **state)
+TEST(what_the_template_says_is_not_hardened_away)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container(
 		"automountServiceAccountToken: true, enableServiceLinks: true, "
 		"terminationGracePeriodSeconds: 5, restartPolicy: Always, ",
@@ -239,7 +230,7 @@ static void what_the_template_says_is_not_hardened_away(void **state)
 }
 
 /* Its peers wait for it: sooner than after the 5 minutes that a cluster takes by itself. */
-static void a_lost_node_is_given_up_soon(void **state)
+TEST(a_lost_node_is_given_up_soon)
 {
 	static const char *const own[] = {
 		"tolerations: [{operator: Exists}],",
@@ -263,9 +254,8 @@ static void a_lost_node_is_given_up_soon(void **state)
 	}
 }
 
-static void what_an_init_container_says_stays_in_its_pod(void **state)
+TEST(what_an_init_container_says_stays_in_its_pod)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container(
 		"initContainers: [{name: a}, {name: b, terminationMessagePolicy: File}],",
 		"command: [a]");
@@ -277,9 +267,8 @@ static void what_an_init_container_says_stays_in_its_pod(void **state)
 	assert_null(json_get(pod_template_container(pod), "terminationMessagePolicy"));
 }
 
-static void a_silent_template_is_hardened(void **state)
+TEST(a_silent_template_is_hardened)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 	const struct json *spec = json_get(pod, "spec");
@@ -297,9 +286,8 @@ static void a_silent_template_is_hardened(void **state)
 	expect(json_get(spec, "volumes"), "[{\"name\":\"muster-tmp\",\"emptyDir\":{}}]");
 }
 
-static void a_temporary_folder_and_a_home_that_were_asked_for_stay(void **state)
+TEST(a_temporary_folder_and_a_home_that_were_asked_for_stay)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container(
 		"", "env: [{name: HOME, value: /srv}], volumeMounts: [{name: x, mountPath: /tmp}]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
@@ -309,9 +297,8 @@ static void a_temporary_folder_and_a_home_that_were_asked_for_stay(void **state)
 	       "[{\"name\":\"x\",\"mountPath\":\"/tmp\"}]");
 }
 
-static void a_privileged_container_keeps_its_privileges(void **state)
+TEST(a_privileged_container_keeps_its_privileges)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		job_of_container("serviceAccountName: s, ", "securityContext: {privileged: true}");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
@@ -321,9 +308,8 @@ static void a_privileged_container_keeps_its_privileges(void **state)
 	assert_null(json_get_path(pod, "spec", "securityContext", "runAsUser", NULL));
 }
 
-static void ports_are_those_of_the_roles(void **state)
+TEST(ports_are_those_of_the_roles)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of(
 		"digits", "Chief: {template: {spec: {containers: [{name: tensorflow, image: a, "
 			  "ports: [{name: tfjob-port, containerPort: 29500}]}]}}}, "
@@ -342,9 +328,8 @@ static void ports_are_those_of_the_roles(void **state)
 	assert_string_equal(variable(chief, "MASTER_PORT"), "29501");
 }
 
-static void the_owner_remembers_the_job(void **state)
+TEST(the_owner_remembers_the_job)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
 	struct json *owner CLEANUP(json_cleanup) = objects_owner_new(job);
 	const char *text =
@@ -358,9 +343,8 @@ static void the_owner_remembers_the_job(void **state)
 	assert_true(json_equals(document, job->document));
 }
 
-static void files_are_text_or_binary(void **state)
+TEST(files_are_text_or_binary)
 {
-	(void) state;
 	static const struct job_file files[] = {
 		{"train.py", "pass\n", 5, false},
 		{"model.pyz", "PK\0", 3, false},
@@ -382,9 +366,8 @@ static void files_are_text_or_binary(void **state)
 	expect(json_get(json_at(list, 0), "immutable"), "true");
 }
 
-static void a_name_too_long_for_its_pods_is_told(void **state)
+TEST(a_name_too_long_for_its_pods_is_told)
 {
-	(void) state;
 	struct faults faults CLEANUP(faults_done) = {0};
 	char name[56] = {0};
 
@@ -399,9 +382,8 @@ static void a_name_too_long_for_its_pods_is_told(void **state)
 	assert_non_null(strstr(faults.list[0].sentence, "so that 53 are left for the job"));
 }
 
-static void more_replicas_than_a_variable_can_name_are_told(void **state)
+TEST(more_replicas_than_a_variable_can_name_are_told)
 {
-	(void) state;
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct job *many CLEANUP(job_cleanup) =
 		job_of("digits", "Worker: {replicas: 2500, template: {spec: {containers: [{name: "
@@ -416,7 +398,7 @@ static void more_replicas_than_a_variable_can_name_are_told(void **state)
 	assert_non_null(strstr(faults.list[0].sentence, "Too many: 3500 replicas"));
 }
 
-static void a_job_that_leaves_no_room_for_its_status_is_told(void **state)
+TEST(a_job_that_leaves_no_room_for_its_status_is_told)
 {
 	static char words[300000];
 	struct faults faults CLEANUP(faults_done) = {0};
@@ -434,7 +416,7 @@ static void a_job_that_leaves_no_room_for_its_status_is_told(void **state)
 }
 
 /* Of workers that come and go each is told of itself and of all servers. */
-static void ten_thousand_may_come_and_go(void **state)
+TEST(ten_thousand_may_come_and_go)
 {
 	static const char workers[] = "Worker: {replicas: 10000, template: {spec: {containers: "
 				      "[{name: tensorflow, image: a}]}}}}, enableDynamicWorker: "
@@ -451,9 +433,8 @@ static void ten_thousand_may_come_and_go(void **state)
 	assert_false(objects_check(too_many, &faults));
 }
 
-static void every_container_needs_an_image(void **state)
+TEST(every_container_needs_an_image)
 {
-	(void) state;
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct job *job CLEANUP(job_cleanup) =
 		job_of("digits", "Worker: {template: {spec: {initContainers: [{name: first}], "
@@ -483,9 +464,8 @@ static void assert_is_of(const char *name, const char *role, int index)
 	assert_int_equal(found_index, index);
 }
 
-static void a_pods_name_says_which_replica_it_is(void **state)
+TEST(a_pods_name_says_which_replica_it_is)
 {
-	(void) state;
 	assert_is_of("digits-worker-0", "worker", 0);
 	assert_is_of("digits-of-a-role-12", "of-a-role", 12);
 	assert_is_of("digits-worker-2147483647", "worker", INT_MAX);
@@ -501,35 +481,4 @@ static void a_pods_name_says_which_replica_it_is(void **state)
 	assert_is_of("digit-worker-0", NULL, 0);
 	assert_is_of("digitsworker-0", NULL, 0);
 	assert_is_of("", NULL, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pods_name_says_which_replica_it_is),
-		cmocka_unit_test(a_pod_is_reached_by_the_name_it_has),
-		cmocka_unit_test(a_large_cluster_stands_in_a_config_map),
-		cmocka_unit_test(each_size_of_a_large_job_has_a_config_map_of_its_own),
-		cmocka_unit_test(the_service_chooses_the_pods),
-		cmocka_unit_test(each_pod_is_a_machine_of_its_own),
-		cmocka_unit_test(a_role_without_a_world_has_no_coordinator),
-		cmocka_unit_test(the_jobs_own_variables_win_and_stand_behind),
-		cmocka_unit_test(labels_of_the_template_stay_and_ours_win),
-		cmocka_unit_test(what_the_template_says_is_not_hardened_away),
-		cmocka_unit_test(a_lost_node_is_given_up_soon),
-		cmocka_unit_test(what_an_init_container_says_stays_in_its_pod),
-		cmocka_unit_test(a_silent_template_is_hardened),
-		cmocka_unit_test(a_temporary_folder_and_a_home_that_were_asked_for_stay),
-		cmocka_unit_test(a_privileged_container_keeps_its_privileges),
-		cmocka_unit_test(ports_are_those_of_the_roles),
-		cmocka_unit_test(the_owner_remembers_the_job),
-		cmocka_unit_test(files_are_text_or_binary),
-		cmocka_unit_test(a_name_too_long_for_its_pods_is_told),
-		cmocka_unit_test(more_replicas_than_a_variable_can_name_are_told),
-		cmocka_unit_test(a_job_that_leaves_no_room_for_its_status_is_told),
-		cmocka_unit_test(ten_thousand_may_come_and_go),
-		cmocka_unit_test(every_container_needs_an_image),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

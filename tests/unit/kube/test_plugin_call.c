@@ -26,7 +26,7 @@ static int read_answer(const char *text, struct answer *answer)
 				       &answer->err);
 }
 
-static void a_token_is_taken_until_its_end(void **state)
+TEST(a_token_is_taken_until_its_end)
 {
 	struct answer answer CLEANUP(answer_done) = {0};
 	msec wanted = 0;
@@ -41,7 +41,7 @@ static void a_token_is_taken_until_its_end(void **state)
 	assert_true(answer.end == wanted);
 }
 
-static void a_certificate_is_taken_with_its_key(void **state)
+TEST(a_certificate_is_taken_with_its_key)
 {
 	struct answer answer CLEANUP(answer_done) = {0};
 
@@ -56,7 +56,7 @@ static void a_certificate_is_taken_with_its_key(void **state)
 	assert_true(answer.end == MSEC_NEVER);
 }
 
-static void what_is_wrong_is_told_and_not_shown(void **state)
+TEST(what_is_wrong_is_told_and_not_shown)
 {
 	static const struct {
 		const char *text, *sentence;
@@ -85,15 +85,4 @@ static void what_is_wrong_is_told_and_not_shown(void **state)
 		assert_null(strstr(answer.err.text, "hunter2"));
 		assert_null(answer.credential.token);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_token_is_taken_until_its_end),
-		cmocka_unit_test(a_certificate_is_taken_with_its_key),
-		cmocka_unit_test(what_is_wrong_is_told_and_not_shown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,10 +36,8 @@ static void expect(const struct json *value, const char *json)
 	assert_string_equal(text_of(&text), json);
 }
 
-static void the_scheduler_is_known_by_its_name(void **state)
+TEST(the_scheduler_is_known_by_its_name)
 {
-	(void) state;
-
 	assert_int_equal(gang_of(NULL).kind, GANG_NONE);
 	assert_int_equal(gang_of("").kind, GANG_NONE);
 	assert_int_equal(gang_of("None").kind, GANG_NONE);
@@ -49,9 +47,8 @@ static void the_scheduler_is_known_by_its_name(void **state)
 }
 
 /* Those that lead first; limits where a container requests nothing. */
-static void what_has_to_be_there_is_what_the_first_pods_need(void **state)
+TEST(what_has_to_be_there_is_what_the_first_pods_need)
 {
-	(void) state;
 	struct gang gang = gang_of("volcano");
 	struct job *job CLEANUP(job_cleanup) = job_of(
 		"minAvailable: 3, queue: research",
@@ -68,9 +65,8 @@ static void what_has_to_be_there_is_what_the_first_pods_need(void **state)
 	       "\"queue\":\"research\"}");
 }
 
-static void a_group_that_differs_is_changed_but_for_its_queue(void **state)
+TEST(a_group_that_differs_is_changed_but_for_its_queue)
 {
-	(void) state;
 	struct gang gang = gang_of("volcano"), fixed = gang_of("kubernetes");
 	struct job *job CLEANUP(job_cleanup) =
 		job_of("", "Worker: {replicas: 2, template: {spec: {" CONTAINER("") "}}}");
@@ -86,15 +82,4 @@ static void a_group_that_differs_is_changed_but_for_its_queue(void **state)
 
 	expect(patch, "{\"spec\":{\"minMember\":2}}");
 	assert_null(pod_group_patch_new(&fixed, own, seen));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_scheduler_is_known_by_its_name),
-		cmocka_unit_test(what_has_to_be_there_is_what_the_first_pods_need),
-		cmocka_unit_test(a_group_that_differs_is_changed_but_for_its_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

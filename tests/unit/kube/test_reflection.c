@@ -44,7 +44,7 @@ static void assert_next(struct story *story, enum reflection_step step, msec wai
 	reflection_start(&story->reflection, moment(story->now));
 }
 
-static void a_stream_of_all_objects_goes_on_as_a_watch(void **state)
+TEST(a_stream_of_all_objects_goes_on_as_a_watch)
 {
 	struct story story = begin();
 
@@ -63,7 +63,7 @@ static void a_stream_of_all_objects_goes_on_as_a_watch(void **state)
 	assert_true(story.reflection.is_synced);
 }
 
-static void a_server_that_cannot_stream_is_asked_for_pages(void **state)
+TEST(a_server_that_cannot_stream_is_asked_for_pages)
 {
 	static const int codes[] = {400, 422, 500};
 
@@ -82,7 +82,7 @@ static void a_server_that_cannot_stream_is_asked_for_pages(void **state)
 	}
 }
 
-static void a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages(void **state)
+TEST(a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages)
 {
 	struct story story = begin();
 
@@ -93,7 +93,7 @@ static void a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages(void *
 	assert_next(&story, REFLECTION_LIST, 0);
 }
 
-static void an_old_version_means_to_list_anew_at_once(void **state)
+TEST(an_old_version_means_to_list_anew_at_once)
 {
 	struct story story = begin();
 
@@ -108,7 +108,7 @@ static void an_old_version_means_to_list_anew_at_once(void **state)
 	assert_string_equal(story.reflection.version, "");
 }
 
-static void a_version_that_the_server_does_not_take_is_forgotten(void **state)
+TEST(a_version_that_the_server_does_not_take_is_forgotten)
 {
 	struct story story = begin();
 
@@ -122,7 +122,7 @@ static void a_version_that_the_server_does_not_take_is_forgotten(void **state)
 	assert_string_equal(story.reflection.version, "");
 }
 
-static void versions_that_are_always_too_old_make_no_loop(void **state)
+TEST(versions_that_are_always_too_old_make_no_loop)
 {
 	struct story story = begin();
 
@@ -138,7 +138,7 @@ static void versions_that_are_always_too_old_make_no_loop(void **state)
 }
 
 /* The server was restored from a backup, and has not reached the version that it once gave. */
-static void a_watch_that_is_never_told_anything_means_to_list_anew(void **state)
+TEST(a_watch_that_is_never_told_anything_means_to_list_anew)
 {
 	static const int ends[] = {0, ERR_UNREACHABLE};
 
@@ -158,7 +158,7 @@ static void a_watch_that_is_never_told_anything_means_to_list_anew(void **state)
 	}
 }
 
-static void watches_that_are_given_up_soon_are_silent_together(void **state)
+TEST(watches_that_are_given_up_soon_are_silent_together)
 {
 	struct story story = begin();
 
@@ -174,7 +174,7 @@ static void watches_that_are_given_up_soon_are_silent_together(void **state)
 	assert_next(&story, REFLECTION_STREAM, 0);
 }
 
-static void a_bookmark_says_that_the_version_is_good(void **state)
+TEST(a_bookmark_says_that_the_version_is_good)
 {
 	struct story story = begin();
 
@@ -189,7 +189,7 @@ static void a_bookmark_says_that_the_version_is_good(void **state)
 	}
 }
 
-static void a_lost_watch_goes_on_from_its_version(void **state)
+TEST(a_lost_watch_goes_on_from_its_version)
 {
 	struct story story = begin();
 
@@ -203,7 +203,7 @@ static void a_lost_watch_goes_on_from_its_version(void **state)
 	assert_true(story.reflection.is_synced);
 }
 
-static void waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time(void **state)
+TEST(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time)
 {
 	static const msec waits[] = {800, 1600, 3200, 6400, 12800, 25600, 30000, 30000};
 	struct story story = begin();
@@ -219,7 +219,7 @@ static void waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time(void *
 	assert_next(&story, REFLECTION_WATCH, 800);
 }
 
-static void what_is_lost_after_a_while_is_started_anew_soon(void **state)
+TEST(what_is_lost_after_a_while_is_started_anew_soon)
 {
 	struct story story = begin();
 
@@ -232,7 +232,7 @@ static void what_is_lost_after_a_while_is_started_anew_soon(void **state)
 	}
 }
 
-static void a_server_that_fails_slowly_is_spared(void **state)
+TEST(a_server_that_fails_slowly_is_spared)
 {
 	struct story story = begin();
 
@@ -246,7 +246,7 @@ static void a_server_that_fails_slowly_is_spared(void **state)
 	assert_next(&story, REFLECTION_WATCH, 1600);
 }
 
-static void waits_are_spread(void **state)
+TEST(waits_are_spread)
 {
 	struct story story = begin();
 	const struct reflection_end how = {.err_code = ERR_UNREACHABLE, .status = no_answer};
@@ -256,7 +256,7 @@ static void waits_are_spread(void **state)
 	assert_next(&story, REFLECTION_STREAM, 1600);
 }
 
-static void a_watch_that_ends_at_once_makes_no_loop(void **state)
+TEST(a_watch_that_ends_at_once_makes_no_loop)
 {
 	struct story story = begin();
 
@@ -272,7 +272,7 @@ static void a_watch_that_ends_at_once_makes_no_loop(void **state)
 	assert_next(&story, REFLECTION_WATCH, 0);
 }
 
-static void a_server_that_asks_to_wait_longer_gets_its_wish(void **state)
+TEST(a_server_that_asks_to_wait_longer_gets_its_wish)
 {
 	struct story story = begin();
 	const struct reflection_end how = {
@@ -285,7 +285,7 @@ static void a_server_that_asks_to_wait_longer_gets_its_wish(void **state)
 	assert_next(&story, REFLECTION_STREAM, 9000);
 }
 
-static void who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server(void **state)
+TEST(who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server)
 {
 	struct story story = begin();
 
@@ -295,7 +295,7 @@ static void who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server(voi
 	assert_false(story.reflection.is_without_stream);
 }
 
-static void a_list_that_fails_is_listed_again(void **state)
+TEST(a_list_that_fails_is_listed_again)
 {
 	struct story story = begin();
 
@@ -308,30 +308,4 @@ static void a_list_that_fails_is_listed_again(void **state)
 	assert_next(&story, REFLECTION_LIST, 800);
 	end(&story, ERR_UNREACHABLE, 500);
 	assert_next(&story, REFLECTION_LIST, 1600);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_of_all_objects_goes_on_as_a_watch),
-		cmocka_unit_test(a_server_that_cannot_stream_is_asked_for_pages),
-		cmocka_unit_test(a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages),
-		cmocka_unit_test(an_old_version_means_to_list_anew_at_once),
-		cmocka_unit_test(a_version_that_the_server_does_not_take_is_forgotten),
-		cmocka_unit_test(versions_that_are_always_too_old_make_no_loop),
-		cmocka_unit_test(a_watch_that_is_never_told_anything_means_to_list_anew),
-		cmocka_unit_test(watches_that_are_given_up_soon_are_silent_together),
-		cmocka_unit_test(a_bookmark_says_that_the_version_is_good),
-		cmocka_unit_test(a_lost_watch_goes_on_from_its_version),
-		cmocka_unit_test(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time),
-		cmocka_unit_test(what_is_lost_after_a_while_is_started_anew_soon),
-		cmocka_unit_test(a_server_that_fails_slowly_is_spared),
-		cmocka_unit_test(waits_are_spread),
-		cmocka_unit_test(a_watch_that_ends_at_once_makes_no_loop),
-		cmocka_unit_test(a_server_that_asks_to_wait_longer_gets_its_wish),
-		cmocka_unit_test(who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server),
-		cmocka_unit_test(a_list_that_fails_is_listed_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static void assert_url(const struct kube_request *request, const char *expected)
 	assert_string_equal(text_of(&url), expected);
 }
 
-static void core_objects_and_those_of_groups_have_different_addresses(void **state)
+TEST(core_objects_and_those_of_groups_have_different_addresses)
 {
-	(void) state;
 	assert_url(&(struct kube_request){.verb = KUBE_GET, .resource = &pods, .name = "a"},
 		   "https://h:1/p/api/v1/namespaces/own/pods/a");
 	assert_url(&(struct kube_request){.verb = KUBE_GET,
@@ -28,16 +27,15 @@ static void core_objects_and_those_of_groups_have_different_addresses(void **sta
 		   "https://h:1/p/api/v1/nodes/a");
 }
 
-static void all_namespaces_are_none_in_the_address(void **state)
+TEST(all_namespaces_are_none_in_the_address)
 {
-	(void) state;
 	assert_url(&(struct kube_request){.verb = KUBE_LIST,
 					  .resource = &pods,
 					  .namespace_name = KUBE_ALL_NAMESPACES},
 		   "https://h:1/p/api/v1/pods");
 }
 
-static void parameters_are_escaped_and_a_watch_says_so(void **state)
+TEST(parameters_are_escaped_and_a_watch_says_so)
 {
 	const struct kube_parameter parameters[] = {
 		{"labelSelector", "muster/job=a b,x in (1,2)"}, {"limit", "5"}, {NULL, NULL}};
@@ -50,9 +48,8 @@ static void parameters_are_escaped_and_a_watch_says_so(void **state)
 		   "?labelSelector=muster%2Fjob%3Da%20b%2Cx%20in%20%281%2C2%29&limit=5&watch=true");
 }
 
-static void no_name_can_leave_its_place(void **state)
+TEST(no_name_can_leave_its_place)
 {
-	(void) state;
 	assert_url(&(struct kube_request){.verb = KUBE_GET,
 					  .resource = &pods,
 					  .name = "../../secrets?x#y",
@@ -60,7 +57,7 @@ static void no_name_can_leave_its_place(void **state)
 		   "https://h:1/p/api/v1/namespaces/own/pods/..%2F..%2Fsecrets%3Fx%23y/log");
 }
 
-static void each_verb_has_its_method_and_type(void **state)
+TEST(each_verb_has_its_method_and_type)
 {
 	struct kube_request request = {.verb = KUBE_APPLY, .resource = &pods, .name = "a"};
 
@@ -71,7 +68,7 @@ static void each_verb_has_its_method_and_type(void **state)
 	assert_string_equal(kube_verb_word(KUBE_DELETE_COLLECTION), "deletecollection");
 }
 
-static void the_name_of_what_is_created_stands_in_its_body(void **state)
+TEST(the_name_of_what_is_created_stands_in_its_body)
 {
 	struct json *body CLEANUP(json_cleanup) = json_new_object();
 	struct text object CLEANUP(text_done) = {0};
@@ -84,18 +81,4 @@ static void the_name_of_what_is_created_stands_in_its_body(void **state)
 	assert_url(&request, "https://h:1/p/api/v1/namespaces/own/pods");
 	kube_request_add_object(&object, &request);
 	assert_string_equal(text_of(&object), "pods 'worker-0'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(core_objects_and_those_of_groups_have_different_addresses),
-		cmocka_unit_test(all_namespaces_are_none_in_the_address),
-		cmocka_unit_test(parameters_are_escaped_and_a_watch_says_so),
-		cmocka_unit_test(no_name_can_leave_its_place),
-		cmocka_unit_test(each_verb_has_its_method_and_type),
-		cmocka_unit_test(the_name_of_what_is_created_stands_in_its_body),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

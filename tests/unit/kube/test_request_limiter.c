@@ -57,9 +57,8 @@ static bool stream(int i)
 				    on_stream, &scene.streams[i]);
 }
 
-static void so_many_at_once_and_the_others_in_their_order(void **state)
+TEST_WITH(set_up, NULL, so_many_at_once_and_the_others_in_their_order)
 {
-	(void) state;
 	for (int i = 0; i < COUNT; i++)
 		assert_int_equal(change(i), i < MOST);
 	request_slot_release(&scene.changes[5]);
@@ -73,9 +72,8 @@ static void so_many_at_once_and_the_others_in_their_order(void **state)
 	assert_int_equal(scene.last_called, MOST + 3);
 }
 
-static void what_has_its_turn_keeps_it(void **state)
+TEST_WITH(set_up, NULL, what_has_its_turn_keeps_it)
 {
-	(void) state;
 	assert_true(change(0));
 	assert_true(change(0));
 	assert_int_equal(scene.limiter.lines[REQUEST_CHANGE].n_taken, 1);
@@ -84,9 +82,8 @@ static void what_has_its_turn_keeps_it(void **state)
 	assert_int_equal(scene.limiter.lines[REQUEST_CHANGE].n_taken, 0);
 }
 
-static void few_streams_are_opened_beside_changes(void **state)
+TEST_WITH(set_up, NULL, few_streams_are_opened_beside_changes)
 {
-	(void) state;
 	assert_true(change(0));
 	for (int i = 0; i < STREAMS; i++)
 		assert_int_equal(stream(i), i < 2);
@@ -97,9 +94,8 @@ static void few_streams_are_opened_beside_changes(void **state)
 	assert_int_equal(scene.n_called, 1 + MOST_STREAMS - 2);
 }
 
-static void while_changes_wait_a_stream_comes_after_so_many(void **state)
+TEST_WITH(set_up, NULL, while_changes_wait_a_stream_comes_after_so_many)
 {
-	(void) state;
 	for (int i = 0; i < COUNT; i++)
 		(void) change(i);
 	assert_true(stream(0)); /* many changes went before it */
@@ -120,9 +116,8 @@ static bool event(int i)
 				    on_stream, &scene.streams[i]);
 }
 
-static void events_wait_for_changes_as_streams_do(void **state)
+TEST_WITH(set_up, NULL, events_wait_for_changes_as_streams_do)
 {
-	(void) state;
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(event(i), i < 8);
 	for (int i = 0; i < 8; i++)
@@ -139,9 +134,8 @@ static void events_wait_for_changes_as_streams_do(void **state)
 	assert_int_equal(scene.last_called, 11);
 }
 
-static void a_turn_may_end_when_it_comes(void **state)
+TEST_WITH(set_up, NULL, a_turn_may_end_when_it_comes)
 {
-	(void) state;
 	for (int i = 0; i < MOST; i++)
 		assert_true(change(i));
 	for (int i = MOST; i < COUNT; i++)
@@ -152,9 +146,8 @@ static void a_turn_may_end_when_it_comes(void **state)
 	assert_int_equal(scene.limiter.lines[REQUEST_CHANGE].n_taken, MOST - 1);
 }
 
-static void the_last_in_line_may_leave_it(void **state)
+TEST_WITH(set_up, NULL, the_last_in_line_may_leave_it)
 {
-	(void) state;
 	for (int i = 0; i < MOST + 2; i++)
 		(void) change(i);
 	request_slot_release(&scene.changes[MOST + 1]);
@@ -170,9 +163,8 @@ static bool change_of(const char *tenant, int i)
 				    on_change, &scene.changes[i]);
 }
 
-static void who_has_all_that_it_may_leaves_some_to_others(void **state)
+TEST_WITH(set_up, NULL, who_has_all_that_it_may_leaves_some_to_others)
 {
-	(void) state;
 	for (int i = 0; i < MOST + 2; i++)
 		assert_int_equal(change_of("ada", i), i < MOST);
 	assert_true(change_of("bob", MOST + 2));
@@ -184,7 +176,7 @@ static void who_has_all_that_it_may_leaves_some_to_others(void **state)
 	}
 }
 
-static void what_ends_of_several_that_hang_goes_to_others(void **state)
+TEST_WITH(set_up, NULL, what_ends_of_several_that_hang_goes_to_others)
 {
 	static struct request_slot hanging[2 * MOST];
 	struct request_slot third = {0};
@@ -202,9 +194,8 @@ static void what_ends_of_several_that_hang_goes_to_others(void **state)
 	assert_true(third.is_taken);
 }
 
-static void tenants_come_one_after_another(void **state)
+TEST_WITH(set_up, NULL, tenants_come_one_after_another)
 {
-	(void) state;
 	for (int i = 0; i < COUNT - 2; i++)
 		assert_int_equal(change_of(i % 2 == 0 ? "ada" : "bob", i), i < MOST + 1);
 	request_slot_release(&scene.changes[0]);
@@ -215,9 +206,8 @@ static void tenants_come_one_after_another(void **state)
 	assert_int_equal(scene.last_called, MOST + 4);
 }
 
-static void an_event_does_not_wait_for_changes_of_another_tenant(void **state)
+TEST_WITH(set_up, NULL, an_event_does_not_wait_for_changes_of_another_tenant)
 {
-	(void) state;
 	for (int i = 0; i < COUNT; i++)
 		(void) change_of("bob", i);
 	assert_true(event(0)); /* 16 changes went before it */
@@ -227,24 +217,4 @@ static void an_event_does_not_wait_for_changes_of_another_tenant(void **state)
 	assert_true(event(2));
 	assert_true(event(3));
 	assert_false(event(4)); /* two are under way beside changes */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(so_many_at_once_and_the_others_in_their_order, set_up),
-		cmocka_unit_test_setup(what_has_its_turn_keeps_it, set_up),
-		cmocka_unit_test_setup(few_streams_are_opened_beside_changes, set_up),
-		cmocka_unit_test_setup(while_changes_wait_a_stream_comes_after_so_many, set_up),
-		cmocka_unit_test_setup(events_wait_for_changes_as_streams_do, set_up),
-		cmocka_unit_test_setup(a_turn_may_end_when_it_comes, set_up),
-		cmocka_unit_test_setup(the_last_in_line_may_leave_it, set_up),
-		cmocka_unit_test_setup(who_has_all_that_it_may_leaves_some_to_others, set_up),
-		cmocka_unit_test_setup(what_ends_of_several_that_hang_goes_to_others, set_up),
-		cmocka_unit_test_setup(tenants_come_one_after_another, set_up),
-		cmocka_unit_test_setup(an_event_does_not_wait_for_changes_of_another_tenant,
-				       set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

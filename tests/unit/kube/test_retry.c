@@ -16,7 +16,7 @@ static struct kube_retry after(struct kube_outcome outcome)
 	return kube_retry_decide(&outcome, 0);
 }
 
-static void a_server_that_asks_to_wait_is_asked_again_ten_times(void **state)
+TEST(a_server_that_asks_to_wait_is_asked_again_ten_times)
 {
 	struct kube_outcome outcome = {.verb = KUBE_CREATE, .status = {.code = 429}};
 
@@ -29,7 +29,7 @@ static void a_server_that_asks_to_wait_is_asked_again_ten_times(void **state)
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
-static void what_fails_behind_the_server_is_not_asked_again(void **state)
+TEST(what_fails_behind_the_server_is_not_asked_again)
 {
 	struct kube_outcome outcome = {.verb = KUBE_WATCH, .status = {.code = 500}};
 
@@ -44,9 +44,8 @@ static void what_fails_behind_the_server_is_not_asked_again(void **state)
 	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 }
 
-static void nobody_waits_longer_than_a_minute(void **state)
+TEST(nobody_waits_longer_than_a_minute)
 {
-	(void) state;
 	assert_int_equal(
 		after((struct kube_outcome){.verb = KUBE_GET,
 					    .status = {.code = 503, .retry_after = 3600000}})
@@ -54,7 +53,7 @@ static void nobody_waits_longer_than_a_minute(void **state)
 		60000);
 }
 
-static void waits_grow_and_are_spread(void **state)
+TEST(waits_grow_and_are_spread)
 {
 	const struct kube_outcome first = {
 		.verb = KUBE_GET, .n_tries = 1, .status = {.code = 500, .retry_after = -1}};
@@ -68,9 +67,8 @@ static void waits_grow_and_are_spread(void **state)
 	assert_int_equal(kube_retry_decide(&ninth, 1).wait, 15000);
 }
 
-static void a_create_that_may_have_arrived_is_looked_for(void **state)
+TEST(a_create_that_may_have_arrived_is_looked_for)
 {
-	(void) state;
 	assert_int_equal(
 		after((struct kube_outcome){.verb = KUBE_CREATE, .has_name = true, .is_lost = true})
 			.action,
@@ -92,16 +90,15 @@ static void a_create_that_may_have_arrived_is_looked_for(void **state)
 			 KUBE_GIVE_UP);
 }
 
-static void a_question_may_be_asked_again(void **state)
+TEST(a_question_may_be_asked_again)
 {
-	(void) state;
 	assert_int_equal(after((struct kube_outcome){
 				       .verb = KUBE_CREATE, .is_question = true, .is_lost = true})
 				 .action,
 			 KUBE_TRY_AGAIN);
 }
 
-static void what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted(void **state)
+TEST(what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted)
 {
 	struct kube_outcome outcome = {
 		.verb = KUBE_DELETE, .was_lost = true, .n_tries = 2, .status = {.code = 404}};
@@ -115,7 +112,7 @@ static void what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted(void *
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
-static void what_is_there_after_a_call_that_was_lost_is_looked_at(void **state)
+TEST(what_is_there_after_a_call_that_was_lost_is_looked_at)
 {
 	struct kube_outcome outcome = {.verb = KUBE_CREATE,
 				       .has_name = true,
@@ -135,7 +132,7 @@ static void what_is_there_after_a_call_that_was_lost_is_looked_at(void **state)
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
-static void what_the_server_judged_is_not_asked_again(void **state)
+TEST(what_the_server_judged_is_not_asked_again)
 {
 	static const int codes[] = {400, 403, 404, 405, 409, 410, 413, 422};
 
@@ -147,13 +144,12 @@ static void what_the_server_judged_is_not_asked_again(void **state)
 			KUBE_GIVE_UP);
 }
 
-static void what_was_never_sent_is_its_callers_to_try_again(void **state)
+TEST(what_was_never_sent_is_its_callers_to_try_again)
 {
-	(void) state;
 	assert_int_equal(after((struct kube_outcome){.verb = KUBE_GET}).action, KUBE_GIVE_UP);
 }
 
-static void a_server_that_only_fails_is_asked_three_times(void **state)
+TEST(a_server_that_only_fails_is_asked_three_times)
 {
 	struct kube_outcome outcome = {.verb = KUBE_APPLY, .n_tries = 2, .is_lost = true};
 
@@ -165,15 +161,14 @@ static void a_server_that_only_fails_is_asked_three_times(void **state)
 	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 }
 
-static void what_may_not_be_done_twice_is_not(void **state)
+TEST(what_may_not_be_done_twice_is_not)
 {
-	(void) state;
 	assert_int_equal(
 		after((struct kube_outcome){.verb = KUBE_JSON_PATCH, .is_lost = true}).action,
 		KUBE_GIVE_UP);
 }
 
-static void a_watch_that_did_not_begin_is_tried_again_like_any_question(void **state)
+TEST(a_watch_that_did_not_begin_is_tried_again_like_any_question)
 {
 	struct kube_outcome outcome = {.verb = KUBE_WATCH, .n_tries = 1, .is_lost = true};
 
@@ -184,7 +179,7 @@ static void a_watch_that_did_not_begin_is_tried_again_like_any_question(void **s
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
-static void a_credential_is_renewed_once(void **state)
+TEST(a_credential_is_renewed_once)
 {
 	struct kube_outcome outcome = {
 		.verb = KUBE_GET, .can_refresh = true, .status = {.code = 401}};
@@ -207,9 +202,8 @@ static bool was_created(const char *sent_text, const char *found_text)
 	return kube_was_created(sent, found);
 }
 
-static void a_server_may_add_to_what_was_sent(void **state)
+TEST(a_server_may_add_to_what_was_sent)
 {
-	(void) state;
 	assert_true(was_created(
 		"{\"metadata\":{\"labels\":{\"a\":\"1\"},"
 		"\"ownerReferences\":[{\"uid\":\"u\"}]}}",
@@ -217,9 +211,8 @@ static void a_server_may_add_to_what_was_sent(void **state)
 		"\"ownerReferences\":[{\"uid\":\"v\"},{\"uid\":\"u\"}],\"uid\":\"x\"}}"));
 }
 
-static void another_mark_is_another_object(void **state)
+TEST(another_mark_is_another_object)
 {
-	(void) state;
 	assert_false(was_created("{\"metadata\":{\"labels\":{\"a\":\"1\"}}}",
 				 "{\"metadata\":{\"labels\":{\"a\":\"2\"}}}"));
 	assert_false(was_created("{\"metadata\":{\"annotations\":{\"a\":\"1\"}}}",
@@ -228,9 +221,8 @@ static void another_mark_is_another_object(void **state)
 				 "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"v\"}]}}"));
 }
 
-static void what_has_no_mark_cannot_be_told_apart(void **state)
+TEST(what_has_no_mark_cannot_be_told_apart)
 {
-	(void) state;
 	assert_false(
 		was_created("{\"metadata\":{\"name\":\"a\"}}", "{\"metadata\":{\"name\":\"a\"}}"));
 }
@@ -245,7 +237,7 @@ static bool was_patched(const char *patch_text, const char *found_text)
 	return kube_was_patched(patch, found);
 }
 
-static void what_a_patch_wants_is_so_at_any_version(void **state)
+TEST(what_a_patch_wants_is_so_at_any_version)
 {
 	const char *patch = "{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{\"a\":\"1\","
 			    "\"b\":null}}";
@@ -258,36 +250,8 @@ static void what_a_patch_wants_is_so_at_any_version(void **state)
 	assert_false(was_patched(patch, "{}"));
 }
 
-static void lists_of_a_patch_are_whole(void **state)
+TEST(lists_of_a_patch_are_whole)
 {
-	(void) state;
 	assert_true(was_patched("{\"a\":[1,2]}", "{\"a\":[1,2]}"));
 	assert_false(was_patched("{\"a\":[1]}", "{\"a\":[1,2]}"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_server_that_asks_to_wait_is_asked_again_ten_times),
-		cmocka_unit_test(what_fails_behind_the_server_is_not_asked_again),
-		cmocka_unit_test(nobody_waits_longer_than_a_minute),
-		cmocka_unit_test(waits_grow_and_are_spread),
-		cmocka_unit_test(a_create_that_may_have_arrived_is_looked_for),
-		cmocka_unit_test(a_question_may_be_asked_again),
-		cmocka_unit_test(what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted),
-		cmocka_unit_test(what_is_there_after_a_call_that_was_lost_is_looked_at),
-		cmocka_unit_test(what_the_server_judged_is_not_asked_again),
-		cmocka_unit_test(what_was_never_sent_is_its_callers_to_try_again),
-		cmocka_unit_test(a_server_that_only_fails_is_asked_three_times),
-		cmocka_unit_test(what_may_not_be_done_twice_is_not),
-		cmocka_unit_test(a_watch_that_did_not_begin_is_tried_again_like_any_question),
-		cmocka_unit_test(a_credential_is_renewed_once),
-		cmocka_unit_test(a_server_may_add_to_what_was_sent),
-		cmocka_unit_test(another_mark_is_another_object),
-		cmocka_unit_test(what_has_no_mark_cannot_be_told_apart),
-		cmocka_unit_test(what_a_patch_wants_is_so_at_any_version),
-		cmocka_unit_test(lists_of_a_patch_are_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static const struct kube_right rights[] = {
 	{KUBE_CREATE, &leases, NULL},
 };
 
-static void one_rule_gives_all_that_is_missing(void **state)
+TEST(one_rule_gives_all_that_is_missing)
 {
 	const bool is_missing[] = {false, true, true, true};
 	struct err err = {0};
@@ -27,7 +27,7 @@ static void one_rule_gives_all_that_is_missing(void **state)
 		"\"pods/log\", \"leases\"], verbs: [\"delete\", \"get\", \"create\"]}");
 }
 
-static void what_is_allowed_is_in_no_rule(void **state)
+TEST(what_is_allowed_is_in_no_rule)
 {
 	const bool is_missing[] = {false, false, true, false};
 	struct err err = {0};
@@ -36,14 +36,4 @@ static void what_is_allowed_is_in_no_rule(void **state)
 	kube_rights_refuse("ada", rights, is_missing, ARRAY_LEN(rights), &err);
 	assert_non_null(strstr(err.text, "{apiGroups: [\"\"], resources: [\"pods/log\"], "
 					 "verbs: [\"get\"]}"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_rule_gives_all_that_is_missing),
-		cmocka_unit_test(what_is_allowed_is_in_no_rule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static int read_answer(int http_code, const char *body, struct kube_status *stat
 	return kube_status_read(&create, "ada", http_code, body, strlen(body), status, err);
 }
 
-static void the_reason_decides_which_conflict_it_is(void **state)
+TEST(the_reason_decides_which_conflict_it_is)
 {
 	struct kube_status status;
 
@@ -30,7 +30,7 @@ static void the_reason_decides_which_conflict_it_is(void **state)
 	assert_int_equal(status.code, 409);
 }
 
-static void codes_become_errors_of_ours(void **state)
+TEST(codes_become_errors_of_ours)
 {
 	static const struct {
 		int code, expected;
@@ -47,7 +47,7 @@ static void codes_become_errors_of_ours(void **state)
 		assert_int_equal(read_answer(rows[i].code, "", &status, NULL), rows[i].expected);
 }
 
-static void a_missing_right_comes_with_the_rule_to_add(void **state)
+TEST(a_missing_right_comes_with_the_rule_to_add)
 {
 	struct kube_status status;
 	struct err err = {0};
@@ -66,7 +66,7 @@ static void a_missing_right_comes_with_the_rule_to_add(void **state)
 			    "resources: [\"pods\"], verbs: [\"create\"]}");
 }
 
-static void a_quota_needs_no_rule(void **state)
+TEST(a_quota_needs_no_rule)
 {
 	struct kube_status status;
 	struct err err = {0};
@@ -82,7 +82,7 @@ static void a_quota_needs_no_rule(void **state)
 	assert_int_equal(status.refusal, KUBE_REFUSED_QUOTA);
 }
 
-static void the_server_may_say_how_long_to_wait(void **state)
+TEST(the_server_may_say_how_long_to_wait)
 {
 	struct kube_status status;
 
@@ -95,7 +95,7 @@ static void the_server_may_say_how_long_to_wait(void **state)
 	assert_int_equal(status.retry_after, -1);
 }
 
-static void what_is_no_status_still_becomes_a_sentence(void **state)
+TEST(what_is_no_status_still_becomes_a_sentence)
 {
 	struct kube_status status;
 	struct err err = {0};
@@ -113,7 +113,7 @@ static void what_is_no_status_still_becomes_a_sentence(void **state)
 	assert_string_equal(status.reason, "");
 }
 
-static void a_warning_is_shown_without_its_wrapping(void **state)
+TEST(a_warning_is_shown_without_its_wrapping)
 {
 	char *text CLEANUP(mem_free_text) = kube_warning_text("299 - \"it is \\\"old\\\"\"");
 
@@ -157,17 +157,15 @@ static const struct {
 	{201, KUBE_NOT_REFUSED, ""},
 };
 
-static void each_refusal_is_known_by_its_words(void **state)
+TEST(each_refusal_is_known_by_its_words)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (kube_refusal_of(rows[i].code, rows[i].message) != rows[i].expected)
 			fail_msg("%d %s", rows[i].code, rows[i].message);
 }
 
-static void what_many_are_refused_for_is_said_without_their_names(void **state)
+TEST(what_many_are_refused_for_is_said_without_their_names)
 {
-	(void) state;
 	assert_string_equal(
 		kube_refusal_why("cannot create pods 'a' in namespace 'n': pods \"a\" is "
 				 "forbidden: exceeded quota: few"),
@@ -179,21 +177,4 @@ static void what_many_are_refused_for_is_said_without_their_names(void **state)
 	assert_string_equal(kube_refusal_why("cannot create pods 'a': connection refused"),
 			    "connection refused");
 	assert_string_equal(kube_refusal_why("no colon"), "no colon");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reason_decides_which_conflict_it_is),
-		cmocka_unit_test(codes_become_errors_of_ours),
-		cmocka_unit_test(a_missing_right_comes_with_the_rule_to_add),
-		cmocka_unit_test(a_quota_needs_no_rule),
-		cmocka_unit_test(the_server_may_say_how_long_to_wait),
-		cmocka_unit_test(what_is_no_status_still_becomes_a_sentence),
-		cmocka_unit_test(a_warning_is_shown_without_its_wrapping),
-		cmocka_unit_test(each_refusal_is_known_by_its_words),
-		cmocka_unit_test(what_many_are_refused_for_is_said_without_their_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,9 +41,8 @@ static void expect(const struct json *value, const char *json)
 	assert_string_equal(text_of(&text), json);
 }
 
-static void names_come_before_those_who_look_for_them(void **state)
+TEST(names_come_before_those_who_look_for_them)
 {
-	(void) state;
 	static const char *const kinds[] = {"ConfigMap", "Service", "Service", "Pod", "Pod"};
 	struct tf_spawner wanted = two_workers();
 	struct json *list CLEANUP(json_cleanup) = objects_of(&wanted);
@@ -58,9 +57,8 @@ static void names_come_before_those_who_look_for_them(void **state)
 	}
 }
 
-static void variables_of_a_file_replace_ours_and_are_literal(void **state)
+TEST(variables_of_a_file_replace_ours_and_are_literal)
 {
-	(void) state;
 	static const struct env_entry env[] = {
 		{"S3_KEY", "a$(TOT_WORKERS)"}, {"TOT_WORKERS", "7"}, {"S3_KEY", "$$"}};
 	struct tf_spawner wanted = two_workers();
@@ -79,9 +77,8 @@ static void variables_of_a_file_replace_ours_and_are_literal(void **state)
 	       "{\"name\":\"S3_KEY\",\"value\":\"$$$\"}]");
 }
 
-static void a_template_keeps_what_is_its_own(void **state)
+TEST(a_template_keeps_what_is_its_own)
 {
-	(void) state;
 	struct json *pod CLEANUP(json_cleanup) = read_json(
 		"{\"metadata\":{\"name\":\"PODNAME\",\"labels\":{\"team\":\"a\"}},\"spec\":{"
 		"\"containers\":[{\"name\":\"x\",\"image\":\"old\",\"env\":[{\"name\":\"GONE\"}],"
@@ -104,9 +101,8 @@ static void a_template_keeps_what_is_its_own(void **state)
 	expect(json_at(containers, 1), "{\"name\":\"side\",\"image\":\"s\"}");
 }
 
-static void a_template_without_its_main_part_is_refused(void **state)
+TEST(a_template_without_its_main_part_is_refused)
 {
-	(void) state;
 	struct json *empty CLEANUP(json_cleanup) = read_json("{\"spec\":{}}");
 	struct tf_spawner wanted = two_workers();
 	struct json *list = NULL;
@@ -120,16 +116,4 @@ static void a_template_without_its_main_part_is_refused(void **state)
 	assert_int_equal(tf_spawner_objects_new(&wanted, &list, &err), ERR_INVALID);
 	assert_string_equal(err.text, "the template of a Service has no spec.ports[0]");
 	assert_null(list);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_come_before_those_who_look_for_them),
-		cmocka_unit_test(variables_of_a_file_replace_ours_and_are_literal),
-		cmocka_unit_test(a_template_keeps_what_is_its_own),
-		cmocka_unit_test(a_template_without_its_main_part_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,8 @@ static const char *tf_config_of(const struct json *pod)
 	return json_as_string(json_get(pod_template_find(env, "name", "TF_CONFIG"), "value"), NULL);
 }
 
-static void a_pod_has_the_labels_the_owner_and_the_port(void **state)
+TEST(a_pod_has_the_labels_the_owner_and_the_port)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of("Worker: " ROLE("replicas: 2,", ""));
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0);
 	const struct json *metadata = json_get(pod, "metadata");
@@ -92,9 +91,8 @@ static void a_pod_has_the_labels_the_owner_and_the_port(void **state)
 	assert_null(json_get_path(pod, "spec", "hostname", NULL));
 }
 
-static void only_the_leader_has_its_role_and_later_attempts_say_so(void **state)
+TEST(only_the_leader_has_its_role_and_later_attempts_say_so)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		job_of("Chief: " ROLE("", "") ", Worker: " ROLE("", ""));
 	struct json *chief CLEANUP(json_cleanup) = pod_of(job, "chief", 0, 0);
@@ -109,18 +107,16 @@ static void only_the_leader_has_its_role_and_later_attempts_say_so(void **state)
 	       "{\"muster/attempt\":\"3\"}");
 }
 
-static void one_replica_alone_is_told_nothing(void **state)
+TEST(one_replica_alone_is_told_nothing)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of("Worker: " ROLE("", ""));
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0);
 
 	assert_null(tf_config_of(pod));
 }
 
-static void the_policy_of_a_pod_is_that_of_its_role(void **state)
+TEST(the_policy_of_a_pod_is_that_of_its_role)
 {
-	(void) state;
 	static const char *const rows[][2] = {{"Never", "\"Never\""},
 					      {"ExitCode", "\"Never\""},
 					      {"OnFailure", "\"OnFailure\""},
@@ -138,9 +134,8 @@ static void the_policy_of_a_pod_is_that_of_its_role(void **state)
 	}
 }
 
-static void a_service_has_all_ports_of_the_container_that_trains(void **state)
+TEST(a_service_has_all_ports_of_the_container_that_trains)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of(
 		"PS: " ROLE("", ", ports: [{name: web, containerPort: 80}]") ", Worker: " ROLE(
 			"", ", ports: [{name: tfjob-port, containerPort: 9}]"));
@@ -159,9 +154,8 @@ static void a_service_has_all_ports_of_the_container_that_trains(void **state)
 }
 
 /* A server takes no Service of several ports in which one has no name, or the number of another. */
-static void a_service_leaves_out_ports_that_no_server_takes(void **state)
+TEST(a_service_leaves_out_ports_that_no_server_takes)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		job_of("Worker: " ROLE("", ", ports: [{containerPort: 80}, {containerPort: 2222}, "
 					   "{name: dns, containerPort: 53}, {name: dns-udp, "
@@ -174,9 +168,8 @@ static void a_service_leaves_out_ports_that_no_server_takes(void **state)
 	       "[{\"name\":\"dns\",\"port\":53},{\"name\":\"tfjob-port\",\"port\":2222}]");
 }
 
-static void one_service_has_the_pods_of_the_job_under_their_host_names(void **state)
+TEST(one_service_has_the_pods_of_the_job_under_their_host_names)
 {
-	(void) state;
 	const struct tfjob_manner manner = {.has_one_service = true, .cluster_domain = "c.local"};
 	struct job *job CLEANUP(job_cleanup) = job_of("Chief: " ROLE("", "") ", Worker: " ROLE(
 		"", ", ports: [{name: tfjob-port, containerPort: 9}]"));
@@ -203,9 +196,8 @@ static void one_service_has_the_pods_of_the_job_under_their_host_names(void **st
 }
 
 /* Each worker knows itself and the parameter servers alone. */
-static void a_worker_that_comes_and_goes_is_told_of_no_other(void **state)
+TEST(a_worker_that_comes_and_goes_is_told_of_no_other)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of("PS: " ROLE("", "") ", Worker: " ROLE(
 		"replicas: 2,", "") "}, enableDynamicWorker: true, successPolicy: \"\", "
 				    "runPolicy: {");
@@ -215,20 +207,4 @@ static void a_worker_that_comes_and_goes_is_told_of_no_other(void **state)
 			    "{\"cluster\":{\"worker\":{\"1\":\"j-worker-1.ns.svc:2222\"},"
 			    "\"ps\":[\"j-ps-0.ns.svc:2222\"]},\"task\":{\"type\":\"worker\","
 			    "\"index\":1}}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pod_has_the_labels_the_owner_and_the_port),
-		cmocka_unit_test(only_the_leader_has_its_role_and_later_attempts_say_so),
-		cmocka_unit_test(one_replica_alone_is_told_nothing),
-		cmocka_unit_test(the_policy_of_a_pod_is_that_of_its_role),
-		cmocka_unit_test(a_service_has_all_ports_of_the_container_that_trains),
-		cmocka_unit_test(a_service_leaves_out_ports_that_no_server_takes),
-		cmocka_unit_test(one_service_has_the_pods_of_the_job_under_their_host_names),
-		cmocka_unit_test(a_worker_that_comes_and_goes_is_told_of_no_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

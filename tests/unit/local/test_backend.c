@@ -189,7 +189,7 @@ static void wait_for_line(struct scene *world, int index, int attempt, const cha
 	}
 }
 
-static void an_end_is_observed_with_its_code_and_its_output(void **state)
+TEST_WITH(begin, end, an_end_is_observed_with_its_code_and_its_output)
 {
 	struct scene *world = *state;
 
@@ -209,7 +209,7 @@ static void an_end_is_observed_with_its_code_and_its_output(void **state)
 	assert_true(text_ends_with(ended.log, "/0123-uid/worker-0.0.log"));
 }
 
-static void starting_what_is_there_does_nothing(void **state)
+TEST_WITH(begin, end, starting_what_is_there_does_nothing)
 {
 	struct scene *world = *state;
 
@@ -224,7 +224,7 @@ static void starting_what_is_there_does_nothing(void **state)
 	assert_int_equal(act(world, ACTION_STOP, 0, 0, 0), 0);
 }
 
-static void addresses_are_distinct_and_stay_over_restarts(void **state)
+TEST_WITH(begin, end, addresses_are_distinct_and_stay_over_restarts)
 {
 	struct scene *world = *state;
 	char *first;
@@ -244,7 +244,7 @@ static void addresses_are_distinct_and_stay_over_restarts(void **state)
 	assert_null(world->trouble);
 }
 
-static void a_program_that_ignores_term_is_killed_after_the_grace(void **state)
+TEST_WITH(begin, end, a_program_that_ignores_term_is_killed_after_the_grace)
 {
 	struct scene *world = *state;
 
@@ -262,7 +262,7 @@ static void a_program_that_ignores_term_is_killed_after_the_grace(void **state)
 	assert_true(ended.ended_at >= stopping.kill_at);
 }
 
-static void a_stop_reaches_a_process_that_was_paused(void **state)
+TEST_WITH(begin, end, a_stop_reaches_a_process_that_was_paused)
 {
 	struct scene *world = *state;
 
@@ -276,7 +276,7 @@ static void a_stop_reaches_a_process_that_was_paused(void **state)
 	assert_false(ended.is_killed);
 }
 
-static void an_attempt_has_ended_when_its_escapees_have(void **state)
+TEST_WITH(begin, end, an_attempt_has_ended_when_its_escapees_have)
 {
 	struct scene *world = *state;
 	struct process_identity escapee;
@@ -293,7 +293,7 @@ static void an_attempt_has_ended_when_its_escapees_have(void **state)
 	assert_false(process_is_alive(&escapee));
 }
 
-static void a_daemon_of_a_worker_that_runs_is_left_alone(void **state)
+TEST_WITH(begin, end, a_daemon_of_a_worker_that_runs_is_left_alone)
 {
 	struct scene *world = *state;
 	struct process_identity daemon;
@@ -313,7 +313,7 @@ static void a_daemon_of_a_worker_that_runs_is_left_alone(void **state)
 	assert_int_equal(look_at(world, 1, 0).signal, SIGKILL);
 }
 
-static void a_program_that_is_missing_is_a_replica_that_failed(void **state)
+TEST_WITH(begin, end, a_program_that_is_missing_is_a_replica_that_failed)
 {
 	struct scene *world = *state;
 
@@ -327,7 +327,7 @@ static void a_program_that_is_missing_is_a_replica_that_failed(void **state)
 	assert_true(text_starts_with(failed.message, "program 'no-such-program' not found"));
 }
 
-static void a_replica_may_close_its_output(void **state)
+TEST_WITH(begin, end, a_replica_may_close_its_output)
 {
 	struct scene *world = *state;
 
@@ -337,7 +337,7 @@ static void a_replica_may_close_its_output(void **state)
 	assert_string_equal(last_line(world, 0, 0), "last");
 }
 
-static void variables_are_expanded_as_kubernetes_does(void **state)
+TEST_WITH(begin, end, variables_are_expanded_as_kubernetes_does)
 {
 	struct scene *world = *state;
 
@@ -350,7 +350,7 @@ static void variables_are_expanded_as_kubernetes_does(void **state)
 	assert_string_equal(last_line(world, 0, 0), "a-$(B) $(HOME) $(A) worker a");
 }
 
-static void every_line_of_a_flood_is_kept(void **state)
+TEST_WITH(begin, end, every_line_of_a_flood_is_kept)
 {
 	struct scene *world = *state;
 
@@ -368,7 +368,7 @@ static void every_line_of_a_flood_is_kept(void **state)
 	}
 }
 
-static void a_check_names_what_cannot_run_here(void **state)
+TEST_WITH(begin, end, a_check_names_what_cannot_run_here)
 {
 	struct scene *world = *state;
 	struct faults faults = {0};
@@ -381,7 +381,7 @@ static void a_check_names_what_cannot_run_here(void **state)
 	faults_done(&faults);
 }
 
-static void a_check_looks_in_the_path_of_the_container(void **state)
+TEST_WITH(begin, end, a_check_looks_in_the_path_of_the_container)
 {
 	struct scene *world = *state;
 	struct faults faults = {0};
@@ -393,7 +393,7 @@ static void a_check_looks_in_the_path_of_the_container(void **state)
 	faults_done(&faults);
 }
 
-static void muster_is_this_program_and_needs_no_path(void **state)
+TEST_WITH(begin, end, muster_is_this_program_and_needs_no_path)
 {
 	struct scene *world = *state;
 	struct faults faults = {0};
@@ -405,7 +405,7 @@ static void muster_is_this_program_and_needs_no_path(void **state)
 	assert_int_equal(faults.count, 0);
 }
 
-static void a_job_that_can_run_here_has_no_faults(void **state)
+TEST_WITH(begin, end, a_job_that_can_run_here_has_no_faults)
 {
 	struct scene *world = *state;
 	struct faults faults = {0};
@@ -415,28 +415,8 @@ static void a_job_that_can_run_here_has_no_faults(void **state)
 	assert_int_equal(faults.count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(an_end_is_observed_with_its_code_and_its_output),
-		TEST(starting_what_is_there_does_nothing),
-		TEST(addresses_are_distinct_and_stay_over_restarts),
-		TEST(a_program_that_ignores_term_is_killed_after_the_grace),
-		TEST(a_stop_reaches_a_process_that_was_paused),
-		TEST(an_attempt_has_ended_when_its_escapees_have),
-		TEST(a_daemon_of_a_worker_that_runs_is_left_alone),
-		TEST(a_program_that_is_missing_is_a_replica_that_failed),
-		TEST(a_replica_may_close_its_output),
-		TEST(variables_are_expanded_as_kubernetes_does),
-		TEST(every_line_of_a_flood_is_kept),
-		TEST(a_check_names_what_cannot_run_here),
-		TEST(a_check_looks_in_the_path_of_the_container),
-		TEST(muster_is_this_program_and_needs_no_path),
-		TEST(a_job_that_can_run_here_has_no_faults),
-	};
-
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -75,7 +75,7 @@ static int64_t next_version(int fd)
 	return version;
 }
 
-static void a_supervisor_is_woken_from_afar(void **state)
+TEST_WITH(make, release, a_supervisor_is_woken_from_afar)
 {
 	struct supervisor *supervisor = *state;
 
@@ -84,7 +84,7 @@ static void a_supervisor_is_woken_from_afar(void **state)
 	assert_int_equal(supervisor->n_woken, 1);
 }
 
-static void who_watches_hears_the_present_version_and_every_later_one(void **state)
+TEST_WITH(make, release, who_watches_hears_the_present_version_and_every_later_one)
 {
 	struct supervisor *supervisor = *state;
 
@@ -98,7 +98,7 @@ static void who_watches_hears_the_present_version_and_every_later_one(void **sta
 	close(fd);
 }
 
-static void whoever_stops_the_job_is_heard_among_many_who_wait(void **state)
+TEST_WITH(make, release, whoever_stops_the_job_is_heard_among_many_who_wait)
 {
 	struct supervisor *supervisor = *state;
 	int watching[70], silent[70];
@@ -130,7 +130,7 @@ static void whoever_stops_the_job_is_heard_among_many_who_wait(void **state)
 	}
 }
 
-static void waiting_ends_when_the_time_is_over(void **state)
+TEST_WITH(make, release, waiting_ends_when_the_time_is_over)
 {
 	struct supervisor *supervisor = *state;
 	int fd = watch(supervisor);
@@ -142,7 +142,7 @@ static void waiting_ends_when_the_time_is_over(void **state)
 	close(fd);
 }
 
-static void who_does_not_read_is_dropped_and_others_still_hear(void **state)
+TEST_WITH(make, release, who_does_not_read_is_dropped_and_others_still_hear)
 {
 	struct supervisor *supervisor = *state;
 	int lazy = watch(supervisor), eager = watch(supervisor);
@@ -161,7 +161,7 @@ static void who_does_not_read_is_dropped_and_others_still_hear(void **state)
 	close(eager);
 }
 
-static void nobody_there_is_unreachable(void **state)
+TEST_WITH(make, release, nobody_there_is_unreachable)
 {
 	struct supervisor *supervisor = *state;
 	int fd;
@@ -171,7 +171,7 @@ static void nobody_there_is_unreachable(void **state)
 			 ERR_UNREACHABLE);
 }
 
-static void a_socket_of_another_process_is_not_the_supervisors(void **state)
+TEST_WITH(make, release, a_socket_of_another_process_is_not_the_supervisors)
 {
 	struct supervisor *supervisor = *state;
 	int fd;
@@ -179,7 +179,7 @@ static void a_socket_of_another_process_is_not_the_supervisors(void **state)
 	assert_int_equal(control_watch(supervisor->folder, getppid(), &fd), ERR_UNREACHABLE);
 }
 
-static void without_its_socket_a_supervisor_is_woken_by_a_signal(void **state)
+TEST_WITH(make, release, without_its_socket_a_supervisor_is_woken_by_a_signal)
 {
 	struct supervisor *supervisor = *state;
 
@@ -189,7 +189,7 @@ static void without_its_socket_a_supervisor_is_woken_by_a_signal(void **state)
 	assert_int_equal(supervisor->n_woken, 1);
 }
 
-static void the_end_of_the_supervisor_is_noticed(void **state)
+TEST_WITH(make, release, the_end_of_the_supervisor_is_noticed)
 {
 	struct supervisor *supervisor = *state;
 	int fd = watch(supervisor);
@@ -202,7 +202,7 @@ static void the_end_of_the_supervisor_is_noticed(void **state)
 	close(fd);
 }
 
-static void noise_is_hung_up_on(void **state)
+TEST_WITH(make, release, noise_is_hung_up_on)
 {
 	struct supervisor *supervisor = *state;
 	static const char *const noises[] = {
@@ -222,24 +222,4 @@ static void noise_is_hung_up_on(void **state)
 		close(fd);
 	}
 	assert_int_equal(supervisor->n_woken, 0);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, make, release)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_supervisor_is_woken_from_afar),
-		TEST(who_watches_hears_the_present_version_and_every_later_one),
-		TEST(whoever_stops_the_job_is_heard_among_many_who_wait),
-		TEST(waiting_ends_when_the_time_is_over),
-		TEST(who_does_not_read_is_dropped_and_others_still_hear),
-		TEST(nobody_there_is_unreachable),
-		TEST(a_socket_of_another_process_is_not_the_supervisors),
-		TEST(without_its_socket_a_supervisor_is_woken_by_a_signal),
-		TEST(the_end_of_the_supervisor_is_noticed),
-		TEST(noise_is_hung_up_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

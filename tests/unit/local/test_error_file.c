@@ -39,9 +39,8 @@ static void assert_row(const struct row *row)
 	own_folder_remove(folder);
 }
 
-static void an_error_follows_what_was_printed(void **state)
+TEST(an_error_follows_what_was_printed)
 {
-	(void) state;
 	const struct row rows[] = {
 		{STACK, 5, {"a", "b"}, {"a", "b", "Traceback:", "  in main", "E: no"}},
 		{STACK, 5, {NULL}, {"Traceback:", "  in main", "E: no"}},
@@ -55,16 +54,14 @@ static void an_error_follows_what_was_printed(void **state)
 		assert_row(&rows[i]);
 }
 
-static void an_error_that_was_printed_is_not_repeated(void **state)
+TEST(an_error_that_was_printed_is_not_repeated)
 {
-	(void) state;
 	assert_row(&(struct row){STACK, 5, {"E: no", "b"}, {"E: no", "b"}});
 	assert_row(&(struct row){STACK, 5, {"[rank1]: E: no"}, {"[rank1]: E: no"}});
 }
 
-static void a_file_that_is_none_adds_nothing(void **state)
+TEST(a_file_that_is_none_adds_nothing)
 {
-	(void) state;
 	static const char *const files[] = {
 		NULL,
 		"",
@@ -78,15 +75,4 @@ static void a_file_that_is_none_adds_nothing(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		assert_row(&(struct row){files[i], 5, {"a"}, {"a"}});
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_follows_what_was_printed),
-		cmocka_unit_test(an_error_that_was_printed_is_not_repeated),
-		cmocka_unit_test(a_file_that_is_none_adds_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void assert_kept(struct scene *world, const char *expected)
 	assert_string_equal(bytes, expected);
 }
 
-static void the_first_words_are_kept_at_once(void **state)
+TEST_WITH(begin, end, the_first_words_are_kept_at_once)
 {
 	struct scene *world = *state;
 
@@ -94,7 +94,7 @@ static void the_first_words_are_kept_at_once(void **state)
 
 /* Words that follow each other closely rest in the pipe for some milliseconds; they are not lost,
  * and they come without anything else happening. */
-static void words_that_follow_closely_come_too(void **state)
+TEST_WITH(begin, end, words_that_follow_closely_come_too)
 {
 	struct scene *world = *state;
 
@@ -112,7 +112,7 @@ static void words_that_follow_closely_come_too(void **state)
 	assert_true(world->n_told < 52);
 }
 
-static void what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open(void **state)
+TEST_WITH(begin, end, what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open)
 {
 	struct scene *world = *state;
 
@@ -125,7 +125,7 @@ static void what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open(void
 	assert_kept(world, "one\ntwo\nthree");
 }
 
-static void a_pipe_that_ends_wakes_nobody_any_more(void **state)
+TEST_WITH(begin, end, a_pipe_that_ends_wakes_nobody_any_more)
 {
 	struct scene *world = *state;
 
@@ -151,7 +151,7 @@ static int size_of_pipe(int size)
 }
 
 /* A program that prints without a pause fills 64 KiB in a tenth of the time that its pipe rests. */
-static void few_pipes_are_large_and_many_are_as_ever(void **state)
+TEST_WITH(begin, end, few_pipes_are_large_and_many_are_as_ever)
 {
 	struct scene *world = *state;
 	int fds[2];
@@ -166,19 +166,4 @@ static void few_pipes_are_large_and_many_are_as_ever(void **state)
 	assert_true(fcntl(fds[1], F_GETPIPE_SZ) <= 1 << 16);
 	replica_output_free(output);
 	close(fds[1]);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_first_words_are_kept_at_once),
-		TEST(words_that_follow_closely_come_too),
-		TEST(what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open),
-		TEST(few_pipes_are_large_and_many_are_as_ever),
-		TEST(a_pipe_that_ends_wakes_nobody_any_more),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void assert_read(struct log_scene *scene, const struct log_selection *sel
 	log_reader_free(TAKE(scene->reader));
 }
 
-static void lines_of_replicas_merge_by_time(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, lines_of_replicas_merge_by_time)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
@@ -62,7 +62,7 @@ static void lines_of_replicas_merge_by_time(void **state)
 	assert_lines(scene, "");
 }
 
-static void output_that_comes_later_is_followed(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, output_that_comes_later_is_followed)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
@@ -78,7 +78,7 @@ static void output_that_comes_later_is_followed(void **state)
 	assert_lines(scene, "");
 }
 
-static void new_replicas_and_attempts_join(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, new_replicas_and_attempts_join)
 {
 	struct log_scene *scene = *state;
 
@@ -91,7 +91,8 @@ static void new_replicas_and_attempts_join(void **state)
 	assert_lines(scene, "0.1: zero\n1.2: one again\n1.5: and again\n");
 }
 
-static void an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back(void **state)
+TEST_WITH(log_scene_begin, log_scene_end,
+	  an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back)
 {
 	struct log_scene *scene = *state;
 
@@ -102,7 +103,8 @@ static void an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_b
 		    "1.1: other\n0.1: before\n0.1: the end\n0.2: after\n");
 }
 
-static void the_last_line_without_an_end_is_a_line_when_the_job_is_over(void **state)
+TEST_WITH(log_scene_begin, log_scene_end,
+	  the_last_line_without_an_end_is_a_line_when_the_job_is_over)
 {
 	struct log_scene *scene = *state;
 
@@ -113,7 +115,7 @@ static void the_last_line_without_an_end_is_a_line_when_the_job_is_over(void **s
 	assert_lines(scene, "0.1: killed in the mid\n");
 }
 
-static void an_open_line_can_be_looked_at(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, an_open_line_can_be_looked_at)
 {
 	struct log_scene *scene = *state;
 	struct log_replica replica;
@@ -130,7 +132,7 @@ static void an_open_line_can_be_looked_at(void **state)
 	assert_false(log_reader_replica(scene->reader, 1, &replica));
 }
 
-static void a_long_line_comes_in_pieces_and_nothing_is_missing(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_long_line_comes_in_pieces_and_nothing_is_missing)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -142,7 +144,7 @@ static void a_long_line_comes_in_pieces_and_nothing_is_missing(void **state)
 		"0.1: short\n0.1: 01234567\n0.1+ 89abcdef\n0.1+ ABC\n0.1: 12345678\n0.1: end\n");
 }
 
-static void a_bar_longer_than_the_limit_is_its_last_state(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_bar_longer_than_the_limit_is_its_last_state)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -152,7 +154,7 @@ static void a_bar_longer_than_the_limit_is_its_last_state(void **state)
 	assert_read(scene, &selection, "0.1: 70%\n0.1: end\n");
 }
 
-static void bytes_that_are_no_text_come_through(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, bytes_that_are_no_text_come_through)
 {
 	struct log_scene *scene = *state;
 	struct log_line line;
@@ -166,7 +168,7 @@ static void bytes_that_are_no_text_come_through(void **state)
 	assert_memory_equal(line.bytes, "a\0\xff", 3);
 }
 
-static void rotation_is_followed(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, rotation_is_followed)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
@@ -181,7 +183,7 @@ static void rotation_is_followed(void **state)
 	assert_lines(scene, "0.1: third line\n");
 }
 
-static void a_reader_two_rotations_behind_loses_nothing(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_reader_two_rotations_behind_loses_nothing)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
@@ -195,7 +197,7 @@ static void a_reader_two_rotations_behind_loses_nothing(void **state)
 	assert_lines(scene, "0.1: two\n0.1: three\n0.1: four is long\n");
 }
 
-static void what_was_rotated_away_is_passed_over(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, what_was_rotated_away_is_passed_over)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
@@ -209,7 +211,7 @@ static void what_was_rotated_away_is_passed_over(void **state)
 	assert_lines(scene, "0.1: three is long\n0.1: four is long\n");
 }
 
-static void a_rotated_log_is_read_from_its_older_part_on(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_rotated_log_is_read_from_its_older_part_on)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
@@ -223,7 +225,7 @@ static void a_rotated_log_is_read_from_its_older_part_on(void **state)
 	assert_read(scene, &selection, "0.1: two\n0.1: three\n0.1: four\n");
 }
 
-static void filters_choose_replicas_and_attempts(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, filters_choose_replicas_and_attempts)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -246,7 +248,7 @@ static void filters_choose_replicas_and_attempts(void **state)
 	assert_read(scene, &selection, "0.1: a\n");
 }
 
-static void the_tail_is_counted_for_each_replica_over_its_attempts(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, the_tail_is_counted_for_each_replica_over_its_attempts)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -265,7 +267,7 @@ static void the_tail_is_counted_for_each_replica_over_its_attempts(void **state)
 		    "0.1: a\n0.1: b\n0.1: c\n0.2: d\n0.2: e\n1.1: x\n1.1: \n1.1: z\n");
 }
 
-static void the_tail_counts_lines_that_match(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, the_tail_counts_lines_that_match)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -278,7 +280,8 @@ static void the_tail_counts_lines_that_match(void **state)
 	assert_read(scene, &selection, "0.1: loss 2\n0.2: loss 1\n");
 }
 
-static void a_tail_of_long_lines_and_a_long_log_begins_where_it_should(void **state)
+TEST_WITH(log_scene_begin, log_scene_end,
+	  a_tail_of_long_lines_and_a_long_log_begins_where_it_should)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
@@ -299,7 +302,7 @@ static void a_tail_of_long_lines_and_a_long_log_begins_where_it_should(void **st
 	assert_int_equal(line.len, 5);
 }
 
-static void since_begins_with_the_line_that_was_whole_then(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, since_begins_with_the_line_that_was_whole_then)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 20);
@@ -322,7 +325,7 @@ static void since_begins_with_the_line_that_was_whole_then(void **state)
 	assert_read(scene, &selection, "0.1: a new file from here\n0.2: d\n");
 }
 
-static void later_output_is_not_cut_by_the_tail(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, later_output_is_not_cut_by_the_tail)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -337,7 +340,8 @@ static void later_output_is_not_cut_by_the_tail(void **state)
 	assert_lines(scene, "0.1: c\n0.1: d\n1.1: x\n1.1: y\n");
 }
 
-static void later_lines_are_held_back_until_those_before_them_may_be_there(void **state)
+TEST_WITH(log_scene_begin, log_scene_end,
+	  later_lines_are_held_back_until_those_before_them_may_be_there)
 {
 	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
@@ -356,7 +360,7 @@ static void later_lines_are_held_back_until_those_before_them_may_be_there(void 
 	assert_lines(scene, "1.1: c\n0.1: d\n");
 }
 
-static void a_pattern_that_is_none_is_explained(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_pattern_that_is_none_is_explained)
 {
 	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
@@ -368,7 +372,7 @@ static void a_pattern_that_is_none_is_explained(void **state)
 	assert_non_null(strstr(err.text, "'a(b' is not a regular expression"));
 }
 
-static void two_streams_merge_and_an_attempt_begins_once(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, two_streams_merge_and_an_attempt_begins_once)
 {
 	struct log_scene *scene = *state;
 	struct text text CLEANUP(text_done) = {0};
@@ -393,35 +397,4 @@ static void two_streams_merge_and_an_attempt_begins_once(void **state)
 			  line.name->is_stderr ? "error:" : "", (int) line.len, line.bytes);
 	assert_string_equal(text_of(&text),
 			    "aerror:bopen lineerror:c(first) aerror:bopen lineerror:c");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LOG_SCENE_TEST(lines_of_replicas_merge_by_time),
-		LOG_SCENE_TEST(output_that_comes_later_is_followed),
-		LOG_SCENE_TEST(later_lines_are_held_back_until_those_before_them_may_be_there),
-		LOG_SCENE_TEST(new_replicas_and_attempts_join),
-		LOG_SCENE_TEST(
-			an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back),
-		LOG_SCENE_TEST(the_last_line_without_an_end_is_a_line_when_the_job_is_over),
-		LOG_SCENE_TEST(an_open_line_can_be_looked_at),
-		LOG_SCENE_TEST(a_long_line_comes_in_pieces_and_nothing_is_missing),
-		LOG_SCENE_TEST(a_bar_longer_than_the_limit_is_its_last_state),
-		LOG_SCENE_TEST(bytes_that_are_no_text_come_through),
-		LOG_SCENE_TEST(rotation_is_followed),
-		LOG_SCENE_TEST(a_reader_two_rotations_behind_loses_nothing),
-		LOG_SCENE_TEST(what_was_rotated_away_is_passed_over),
-		LOG_SCENE_TEST(a_rotated_log_is_read_from_its_older_part_on),
-		LOG_SCENE_TEST(filters_choose_replicas_and_attempts),
-		LOG_SCENE_TEST(the_tail_is_counted_for_each_replica_over_its_attempts),
-		LOG_SCENE_TEST(the_tail_counts_lines_that_match),
-		LOG_SCENE_TEST(a_tail_of_long_lines_and_a_long_log_begins_where_it_should),
-		LOG_SCENE_TEST(since_begins_with_the_line_that_was_whole_then),
-		LOG_SCENE_TEST(later_output_is_not_cut_by_the_tail),
-		LOG_SCENE_TEST(a_pattern_that_is_none_is_explained),
-		LOG_SCENE_TEST(two_streams_merge_and_an_attempt_begins_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,8 @@ static const struct log_name out_0 = {.role = "worker"};
 static const struct log_name err_0 = {.role = "worker", .is_stderr = true};
 static const struct log_name err_1 = {.role = "worker", .index = 1, .is_stderr = true};
 
-static void a_rule_is_for_one_process_and_a_set_of_streams(void **state)
+TEST(a_rule_is_for_one_process_and_a_set_of_streams)
 {
-	(void) state;
 	const struct stream_rule rules[] = {
 		{.shown = STREAM_STDOUT, .marked = STREAM_STDERR, .copied = STREAM_BOTH},
 	};
@@ -22,9 +21,8 @@ static void a_rule_is_for_one_process_and_a_set_of_streams(void **state)
 	assert_true(streams_copy(&streams, &out_0) && streams_copy(&streams, &err_0));
 }
 
-static void what_has_no_rule_is_shown_and_copied(void **state)
+TEST(what_has_no_rule_is_shown_and_copied)
 {
-	(void) state;
 	const struct streams none = {.are_apart = true};
 
 	assert_true(streams_show(NULL, &err_1) && streams_show(&none, &err_1));
@@ -32,9 +30,8 @@ static void what_has_no_rule_is_shown_and_copied(void **state)
 	assert_false(streams_mark(NULL, &err_1) || streams_mark(&none, &err_1));
 }
 
-static void streams_that_are_together_follow_either_rule(void **state)
+TEST(streams_that_are_together_follow_either_rule)
 {
-	(void) state;
 	const struct stream_rule rules[] = {{.shown = STREAM_STDERR}};
 	const struct streams streams = {.rules = rules, .n_rules = 1};
 
@@ -42,9 +39,8 @@ static void streams_that_are_together_follow_either_rule(void **state)
 	assert_false(streams_mark(&streams, &out_0));
 }
 
-static void a_prefix_is_a_template_of_python(void **state)
+TEST(a_prefix_is_a_template_of_python)
 {
-	(void) state;
 	static const struct {
 		const char *template;
 		const char *prefix;
@@ -64,16 +60,4 @@ static void a_prefix_is_a_template_of_python(void **state)
 
 		assert_string_equal(prefix, rows[i].prefix);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rule_is_for_one_process_and_a_set_of_streams),
-		cmocka_unit_test(what_has_no_rule_is_shown_and_copied),
-		cmocka_unit_test(streams_that_are_together_follow_either_rule),
-		cmocka_unit_test(a_prefix_is_a_template_of_python),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

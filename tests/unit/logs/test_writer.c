@@ -56,7 +56,7 @@ static void assert_index(const struct log_scene *scene, const char *name,
 	}
 }
 
-static void every_byte_is_kept_as_it_came(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, every_byte_is_kept_as_it_came)
 {
 	struct log_scene *scene = *state;
 	static const char noise[] = "a\0b\r\n\x1b[31m\xff";
@@ -72,7 +72,8 @@ static void every_byte_is_kept_as_it_came(void **state)
 	assert_memory_equal(bytes, noise, len);
 }
 
-static void the_index_knows_when_bytes_came_and_that_the_log_is_complete(void **state)
+TEST_WITH(log_scene_begin, log_scene_end,
+	  the_index_knows_when_bytes_came_and_that_the_log_is_complete)
 {
 	struct log_scene *scene = *state;
 
@@ -92,7 +93,7 @@ static void the_index_knows_when_bytes_came_and_that_the_log_is_complete(void **
 	assert_index(scene, "worker-0.1.index", expected, ARRAY_LEN(expected));
 }
 
-static void a_full_file_is_renamed_and_offsets_go_on(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_full_file_is_renamed_and_offsets_go_on)
 {
 	struct log_scene *scene = *state;
 
@@ -110,7 +111,7 @@ static void a_full_file_is_renamed_and_offsets_go_on(void **state)
 	assert_index(scene, "worker-0.1.index", current, ARRAY_LEN(current));
 }
 
-static void a_log_that_is_there_is_continued(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_log_that_is_there_is_continued)
 {
 	struct log_scene *scene = *state;
 
@@ -133,7 +134,7 @@ static void limit_file_size(rlim_t size)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void a_full_disk_costs_bytes_and_says_how_many(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_full_disk_costs_bytes_and_says_how_many)
 {
 	struct log_scene *scene = *state;
 	struct err err = {0};
@@ -157,7 +158,7 @@ static void a_full_disk_costs_bytes_and_says_how_many(void **state)
 		    "muster: 50 bytes of output were not saved (file too large)\nkept again\n");
 }
 
-static void a_loss_at_the_end_is_told_too(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_loss_at_the_end_is_told_too)
 {
 	struct log_scene *scene = *state;
 
@@ -172,7 +173,7 @@ static void a_loss_at_the_end_is_told_too(void **state)
 		    "muster: 6 bytes of output were not saved (file too large)\n");
 }
 
-static void folders_are_made_and_a_file_in_the_way_is_named(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, folders_are_made_and_a_file_in_the_way_is_named)
 {
 	struct log_scene *scene = *state;
 	char *file CLEANUP(mem_free_text) = mem_format("%s/worker-0.1.log", scene->folder);
@@ -185,7 +186,7 @@ static void folders_are_made_and_a_file_in_the_way_is_named(void **state)
 }
 
 /* It may have been put there by whoever can write the folder. */
-static void a_link_in_the_place_of_a_log_is_not_followed(void **state)
+TEST_WITH(log_scene_begin, log_scene_end, a_link_in_the_place_of_a_log_is_not_followed)
 {
 	struct log_scene *scene = *state;
 	char *target CLEANUP(mem_free_text) = mem_format("%s/precious", scene->folder);
@@ -198,9 +199,8 @@ static void a_link_in_the_place_of_a_log_is_not_followed(void **state)
 	assert_int_equal(access(target, F_OK), -1);
 }
 
-static void names_are_read_back_as_they_were_written(void **state)
+TEST(names_are_read_back_as_they_were_written)
 {
-	(void) state;
 	const struct log_name name = {.role = "parameter-server", .index = 12, .attempt = 345};
 	char *path CLEANUP(mem_free_text) = log_name_path("", &name, LOG_FILE_TEXT);
 	struct log_name read;
@@ -216,9 +216,8 @@ static void names_are_read_back_as_they_were_written(void **state)
 	assert_false(log_name_read("worker-0.0.stderr.index", &read));
 }
 
-static void other_files_are_no_logs(void **state)
+TEST(other_files_are_no_logs)
 {
-	(void) state;
 	static const char *const others[] = {
 		"",
 		"muster.log",
@@ -240,7 +239,7 @@ static void other_files_are_no_logs(void **state)
 }
 
 /* Of all that passes through, 50 MB, no more than a part is ever held. */
-static void what_is_shown_while_nothing_is_kept_takes_little_memory(void **state)
+TEST(what_is_shown_while_nothing_is_kept_takes_little_memory)
 {
 	struct unsaved_output *unsaved_output = unsaved_output_new();
 	const struct log_name name = {.role = "worker"};
@@ -262,23 +261,4 @@ static void what_is_shown_while_nothing_is_kept_takes_little_memory(void **state
 
 	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + (1 << 20));
 	unsaved_output_free(unsaved_output);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LOG_SCENE_TEST(every_byte_is_kept_as_it_came),
-		LOG_SCENE_TEST(the_index_knows_when_bytes_came_and_that_the_log_is_complete),
-		LOG_SCENE_TEST(a_full_file_is_renamed_and_offsets_go_on),
-		LOG_SCENE_TEST(a_log_that_is_there_is_continued),
-		LOG_SCENE_TEST(a_full_disk_costs_bytes_and_says_how_many),
-		LOG_SCENE_TEST(a_loss_at_the_end_is_told_too),
-		LOG_SCENE_TEST(folders_are_made_and_a_file_in_the_way_is_named),
-		LOG_SCENE_TEST(a_link_in_the_place_of_a_log_is_not_followed),
-		cmocka_unit_test(names_are_read_back_as_they_were_written),
-		cmocka_unit_test(other_files_are_no_logs),
-		cmocka_unit_test(what_is_shown_while_nothing_is_kept_takes_little_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static int take(const char *bytes, size_t len, size_t piece, struct text *seen, 
 	return rc;
 }
 
-static void pieces_come_whole_however_they_are_cut(void **state)
+TEST(pieces_come_whole_however_they_are_cut)
 {
 	const char *bytes =
 		"0 3 ./a b/tfevents\nx\ny12 0 ./empty\n.\nmissing\n7 1 ./c\nz.\n7 9 ./cut";
@@ -62,9 +62,8 @@ static void assert_ends(const char *bytes, int rc)
 	assert_string_equal(text_of(&seen), "");
 }
 
-static void a_path_that_leads_outside_is_refused(void **state)
+TEST(a_path_that_leads_outside_is_refused)
 {
-	(void) state;
 	assert_ends("0 1 ./../a\nx", ERR_REFUSED);
 	assert_ends("0 1 ./a/../../b\nx", ERR_REFUSED);
 	assert_ends("0 1 ./\nx", ERR_REFUSED);
@@ -73,7 +72,7 @@ static void a_path_that_leads_outside_is_refused(void **state)
 	assert_ends("0 1 a\nx", ERR_INVALID);
 }
 
-static void what_is_no_piece_is_an_error(void **state)
+TEST(what_is_no_piece_is_an_error)
 {
 	static const char *const wrong[] = {
 		"\n",         "0\n",       "0 1\n",       "-1 1 ./a\n",
@@ -85,7 +84,7 @@ static void what_is_no_piece_is_an_error(void **state)
 		assert_ends(wrong[i], ERR_INVALID);
 }
 
-static void a_line_without_an_end_or_with_a_nul_is_an_error(void **state)
+TEST(a_line_without_an_end_or_with_a_nul_is_an_error)
 {
 	struct text seen CLEANUP(text_done) = {0}, endless CLEANUP(text_done) = {0};
 
@@ -97,7 +96,7 @@ static void a_line_without_an_end_or_with_a_nul_is_an_error(void **state)
 	assert_string_equal(text_of(&seen), "");
 }
 
-static void what_the_reader_says_ends_it(void **state)
+TEST(what_the_reader_says_ends_it)
 {
 	struct text seen CLEANUP(text_done) = {0};
 	struct err err = {0};
@@ -105,17 +104,4 @@ static void what_the_reader_says_ends_it(void **state)
 	(void) state;
 	assert_int_equal(take("0 1 ./a\n!.\n", 11, 11, &seen, &err), ERR_SPACE);
 	assert_string_equal(text_of(&seen), "[a 0+1]");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_come_whole_however_they_are_cut),
-		cmocka_unit_test(a_path_that_leads_outside_is_refused),
-		cmocka_unit_test(what_is_no_piece_is_an_error),
-		cmocka_unit_test(a_line_without_an_end_or_with_a_nul_is_an_error),
-		cmocka_unit_test(what_the_reader_says_ends_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static int end_of(const char *message, int *ret_exit_code, struct err *err)
 	return kube_channels_end(&channels, ret_exit_code, err);
 }
 
-static void a_terminal_has_a_size(void **state)
+TEST(a_terminal_has_a_size)
 {
 	struct text message CLEANUP(text_done) = {0};
 
@@ -36,7 +36,7 @@ static void a_terminal_has_a_size(void **state)
 	assert_string_equal(text_of(&message), "\4{\"Width\":132,\"Height\":43}");
 }
 
-static void outputs_come_as_they_were_sent(void **state)
+TEST(outputs_come_as_they_were_sent)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event = take(&channels, MESSAGE("\1a\0b"));
@@ -51,7 +51,7 @@ static void outputs_come_as_they_were_sent(void **state)
 	assert_int_equal(event.channel, KUBE_CHANNEL_ERROR_OUTPUT);
 }
 
-static void greetings_and_unknown_channels_say_nothing(void **state)
+TEST(greetings_and_unknown_channels_say_nothing)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	int code;
@@ -64,7 +64,7 @@ static void greetings_and_unknown_channels_say_nothing(void **state)
 	assert_int_equal(kube_channels_end(&channels, &code, NULL), ERR_UNREACHABLE);
 }
 
-static void a_channel_that_is_closed_is_named(void **state)
+TEST(a_channel_that_is_closed_is_named)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event = take(&channels, MESSAGE("\xff\2"));
@@ -74,7 +74,7 @@ static void a_channel_that_is_closed_is_named(void **state)
 	assert_int_equal(event.channel, KUBE_CHANNEL_ERROR_OUTPUT);
 }
 
-static void a_message_without_a_channel_is_refused(void **state)
+TEST(a_message_without_a_channel_is_refused)
 {
 	static const struct {
 		const char *bytes;
@@ -90,7 +90,7 @@ static void a_message_without_a_channel_is_refused(void **state)
 				 ERR_INVALID);
 }
 
-static void the_exit_code_stands_in_the_status(void **state)
+TEST(the_exit_code_stands_in_the_status)
 {
 	int code = -1;
 
@@ -101,7 +101,7 @@ static void the_exit_code_stands_in_the_status(void **state)
 	assert_int_equal(code, 137);
 }
 
-static void the_status_may_come_in_pieces_and_before_the_last_output(void **state)
+TEST(the_status_may_come_in_pieces_and_before_the_last_output)
 {
 	const char *status = FAILURE("3") + 1;
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
@@ -118,7 +118,7 @@ static void the_status_may_come_in_pieces_and_before_the_last_output(void **stat
 	assert_int_equal(code, 3);
 }
 
-static void a_command_that_cannot_run_says_why(void **state)
+TEST(a_command_that_cannot_run_says_why)
 {
 	struct err err;
 	int code = -1;
@@ -132,7 +132,7 @@ static void a_command_that_cannot_run_says_why(void **state)
 	assert_int_equal(code, -1);
 }
 
-static void a_status_that_is_none_gives_no_exit_code(void **state)
+TEST(a_status_that_is_none_gives_no_exit_code)
 {
 	static const char *const messages[] = {
 		"\3<html>",
@@ -150,7 +150,7 @@ static void a_status_that_is_none_gives_no_exit_code(void **state)
 	assert_int_equal(code, -1);
 }
 
-static void a_status_without_an_end_is_not_kept_for_ever(void **state)
+TEST(a_status_without_an_end_is_not_kept_for_ever)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event;
@@ -163,7 +163,7 @@ static void a_status_without_an_end_is_not_kept_for_ever(void **state)
 	assert_int_equal(kube_channels_take(&channels, message, 2, &event, NULL), ERR_LIMIT);
 }
 
-static void input_becomes_messages(void **state)
+TEST(input_becomes_messages)
 {
 	struct text message CLEANUP(text_done) = {0};
 
@@ -173,7 +173,7 @@ static void input_becomes_messages(void **state)
 	assert_memory_equal(message.bytes, "\0a\0b", 4);
 }
 
-static void only_the_newer_protocol_ends_the_input(void **state)
+TEST(only_the_newer_protocol_ends_the_input)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct text message CLEANUP(text_done) = {0};
@@ -208,7 +208,7 @@ static void assert_data(struct kube_port_frames *frames, const char *message, si
 	assert_memory_equal(bytes, wanted, n_bytes);
 }
 
-static void data_comes_behind_the_port(void **state)
+TEST(data_comes_behind_the_port)
 {
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 
@@ -221,7 +221,7 @@ static void data_comes_behind_the_port(void **state)
 	assert_int_equal(kube_port_frames_end(&frames, "digits-worker-0", NULL), 0);
 }
 
-static void a_port_may_come_in_pieces_and_data_with_it(void **state)
+TEST(a_port_may_come_in_pieces_and_data_with_it)
 {
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 
@@ -232,7 +232,7 @@ static void a_port_may_come_in_pieces_and_data_with_it(void **state)
 	assert_data(&frames, MESSAGE("\0\x76\x17"), "\x76\x17");
 }
 
-static void a_server_that_forwards_another_port_is_not_believed(void **state)
+TEST(a_server_that_forwards_another_port_is_not_believed)
 {
 	static const char *const wrong[] = {"\1\x76\x18", "\1\x17"};
 	const char *bytes;
@@ -250,7 +250,7 @@ static void a_server_that_forwards_another_port_is_not_believed(void **state)
 	}
 }
 
-static void a_message_without_a_channel_is_an_error_and_unknown_channels_say_nothing(void **state)
+TEST(a_message_without_a_channel_is_an_error_and_unknown_channels_say_nothing)
 {
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 	const char *bytes;
@@ -276,9 +276,8 @@ static void assert_complaint(const char *complaint, const char *wanted)
 	assert_string_equal(err.text, wanted);
 }
 
-static void a_complaint_is_one_sentence(void **state)
+TEST(a_complaint_is_one_sentence)
 {
-	(void) state;
 	assert_complaint(
 		"error forwarding port 6006 to pod 5d2: failed to execute portforward: "
 		"dial tcp4 127.0.0.1:6006: connect: connection refused \n",
@@ -290,7 +289,7 @@ static void a_complaint_is_one_sentence(void **state)
 			 "port 6006 of Pod 'digits-worker-0' cannot be reached: one two?[31m");
 }
 
-static void a_complaint_without_an_end_takes_no_memory(void **state)
+TEST(a_complaint_without_an_end_takes_no_memory)
 {
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 	char message[1024] = {KUBE_PORT_ERROR, 0x76, 0x17};
@@ -301,31 +300,4 @@ static void a_complaint_without_an_end_takes_no_memory(void **state)
 	for (int i = 0; i < 1000; i++)
 		assert_data(&frames, message, sizeof(message), "");
 	assert_true(frames.complaint.len <= 4096);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_terminal_has_a_size),
-		cmocka_unit_test(outputs_come_as_they_were_sent),
-		cmocka_unit_test(greetings_and_unknown_channels_say_nothing),
-		cmocka_unit_test(a_channel_that_is_closed_is_named),
-		cmocka_unit_test(a_message_without_a_channel_is_refused),
-		cmocka_unit_test(the_exit_code_stands_in_the_status),
-		cmocka_unit_test(the_status_may_come_in_pieces_and_before_the_last_output),
-		cmocka_unit_test(a_command_that_cannot_run_says_why),
-		cmocka_unit_test(a_status_that_is_none_gives_no_exit_code),
-		cmocka_unit_test(a_status_without_an_end_is_not_kept_for_ever),
-		cmocka_unit_test(input_becomes_messages),
-		cmocka_unit_test(only_the_newer_protocol_ends_the_input),
-		cmocka_unit_test(data_comes_behind_the_port),
-		cmocka_unit_test(a_port_may_come_in_pieces_and_data_with_it),
-		cmocka_unit_test(a_server_that_forwards_another_port_is_not_believed),
-		cmocka_unit_test(
-			a_message_without_a_channel_is_an_error_and_unknown_channels_say_nothing),
-		cmocka_unit_test(a_complaint_is_one_sentence),
-		cmocka_unit_test(a_complaint_without_an_end_takes_no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static struct status read_again(const struct status *status, struct arena *arena
 	return again;
 }
 
-static void what_pods_show_is_not_in_it(void **state)
+TEST(what_pods_show_is_not_in_it)
 {
 	static struct replica_status replicas[] = {
 		{.role = "ps", .state = REPLICA_RUNNING, .exit_code = -1, .start_time = NOW},
@@ -153,7 +153,7 @@ static struct status rich_status(void)
 	};
 }
 
-static void what_decisions_need_is_read_again(void **state)
+TEST(what_decisions_need_is_read_again)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = rich_status();
@@ -163,7 +163,7 @@ static void what_decisions_need_is_read_again(void **state)
 	assert_true(status_equals(&status, &again));
 }
 
-static void counts_of_a_job_that_has_succeeded_stay(void **state)
+TEST(counts_of_a_job_that_has_succeeded_stay)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct condition condition = {CONDITION_SUCCEEDED, true, "TFJobSucceeded", "Done.", 1, 1};
@@ -180,7 +180,7 @@ static void counts_of_a_job_that_has_succeeded_stay(void **state)
 	assert_int_equal(again.roles[0].succeeded, 4);
 }
 
-static void what_status_write_wrote_is_read_too(void **state)
+TEST(what_status_write_wrote_is_read_too)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = rich_status(), again;
@@ -193,7 +193,7 @@ static void what_status_write_wrote_is_read_too(void **state)
 	assert_int_equal(again.n_replicas, 0);
 }
 
-static void what_cannot_be_read_is_named(void **state)
+TEST(what_cannot_be_read_is_named)
 {
 	static const struct {
 		const char *group, *sentence;
@@ -267,7 +267,7 @@ static void assert_has_room(const struct status *status)
 		fail_msg("%zu bytes", strlen(text));
 }
 
-static void ten_thousand_that_run_are_a_line(void **state)
+TEST(ten_thousand_that_run_are_a_line)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
@@ -277,7 +277,7 @@ static void ten_thousand_that_run_are_a_line(void **state)
 	assert_true(strlen(text) < 200);
 }
 
-static void ten_thousand_that_were_restarted_each_so_often_have_room(void **state)
+TEST(ten_thousand_that_were_restarted_each_so_often_have_room)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
@@ -313,7 +313,7 @@ static struct failure *large_failure(struct arena *arena)
 	return failure;
 }
 
-static void ten_thousand_that_ended_each_in_its_own_way_have_room(void **state)
+TEST(ten_thousand_that_ended_each_in_its_own_way_have_room)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
@@ -334,7 +334,7 @@ static void ten_thousand_that_ended_each_in_its_own_way_have_room(void **state)
 	assert_has_room(&status);
 }
 
-static void messages_have_an_end_and_reasons_stay(void **state)
+TEST(messages_have_an_end_and_reasons_stay)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
@@ -352,21 +352,4 @@ static void messages_have_an_end_and_reasons_stay(void **state)
 	assert_null(last->message);
 	assert_string_equal(last->reason, "Evicted");
 	assert_has_room(&status);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_pods_show_is_not_in_it),
-		cmocka_unit_test(what_decisions_need_is_read_again),
-		cmocka_unit_test(counts_of_a_job_that_has_succeeded_stay),
-		cmocka_unit_test(what_status_write_wrote_is_read_too),
-		cmocka_unit_test(what_cannot_be_read_is_named),
-		cmocka_unit_test(ten_thousand_that_run_are_a_line),
-		cmocka_unit_test(ten_thousand_that_were_restarted_each_so_often_have_room),
-		cmocka_unit_test(ten_thousand_that_ended_each_in_its_own_way_have_room),
-		cmocka_unit_test(messages_have_an_end_and_reasons_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

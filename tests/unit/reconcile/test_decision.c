@@ -24,7 +24,7 @@ static void set(struct scene *scene, enum condition_type type, bool is_true, con
 	scene->status = scene->plan.status;
 }
 
-static void the_same_condition_changes_nothing(void **state)
+TEST_WITH(scene_begin, scene_end, the_same_condition_changes_nothing)
 {
 	struct scene *scene = *state;
 
@@ -35,7 +35,7 @@ static void the_same_condition_changes_nothing(void **state)
 	assert_int_equal(scene->status.conditions[0].last_update, SCENE_NOW);
 }
 
-static void another_reason_keeps_the_time_of_transition(void **state)
+TEST_WITH(scene_begin, scene_end, another_reason_keeps_the_time_of_transition)
 {
 	struct scene *scene = *state;
 
@@ -47,7 +47,7 @@ static void another_reason_keeps_the_time_of_transition(void **state)
 	assert_int_equal(scene->status.conditions[0].last_update, SCENE_NOW + 1000);
 }
 
-static void what_changed_stands_last(void **state)
+TEST_WITH(scene_begin, scene_end, what_changed_stands_last)
 {
 	struct scene *scene = *state;
 
@@ -58,7 +58,7 @@ static void what_changed_stands_last(void **state)
 	assert_int_equal(scene->status.conditions[1].type, CONDITION_SUSPENDED);
 }
 
-static void running_and_restarting_remove_each_other(void **state)
+TEST_WITH(scene_begin, scene_end, running_and_restarting_remove_each_other)
 {
 	struct scene *scene = *state;
 
@@ -69,7 +69,7 @@ static void running_and_restarting_remove_each_other(void **state)
 	assert_null(status_condition(&scene->status, CONDITION_RESTARTING));
 }
 
-static void nothing_changes_once_a_job_has_failed(void **state)
+TEST_WITH(scene_begin, scene_end, nothing_changes_once_a_job_has_failed)
 {
 	struct scene *scene = *state;
 
@@ -78,7 +78,7 @@ static void nothing_changes_once_a_job_has_failed(void **state)
 	assert_int_equal(scene->status.n_conditions, 1);
 }
 
-static void replicas_are_found_by_role_and_index(void **state)
+TEST_WITH(scene_begin, scene_end, replicas_are_found_by_role_and_index)
 {
 	struct scene *scene = *state;
 
@@ -94,7 +94,7 @@ static void replicas_are_found_by_role_and_index(void **state)
 	assert_null(decision_find(&decision, "chief", 0));
 }
 
-static void what_is_remembered_is_not_lost_by_a_scale_down(void **state)
+TEST_WITH(scene_begin, scene_end, what_is_remembered_is_not_lost_by_a_scale_down)
 {
 	struct scene *scene = *state;
 
@@ -108,7 +108,7 @@ static void what_is_remembered_is_not_lost_by_a_scale_down(void **state)
 	assert_int_equal(decision.replicas[2].last_state, REPLICA_RUNNING);
 }
 
-static void a_status_written_by_hand_does_no_harm(void **state)
+TEST_WITH(scene_begin, scene_end, a_status_written_by_hand_does_no_harm)
 {
 	struct scene *scene = *state;
 	struct replica_status replicas[] = {
@@ -130,7 +130,7 @@ static void a_status_written_by_hand_does_no_harm(void **state)
 	assert_non_null(scene_object(scene, "worker", 0, 3));
 }
 
-static void what_runs_under_a_status_without_replicas_runs_on(void **state)
+TEST_WITH(scene_begin, scene_end, what_runs_under_a_status_without_replicas_runs_on)
 {
 	struct scene *scene = *state;
 
@@ -144,21 +144,4 @@ static void what_runs_under_a_status_without_replicas_runs_on(void **state)
 	assert_non_null(scene_object(scene, "worker", 1, 2));
 	assert_int_equal(scene->status.replicas[1].attempt, 2);
 	assert_int_equal(scene->status.replicas[1].state, REPLICA_RUNNING);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(the_same_condition_changes_nothing),
-		SCENE_TEST(another_reason_keeps_the_time_of_transition),
-		SCENE_TEST(what_changed_stands_last),
-		SCENE_TEST(running_and_restarting_remove_each_other),
-		SCENE_TEST(nothing_changes_once_a_job_has_failed),
-		SCENE_TEST(replicas_are_found_by_role_and_index),
-		SCENE_TEST(what_is_remembered_is_not_lost_by_a_scale_down),
-		SCENE_TEST(a_status_written_by_hand_does_no_harm),
-		SCENE_TEST(what_runs_under_a_status_without_replicas_runs_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static struct observed_world *begin(struct scene *scene)
 	return world;
 }
 
-static void a_process_is_named_by_its_rank(void **state)
+TEST_WITH(scene_begin, scene_end, a_process_is_named_by_its_rank)
 {
 	struct scene *scene = *state;
 
@@ -36,7 +36,7 @@ static void a_process_is_named_by_its_rank(void **state)
 	assert_string_equal(scene->status.failure->rank, "1 of 2");
 }
 
-static void a_process_that_failed_without_the_server_explains_the_end(void **state)
+TEST_WITH(scene_begin, scene_end, a_process_that_failed_without_the_server_explains_the_end)
 {
 	struct scene *scene = *state;
 	struct observed_world *world = begin(scene);
@@ -51,7 +51,7 @@ static void a_process_that_failed_without_the_server_explains_the_end(void **sta
 	assert_int_equal(scene->status.exit_code, EXIT_NOT_REACHED);
 }
 
-static void a_server_that_is_lost_ends_the_job_of_processes_that_run(void **state)
+TEST_WITH(scene_begin, scene_end, a_server_that_is_lost_ends_the_job_of_processes_that_run)
 {
 	struct scene *scene = *state;
 	struct observed_world *world = begin(scene);
@@ -64,7 +64,7 @@ static void a_server_that_is_lost_ends_the_job_of_processes_that_run(void **stat
 	assert_int_equal(scene->status.exit_code, EXIT_NOT_REACHED);
 }
 
-static void the_end_for_lack_of_machines_names_the_lost_ones(void **state)
+TEST_WITH(scene_begin, scene_end, the_end_for_lack_of_machines_names_the_lost_ones)
 {
 	struct scene *scene = *state;
 	struct observed_world *world = begin(scene);
@@ -87,16 +87,4 @@ static void the_end_for_lack_of_machines_names_the_lost_ones(void **state)
 			    "too few machines took part for too long, after 10.0.0.2 (machine 0) "
 			    "was lost");
 	assert_int_equal(scene->status.exit_code, EXIT_OVERDUE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(a_process_is_named_by_its_rank),
-		SCENE_TEST(a_process_that_failed_without_the_server_explains_the_end),
-		SCENE_TEST(a_server_that_is_lost_ends_the_job_of_processes_that_run),
-		SCENE_TEST(the_end_for_lack_of_machines_names_the_lost_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

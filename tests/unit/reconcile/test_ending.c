@@ -4,7 +4,7 @@
 #include "reconcile/output_idle.h"
 #include "scene.h"
 
-static void a_stranger_is_ended_and_removed(void **state)
+TEST_WITH(scene_begin, scene_end, a_stranger_is_ended_and_removed)
 {
 	struct scene *scene = *state;
 
@@ -19,7 +19,7 @@ static void a_stranger_is_ended_and_removed(void **state)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
 }
 
-static void a_lost_role_is_ended_and_stays_in_the_status(void **state)
+TEST_WITH(scene_begin, scene_end, a_lost_role_is_ended_and_stays_in_the_status)
 {
 	struct scene *scene = *state;
 
@@ -39,7 +39,7 @@ static void a_lost_role_is_ended_and_stays_in_the_status(void **state)
 	assert_int_equal(scene->observed.n_addresses, 1);
 }
 
-static void a_stop_becomes_a_kill_when_it_is_overdue(void **state)
+TEST_WITH(scene_begin, scene_end, a_stop_becomes_a_kill_when_it_is_overdue)
 {
 	struct scene *scene = *state;
 
@@ -54,7 +54,7 @@ static void a_stop_becomes_a_kill_when_it_is_overdue(void **state)
 }
 
 /* The policy keeps what there is, and a start that waits is nothing yet. */
-static void what_was_not_made_when_the_job_ended_is_not_made_any_more(void **state)
+TEST_WITH(scene_begin, scene_end, what_was_not_made_when_the_job_ended_is_not_made_any_more)
 {
 	struct scene *scene = *state;
 
@@ -75,7 +75,7 @@ static void what_was_not_made_when_the_job_ended_is_not_made_any_more(void **sta
 	assert_null(scene_action(scene, ACTION_KILL, "worker", 1));
 }
 
-static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
+TEST_WITH(scene_begin, scene_end, a_back_end_that_kills_by_itself_is_not_told_to)
 {
 	struct scene *scene = *state;
 
@@ -89,7 +89,7 @@ static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
 	assert_int_equal(scene->plan.n_actions, 0);
 }
 
-static void a_grace_that_was_made_shorter_counts(void **state)
+TEST_WITH(scene_begin, scene_end, a_grace_that_was_made_shorter_counts)
 {
 	struct scene *scene = *state;
 
@@ -106,7 +106,7 @@ static void a_grace_that_was_made_shorter_counts(void **state)
 	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
 }
 
-static void without_grace_the_kill_comes_at_once(void **state)
+TEST_WITH(scene_begin, scene_end, without_grace_the_kill_comes_at_once)
 {
 	struct scene *scene = *state;
 
@@ -119,7 +119,7 @@ static void without_grace_the_kill_comes_at_once(void **state)
 	assert_null(scene_action(scene, ACTION_STOP, "worker", 0));
 }
 
-static void stopping_is_written_before_the_stop(void **state)
+TEST_WITH(scene_begin, scene_end, stopping_is_written_before_the_stop)
 {
 	struct scene *scene = *state;
 
@@ -132,7 +132,7 @@ static void stopping_is_written_before_the_stop(void **state)
 	assert_non_null(scene_action(scene, ACTION_STOP, "worker", 1));
 }
 
-static void an_end_that_was_asked_for_is_no_failure(void **state)
+TEST_WITH(scene_begin, scene_end, an_end_that_was_asked_for_is_no_failure)
 {
 	struct scene *scene = *state;
 
@@ -148,7 +148,7 @@ static void an_end_that_was_asked_for_is_no_failure(void **state)
 }
 
 /* Those of which nobody knows what they were doing. */
-static void a_silent_replica_keeps_its_stacks_when_it_is_stopped(void **state)
+TEST_WITH(scene_begin, scene_end, a_silent_replica_keeps_its_stacks_when_it_is_stopped)
 {
 	struct scene *scene = *state;
 
@@ -162,7 +162,7 @@ static void a_silent_replica_keeps_its_stacks_when_it_is_stopped(void **state)
 	assert_false(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 }
 
-static void a_job_that_takes_too_long_keeps_all_stacks(void **state)
+TEST_WITH(scene_begin, scene_end, a_job_that_takes_too_long_keeps_all_stacks)
 {
 	struct scene *scene = *state;
 
@@ -177,7 +177,7 @@ static void a_job_that_takes_too_long_keeps_all_stacks(void **state)
 	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 }
 
-static void a_kill_keeps_no_stacks(void **state)
+TEST_WITH(scene_begin, scene_end, a_kill_keeps_no_stacks)
 {
 	struct scene *scene = *state;
 
@@ -191,7 +191,7 @@ static void a_kill_keeps_no_stacks(void **state)
 }
 
 /* It was printing; one that was silent may be what the failed one waited for. */
-static void after_a_failure_the_silent_keep_their_stacks(void **state)
+TEST_WITH(scene_begin, scene_end, after_a_failure_the_silent_keep_their_stacks)
 {
 	struct scene *scene = *state;
 
@@ -205,25 +205,4 @@ static void after_a_failure_the_silent_keep_their_stacks(void **state)
 	scene_decide(scene);
 	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 	assert_false(scene_action(scene, ACTION_STOP, "worker", 2)->keeps_stacks);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(a_stranger_is_ended_and_removed),
-		SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status),
-		SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue),
-		SCENE_TEST(what_was_not_made_when_the_job_ended_is_not_made_any_more),
-		SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to),
-		SCENE_TEST(a_grace_that_was_made_shorter_counts),
-		SCENE_TEST(without_grace_the_kill_comes_at_once),
-		SCENE_TEST(stopping_is_written_before_the_stop),
-		SCENE_TEST(an_end_that_was_asked_for_is_no_failure),
-		SCENE_TEST(a_silent_replica_keeps_its_stacks_when_it_is_stopped),
-		SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks),
-		SCENE_TEST(a_kill_keeps_no_stacks),
-		SCENE_TEST(after_a_failure_the_silent_keep_their_stacks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 static struct condition end = {CONDITION_FAILED, true, "TFJobFailed", "", 7000, 7000};
 
-static void a_finished_job_is_kept_for_its_time_to_live(void **state)
+TEST(a_finished_job_is_kept_for_its_time_to_live)
 {
-	(void) state;
 	struct job job = {.ttl_after_finished = 60000};
 	struct status status = {.conditions = &end, .n_conditions = 1, .completion_time = 5000};
 
@@ -16,41 +15,26 @@ static void a_finished_job_is_kept_for_its_time_to_live(void **state)
 	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
 }
 
-static void a_suspended_job_is_kept(void **state)
+TEST(a_suspended_job_is_kept)
 {
-	(void) state;
 	struct job job = {.ttl_after_finished = 0, .is_suspended = true};
 	struct status status = {.conditions = &end, .n_conditions = 1, .completion_time = 5000};
 
 	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
 }
 
-static void a_job_that_has_not_finished_is_kept(void **state)
+TEST(a_job_that_has_not_finished_is_kept)
 {
-	(void) state;
 	struct job job = {.ttl_after_finished = 0};
 	struct status status = {0};
 
 	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
 }
 
-static void without_a_completion_time_the_end_counts_from_its_condition(void **state)
+TEST(without_a_completion_time_the_end_counts_from_its_condition)
 {
-	(void) state;
 	struct job job = {.ttl_after_finished = 60000};
 	struct status status = {.conditions = &end, .n_conditions = 1};
 
 	assert_int_equal(expiry_of_job(&job, &status), 67000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_finished_job_is_kept_for_its_time_to_live),
-		cmocka_unit_test(a_suspended_job_is_kept),
-		cmocka_unit_test(a_job_that_has_not_finished_is_kept),
-		cmocka_unit_test(without_a_completion_time_the_end_counts_from_its_condition),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const struct failure *fail_worker(struct scene *scene, int exit_code, int
 	return scene->status.failure;
 }
 
-static void an_exit_code_is_said(void **state)
+TEST_WITH(scene_begin, scene_end, an_exit_code_is_said)
 {
 	const struct failure *failure = fail_worker(*state, 3, 0, NULL, NULL);
 
@@ -32,7 +32,7 @@ static void an_exit_code_is_said(void **state)
 	assert_int_equal(failure_exit_code(failure), 3);
 }
 
-static void a_signal_is_said_by_name(void **state)
+TEST_WITH(scene_begin, scene_end, a_signal_is_said_by_name)
 {
 	const struct failure *failure = fail_worker(*state, 0, 9, NULL, NULL);
 
@@ -43,14 +43,14 @@ static void a_signal_is_said_by_name(void **state)
 	assert_int_equal(failure_exit_code(failure), 137);
 }
 
-static void a_signal_without_a_name_is_said_by_number(void **state)
+TEST_WITH(scene_begin, scene_end, a_signal_without_a_name_is_said_by_number)
 {
 	const struct failure *failure = fail_worker(*state, 0, 40, NULL, NULL);
 
 	assert_non_null(strstr(failure->message, "was killed by signal 40 after"));
 }
 
-static void running_out_of_memory_is_said(void **state)
+TEST_WITH(scene_begin, scene_end, running_out_of_memory_is_said)
 {
 	const struct failure *failure = fail_worker(*state, 0, 9, "OOMKilled", NULL);
 
@@ -59,7 +59,7 @@ static void running_out_of_memory_is_said(void **state)
 	assert_int_equal(failure_exit_code(failure), 137);
 }
 
-static void a_back_ends_own_words_are_kept(void **state)
+TEST_WITH(scene_begin, scene_end, a_back_ends_own_words_are_kept)
 {
 	const struct failure *failure =
 		fail_worker(*state, -1, 0, "Evicted", "The node was low on resource: memory. ");
@@ -71,7 +71,7 @@ static void a_back_ends_own_words_are_kept(void **state)
 	assert_int_equal(failure_exit_code(failure), 1);
 }
 
-static void a_word_that_is_not_known_is_said_with_the_code(void **state)
+TEST_WITH(scene_begin, scene_end, a_word_that_is_not_known_is_said_with_the_code)
 {
 	const struct failure *failure =
 		fail_worker(*state, 0, 9, "ContainerStatusUnknown", "it could not be located");
@@ -82,7 +82,7 @@ static void a_word_that_is_not_known_is_said_with_the_code(void **state)
 	assert_string_equal(failure->reason, "ContainerStatusUnknown");
 }
 
-static void only_the_first_line_of_a_message_is_said(void **state)
+TEST_WITH(scene_begin, scene_end, only_the_first_line_of_a_message_is_said)
 {
 	const struct failure *failure = fail_worker(*state, 3, 0, NULL, "first.\nsecond");
 
@@ -108,7 +108,7 @@ static const struct failure *take_worker_away(struct scene *scene, const char *r
 	return scene->status.failure;
 }
 
-static void who_takes_a_replica_away_is_said(void **state)
+TEST_WITH(scene_begin, scene_end, who_takes_a_replica_away_is_said)
 {
 	const struct failure *failure =
 		take_worker_away(*state, "PreemptionByScheduler", "default-scheduler: preempting");
@@ -119,7 +119,7 @@ static void who_takes_a_replica_away_is_said(void **state)
 	assert_string_equal(failure->reason, "PreemptionByScheduler");
 }
 
-static void what_was_in_its_way_before_is_not_why_it_was_deleted(void **state)
+TEST_WITH(scene_begin, scene_end, what_was_in_its_way_before_is_not_why_it_was_deleted)
 {
 	const struct failure *failure = take_worker_away(*state, "Unschedulable", "0/4 nodes");
 
@@ -128,7 +128,7 @@ static void what_was_in_its_way_before_is_not_why_it_was_deleted(void **state)
 	assert_string_equal(failure->reason, "Deleted");
 }
 
-static void what_could_not_start_has_the_shells_code(void **state)
+TEST_WITH(scene_begin, scene_end, what_could_not_start_has_the_shells_code)
 {
 	const struct failure *failure =
 		fail_worker(*state, -1, 0, FAILURE_START_FAILED, "no such file: train.py");
@@ -139,7 +139,7 @@ static void what_could_not_start_has_the_shells_code(void **state)
 }
 
 /* Whatever the policy: the next Pod would be refused as this one. */
-static void what_is_refused_for_ever_is_not_tried_again(void **state)
+TEST_WITH(scene_begin, scene_end, what_is_refused_for_ever_is_not_tried_again)
 {
 	struct scene *scene = *state;
 	struct observed_replica *object;
@@ -161,7 +161,7 @@ static void what_is_refused_for_ever_is_not_tried_again(void **state)
 			    "\"restricted:latest\" (attempt 0)");
 }
 
-static void survivors_are_consequences(void **state)
+TEST_WITH(scene_begin, scene_end, survivors_are_consequences)
 {
 	const struct failure *failure = fail_worker(*state, 3, 0, NULL, NULL);
 
@@ -188,34 +188,34 @@ static const char *end_survivor(struct scene *scene, msec ends_after_it_was_aske
 	return scene->status.failure->consequences[0].what;
 }
 
-static void who_had_ended_before_it_was_asked_ended_by_itself(void **state)
+TEST_WITH(scene_begin, scene_end, who_had_ended_before_it_was_asked_ended_by_itself)
 {
 	assert_string_equal(end_survivor(*state, -5, 1, 0), "exited with code 1");
 }
 
-static void a_crash_before_it_was_asked_is_its_own(void **state)
+TEST_WITH(scene_begin, scene_end, a_crash_before_it_was_asked_is_its_own)
 {
 	assert_string_equal(end_survivor(*state, -5, 0, 6), "was killed by signal 6 (SIGABRT)");
 }
 
 /* The times of Pods are whole seconds. */
-static void who_ended_in_the_second_in_which_it_was_asked_is_judged_by_how(void **state)
+TEST_WITH(scene_begin, scene_end, who_ended_in_the_second_in_which_it_was_asked_is_judged_by_how)
 {
 	assert_string_equal(end_survivor(*state, 0, 1, 0), "exited with code 1");
 }
 
-static void our_signal_in_that_second_was_ours(void **state)
+TEST_WITH(scene_begin, scene_end, our_signal_in_that_second_was_ours)
 {
 	assert_string_equal(end_survivor(*state, 0, 0, 15), "was stopped by muster");
 }
 
-static void who_ended_after_it_was_asked_was_ended_by_us(void **state)
+TEST_WITH(scene_begin, scene_end, who_ended_after_it_was_asked_was_ended_by_us)
 {
 	assert_string_equal(end_survivor(*state, 5, 1, 0), "was stopped by muster");
 }
 
 /* What is left of the attempt before tells it, too. */
-static void so_it_is_when_the_job_starts_again(void **state)
+TEST_WITH(scene_begin, scene_end, so_it_is_when_the_job_starts_again)
 {
 	struct scene *scene = *state;
 	struct observed_replica *object;
@@ -258,7 +258,7 @@ static const struct failure *fail_beside_a_stopped_one(struct scene *scene, int 
 	return scene->status.failure;
 }
 
-static void a_peer_that_was_stopped_is_the_likely_cause(void **state)
+TEST_WITH(scene_begin, scene_end, a_peer_that_was_stopped_is_the_likely_cause)
 {
 	const struct failure *failure = fail_beside_a_stopped_one(*state, 1, 0, NULL);
 
@@ -269,22 +269,22 @@ static void a_peer_that_was_stopped_is_the_likely_cause(void **state)
 			    "continue it in time: kill -CONT 101");
 }
 
-static void what_was_killed_did_not_fail_of_it(void **state)
+TEST_WITH(scene_begin, scene_end, what_was_killed_did_not_fail_of_it)
 {
 	assert_null(fail_beside_a_stopped_one(*state, 0, 9, NULL)->cause);
 }
 
-static void what_has_a_reason_of_its_own_did_not_either(void **state)
+TEST_WITH(scene_begin, scene_end, what_has_a_reason_of_its_own_did_not_either)
 {
 	assert_null(fail_beside_a_stopped_one(*state, 0, 6, "Evicted")->cause);
 }
 
-static void without_a_stopped_one_there_is_no_such_cause(void **state)
+TEST_WITH(scene_begin, scene_end, without_a_stopped_one_there_is_no_such_cause)
 {
 	assert_null(fail_worker(*state, 1, 0, NULL, NULL)->cause);
 }
 
-static void the_first_to_end_is_the_failure(void **state)
+TEST_WITH(scene_begin, scene_end, the_first_to_end_is_the_failure)
 {
 	struct scene *scene = *state;
 
@@ -301,7 +301,7 @@ static void the_first_to_end_is_the_failure(void **state)
 	assert_true(scene->plan.is_failure_new);
 }
 
-static void of_those_who_ended_together_the_first_in_order_is_it(void **state)
+TEST_WITH(scene_begin, scene_end, of_those_who_ended_together_the_first_in_order_is_it)
 {
 	struct scene *scene = *state;
 
@@ -312,36 +312,4 @@ static void of_those_who_ended_together_the_first_in_order_is_it(void **state)
 	scene_exit(scene, "ps", 0, 0, 6, 0);
 	scene_decide(scene);
 	assert_string_equal(scene->status.failure->role, "ps");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(an_exit_code_is_said),
-		SCENE_TEST(a_signal_is_said_by_name),
-		SCENE_TEST(a_signal_without_a_name_is_said_by_number),
-		SCENE_TEST(running_out_of_memory_is_said),
-		SCENE_TEST(a_back_ends_own_words_are_kept),
-		SCENE_TEST(a_word_that_is_not_known_is_said_with_the_code),
-		SCENE_TEST(only_the_first_line_of_a_message_is_said),
-		SCENE_TEST(who_takes_a_replica_away_is_said),
-		SCENE_TEST(what_was_in_its_way_before_is_not_why_it_was_deleted),
-		SCENE_TEST(what_could_not_start_has_the_shells_code),
-		SCENE_TEST(what_is_refused_for_ever_is_not_tried_again),
-		SCENE_TEST(survivors_are_consequences),
-		SCENE_TEST(who_had_ended_before_it_was_asked_ended_by_itself),
-		SCENE_TEST(a_crash_before_it_was_asked_is_its_own),
-		SCENE_TEST(who_ended_in_the_second_in_which_it_was_asked_is_judged_by_how),
-		SCENE_TEST(our_signal_in_that_second_was_ours),
-		SCENE_TEST(who_ended_after_it_was_asked_was_ended_by_us),
-		SCENE_TEST(so_it_is_when_the_job_starts_again),
-		SCENE_TEST(a_peer_that_was_stopped_is_the_likely_cause),
-		SCENE_TEST(what_was_killed_did_not_fail_of_it),
-		SCENE_TEST(what_has_a_reason_of_its_own_did_not_either),
-		SCENE_TEST(without_a_stopped_one_there_is_no_such_cause),
-		SCENE_TEST(the_first_to_end_is_the_failure),
-		SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 		__VA_ARGS__                                                                        \
 	}
 
-static void a_block_tells_cause_last_lines_and_consequences(void **state)
+TEST(a_block_tells_cause_last_lines_and_consequences)
 {
-	(void) state;
 	struct consequence consequences[] = {
 		{.role = "worker", .index = 0, .what = "was stopped by muster"},
 		{.role = "worker", .index = 2, .what = "exited with code 1"},
@@ -67,9 +66,8 @@ static void assert_explained(const char *const *lines, size_t n_lines, const cha
 		fail_msg("%s", text_of(&text));
 }
 
-static void what_is_known_of_tensorflow_is_advised(void **state)
+TEST(what_is_known_of_tensorflow_is_advised)
 {
-	(void) state;
 	const char *keras[] = {
 		"      [0.17113522, 0.8620795 , 0.15279093]]], shape=(64, 28, 28), dtype=float32)>",
 		"}) with an unsupported type (<class "
@@ -99,18 +97,16 @@ static void what_is_known_of_tensorflow_is_advised(void **state)
 			 "  advice        this Python has no TensorFlow: ");
 }
 
-static void what_is_known_of_jax_is_advised(void **state)
+TEST(what_is_known_of_jax_is_advised)
 {
-	(void) state;
 	const char *no_arguments[] = {"ValueError: Number of processes must be defined."};
 
 	assert_explained(no_arguments, ARRAY_LEN(no_arguments),
 			 "  advice        jax.distributed.initialize reads only");
 }
 
-static void where_a_job_was_stands_below_its_end(void **state)
+TEST(where_a_job_was_stands_below_its_end)
 {
-	(void) state;
 	const char *stacks[] = {"worker-0: barrier (c10d.py:3672), from train.py:12",
 				"worker-1: load (data.py:4)"};
 	struct failure failure = {
@@ -132,9 +128,8 @@ static void where_a_job_was_stands_below_its_end(void **state)
 		"7\n  all stacks    muster stacks train\n  full log      muster logs train\n");
 }
 
-static void the_log_of_a_later_attempt_is_not_named(void **state)
+TEST(the_log_of_a_later_attempt_is_not_named)
 {
-	(void) state;
 	struct failure failure = {.role = "ps", .message = "ps-0 exited with code 1", .attempt = 0};
 	struct replica_status replica = {.role = "ps", .attempt = 1, .log = "/logs/ps-0.1.log"};
 	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
@@ -145,9 +140,8 @@ static void the_log_of_a_later_attempt_is_not_named(void **state)
 					    "train --role ps --index 0 --attempt 0\n");
 }
 
-static void what_never_began_has_no_lines_to_be_shown(void **state)
+TEST(what_never_began_has_no_lines_to_be_shown)
 {
-	(void) state;
 	static const char *const reasons[] = {"Refused", "StartFailed", "InitContainerFailed"};
 
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
@@ -162,9 +156,8 @@ static void what_never_began_has_no_lines_to_be_shown(void **state)
 	}
 }
 
-static void neighbours_that_ended_alike_are_one_row(void **state)
+TEST(neighbours_that_ended_alike_are_one_row)
 {
-	(void) state;
 	struct consequence consequences[] = {
 		{.role = "ps", .index = 0, .what = "was stopped by muster"},
 		{.role = "worker", .index = 1, .what = "was stopped by muster"},
@@ -189,29 +182,12 @@ static void neighbours_that_ended_alike_are_one_row(void **state)
 		"muster logs train --role worker --index 0 --attempt 0\n");
 }
 
-static void a_failure_without_a_replica_is_one_sentence(void **state)
+TEST(a_failure_without_a_replica_is_one_sentence)
 {
-	(void) state;
 	struct failure failure = {.role = "", .index = -1, .reason = "DeadlineExceeded"};
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
 	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(text_of(&text), "DeadlineExceeded\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
-		cmocka_unit_test(where_a_job_was_stands_below_its_end),
-		cmocka_unit_test(what_is_known_of_tensorflow_is_advised),
-		cmocka_unit_test(what_is_known_of_jax_is_advised),
-		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),
-		cmocka_unit_test(what_never_began_has_no_lines_to_be_shown),
-		cmocka_unit_test(neighbours_that_ended_alike_are_one_row),
-		cmocka_unit_test(a_failure_without_a_replica_is_one_sentence),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

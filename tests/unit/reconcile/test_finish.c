@@ -8,7 +8,7 @@ static bool has_succeeded(const struct scene *scene)
 	return status_condition_is_true(&scene->status, CONDITION_SUCCEEDED);
 }
 
-static void the_chief_decides_alone(void **state)
+TEST_WITH(scene_begin, scene_end, the_chief_decides_alone)
 {
 	struct scene *scene = *state;
 
@@ -28,7 +28,7 @@ static void the_chief_decides_alone(void **state)
 	assert_int_equal(scene->status.completion_time, scene->now);
 }
 
-static void every_chief_has_to_succeed(void **state)
+TEST_WITH(scene_begin, scene_end, every_chief_has_to_succeed)
 {
 	struct scene *scene = *state;
 
@@ -42,7 +42,7 @@ static void every_chief_has_to_succeed(void **state)
 	assert_true(has_succeeded(scene));
 }
 
-static void worker_0_decides_where_there_is_no_chief(void **state)
+TEST_WITH(scene_begin, scene_end, worker_0_decides_where_there_is_no_chief)
 {
 	struct scene *scene = *state;
 
@@ -56,7 +56,7 @@ static void worker_0_decides_where_there_is_no_chief(void **state)
 	assert_true(has_succeeded(scene));
 }
 
-static void all_workers_may_be_asked_for(void **state)
+TEST_WITH(scene_begin, scene_end, all_workers_may_be_asked_for)
 {
 	struct scene *scene = *state;
 
@@ -71,7 +71,7 @@ static void all_workers_may_be_asked_for(void **state)
 	assert_true(has_succeeded(scene));
 }
 
-static void servers_alone_succeed_when_all_have(void **state)
+TEST_WITH(scene_begin, scene_end, servers_alone_succeed_when_all_have)
 {
 	struct scene *scene = *state;
 
@@ -86,7 +86,7 @@ static void servers_alone_succeed_when_all_have(void **state)
 	assert_true(has_succeeded(scene));
 }
 
-static void success_wins_over_a_failure_of_the_same_moment(void **state)
+TEST_WITH(scene_begin, scene_end, success_wins_over_a_failure_of_the_same_moment)
 {
 	struct scene *scene = *state;
 
@@ -101,7 +101,7 @@ static void success_wins_over_a_failure_of_the_same_moment(void **state)
 	assert_null(scene->status.failure);
 }
 
-static void no_condition_changes_after_the_end(void **state)
+TEST_WITH(scene_begin, scene_end, no_condition_changes_after_the_end)
 {
 	struct scene *scene = *state;
 
@@ -120,7 +120,7 @@ static void no_condition_changes_after_the_end(void **state)
 	assert_int_equal(scene->status.exit_code, 1);
 }
 
-static void the_end_turns_running_to_false_and_keeps_its_reason(void **state)
+TEST_WITH(scene_begin, scene_end, the_end_turns_running_to_false_and_keeps_its_reason)
 {
 	struct scene *scene = *state;
 
@@ -137,7 +137,7 @@ static void the_end_turns_running_to_false_and_keeps_its_reason(void **state)
 	assert_int_equal(scene->status.conditions[2].type, CONDITION_SUCCEEDED);
 }
 
-static void the_deadline_has_a_timer(void **state)
+TEST_WITH(scene_begin, scene_end, the_deadline_has_a_timer)
 {
 	struct scene *scene = *state;
 
@@ -155,7 +155,7 @@ static void the_deadline_has_a_timer(void **state)
 	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, scene->job.grace);
 }
 
-static void survivors_of_a_failure_get_a_second(void **state)
+TEST_WITH(scene_begin, scene_end, survivors_of_a_failure_get_a_second)
 {
 	struct scene *scene = *state;
 
@@ -166,7 +166,7 @@ static void survivors_of_a_failure_get_a_second(void **state)
 	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, 1000);
 }
 
-static void those_whom_success_ends_get_five_seconds(void **state)
+TEST_WITH(scene_begin, scene_end, those_whom_success_ends_get_five_seconds)
 {
 	struct scene *scene = *state;
 
@@ -179,7 +179,7 @@ static void those_whom_success_ends_get_five_seconds(void **state)
 	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPING);
 }
 
-static void a_job_is_stopped_when_its_last_replica_has_ended(void **state)
+TEST_WITH(scene_begin, scene_end, a_job_is_stopped_when_its_last_replica_has_ended)
 {
 	struct scene *scene = *state;
 
@@ -199,7 +199,7 @@ static void a_job_is_stopped_when_its_last_replica_has_ended(void **state)
 	assert_string_equal(scene->status.failure->reason, "Stopped");
 }
 
-static void what_runs_at_success_counts_as_succeeded(void **state)
+TEST_WITH(scene_begin, scene_end, what_runs_at_success_counts_as_succeeded)
 {
 	struct scene *scene = *state;
 
@@ -217,7 +217,7 @@ static void what_runs_at_success_counts_as_succeeded(void **state)
 	assert_int_equal(scene->status.roles[0].failed, 0);
 }
 
-static void an_old_job_is_deleted_in_its_time(void **state)
+TEST_WITH(scene_begin, scene_end, an_old_job_is_deleted_in_its_time)
 {
 	struct scene *scene = *state;
 
@@ -233,7 +233,7 @@ static void an_old_job_is_deleted_in_its_time(void **state)
 	assert_true(scene->plan.is_job_expired);
 }
 
-static void on_a_cluster_the_policy_says_what_is_cleaned(void **state)
+TEST_WITH(scene_begin, scene_end, on_a_cluster_the_policy_says_what_is_cleaned)
 {
 	struct scene *scene = *state;
 
@@ -257,7 +257,7 @@ static void on_a_cluster_the_policy_says_what_is_cleaned(void **state)
 }
 
 /* The old operator left one without a completion time when a crash ended it fast. */
-static void a_failed_job_without_a_completion_time_is_kept_as_long(void **state)
+TEST_WITH(scene_begin, scene_end, a_failed_job_without_a_completion_time_is_kept_as_long)
 {
 	struct scene *scene = *state;
 	struct condition failed = {CONDITION_FAILED, true,      "TFJobFailed", "",
@@ -271,28 +271,4 @@ static void a_failed_job_without_a_completion_time_is_kept_as_long(void **state)
 	assert_int_equal(scene->plan.wake_at, scene->now + 60 * MSEC_PER_SECOND);
 	scene->now += 60 * MSEC_PER_SECOND;
 	assert_true(scene_decide(scene)->is_job_expired);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(the_chief_decides_alone),
-		SCENE_TEST(every_chief_has_to_succeed),
-		SCENE_TEST(worker_0_decides_where_there_is_no_chief),
-		SCENE_TEST(all_workers_may_be_asked_for),
-		SCENE_TEST(servers_alone_succeed_when_all_have),
-		SCENE_TEST(success_wins_over_a_failure_of_the_same_moment),
-		SCENE_TEST(no_condition_changes_after_the_end),
-		SCENE_TEST(the_end_turns_running_to_false_and_keeps_its_reason),
-		SCENE_TEST(the_deadline_has_a_timer),
-		SCENE_TEST(survivors_of_a_failure_get_a_second),
-		SCENE_TEST(those_whom_success_ends_get_five_seconds),
-		SCENE_TEST(a_job_is_stopped_when_its_last_replica_has_ended),
-		SCENE_TEST(what_runs_at_success_counts_as_succeeded),
-		SCENE_TEST(an_old_job_is_deleted_in_its_time),
-		SCENE_TEST(on_a_cluster_the_policy_says_what_is_cleaned),
-		SCENE_TEST(a_failed_job_without_a_completion_time_is_kept_as_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

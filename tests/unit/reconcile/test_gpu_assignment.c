@@ -107,7 +107,7 @@ static void keep(struct table *table, size_t count)
 	table->gpus.count = count;
 }
 
-static void replicas_that_train_share_equally_and_in_order(void **state)
+TEST_WITH(begin, end, replicas_that_train_share_equally_and_in_order)
 {
 	struct table *table = *state;
 
@@ -122,7 +122,7 @@ static void replicas_that_train_share_equally_and_in_order(void **state)
 	assert_true(gpu_assignment_is_disjoint(&table->deal));
 }
 
-static void an_evaluator_goes_without_before_a_worker_does(void **state)
+TEST_WITH(begin, end, an_evaluator_goes_without_before_a_worker_does)
 {
 	struct table *table = *state;
 
@@ -131,7 +131,7 @@ static void an_evaluator_goes_without_before_a_worker_does(void **state)
 	deal_all(table, "worker-0 0; worker-1 1; evaluator-0 none");
 }
 
-static void too_few_for_all_that_train_are_for_none(void **state)
+TEST_WITH(begin, end, too_few_for_all_that_train_are_for_none)
 {
 	struct table *table = *state;
 	struct text text CLEANUP(text_done) = {0};
@@ -152,7 +152,7 @@ static void too_few_for_all_that_train_are_for_none(void **state)
 	assert_false(gpu_assignment_is_disjoint(&table->deal));
 }
 
-static void a_number_that_was_asked_for_is_given_or_refused(void **state)
+TEST_WITH(begin, end, a_number_that_was_asked_for_is_given_or_refused)
 {
 	static const char wish[] = ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":2}}";
 	struct table *table = *state;
@@ -178,7 +178,7 @@ static void a_number_that_was_asked_for_is_given_or_refused(void **state)
 				      "without them: --gpu none");
 }
 
-static void none_is_a_number_and_all_is_a_word(void **state)
+TEST_WITH(begin, end, none_is_a_number_and_all_is_a_word)
 {
 	struct table *table = *state;
 	struct text roles CLEANUP(text_done) = {0};
@@ -197,7 +197,7 @@ static void none_is_a_number_and_all_is_a_word(void **state)
 	assert_int_equal(gpu_assignment_check(table->job, &table->gpus, NULL), ERR_LIMIT);
 }
 
-static void a_limit_that_is_no_number_is_a_fault_for_the_strict(void **state)
+TEST_WITH(begin, end, a_limit_that_is_no_number_is_a_fault_for_the_strict)
 {
 	struct table *table = *state;
 	struct text roles CLEANUP(text_done) = {0};
@@ -218,7 +218,7 @@ static void a_limit_that_is_no_number_is_a_fault_for_the_strict(void **state)
 			    "Unsupported value: \"some\": supported values: \"all\"");
 }
 
-static void a_variable_of_the_job_itself_counts(void **state)
+TEST_WITH(begin, end, a_variable_of_the_job_itself_counts)
 {
 	struct table *table = *state;
 	struct text text CLEANUP(text_done) = {0};
@@ -234,7 +234,7 @@ static void a_variable_of_the_job_itself_counts(void **state)
 					    "job's own CUDA_VISIBLE_DEVICES");
 }
 
-static void what_was_dealt_stays_when_replicas_come(void **state)
+TEST_WITH(begin, end, what_was_dealt_stays_when_replicas_come)
 {
 	struct table *table = *state;
 	struct gpu_assignment before;
@@ -258,7 +258,7 @@ static void what_was_dealt_stays_when_replicas_come(void **state)
 	assert_string_equal(text_of(&text), "GPUs: worker-0 0,1; worker-1 2,3; worker-2 none");
 }
 
-static void a_process_gets_one_mig_device_at_most(void **state)
+TEST_WITH(begin, end, a_process_gets_one_mig_device_at_most)
 {
 	struct table *table = *state;
 	struct err err = {0};
@@ -271,7 +271,7 @@ static void a_process_gets_one_mig_device_at_most(void **state)
 	assert_non_null(strstr(err.text, "one MIG device"));
 }
 
-static void what_is_said_names_each_replica_with_its_gpus(void **state)
+TEST_WITH(begin, end, what_is_said_names_each_replica_with_its_gpus)
 {
 	struct table *table = *state;
 	struct text text CLEANUP(text_done) = {0};
@@ -289,23 +289,4 @@ static void what_is_said_names_each_replica_with_its_gpus(void **state)
 	assert_string_equal(
 		text_of(&text),
 		"0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job runs without GPUs");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-		TEST(replicas_that_train_share_equally_and_in_order),
-		TEST(an_evaluator_goes_without_before_a_worker_does),
-		TEST(too_few_for_all_that_train_are_for_none),
-		TEST(a_number_that_was_asked_for_is_given_or_refused),
-		TEST(none_is_a_number_and_all_is_a_word),
-		TEST(a_limit_that_is_no_number_is_a_fault_for_the_strict),
-		TEST(a_variable_of_the_job_itself_counts),
-		TEST(what_was_dealt_stays_when_replicas_come),
-		TEST(a_process_gets_one_mig_device_at_most),
-		TEST(what_is_said_names_each_replica_with_its_gpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

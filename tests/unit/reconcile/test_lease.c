@@ -65,7 +65,7 @@ static struct lease newcomer(struct lease_record record)
 	return newcomer_of(record, false);
 }
 
-static void the_lease_of_a_new_job_is_made_at_once(void **state)
+TEST(the_lease_of_a_new_job_is_made_at_once)
 {
 	struct lease lease = holder();
 
@@ -77,7 +77,7 @@ static void the_lease_of_a_new_job_is_made_at_once(void **state)
 	assert_call(&lease, LEASE_WRITE, START + LEASE_RENEWAL);
 }
 
-static void whoever_made_the_job_holds_its_lease_without_a_record(void **state)
+TEST(whoever_made_the_job_holds_its_lease_without_a_record)
 {
 	struct lease lease;
 
@@ -91,7 +91,7 @@ static void whoever_made_the_job_holds_its_lease_without_a_record(void **state)
 			 LEASE_OVERDUE);
 }
 
-static void whoever_made_the_job_long_ago_waits_for_the_record(void **state)
+TEST(whoever_made_the_job_long_ago_waits_for_the_record)
 {
 	struct lease lease;
 
@@ -103,7 +103,7 @@ static void whoever_made_the_job_long_ago_waits_for_the_record(void **state)
 	assert_int_equal(lease_standing(&lease, moment(START + 20)), LEASE_HELD);
 }
 
-static void a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on(void **state)
+TEST(a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on)
 {
 	struct lease lease = holder();
 	msec now = START + LEASE_RENEWAL;
@@ -125,7 +125,7 @@ static void a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on(v
 	assert_int_equal(lease_standing(&lease, moment(now + LEASE_RETRY + 5)), LEASE_HELD);
 }
 
-static void a_write_that_took_long_counts_from_its_beginning(void **state)
+TEST(a_write_that_took_long_counts_from_its_beginning)
 {
 	struct lease lease = holder();
 	msec began = START + LEASE_RENEWAL;
@@ -137,7 +137,7 @@ static void a_write_that_took_long_counts_from_its_beginning(void **state)
 	assert_int_equal(lease_standing(&lease, moment(began + LEASE_DEADLINE)), LEASE_OVERDUE);
 }
 
-static void a_released_lease_is_taken_at_once(void **state)
+TEST(a_released_lease_is_taken_at_once)
 {
 	struct lease lease = newcomer(record_of("", 7));
 
@@ -145,7 +145,7 @@ static void a_released_lease_is_taken_at_once(void **state)
 	assert_call(&lease, LEASE_WRITE, START);
 }
 
-static void the_lease_of_a_process_that_is_gone_is_taken_at_once(void **state)
+TEST(the_lease_of_a_process_that_is_gone_is_taken_at_once)
 {
 	struct lease_record record = record_of("a", 7);
 	struct lease lease;
@@ -156,7 +156,7 @@ static void the_lease_of_a_process_that_is_gone_is_taken_at_once(void **state)
 	assert_call(&lease, LEASE_WRITE, START);
 }
 
-static void a_holder_next_door_is_known_at_once(void **state)
+TEST(a_holder_next_door_is_known_at_once)
 {
 	struct lease_record record = record_of("a", 7);
 	struct lease lease;
@@ -167,7 +167,7 @@ static void a_holder_next_door_is_known_at_once(void **state)
 	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_OTHERS);
 }
 
-static void a_silent_holder_loses_it_after_a_whole_duration(void **state)
+TEST(a_silent_holder_loses_it_after_a_whole_duration)
 {
 	struct lease lease = newcomer(record_of("a", 7));
 	msec now = START;
@@ -185,7 +185,7 @@ static void a_silent_holder_loses_it_after_a_whole_duration(void **state)
 	assert_call(&lease, LEASE_WRITE, now);
 }
 
-static void a_holder_that_renews_keeps_it(void **state)
+TEST(a_holder_that_renews_keeps_it)
 {
 	struct lease lease = newcomer(record_of("a", 7));
 
@@ -200,7 +200,7 @@ static void a_holder_that_renews_keeps_it(void **state)
 	}
 }
 
-static void a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_again(void **state)
+TEST(a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_again)
 {
 	struct lease lease = newcomer(missing);
 
@@ -210,7 +210,7 @@ static void a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_ag
 	assert_call(&lease, LEASE_CREATE, START + LEASE_DURATION);
 }
 
-static void the_first_of_all_makes_it_at_once_and_others_do_not(void **state)
+TEST(the_first_of_all_makes_it_at_once_and_others_do_not)
 {
 	struct lease first = newcomer_of(missing, true);
 	struct lease waits = newcomer_of(record_of("a", 1), true);
@@ -224,7 +224,7 @@ static void the_first_of_all_makes_it_at_once_and_others_do_not(void **state)
 	assert_call(&waits, LEASE_CREATE, START + LEASE_SPACING + LEASE_DURATION);
 }
 
-static void a_holder_makes_a_deleted_lease_again_at_once(void **state)
+TEST(a_holder_makes_a_deleted_lease_again_at_once)
 {
 	struct lease lease = holder();
 
@@ -234,7 +234,7 @@ static void a_holder_makes_a_deleted_lease_again_at_once(void **state)
 	assert_call(&lease, LEASE_CREATE, START + LEASE_RENEWAL);
 }
 
-static void a_conflict_with_a_lost_answer_of_our_own_is_none(void **state)
+TEST(a_conflict_with_a_lost_answer_of_our_own_is_none)
 {
 	struct lease lease = holder();
 	msec now = START + LEASE_RENEWAL;
@@ -250,7 +250,7 @@ static void a_conflict_with_a_lost_answer_of_our_own_is_none(void **state)
 	assert_call(&lease, LEASE_WRITE, now);
 }
 
-static void whoever_comes_second_sees_who_was_first(void **state)
+TEST(whoever_comes_second_sees_who_was_first)
 {
 	struct lease lease = newcomer(record_of("", 7));
 
@@ -263,7 +263,7 @@ static void whoever_comes_second_sees_who_was_first(void **state)
 	assert_call(&lease, LEASE_NO_CALL, START + 20);
 }
 
-static void a_holder_that_was_replaced_knows_it_by_the_next_look(void **state)
+TEST(a_holder_that_was_replaced_knows_it_by_the_next_look)
 {
 	struct lease lease = holder();
 
@@ -508,36 +508,8 @@ static void play(uint32_t seed)
 	}
 }
 
-static void no_two_ever_act_in_any_order_of_faults(void **state)
+TEST(no_two_ever_act_in_any_order_of_faults)
 {
-	(void) state;
 	for (uint32_t seed = 1; seed <= 300; seed++)
 		play(seed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_lease_of_a_new_job_is_made_at_once),
-		cmocka_unit_test(whoever_made_the_job_holds_its_lease_without_a_record),
-		cmocka_unit_test(whoever_made_the_job_long_ago_waits_for_the_record),
-		cmocka_unit_test(
-			a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on),
-		cmocka_unit_test(a_write_that_took_long_counts_from_its_beginning),
-		cmocka_unit_test(a_released_lease_is_taken_at_once),
-		cmocka_unit_test(the_lease_of_a_process_that_is_gone_is_taken_at_once),
-		cmocka_unit_test(a_holder_next_door_is_known_at_once),
-		cmocka_unit_test(a_silent_holder_loses_it_after_a_whole_duration),
-		cmocka_unit_test(a_holder_that_renews_keeps_it),
-		cmocka_unit_test(
-			a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_again),
-		cmocka_unit_test(the_first_of_all_makes_it_at_once_and_others_do_not),
-		cmocka_unit_test(a_holder_makes_a_deleted_lease_again_at_once),
-		cmocka_unit_test(a_conflict_with_a_lost_answer_of_our_own_is_none),
-		cmocka_unit_test(whoever_comes_second_sees_who_was_first),
-		cmocka_unit_test(a_holder_that_was_replaced_knows_it_by_the_next_look),
-		cmocka_unit_test(no_two_ever_act_in_any_order_of_faults),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

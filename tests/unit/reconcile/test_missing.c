@@ -3,7 +3,7 @@
 
 #include "scene.h"
 
-static void addresses_come_before_the_first_start(void **state)
+TEST_WITH(scene_begin, scene_end, addresses_come_before_the_first_start)
 {
 	struct scene *scene = *state;
 
@@ -17,7 +17,7 @@ static void addresses_come_before_the_first_start(void **state)
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-static void everybody_starts_once_all_addresses_are_known(void **state)
+TEST_WITH(scene_begin, scene_end, everybody_starts_once_all_addresses_are_known)
 {
 	struct scene *scene = *state;
 
@@ -33,7 +33,7 @@ static void everybody_starts_once_all_addresses_are_known(void **state)
 }
 
 /* The job's clock begins with its first Pod. */
-static void nobody_starts_before_a_scheduler_lets_the_job_in(void **state)
+TEST_WITH(scene_begin, scene_end, nobody_starts_before_a_scheduler_lets_the_job_in)
 {
 	struct scene *scene = *state;
 
@@ -49,7 +49,7 @@ static void nobody_starts_before_a_scheduler_lets_the_job_in(void **state)
 	assert_non_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-static void a_start_that_was_not_seen_is_planned_again(void **state)
+TEST_WITH(scene_begin, scene_end, a_start_that_was_not_seen_is_planned_again)
 {
 	struct scene *scene = *state;
 
@@ -62,7 +62,7 @@ static void a_start_that_was_not_seen_is_planned_again(void **state)
 	assert_false(scene->plan.is_status_changed);
 }
 
-static void a_leftover_blocks_its_successor_where_names_are_taken(void **state)
+TEST_WITH(scene_begin, scene_end, a_leftover_blocks_its_successor_where_names_are_taken)
 {
 	struct scene *scene = *state;
 
@@ -75,7 +75,7 @@ static void a_leftover_blocks_its_successor_where_names_are_taken(void **state)
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-static void an_ended_leftover_does_not_block_where_names_carry_the_attempt(void **state)
+TEST_WITH(scene_begin, scene_end, an_ended_leftover_does_not_block_where_names_carry_the_attempt)
 {
 	struct scene *scene = *state;
 
@@ -86,7 +86,7 @@ static void an_ended_leftover_does_not_block_where_names_carry_the_attempt(void 
 	assert_int_equal(scene_action(scene, ACTION_START, "worker", 0)->attempt, 1);
 }
 
-static void no_replica_meets_a_peer_of_an_old_attempt(void **state)
+TEST_WITH(scene_begin, scene_end, no_replica_meets_a_peer_of_an_old_attempt)
 {
 	struct scene *scene = *state;
 
@@ -100,19 +100,4 @@ static void no_replica_meets_a_peer_of_an_old_attempt(void **state)
 	scene_settle(scene);
 	assert_non_null(scene_object(scene, "worker", 0, 1));
 	assert_non_null(scene_object(scene, "worker", 1, 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(addresses_come_before_the_first_start),
-		SCENE_TEST(everybody_starts_once_all_addresses_are_known),
-		SCENE_TEST(nobody_starts_before_a_scheduler_lets_the_job_in),
-		SCENE_TEST(a_start_that_was_not_seen_is_planned_again),
-		SCENE_TEST(a_leftover_blocks_its_successor_where_names_are_taken),
-		SCENE_TEST(an_ended_leftover_does_not_block_where_names_carry_the_attempt),
-		SCENE_TEST(no_replica_meets_a_peer_of_an_old_attempt),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

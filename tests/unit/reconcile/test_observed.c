@@ -3,9 +3,8 @@
 
 #include "reconcile/observed.h"
 
-static void only_starting_and_running_are_alive(void **state)
+TEST(only_starting_and_running_are_alive)
 {
-	(void) state;
 	const bool expected[OBSERVED_PHASE_COUNT] = {
 		[OBSERVED_STARTING] = true,
 		[OBSERVED_RUNNING] = true,
@@ -19,21 +18,9 @@ static void only_starting_and_running_are_alive(void **state)
 	}
 }
 
-static void a_stop_and_a_kill_are_both_asked_for(void **state)
+TEST(a_stop_and_a_kill_are_both_asked_for)
 {
-	(void) state;
-
 	assert_false(observed_was_asked_to_end(&(struct observed_replica){0}));
 	assert_true(observed_was_asked_to_end(&(struct observed_replica){.stop_asked_at = 1}));
 	assert_true(observed_was_asked_to_end(&(struct observed_replica){.is_killed = true}));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_starting_and_running_are_alive),
-		cmocka_unit_test(a_stop_and_a_kill_are_both_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

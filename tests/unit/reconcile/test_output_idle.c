@@ -47,9 +47,8 @@ static void assert_lasting(const struct output_idle *list, size_t count, const c
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void a_silence_is_told_after_30_seconds_and_once(void **state)
+TEST(a_silence_is_told_after_30_seconds_and_once)
 {
-	(void) state;
 	struct output_idle list[2];
 
 	set_up_workers(list, 2);
@@ -64,9 +63,8 @@ static void a_silence_is_told_after_30_seconds_and_once(void **state)
 	assert_not_told(list, 2, START + 5000 * SECOND);
 }
 
-static void those_that_fall_silent_together_are_told_together(void **state)
+TEST(those_that_fall_silent_together_are_told_together)
 {
-	(void) state;
 	struct output_idle list[3];
 
 	set_up_workers(list, 3);
@@ -76,9 +74,8 @@ static void those_that_fall_silent_together_are_told_together(void **state)
 		    "worker-0 and 2 more have printed nothing for 30s");
 }
 
-static void who_printed_again_is_not_among_those_whose_silence_lasts(void **state)
+TEST(who_printed_again_is_not_among_those_whose_silence_lasts)
 {
-	(void) state;
 	struct output_idle list[3];
 
 	set_up_workers(list, 3);
@@ -90,9 +87,8 @@ static void who_printed_again_is_not_among_those_whose_silence_lasts(void **stat
 	assert_lasting(list, 3, "worker-0 and 2 more have printed nothing for 30s");
 }
 
-static void those_that_only_run_what_a_chief_sends_are_silent_by_nature(void **state)
+TEST(those_that_only_run_what_a_chief_sends_are_silent_by_nature)
 {
-	(void) state;
 	assert_true(output_idle_is_meaningful(&led, "chief"));
 	assert_false(output_idle_is_meaningful(&led, "ps"));
 	assert_false(output_idle_is_meaningful(&led, "worker"));
@@ -110,9 +106,8 @@ static void assert_cause(const struct output_idle *list, size_t count, const str
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void a_whole_job_may_wait_for_a_chief(void **state)
+TEST(a_whole_job_may_wait_for_a_chief)
 {
-	(void) state;
 	struct output_idle list[2];
 	const char *cause = "; no chief coordinates this job: add --chief if it waits for one";
 
@@ -128,9 +123,8 @@ static void a_whole_job_may_wait_for_a_chief(void **state)
 	assert_cause(list, 2, &without_chief, "");
 }
 
-static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **state)
+TEST(output_ends_a_silence_and_a_slow_replica_gets_more_patience)
 {
-	(void) state;
 	struct output_idle list[1];
 
 	set_up_workers(list, 1);
@@ -143,9 +137,8 @@ static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **s
 	assert_told(list, 1, START + 240 * SECOND, "worker-0 has printed nothing for 2m");
 }
 
-static void who_does_not_run_or_never_started_is_not_told_of(void **state)
+TEST(who_does_not_run_or_never_started_is_not_told_of)
 {
-	(void) state;
 	struct output_idle list[2];
 
 	set_up_workers(list, 2);
@@ -156,9 +149,8 @@ static void who_does_not_run_or_never_started_is_not_told_of(void **state)
 	assert_int_equal(output_idle_wake_at(NULL, 0), MSEC_NEVER);
 }
 
-static void an_older_moment_changes_nothing(void **state)
+TEST(an_older_moment_changes_nothing)
 {
-	(void) state;
 	struct output_idle list[1];
 
 	set_up_workers(list, 1);
@@ -176,9 +168,8 @@ static void assert_beginning(const struct output_idle *list, size_t count, msec 
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void that_nothing_was_printed_yet_is_told_each_second_until_something_is(void **state)
+TEST(that_nothing_was_printed_yet_is_told_each_second_until_something_is)
 {
-	(void) state;
 	struct output_idle list[3];
 
 	set_up_workers(list, 3);
@@ -194,9 +185,8 @@ static void that_nothing_was_printed_yet_is_told_each_second_until_something_is(
 	assert_beginning(list, 3, START + 4 * SECOND, "", MSEC_NEVER);
 }
 
-static void a_restart_begins_in_silence_again(void **state)
+TEST(a_restart_begins_in_silence_again)
 {
-	(void) state;
 	struct output_idle list[1];
 
 	assert_beginning(NULL, 0, START, "", MSEC_NEVER);
@@ -209,23 +199,4 @@ static void a_restart_begins_in_silence_again(void **state)
 	output_idle_record_output(&list[0], START + SECOND);
 	assert_beginning(list, 1, START + 6 * SECOND, "1 of 1 running, nothing printed yet (1s)",
 			 START + 7 * SECOND);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_silence_is_told_after_30_seconds_and_once),
-		cmocka_unit_test(those_that_fall_silent_together_are_told_together),
-		cmocka_unit_test(who_printed_again_is_not_among_those_whose_silence_lasts),
-		cmocka_unit_test(those_that_only_run_what_a_chief_sends_are_silent_by_nature),
-		cmocka_unit_test(a_whole_job_may_wait_for_a_chief),
-		cmocka_unit_test(output_ends_a_silence_and_a_slow_replica_gets_more_patience),
-		cmocka_unit_test(who_does_not_run_or_never_started_is_not_told_of),
-		cmocka_unit_test(an_older_moment_changes_nothing),
-		cmocka_unit_test(
-			that_nothing_was_printed_yet_is_told_each_second_until_something_is),
-		cmocka_unit_test(a_restart_begins_in_silence_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 #include "reconcile/plan.h"
 
-static void actions_keep_their_order_while_they_grow(void **state)
+TEST(actions_keep_their_order_while_they_grow)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct plan plan = {0};
 
@@ -17,9 +16,8 @@ static void actions_keep_their_order_while_they_grow(void **state)
 		assert_int_equal(plan.actions[index].index, index);
 }
 
-static void notes_keep_their_order(void **state)
+TEST(notes_keep_their_order)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct plan plan = {0};
 
@@ -30,24 +28,12 @@ static void notes_keep_their_order(void **state)
 	assert_int_equal(plan.notes[1].level, NOTE_WARNING);
 }
 
-static void the_earliest_moment_wakes(void **state)
+TEST(the_earliest_moment_wakes)
 {
-	(void) state;
 	struct plan plan = {.wake_at = MSEC_NEVER};
 
 	plan_wake_at(&plan, 300);
 	plan_wake_at(&plan, 100);
 	plan_wake_at(&plan, 200);
 	assert_int_equal(plan.wake_at, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(actions_keep_their_order_while_they_grow),
-		cmocka_unit_test(notes_keep_their_order),
-		cmocka_unit_test(the_earliest_moment_wakes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void take_and_end(struct queue *queue, msec now, const char *key)
 	queue_done(queue, key, false, moment(now));
 }
 
-static void what_is_due_is_taken_in_order(void **state)
+TEST_WITH(set_up, tear_down, what_is_due_is_taken_in_order)
 {
 	struct queue *queue = *state;
 
@@ -63,7 +63,7 @@ static void what_is_due_is_taken_in_order(void **state)
 	assert_int_equal(queue_count(queue), 0);
 }
 
-static void a_key_waits_once_and_until_the_earliest_time(void **state)
+TEST_WITH(set_up, tear_down, a_key_waits_once_and_until_the_earliest_time)
 {
 	struct queue *queue = *state;
 
@@ -76,7 +76,7 @@ static void a_key_waits_once_and_until_the_earliest_time(void **state)
 	assert_take(queue, START + 30, NULL);
 }
 
-static void what_waits_behind_goes_last_and_of_four_turns_has_one(void **state)
+TEST_WITH(set_up, tear_down, what_waits_behind_goes_last_and_of_four_turns_has_one)
 {
 	struct queue *queue = *state;
 
@@ -94,7 +94,7 @@ static void what_waits_behind_goes_last_and_of_four_turns_has_one(void **state)
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
 }
 
-static void what_waits_behind_does_so_no_more_when_it_is_added_as_others_are(void **state)
+TEST_WITH(set_up, tear_down, what_waits_behind_does_so_no_more_when_it_is_added_as_others_are)
 {
 	struct queue *queue = *state;
 
@@ -119,7 +119,7 @@ static void what_waits_behind_does_so_no_more_when_it_is_added_as_others_are(voi
 	assert_int_equal(queue_count(queue), 0);
 }
 
-static void what_comes_in_flight_is_kept_until_it_is_done(void **state)
+TEST_WITH(set_up, tear_down, what_comes_in_flight_is_kept_until_it_is_done)
 {
 	struct queue *queue = *state;
 
@@ -133,7 +133,7 @@ static void what_comes_in_flight_is_kept_until_it_is_done(void **state)
 	assert_int_equal(queue_count(queue), 0);
 }
 
-static void what_fails_pauses_for_longer_and_longer(void **state)
+TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
 {
 	static const msec pauses[] = {5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000};
 	struct queue *queue = *state;
@@ -153,7 +153,7 @@ static void what_fails_pauses_for_longer_and_longer(void **state)
 	assert_int_equal(queue_wake_at(queue).since_boot, now + FIRST);
 }
 
-static void an_event_ends_a_pause(void **state)
+TEST_WITH(set_up, tear_down, an_event_ends_a_pause)
 {
 	struct queue *queue = *state;
 
@@ -170,7 +170,7 @@ static void an_event_ends_a_pause(void **state)
 			 START + 2 + 4 * FIRST); /* the third in a row */
 }
 
-static void tenants_have_equal_turns(void **state)
+TEST_WITH(set_up, tear_down, tenants_have_equal_turns)
 {
 	struct queue *queue = *state;
 	int taken[2] = {0};
@@ -196,7 +196,7 @@ static void tenants_have_equal_turns(void **state)
 	assert_string_equal(queue_take(queue, moment(START + 1)), "many-5");
 }
 
-static void a_tenant_that_has_nothing_due_costs_the_others_no_turn(void **state)
+TEST_WITH(set_up, tear_down, a_tenant_that_has_nothing_due_costs_the_others_no_turn)
 {
 	struct queue *queue = *state;
 
@@ -230,7 +230,7 @@ static size_t take_all(struct queue *queue, const char *keys[])
 	return count;
 }
 
-static void a_tenant_whose_flights_do_not_end_leaves_some_to_others(void **state)
+TEST(a_tenant_whose_flights_do_not_end_leaves_some_to_others)
 {
 	struct queue *queue = queue_new(FIRST, LONGEST, 18);
 	const char *keys[21];
@@ -251,7 +251,7 @@ static void a_tenant_whose_flights_do_not_end_leaves_some_to_others(void **state
 	queue_free(queue);
 }
 
-static void what_is_removed_does_not_come_back(void **state)
+TEST_WITH(set_up, tear_down, what_is_removed_does_not_come_back)
 {
 	struct queue *queue = *state;
 
@@ -267,7 +267,7 @@ static void what_is_removed_does_not_come_back(void **state)
 	assert_int_equal(queue_count(queue), 0);
 }
 
-static void what_was_removed_may_be_added_again_before_its_flight_ends(void **state)
+TEST_WITH(set_up, tear_down, what_was_removed_may_be_added_again_before_its_flight_ends)
 {
 	struct queue *queue = *state;
 
@@ -381,7 +381,7 @@ static void model_remove(struct model *model, struct queue *queue, int number)
 		model->n_failures[number] = 0;
 }
 
-static void a_random_world_agrees_with_a_plain_list(void **state)
+TEST_WITH(set_up, tear_down, a_random_world_agrees_with_a_plain_list)
 {
 	struct queue *queue = *state;
 	struct model model = {0};
@@ -406,27 +406,4 @@ static void a_random_world_agrees_with_a_plain_list(void **state)
 			now += random_below(&seed, 10);
 		assert_int_equal(queue_wake_at(queue).since_boot, model_wake_at(&model));
 	}
-}
-
-#define QUEUE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		QUEUE_TEST(what_is_due_is_taken_in_order),
-		QUEUE_TEST(a_key_waits_once_and_until_the_earliest_time),
-		QUEUE_TEST(what_waits_behind_goes_last_and_of_four_turns_has_one),
-		QUEUE_TEST(what_waits_behind_does_so_no_more_when_it_is_added_as_others_are),
-		QUEUE_TEST(what_comes_in_flight_is_kept_until_it_is_done),
-		QUEUE_TEST(what_fails_pauses_for_longer_and_longer),
-		QUEUE_TEST(an_event_ends_a_pause),
-		QUEUE_TEST(tenants_have_equal_turns),
-		QUEUE_TEST(a_tenant_that_has_nothing_due_costs_the_others_no_turn),
-		cmocka_unit_test(a_tenant_whose_flights_do_not_end_leaves_some_to_others),
-		QUEUE_TEST(what_is_removed_does_not_come_back),
-		QUEUE_TEST(what_was_removed_may_be_added_again_before_its_flight_ends),
-		QUEUE_TEST(a_random_world_agrees_with_a_plain_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "scene.h"
 
-static void the_outcome_of_a_plan_asks_for_nothing_more(void **state)
+TEST_WITH(scene_begin, scene_end, the_outcome_of_a_plan_asks_for_nothing_more)
 {
 	struct scene *scene = *state;
 
@@ -17,7 +17,7 @@ static void the_outcome_of_a_plan_asks_for_nothing_more(void **state)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
 }
 
-static void nothing_is_done_for_a_finished_job_that_left_nothing(void **state)
+TEST_WITH(scene_begin, scene_end, nothing_is_done_for_a_finished_job_that_left_nothing)
 {
 	struct scene *scene = *state;
 
@@ -35,7 +35,7 @@ static void nothing_is_done_for_a_finished_job_that_left_nothing(void **state)
 	assert_false(scene->plan.is_status_changed);
 }
 
-static void a_suspended_job_shows_no_active_replica_at_once(void **state)
+TEST_WITH(scene_begin, scene_end, a_suspended_job_shows_no_active_replica_at_once)
 {
 	struct scene *scene = *state;
 
@@ -51,7 +51,7 @@ static void a_suspended_job_shows_no_active_replica_at_once(void **state)
 			    "TFJobSuspended");
 }
 
-static void a_first_status_knows_every_replica(void **state)
+TEST_WITH(scene_begin, scene_end, a_first_status_knows_every_replica)
 {
 	struct scene *scene = *state;
 	struct status status;
@@ -68,7 +68,7 @@ static void a_first_status_knows_every_replica(void **state)
 	assert_int_equal(status.start_time, MSEC_UNSET);
 }
 
-static void a_job_without_its_supervisor_has_failed_and_its_replicas_have_not(void **state)
+TEST_WITH(scene_begin, scene_end, a_job_without_its_supervisor_has_failed_and_its_replicas_have_not)
 {
 	struct scene *scene = *state;
 
@@ -86,7 +86,7 @@ static void a_job_without_its_supervisor_has_failed_and_its_replicas_have_not(vo
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }
 
-static void nobody_waits_for_a_start_without_a_supervisor(void **state)
+TEST_WITH(scene_begin, scene_end, nobody_waits_for_a_start_without_a_supervisor)
 {
 	struct scene *scene = *state;
 
@@ -95,18 +95,4 @@ static void nobody_waits_for_a_start_without_a_supervisor(void **state)
 	reconcile_lost(&scene->job, &scene->status, RECONCILE_SUPERVISOR_LOST, "muster was killed",
 		       scene->now + 5, scene->arena, &scene->plan);
 	assert_int_equal(scene->plan.status.replicas[0].state, REPLICA_STOPPED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(the_outcome_of_a_plan_asks_for_nothing_more),
-		SCENE_TEST(nothing_is_done_for_a_finished_job_that_left_nothing),
-		SCENE_TEST(a_suspended_job_shows_no_active_replica_at_once),
-		SCENE_TEST(a_first_status_knows_every_replica),
-		SCENE_TEST(a_job_without_its_supervisor_has_failed_and_its_replicas_have_not),
-		SCENE_TEST(nobody_waits_for_a_start_without_a_supervisor),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

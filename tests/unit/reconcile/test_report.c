@@ -25,9 +25,8 @@ static void assert_report(const struct job *job, const struct status *status, co
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void a_success_is_one_line(void **state)
+TEST(a_success_is_one_line)
 {
-	(void) state;
 	struct status status = {
 		.conditions = &succeeded,
 		.n_conditions = 1,
@@ -42,9 +41,8 @@ static void a_success_is_one_line(void **state)
 		      "1 restart\n");
 }
 
-static void a_failure_begins_with_the_replica_that_failed_first(void **state)
+TEST(a_failure_begins_with_the_replica_that_failed_first)
 {
-	(void) state;
 	struct consequence consequence = {"worker", 0, "was stopped by muster"};
 	struct failure failure = {
 		.role = "worker",
@@ -79,7 +77,7 @@ static void a_failure_begins_with_the_replica_that_failed_first(void **state)
 }
 
 /* torchrun's users know their script, and not the name of the job. */
-static void a_failure_of_an_elastic_job_names_the_script_and_the_rank(void **state)
+TEST(a_failure_of_an_elastic_job_names_the_script_and_the_rank)
 {
 	static const struct {
 		const char *command[5], *script;
@@ -116,9 +114,8 @@ static void a_failure_of_an_elastic_job_names_the_script_and_the_rank(void **sta
 	}
 }
 
-static void a_deadline_a_stop_and_a_deletion_are_one_line(void **state)
+TEST(a_deadline_a_stop_and_a_deletion_are_one_line)
 {
-	(void) state;
 	struct failure failure = {
 		.reason = "DeadlineExceeded",
 		.message = "the job was active longer than its deadline of 10m",
@@ -159,9 +156,8 @@ static void assert_progress(const struct status *status, const char *expected)
 	assert_progress_of_pods(status, NULL, expected);
 }
 
-static void progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up(void **state)
+TEST(progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up)
 {
-	(void) state;
 	const struct startup startup = {.n_pods = 2, .n_scheduled = 1, .n_running = 1};
 	struct replica_status replicas[] = {
 		{.role = "worker", .index = 0, .state = REPLICA_RUNNING},
@@ -179,9 +175,8 @@ static void progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up(
 	assert_progress_of_pods(&status, &startup, "");
 }
 
-static void progress_tells_what_is_waited_for_until_all_run(void **state)
+TEST(progress_tells_what_is_waited_for_until_all_run)
 {
-	(void) state;
 	struct replica_status replicas[] = {
 		{.role = "worker", .index = 0, .state = REPLICA_RUNNING},
 		{.role = "worker", .index = 1, .state = REPLICA_RUNNING},
@@ -203,9 +198,8 @@ static void progress_tells_what_is_waited_for_until_all_run(void **state)
 	assert_progress(&status, "1 of 4 stopping");
 }
 
-static void progress_is_silent_about_a_job_that_has_ended(void **state)
+TEST(progress_is_silent_about_a_job_that_has_ended)
 {
-	(void) state;
 	struct replica_status replica = {.role = "worker", .state = REPLICA_PENDING};
 	const struct status status = {
 		.conditions = &failed,
@@ -215,20 +209,4 @@ static void progress_is_silent_about_a_job_that_has_ended(void **state)
 	};
 
 	assert_progress(&status, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_success_is_one_line),
-		cmocka_unit_test(a_failure_begins_with_the_replica_that_failed_first),
-		cmocka_unit_test(a_failure_of_an_elastic_job_names_the_script_and_the_rank),
-		cmocka_unit_test(a_deadline_a_stop_and_a_deletion_are_one_line),
-		cmocka_unit_test(
-			progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up),
-		cmocka_unit_test(progress_tells_what_is_waited_for_until_all_run),
-		cmocka_unit_test(progress_is_silent_about_a_job_that_has_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static struct role *run_two_workers(struct scene *scene, enum restart_scope scop
 	return worker;
 }
 
-static void peers_that_run_start_again_with_all_their_time(void **state)
+TEST_WITH(scene_begin, scene_end, peers_that_run_start_again_with_all_their_time)
 {
 	struct scene *scene = *state;
 
@@ -36,7 +36,7 @@ static void peers_that_run_start_again_with_all_their_time(void **state)
 }
 
 /* The grace is that of a planned end, however short that of the failure before was. */
-static void a_failure_before_does_not_shorten_it(void **state)
+TEST_WITH(scene_begin, scene_end, a_failure_before_does_not_shorten_it)
 {
 	struct scene *scene = *state;
 	struct role *worker = run_two_workers(scene, RESTART_SCOPE_JOB);
@@ -54,7 +54,7 @@ static void a_failure_before_does_not_shorten_it(void **state)
 	assert_null(scene->status.failure);
 }
 
-static void those_that_need_not_know_of_each_other_stay(void **state)
+TEST_WITH(scene_begin, scene_end, those_that_need_not_know_of_each_other_stay)
 {
 	struct scene *scene = *state;
 
@@ -64,7 +64,7 @@ static void those_that_need_not_know_of_each_other_stay(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 2)->state, REPLICA_RUNNING);
 }
 
-static void dynamic_workers_stay_whatever_the_scope(void **state)
+TEST_WITH(scene_begin, scene_end, dynamic_workers_stay_whatever_the_scope)
 {
 	struct scene *scene = *state;
 
@@ -75,7 +75,7 @@ static void dynamic_workers_stay_whatever_the_scope(void **state)
 }
 
 /* What kubectl applied runs already when it is looked at for the first time. */
-static void what_nobody_decided_on_before_is_no_change(void **state)
+TEST_WITH(scene_begin, scene_end, what_nobody_decided_on_before_is_no_change)
 {
 	struct scene *scene = *state;
 	const struct action first = {.role = "worker", .index = 0};
@@ -89,7 +89,7 @@ static void what_nobody_decided_on_before_is_no_change(void **state)
 }
 
 /* It was over before it was scaled away, but who wants it back wants it to run. */
-static void what_comes_back_runs_again(void **state)
+TEST_WITH(scene_begin, scene_end, what_comes_back_runs_again)
 {
 	struct scene *scene = *state;
 	struct role *worker = run_two_workers(scene, RESTART_SCOPE_REPLICA);
@@ -102,18 +102,4 @@ static void what_comes_back_runs_again(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
 	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_RUNNING);
 	assert_int_equal(scene->status.restarts, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(peers_that_run_start_again_with_all_their_time),
-		SCENE_TEST(a_failure_before_does_not_shorten_it),
-		SCENE_TEST(those_that_need_not_know_of_each_other_stay),
-		SCENE_TEST(dynamic_workers_stay_whatever_the_scope),
-		SCENE_TEST(what_nobody_decided_on_before_is_no_change),
-		SCENE_TEST(what_comes_back_runs_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

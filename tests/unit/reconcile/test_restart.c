@@ -23,7 +23,7 @@ static bool is_restarting(const struct scene *scene)
 	       status_condition_is_true(&scene->status, CONDITION_RESTARTING);
 }
 
-static void never_fails_the_job(void **state)
+TEST_WITH(scene_begin, scene_end, never_fails_the_job)
 {
 	struct scene *scene = *state;
 
@@ -34,7 +34,7 @@ static void never_fails_the_job(void **state)
 	assert_int_equal(scene->status.exit_code, 3);
 }
 
-static void on_failure_restarts_failures(void **state)
+TEST_WITH(scene_begin, scene_end, on_failure_restarts_failures)
 {
 	struct scene *scene = *state;
 
@@ -46,7 +46,7 @@ static void on_failure_restarts_failures(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
 }
 
-static void on_failure_does_not_restart_success(void **state)
+TEST_WITH(scene_begin, scene_end, on_failure_does_not_restart_success)
 {
 	struct scene *scene = *state;
 
@@ -54,7 +54,7 @@ static void on_failure_does_not_restart_success(void **state)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
 }
 
-static void always_restarts_success_too(void **state)
+TEST_WITH(scene_begin, scene_end, always_restarts_success_too)
 {
 	struct scene *scene = *state;
 
@@ -74,7 +74,7 @@ static void end_in_place(struct scene *scene, int n_ends, int exit_code)
 	scene_decide(scene);
 }
 
-static void a_restart_by_the_node_is_counted_and_nobody_is_started(void **state)
+TEST_WITH(scene_begin, scene_end, a_restart_by_the_node_is_counted_and_nobody_is_started)
 {
 	struct scene *scene = *state;
 
@@ -95,7 +95,7 @@ static void a_restart_by_the_node_is_counted_and_nobody_is_started(void **state)
 	assert_int_equal(scene->status.restarts, 4);
 }
 
-static void restarts_by_the_node_end_the_job_at_its_limit(void **state)
+TEST_WITH(scene_begin, scene_end, restarts_by_the_node_end_the_job_at_its_limit)
 {
 	struct scene *scene = *state;
 
@@ -111,7 +111,7 @@ static void restarts_by_the_node_end_the_job_at_its_limit(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_STOPPING);
 }
 
-static void a_node_cannot_count_too_far(void **state)
+TEST_WITH(scene_begin, scene_end, a_node_cannot_count_too_far)
 {
 	struct scene *scene = *state;
 
@@ -123,7 +123,7 @@ static void a_node_cannot_count_too_far(void **state)
 	assert_int_equal(scene->status.restarts, LIMIT_RESTARTS);
 }
 
-static void exit_code_127_is_permanent(void **state)
+TEST_WITH(scene_begin, scene_end, exit_code_127_is_permanent)
 {
 	struct scene *scene = *state;
 
@@ -136,7 +136,7 @@ static void exit_code_127_is_permanent(void **state)
 	assert_int_equal(scene->plan.notes[1].level, NOTE_NORMAL);
 }
 
-static void exit_code_128_is_tried_again(void **state)
+TEST_WITH(scene_begin, scene_end, exit_code_128_is_tried_again)
 {
 	struct scene *scene = *state;
 
@@ -144,7 +144,7 @@ static void exit_code_128_is_tried_again(void **state)
 	assert_true(is_restarting(scene));
 }
 
-static void a_signal_is_tried_again_under_exit_code(void **state)
+TEST_WITH(scene_begin, scene_end, a_signal_is_tried_again_under_exit_code)
 {
 	struct scene *scene = *state;
 
@@ -152,7 +152,7 @@ static void a_signal_is_tried_again_under_exit_code(void **state)
 	assert_true(is_restarting(scene));
 }
 
-static void a_replica_that_disappeared_is_tried_again(void **state)
+TEST_WITH(scene_begin, scene_end, a_replica_that_disappeared_is_tried_again)
 {
 	struct scene *scene = *state;
 
@@ -164,7 +164,7 @@ static void a_replica_that_disappeared_is_tried_again(void **state)
 	assert_string_equal(scene->status.failure->reason, "Lost");
 }
 
-static void a_whole_restart_is_charged_once(void **state)
+TEST_WITH(scene_begin, scene_end, a_whole_restart_is_charged_once)
 {
 	struct scene *scene = *state;
 
@@ -180,7 +180,7 @@ static void a_whole_restart_is_charged_once(void **state)
 		assert_int_equal(scene_replica(scene, "worker", index)->attempt, 1);
 }
 
-static void single_restarts_are_charged_each(void **state)
+TEST_WITH(scene_begin, scene_end, single_restarts_are_charged_each)
 {
 	struct scene *scene = *state;
 
@@ -194,7 +194,7 @@ static void single_restarts_are_charged_each(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }
 
-static void more_failures_than_restarts_left_end_the_job(void **state)
+TEST_WITH(scene_begin, scene_end, more_failures_than_restarts_left_end_the_job)
 {
 	struct scene *scene = *state;
 
@@ -224,7 +224,7 @@ static void begin_tfjob(struct scene *scene)
 }
 
 /* Though one is deleted at the same time. */
-static void a_failure_beside_a_deletion_is_the_one_that_counts(void **state)
+TEST_WITH(scene_begin, scene_end, a_failure_beside_a_deletion_is_the_one_that_counts)
 {
 	struct scene *scene = *state;
 
@@ -239,7 +239,7 @@ static void a_failure_beside_a_deletion_is_the_one_that_counts(void **state)
 	assert_int_equal(scene->status.failure->index, 1);
 }
 
-static void a_lost_ps_counts_though_a_worker_is_deleted(void **state)
+TEST_WITH(scene_begin, scene_end, a_lost_ps_counts_though_a_worker_is_deleted)
 {
 	struct scene *scene = *state;
 
@@ -258,7 +258,7 @@ static void a_lost_ps_counts_though_a_worker_is_deleted(void **state)
 }
 
 /* Also where that is seen before the deleted one has ended. */
-static void peers_that_fall_after_a_deletion_do_not_count(void **state)
+TEST_WITH(scene_begin, scene_end, peers_that_fall_after_a_deletion_do_not_count)
 {
 	struct scene *scene = *state;
 
@@ -276,7 +276,7 @@ static void peers_that_fall_after_a_deletion_do_not_count(void **state)
 	assert_string_equal(scene->status.failure->reason, "Deleted");
 }
 
-static void a_tolerated_failure_is_made_again_when_its_pod_is_gone(void **state)
+TEST_WITH(scene_begin, scene_end, a_tolerated_failure_is_made_again_when_its_pod_is_gone)
 {
 	struct scene *scene = *state;
 
@@ -293,7 +293,7 @@ static void a_tolerated_failure_is_made_again_when_its_pod_is_gone(void **state)
 	assert_int_equal(scene->status.restarts, 0);
 }
 
-static void under_scope_worker_a_lost_ps_restarts_all(void **state)
+TEST_WITH(scene_begin, scene_end, under_scope_worker_a_lost_ps_restarts_all)
 {
 	struct scene *scene = *state;
 
@@ -311,7 +311,7 @@ static void under_scope_worker_a_lost_ps_restarts_all(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 2);
 }
 
-static void peers_of_a_synchronous_job_fall_with_the_first(void **state)
+TEST_WITH(scene_begin, scene_end, peers_of_a_synchronous_job_fall_with_the_first)
 {
 	struct scene *scene = *state;
 
@@ -328,9 +328,8 @@ static void peers_of_a_synchronous_job_fall_with_the_first(void **state)
 	assert_string_equal(scene->status.failure->consequences[0].what, "exited with code 1");
 }
 
-static void delays_double_up_to_a_minute(void **state)
+TEST_WITH(scene_begin, scene_end, delays_double_up_to_a_minute)
 {
-	(void) state;
 	const msec expected[] = {0, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
 
 	for (int recent = 0; recent < (int) ARRAY_LEN(expected); recent++)
@@ -346,7 +345,7 @@ static void begin_with_recent_restarts(struct scene *scene, int n_workers, int r
 	scene->status.replicas[0].recent_restarts = recent;
 }
 
-static void nothing_starts_before_the_delay_is_over(void **state)
+TEST_WITH(scene_begin, scene_end, nothing_starts_before_the_delay_is_over)
 {
 	struct scene *scene = *state;
 
@@ -362,7 +361,7 @@ static void nothing_starts_before_the_delay_is_over(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 }
 
-static void a_clock_that_was_set_back_does_not_hold_a_restart_up(void **state)
+TEST_WITH(scene_begin, scene_end, a_clock_that_was_set_back_does_not_hold_a_restart_up)
 {
 	struct scene *scene = *state;
 
@@ -374,7 +373,7 @@ static void a_clock_that_was_set_back_does_not_hold_a_restart_up(void **state)
 	assert_non_null(scene_object(scene, "worker", 0, 1));
 }
 
-static void a_long_life_begins_the_delays_anew(void **state)
+TEST_WITH(scene_begin, scene_end, a_long_life_begins_the_delays_anew)
 {
 	struct scene *scene = *state;
 
@@ -386,7 +385,7 @@ static void a_long_life_begins_the_delays_anew(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 1);
 }
 
-static void one_that_falls_again_and_again_delays_nobody_else(void **state)
+TEST_WITH(scene_begin, scene_end, one_that_falls_again_and_again_delays_nobody_else)
 {
 	struct scene *scene = *state;
 
@@ -400,7 +399,7 @@ static void one_that_falls_again_and_again_delays_nobody_else(void **state)
 	assert_int_equal(scene->plan.wake_at, scene->now + 32000);
 }
 
-static void the_long_life_of_another_begins_no_delay_anew(void **state)
+TEST_WITH(scene_begin, scene_end, the_long_life_of_another_begins_no_delay_anew)
 {
 	struct scene *scene = *state;
 
@@ -412,7 +411,7 @@ static void the_long_life_of_another_begins_no_delay_anew(void **state)
 	assert_int_equal(scene->status.recent_restarts, 0);
 }
 
-static void each_that_falls_in_one_moment_has_a_delay_of_its_own(void **state)
+TEST_WITH(scene_begin, scene_end, each_that_falls_in_one_moment_has_a_delay_of_its_own)
 {
 	struct scene *scene = *state;
 
@@ -431,7 +430,7 @@ static void each_that_falls_in_one_moment_has_a_delay_of_its_own(void **state)
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-static void a_whole_job_starts_again_at_one_moment(void **state)
+TEST_WITH(scene_begin, scene_end, a_whole_job_starts_again_at_one_moment)
 {
 	struct scene *scene = *state;
 
@@ -453,7 +452,7 @@ static void a_whole_job_starts_again_at_one_moment(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
 }
 
-static void a_job_that_has_ended_waits_for_no_restart(void **state)
+TEST_WITH(scene_begin, scene_end, a_job_that_has_ended_waits_for_no_restart)
 {
 	struct scene *scene = *state;
 
@@ -466,41 +465,4 @@ static void a_job_that_has_ended_waits_for_no_restart(void **state)
 	scene_decide(scene);
 	assert_true(status_is_finished(&scene->status));
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(never_fails_the_job),
-		SCENE_TEST(on_failure_restarts_failures),
-		SCENE_TEST(on_failure_does_not_restart_success),
-		SCENE_TEST(always_restarts_success_too),
-		SCENE_TEST(a_restart_by_the_node_is_counted_and_nobody_is_started),
-		SCENE_TEST(restarts_by_the_node_end_the_job_at_its_limit),
-		SCENE_TEST(a_node_cannot_count_too_far),
-		SCENE_TEST(exit_code_127_is_permanent),
-		SCENE_TEST(exit_code_128_is_tried_again),
-		SCENE_TEST(a_signal_is_tried_again_under_exit_code),
-		SCENE_TEST(a_replica_that_disappeared_is_tried_again),
-		SCENE_TEST(a_whole_restart_is_charged_once),
-		SCENE_TEST(single_restarts_are_charged_each),
-		SCENE_TEST(a_failure_beside_a_deletion_is_the_one_that_counts),
-		SCENE_TEST(a_lost_ps_counts_though_a_worker_is_deleted),
-		SCENE_TEST(peers_that_fall_after_a_deletion_do_not_count),
-		SCENE_TEST(a_tolerated_failure_is_made_again_when_its_pod_is_gone),
-		SCENE_TEST(more_failures_than_restarts_left_end_the_job),
-		SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all),
-		SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first),
-		SCENE_TEST(delays_double_up_to_a_minute),
-		SCENE_TEST(nothing_starts_before_the_delay_is_over),
-		SCENE_TEST(a_clock_that_was_set_back_does_not_hold_a_restart_up),
-		SCENE_TEST(a_long_life_begins_the_delays_anew),
-		SCENE_TEST(one_that_falls_again_and_again_delays_nobody_else),
-		SCENE_TEST(the_long_life_of_another_begins_no_delay_anew),
-		SCENE_TEST(each_that_falls_in_one_moment_has_a_delay_of_its_own),
-		SCENE_TEST(a_whole_job_starts_again_at_one_moment),
-		SCENE_TEST(a_job_that_has_ended_waits_for_no_restart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static size_t notes_after(struct scene *scene, msec duration)
 	return count;
 }
 
-static void it_is_told_once_after_five_seconds(void **state)
+TEST_WITH(scene_begin, scene_end, it_is_told_once_after_five_seconds)
 {
 	struct scene *scene = *state;
 
@@ -39,7 +39,7 @@ static void it_is_told_once_after_five_seconds(void **state)
 	assert_string_equal(scene->status.replicas[1].reason, FAILURE_STILL_RUNS);
 }
 
-static void what_tensorflow_does_is_told_where_it_was_loaded(void **state)
+TEST_WITH(scene_begin, scene_end, what_tensorflow_does_is_told_where_it_was_loaded)
 {
 	struct scene *scene = *state;
 
@@ -52,7 +52,7 @@ static void what_tensorflow_does_is_told_where_it_was_loaded(void **state)
 	assert_non_null(strstr(scene->status.replicas[0].message, "TensorFlow treats SIGTERM"));
 }
 
-static void those_asked_a_moment_later_are_told_of_together(void **state)
+TEST_WITH(scene_begin, scene_end, those_asked_a_moment_later_are_told_of_together)
 {
 	struct scene *scene = *state;
 
@@ -65,7 +65,7 @@ static void those_asked_a_moment_later_are_told_of_together(void **state)
 	assert_non_null(strstr(scene->plan.notes[0].sentence, "worker-0 (and 1 more) "));
 }
 
-static void what_was_told_is_not_told_again_when_others_end_later(void **state)
+TEST_WITH(scene_begin, scene_end, what_was_told_is_not_told_again_when_others_end_later)
 {
 	struct scene *scene = *state;
 
@@ -77,7 +77,7 @@ static void what_was_told_is_not_told_again_when_others_end_later(void **state)
 	assert_string_equal(scene->status.replicas[0].reason, FAILURE_STILL_RUNS);
 }
 
-static void what_is_killed_that_soon_is_not_told_of(void **state)
+TEST_WITH(scene_begin, scene_end, what_is_killed_that_soon_is_not_told_of)
 {
 	struct scene *scene = *state;
 
@@ -86,7 +86,7 @@ static void what_is_killed_that_soon_is_not_told_of(void **state)
 	assert_int_equal(notes_after(scene, 5000), 0);
 }
 
-static void a_grace_that_was_made_shorter_counts(void **state)
+TEST_WITH(scene_begin, scene_end, a_grace_that_was_made_shorter_counts)
 {
 	struct scene *scene = *state;
 
@@ -95,26 +95,11 @@ static void a_grace_that_was_made_shorter_counts(void **state)
 	assert_int_equal(notes_after(scene, 5000), 0);
 }
 
-static void nothing_is_said_where_a_node_sends_the_signal(void **state)
+TEST_WITH(scene_begin, scene_end, nothing_is_said_where_a_node_sends_the_signal)
 {
 	struct scene *scene = *state;
 
 	stop_two_workers(scene);
 	scene->observed.traits.sends_signals = false;
 	assert_int_equal(notes_after(scene, 5000), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(it_is_told_once_after_five_seconds),
-		SCENE_TEST(what_tensorflow_does_is_told_where_it_was_loaded),
-		SCENE_TEST(those_asked_a_moment_later_are_told_of_together),
-		SCENE_TEST(what_was_told_is_not_told_again_when_others_end_later),
-		SCENE_TEST(what_is_killed_that_soon_is_not_told_of),
-		SCENE_TEST(a_grace_that_was_made_shorter_counts),
-		SCENE_TEST(nothing_is_said_where_a_node_sends_the_signal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "reconcile/startup.h"
 
-static void each_pod_counts_for_what_it_has_behind_it(void **state)
+TEST(each_pod_counts_for_what_it_has_behind_it)
 {
 	static const struct observed_replica pods[] = {
 		{.phase = OBSERVED_STARTING},
@@ -22,7 +22,7 @@ static void each_pod_counts_for_what_it_has_behind_it(void **state)
 	assert_false(startup_is_over(&startup, 4));
 }
 
-static void it_is_over_when_all_have_started(void **state)
+TEST(it_is_over_when_all_have_started)
 {
 	const struct observed_replica ended = {.phase = OBSERVED_SUCCEEDED};
 	struct startup startup = {0};
@@ -36,7 +36,7 @@ static void it_is_over_when_all_have_started(void **state)
 	assert_string_equal(text_of(&text), "1 Pod: 1 scheduled, 1 set up, 1 running");
 }
 
-static void who_failed_before_it_began_never_ran(void **state)
+TEST(who_failed_before_it_began_never_ran)
 {
 	const struct observed_replica pods[] = {
 		{.phase = OBSERVED_FAILED, .stage = OBSERVED_SET_UP, .started_at = MSEC_UNSET},
@@ -51,15 +51,4 @@ static void who_failed_before_it_began_never_ran(void **state)
 	startup_describe(&startup, &text);
 	assert_string_equal(text_of(&text), "2 Pods: 2 scheduled, 2 set up, 1 running");
 	assert_false(startup_is_over(&startup, 2));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_pod_counts_for_what_it_has_behind_it),
-		cmocka_unit_test(it_is_over_when_all_have_started),
-		cmocka_unit_test(who_failed_before_it_began_never_ran),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static struct summary summary_of(struct scene *scene)
 	return summary;
 }
 
-static void a_new_job_waits_for_its_replicas(void **state)
+TEST_WITH(scene_begin, scene_end, a_new_job_waits_for_its_replicas)
 {
 	struct scene *scene = *state;
 
@@ -32,7 +32,7 @@ static void a_new_job_waits_for_its_replicas(void **state)
 	assert_false(summary.is_finished);
 }
 
-static void a_running_job_has_nothing_to_say(void **state)
+TEST_WITH(scene_begin, scene_end, a_running_job_has_nothing_to_say)
 {
 	struct scene *scene = *state;
 
@@ -45,7 +45,7 @@ static void a_running_job_has_nothing_to_say(void **state)
 	assert_int_equal(summary.running, 2);
 }
 
-static void a_failed_job_says_why(void **state)
+TEST_WITH(scene_begin, scene_end, a_failed_job_says_why)
 {
 	struct scene *scene = *state;
 
@@ -61,7 +61,7 @@ static void a_failed_job_says_why(void **state)
 	assert_true(summary.is_finished);
 }
 
-static void a_job_that_is_being_stopped_says_so(void **state)
+TEST_WITH(scene_begin, scene_end, a_job_that_is_being_stopped_says_so)
 {
 	struct scene *scene = *state;
 
@@ -76,7 +76,7 @@ static void a_job_that_is_being_stopped_says_so(void **state)
 	assert_string_equal(summary_of(scene).message, "the job was stopped (interrupted)");
 }
 
-static void a_finished_job_that_is_suspended_does_not_expire(void **state)
+TEST_WITH(scene_begin, scene_end, a_finished_job_that_is_suspended_does_not_expire)
 {
 	struct scene *scene = *state;
 
@@ -92,7 +92,7 @@ static void a_finished_job_that_is_suspended_does_not_expire(void **state)
 	assert_int_equal(summary_of(scene).expires_at, MSEC_UNSET);
 }
 
-static void a_summary_is_read_as_it_was_written(void **state)
+TEST_WITH(scene_begin, scene_end, a_summary_is_read_as_it_was_written)
 {
 	struct scene *scene = *state;
 	struct summary read;
@@ -117,7 +117,7 @@ static void a_summary_is_read_as_it_was_written(void **state)
 	assert_int_equal(read.completion_time, written.completion_time);
 }
 
-static void of_nothing_a_summary_is_empty(void **state)
+TEST_WITH(scene_begin, scene_end, of_nothing_a_summary_is_empty)
 {
 	struct scene *scene = *state;
 	struct summary summary;
@@ -126,19 +126,4 @@ static void of_nothing_a_summary_is_empty(void **state)
 	assert_string_equal(summary.state, "");
 	assert_int_equal(summary.exit_code, -1);
 	assert_int_equal(summary.start_time, MSEC_UNSET);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(a_new_job_waits_for_its_replicas),
-		SCENE_TEST(a_running_job_has_nothing_to_say),
-		SCENE_TEST(a_failed_job_says_why),
-		SCENE_TEST(a_job_that_is_being_stopped_says_so),
-		SCENE_TEST(a_finished_job_that_is_suspended_does_not_expire),
-		SCENE_TEST(a_summary_is_read_as_it_was_written),
-		SCENE_TEST(of_nothing_a_summary_is_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static const struct note *note_of_end(const struct plan *plan)
 	return note_with(plan, "ReplicaStillRuns");
 }
 
-static void one_sentence_is_said_for_all_whom_it_holds(void **state)
+TEST_WITH(scene_begin, scene_end, one_sentence_is_said_for_all_whom_it_holds)
 {
 	struct scene *scene = *state;
 	const struct note *note;
@@ -57,7 +57,7 @@ static void one_sentence_is_said_for_all_whom_it_holds(void **state)
 	assert_int_equal(scene->plan.n_notes, 1);
 }
 
-static void it_is_said_once(void **state)
+TEST_WITH(scene_begin, scene_end, it_is_said_once)
 {
 	struct scene *scene = *state;
 
@@ -69,7 +69,7 @@ static void it_is_said_once(void **state)
 	assert_null(note_of(scene_decide(scene)));
 }
 
-static void another_trouble_is_said_too(void **state)
+TEST_WITH(scene_begin, scene_end, another_trouble_is_said_too)
 {
 	struct scene *scene = *state;
 
@@ -82,7 +82,7 @@ static void another_trouble_is_said_too(void **state)
 			    "not found");
 }
 
-static void what_a_server_says_does_nothing_to_a_terminal(void **state)
+TEST_WITH(scene_begin, scene_end, what_a_server_says_does_nothing_to_a_terminal)
 {
 	struct scene *scene = *state;
 	struct text text CLEANUP(text_done) = {0};
@@ -96,7 +96,7 @@ static void what_a_server_says_does_nothing_to_a_terminal(void **state)
 			    "worker-0 cannot pull its image (ErrImagePull): no ?[2Jimage\n");
 }
 
-static void the_status_keeps_it_until_it_goes_away(void **state)
+TEST_WITH(scene_begin, scene_end, the_status_keeps_it_until_it_goes_away)
 {
 	struct scene *scene = *state;
 	struct text text CLEANUP(text_done) = {0};
@@ -123,7 +123,7 @@ static void the_status_keeps_it_until_it_goes_away(void **state)
 	assert_int_equal(text.len, 0);
 }
 
-static void a_deadline_that_came_while_somebody_waited_says_for_what(void **state)
+TEST_WITH(scene_begin, scene_end, a_deadline_that_came_while_somebody_waited_says_for_what)
 {
 	struct scene *scene = *state;
 
@@ -139,7 +139,7 @@ static void a_deadline_that_came_while_somebody_waited_says_for_what(void **stat
 			    "more) cannot pull its image (ErrImagePull): image 'x': not found");
 }
 
-static void how_a_replica_ended_is_no_obstacle(void **state)
+TEST_WITH(scene_begin, scene_end, how_a_replica_ended_is_no_obstacle)
 {
 	struct scene *scene = *state;
 
@@ -160,7 +160,7 @@ static struct observed_replica *begin_on_node(struct scene *scene)
 }
 
 /* The cluster gave it up; its Pod has the name until the node says that it is gone. */
-static void who_waits_for_a_silent_node_says_so(void **state)
+TEST_WITH(scene_begin, scene_end, who_waits_for_a_silent_node_says_so)
 {
 	struct scene *scene = *state;
 	struct observed_replica *object = begin_on_node(scene);
@@ -182,7 +182,7 @@ static void who_waits_for_a_silent_node_says_so(void **state)
 }
 
 /* As a kubelet that nobody misses yet, or that cannot end a process. */
-static void what_does_not_end_in_time_is_said(void **state)
+TEST_WITH(scene_begin, scene_end, what_does_not_end_in_time_is_said)
 {
 	struct scene *scene = *state;
 	struct observed_replica *object = begin_on_node(scene);
@@ -203,9 +203,8 @@ static void what_does_not_end_in_time_is_said(void **state)
 	assert_int_equal(scene->plan.wake_at, MSEC_NEVER);
 }
 
-static void words_of_one_trouble_share_a_phrase(void **state)
+TEST(words_of_one_trouble_share_a_phrase)
 {
-	(void) state;
 	assert_string_equal(failure_phrase_of_waiting_reason("ErrImagePull"),
 			    failure_phrase_of_waiting_reason("ImagePullBackOff"));
 	assert_string_equal(failure_phrase_of_waiting_reason("SomethingNew"), "is waiting");
@@ -214,7 +213,7 @@ static void words_of_one_trouble_share_a_phrase(void **state)
 }
 
 /* Its node has nothing to do with it: what is in it is being fetched. */
-static void what_is_held_does_not_stand_in_anybodys_way(void **state)
+TEST_WITH(scene_begin, scene_end, what_is_held_does_not_stand_in_anybodys_way)
 {
 	struct scene *scene = *state;
 	struct observed_replica *object = begin_on_node(scene);
@@ -226,23 +225,4 @@ static void what_is_held_does_not_stand_in_anybodys_way(void **state)
 	object->kill_at = scene->now + scene->job.grace;
 	scene->now = object->kill_at + 3600 * MSEC_PER_SECOND;
 	assert_null(note_of_end(scene_decide(scene)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE_TEST(one_sentence_is_said_for_all_whom_it_holds),
-		SCENE_TEST(it_is_said_once),
-		SCENE_TEST(another_trouble_is_said_too),
-		SCENE_TEST(what_a_server_says_does_nothing_to_a_terminal),
-		SCENE_TEST(the_status_keeps_it_until_it_goes_away),
-		SCENE_TEST(a_deadline_that_came_while_somebody_waited_says_for_what),
-		SCENE_TEST(how_a_replica_ended_is_no_obstacle),
-		SCENE_TEST(who_waits_for_a_silent_node_says_so),
-		SCENE_TEST(what_does_not_end_in_time_is_said),
-		SCENE_TEST(what_is_held_does_not_stand_in_anybodys_way),
-		cmocka_unit_test(words_of_one_trouble_share_a_phrase),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static struct member at_work(void)
 	return member;
 }
 
-static void it_joins_waits_and_runs(void **state)
+TEST(it_joins_waits_and_runs)
 {
 	struct member member;
 
@@ -88,7 +88,7 @@ static void it_joins_waits_and_runs(void **state)
 	call(&member, START + 1101);
 }
 
-static void a_new_world_ends_the_workers_of_the_old_one(void **state)
+TEST(a_new_world_ends_the_workers_of_the_old_one)
 {
 	struct member member = at_work();
 
@@ -105,7 +105,7 @@ static void a_new_world_ends_the_workers_of_the_old_one(void **state)
 	assert_false(member_may_save(&member));
 }
 
-static void a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world(void **state)
+TEST(a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world)
 {
 	struct member member = at_work();
 
@@ -123,7 +123,7 @@ static void a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world(vo
 	assert_int_equal(member_wants(&member), 2);
 }
 
-static void a_worker_that_asks_for_a_restart_lets_the_others_save(void **state)
+TEST(a_worker_that_asks_for_a_restart_lets_the_others_save)
 {
 	struct member member = at_work(), other = at_work();
 
@@ -141,7 +141,7 @@ static void a_worker_that_asks_for_a_restart_lets_the_others_save(void **state)
 	assert_int_equal(other.report.activity, MEMBER_IDLE);
 }
 
-static void a_failure_is_news_again_when_it_is_explained(void **state)
+TEST(a_failure_is_news_again_when_it_is_explained)
 {
 	struct member member = at_work();
 
@@ -158,7 +158,7 @@ static void a_failure_is_news_again_when_it_is_explained(void **state)
 	assert_int_equal(told(&member)->failure, 1);
 }
 
-static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
+TEST(a_server_that_is_away_for_a_while_is_not_noticed)
 {
 	struct member member = at_work();
 	msec now = START + 100;
@@ -175,7 +175,7 @@ static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
 	assert_int_equal(member_wants(&member), 1);
 }
 
-static void alone_for_too_long_it_ends_its_workers_then_itself(void **state)
+TEST(alone_for_too_long_it_ends_its_workers_then_itself)
 {
 	struct member member = at_work();
 
@@ -192,7 +192,7 @@ static void alone_for_too_long_it_ends_its_workers_then_itself(void **state)
 	assert_int_equal(member_wake_at(&member).since_boot, MSEC_NEVER);
 }
 
-static void it_leaves_when_its_workers_have_ended(void **state)
+TEST(it_leaves_when_its_workers_have_ended)
 {
 	struct member member = at_work();
 
@@ -212,7 +212,7 @@ static void it_leaves_when_its_workers_have_ended(void **state)
 	assert_int_equal(member.end, MEMBER_ENDED);
 }
 
-static void a_drain_waits_for_no_server_for_long(void **state)
+TEST(a_drain_waits_for_no_server_for_long)
 {
 	struct member member = at_work();
 
@@ -230,7 +230,7 @@ static void a_drain_waits_for_no_server_for_long(void **state)
 	assert_int_equal(member.end, MEMBER_ENDED);
 }
 
-static void a_failed_job_leaves_nothing_to_save(void **state)
+TEST(a_failed_job_leaves_nothing_to_save)
 {
 	struct member member = at_work();
 
@@ -240,7 +240,7 @@ static void a_failed_job_leaves_nothing_to_save(void **state)
 	assert_false(member_may_save(&member));
 }
 
-static void a_server_that_keeps_no_call_is_not_asked_without_pause(void **state)
+TEST(a_server_that_keeps_no_call_is_not_asked_without_pause)
 {
 	struct member member = at_work();
 
@@ -250,7 +250,7 @@ static void a_server_that_keeps_no_call_is_not_asked_without_pause(void **state)
 	assert_int_equal(member_wake_at(&member).since_boot, START + 101);
 }
 
-static void one_that_was_never_answered_has_its_own_patience(void **state)
+TEST(one_that_was_never_answered_has_its_own_patience)
 {
 	struct member_settings hasty = usual;
 	struct member member;
@@ -281,7 +281,7 @@ static void one_that_was_never_answered_has_its_own_patience(void **state)
 }
 
 /* The server may have been killed before it could answer, again and again. */
-static void one_whose_workers_have_ended_has_patience_from_then_on(void **state)
+TEST(one_whose_workers_have_ended_has_patience_from_then_on)
 {
 	const msec ended_at = START + usual.patience + 1;
 	struct member_settings longer = usual;
@@ -301,7 +301,7 @@ static void one_whose_workers_have_ended_has_patience_from_then_on(void **state)
 	assert_int_equal(member.end, MEMBER_GAVE_UP);
 }
 
-static void a_world_that_is_ordered_again_after_its_end_has_failed(void **state)
+TEST(a_world_that_is_ordered_again_after_its_end_has_failed)
 {
 	struct member member = at_work();
 
@@ -314,26 +314,4 @@ static void a_world_that_is_ordered_again_after_its_end_has_failed(void **state)
 	assert_int_equal(member_wants(&member), 0);
 	assert_int_equal(member.report.activity, MEMBER_HAS_FAILED);
 	call(&member, START + 300);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_joins_waits_and_runs),
-		cmocka_unit_test(a_new_world_ends_the_workers_of_the_old_one),
-		cmocka_unit_test(a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world),
-		cmocka_unit_test(a_worker_that_asks_for_a_restart_lets_the_others_save),
-		cmocka_unit_test(a_failure_is_news_again_when_it_is_explained),
-		cmocka_unit_test(a_server_that_is_away_for_a_while_is_not_noticed),
-		cmocka_unit_test(alone_for_too_long_it_ends_its_workers_then_itself),
-		cmocka_unit_test(one_that_was_never_answered_has_its_own_patience),
-		cmocka_unit_test(one_whose_workers_have_ended_has_patience_from_then_on),
-		cmocka_unit_test(a_world_that_is_ordered_again_after_its_end_has_failed),
-		cmocka_unit_test(it_leaves_when_its_workers_have_ended),
-		cmocka_unit_test(a_drain_waits_for_no_server_for_long),
-		cmocka_unit_test(a_failed_job_leaves_nothing_to_save),
-		cmocka_unit_test(a_server_that_keeps_no_call_is_not_asked_without_pause),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static struct rendezvous *three(void)
 
 #define NOW (START + 58000) /* soon after the last beats of `three` */
 
-static void the_first_world_is_formed_when_the_last_call_is_over(void **state)
+TEST(the_first_world_is_formed_when_the_last_call_is_over)
 {
 	struct rendezvous *rendezvous = begin(&two_to_four);
 
@@ -128,7 +128,7 @@ static void the_first_world_is_formed_when_the_last_call_is_over(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void the_last_call_ends_when_no_more_can_come(void **state)
+TEST(the_last_call_ends_when_no_more_can_come)
 {
 	struct rendezvous *rendezvous = begin(&two_to_four);
 
@@ -147,7 +147,7 @@ static void the_last_call_ends_when_no_more_can_come(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_newcomer_stops_nobody_before_the_next_world(void **state)
+TEST(a_newcomer_stops_nobody_before_the_next_world)
 {
 	struct rendezvous *rendezvous = begin(&(struct rendezvous_settings){
 		.min = 1,
@@ -181,7 +181,7 @@ static void a_newcomer_stops_nobody_before_the_next_world(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_member_that_has_died_is_replaced_at_once(void **state)
+TEST(a_member_that_has_died_is_replaced_at_once)
 {
 	struct rendezvous *rendezvous = three();
 
@@ -194,7 +194,7 @@ static void a_member_that_has_died_is_replaced_at_once(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void silence_is_a_loss_after_the_lease(void **state)
+TEST(silence_is_a_loss_after_the_lease)
 {
 	struct rendezvous *rendezvous = three();
 
@@ -209,7 +209,7 @@ static void silence_is_a_loss_after_the_lease(void **state)
 
 /* It was suspended, or waited for its disk: nobody could call. Who still does not call then is lost
  * a lease later. */
-static void a_pause_of_the_server_is_no_loss(void **state)
+TEST(a_pause_of_the_server_is_no_loss)
 {
 	struct rendezvous *rendezvous = three();
 	msec late = NOW + 7000;
@@ -224,7 +224,7 @@ static void a_pause_of_the_server_is_no_loss(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void one_that_speaks_and_does_not_hear_is_lost_too(void **state)
+TEST(one_that_speaks_and_does_not_hear_is_lost_too)
 {
 	struct rendezvous *rendezvous = three();
 	struct rendezvous_event deaf = {.type = RENDEZVOUS_BEAT, .id = "c"};
@@ -243,7 +243,7 @@ static void one_that_speaks_and_does_not_hear_is_lost_too(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void below_the_minimum_nothing_trains_and_the_job_ends_in_time(void **state)
+TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
 {
 	struct rendezvous *rendezvous = three();
 	struct rendezvous_view view;
@@ -265,7 +265,7 @@ static void below_the_minimum_nothing_trains_and_the_job_ends_in_time(void **sta
 	rendezvous_free(rendezvous);
 }
 
-static void a_failed_worker_makes_a_new_world_of_the_same_members(void **state)
+TEST(a_failed_worker_makes_a_new_world_of_the_same_members)
 {
 	struct rendezvous *rendezvous = three();
 	const struct rendezvous_event late = {.type = RENDEZVOUS_FAIL, .id = "c", .generation = 1};
@@ -285,7 +285,7 @@ static void a_failed_worker_makes_a_new_world_of_the_same_members(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_restart_that_a_worker_asks_for_is_not_charged(void **state)
+TEST(a_restart_that_a_worker_asks_for_is_not_charged)
 {
 	struct rendezvous *rendezvous = three();
 	const struct rendezvous_event late = {
@@ -317,7 +317,7 @@ static struct rendezvous *two_that_are_not_lost(void)
 }
 
 /* One that asks for it at each start never gets anywhere. */
-static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
+TEST(restarts_that_are_asked_for_in_a_row_are_charged)
 {
 	struct rendezvous *rendezvous = two_that_are_not_lost();
 	msec now = START;
@@ -334,7 +334,7 @@ static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void the_budget_is_one_number_for_the_job(void **state)
+TEST(the_budget_is_one_number_for_the_job)
 {
 	struct rendezvous *rendezvous = two_that_are_not_lost();
 	struct rendezvous_view view;
@@ -356,7 +356,7 @@ static void the_budget_is_one_number_for_the_job(void **state)
 }
 
 /* b is killed; a notices, because its peer has gone, before the server does. */
-static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
+TEST(a_failure_that_a_lost_member_has_caused_is_not_charged)
 {
 	struct rendezvous_settings settings = two_to_four;
 
@@ -384,7 +384,7 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 }
 
 /* Too few are left, and wait: that is told them as well. */
-static void a_job_that_a_lost_member_has_failed_does_not_end(void **state)
+TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 {
 	struct rendezvous_settings settings = two_to_four;
 	struct rendezvous_view view;
@@ -460,7 +460,7 @@ static bool is_excluded(const struct rendezvous *rendezvous, const char *id)
 	return view.is_excluded;
 }
 
-static void a_machine_that_keeps_failing_is_set_aside(void **state)
+TEST(a_machine_that_keeps_failing_is_set_aside)
 {
 	struct rendezvous *rendezvous = three_of(2);
 	msec now = START + 60000;
@@ -486,7 +486,7 @@ static void a_machine_that_keeps_failing_is_set_aside(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_machine_that_is_needed_is_not_set_aside(void **state)
+TEST(a_machine_that_is_needed_is_not_set_aside)
 {
 	struct rendezvous *rendezvous = three_of(3);
 	msec now = START + 60000;
@@ -497,7 +497,7 @@ static void a_machine_that_is_needed_is_not_set_aside(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void failures_that_lie_far_apart_set_nothing_aside(void **state)
+TEST(failures_that_lie_far_apart_set_nothing_aside)
 {
 	struct rendezvous *rendezvous = three_of(2);
 	msec now = START + 60000;
@@ -509,7 +509,7 @@ static void failures_that_lie_far_apart_set_nothing_aside(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
+TEST(a_server_that_is_started_again_knows_who_was_set_aside)
 {
 	struct rendezvous *rendezvous = three_of(2);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -533,7 +533,7 @@ static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
 }
 
 /* They were together when it was killed: no more are waited for. */
-static void a_server_that_is_started_again_holds_no_last_call(void **state)
+TEST(a_server_that_is_started_again_holds_no_last_call)
 {
 	struct rendezvous *rendezvous = three();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -555,7 +555,7 @@ static void a_server_that_is_started_again_holds_no_last_call(void **state)
 }
 
 /* It was restored from a backup, or what it last wrote got lost. */
-static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void **state)
+TEST(a_server_that_knows_less_than_its_members_forms_no_world_twice)
 {
 	struct rendezvous *rendezvous = three();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -601,7 +601,7 @@ static int rejoin(struct rendezvous *rendezvous, const char *id, int64_t newest,
 }
 
 /* The server has come back without its files, and a newcomer has found it first. */
-static void a_job_without_its_record_is_founded_again(void **state)
+TEST(a_job_without_its_record_is_founded_again)
 {
 	struct rendezvous_settings settings = two_to_four;
 
@@ -625,7 +625,7 @@ static void a_job_without_its_record_is_founded_again(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_generation_that_no_lost_record_explains_is_refused(void **state)
+TEST(a_generation_that_no_lost_record_explains_is_refused)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct rendezvous *rendezvous = three();
@@ -653,7 +653,7 @@ static void a_generation_that_no_lost_record_explains_is_refused(void **state)
 }
 
 /* A person asks for it, on another machine. */
-static void a_drain_is_no_sign_of_life(void **state)
+TEST(a_drain_is_no_sign_of_life)
 {
 	struct rendezvous *rendezvous = three();
 
@@ -668,7 +668,7 @@ static void a_drain_is_no_sign_of_life(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state)
+TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
 {
 	struct rendezvous_settings settings = two_to_four;
 	int ports[4 * (1000 + 1)];
@@ -696,7 +696,7 @@ static void there_is_no_room_for_more_processes_than_a_job_may_have(void **state
 	rendezvous_free(rendezvous);
 }
 
-static void nor_for_those_that_a_member_offers_later(void **state)
+TEST(nor_for_those_that_a_member_offers_later)
 {
 	struct rendezvous_settings settings = two_to_four;
 	int ports[4 * (1000 + 1)];
@@ -724,7 +724,7 @@ static void nor_for_those_that_a_member_offers_later(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void nor_for_more_addresses_than_fit_into_tf_config(void **state)
+TEST(nor_for_more_addresses_than_fit_into_tf_config)
 {
 	struct rendezvous_settings settings = two_to_four;
 	int ports[4 * (400 + 1)];
@@ -770,7 +770,7 @@ static void give_back(void *attachment, bool is_lost)
 	n_given_back++;
 }
 
-static void what_was_attached_to_a_member_is_given_back(void **state)
+TEST(what_was_attached_to_a_member_is_given_back)
 {
 	struct rendezvous_settings settings = two_to_four;
 
@@ -796,7 +796,7 @@ static void what_was_attached_to_a_member_is_given_back(void **state)
 	assert_int_equal(n_given_back, 3);
 }
 
-static void a_job_that_makes_no_progress_ends(void **state)
+TEST(a_job_that_makes_no_progress_ends)
 {
 	struct rendezvous_settings settings = two_to_four;
 	struct rendezvous_event join = {
@@ -821,7 +821,7 @@ static void a_job_that_makes_no_progress_ends(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void an_early_finisher_waits_for_the_others(void **state)
+TEST(an_early_finisher_waits_for_the_others)
 {
 	struct rendezvous *rendezvous = three();
 
@@ -840,7 +840,7 @@ static void an_early_finisher_waits_for_the_others(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_failure_after_a_finish_is_the_jobs(void **state)
+TEST(a_failure_after_a_finish_is_the_jobs)
 {
 	struct rendezvous *rendezvous = three();
 
@@ -856,7 +856,7 @@ static void a_failure_after_a_finish_is_the_jobs(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_member_that_drains_is_not_waited_for(void **state)
+TEST(a_member_that_drains_is_not_waited_for)
 {
 	struct rendezvous *rendezvous = three();
 
@@ -871,7 +871,7 @@ static void a_member_that_drains_is_not_waited_for(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void worlds_have_multiples_of_the_unit(void **state)
+TEST(worlds_have_multiples_of_the_unit)
 {
 	struct rendezvous_settings settings = two_to_four;
 
@@ -893,7 +893,7 @@ static void worlds_have_multiples_of_the_unit(void **state)
 	rendezvous_free(rendezvous);
 }
 
-static void a_job_that_all_have_left_is_over(void **state)
+TEST(a_job_that_all_have_left_is_over)
 {
 	struct rendezvous *rendezvous = rendezvous_new(&two_to_four, moment(START));
 
@@ -904,45 +904,4 @@ static void a_job_that_all_have_left_is_over(void **state)
 	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_CLOSED);
 	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_STOPPED);
 	rendezvous_free(rendezvous);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_world_is_formed_when_the_last_call_is_over),
-		cmocka_unit_test(the_last_call_ends_when_no_more_can_come),
-		cmocka_unit_test(a_newcomer_stops_nobody_before_the_next_world),
-		cmocka_unit_test(a_member_that_has_died_is_replaced_at_once),
-		cmocka_unit_test(silence_is_a_loss_after_the_lease),
-		cmocka_unit_test(a_pause_of_the_server_is_no_loss),
-		cmocka_unit_test(one_that_speaks_and_does_not_hear_is_lost_too),
-		cmocka_unit_test(below_the_minimum_nothing_trains_and_the_job_ends_in_time),
-		cmocka_unit_test(a_failed_worker_makes_a_new_world_of_the_same_members),
-		cmocka_unit_test(a_restart_that_a_worker_asks_for_is_not_charged),
-		cmocka_unit_test(restarts_that_are_asked_for_in_a_row_are_charged),
-		cmocka_unit_test(the_budget_is_one_number_for_the_job),
-		cmocka_unit_test(a_failure_that_a_lost_member_has_caused_is_not_charged),
-		cmocka_unit_test(a_job_that_a_lost_member_has_failed_does_not_end),
-		cmocka_unit_test(a_machine_that_keeps_failing_is_set_aside),
-		cmocka_unit_test(a_machine_that_is_needed_is_not_set_aside),
-		cmocka_unit_test(failures_that_lie_far_apart_set_nothing_aside),
-		cmocka_unit_test(a_server_that_is_started_again_knows_who_was_set_aside),
-		cmocka_unit_test(a_server_that_is_started_again_holds_no_last_call),
-		cmocka_unit_test(a_server_that_knows_less_than_its_members_forms_no_world_twice),
-		cmocka_unit_test(a_job_without_its_record_is_founded_again),
-		cmocka_unit_test(a_generation_that_no_lost_record_explains_is_refused),
-		cmocka_unit_test(a_drain_is_no_sign_of_life),
-		cmocka_unit_test(there_is_no_room_for_more_processes_than_a_job_may_have),
-		cmocka_unit_test(nor_for_those_that_a_member_offers_later),
-		cmocka_unit_test(nor_for_more_addresses_than_fit_into_tf_config),
-		cmocka_unit_test(what_was_attached_to_a_member_is_given_back),
-		cmocka_unit_test(a_job_that_makes_no_progress_ends),
-		cmocka_unit_test(an_early_finisher_waits_for_the_others),
-		cmocka_unit_test(a_failure_after_a_finish_is_the_jobs),
-		cmocka_unit_test(a_member_that_drains_is_not_waited_for),
-		cmocka_unit_test(worlds_have_multiples_of_the_unit),
-		cmocka_unit_test(a_job_that_all_have_left_is_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void assert_ended(struct restart_budget *budget, msec now, enum restart_b
 	assert_int_equal(budget->end, end);
 }
 
-static void so_many_restarts_and_no_more(void **state)
+TEST(so_many_restarts_and_no_more)
 {
 	struct restart_budget budget = budget_of(2, 0, 3);
 
@@ -34,7 +34,7 @@ static void so_many_restarts_and_no_more(void **state)
 	restart_budget_done(&budget);
 }
 
-static void without_a_limit_there_is_always_one(void **state)
+TEST(without_a_limit_there_is_always_one)
 {
 	struct restart_budget budget = budget_of(-1, MINUTE, 3);
 
@@ -44,7 +44,7 @@ static void without_a_limit_there_is_always_one(void **state)
 	restart_budget_done(&budget);
 }
 
-static void a_restart_is_given_back_when_the_window_has_passed(void **state)
+TEST(a_restart_is_given_back_when_the_window_has_passed)
 {
 	struct restart_budget budget = budget_of(2, 10 * MINUTE, 0);
 
@@ -63,7 +63,7 @@ static void a_restart_is_given_back_when_the_window_has_passed(void **state)
 	restart_budget_done(&budget);
 }
 
-static void progress_gives_all_restarts_back(void **state)
+TEST(progress_gives_all_restarts_back)
 {
 	struct restart_budget budget = budget_of(1, 0, 0);
 
@@ -77,7 +77,7 @@ static void progress_gives_all_restarts_back(void **state)
 	restart_budget_done(&budget);
 }
 
-static void failures_in_a_row_without_progress_are_limited(void **state)
+TEST(failures_in_a_row_without_progress_are_limited)
 {
 	struct restart_budget budget = budget_of(-1, 0, 3);
 
@@ -93,7 +93,7 @@ static void failures_in_a_row_without_progress_are_limited(void **state)
 	restart_budget_done(&budget);
 }
 
-static void a_charge_that_was_none_is_given_back(void **state)
+TEST(a_charge_that_was_none_is_given_back)
 {
 	struct restart_budget budget = budget_of(1, MINUTE, 0);
 
@@ -108,7 +108,7 @@ static void a_charge_that_was_none_is_given_back(void **state)
 	restart_budget_done(&budget);
 }
 
-static void another_process_goes_on_with_it(void **state)
+TEST(another_process_goes_on_with_it)
 {
 	struct restart_budget budget = budget_of(2, 10 * MINUTE, 9);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -127,19 +127,4 @@ static void another_process_goes_on_with_it(void **state)
 	assert_int_equal(other.n_no_progress, 3);
 	restart_budget_done(&budget);
 	restart_budget_done(&other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(so_many_restarts_and_no_more),
-		cmocka_unit_test(without_a_limit_there_is_always_one),
-		cmocka_unit_test(a_restart_is_given_back_when_the_window_has_passed),
-		cmocka_unit_test(progress_gives_all_restarts_back),
-		cmocka_unit_test(failures_in_a_row_without_progress_are_limited),
-		cmocka_unit_test(a_charge_that_was_none_is_given_back),
-		cmocka_unit_test(another_process_goes_on_with_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

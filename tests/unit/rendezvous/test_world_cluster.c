@@ -29,7 +29,7 @@ static void read_place(const char *id, struct arena *arena, struct world_cluster
 	assert_int_equal(world_cluster_read(&two, id, arena, cluster, NULL), 0);
 }
 
-static void members_stand_in_the_order_of_the_world(void **state)
+TEST(members_stand_in_the_order_of_the_world)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct world_cluster first, second;
@@ -69,7 +69,7 @@ static const struct world of_two_roles = {
 };
 
 /* The first one says nothing of its role, as an earlier version. */
-static void the_processes_of_a_role_have_their_own_ranks(void **state)
+TEST(the_processes_of_a_role_have_their_own_ranks)
 {
 	static const struct {
 		const char *id;
@@ -91,7 +91,7 @@ static void the_processes_of_a_role_have_their_own_ranks(void **state)
 }
 
 /* The role of earlier versions is not written, so that they read the offer as their own. */
-static void an_offer_is_written_as_it_was_read(void **state)
+TEST(an_offer_is_written_as_it_was_read)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
@@ -108,7 +108,7 @@ static void an_offer_is_written_as_it_was_read(void **state)
 }
 
 /* A process of the world before may hold its port still. */
-static void no_port_is_used_in_two_generations_in_a_row(void **state)
+TEST(no_port_is_used_in_two_generations_in_a_row)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct offer offer;
@@ -121,7 +121,7 @@ static void no_port_is_used_in_two_generations_in_a_row(void **state)
 						offer_address(&offer, generation + 1, nth, arena));
 }
 
-static void an_offer_that_is_none_is_refused(void **state)
+TEST(an_offer_that_is_none_is_refused)
 {
 	static const char *const wrong[] = {
 		"",
@@ -156,7 +156,7 @@ static void an_offer_that_is_none_is_refused(void **state)
 		assert_true(offer_read(wrong[i], arena, &offer, NULL) < 0);
 }
 
-static void a_host_is_a_dns_name_or_an_ip_address(void **state)
+TEST(a_host_is_a_dns_name_or_an_ip_address)
 {
 	static const char *const hosts[] = {
 		"h",       "my_job_1", "Node-7.example.com.", "10.0.0.1",
@@ -174,7 +174,7 @@ static void a_host_is_a_dns_name_or_an_ip_address(void **state)
 	}
 }
 
-static void a_stranger_has_no_place(void **state)
+TEST(a_stranger_has_no_place)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct world_cluster cluster = {0};
@@ -185,7 +185,7 @@ static void a_stranger_has_no_place(void **state)
 
 /* The longest ids and roles, and the longest hosts whose sum LIMIT_WORLD_ADDRESSES allows. A server
  * that lies sends no more than twice as much. */
-static void the_largest_world_is_an_answer_and_little_more_is_none(void **state)
+TEST(the_largest_world_is_an_answer_and_little_more_is_none)
 {
 	struct world world = {.n_members = LIMIT_MEMBERS};
 	struct text offer CLEANUP(text_done) = {0}, members CLEANUP(text_done) = {0};
@@ -205,20 +205,4 @@ static void the_largest_world_is_an_answer_and_little_more_is_none(void **state)
 	assert_true(members.len + LIMIT_MEMBER_CALL < LIMIT_MEMBER_ANSWER);
 	assert_true(LIMIT_MEMBER_ANSWER < 2 * members.len);
 	free(world.members);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_stand_in_the_order_of_the_world),
-		cmocka_unit_test(the_processes_of_a_role_have_their_own_ranks),
-		cmocka_unit_test(an_offer_is_written_as_it_was_read),
-		cmocka_unit_test(no_port_is_used_in_two_generations_in_a_row),
-		cmocka_unit_test(an_offer_that_is_none_is_refused),
-		cmocka_unit_test(a_host_is_a_dns_name_or_an_ip_address),
-		cmocka_unit_test(the_largest_world_is_an_answer_and_little_more_is_none),
-		cmocka_unit_test(a_stranger_has_no_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void assert_consequence(const struct fixture *fixture, size_t place, cons
 	assert_string_equal(consequence->what, what);
 }
 
-static void the_first_report_is_the_cause(void **state)
+TEST_WITH(set_up, tear_down, the_first_report_is_the_cause)
 {
 	struct fixture *fixture = *state;
 	const struct failure first = failure_of(1, "ValueError: no");
@@ -88,7 +88,7 @@ static void the_first_report_is_the_cause(void **state)
 	assert_consequence(fixture, 0, "b (machine 0)", "exited with code 1: KeyError: 'x'");
 }
 
-static void a_report_that_blames_a_peer_is_a_consequence(void **state)
+TEST_WITH(set_up, tear_down, a_report_that_blames_a_peer_is_a_consequence)
 {
 	struct fixture *fixture = *state;
 	const struct failure gone = failure_of(1, GONE), cause = failure_of(1, "ValueError: no");
@@ -106,7 +106,7 @@ static void a_report_that_blames_a_peer_is_a_consequence(void **state)
 }
 
 /* A peer on its own machine explains it. */
-static void a_report_with_a_cause_is_no_consequence(void **state)
+TEST_WITH(set_up, tear_down, a_report_with_a_cause_is_no_consequence)
 {
 	struct fixture *fixture = *state;
 	const struct failure other = failure_of(1, "ValueError: no");
@@ -118,7 +118,7 @@ static void a_report_with_a_cause_is_no_consequence(void **state)
 	assert_string_equal(fixture->failure.first->machine, "a");
 }
 
-static void what_is_known_or_old_or_of_no_machine_changes_nothing(void **state)
+TEST_WITH(set_up, tear_down, what_is_known_or_old_or_of_no_machine_changes_nothing)
 {
 	struct fixture *fixture = *state;
 	const struct failure first = failure_of(2, "ValueError: no"), old = failure_of(1, NULL);
@@ -136,7 +136,7 @@ static void what_is_known_or_old_or_of_no_machine_changes_nothing(void **state)
 	assert_int_equal(fixture->failure.first->n_consequences, 0);
 }
 
-static void the_other_processes_of_a_machine_have_its_name(void **state)
+TEST_WITH(set_up, tear_down, the_other_processes_of_a_machine_have_its_name)
 {
 	struct fixture *fixture = *state;
 	struct consequence own = {.role = "worker", .index = 1, .what = "was stopped by muster"};
@@ -149,7 +149,7 @@ static void the_other_processes_of_a_machine_have_its_name(void **state)
 }
 
 /* Quotes need an escape in JSON, and control characters would need more. */
-static void a_machine_is_named_by_the_server(void **state)
+TEST_WITH(set_up, tear_down, a_machine_is_named_by_the_server)
 {
 	struct fixture *fixture = *state;
 	const struct failure failure = failure_of(1, NULL);
@@ -166,7 +166,7 @@ static void a_machine_is_named_by_the_server(void **state)
 	assert_string_equal(report->message, "worker-0 on 10.9.9.9 (machine 3) exited with code 1");
 }
 
-static void a_report_is_short_and_has_no_control_characters(void **state)
+TEST_WITH(set_up, tear_down, a_report_is_short_and_has_no_control_characters)
 {
 	struct fixture *fixture = *state;
 	struct consequence many[1000];
@@ -200,7 +200,7 @@ static void a_report_is_short_and_has_no_control_characters(void **state)
 	assert_true(report->n_consequences > 0);
 }
 
-static void a_server_goes_on_with_what_it_kept(void **state)
+TEST_WITH(set_up, tear_down, a_server_goes_on_with_what_it_kept)
 {
 	struct fixture *fixture = *state;
 	const struct failure first = failure_of(4, "ValueError: no"), next = failure_of(5, NULL);
@@ -221,7 +221,7 @@ static bool lose(struct fixture *fixture, struct world_losses *losses, int gener
 				  world_failure_of_losses(losses, 0, fixture->arena));
 }
 
-static void a_lost_machine_explains_what_its_peers_report(void **state)
+TEST_WITH(set_up, tear_down, a_lost_machine_explains_what_its_peers_report)
 {
 	struct fixture *fixture = *state;
 	const struct failure gone = failure_of(1, GONE), own = failure_of(2, "ValueError: no");
@@ -248,23 +248,4 @@ static void a_lost_machine_explains_what_its_peers_report(void **state)
 	assert_sentence(fixture, "worker-0 on a (machine 0) exited with code 1: ValueError: no");
 	assert_true(lose(fixture, &losses, 3, "f (machine 5)"));
 	assert_sentence(fixture, "f (machine 5) was lost");
-}
-
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(the_first_report_is_the_cause),
-		FIXTURE_TEST(a_report_that_blames_a_peer_is_a_consequence),
-		FIXTURE_TEST(a_report_with_a_cause_is_no_consequence),
-		FIXTURE_TEST(what_is_known_or_old_or_of_no_machine_changes_nothing),
-		FIXTURE_TEST(the_other_processes_of_a_machine_have_its_name),
-		FIXTURE_TEST(a_machine_is_named_by_the_server),
-		FIXTURE_TEST(a_report_is_short_and_has_no_control_characters),
-		FIXTURE_TEST(a_server_goes_on_with_what_it_kept),
-		FIXTURE_TEST(a_lost_machine_explains_what_its_peers_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ static void assert_task(const struct cluster_spec *spec, const char *job, int in
 	assert_string_equal(task->address, address);
 }
 
-static void the_example_of_the_old_tool_is_read(void **state)
+TEST(the_example_of_the_old_tool_is_read)
 {
-	(void) state;
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) =
 		read_spec("worker|localhost:2222;foo:2222,ps|bar:2222;qux:2222");
 
@@ -122,9 +121,8 @@ static void add_faults(const struct faults *faults, struct text *text)
 	}
 }
 
-static void every_fault_of_the_grammar_has_its_column_and_what_was_expected(void **state)
+TEST(every_fault_of_the_grammar_has_its_column_and_what_was_expected)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(spec_rows); i++) {
 		struct faults faults CLEANUP(faults_done) = {0};
 		struct text text CLEANUP(text_done) = {0};
@@ -137,9 +135,8 @@ static void every_fault_of_the_grammar_has_its_column_and_what_was_expected(void
 	}
 }
 
-static void hosts_come_as_names_and_as_addresses_of_both_kinds(void **state)
+TEST(hosts_come_as_names_and_as_addresses_of_both_kinds)
 {
-	(void) state;
 	static const char *const rows[][2] = {
 		{"localhost:1", "localhost"},
 		{"10.0.0.1:2222", "10.0.0.1"},
@@ -172,9 +169,8 @@ static char *many_tasks_new(int count)
 	return text_take(&text);
 }
 
-static void more_tasks_than_the_limit_are_refused(void **state)
+TEST(more_tasks_than_the_limit_are_refused)
 {
-	(void) state;
 	char *most CLEANUP(mem_free_text) = many_tasks_new(LIMIT_REPLICAS);
 	char *more CLEANUP(mem_free_text) = many_tasks_new(LIMIT_REPLICAS + 2);
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = read_spec(most);
@@ -187,9 +183,8 @@ static void more_tasks_than_the_limit_are_refused(void **state)
 	assert_string_equal(faults.list[0].sentence, "more than 10000 tasks");
 }
 
-static void more_jobs_than_the_limit_are_refused(void **state)
+TEST(more_jobs_than_the_limit_are_refused)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct cluster_spec *none = NULL;
@@ -201,9 +196,8 @@ static void more_jobs_than_the_limit_are_refused(void **state)
 	assert_string_equal(faults.list[0].sentence, "more than 100 jobs");
 }
 
-static void a_text_longer_than_the_limit_is_refused(void **state)
+TEST(a_text_longer_than_the_limit_is_refused)
 {
-	(void) state;
 	char *text CLEANUP(mem_free_text) = mem_new(LIMIT_CLUSTER_SPEC + 2);
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct cluster_spec *none = NULL;
@@ -216,9 +210,8 @@ static void a_text_longer_than_the_limit_is_refused(void **state)
 }
 
 /* Cut between characters: the umlaut stands at bytes 99 and 100. */
-static void a_long_name_leaves_room_for_what_is_wrong_with_it(void **state)
+TEST(a_long_name_leaves_room_for_what_is_wrong_with_it)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 	struct text wanted CLEANUP(text_done) = {0};
 	struct faults faults CLEANUP(faults_done) = {0};
@@ -248,9 +241,8 @@ static void assert_not_own(struct cluster_spec *spec, const char *job, int index
 	assert_null(spec->own_job);
 }
 
-static void a_task_that_the_cluster_lacks_is_told_with_those_that_it_has(void **state)
+TEST(a_task_that_the_cluster_lacks_is_told_with_those_that_it_has)
 {
-	(void) state;
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) =
 		read_spec("worker|a:1;b:1,ps|c:1");
 
@@ -263,9 +255,8 @@ static void a_task_that_the_cluster_lacks_is_told_with_those_that_it_has(void **
 	assert_string_equal(cluster_spec_own_address(spec), "b:1");
 }
 
-static void a_tf_config_gives_the_same_as_the_grammar(void **state)
+TEST(a_tf_config_gives_the_same_as_the_grammar)
 {
-	(void) state;
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) =
 		read_config("{\"cluster\": {\"chief\": [\"h:1\"], \"worker\": [\"a:1\", \"b:1\"], "
 			    "\"ps\": null, \"evaluator\": []}, "
@@ -280,9 +271,8 @@ static void a_tf_config_gives_the_same_as_the_grammar(void **state)
 	assert_int_equal(spec->own_index, 1);
 }
 
-static void a_sparse_tf_config_keeps_its_indices(void **state)
+TEST(a_sparse_tf_config_keeps_its_indices)
 {
-	(void) state;
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = read_config(
 		"{\"cluster\": {\"worker\": {\"10\": \"b:1\", \"3\": \"a:1\"}, "
 		"\"ps\": [\"c:1\"]}, \"task\": {\"type\": \"worker\", \"index\": \"3\"}}");
@@ -328,9 +318,8 @@ static const struct spec_row config_rows[] = {
 	 "the cluster and needs no server\n"},
 };
 
-static void every_fault_of_a_tf_config_names_its_field(void **state)
+TEST(every_fault_of_a_tf_config_names_its_field)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(config_rows); i++) {
 		struct faults faults CLEANUP(faults_done) = {0};
 		struct text text CLEANUP(text_done) = {0};
@@ -345,9 +334,8 @@ static void every_fault_of_a_tf_config_names_its_field(void **state)
 	}
 }
 
-static void a_tf_config_that_is_no_json_says_where_it_goes_wrong(void **state)
+TEST(a_tf_config_that_is_no_json_says_where_it_goes_wrong)
 {
-	(void) state;
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct cluster_spec *spec = NULL;
 
@@ -356,24 +344,4 @@ static void a_tf_config_that_is_no_json_says_where_it_goes_wrong(void **state)
 	assert_int_equal(faults.count, 1);
 	assert_true(text_starts_with(faults.list[0].sentence, "not JSON: "));
 	assert_non_null(strstr(faults.list[0].sentence, "column 13"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_example_of_the_old_tool_is_read),
-		cmocka_unit_test(every_fault_of_the_grammar_has_its_column_and_what_was_expected),
-		cmocka_unit_test(hosts_come_as_names_and_as_addresses_of_both_kinds),
-		cmocka_unit_test(more_tasks_than_the_limit_are_refused),
-		cmocka_unit_test(more_jobs_than_the_limit_are_refused),
-		cmocka_unit_test(a_text_longer_than_the_limit_is_refused),
-		cmocka_unit_test(a_long_name_leaves_room_for_what_is_wrong_with_it),
-		cmocka_unit_test(a_task_that_the_cluster_lacks_is_told_with_those_that_it_has),
-		cmocka_unit_test(a_tf_config_gives_the_same_as_the_grammar),
-		cmocka_unit_test(a_sparse_tf_config_keeps_its_indices),
-		cmocka_unit_test(every_fault_of_a_tf_config_names_its_field),
-		cmocka_unit_test(a_tf_config_that_is_no_json_says_where_it_goes_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static void assert_refused(const char *text, const char *sentence)
 #define LONGEST_IMAGE 512
 #define ALL_REDUCE "strategy=AllReduce n_worker=4 img=train "
 
-static void each_fault_has_a_sentence(void **state)
+TEST(each_fault_has_a_sentence)
 {
-	(void) state;
 	assert_refused("", "strategy: missing (expected AllReduce or ParameterServer)");
 	assert_refused("strategy=Mirrored",
 		       "strategy: unknown strategy (expected AllReduce or ParameterServer)");
@@ -98,7 +97,7 @@ static void assert_taken(const char *text)
 	assert_int_equal(elasticdl_read(query.list, query.count, &request, &err), 0);
 }
 
-static void limits_are_taken_and_what_is_over_them_is_not(void **state)
+TEST(limits_are_taken_and_what_is_over_them_is_not)
 {
 	char image[LONGEST_IMAGE + 2], *text;
 
@@ -150,9 +149,8 @@ static void assert_json(const struct json *value, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void an_image_of_the_old_client_starts_its_own_server(void **state)
+TEST(an_image_of_the_old_client_starts_its_own_server)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of(ALL_REDUCE "n_ps=0 name=test", NULL);
 
 	assert_string_equal(job->name, "test");
@@ -171,9 +169,8 @@ static void an_image_of_the_old_client_starts_its_own_server(void **state)
 		    "\"metadata\":{\"labels\":{\"type\":\"worker\",\"app\":\"test-0\"}}}");
 }
 
-static void other_images_are_brought_one(void **state)
+TEST(other_images_are_brought_one)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		job_of("strategy=ParameterServer n_worker=2 n_ps=1 img=train server=muster",
 		       "{\"spec\": {\"nodeSelector\": {\"gpu\": \"yes\"}, \"containers\": "
@@ -204,9 +201,8 @@ static void other_images_are_brought_one(void **state)
 }
 
 /* The administrator's template decides; what it omits is confined. */
-static void what_the_template_of_the_master_says_about_rights_stays(void **state)
+TEST(what_the_template_of_the_master_says_about_rights_stays)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		job_of(ALL_REDUCE "server=muster",
 		       "{\"spec\": {\"serviceAccountName\": \"trainer\", \"securityContext\": "
@@ -243,9 +239,8 @@ static struct pod_config read_config(const char *body)
 	return config;
 }
 
-static void a_config_becomes_two_variables(void **state)
+TEST(a_config_becomes_two_variables)
 {
-	(void) state;
 	struct pod_config config CLEANUP(pod_config_done) =
 		read_config("{\"MASTER\": \"10.0.0.1:7897\", \"SET_ID\": 3, \"NUM_WORKERS\": 4,\n"
 			    "\"TF_CONFIG\": {\"cluster\": {\"worker\": [\"10.0.0.2:1234\"]},\n"
@@ -258,9 +253,8 @@ static void a_config_becomes_two_variables(void **state)
 					      "\"task\":{\"type\":\"worker\",\"index\":0}}");
 }
 
-static void texts_of_values_are_values(void **state)
+TEST(texts_of_values_are_values)
 {
-	(void) state;
 	struct pod_config config CLEANUP(pod_config_done) =
 		read_config("{\"NUM_WORKERS\": \"2\", \"TF_CONFIG\": \"{\\\"a\\\": 1}\"}");
 
@@ -270,7 +264,7 @@ static void texts_of_values_are_values(void **state)
 	assert_string_equal(config.tf_config, "{\"a\":1}");
 }
 
-static void each_fault_of_a_config_has_a_sentence(void **state)
+TEST(each_fault_of_a_config_has_a_sentence)
 {
 	static const char workers[] = "NUM_WORKERS: expected a whole number from 0 to 10000";
 	static const char tf_config[] = "TF_CONFIG: expected an object";
@@ -299,7 +293,7 @@ static char *body_of(size_t variable)
 	return mem_copy_text(text_of(&text));
 }
 
-static void a_config_is_as_long_as_a_variable_at_most(void **state)
+TEST(a_config_is_as_long_as_a_variable_at_most)
 {
 	char *most CLEANUP(mem_free_text) = body_of(LIMIT_VARIABLE - 1);
 	char *more CLEANUP(mem_free_text) = body_of(LIMIT_VARIABLE);
@@ -308,21 +302,4 @@ static void a_config_is_as_long_as_a_variable_at_most(void **state)
 	(void) state;
 	assert_int_equal(strlen(config.tf_config) + strlen("TF_CONFIG=") + 1, LIMIT_VARIABLE);
 	assert_config_refused(more, "TF_CONFIG: must be shorter than 128 KiB, as any variable");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_fault_has_a_sentence),
-		cmocka_unit_test(limits_are_taken_and_what_is_over_them_is_not),
-		cmocka_unit_test(an_image_of_the_old_client_starts_its_own_server),
-		cmocka_unit_test(other_images_are_brought_one),
-		cmocka_unit_test(what_the_template_of_the_master_says_about_rights_stays),
-		cmocka_unit_test(a_config_becomes_two_variables),
-		cmocka_unit_test(texts_of_values_are_values),
-		cmocka_unit_test(each_fault_of_a_config_has_a_sentence),
-		cmocka_unit_test(a_config_is_as_long_as_a_variable_at_most),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

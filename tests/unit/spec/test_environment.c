@@ -3,9 +3,8 @@
 #include "base/mem.h"
 #include "spec/environment.h"
 
-static void a_name_is_there_once(void **state)
+TEST(a_name_is_there_once)
 {
-	(void) state;
 	struct environment environment CLEANUP(environment_done) = {0};
 
 	environment_set(&environment, "A", "1");
@@ -21,9 +20,8 @@ static void a_name_is_there_once(void **state)
 }
 
 /* Rows of Kubernetes' own expand_test.go among them. */
-static void expansion_is_that_of_kubernetes(void **state)
+TEST(expansion_is_that_of_kubernetes)
 {
-	(void) state;
 	static const struct {
 		const char *text;
 		const char *expanded;
@@ -66,9 +64,8 @@ static void expansion_is_that_of_kubernetes(void **state)
 	}
 }
 
-static void values_see_what_stands_before_them(void **state)
+TEST(values_see_what_stands_before_them)
 {
-	(void) state;
 	const struct env_entry env[] = {
 		{"LATER", "$(HOST)"}, {"HOST", "h"},        {"URL", "http://$(HOST):$(RANK)"},
 		{"SECRET", NULL},     {"HOST", "$(HOST)2"}, {"RANK", "x$(RANK)"},
@@ -86,9 +83,8 @@ static void values_see_what_stands_before_them(void **state)
 	assert_null(environment_get(&environment, "SECRET"));
 }
 
-static void what_is_literal_comes_back_as_it_was(void **state)
+TEST(what_is_literal_comes_back_as_it_was)
 {
-	(void) state;
 	static const char *const texts[] = {"",          "$",  "$$",    "$$$",
 					    "a$(HOME)b", "$(", "$$(A)", "100$"};
 	struct environment environment CLEANUP(environment_done) = {0};
@@ -106,9 +102,8 @@ static void what_is_literal_comes_back_as_it_was(void **state)
 	}
 }
 
-static void cores_are_divided_among_replicas(void **state)
+TEST(cores_are_divided_among_replicas)
 {
-	(void) state;
 	assert_int_equal(threads_of_replica(0, 8, 3), 2);
 	assert_int_equal(threads_of_replica(0, 2, 4), 1);
 	assert_int_equal(threads_of_replica(0, 1.5, 2), 1);
@@ -116,33 +111,16 @@ static void cores_are_divided_among_replicas(void **state)
 	assert_int_equal(threads_of_replica(0, 0, 2), 1);
 }
 
-static void a_single_replica_has_no_limit(void **state)
+TEST(a_single_replica_has_no_limit)
 {
-	(void) state;
 	assert_int_equal(threads_of_replica(0, 8, 1), 0);
 	assert_int_equal(threads_of_replica(0, 8, 0), 0);
 	assert_int_equal(threads_of_replica(3, 8, 1), 3);
 }
 
-static void what_a_replica_asks_for_is_its_own(void **state)
+TEST(what_a_replica_asks_for_is_its_own)
 {
-	(void) state;
 	assert_int_equal(threads_of_replica(3, 2, 4), 3);
 	assert_int_equal(threads_of_replica(0.5, 8, 1), 1);
 	assert_int_equal(threads_of_replica(1e300, 8, 1), THREADS_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_there_once),
-		cmocka_unit_test(expansion_is_that_of_kubernetes),
-		cmocka_unit_test(values_see_what_stands_before_them),
-		cmocka_unit_test(what_is_literal_comes_back_as_it_was),
-		cmocka_unit_test(cores_are_divided_among_replicas),
-		cmocka_unit_test(a_single_replica_has_no_limit),
-		cmocka_unit_test(what_a_replica_asks_for_is_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

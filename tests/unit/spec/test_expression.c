@@ -23,9 +23,8 @@ static void assert_refused(const char *expression, const char *sentence)
 
 #define TOO_LONG "expands to more than 500 characters"
 
-static void expressions_of_every_day_are_taken(void **state)
+TEST(expressions_of_every_day_are_taken)
 {
-	(void) state;
 	assert_taken("");
 	assert_taken("Error|Warning");
 	assert_taken("loss: [0-9]+\\.[0-9]{2,4}");
@@ -36,9 +35,8 @@ static void expressions_of_every_day_are_taken(void **state)
 	assert_taken("a\\{1000\\}");
 }
 
-static void repeats_that_multiply_are_refused(void **state)
+TEST(repeats_that_multiply_are_refused)
 {
-	(void) state;
 	assert_taken("(a{1,20}){1,20}");
 	assert_refused("(a{1,255}){1,255}b", TOO_LONG);
 	assert_refused("((a?){255}){100}b", TOO_LONG);
@@ -50,9 +48,8 @@ static void repeats_that_multiply_are_refused(void **state)
 	assert_refused("((((((((((x{9}){9}){9}){9}){9}){9}){9}){9}){9}){9}", TOO_LONG);
 }
 
-static void what_only_looks_like_a_repeat_or_a_group_is_none(void **state)
+TEST(what_only_looks_like_a_repeat_or_a_group_is_none)
 {
-	(void) state;
 	assert_taken("[{(]{3}");
 	assert_taken("[]{9999}]");
 	assert_taken("[^]{9999}]");
@@ -64,16 +61,14 @@ static void what_only_looks_like_a_repeat_or_a_group_is_none(void **state)
 	assert_taken("(");
 }
 
-static void back_references_are_refused(void **state)
+TEST(back_references_are_refused)
 {
-	(void) state;
 	assert_refused("(a*)*\\1b", "back-reference (\\1)");
 	assert_taken("[\\1]");
 }
 
-static void what_stands_between_braces_is_a_repeat(void **state)
+TEST(what_stands_between_braces_is_a_repeat)
 {
-	(void) state;
 	assert_taken("a{2,}b{0}c{0,3}");
 	assert_refused("{\"loss\"", "for the character, write \\{");
 	assert_refused("a{~2}", "{ begins a repetition");
@@ -81,7 +76,7 @@ static void what_stands_between_braces_is_a_repeat(void **state)
 	assert_refused("a{,3}", "{ begins a repetition");
 }
 
-static void groups_are_opened_so_deep_and_no_deeper(void **state)
+TEST(groups_are_opened_so_deep_and_no_deeper)
 {
 	char expression[201] = {0};
 
@@ -90,18 +85,4 @@ static void groups_are_opened_so_deep_and_no_deeper(void **state)
 	assert_taken(expression);
 	memset(expression, '(', 200);
 	assert_refused(expression, "100 deep");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(expressions_of_every_day_are_taken),
-		cmocka_unit_test(repeats_that_multiply_are_refused),
-		cmocka_unit_test(what_only_looks_like_a_repeat_or_a_group_is_none),
-		cmocka_unit_test(back_references_are_refused),
-		cmocka_unit_test(what_stands_between_braces_is_a_repeat),
-		cmocka_unit_test(groups_are_opened_so_deep_and_no_deeper),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

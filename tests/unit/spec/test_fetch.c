@@ -26,16 +26,15 @@ static void assert_reads(const char *text, const char *role, int index, const ch
 	assert_string_equal(there, folder);
 }
 
-static void a_folder_is_named_by_its_replica_and_path(void **state)
+TEST(a_folder_is_named_by_its_replica_and_path)
 {
-	(void) state;
 	assert_reads("worker-0:/models", "worker", 0, "/models", "/models");
 	assert_reads("chief-0:/a/b//", "chief", 0, "/a/b", "/a/b");
 	assert_reads("my-ps-12:/models/.", "my-ps", 12, "/models/.", "/models");
 	assert_reads("ps-1:/..models", "ps", 1, "/..models", "/..models");
 }
 
-static void what_names_no_folder_is_refused(void **state)
+TEST(what_names_no_folder_is_refused)
 {
 	static const char *const wrong[] = {
 		"",
@@ -99,7 +98,7 @@ static struct job *job_of(const struct json *document)
 	return job;
 }
 
-static void a_job_knows_what_its_document_names(void **state)
+TEST(a_job_knows_what_its_document_names)
 {
 	struct json *document CLEANUP(json_cleanup) = document_new("", "");
 
@@ -117,7 +116,7 @@ static void a_job_knows_what_its_document_names(void **state)
 	assert_false(fetch_sidecar_is_needed(job, "ps", 1));
 }
 
-static void an_annotation_that_is_no_list_is_a_fault(void **state)
+TEST(an_annotation_that_is_no_list_is_a_fault)
 {
 	static const char *const wrong[] = {"worker-0:/models", "{}", "[1]", "[\"worker-0\"]"};
 
@@ -146,9 +145,8 @@ static void assert_fault(const char *spec, const char *text, const char *sentenc
 	assert_string_equal(faults.list[0].sentence, sentence);
 }
 
-static void what_no_pod_has_cannot_be_fetched(void **state)
+TEST(what_no_pod_has_cannot_be_fetched)
 {
-	(void) state;
 	assert_fault(
 		"", "worker-2:/models",
 		"Invalid value: 'worker-2:/models' cannot be fetched: the job has no worker-2");
@@ -176,7 +174,7 @@ static const struct json *containers_of(const struct json *pod)
 	return json_get_path(pod, "spec", "containers", NULL);
 }
 
-static void only_the_pod_concerned_has_a_keeper(void **state)
+TEST(only_the_pod_concerned_has_a_keeper)
 {
 	static const char *const texts[] = {"worker-1:/models", NULL};
 	struct json *first CLEANUP(json_cleanup) = pod_new("", 0, texts);
@@ -196,7 +194,7 @@ static void only_the_pod_concerned_has_a_keeper(void **state)
 					  json_as_string(json_get(mount, "name"), "")));
 }
 
-static void a_folder_on_a_volume_stays_there(void **state)
+TEST(a_folder_on_a_volume_stays_there)
 {
 	static const char *const texts[] = {"worker-0:/data/models", "worker-0:/data/logs",
 					    "worker-0:/database", NULL};
@@ -210,7 +208,7 @@ static void a_folder_on_a_volume_stays_there(void **state)
 	assert_non_null(pod_template_find(mounts, "mountPath", "/database"));
 }
 
-static void a_keeper_is_the_user_that_wrote_the_files(void **state)
+TEST(a_keeper_is_the_user_that_wrote_the_files)
 {
 	static const char *const texts[] = {"worker-0:/models", NULL};
 	struct json *pod CLEANUP(json_cleanup) = pod_new(
@@ -250,9 +248,8 @@ static void assert_chosen(const char *phase, const char *trains, const char *kee
 						      : container);
 }
 
-static void the_container_that_runs_is_entered(void **state)
+TEST(the_container_that_runs_is_entered)
 {
-	(void) state;
 	assert_chosen("Running", "running", "running", "tensorflow");
 	assert_chosen("Running", "running", "waiting", "tensorflow");
 	assert_chosen("Running", "terminated", "running", FETCH_SIDECAR_CONTAINER);
@@ -260,21 +257,4 @@ static void the_container_that_runs_is_entered(void **state)
 	assert_chosen("Failed", "terminated", "terminated",
 		      "worker-0 has ended (Evicted), and its container can no "
 		      "longer be entered");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_folder_is_named_by_its_replica_and_path),
-		cmocka_unit_test(what_names_no_folder_is_refused),
-		cmocka_unit_test(a_job_knows_what_its_document_names),
-		cmocka_unit_test(an_annotation_that_is_no_list_is_a_fault),
-		cmocka_unit_test(what_no_pod_has_cannot_be_fetched),
-		cmocka_unit_test(only_the_pod_concerned_has_a_keeper),
-		cmocka_unit_test(a_folder_on_a_volume_stays_there),
-		cmocka_unit_test(a_keeper_is_the_user_that_wrote_the_files),
-		cmocka_unit_test(the_container_that_runs_is_entered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

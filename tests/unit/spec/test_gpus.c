@@ -19,9 +19,8 @@ static void expect_limited(const char *list, const char *visible, const char *ex
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void the_list_of_a_machine_is_read(void **state)
+TEST(the_list_of_a_machine_is_read)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct text text CLEANUP(text_done) = {0};
 	struct gpus gpus;
@@ -40,17 +39,15 @@ static void the_list_of_a_machine_is_read(void **state)
 	expect_limited(NULL, NULL, "none ");
 }
 
-static void a_gpu_cut_into_mig_devices_is_none_itself(void **state)
+TEST(a_gpu_cut_into_mig_devices_is_none_itself)
 {
-	(void) state;
 	expect_limited(mig_devices, NULL, "0:0,0:1,1 MIG-c1,MIG-c2,GPU-ab");
 	expect_limited(mig_devices, "MIG-c2,1", "0:1,1 MIG-c2,1");
 	expect_limited("  MIG 3g.20gb     Device  0: (UUID: MIG-c1)\n", NULL, "none ");
 }
 
-static void the_variable_of_cuda_limits_what_is_there(void **state)
+TEST(the_variable_of_cuda_limits_what_is_there)
 {
-	(void) state;
 	expect_limited(four_gpus, "2,0", "2,0 2,0");
 	expect_limited(four_gpus, "GPU-ab, 3", "1,3 GPU-ab,3");
 	expect_limited(four_gpus, "", "none ");
@@ -65,9 +62,8 @@ static void the_variable_of_cuda_limits_what_is_there(void **state)
 	expect_limited(NULL, "-1", "none ");
 }
 
-static void gpus_keep_their_numbers_whatever_is_shown(void **state)
+TEST(gpus_keep_their_numbers_whatever_is_shown)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct gpus gpus, other, imagined = {0}, imagined_too = {0};
 
@@ -83,9 +79,8 @@ static void gpus_keep_their_numbers_whatever_is_shown(void **state)
 	assert_true(imagined.list[0].number != imagined_too.list[0].number);
 }
 
-static void a_script_of_pytorch_is_known_by_its_imports(void **state)
+TEST(a_script_of_pytorch_is_known_by_its_imports)
 {
-	(void) state;
 	static const char *const scripts[] = {
 		"import torch",
 		"import os\nimport numpy as np, torch.nn as nn\n",
@@ -98,9 +93,8 @@ static void a_script_of_pytorch_is_known_by_its_imports(void **state)
 		assert_true(script_is_for_torch(scripts[i]));
 }
 
-static void any_other_script_is_not(void **state)
+TEST(any_other_script_is_not)
 {
-	(void) state;
 	static const char *const scripts[] = {
 		"",
 		"import os",
@@ -119,18 +113,4 @@ static void any_other_script_is_not(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
 		assert_false(script_is_for_torch(scripts[i]));
 	assert_false(script_is_for_torch(NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_list_of_a_machine_is_read),
-		cmocka_unit_test(a_gpu_cut_into_mig_devices_is_none_itself),
-		cmocka_unit_test(the_variable_of_cuda_limits_what_is_there),
-		cmocka_unit_test(gpus_keep_their_numbers_whatever_is_shown),
-		cmocka_unit_test(a_script_of_pytorch_is_known_by_its_imports),
-		cmocka_unit_test(any_other_script_is_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,9 +87,8 @@ static void assert_faults(const char *yaml, enum job_strictness strictness, cons
 #define ANNOTATED(word) ANNOTATED_AS("private-network", word)
 
 /* What cannot be understood of it asks for more than less. */
-static void a_private_network_is_an_annotation(void **state)
+TEST(a_private_network_is_an_annotation)
 {
-	(void) state;
 	struct job *has CLEANUP(job_cleanup) = read_well(ANNOTATED("true"), JOB_STRICT);
 	struct job *has_none CLEANUP(job_cleanup) = read_well(ANNOTATED("false"), JOB_STRICT);
 	struct job *unclear CLEANUP(job_cleanup) = read_well(ANNOTATED("yes"), JOB_LENIENT);
@@ -108,9 +107,8 @@ static void a_private_network_is_an_annotation(void **state)
 	"spec: {tfReplicaSpecs: {Worker: " ROLE "}}"
 
 /* It has no objects on a cluster. */
-static void the_part_of_an_elastic_job_may_begin_with_a_digit(void **state)
+TEST(the_part_of_an_elastic_job_may_begin_with_a_digit)
 {
-	(void) state;
 	struct job *part CLEANUP(job_cleanup) =
 		read_well(NAMED_100(JOB_ANNOTATION_ELASTIC), JOB_STRICT);
 	struct text lines CLEANUP(text_done) = {0};
@@ -120,9 +118,8 @@ static void the_part_of_an_elastic_job_may_begin_with_a_digit(void **state)
 	assert_non_null(strstr(text_of(&lines), "metadata.name"));
 }
 
-static void a_network_policy_is_made_unless_an_annotation_says_none(void **state)
+TEST(a_network_policy_is_made_unless_an_annotation_says_none)
 {
-	(void) state;
 	struct job *has CLEANUP(job_cleanup) =
 		read_well(ANNOTATED_AS("network-policy", "job"), JOB_STRICT);
 	struct job *has_none CLEANUP(job_cleanup) =
@@ -139,9 +136,8 @@ static void a_network_policy_is_made_unless_an_annotation_says_none(void **state
 }
 
 /* A word that is none leaves it to the operator. */
-static void how_many_services_a_job_has_is_an_annotation(void **state)
+TEST(how_many_services_a_job_has_is_an_annotation)
 {
-	(void) state;
 	struct job *one CLEANUP(job_cleanup) =
 		read_well(ANNOTATED_AS("services", "per-job"), JOB_STRICT);
 	struct job *many CLEANUP(job_cleanup) =
@@ -157,9 +153,8 @@ static void how_many_services_a_job_has_is_an_annotation(void **state)
 		      "supported values: \"per-replica\", \"per-job\"\n");
 }
 
-static void a_short_file_has_the_defaults_of_kubeflow(void **state)
+TEST(a_short_file_has_the_defaults_of_kubeflow)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		read_well(HEAD "spec: {tfReplicaSpecs: {Worker: " ROLE "}}", JOB_STRICT);
 	const struct role *role = &job->roles[0];
@@ -192,9 +187,8 @@ static void a_short_file_has_the_defaults_of_kubeflow(void **state)
 	assert_int_equal(role->container.n_env, 0);
 }
 
-static void every_field_of_a_full_file_is_read(void **state)
+TEST(every_field_of_a_full_file_is_read)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_golden_job("jobs/full.yaml", JOB_STRICT);
 	const struct role *worker = job_role(job, "worker");
 	const struct container *container = &worker->container;
@@ -229,9 +223,8 @@ static void every_field_of_a_full_file_is_read(void **state)
 	assert_null(container->env[2].value);
 }
 
-static void the_document_that_stays_is_no_copy_of_another_object(void **state)
+TEST(the_document_that_stays_is_no_copy_of_another_object)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_golden_job("jobs/full.yaml", JOB_STRICT);
 	const struct json *metadata = json_get(job->document, "metadata");
 
@@ -248,9 +241,8 @@ static void the_document_that_stays_is_no_copy_of_another_object(void **state)
 	assert_string_equal(job->uid, "u-1");
 }
 
-static void a_job_that_is_shared_stays_until_nobody_holds_it(void **state)
+TEST(a_job_that_is_shared_stays_until_nobody_holds_it)
 {
-	(void) state;
 	struct job *job = read_golden_job("jobs/full.yaml", JOB_STRICT);
 	struct job *shared = job_ref(job);
 
@@ -259,9 +251,8 @@ static void a_job_that_is_shared_stays_until_nobody_holds_it(void **state)
 	job_free(shared);
 }
 
-static void what_means_nothing_here_is_named_once(void **state)
+TEST(what_means_nothing_here_is_named_once)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_golden_job("jobs/full.yaml", JOB_STRICT);
 	struct text text CLEANUP(text_done) = {0};
 
@@ -292,9 +283,8 @@ static void what_means_nothing_here_is_named_once(void **state)
 	assert_string_equal(text_of(&text), "");
 }
 
-static void the_older_list_becomes_a_map(void **state)
+TEST(the_older_list_becomes_a_map)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_golden_job("jobs/array_form.yaml", JOB_STRICT);
 	struct json *specs = json_get_path(job->document, "spec", "tfReplicaSpecs", NULL);
 
@@ -309,9 +299,8 @@ static void the_older_list_becomes_a_map(void **state)
 	assert_null(json_get_path(specs, "PS", "tfReplicaType", NULL));
 }
 
-static void role_keys_are_read_in_any_case(void **state)
+TEST(role_keys_are_read_in_any_case)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) =
 		read_well(HEAD "spec: {tfReplicaSpecs: {WORKER: " ROLE ", ps: " ROLE
 			       ", evaluator: " ROLE ", master: " ROLE "}}",
@@ -347,9 +336,8 @@ static void assert_same_job(const struct job *job, const struct json *root,
 	}
 }
 
-static void a_job_is_the_same_when_its_document_is_read_again(void **state)
+TEST(a_job_is_the_same_when_its_document_is_read_again)
 {
-	(void) state;
 	static const char *const names[] = {
 		"jobs/full.yaml",        "jobs/array_form.yaml",   "tf_config/every_role.yaml",
 		"tf_config/master.yaml", "tf_config/dynamic.yaml", "tf_config/empty_role.yaml",
@@ -370,9 +358,8 @@ static void a_job_is_the_same_when_its_document_is_read_again(void **state)
 	}
 }
 
-static void ten_faults_are_ten_lines_at_their_places(void **state)
+TEST(ten_faults_are_ten_lines_at_their_places)
 {
-	(void) state;
 	struct text yaml CLEANUP(text_done) = {0};
 	struct text expected CLEANUP(text_done) = {0};
 	struct text lines CLEANUP(text_done) = {0};
@@ -390,9 +377,8 @@ static void ten_faults_are_ten_lines_at_their_places(void **state)
 	      "container with name tensorflow\n"
 
 /* What a file may not say, and what is said about it. */
-static void what_can_never_run_is_a_fault_of_a_file(void **state)
+TEST(what_can_never_run_is_a_fault_of_a_file)
 {
-	(void) state;
 	static const struct {
 		const char *yaml;
 		const char *faults;
@@ -532,9 +518,8 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 #define IN_POD(MORE) "spec: {containers: [{name: tensorflow}], " MORE "}"
 #define IN_CONTAINER(MORE) "spec: {containers: [{name: tensorflow, " MORE "}]}"
 
-static void a_field_of_a_pod_that_is_misspelled_is_refused(void **state)
+TEST(a_field_of_a_pod_that_is_misspelled_is_refused)
 {
-	(void) state;
 	static const struct {
 		const char *yaml;
 		const char *faults;
@@ -579,9 +564,8 @@ static void a_field_of_a_pod_that_is_misspelled_is_refused(void **state)
 		      JOB_STRICT, "");
 }
 
-static void what_nothing_has_filled_in_is_known_as_a_template(void **state)
+TEST(what_nothing_has_filled_in_is_known_as_a_template)
 {
-	(void) state;
 	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {replicas: $N, " TEMPLATE "}}}",
 		      JOB_STRICT,
 		      SPECS "[Worker].replicas: Invalid value: \"$N\": expected a whole number; if "
@@ -595,9 +579,8 @@ static void what_nothing_has_filled_in_is_known_as_a_template(void **state)
 }
 
 /* Fields of core/v1 as of Kubernetes 1.34: none of them is taken for a misspelling. */
-static void every_field_of_a_pod_is_let_through(void **state)
+TEST(every_field_of_a_pod_is_let_through)
 {
-	(void) state;
 	static const char yaml[] = HEAD
 		"spec: {tfReplicaSpecs: {Worker: {template: {metadata: {}, spec: {"
 		"activeDeadlineSeconds: 1, affinity: {}, automountServiceAccountToken: true, "
@@ -624,9 +607,8 @@ static void every_field_of_a_pod_is_let_through(void **state)
 
 /* Section by section what the validating webhook of training-operator v1.9 says, and nothing else.
  */
-static void an_admission_says_what_the_webhook_says(void **state)
+TEST(an_admission_says_what_the_webhook_says)
 {
-	(void) state;
 	static const struct {
 		const char *yaml;
 		const char *faults;
@@ -666,9 +648,8 @@ static void an_admission_says_what_the_webhook_says(void **state)
 		assert_faults(rows[i].yaml, JOB_ADMISSION, rows[i].faults);
 }
 
-static void odd_values_are_read_as_the_old_operator_did(void **state)
+TEST(odd_values_are_read_as_the_old_operator_did)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_well(
 		HEAD "spec: {successPolicy: Odd, runPolicy: {cleanPodPolicy: '', backoffLimit: -3, "
 		     "activeDeadlineSeconds: -1}, tfReplicaSpecs: {Foo: " ROLE
@@ -688,9 +669,8 @@ static void odd_values_are_read_as_the_old_operator_did(void **state)
 	assert_string_equal(job->roles[2].name, "foo");
 }
 
-static void an_unknown_restart_policy_is_refused_in_a_record_too(void **state)
+TEST(an_unknown_restart_policy_is_refused_in_a_record_too)
 {
-	(void) state;
 	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {restartPolicy: onFailure, " TEMPLATE
 			   "}}}",
 		      JOB_LENIENT,
@@ -699,9 +679,8 @@ static void an_unknown_restart_policy_is_refused_in_a_record_too(void **state)
 			    "mean \"OnFailure\"?\n");
 }
 
-static void a_role_that_can_name_no_pod_is_refused_in_a_record_too(void **state)
+TEST(a_role_that_can_name_no_pod_is_refused_in_a_record_too)
 {
-	(void) state;
 	assert_faults(HEAD "spec: {tfReplicaSpecs: {../x: {template: {spec: {containers: [{name: "
 			   "tensorflow, image: a}]}}}}}",
 		      JOB_LENIENT,
@@ -710,9 +689,8 @@ static void a_role_that_can_name_no_pod_is_refused_in_a_record_too(void **state)
 		      "'-'\n");
 }
 
-static void an_image_is_asked_for_on_kubernetes_alone(void **state)
+TEST(an_image_is_asked_for_on_kubernetes_alone)
 {
-	(void) state;
 	static const char yaml[] = HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: "
 					"{containers: [{name: tensorflow}]}}}}}";
 	struct job *typed CLEANUP(job_cleanup) = read_well(yaml, JOB_STRICT);
@@ -725,9 +703,8 @@ static void an_image_is_asked_for_on_kubernetes_alone(void **state)
 			    "required\n");
 }
 
-static void a_template_has_no_more_values_than_may_be_kept(void **state)
+TEST(a_template_has_no_more_values_than_may_be_kept)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 
 	text_add(&text, HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
@@ -739,9 +716,8 @@ static void a_template_has_no_more_values_than_may_be_kept(void **state)
 		      SPECS "[Worker].template: Too many: 10007 values: must have at most 10000\n");
 }
 
-static void faults_beyond_the_limit_are_counted_but_not_kept(void **state)
+TEST(faults_beyond_the_limit_are_counted_but_not_kept)
 {
-	(void) state;
 	struct text yaml CLEANUP(text_done) = {0};
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct text lines CLEANUP(text_done) = {0};
@@ -763,20 +739,16 @@ static void faults_beyond_the_limit_are_counted_but_not_kept(void **state)
 	assert_int_equal(faults.n_more, 1);
 }
 
-static void a_fault_stays_on_its_line(void **state)
+TEST(a_fault_stays_on_its_line)
 {
-	(void) state;
-
 	assert_faults(HEAD "spec: {\"a\\nb\\x1b[2J\": 1, tfReplicaSpecs: {Worker: " ROLE "}}",
 		      JOB_STRICT, "spec.a?b?[2J: unknown field\n");
 	assert_faults(HEAD "spec: {\"a\\x9b2Jé\": 1, tfReplicaSpecs: {Worker: " ROLE "}}",
 		      JOB_STRICT, "spec.a?2Jé: unknown field\n");
 }
 
-static void words_of_stopping_have_the_exit_codes_of_their_signals(void **state)
+TEST(words_of_stopping_have_the_exit_codes_of_their_signals)
 {
-	(void) state;
-
 	assert_int_equal(stop_reason_exit_code("interrupted"), 130);
 	assert_int_equal(stop_reason_exit_code("terminated"), 143);
 	assert_int_equal(stop_reason_exit_code("hangup"), 129);
@@ -836,9 +808,8 @@ static void mutate(struct json *value, uint32_t *seed)
 	}
 }
 
-static void mutilated_documents_are_refused_or_read_but_never_crash(void **state)
+TEST(mutilated_documents_are_refused_or_read_but_never_crash)
 {
-	(void) state;
 	struct job *whole CLEANUP(job_cleanup) = read_golden_job("jobs/full.yaml", JOB_STRICT);
 	uint32_t seed = 20260101;
 	int n_refused = 0;
@@ -859,9 +830,8 @@ static void mutilated_documents_are_refused_or_read_but_never_crash(void **state
 	assert_in_range(n_refused, 1000, 3990);
 }
 
-static void a_signal_has_a_name_with_and_without_its_prefix_and_a_number(void **state)
+TEST(a_signal_has_a_name_with_and_without_its_prefix_and_a_number)
 {
-	(void) state;
 	static const char *const words[] = {"INT", "SIGINT", "int", "SigInt", "2"};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -872,9 +842,8 @@ static void a_signal_has_a_name_with_and_without_its_prefix_and_a_number(void **
 	}
 }
 
-static void what_is_no_signal_is_answered_with_the_usual_ones(void **state)
+TEST(what_is_no_signal_is_answered_with_the_usual_ones)
 {
-	(void) state;
 	static const char *const words[] = {"", "SIG", "STOPP", "0", "-2", "65", "2x", " INT"};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -887,9 +856,8 @@ static void what_is_no_signal_is_answered_with_the_usual_ones(void **state)
 	}
 }
 
-static void a_signal_is_written_as_images_have_it(void **state)
+TEST(a_signal_is_written_as_images_have_it)
 {
-	(void) state;
 	char *named CLEANUP(mem_free_text) = stop_signal_format(SIGUSR1);
 	char *unnamed CLEANUP(mem_free_text) = stop_signal_format(SIGRTMIN + 1);
 
@@ -897,9 +865,8 @@ static void a_signal_is_written_as_images_have_it(void **state)
 	assert_int_equal(atoi(unnamed), SIGRTMIN + 1);
 }
 
-static void a_stop_is_term_and_ctrl_c_int_unless_the_job_says_otherwise(void **state)
+TEST(a_stop_is_term_and_ctrl_c_int_unless_the_job_says_otherwise)
 {
-	(void) state;
 	struct job job = {0};
 
 	assert_int_equal(stop_signal_of(&job), SIGTERM);
@@ -916,43 +883,4 @@ static void a_stop_is_term_and_ctrl_c_int_unless_the_job_says_otherwise(void **s
 	assert_int_equal(stop_reason_exit_code(job.stop_reason), 128 + SIGUSR2);
 	job.stop_signal = SIGUSR1;
 	assert_int_equal(stop_signal_of(&job), SIGUSR1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_private_network_is_an_annotation),
-		cmocka_unit_test(the_part_of_an_elastic_job_may_begin_with_a_digit),
-		cmocka_unit_test(a_network_policy_is_made_unless_an_annotation_says_none),
-		cmocka_unit_test(how_many_services_a_job_has_is_an_annotation),
-		cmocka_unit_test(a_short_file_has_the_defaults_of_kubeflow),
-		cmocka_unit_test(every_field_of_a_full_file_is_read),
-		cmocka_unit_test(the_document_that_stays_is_no_copy_of_another_object),
-		cmocka_unit_test(a_job_that_is_shared_stays_until_nobody_holds_it),
-		cmocka_unit_test(what_means_nothing_here_is_named_once),
-		cmocka_unit_test(the_older_list_becomes_a_map),
-		cmocka_unit_test(role_keys_are_read_in_any_case),
-		cmocka_unit_test(a_job_is_the_same_when_its_document_is_read_again),
-		cmocka_unit_test(ten_faults_are_ten_lines_at_their_places),
-		cmocka_unit_test(what_can_never_run_is_a_fault_of_a_file),
-		cmocka_unit_test(a_field_of_a_pod_that_is_misspelled_is_refused),
-		cmocka_unit_test(what_nothing_has_filled_in_is_known_as_a_template),
-		cmocka_unit_test(every_field_of_a_pod_is_let_through),
-		cmocka_unit_test(an_admission_says_what_the_webhook_says),
-		cmocka_unit_test(odd_values_are_read_as_the_old_operator_did),
-		cmocka_unit_test(an_unknown_restart_policy_is_refused_in_a_record_too),
-		cmocka_unit_test(a_role_that_can_name_no_pod_is_refused_in_a_record_too),
-		cmocka_unit_test(an_image_is_asked_for_on_kubernetes_alone),
-		cmocka_unit_test(a_template_has_no_more_values_than_may_be_kept),
-		cmocka_unit_test(faults_beyond_the_limit_are_counted_but_not_kept),
-		cmocka_unit_test(a_fault_stays_on_its_line),
-		cmocka_unit_test(words_of_stopping_have_the_exit_codes_of_their_signals),
-		cmocka_unit_test(mutilated_documents_are_refused_or_read_but_never_crash),
-		cmocka_unit_test(a_signal_has_a_name_with_and_without_its_prefix_and_a_number),
-		cmocka_unit_test(what_is_no_signal_is_answered_with_the_usual_ones),
-		cmocka_unit_test(a_signal_is_written_as_images_have_it),
-		cmocka_unit_test(a_stop_is_term_and_ctrl_c_int_unless_the_job_says_otherwise),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static struct job *job_of(const struct job_build *build)
 	return job;
 }
 
-static void workers_alone_restart_together_and_all_have_to_succeed(void **state)
+TEST(workers_alone_restart_together_and_all_have_to_succeed)
 {
-	(void) state;
 	struct job_build build = simple_build();
 	struct job *job CLEANUP(job_cleanup) = job_of(&build);
 
@@ -50,9 +49,8 @@ static void workers_alone_restart_together_and_all_have_to_succeed(void **state)
 	assert_null(job->roles[0].container.working_dir);
 }
 
-static void parameter_servers_make_a_worker_restart_alone(void **state)
+TEST(parameter_servers_make_a_worker_restart_alone)
 {
-	(void) state;
 	struct job_build build = simple_build();
 
 	build.ps = 1;
@@ -69,9 +67,8 @@ static void parameter_servers_make_a_worker_restart_alone(void **state)
 		assert_int_equal(job->roles[i].restart_policy, RESTART_ON_FAILURE);
 }
 
-static void restarts_without_limit_write_no_backoff_limit(void **state)
+TEST(restarts_without_limit_write_no_backoff_limit)
 {
-	(void) state;
 	struct job_build build = simple_build();
 
 	build.max_restarts = -1;
@@ -81,9 +78,8 @@ static void restarts_without_limit_write_no_backoff_limit(void **state)
 	assert_int_equal(job->roles[0].restart_policy, RESTART_ON_FAILURE);
 }
 
-static void times_are_rounded_up_to_seconds(void **state)
+TEST(times_are_rounded_up_to_seconds)
 {
-	(void) state;
 	struct job_build build = simple_build();
 
 	build.timeout = 1500;
@@ -94,9 +90,8 @@ static void times_are_rounded_up_to_seconds(void **state)
 	assert_int_equal(job->grace, 1000);
 }
 
-static void a_scope_that_was_asked_for_is_kept(void **state)
+TEST(a_scope_that_was_asked_for_is_kept)
 {
-	(void) state;
 	struct job_build build = simple_build();
 
 	build.restart_scope = "replica";
@@ -117,9 +112,8 @@ static void assert_command(const struct job *job, const char *role_name, const c
 		assert_null(command[1]);
 }
 
-static void bare_servers_run_muster_itself_and_the_others_the_command(void **state)
+TEST(bare_servers_run_muster_itself_and_the_others_the_command)
 {
-	(void) state;
 	struct job_build build = simple_build();
 
 	build.ps = 1;
@@ -139,9 +133,8 @@ static void bare_servers_run_muster_itself_and_the_others_the_command(void **sta
 	assert_command(all, "evaluator", "true", NULL);
 }
 
-static void a_server_has_the_variables_of_the_others(void **state)
+TEST(a_server_has_the_variables_of_the_others)
 {
-	(void) state;
 	const struct env_entry env[] = {{"A", "1"}};
 	struct job_build build = simple_build();
 
@@ -157,9 +150,8 @@ static void a_server_has_the_variables_of_the_others(void **state)
 
 /* What is typed reaches the program as it was typed, whatever Kubernetes' expansion would make of
  * it. */
-static void texts_are_taken_literally(void **state)
+TEST(texts_are_taken_literally)
 {
-	(void) state;
 	static const char *const command[] = {
 		"sh", "-c", "echo $$ $(date) $$(date) $HOME $", "$$$", "$", "", "$(A", NULL,
 	};
@@ -187,9 +179,8 @@ static void texts_are_taken_literally(void **state)
 }
 
 /* `render --as tfjob` prints the document; `run -f` of that is the same job. */
-static void what_is_printed_as_yaml_is_the_same_job(void **state)
+TEST(what_is_printed_as_yaml_is_the_same_job)
 {
-	(void) state;
 	static const char *const command[] = {
 		"python",
 		"-c",
@@ -225,21 +216,4 @@ static void what_is_printed_as_yaml_is_the_same_job(void **state)
 		0);
 	assert_true(json_equals(job->document, again->document));
 	documents_free(documents, count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(workers_alone_restart_together_and_all_have_to_succeed),
-		cmocka_unit_test(parameter_servers_make_a_worker_restart_alone),
-		cmocka_unit_test(restarts_without_limit_write_no_backoff_limit),
-		cmocka_unit_test(times_are_rounded_up_to_seconds),
-		cmocka_unit_test(a_scope_that_was_asked_for_is_kept),
-		cmocka_unit_test(bare_servers_run_muster_itself_and_the_others_the_command),
-		cmocka_unit_test(a_server_has_the_variables_of_the_others),
-		cmocka_unit_test(texts_are_taken_literally),
-		cmocka_unit_test(what_is_printed_as_yaml_is_the_same_job),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,8 @@ static void expect_template(const struct json *document, const char *json)
 	assert_string_equal(text_of(&text), json);
 }
 
-static void files_are_mounted_and_the_command_gets_a_folder_to_write_to(void **state)
+TEST(files_are_mounted_and_the_command_gets_a_folder_to_write_to)
 {
-	(void) state;
 	static const struct job_file files[] = {
 		{"train.py", "pass\n", 5, false},
 		{"lib/run.sh", "exit\n", 5, true},
@@ -52,9 +51,8 @@ static void files_are_mounted_and_the_command_gets_a_folder_to_write_to(void **s
 		"{\"name\":\"muster-work\",\"emptyDir\":{}}]}");
 }
 
-static void other_contents_have_another_name(void **state)
+TEST(other_contents_have_another_name)
 {
-	(void) state;
 	static const size_t parts[] = {0, 1};
 	struct job_file files[] = {{"a.py", "1", 1, false}, {"b.py", "2", 1, false}};
 	char *first CLEANUP(mem_free_text) = job_files_name("digits", files, 2, parts, 0);
@@ -73,9 +71,8 @@ static void other_contents_have_another_name(void **state)
 	assert_string_not_equal(second, renamed);
 }
 
-static void a_working_folder_that_was_asked_for_stays(void **state)
+TEST(a_working_folder_that_was_asked_for_stays)
 {
-	(void) state;
 	static const struct job_file file = {"train.py", "pass\n", 5, false};
 	struct json *document CLEANUP(json_cleanup) = document_new("/srv");
 
@@ -94,9 +91,8 @@ static void a_working_folder_that_was_asked_for_stays(void **state)
 		"}}]}");
 }
 
-static void a_packed_folder_is_unpacked_where_the_command_runs(void **state)
+TEST(a_packed_folder_is_unpacked_where_the_command_runs)
 {
-	(void) state;
 	char *name CLEANUP(mem_free_text) = job_files_packed_name(0);
 	const struct job_file files[] = {{name, "x", 1, false}};
 	struct json *document CLEANUP(json_cleanup) = document_new("/elsewhere");
@@ -120,9 +116,8 @@ static void a_packed_folder_is_unpacked_where_the_command_runs(void **state)
 	assert_int_equal(json_count(json_get(spec, "volumes")), 2);
 }
 
-static void a_part_ends_where_the_next_file_would_not_fit(void **state)
+TEST(a_part_ends_where_the_next_file_would_not_fit)
 {
-	(void) state;
 	const struct job_file files[] = {
 		{"a", NULL, JOB_FILES_PART_SIZE - 1, false},
 		{"b", NULL, 1, false},
@@ -140,9 +135,8 @@ static void a_part_ends_where_the_next_file_would_not_fit(void **state)
 	assert_int_equal(parts[4], 2);
 }
 
-static void a_file_that_no_part_can_hold_is_named(void **state)
+TEST(a_file_that_no_part_can_hold_is_named)
 {
-	(void) state;
 	const struct job_file file = {"weights.h5", NULL, JOB_FILES_PART_SIZE + 1, false};
 	struct json *document CLEANUP(json_cleanup) = document_new(NULL);
 	struct json *before CLEANUP(json_cleanup) = json_new_copy(document);
@@ -157,9 +151,8 @@ static void a_file_that_no_part_can_hold_is_named(void **state)
 	assert_int_equal(job_document_add_files(document, &file, 1, NULL), ERR_LIMIT);
 }
 
-static void keys_are_paths_where_kubernetes_takes_them(void **state)
+TEST(keys_are_paths_where_kubernetes_takes_them)
 {
-	(void) state;
 	static const char *const pairs[][2] = {
 		{"train.py", "train.py"}, {".hidden", ".hidden"},  {"..data", "file-7"},
 		{"a/b", "file-7"},        {"two words", "file-7"}, {"file-3", "file-7"},
@@ -178,7 +171,7 @@ static const char *const command[] = {"train", NULL};
 static const struct env_entry variables[] = {
 	{"TOKEN", "first"}, {"COLOUR", "$(TOKEN)"}, {"TOKEN", "s3cret"}};
 
-static void the_document_names_them_without_their_values(void **state)
+TEST(the_document_names_them_without_their_values)
 {
 	struct json *document CLEANUP(json_cleanup) = job_document_new(
 		&(struct job_build){.name = "j", .workers = 1, .ps = 1, .command = command});
@@ -201,7 +194,7 @@ static void the_document_names_them_without_their_values(void **state)
 	assert_int_equal(count, 2); /* of the worker and of the ps */
 }
 
-static void values_are_kept_as_they_are_and_the_later_one_counts(void **state)
+TEST(values_are_kept_as_they_are_and_the_later_one_counts)
 {
 	struct job_secret secret CLEANUP(job_secret_done) = {0};
 	struct text text CLEANUP(text_done) = {0};
@@ -212,7 +205,7 @@ static void values_are_kept_as_they_are_and_the_later_one_counts(void **state)
 	assert_string_equal(text_of(&text), "{\"TOKEN\":\"s3cret\",\"COLOUR\":\"$(TOKEN)\"}");
 }
 
-static void without_a_secret_the_document_stays(void **state)
+TEST(without_a_secret_the_document_stays)
 {
 	struct json *document CLEANUP(json_cleanup) = job_document_new(
 		&(struct job_build){.name = "j", .workers = 1, .command = command});
@@ -221,22 +214,4 @@ static void without_a_secret_the_document_stays(void **state)
 	(void) state;
 	job_document_add_secret(document, &(struct job_secret){0});
 	assert_true(json_equals(document, before));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_mounted_and_the_command_gets_a_folder_to_write_to),
-		cmocka_unit_test(other_contents_have_another_name),
-		cmocka_unit_test(a_working_folder_that_was_asked_for_stays),
-		cmocka_unit_test(a_packed_folder_is_unpacked_where_the_command_runs),
-		cmocka_unit_test(a_part_ends_where_the_next_file_would_not_fit),
-		cmocka_unit_test(a_file_that_no_part_can_hold_is_named),
-		cmocka_unit_test(keys_are_paths_where_kubernetes_takes_them),
-		cmocka_unit_test(the_document_names_them_without_their_values),
-		cmocka_unit_test(values_are_kept_as_they_are_and_the_later_one_counts),
-		cmocka_unit_test(without_a_secret_the_document_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

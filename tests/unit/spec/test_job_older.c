@@ -58,9 +58,8 @@ static void assert_refused(const char *yaml, const char *expected)
 
 #define PLAIN "{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"tf\"}]}}"
 
-static void the_list_of_v1alpha1_becomes_a_map(void **state)
+TEST(the_list_of_v1alpha1_becomes_a_map)
 {
-	(void) state;
 	assert_becomes(
 		OLDER("v1alpha1",
 		      "  runtimeId: x1\n  tfImage: tf\n  schedulerName: mine\n"
@@ -84,9 +83,8 @@ static void the_list_of_v1alpha1_becomes_a_map(void **state)
 }
 
 /* Before it was Kubeflow's. */
-static void a_tfjob_of_tensorflow_org_is_read_too(void **state)
+TEST(a_tfjob_of_tensorflow_org_is_read_too)
 {
-	(void) state;
 	assert_becomes("apiVersion: tensorflow.org/v1alpha1\nkind: TfJob\nmetadata: {name: j}\n"
 		       "spec: {tfImage: old, replicaSpecs: [{tfReplicaType: PS}, "
 		       "{tfReplicaType: MASTER, " POD("") "}]}\n",
@@ -103,9 +101,8 @@ static void a_tfjob_of_tensorflow_org_is_read_too(void **state)
 		       "\"TFJob\"; did you mean \"TFJob\"?\n");
 }
 
-static void fields_of_v1beta2_move_into_the_run_policy(void **state)
+TEST(fields_of_v1beta2_move_into_the_run_policy)
 {
-	(void) state;
 	static const char *const versions[] = {"v1alpha2", "v1beta1", "v1beta2"};
 
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
@@ -130,9 +127,8 @@ static void fields_of_v1beta2_move_into_the_run_policy(void **state)
 	}
 }
 
-static void a_list_in_v1_is_converted_too_and_a_map_changes_nothing(void **state)
+TEST(a_list_in_v1_is_converted_too_and_a_map_changes_nothing)
 {
-	(void) state;
 	assert_becomes(OLDER("v1", "  replicaSpecs: [{" POD("") "}]\n"),
 		       "{\"tfReplicaSpecs\":{\"Chief\":{\"template\":" PLAIN "}}}",
 		       "spec.replicaSpecs is spec.tfReplicaSpecs");
@@ -140,9 +136,8 @@ static void a_list_in_v1_is_converted_too_and_a_map_changes_nothing(void **state
 		       "{\"tfReplicaSpecs\":{\"Worker\":{\"template\":" PLAIN "}}}", NULL);
 }
 
-static void faults_have_the_places_where_they_were_written(void **state)
+TEST(faults_have_the_places_where_they_were_written)
 {
-	(void) state;
 	assert_refused(
 		OLDER("v1beta2", "  cleanPodPolicy: Al\n  backoffLimit: -1\n"
 				 "  tfReplicaSpecs: {Worker: {replicas: -1, " POD("") "}}\n"),
@@ -167,9 +162,8 @@ static void faults_have_the_places_where_they_were_written(void **state)
 		       "spec.runPolicy\n");
 }
 
-static void odd_shapes_are_refused_and_crash_nothing(void **state)
+TEST(odd_shapes_are_refused_and_crash_nothing)
 {
-	(void) state;
 	static const char *const specs[] = {
 		"  []\n",
 		"  {replicaSpecs: {}, runPolicy: 1}\n",
@@ -188,18 +182,4 @@ static void odd_shapes_are_refused_and_crash_nothing(void **state)
 		assert_null(job);
 		assert_true(lines.len > 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_list_of_v1alpha1_becomes_a_map),
-		cmocka_unit_test(a_tfjob_of_tensorflow_org_is_read_too),
-		cmocka_unit_test(fields_of_v1beta2_move_into_the_run_policy),
-		cmocka_unit_test(a_list_in_v1_is_converted_too_and_a_map_changes_nothing),
-		cmocka_unit_test(faults_have_the_places_where_they_were_written),
-		cmocka_unit_test(odd_shapes_are_refused_and_crash_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

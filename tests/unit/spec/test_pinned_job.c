@@ -79,7 +79,7 @@ static struct json *apply_patch(struct scene *scene, const char *patch_text)
 	return apply_json(scene, patched);
 }
 
-static void what_counts_is_taken_and_not_told(void **state)
+TEST(what_counts_is_taken_and_not_told)
 {
 	static const char *const patches[] = {
 		"{\"spec\":{\"tfReplicaSpecs\":{\"Worker\":{\"replicas\":3},\"PS\":{\"replicas\":0}"
@@ -101,7 +101,7 @@ static void what_counts_is_taken_and_not_told(void **state)
 	}
 }
 
-static void what_was_taken_can_be_taken_back(void **state)
+TEST(what_was_taken_can_be_taken_back)
 {
 	struct scene scene CLEANUP(scene_done) = scene_new();
 	struct json *suspended CLEANUP(json_cleanup) =
@@ -117,7 +117,7 @@ static void what_was_taken_can_be_taken_back(void **state)
 	"{\"spec\":{\"tfReplicaSpecs\":{\"Worker\":{\"template\":{\"spec\":{" member "}}}}}}"
 #define PATH "spec.tfReplicaSpecs[Worker].template.spec."
 
-static void all_else_is_told_and_does_not_count(void **state)
+TEST(all_else_is_told_and_does_not_count)
 {
 	static const struct {
 		const char *patch, *told;
@@ -154,7 +154,7 @@ static void all_else_is_told_and_does_not_count(void **state)
 	}
 }
 
-static void a_role_that_is_added_does_not_count(void **state)
+TEST(a_role_that_is_added_does_not_count)
 {
 	struct scene scene CLEANUP(scene_done) = scene_new();
 	struct json *patched CLEANUP(json_cleanup) = json_new_copy(scene.document);
@@ -168,7 +168,7 @@ static void a_role_that_is_added_does_not_count(void **state)
 }
 
 /* The older list, and a role in small letters. */
-static void another_spelling_is_no_change(void **state)
+TEST(another_spelling_is_no_change)
 {
 	static const char list[] =
 		"{\"apiVersion\":\"kubeflow.org/"
@@ -188,7 +188,7 @@ static void another_spelling_is_no_change(void **state)
 	assert_int_equal(json_as_integer(json_get(worker, "replicas"), -1), 4);
 }
 
-static void many_changes_are_counted_and_long_words_left_out(void **state)
+TEST(many_changes_are_counted_and_long_words_left_out)
 {
 	struct scene scene CLEANUP(scene_done) = scene_new();
 	struct json *patched CLEANUP(json_cleanup) = json_new_copy(scene.document);
@@ -205,7 +205,7 @@ static void many_changes_are_counted_and_long_words_left_out(void **state)
 	assert_non_null(strstr(text_of(&scene.told), "metadata.labels.g and 3 more"));
 }
 
-static void a_document_that_is_none_stays_and_the_same_is_told_once(void **state)
+TEST(a_document_that_is_none_stays_and_the_same_is_told_once)
 {
 	struct scene scene CLEANUP(scene_done) = scene_new();
 
@@ -219,19 +219,4 @@ static void a_document_that_is_none_stays_and_the_same_is_told_once(void **state
 		assert_true(json_equals(again, scene.document));
 		assert_string_equal(text_of(&scene.told), i ? "" : "spec.successPolicy");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_counts_is_taken_and_not_told),
-		cmocka_unit_test(what_was_taken_can_be_taken_back),
-		cmocka_unit_test(all_else_is_told_and_does_not_count),
-		cmocka_unit_test(a_role_that_is_added_does_not_count),
-		cmocka_unit_test(another_spelling_is_no_change),
-		cmocka_unit_test(many_changes_are_counted_and_long_words_left_out),
-		cmocka_unit_test(a_document_that_is_none_stays_and_the_same_is_told_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

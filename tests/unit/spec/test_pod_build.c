@@ -59,9 +59,8 @@ static void refused(const struct pod_build *build, const char *part_of_sentence)
 		fail_msg("%s", text_of(&faults));
 }
 
-static void an_image_is_for_every_role(void **state)
+TEST(an_image_is_for_every_role)
 {
-	(void) state;
 	struct pod_build build = {.image = "a:1", .default_image = "b:1"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
@@ -76,9 +75,8 @@ static void an_image_is_for_every_role(void **state)
 	expect(json_get(container_of(other, "Worker"), "image"), "\"b:1\"");
 }
 
-static void memory_is_a_limit_and_cpu_is_none(void **state)
+TEST(memory_is_a_limit_and_cpu_is_none)
 {
-	(void) state;
 	struct pod_build build = {.cpu = "500m", .memory = "2Gi"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
@@ -87,9 +85,8 @@ static void memory_is_a_limit_and_cpu_is_none(void **state)
 	       "}");
 }
 
-static void a_limit_of_cpu_is_that_of_the_flag_where_there_is_one(void **state)
+TEST(a_limit_of_cpu_is_that_of_the_flag_where_there_is_one)
 {
-	(void) state;
 	struct pod_build build = {.cpu = "2"};
 	struct text faults CLEANUP(text_done) = {0};
 	struct json *document CLEANUP(json_cleanup) = document_new();
@@ -100,9 +97,8 @@ static void a_limit_of_cpu_is_that_of_the_flag_where_there_is_one(void **state)
 	expect(resources, "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}");
 }
 
-static void parameter_servers_get_no_gpu(void **state)
+TEST(parameter_servers_get_no_gpu)
 {
-	(void) state;
 	struct pod_build build = {.gpu = "2"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
@@ -123,9 +119,8 @@ static struct json *annotations_of(const struct json *document, const char *titl
 			     "annotations", NULL);
 }
 
-static void no_gpu_is_a_limit_and_all_gpus_are_an_annotation(void **state)
+TEST(no_gpu_is_a_limit_and_all_gpus_are_an_annotation)
 {
-	(void) state;
 	struct pod_build build = {.gpu = "all"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
@@ -139,9 +134,8 @@ static void no_gpu_is_a_limit_and_all_gpus_are_an_annotation(void **state)
 	       "{\"limits\":{\"nvidia.com/gpu\":\"0\"}}");
 }
 
-static void taints_are_written_as_kubectl_writes_them(void **state)
+TEST(taints_are_written_as_kubectl_writes_them)
 {
-	(void) state;
 	static const char *const texts[] = {"gpu", "a.b/c=d:NoExecute", "x:NoSchedule", "*"};
 	struct pod_build build = {.tolerations = {texts, ARRAY_LEN(texts)}};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
@@ -154,9 +148,8 @@ static void taints_are_written_as_kubectl_writes_them(void **state)
 	       "{\"operator\":\"Exists\"}]");
 }
 
-static void one_claim_is_one_volume_with_several_mounts(void **state)
+TEST(one_claim_is_one_volume_with_several_mounts)
 {
-	(void) state;
 	static const char *const texts[] = {"data:/in:ro", "models:/out", "data:/again"};
 	struct pod_build build = {.volumes = {texts, ARRAY_LEN(texts)}};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
@@ -171,9 +164,8 @@ static void one_claim_is_one_volume_with_several_mounts(void **state)
 	       "{\"name\":\"muster-volume-0\",\"mountPath\":\"/again\"}]");
 }
 
-static void names_and_selectors_go_to_the_pod(void **state)
+TEST(names_and_selectors_go_to_the_pod)
 {
-	(void) state;
 	static const char *const selectors[] = {"disk=ssd", "zone=a"};
 	static const char *const secrets[] = {"one", "two", "one"};
 	struct pod_build build = {.node_selectors = {selectors, 2},
@@ -191,9 +183,8 @@ static void names_and_selectors_go_to_the_pod(void **state)
 	expect(json_get(spec, "priorityClassName"), "\"high\"");
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
-	(void) state;
 	static const char *const odd[] = {"odd"};
 	static const char *const bad_path[] = {"data:relative"};
 	static const char *const bad_mode[] = {"data:/x:rx"};
@@ -224,9 +215,8 @@ static struct json *read_json(const char *json)
 	return value;
 }
 
-static void a_template_is_the_ground_for_every_role(void **state)
+TEST(a_template_is_the_ground_for_every_role)
 {
-	(void) state;
 	struct json *pod CLEANUP(json_cleanup) = read_json(
 		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"old\",\"labels\":{\"a\":\"b\"}},"
 		"\"spec\":{\"hostPID\":true,\"containers\":[{\"name\":\"main\","
@@ -242,9 +232,8 @@ static void a_template_is_the_ground_for_every_role(void **state)
 	       "\"name\":\"tensorflow\",\"image\":\"c:1\",\"command\":[\"true\"]}]}}");
 }
 
-static void a_template_is_found_in_what_holds_one(void **state)
+TEST(a_template_is_found_in_what_holds_one)
 {
-	(void) state;
 	struct json *deployment CLEANUP(json_cleanup) = read_json(
 		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}}");
 	struct json *pod_template CLEANUP(json_cleanup) =
@@ -273,9 +262,8 @@ static void expect_no_template(const char *text, const char *words)
 
 #define POD_SPEC "\"spec\":{\"containers\":[{\"name\":\"a\"}]}"
 
-static void what_is_of_a_kind_without_a_template_is_none(void **state)
+TEST(what_is_of_a_kind_without_a_template_is_none)
 {
-	(void) state;
 	struct json *job CLEANUP(json_cleanup) =
 		read_json("{\"kind\":\"Job\",\"spec\":{\"template\":{" POD_SPEC "}}}");
 	const struct json *found = NULL;
@@ -286,17 +274,15 @@ static void what_is_of_a_kind_without_a_template_is_none(void **state)
 	expect_no_template("{\"kind\":\"Service\",\"spec\":{}}", "kind 'Service'");
 }
 
-static void a_template_does_not_tell_all_replicas_that_they_are_one(void **state)
+TEST(a_template_does_not_tell_all_replicas_that_they_are_one)
 {
-	(void) state;
 	expect_no_template("{\"kind\":\"Pod\",\"spec\":{\"containers\":[{\"name\":\"a\",\"env\":[{"
 			   "\"name\":\"TF_CONFIG\",\"value\":\"{}\"}]}]}}",
 			   "TF_CONFIG");
 }
 
-static void a_default_is_no_flag(void **state)
+TEST(a_default_is_no_flag)
 {
-	(void) state;
 	static const char *const texts[] = {"*"};
 
 	assert_true(pod_build_is_empty(&(struct pod_build){.default_image = "a"}));
@@ -304,9 +290,8 @@ static void a_default_is_no_flag(void **state)
 	assert_false(pod_build_is_empty(&(struct pod_build){.tolerations = {texts, 1}}));
 }
 
-static void every_flag_that_is_wrong_is_told_once(void **state)
+TEST(every_flag_that_is_wrong_is_told_once)
 {
-	(void) state;
 	static const char *const odd[] = {"odd", "odder"};
 	struct pod_build build = {
 		.memory = "4", .gpu = "many", .node_selectors = {odd, 2}, .volumes = {odd, 2}};
@@ -321,27 +306,4 @@ static void every_flag_that_is_wrong_is_told_once(void **state)
 	assert_non_null(strstr(text_of(&faults), "--memory: '4'"));
 	assert_non_null(strstr(text_of(&faults), "--node-selector: 'odder'"));
 	assert_non_null(strstr(text_of(&faults), "--volume: 'odder'"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_flag_that_is_wrong_is_told_once),
-		cmocka_unit_test(what_is_of_a_kind_without_a_template_is_none),
-		cmocka_unit_test(a_template_does_not_tell_all_replicas_that_they_are_one),
-		cmocka_unit_test(an_image_is_for_every_role),
-		cmocka_unit_test(memory_is_a_limit_and_cpu_is_none),
-		cmocka_unit_test(a_limit_of_cpu_is_that_of_the_flag_where_there_is_one),
-		cmocka_unit_test(parameter_servers_get_no_gpu),
-		cmocka_unit_test(no_gpu_is_a_limit_and_all_gpus_are_an_annotation),
-		cmocka_unit_test(taints_are_written_as_kubectl_writes_them),
-		cmocka_unit_test(one_claim_is_one_volume_with_several_mounts),
-		cmocka_unit_test(names_and_selectors_go_to_the_pod),
-		cmocka_unit_test(what_is_wrong_is_named),
-		cmocka_unit_test(a_template_is_the_ground_for_every_role),
-		cmocka_unit_test(a_template_is_found_in_what_holds_one),
-		cmocka_unit_test(a_default_is_no_flag),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

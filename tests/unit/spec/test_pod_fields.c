@@ -45,24 +45,24 @@ static const char *tell(void **state, const char *bytes, const char *sentence)
 #define CONTAINERS "spec: {containers: [{name: a, imagePullPolcy: Always}]}\n"
 #define FAULT "unknown field \"spec.containers[0].imagePullPolcy\""
 
-static void a_field_of_a_pod_has_its_place(void **state)
+TEST_WITH(set_up, tear_down, a_field_of_a_pod_has_its_place)
 {
 	assert_string_equal(tell(state, "kind: Pod\n" CONTAINERS, FAULT), FAULT " (job.yaml:2:47)");
 }
 
-static void so_has_one_of_a_template_in_something(void **state)
+TEST_WITH(set_up, tear_down, so_has_one_of_a_template_in_something)
 {
 	assert_string_equal(tell(state, "spec:\n  template:\n    " CONTAINERS, FAULT),
 			    FAULT " (job.yaml:3:51)");
 }
 
-static void and_one_of_a_template_alone(void **state)
+TEST_WITH(set_up, tear_down, and_one_of_a_template_alone)
 {
 	assert_string_equal(tell(state, "kind: PodTemplate\ntemplate:\n  " CONTAINERS, FAULT),
 			    FAULT " (job.yaml:3:49)");
 }
 
-static void all_roles_of_a_job_that_have_it_are_named(void **state)
+TEST_WITH(set_up, tear_down, all_roles_of_a_job_that_have_it_are_named)
 {
 	assert_string_equal(
 		tell(state,
@@ -73,14 +73,14 @@ static void all_roles_of_a_job_that_have_it_are_named(void **state)
 		FAULT " (job.yaml:5:55, job.yaml:9:55)");
 }
 
-static void a_job_with_lists_has_them_too(void **state)
+TEST_WITH(set_up, tear_down, a_job_with_lists_has_them_too)
 {
 	assert_string_equal(
 		tell(state, "spec:\n  replicaSpecs:\n  - template:\n      " CONTAINERS, FAULT),
 		FAULT " (job.yaml:4:53)");
 }
 
-static void each_field_of_a_sentence_is_looked_for(void **state)
+TEST_WITH(set_up, tear_down, each_field_of_a_sentence_is_looked_for)
 {
 	assert_string_equal(
 		tell(state, "kind: Pod\nmetadata: {x: 1}\n" CONTAINERS,
@@ -89,27 +89,10 @@ static void each_field_of_a_sentence_is_looked_for(void **state)
 		"(job.yaml:2:15). End\n");
 }
 
-static void what_the_file_does_not_have_is_told_as_it_is(void **state)
+TEST_WITH(set_up, tear_down, what_the_file_does_not_have_is_told_as_it_is)
 {
 	static const char sentence[] = "unknown field \"spec.containers[1].x\", spec.volumes, "
 				       "pod.spec.containers, spec. and spec[";
 
 	assert_string_equal(tell(state, CONTAINERS, sentence), sentence);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(a_field_of_a_pod_has_its_place),
-		TEST(so_has_one_of_a_template_in_something),
-		TEST(and_one_of_a_template_alone),
-		TEST(all_roles_of_a_job_that_have_it_are_named),
-		TEST(a_job_with_lists_has_them_too),
-		TEST(each_field_of_a_sentence_is_looked_for),
-		TEST(what_the_file_does_not_have_is_told_as_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void check(const char *template_text, const char *wanted)
 #define CONTEXT(members) CONTAINER("\"securityContext\":{" members "}")
 #define VOLUME(members) SPEC("\"volumes\":[{\"name\":\"v\"," members "}]")
 
-static void a_plain_template_reaches_nowhere(void **state)
+TEST(a_plain_template_reaches_nowhere)
 {
 	static const char *const plain[] = {
 		"{}",
@@ -65,7 +65,7 @@ static void a_plain_template_reaches_nowhere(void **state)
 		check(plain[i], "");
 }
 
-static void what_goes_beyond_is_named(void **state)
+TEST(what_goes_beyond_is_named)
 {
 	static const struct {
 		const char *template_text, *lines;
@@ -127,14 +127,4 @@ static void what_goes_beyond_is_named(void **state)
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		check(rows[i].template_text, rows[i].lines);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plain_template_reaches_nowhere),
-		cmocka_unit_test(what_goes_beyond_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

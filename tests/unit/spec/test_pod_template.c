@@ -31,17 +31,15 @@ static void expect(const char *ground_yaml, const char *over_yaml, const char *e
 		fail_msg("%s", text_of(&text));
 }
 
-static void what_lies_above_wins_and_the_rest_shows_through(void **state)
+TEST(what_lies_above_wins_and_the_rest_shows_through)
 {
-	(void) state;
 	expect("{metadata: {labels: {team: a, tier: x}}, spec: {hostNetwork: true, nodeName: n}}",
 	       "{metadata: {labels: {team: b}}, spec: {nodeName: null, priority: 3}}",
 	       "{metadata: {labels: {team: b, tier: x}}, spec: {hostNetwork: true, priority: 3}}");
 }
 
-static void containers_are_merged_by_name(void **state)
+TEST(containers_are_merged_by_name)
 {
-	(void) state;
 	expect("{spec: {containers: [{name: log, image: l}, {name: tensorflow, image: a, tty: "
 	       "true}]}}",
 	       "{spec: {containers: [{name: tensorflow, image: b}, {name: more, image: m}]}}",
@@ -50,17 +48,15 @@ static void containers_are_merged_by_name(void **state)
 	       " {name: more, image: m}]}}");
 }
 
-static void the_first_container_trains_where_none_is_called_tensorflow(void **state)
+TEST(the_first_container_trains_where_none_is_called_tensorflow)
 {
-	(void) state;
 	expect("{spec: {containers: [{name: main, tty: true}, {name: log}]}}",
 	       "{spec: {containers: [{name: tensorflow, image: b}]}}",
 	       "{spec: {containers: [{name: tensorflow, tty: true, image: b}, {name: log}]}}");
 }
 
-static void elements_that_are_a_choice_are_taken_whole(void **state)
+TEST(elements_that_are_a_choice_are_taken_whole)
 {
-	(void) state;
 	expect("{spec: {containers: [{name: tensorflow, env: [{name: A, valueFrom: {x: 1}}, {name: "
 	       "C}]}],"
 	       " volumes: [{name: v, emptyDir: {}}]}}",
@@ -71,27 +67,24 @@ static void elements_that_are_a_choice_are_taken_whole(void **state)
 	       " volumes: [{name: v, hostPath: {path: /x}}]}}");
 }
 
-static void the_last_of_two_variables_counts(void **state)
+TEST(the_last_of_two_variables_counts)
 {
-	(void) state;
 	expect("{spec: {containers: [{name: t, env: [{name: A, value: '0'}]}]}}",
 	       "{spec: {containers: [{name: t, env: [{name: A, value: '1'}, {name: A, value: "
 	       "'2'}]}]}}",
 	       "{spec: {containers: [{name: t, env: [{name: A, value: '2'}]}]}}");
 }
 
-static void lists_of_values_are_taken_whole(void **state)
+TEST(lists_of_values_are_taken_whole)
 {
-	(void) state;
 	expect("{spec: {containers: [{name: t, args: [a, b], ports: [{containerPort: 1}]}]}}",
 	       "{spec: {containers: [{name: t, args: [c], ports: [{containerPort: 2}]}]}}",
 	       "{spec: {containers: [{name: t, args: [c], ports: [{containerPort: 1},"
 	       " {containerPort: 2}]}]}}");
 }
 
-static void args_of_another_command_are_left_out(void **state)
+TEST(args_of_another_command_are_left_out)
 {
-	(void) state;
 	expect("{spec: {containers: [{name: t, command: [serve], args: [a]}, {name: u, args: "
 	       "[b]}]}}",
 	       "{spec: {containers: [{name: t, command: [train]}]}}",
@@ -104,25 +97,8 @@ static void args_of_another_command_are_left_out(void **state)
 	       "{spec: {containers: [{name: t, args: [a], image: i}]}}");
 }
 
-static void a_template_without_anything_changes_nothing(void **state)
+TEST(a_template_without_anything_changes_nothing)
 {
-	(void) state;
 	expect("{}", "{spec: {containers: [{name: t}]}}", "{spec: {containers: [{name: t}]}}");
 	expect("{spec: {containers: [{name: t}]}}", "{}", "{spec: {containers: [{name: t}]}}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_lies_above_wins_and_the_rest_shows_through),
-		cmocka_unit_test(containers_are_merged_by_name),
-		cmocka_unit_test(the_first_container_trains_where_none_is_called_tensorflow),
-		cmocka_unit_test(elements_that_are_a_choice_are_taken_whole),
-		cmocka_unit_test(the_last_of_two_variables_counts),
-		cmocka_unit_test(lists_of_values_are_taken_whole),
-		cmocka_unit_test(args_of_another_command_are_left_out),
-		cmocka_unit_test(a_template_without_anything_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

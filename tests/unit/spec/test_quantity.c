@@ -2,9 +2,8 @@
 
 #include "spec/quantity.h"
 
-static void what_kubernetes_reads_is_a_quantity(void **state)
+TEST(what_kubernetes_reads_is_a_quantity)
 {
-	(void) state;
 	static const char *const texts[] = {"1",    "0.5",   ".5",   "1.", "100m",
 					    "2k",   "1.5Gi", "16Mi", "1E", "1e3",
 					    "1E+3", "2e-1",  "+4",   "3u", "7n"};
@@ -17,9 +16,8 @@ static void what_kubernetes_reads_is_a_quantity(void **state)
 	}
 }
 
-static void anything_else_is_none(void **state)
+TEST(anything_else_is_none)
 {
-	(void) state;
 	static const char *const texts[] = {"",    ".",  "-1",  "m",    "1.2.3", "1 ",   "1e",
 					    "1e+", "1K", "0x1", "1Gi ", "one",   "1e++3"};
 
@@ -28,9 +26,8 @@ static void anything_else_is_none(void **state)
 			fail_msg("'%s' was taken", texts[i]);
 }
 
-static void nothing_is_not_enough(void **state)
+TEST(nothing_is_not_enough)
 {
-	(void) state;
 	struct err err = {0};
 
 	assert_int_equal(quantity_check("0", &err), ERR_INVALID);
@@ -39,9 +36,8 @@ static void nothing_is_not_enough(void **state)
 	assert_int_equal(quantity_check("0.01Gi", &err), 0);
 }
 
-static void what_may_have_been_meant_is_said(void **state)
+TEST(what_may_have_been_meant_is_said)
 {
-	(void) state;
 	static const char *const pairs[][2] = {
 		{"4GB", "'4G'"},    {"4 Gi", "'4Gi'"},     {"4gi", "'4Gi'"},
 		{"1.5g", "'1.5G'"}, {"512mib", "'512Mi'"}, {"7B", "'7'"},
@@ -56,9 +52,8 @@ static void what_may_have_been_meant_is_said(void **state)
 	}
 }
 
-static void memory_that_is_no_memory_is_refused(void **state)
+TEST(memory_that_is_no_memory_is_refused)
 {
-	(void) state;
 	static const char *const pairs[][2] = {{"4", "'4Gi'"},
 					       {"512m", "'512Mi'"},
 					       {"4000", "'4000Mi'"},
@@ -77,9 +72,8 @@ static void memory_that_is_no_memory_is_refused(void **state)
 		assert_int_equal(quantity_check_memory(right[i], NULL), 0);
 }
 
-static void amounts_are_added_in_whole_units_or_thousandths(void **state)
+TEST(amounts_are_added_in_whole_units_or_thousandths)
 {
-	(void) state;
 	static const struct {
 		const char *a, *b, *sum;
 	} rows[] = {
@@ -98,18 +92,4 @@ static void amounts_are_added_in_whole_units_or_thousandths(void **state)
 		assert_string_equal(text_of(&text), rows[i].sum);
 	}
 	assert_int_equal(quantity_read("4GB", &(double){0}, NULL), ERR_INVALID);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_kubernetes_reads_is_a_quantity),
-		cmocka_unit_test(anything_else_is_none),
-		cmocka_unit_test(nothing_is_not_enough),
-		cmocka_unit_test(amounts_are_added_in_whole_units_or_thousandths),
-		cmocka_unit_test(what_may_have_been_meant_is_said),
-		cmocka_unit_test(memory_that_is_no_memory_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static void assert_refused(const char *pattern, enum err_code code, const char *
 	assert_int_equal(text.len, 0);
 }
 
-static void a_set_with_a_count_becomes_so_many_of_its_characters(void **state)
+TEST(a_set_with_a_count_becomes_so_many_of_its_characters)
 {
-	(void) state;
 	assert_made("", "");
 	assert_made("test[0-9]{1}x", "test0x");
 	assert_made("[0-1]{8}", "01010101");
@@ -53,9 +52,8 @@ static void a_set_with_a_count_becomes_so_many_of_its_characters(void **state)
 	assert_made("[a-cb-d]{5}", "abcda");
 }
 
-static void what_is_no_set_with_a_count_stays(void **state)
+TEST(what_is_no_set_with_a_count_stays)
 {
-	(void) state;
 	assert_made("a-b", "a-b");
 	assert_made("[a-z]", "[a-z]");
 	assert_made("[a-z]{}", "[a-z]{}");
@@ -64,9 +62,8 @@ static void what_is_no_set_with_a_count_stays(void **state)
 }
 
 /* Of 256 bytes 250 are whole rounds of ten: the last six are drawn again. */
-static void all_characters_are_as_likely(void **state)
+TEST(all_characters_are_as_likely)
 {
-	(void) state;
 	struct text text CLEANUP(text_done) = {0};
 	int counts[10] = {0};
 
@@ -80,9 +77,8 @@ static void all_characters_are_as_likely(void **state)
 		assert_int_equal(counts[i], 26);
 }
 
-static void a_set_that_is_wrong_is_refused(void **state)
+TEST(a_set_that_is_wrong_is_refused)
 {
-	(void) state;
 	struct text long_pattern CLEANUP(text_done) = {0};
 
 	assert_refused("[z-a]{3}", ERR_INVALID, "'[z-a]' is not a set of characters");
@@ -95,16 +91,4 @@ static void a_set_that_is_wrong_is_refused(void **state)
 	for (int i = 0; i < 20; i++)
 		text_add(&long_pattern, "[a]{255}");
 	assert_refused(text_of(&long_pattern), ERR_LIMIT, "more than 4096 characters");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_set_with_a_count_becomes_so_many_of_its_characters),
-		cmocka_unit_test(what_is_no_set_with_a_count_stays),
-		cmocka_unit_test(all_characters_are_as_likely),
-		cmocka_unit_test(a_set_that_is_wrong_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ static char *variable(const char *name)
 	return NULL;
 }
 
-static void a_task_knows_its_place_and_where_to_meet(void **state)
+TEST(a_task_knows_its_place_and_where_to_meet)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct slurm_step step;
 
@@ -56,9 +55,8 @@ static void a_task_knows_its_place_and_where_to_meet(void **state)
 	assert_int_equal(step.local_task, 1);
 }
 
-static void steps_and_jobs_meet_at_different_ports(void **state)
+TEST(steps_and_jobs_meet_at_different_ports)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	static const char *const others[] = {"SLURM_STEP_ID=3", "SLURM_JOB_ID=4712",
 					     "SLURM_JOB_ID=2147483647"};
@@ -75,9 +73,8 @@ static void steps_and_jobs_meet_at_different_ports(void **state)
 	}
 }
 
-static void the_first_host_of_a_list_is_found(void **state)
+TEST(the_first_host_of_a_list_is_found)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	static const char *const lists[][2] = {
 		{"a", "a"},
@@ -99,9 +96,8 @@ static void the_first_host_of_a_list_is_found(void **state)
 	}
 }
 
-static void anything_else_is_no_step(void **state)
+TEST(anything_else_is_no_step)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	static const char *const changes[] = {
 		"SLURM_JOB_ID=",
@@ -130,9 +126,8 @@ static void anything_else_is_no_step(void **state)
 	}
 }
 
-static void a_batch_script_knows_how_many_nodes_its_job_has(void **state)
+TEST(a_batch_script_knows_how_many_nodes_its_job_has)
 {
-	(void) state;
 	changed = "SLURM_STEP_ID=";
 	assert_int_equal(slurm_batch_nodes(variable), 2);
 	changed = "SLURM_JOB_ID=";
@@ -141,9 +136,8 @@ static void a_batch_script_knows_how_many_nodes_its_job_has(void **state)
 	assert_int_equal(slurm_batch_nodes(variable), 0); /* in a step */
 }
 
-static void the_address_of_a_node_is_that_of_slurm(void **state)
+TEST(the_address_of_a_node_is_that_of_slurm)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
 	assert_string_equal(slurm_node_address("NodeName=n1 Arch=x86_64\n   NodeAddr=10.0.0.7 "
@@ -152,18 +146,4 @@ static void the_address_of_a_node_is_that_of_slurm(void **state)
 			    "10.0.0.7");
 	assert_null(slurm_node_address("Node n1 not found\n", arena));
 	assert_null(slurm_node_address("NodeAddr=\n", arena));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_task_knows_its_place_and_where_to_meet),
-		cmocka_unit_test(steps_and_jobs_meet_at_different_ports),
-		cmocka_unit_test(the_first_host_of_a_list_is_found),
-		cmocka_unit_test(anything_else_is_no_step),
-		cmocka_unit_test(a_batch_script_knows_how_many_nodes_its_job_has),
-		cmocka_unit_test(the_address_of_a_node_is_that_of_slurm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

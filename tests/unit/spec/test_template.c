@@ -78,9 +78,8 @@ static void assert_lines(const char *yaml, const struct template_value *values, 
 	assert_string_equal(text_of(&outcome.lines), expected);
 }
 
-static void a_reference_becomes_the_value(void **state)
+TEST(a_reference_becomes_the_value)
 {
-	(void) state;
 	static const struct template_value given[] = {{"A", "0"}, {"A", "x"}};
 
 	assert_made_with(HEAD "parameters: [{name: A}, {name: B, value: b}]\n"
@@ -91,17 +90,15 @@ static void a_reference_becomes_the_value(void **state)
 			 "\"b\":[\"$x\",\"${A\",\"$\",\"$(A)\"]}\n");
 }
 
-static void a_value_is_put_in_once(void **state)
+TEST(a_value_is_put_in_once)
 {
-	(void) state;
 	assert_made(HEAD "parameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]\n"
 			 "objects: [{" OBJECT ", m: '${A}${B}'}]\n",
 		    "{\"apiVersion\":\"v1\",\"kind\":\"Thing\",\"m\":\"${B}${A}\"}\n");
 }
 
-static void two_braces_give_the_value_its_own_type(void **state)
+TEST(two_braces_give_the_value_its_own_type)
 {
-	(void) state;
 	assert_made(HEAD "parameters: [{name: C, value: '2'}, {name: T, value: 'true'}, "
 			 "{name: L, value: '[1, {\"a\": null}]'}, {name: S, value: two}, "
 			 "{name: E}]\n"
@@ -111,9 +108,8 @@ static void two_braces_give_the_value_its_own_type(void **state)
 		    "\"m\":[2,true,[1,{\"a\":null}],\"two\",\"\",\"2\"]}\n");
 }
 
-static void labels_go_to_every_object_and_namespaces_of_the_author_do_not(void **state)
+TEST(labels_go_to_every_object_and_namespaces_of_the_author_do_not)
 {
-	(void) state;
 	assert_made(HEAD "parameters: [{name: A, value: x}]\nlabels: {'${A}': '${A}1'}\n"
 			 "objects:\n"
 			 "- {" OBJECT ", metadata: {namespace: mine, labels: {x: old, w: z}}}\n"
@@ -127,9 +123,8 @@ static void labels_go_to_every_object_and_namespaces_of_the_author_do_not(void *
 		    "\"metadata\":{\"labels\":{\"x\":\"x1\"}}}\n");
 }
 
-static void a_value_is_generated_where_none_is_given(void **state)
+TEST(a_value_is_generated_where_none_is_given)
 {
-	(void) state;
 	static const char template[] =
 		HEAD "parameters: [{name: A, generate: expression, from: 'a[b-z]{3}'}, "
 		     "{name: B, generate: expression, from: 'a[b-z]{3}', value: kept}]\n"
@@ -141,9 +136,8 @@ static void a_value_is_generated_where_none_is_given(void **state)
 			 "{\"apiVersion\":\"v1\",\"kind\":\"Thing\",\"m\":\" kept\"}\n");
 }
 
-static void an_object_has_the_places_of_the_template(void **state)
+TEST(an_object_has_the_places_of_the_template)
 {
-	(void) state;
 	struct outcome outcome CLEANUP(outcome_done) = {0};
 
 	make(HEAD "parameters: [{name: A, value: '1'}]\nobjects:\n- {" OBJECT "}\n"
@@ -158,9 +152,8 @@ static void an_object_has_the_places_of_the_template(void **state)
 }
 
 /* A shell's variables look like that: it is said, and is no fault. */
-static void names_that_are_no_parameters_stay(void **state)
+TEST(names_that_are_no_parameters_stay)
 {
-	(void) state;
 	struct outcome outcome CLEANUP(outcome_done) = {0};
 
 	make(HEAD "parameters: [{name: IMAGE, value: i}]\nobjects:\n- apiVersion: v1\n"
@@ -177,9 +170,8 @@ static void names_that_are_no_parameters_stay(void **state)
 		"${IMAG} ${HOME} i");
 }
 
-static void every_fault_is_told_with_its_place(void **state)
+TEST(every_fault_is_told_with_its_place)
 {
-	(void) state;
 	static const struct template_value given[] = {{"WOKERS", "2"}, {"XYZ", ""}};
 
 	assert_lines(
@@ -229,9 +221,8 @@ static void every_fault_is_told_with_its_place(void **state)
 }
 
 /* A megabyte for each of a hundred references. */
-static void what_it_becomes_has_a_limit(void **state)
+TEST(what_it_becomes_has_a_limit)
 {
-	(void) state;
 	struct text yaml CLEANUP(text_done) = {0};
 	char *large CLEANUP(mem_free_text) = mem_new(1024 * 1024 + 1);
 	const struct template_value given[] = {{"A", large}};
@@ -252,9 +243,8 @@ static void what_it_becomes_has_a_limit(void **state)
 		     "t.yaml:4:1: parameters: Too many: must have at most 1000 parameters\n");
 }
 
-static void parameters_are_listed_as_they_are_written(void **state)
+TEST(parameters_are_listed_as_they_are_written)
 {
-	(void) state;
 	static const char yaml[] = HEAD
 		"parameters: [{name: A, description: first, required: true}, {name: B, value: b}, "
 		"{name: C, generate: expression, from: '[a]{3}'}]\n";
@@ -271,22 +261,4 @@ static void parameters_are_listed_as_they_are_written(void **state)
 	assert_string_equal(parameters[1].value, "b");
 	assert_string_equal(parameters[2].from, "[a]{3}");
 	documents_free(documents, n_documents);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reference_becomes_the_value),
-		cmocka_unit_test(a_value_is_put_in_once),
-		cmocka_unit_test(two_braces_give_the_value_its_own_type),
-		cmocka_unit_test(labels_go_to_every_object_and_namespaces_of_the_author_do_not),
-		cmocka_unit_test(a_value_is_generated_where_none_is_given),
-		cmocka_unit_test(an_object_has_the_places_of_the_template),
-		cmocka_unit_test(names_that_are_no_parameters_stay),
-		cmocka_unit_test(every_fault_is_told_with_its_place),
-		cmocka_unit_test(what_it_becomes_has_a_limit),
-		cmocka_unit_test(parameters_are_listed_as_they_are_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,9 +113,8 @@ static void assert_golden(const char *name, const char *ending, const struct job
 	assert_string_equal(text_of(&got), text_of(&expected));
 }
 
-static void tf_config_is_what_the_golden_files_say(void **state)
+TEST(tf_config_is_what_the_golden_files_say)
 {
-	(void) state;
 	static const char *const names[] = {
 		"every_role", "master", "dynamic", "dynamic_without_ps", "single", "empty_role",
 	};
@@ -129,9 +128,8 @@ static void tf_config_is_what_the_golden_files_say(void **state)
 	}
 }
 
-static void a_custom_domain_stands_behind_svc(void **state)
+TEST(a_custom_domain_stands_behind_svc)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_job("single", JOB_STRICT);
 	struct text text CLEANUP(text_done) = {0};
 
@@ -166,9 +164,8 @@ static void assert_variables(const struct addressed *addressed, const struct var
 				rows[i].value);
 }
 
-static void the_world_is_the_chief_then_the_workers(void **state)
+TEST(the_world_is_the_chief_then_the_workers)
 {
-	(void) state;
 	static const struct variable rows[] = {
 		{"chief", 0, "RANK", "0"},
 		{"worker", 0, "RANK", "1"},
@@ -200,9 +197,8 @@ static void the_world_is_the_chief_then_the_workers(void **state)
 	assert_variables(&addressed, rows, ARRAY_LEN(rows));
 }
 
-static void a_master_leads_as_a_chief_does(void **state)
+TEST(a_master_leads_as_a_chief_does)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_job("master", JOB_STRICT);
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 
@@ -211,9 +207,8 @@ static void a_master_leads_as_a_chief_does(void **state)
 	assert_variable(&addressed, "master", 0, "MUSTER_ROLE", "master");
 }
 
-static void each_replica_may_be_a_machine_of_its_own(void **state)
+TEST(each_replica_may_be_a_machine_of_its_own)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 
@@ -225,9 +220,8 @@ static void each_replica_may_be_a_machine_of_its_own(void **state)
 	assert_variable(&addressed, "worker", 1, "GROUP_WORLD_SIZE", "3");
 }
 
-static void a_process_of_a_world_is_counted_in_its_role(void **state)
+TEST(a_process_of_a_world_is_counted_in_its_role)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 	struct tf_cluster_world world = {
@@ -250,9 +244,8 @@ static void a_process_of_a_world_is_counted_in_its_role(void **state)
 }
 
 /* As torch/distributed/elastic/agent/server/local_elastic_agent.py sets them. */
-static void what_torchrun_says_of_a_job_is_said_too(void **state)
+TEST(what_torchrun_says_of_a_job_is_said_too)
 {
-	(void) state;
 	static const struct variable rows[] = {
 		{"chief", 0, "ROLE_NAME", "chief"},
 		{"chief", 0, "ROLE_WORLD_SIZE", "1"},
@@ -272,9 +265,8 @@ static void what_torchrun_says_of_a_job_is_said_too(void **state)
 	assert_variables(&addressed, rows, ARRAY_LEN(rows));
 }
 
-static void what_all_have_in_common_can_be_made_once(void **state)
+TEST(what_all_have_in_common_can_be_made_once)
 {
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 	struct text common CLEANUP(text_done) = {0};
@@ -286,20 +278,4 @@ static void what_all_have_in_common_can_be_made_once(void **state)
 	addressed.cluster.dense_cluster = text_of(&common);
 	tf_cluster_add_tf_config(&addressed.cluster, TF_CONFIG_DENSE, "ps", 1, &kept);
 	assert_non_null(strstr(text_of(&made), text_of(&kept)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tf_config_is_what_the_golden_files_say),
-		cmocka_unit_test(a_custom_domain_stands_behind_svc),
-		cmocka_unit_test(the_world_is_the_chief_then_the_workers),
-		cmocka_unit_test(a_master_leads_as_a_chief_does),
-		cmocka_unit_test(a_process_of_a_world_is_counted_in_its_role),
-		cmocka_unit_test(each_replica_may_be_a_machine_of_its_own),
-		cmocka_unit_test(what_torchrun_says_of_a_job_is_said_too),
-		cmocka_unit_test(what_all_have_in_common_can_be_made_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

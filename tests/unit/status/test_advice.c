@@ -13,9 +13,8 @@ static void add_line(struct text *line, const char *words)
 	text_add(line, " and more");
 }
 
-static void no_row_hides_another(void **state)
+TEST(no_row_hides_another)
 {
-	(void) state;
 	assert_true(advice_row_count > 40);
 	for (size_t i = 0; i < advice_row_count; i++) {
 		struct text line CLEANUP(text_done) = {0};
@@ -25,9 +24,8 @@ static void no_row_hides_another(void **state)
 	}
 }
 
-static void an_advice_is_a_sentence(void **state)
+TEST(an_advice_is_a_sentence)
 {
-	(void) state;
 	for (size_t i = 0; i < advice_row_count; i++) {
 		const char *advice = advice_rows[i].advice;
 
@@ -37,9 +35,8 @@ static void an_advice_is_a_sentence(void **state)
 	}
 }
 
-static void words_are_found_in_their_order(void **state)
+TEST(words_are_found_in_their_order)
 {
-	(void) state;
 	assert_non_null(
 		advice_find("RuntimeError: DataLoader worker (pid(s) 529) exited unexpectedly"));
 	assert_non_null(advice_find(
@@ -47,15 +44,4 @@ static void words_are_found_in_their_order(void **state)
 	assert_null(advice_find("is killed by signal: Killed, DataLoader worker (pid"));
 	assert_null(advice_find("loss 0.3"));
 	assert_null(advice_find(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_row_hides_another),
-		cmocka_unit_test(an_advice_is_a_sentence),
-		cmocka_unit_test(words_are_found_in_their_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

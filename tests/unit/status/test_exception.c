@@ -19,9 +19,8 @@ static void assert_found(const char *expected, const char *const *lines, size_t 
 		assert_found(expected, lines, ARRAY_LEN(lines));                                   \
 	} while (0)
 
-static void the_exception_of_the_last_traceback_counts(void **state)
+TEST(the_exception_of_the_last_traceback_counts)
 {
-	(void) state;
 	FOUND("ValueError: no", "epoch 1",
 	      "Traceback (most recent call last):", "  File \"train.py\", line 3, in <module>",
 	      "    fit()", "KeyError: 'x'", "",
@@ -39,9 +38,8 @@ static void the_exception_of_the_last_traceback_counts(void **state)
 	assert_found("", NULL, 0);
 }
 
-static void prefixes_and_colors_are_left_out(void **state)
+TEST(prefixes_and_colors_are_left_out)
 {
-	(void) state;
 	FOUND("ValueError: no", "[rank1]: Traceback (most recent call last):",
 	      "[rank1]:   File \"train.py\", line 3, in <module>", "[rank1]:     fit()",
 	      "[rank1]:     ~~~^^", "[rank1]: ValueError: no");
@@ -56,9 +54,8 @@ static void prefixes_and_colors_are_left_out(void **state)
 	FOUND("[1, 2] is a list", "  File \"train.py\", line 3", "[1, 2] is a list");
 }
 
-static void of_a_group_the_first_exception_inside_counts(void **state)
+TEST(of_a_group_the_first_exception_inside_counts)
 {
-	(void) state;
 	FOUND("ValueError: a", "  + Exception Group Traceback (most recent call last):",
 	      "  |   File \"x.py\", line 1, in <module>",
 	      "  |     raise ExceptionGroup('several', errors)",
@@ -85,18 +82,16 @@ static void of_a_group_the_first_exception_inside_counts(void **state)
 	      "Traceback (most recent call last):", "  File \"x.py\", line 1", "OSError: later");
 }
 
-static void a_framed_traceback_is_one(void **state)
+TEST(a_framed_traceback_is_one)
 {
-	(void) state;
 	FOUND("ValueError: no", "╭──────── Traceback (most recent call last) ────────╮",
 	      "│ /model/train.py:3 in <module>                     │",
 	      "│ ❱ 3 fit()                                         │",
 	      "╰───────────────────────────────────────────────────╯", "ValueError: no");
 }
 
-static void a_program_may_report_its_error_in_one_line(void **state)
+TEST(a_program_may_report_its_error_in_one_line)
 {
-	(void) state;
 	FOUND("train.py: error: the following arguments are required: --data",
 	      "usage: train.py [-h] --data DATA",
 	      "train.py: error: the following arguments are required: --data");
@@ -107,18 +102,16 @@ static void a_program_may_report_its_error_in_one_line(void **state)
 	FOUND("", "the error: none", "an Error was not seen", ": error: ", "retry after Error");
 }
 
-static void python_itself_reports_what_it_cannot_run(void **state)
+TEST(python_itself_reports_what_it_cannot_run)
 {
-	(void) state;
 	FOUND("/usr/bin/python3.11: can't open file '/x.py': [Errno 2] No such file or directory",
 	      "/usr/bin/python3.11: can't open file '/x.py': [Errno 2] No such file or directory");
 	FOUND("python3: No module named nopkg", "python3: No module named nopkg");
 	FOUND("", "python-foo: no", "pythonic: no", "/python3/x: no", "python3 : no");
 }
 
-static void a_line_that_ends_with_a_colon_goes_on_in_the_next(void **state)
+TEST(a_line_that_ends_with_a_colon_goes_on_in_the_next)
 {
-	(void) state;
 	FOUND("RuntimeError: Error(s) in loading state_dict for Net: Missing key(s): 'a'",
 	      "Traceback (most recent call last):", "  File \"x.py\", line 1, in <module>",
 	      "RuntimeError: Error(s) in loading state_dict for Net:", "", "\tMissing key(s): 'a'",
@@ -127,9 +120,8 @@ static void a_line_that_ends_with_a_colon_goes_on_in_the_next(void **state)
 	      "ValueError: no:");
 }
 
-static void the_exception_of_user_code_is_the_last_one_in_its_words(void **state)
+TEST(the_exception_of_user_code_is_the_last_one_in_its_words)
 {
-	(void) state;
 	FOUND("TypeError: f() missing 1 required positional argument: 'y'",
 	      "Traceback (most recent call last):", "  File \"x.py\", line 6, in <module>",
 	      "    step(1)", "TypeError: in user code:", "",
@@ -158,9 +150,8 @@ static void the_exception_of_user_code_is_the_last_one_in_its_words(void **state
 	}
 
 /* `except ImportError: traceback.print_exc()`, and the training begins. */
-static void what_the_program_has_left_behind_is_not_what_ended_it(void **state)
+TEST(what_the_program_has_left_behind_is_not_what_ended_it)
 {
-	(void) state;
 	FOUND_AT("", AT(5, 5, 5, 1005), "ImportError: no flash_attn", "step 1");
 	FOUND_AT("ImportError: no flash_attn", AT(5, 5, 5, 1004), "ImportError: no flash_attn",
 		 "a second line of the message");
@@ -173,9 +164,8 @@ static void what_the_program_has_left_behind_is_not_what_ended_it(void **state)
 		 "Traceback (most recent call last):", "  File \"x.py\", line 2", "OSError: later");
 }
 
-static void some_exceptions_are_about_a_peer(void **state)
+TEST(some_exceptions_are_about_a_peer)
 {
-	(void) state;
 	assert_true(exception_blames_peer("DistStoreError: Timed out after 13 seconds waiting for "
 					  "clients. 1/2 clients joined."));
 	assert_true(exception_blames_peer("RuntimeError: Connection closed by peer [127.0.0.1]"));
@@ -183,9 +173,8 @@ static void some_exceptions_are_about_a_peer(void **state)
 }
 
 /* A JAX process that has failed waits for its peers, and is aborted minutes later. */
-static void what_a_program_printed_before_it_blamed_a_peer_is_its_own(void **state)
+TEST(what_a_program_printed_before_it_blamed_a_peer_is_its_own)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const char *lines[] = {
 		"Traceback (most recent call last):",
@@ -206,9 +195,8 @@ static void what_a_program_printed_before_it_blamed_a_peer_is_its_own(void **sta
 }
 
 /* The first process of a JAX job, which its coordination service is in. */
-static void the_log_of_a_library_is_not_the_program_that_goes_on(void **state)
+TEST(the_log_of_a_library_is_not_the_program_that_goes_on)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const char *lines[] = {
 		"Traceback (most recent call last):",
@@ -230,9 +218,8 @@ static void the_log_of_a_library_is_not_the_program_that_goes_on(void **state)
 	assert_null(exception_find_own(&printed, arena, NULL));
 }
 
-static void what_aborts_says_more_than_what_was_caught_before(void **state)
+TEST(what_aborts_says_more_than_what_was_caught_before)
 {
-	(void) state;
 	FOUND("Fatal Python error: Segmentation fault",
 	      "Traceback (most recent call last):", "  File \"train.py\", line 1, in <module>",
 	      "OSError: caught", "Fatal Python error: Segmentation fault", "",
@@ -268,7 +255,7 @@ static const char *last_words_of(const char *last, struct arena *arena)
 }
 
 /* sys.exit("text") prints the text alone. */
-static void last_words_count_if_they_sound_like_a_reason(void **state)
+TEST(last_words_count_if_they_sound_like_a_reason)
 {
 	static const char *const reasons[] = {
 		"data folder /x does not exist",
@@ -285,26 +272,4 @@ static void last_words_count_if_they_sound_like_a_reason(void **state)
 		assert_null(last_words_of(others[i], arena));
 	assert_string_equal(last_words_of("[rank1]: \x1b[31mno such file\x1b[0m", arena),
 			    "no such file");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_exception_of_the_last_traceback_counts),
-		cmocka_unit_test(prefixes_and_colors_are_left_out),
-		cmocka_unit_test(of_a_group_the_first_exception_inside_counts),
-		cmocka_unit_test(python_itself_reports_what_it_cannot_run),
-		cmocka_unit_test(a_line_that_ends_with_a_colon_goes_on_in_the_next),
-		cmocka_unit_test(the_exception_of_user_code_is_the_last_one_in_its_words),
-		cmocka_unit_test(what_the_program_has_left_behind_is_not_what_ended_it),
-		cmocka_unit_test(some_exceptions_are_about_a_peer),
-		cmocka_unit_test(what_a_program_printed_before_it_blamed_a_peer_is_its_own),
-		cmocka_unit_test(the_log_of_a_library_is_not_the_program_that_goes_on),
-		cmocka_unit_test(a_framed_traceback_is_one),
-		cmocka_unit_test(a_program_may_report_its_error_in_one_line),
-		cmocka_unit_test(last_words_count_if_they_sound_like_a_reason),
-		cmocka_unit_test(what_aborts_says_more_than_what_was_caught_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

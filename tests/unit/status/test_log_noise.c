@@ -4,9 +4,8 @@
 #include "status/exception.h"
 
 /* As TensorFlow 2.21 and 2.15 print them. */
-static void what_is_printed_at_every_start_is_noise(void **state)
+TEST(what_is_printed_at_every_start_is_noise)
 {
-	(void) state;
 	static const char *const lines[] = {
 		"I0000 00:00:1795815815.021002   16723 port.cc:153] oneDNN custom operations are "
 		"on.",
@@ -22,9 +21,8 @@ static void what_is_printed_at_every_start_is_noise(void **state)
 		assert_true(log_noise_is(lines[i]));
 }
 
-static void what_a_program_says_is_none(void **state)
+TEST(what_a_program_says_is_none)
 {
-	(void) state;
 	static const char *const lines[] = {
 		"",
 		"I0000",
@@ -39,14 +37,4 @@ static void what_a_program_says_is_none(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		assert_false(log_noise_is(lines[i]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_printed_at_every_start_is_noise),
-		cmocka_unit_test(what_a_program_says_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void assert_contains(const struct text *text, const char *line)
 		fail_msg("no '%s' in:\n%s", line, text_of(text));
 }
 
-static void replicas_are_counted_by_role_and_state(void **state)
+TEST_WITH(scene_begin, scene_end, replicas_are_counted_by_role_and_state)
 {
 	struct scene *scene = *state;
 	const struct metrics_passes passes = {0};
@@ -39,7 +39,7 @@ static void replicas_are_counted_by_role_and_state(void **state)
 	assert_contains(&text, "\nmuster_job_restarts_total" LABELS "} 3\n");
 }
 
-static void before_there_is_a_status_all_is_zero(void **state)
+TEST_WITH(scene_begin, scene_end, before_there_is_a_status_all_is_zero)
 {
 	struct scene *scene = *state;
 	const struct metrics_passes passes = {0};
@@ -54,7 +54,7 @@ static void before_there_is_a_status_all_is_zero(void **state)
 	assert_contains(&text, "\nmuster_pass_seconds_sum" LABELS "} 0.000000\n");
 }
 
-static void a_pass_is_counted_in_every_bucket_that_it_fits_in(void **state)
+TEST_WITH(scene_begin, scene_end, a_pass_is_counted_in_every_bucket_that_it_fits_in)
 {
 	struct scene *scene = *state;
 	struct metrics_passes passes = {0};
@@ -75,9 +75,8 @@ static void a_pass_is_counted_in_every_bucket_that_it_fits_in(void **state)
 	assert_contains(&text, "\nmuster_pass_seconds_count" LABELS "} 3\n");
 }
 
-static void events_of_tfjobs_are_counted_by_namespace(void **state)
+TEST(events_of_tfjobs_are_counted_by_namespace)
 {
-	(void) state;
 	struct metrics_jobs jobs = {0};
 	const struct metrics_operator now = {.n_jobs = 3, .n_queued = 1, .n_errors = 7};
 	const struct metrics_passes passes = {0};
@@ -100,9 +99,8 @@ static void events_of_tfjobs_are_counted_by_namespace(void **state)
 	metrics_jobs_done(&jobs);
 }
 
-static void restarts_are_counted_by_a_few_words(void **state)
+TEST(restarts_are_counted_by_a_few_words)
 {
-	(void) state;
 	struct metrics_jobs jobs = {0};
 	const struct metrics_operator now = {0};
 	const struct metrics_passes passes = {0};
@@ -123,17 +121,4 @@ static void restarts_are_counted_by_a_few_words(void **state)
 	assert_contains(&text, "\nmuster_operator_restarts_total{reason=\"Other\"} 36\n");
 	assert_int_equal(jobs.n_reasons, METRICS_REASONS);
 	metrics_jobs_done(&jobs);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_of_tfjobs_are_counted_by_namespace),
-		cmocka_unit_test(restarts_are_counted_by_a_few_words),
-		SCENE_TEST(replicas_are_counted_by_role_and_state),
-		SCENE_TEST(before_there_is_a_status_all_is_zero),
-		SCENE_TEST(a_pass_is_counted_in_every_bucket_that_it_fits_in),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

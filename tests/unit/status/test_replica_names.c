@@ -17,9 +17,8 @@ static void assert_names(const struct replica_status *replicas, size_t count, co
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void neighbours_of_a_role_are_one_range(void **state)
+TEST(neighbours_of_a_role_are_one_range)
 {
-	(void) state;
 	struct replica_status replicas[] = {
 		{.role = "chief", .index = 0, .state = REPLICA_RUNNING},
 		{.role = "worker", .index = 0, .state = REPLICA_STOPPED},
@@ -38,9 +37,8 @@ static void neighbours_of_a_role_are_one_range(void **state)
 	assert_names(replicas, 0, "");
 }
 
-static void of_many_ranges_the_first_are_named(void **state)
+TEST(of_many_ranges_the_first_are_named)
 {
-	(void) state;
 	struct replica_status replicas[40];
 
 	for (int i = 0; i < 40; i++)
@@ -55,14 +53,4 @@ static void of_many_ranges_the_first_are_named(void **state)
 	for (int i = 0; i < 40; i++)
 		replicas[i].state = REPLICA_RUNNING;
 	assert_names(replicas, 40, "worker-0 to worker-39");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(neighbours_of_a_role_are_one_range),
-		cmocka_unit_test(of_many_ranges_the_first_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void four_workers(struct scene *scene)
 	    "# process 13 python3 train.py\n" WAITS "# process 14 sleep 5\n# it sleeps\n");
 }
 
-static void stacks_that_are_alike_are_shown_once(void **state)
+TEST_WITH(set_up, tear_down, stacks_that_are_alike_are_shown_once)
 {
 	struct scene *scene = *state;
 
@@ -77,7 +77,7 @@ static void stacks_that_are_alike_are_shown_once(void **state)
 		"worker-3 (process 14 sleep 5): it sleeps\n");
 }
 
-static void other_threads_are_shown_when_asked_for(void **state)
+TEST_WITH(set_up, tear_down, other_threads_are_shown_when_asked_for)
 {
 	struct scene *scene = *state;
 
@@ -91,7 +91,7 @@ static void other_threads_are_shown_when_asked_for(void **state)
 			    "  File \"/srv/data set.py\", line 4 in load\n");
 }
 
-static void several_processes_of_a_replica_are_counted(void **state)
+TEST_WITH(set_up, tear_down, several_processes_of_a_replica_are_counted)
 {
 	struct scene *scene = *state;
 
@@ -101,7 +101,7 @@ static void several_processes_of_a_replica_are_counted(void **state)
 	assert_true(text_starts_with(text_of(&scene->text), "worker-0, worker-1, 3 processes\n"));
 }
 
-static void a_line_says_where_each_is(void **state)
+TEST_WITH(set_up, tear_down, a_line_says_where_each_is)
 {
 	struct scene *scene = *state;
 	size_t count;
@@ -118,7 +118,7 @@ static void a_line_says_where_each_is(void **state)
 	assert_string_equal(lines[1], "and 1 more");
 }
 
-static void what_is_cut_off_is_read_as_far_as_it_goes(void **state)
+TEST_WITH(set_up, tear_down, what_is_cut_off_is_read_as_far_as_it_goes)
 {
 	struct scene *scene = *state;
 	size_t count;
@@ -135,7 +135,7 @@ static void what_is_cut_off_is_read_as_far_as_it_goes(void **state)
 	assert_string_equal(lines[2], "worker-2: no Python frame");
 }
 
-static void names_of_files_do_nothing_on_a_terminal(void **state)
+TEST_WITH(set_up, tear_down, names_of_files_do_nothing_on_a_terminal)
 {
 	struct scene *scene = *state;
 
@@ -146,7 +146,7 @@ static void names_of_files_do_nothing_on_a_terminal(void **state)
 	assert_null(strchr(text_of(&scene->text), '\x1b'));
 }
 
-static void a_file_is_written_as_it_is_read(void **state)
+TEST_WITH(set_up, tear_down, a_file_is_written_as_it_is_read)
 {
 	struct scene *scene = *state;
 	struct text file CLEANUP(text_done) = {0};
@@ -183,7 +183,7 @@ static void add_spied(struct scene *scene, int index, const char *output)
 	add(scene, index, text_of(&file));
 }
 
-static void what_py_spy_prints_is_shown_alike(void **state)
+TEST_WITH(set_up, tear_down, what_py_spy_prints_is_shown_alike)
 {
 	struct scene *scene = *state;
 
@@ -198,7 +198,7 @@ static void what_py_spy_prints_is_shown_alike(void **state)
 			    "  File \"/srv/train.py\", line 9 in <module>\n");
 }
 
-static void the_main_thread_without_a_number_is_known_by_its_name(void **state)
+TEST_WITH(set_up, tear_down, the_main_thread_without_a_number_is_known_by_its_name)
 {
 	struct scene *scene = *state;
 
@@ -209,7 +209,7 @@ static void the_main_thread_without_a_number_is_known_by_its_name(void **state)
 	assert_null(scene->stacks.list[0].thread);
 }
 
-static void what_py_spy_could_not_print_has_a_reason(void **state)
+TEST_WITH(set_up, tear_down, what_py_spy_could_not_print_has_a_reason)
 {
 	struct scene *scene = *state;
 
@@ -228,24 +228,4 @@ static void what_py_spy_could_not_print_has_a_reason(void **state)
 			    "  File \"/srv/train.py\", line 9 in <module>\n"
 			    "\n"
 			    "worker-3: no Python process in the container\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(stacks_that_are_alike_are_shown_once),
-		TEST(other_threads_are_shown_when_asked_for),
-		TEST(several_processes_of_a_replica_are_counted),
-		TEST(a_line_says_where_each_is),
-		TEST(what_is_cut_off_is_read_as_far_as_it_goes),
-		TEST(names_of_files_do_nothing_on_a_terminal),
-		TEST(a_file_is_written_as_it_is_read),
-		TEST(what_py_spy_prints_is_shown_alike),
-		TEST(the_main_thread_without_a_number_is_known_by_its_name),
-		TEST(what_py_spy_could_not_print_has_a_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

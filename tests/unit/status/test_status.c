@@ -84,9 +84,8 @@ static struct status read_again(const struct status *status, struct arena *arena
 	return again;
 }
 
-static void what_is_written_is_read_again(void **state)
+TEST(what_is_written_is_read_again)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = full_status();
 	struct status again = read_again(&status, arena);
@@ -94,9 +93,8 @@ static void what_is_written_is_read_again(void **state)
 	assert_true(status_equals(&status, &again));
 }
 
-static void a_status_of_nothing_is_read_from_null(void **state)
+TEST(a_status_of_nothing_is_read_from_null)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
 
@@ -110,9 +108,8 @@ static void a_status_of_nothing_is_read_from_null(void **state)
 	assert_true(status_equals(&status, &again));
 }
 
-static void what_is_not_set_is_not_written(void **state)
+TEST(what_is_not_set_is_not_written)
 {
-	(void) state;
 	struct replica_status replica = {
 		.role = "ps", .attempt = 1, .state = REPLICA_STARTING, .exit_code = -1};
 	struct status status = {.replicas = &replica, .n_replicas = 1, .exit_code = -1};
@@ -127,9 +124,8 @@ static void what_is_not_set_is_not_written(void **state)
 }
 
 /* Changes one thing of a full status at a time; none may be overlooked. */
-static void every_difference_is_seen(void **state)
+TEST(every_difference_is_seen)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = full_status();
 
@@ -203,9 +199,8 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(failure->consequences[0].what, "X");
 }
 
-static void a_copy_outlives_what_was_copied(void **state)
+TEST(a_copy_outlives_what_was_copied)
 {
-	(void) state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct arena *other = arena_new();
 	struct status status = full_status();
@@ -217,7 +212,7 @@ static void a_copy_outlives_what_was_copied(void **state)
 }
 
 /* Those of types that another controller has. */
-static void moments_move_with_the_clock_and_what_is_not_set_stays(void **state)
+TEST(moments_move_with_the_clock_and_what_is_not_set_stays)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status full = full_status();
@@ -236,9 +231,8 @@ static void moments_move_with_the_clock_and_what_is_not_set_stays(void **state)
 	assert_true(status_equals(&moved, &full));
 }
 
-static void foreign_conditions_are_kept(void **state)
+TEST(foreign_conditions_are_kept)
 {
-	(void) state;
 	static const char text[] =
 		"{\"conditions\":[{\"type\":\"Odd\",\"status\":\"Unknown\",\"more\":[1]},"
 		"{\"type\":\"Created\",\"status\":\"True\"}]}";
@@ -262,9 +256,8 @@ static void foreign_conditions_are_kept(void **state)
 	assert_false(status_equals(&status, &without));
 }
 
-static void a_wrong_field_is_named(void **state)
+TEST(a_wrong_field_is_named)
 {
-	(void) state;
 	static const struct {
 		const char *json;
 		const char *text;
@@ -325,9 +318,8 @@ static void a_wrong_field_is_named(void **state)
 	}
 }
 
-static void success_and_failure_both_finish_a_job(void **state)
+TEST(success_and_failure_both_finish_a_job)
 {
-	(void) state;
 	struct condition condition = {CONDITION_SUCCEEDED, true, NULL, NULL, 0, 0};
 	struct status status = {.conditions = &condition, .n_conditions = 1};
 
@@ -338,21 +330,4 @@ static void success_and_failure_both_finish_a_job(void **state)
 	assert_false(status_is_finished(&status));
 	condition = (struct condition){.type = CONDITION_RUNNING, .is_true = true};
 	assert_false(status_is_finished(&status));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_again),
-		cmocka_unit_test(a_status_of_nothing_is_read_from_null),
-		cmocka_unit_test(what_is_not_set_is_not_written),
-		cmocka_unit_test(every_difference_is_seen),
-		cmocka_unit_test(a_copy_outlives_what_was_copied),
-		cmocka_unit_test(moments_move_with_the_clock_and_what_is_not_set_stays),
-		cmocka_unit_test(foreign_conditions_are_kept),
-		cmocka_unit_test(a_wrong_field_is_named),
-		cmocka_unit_test(success_and_failure_both_finish_a_job),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void write_status(struct situation *situation, const char *status)
 			 0);
 }
 
-static void what_cannot_be_written_is_read_all_the_same(void **state)
+TEST_WITH(make, release, what_cannot_be_written_is_read_all_the_same)
 {
 	struct situation *situation = *state;
 
@@ -122,7 +122,7 @@ static void what_cannot_be_written_is_read_all_the_same(void **state)
 	assert_string_equal(disk.status, "0");
 }
 
-static void trouble_is_told_once(void **state)
+TEST_WITH(make, release, trouble_is_told_once)
 {
 	struct situation *situation = *state;
 
@@ -133,7 +133,7 @@ static void trouble_is_told_once(void **state)
 	assert_int_equal(situation->n_ended, 0);
 }
 
-static void what_waits_is_written_as_soon_as_there_is_space(void **state)
+TEST_WITH(make, release, what_waits_is_written_as_soon_as_there_is_space)
 {
 	struct situation *situation = *state;
 	int64_t version_ahead;
@@ -153,7 +153,7 @@ static void what_waits_is_written_as_soon_as_there_is_space(void **state)
 	assert_int_equal(disk.version, record.version);
 }
 
-static void a_change_by_others_meanwhile_is_kept(void **state)
+TEST_WITH(make, release, a_change_by_others_meanwhile_is_kept)
 {
 	struct situation *situation = *state;
 	struct store_change change = {.document = "{\"stop\":1}"};
@@ -170,7 +170,7 @@ static void a_change_by_others_meanwhile_is_kept(void **state)
 	assert_string_equal(record.status, "1");
 }
 
-static void an_old_version_is_a_conflict_in_trouble_too(void **state)
+TEST_WITH(make, release, an_old_version_is_a_conflict_in_trouble_too)
 {
 	struct situation *situation = *state;
 	struct store_change change = {.status = "late"};
@@ -183,7 +183,7 @@ static void an_old_version_is_a_conflict_in_trouble_too(void **state)
 			 ERR_CONFLICT);
 }
 
-static void a_disk_that_cannot_be_read_is_remembered(void **state)
+TEST_WITH(make, release, a_disk_that_cannot_be_read_is_remembered)
 {
 	struct situation *situation = *state;
 
@@ -192,20 +192,4 @@ static void a_disk_that_cannot_be_read_is_remembered(void **state)
 	struct store_record record CLEANUP(store_record_done) = read_from(situation->store);
 	assert_string_equal(record.status, "1");
 	assert_string_equal(record.document, "{}");
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, make, release)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_cannot_be_written_is_read_all_the_same),
-		TEST(trouble_is_told_once),
-		TEST(what_waits_is_written_as_soon_as_there_is_space),
-		TEST(a_change_by_others_meanwhile_is_kept),
-		TEST(an_old_version_is_a_conflict_in_trouble_too),
-		TEST(a_disk_that_cannot_be_read_is_remembered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 #include "base/own.h"
 #include "tensorflow/session.h"
 
-static void a_full_name_is_taken_apart(void **state)
+TEST(a_full_name_is_taken_apart)
 {
-	(void) state;
 	struct device_name name;
 
 	assert_int_equal(device_name_read("/job:ps/replica:0/task:12/device:GPU:3", &name, NULL),
@@ -16,9 +15,8 @@ static void a_full_name_is_taken_apart(void **state)
 	assert_string_equal(name.kind, "GPU");
 }
 
-static void other_forms_are_refused(void **state)
+TEST(other_forms_are_refused)
 {
-	(void) state;
 	const char *const texts[] = {
 		"",
 		"/",
@@ -49,9 +47,8 @@ static void other_forms_are_refused(void **state)
 		ERR_INVALID);
 }
 
-static void a_part_that_is_too_long_is_refused(void **state)
+TEST(a_part_that_is_too_long_is_refused)
 {
-	(void) state;
 	struct device_name name;
 	char text[DEVICE_NAME_SIZE + 100] = "/job:", *end = text + strlen(text);
 
@@ -61,15 +58,4 @@ static void a_part_that_is_too_long_is_refused(void **state)
 	strcpy(end + DEVICE_NAME_SIZE - 1, "/replica:0/task:0/device:CPU:0");
 	assert_int_equal(device_name_read(text, &name, NULL), 0);
 	assert_int_equal(strlen(name.job), DEVICE_NAME_SIZE - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_name_is_taken_apart),
-		cmocka_unit_test(other_forms_are_refused),
-		cmocka_unit_test(a_part_that_is_too_long_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

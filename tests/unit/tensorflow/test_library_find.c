@@ -134,7 +134,7 @@ static void assert_not_found(const struct library_search *search, int code, cons
 		fail_msg("'%s' is not in '%s'", part, err.text);
 }
 
-static void nothing_anywhere_says_what_to_install_and_where_was_looked(void **state)
+TEST_WITH(make_tree, remove_tree, nothing_anywhere_says_what_to_install_and_where_was_looked)
 {
 	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
@@ -151,7 +151,7 @@ static void nothing_anywhere_says_what_to_install_and_where_was_looked(void **st
 			    "LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
 }
 
-static void each_place_goes_before_those_that_follow(void **state)
+TEST_WITH(make_tree, remove_tree, each_place_goes_before_those_that_follow)
 {
 	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
@@ -185,7 +185,7 @@ static void each_place_goes_before_those_that_follow(void **state)
 		     NULL);
 }
 
-static void what_was_named_may_be_a_folder(void **state)
+TEST_WITH(make_tree, remove_tree, what_was_named_may_be_a_folder)
 {
 	struct tree *tree = *state;
 	static const char *const folders[] = {"/venv", "/venv" WHEEL, "/venv" WHEEL "/tensorflow"};
@@ -205,7 +205,7 @@ static void what_was_named_may_be_a_folder(void **state)
 	assert_found(tree, &package, LIBRARY_ASKED, "/opt/tf/lib/libtensorflow.so.2", NULL, NULL);
 }
 
-static void what_was_named_is_taken_or_refused(void **state)
+TEST_WITH(make_tree, remove_tree, what_was_named_is_taken_or_refused)
 {
 	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
@@ -223,7 +223,7 @@ static void what_was_named_is_taken_or_refused(void **state)
 	assert_not_found(&search, ERR_NOT_FOUND, "MUSTER_LIBTENSORFLOW: '");
 }
 
-static void a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found(void **state)
+TEST_WITH(make_tree, remove_tree, a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found)
 {
 	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
@@ -242,7 +242,7 @@ static void a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found(vo
 	assert_found(tree, &search, LIBRARY_SYSTEM, "/usr/lib/libtensorflow.so.2", NULL, NULL);
 }
 
-static void a_new_tensorflow_without_its_library_is_broken(void **state)
+TEST_WITH(make_tree, remove_tree, a_new_tensorflow_without_its_library_is_broken)
 {
 	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
@@ -267,7 +267,8 @@ static char *packages_of(const struct tree *tree, const struct python_search *se
 	return text_take(&text);
 }
 
-static void python_of_debian_looks_at_the_users_packages_then_at_dist_packages(void **state)
+TEST_WITH(make_tree, remove_tree,
+	  python_of_debian_looks_at_the_users_packages_then_at_dist_packages)
 {
 	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/usr/bin"), .home = in(tree, "/home")};
@@ -292,7 +293,7 @@ static void python_of_debian_looks_at_the_users_packages_then_at_dist_packages(v
 				    "/usr/lib/python3/dist-packages\n");
 }
 
-static void a_virtual_environment_sees_its_base_where_it_says_so(void **state)
+TEST_WITH(make_tree, remove_tree, a_virtual_environment_sees_its_base_where_it_says_so)
 {
 	struct tree *tree = *state;
 	struct python_search search = {.virtual_env = in(tree, "/venv"), .home = in(tree, "/home")};
@@ -315,7 +316,8 @@ static void a_virtual_environment_sees_its_base_where_it_says_so(void **state)
 				  "/usr/lib/python3/dist-packages\n");
 }
 
-static void the_python_of_a_virtual_environment_in_path_is_known_by_its_settings(void **state)
+TEST_WITH(make_tree, remove_tree,
+	  the_python_of_a_virtual_environment_in_path_is_known_by_its_settings)
 {
 	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/venv/bin")};
@@ -326,7 +328,7 @@ static void the_python_of_a_virtual_environment_in_path_is_known_by_its_settings
 	assert_string_equal(packages, "/venv" WHEEL "\n");
 }
 
-static void behind_a_shim_of_pyenv_stands_the_version_that_it_would_take(void **state)
+TEST_WITH(make_tree, remove_tree, behind_a_shim_of_pyenv_stands_the_version_that_it_would_take)
 {
 	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/pyenv/shims")};
@@ -345,7 +347,7 @@ static void behind_a_shim_of_pyenv_stands_the_version_that_it_would_take(void **
 	assert_int_equal(python_find(&search, &place, NULL), ERR_NOT_FOUND);
 }
 
-static void a_version_that_no_name_tells_is_read_from_the_folders(void **state)
+TEST_WITH(make_tree, remove_tree, a_version_that_no_name_tells_is_read_from_the_folders)
 {
 	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/opt/bin")};
@@ -360,9 +362,8 @@ static void a_version_that_no_name_tells_is_read_from_the_folders(void **state)
 	assert_string_equal(packages, "/opt" WHEEL "\n");
 }
 
-static void versions_are_new_enough_from_2_12_on(void **state)
+TEST(versions_are_new_enough_from_2_12_on)
 {
-	(void) state;
 	static const char *const enough[] = {"2.12", "2.12.0rc1", "2.21.0", "3.0", "10.1"};
 	static const char *const old[] = {"2.11.1", "2.9", "1.15.5", "0.12", "2", "", "new"};
 
@@ -370,26 +371,4 @@ static void versions_are_new_enough_from_2_12_on(void **state)
 		assert_true(library_version_suffices(enough[i]));
 	for (size_t i = 0; i < ARRAY_LEN(old); i++)
 		assert_false(library_version_suffices(old[i]));
-}
-
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_TREE(nothing_anywhere_says_what_to_install_and_where_was_looked),
-		IN_TREE(each_place_goes_before_those_that_follow),
-		IN_TREE(what_was_named_may_be_a_folder),
-		IN_TREE(what_was_named_is_taken_or_refused),
-		IN_TREE(a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found),
-		IN_TREE(a_new_tensorflow_without_its_library_is_broken),
-		IN_TREE(python_of_debian_looks_at_the_users_packages_then_at_dist_packages),
-		IN_TREE(a_virtual_environment_sees_its_base_where_it_says_so),
-		IN_TREE(the_python_of_a_virtual_environment_in_path_is_known_by_its_settings),
-		IN_TREE(behind_a_shim_of_pyenv_stands_the_version_that_it_would_take),
-		cmocka_unit_test(versions_are_new_enough_from_2_12_on),
-		IN_TREE(a_version_that_no_name_tells_is_read_from_the_folders),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

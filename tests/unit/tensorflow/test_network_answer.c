@@ -130,7 +130,7 @@ static void assert_is_closed(struct scene *scene, int fd)
 	file_close(&fd);
 }
 
-static void a_frame_is_answered_with_the_times_and_the_own_name(void **state)
+TEST_WITH(setup, teardown, a_frame_is_answered_with_the_times_and_the_own_name)
 {
 	struct scene *scene = *state;
 	struct network_frame answer;
@@ -146,7 +146,7 @@ static void a_frame_is_answered_with_the_times_and_the_own_name(void **state)
 	file_close(&fd);
 }
 
-static void bytes_behind_a_frame_are_taken_before_the_answer(void **state)
+TEST_WITH(setup, teardown, bytes_behind_a_frame_are_taken_before_the_answer)
 {
 	struct scene *scene = *state;
 	struct network_frame answer;
@@ -178,7 +178,7 @@ static void ask_as_worker_1(struct scene *scene)
 }
 
 /* 192.0.2.0/24 is for documentation: nobody has it (RFC 5737). */
-static void a_name_does_not_count_from_an_address_that_its_host_does_not_have(void **state)
+TEST_WITH(setup, teardown, a_name_does_not_count_from_an_address_that_its_host_does_not_have)
 {
 	struct scene *scene = *state;
 	char address[INET6_ADDRSTRLEN];
@@ -192,7 +192,7 @@ static void a_name_does_not_count_from_an_address_that_its_host_does_not_have(vo
 }
 
 /* Whichever comes first, the name of the host or the peer. */
-static void an_asker_counts_when_its_addresses_become_known(void **state)
+TEST_WITH(setup, teardown, an_asker_counts_when_its_addresses_become_known)
 {
 	struct scene *scene = *state;
 
@@ -205,7 +205,7 @@ static void an_asker_counts_when_its_addresses_become_known(void **state)
 }
 
 /* A host whose name stands for 127.0.1.1, as on Debian: calls come from another one. */
-static void all_addresses_of_this_machine_are_one_host(void **state)
+TEST_WITH(setup, teardown, all_addresses_of_this_machine_are_one_host)
 {
 	struct scene *scene = *state;
 
@@ -214,7 +214,7 @@ static void all_addresses_of_this_machine_are_one_host(void **state)
 	assert_true(network_answerer_was_asked_by_all(scene->answerer));
 }
 
-static void a_peer_has_asked_when_it_closes(void **state)
+TEST_WITH(setup, teardown, a_peer_has_asked_when_it_closes)
 {
 	struct scene *scene = *state;
 	struct network_frame answer;
@@ -232,7 +232,7 @@ static void a_peer_has_asked_when_it_closes(void **state)
 	assert_false(network_answerer_is_busy(scene->answerer));
 }
 
-static void strangers_and_the_own_name_do_not_count_as_peers(void **state)
+TEST_WITH(setup, teardown, strangers_and_the_own_name_do_not_count_as_peers)
 {
 	struct scene *scene = *state;
 	const char *const names[] = {"worker-7", "worker-0", ""};
@@ -250,7 +250,7 @@ static void strangers_and_the_own_name_do_not_count_as_peers(void **state)
 	assert_false(network_answerer_was_asked_by_all(scene->answerer));
 }
 
-static void what_is_not_our_protocol_ends_the_connection(void **state)
+TEST_WITH(setup, teardown, what_is_not_our_protocol_ends_the_connection)
 {
 	struct scene *scene = *state;
 	char bytes[sizeof(struct network_frame) + 100];
@@ -262,7 +262,7 @@ static void what_is_not_our_protocol_ends_the_connection(void **state)
 	assert_false(network_answerer_is_busy(scene->answerer));
 }
 
-static void the_place_of_the_longest_silent_stranger_is_given_away(void **state)
+TEST_WITH(setup, teardown, the_place_of_the_longest_silent_stranger_is_given_away)
 {
 	struct scene *scene = *state;
 	struct network_frame answer;
@@ -281,7 +281,7 @@ static void the_place_of_the_longest_silent_stranger_is_given_away(void **state)
 	file_close(&fd);
 }
 
-static void a_port_that_is_taken_is_told(void **state)
+TEST_WITH(setup, teardown, a_port_that_is_taken_is_told)
 {
 	struct scene *scene = *state;
 	struct err err = {0};
@@ -292,23 +292,4 @@ static void a_port_that_is_taken_is_told(void **state)
 			 ERR_REFUSED);
 	assert_non_null(strstr(err.text, "is in use by another program"));
 	assert_null(answerer);
-}
-
-int main(void)
-{
-#define WITH_ANSWERER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		WITH_ANSWERER(a_frame_is_answered_with_the_times_and_the_own_name),
-		WITH_ANSWERER(bytes_behind_a_frame_are_taken_before_the_answer),
-		WITH_ANSWERER(a_peer_has_asked_when_it_closes),
-		WITH_ANSWERER(a_name_does_not_count_from_an_address_that_its_host_does_not_have),
-		WITH_ANSWERER(an_asker_counts_when_its_addresses_become_known),
-		WITH_ANSWERER(all_addresses_of_this_machine_are_one_host),
-		WITH_ANSWERER(strangers_and_the_own_name_do_not_count_as_peers),
-		WITH_ANSWERER(what_is_not_our_protocol_ends_the_connection),
-		WITH_ANSWERER(the_place_of_the_longest_silent_stranger_is_given_away),
-		WITH_ANSWERER(a_port_that_is_taken_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

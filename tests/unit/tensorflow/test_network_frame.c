@@ -2,9 +2,8 @@
 
 #include "tensorflow/network_frame.h"
 
-static void a_long_name_is_cut_and_known_again(void **state)
+TEST(a_long_name_is_cut_and_known_again)
 {
-	(void) state;
 	struct network_frame frame;
 	char name[200];
 
@@ -17,9 +16,8 @@ static void a_long_name_is_cut_and_known_again(void **state)
 	assert_false(network_frame_has_name(&frame, "w"));
 }
 
-static void bytes_of_others_are_no_frame(void **state)
+TEST(bytes_of_others_are_no_frame)
 {
-	(void) state;
 	struct network_frame frame;
 
 	network_frame_init(&frame, "worker-0", NETWORK_LENGTH_LIMIT);
@@ -37,23 +35,11 @@ static void bytes_of_others_are_no_frame(void **state)
 	assert_false(network_frame_is_ours(&frame));
 }
 
-static void a_name_of_other_characters_is_the_same_on_both_sides(void **state)
+TEST(a_name_of_other_characters_is_the_same_on_both_sides)
 {
-	(void) state;
 	struct network_frame frame;
 
 	network_frame_init(&frame, "m\u00fcster-0\n", 0);
 	assert_string_equal(frame.name, "m??ster-0?");
 	assert_true(network_frame_has_name(&frame, "m\u00fcster-0\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_long_name_is_cut_and_known_again),
-		cmocka_unit_test(bytes_of_others_are_no_frame),
-		cmocka_unit_test(a_name_of_other_characters_is_the_same_on_both_sides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,9 +135,8 @@ static void assert_fails(const struct tf_cluster *cluster, size_t peer, enum net
 	assert_int_equal(cluster->findings[peer].stage, stage);
 }
 
-static void tasks_that_run_together_find_each_other(void **state)
+TEST(tasks_that_run_together_find_each_other)
 {
-	(void) state;
 	struct tf_cluster cluster;
 	pid_t others[MOST_PEERS];
 
@@ -153,9 +152,8 @@ static void tasks_that_run_together_find_each_other(void **state)
 	assert_nothing_is_left(&cluster, 0);
 }
 
-static void a_task_alone_has_nothing_to_ask(void **state)
+TEST(a_task_alone_has_nothing_to_ask)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 1);
@@ -164,9 +162,8 @@ static void a_task_alone_has_nothing_to_ask(void **state)
 }
 
 /* Whether it begins before or after the first try, it is found. */
-static void a_task_that_comes_later_is_waited_for(void **state)
+TEST(a_task_that_comes_later_is_waited_for)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
@@ -178,9 +175,8 @@ static void a_task_that_comes_later_is_waited_for(void **state)
 	assert_nothing_is_left(&cluster, 0);
 }
 
-static void what_cannot_be_reached_is_told_and_the_others_are_found(void **state)
+TEST(what_cannot_be_reached_is_told_and_the_others_are_found)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 4);
@@ -232,9 +228,8 @@ static void assert_stranger(const void *greeting, size_t len, const char *error)
 }
 
 /* And not waited for: they ask nothing. */
-static void servers_of_another_kind_are_told(void **state)
+TEST(servers_of_another_kind_are_told)
 {
-	(void) state;
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
 	/* The beginning of what TensorFlow's server sends first: HTTP/2 settings. */
 	static const char grpc[] = {0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0x40, 0, 0};
@@ -243,9 +238,8 @@ static void servers_of_another_kind_are_told(void **state)
 	assert_stranger(grpc, sizeof(grpc), "a gRPC server (TensorFlow's?) already has the port");
 }
 
-static void a_port_that_opens_and_says_nothing_is_told(void **state)
+TEST(a_port_that_opens_and_says_nothing_is_told)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
@@ -259,9 +253,8 @@ static void a_port_that_opens_and_says_nothing_is_told(void **state)
 }
 
 /* An address in the cluster spec that leads to the wrong task. */
-static void another_task_at_the_address_is_told(void **state)
+TEST(another_task_at_the_address_is_told)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 3);
@@ -276,9 +269,8 @@ static void another_task_at_the_address_is_told(void **state)
 }
 
 /* It says it is a peer that is known to stand elsewhere, is answered, and ends nothing. */
-static void who_asks_in_the_name_of_another_is_told_at_the_end(void **state)
+TEST(who_asks_in_the_name_of_another_is_told_at_the_end)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
@@ -297,9 +289,8 @@ static void who_asks_in_the_name_of_another_is_told_at_the_end(void **state)
 	assert_nothing_is_left(&cluster, 0);
 }
 
-static void an_own_port_that_is_taken_is_an_error(void **state)
+TEST(an_own_port_that_is_taken_is_an_error)
 {
-	(void) state;
 	struct tf_cluster cluster;
 	struct err err = {0};
 
@@ -311,9 +302,8 @@ static void an_own_port_that_is_taken_is_an_error(void **state)
 	file_close(&listener);
 }
 
-static void reaching_tries_once_from_here(void **state)
+TEST(reaching_tries_once_from_here)
 {
-	(void) state;
 	struct tf_cluster cluster;
 
 	cluster_init(&cluster, 2);
@@ -325,22 +315,4 @@ static void reaching_tries_once_from_here(void **state)
 	assert_int_equal(cluster.findings[1].stage, NETWORK_DONE);
 	file_close(&listener);
 	assert_nothing_is_left(&cluster, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks_that_run_together_find_each_other),
-		cmocka_unit_test(a_task_alone_has_nothing_to_ask),
-		cmocka_unit_test(a_task_that_comes_later_is_waited_for),
-		cmocka_unit_test(what_cannot_be_reached_is_told_and_the_others_are_found),
-		cmocka_unit_test(servers_of_another_kind_are_told),
-		cmocka_unit_test(a_port_that_opens_and_says_nothing_is_told),
-		cmocka_unit_test(another_task_at_the_address_is_told),
-		cmocka_unit_test(who_asks_in_the_name_of_another_is_told_at_the_end),
-		cmocka_unit_test(an_own_port_that_is_taken_is_an_error),
-		cmocka_unit_test(reaching_tries_once_from_here),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

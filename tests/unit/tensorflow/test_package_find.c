@@ -38,18 +38,16 @@ static void assert_version(const char *name, const char *expected)
 		assert_string_equal(version, expected);
 }
 
-static void a_package_is_found_however_its_name_is_written(void **state)
+TEST_WITH(begin, end, a_package_is_found_however_its_name_is_written)
 {
-	(void) state;
 	put("tf_keras-2.21.0.dist-info");
 	put("Scikit.Learn-1.7.2.dist-info");
 	assert_version("tf-keras", "2.21.0");
 	assert_version("scikit-learn", "1.7.2");
 }
 
-static void other_packages_and_other_folders_are_none(void **state)
+TEST_WITH(begin, end, other_packages_and_other_folders_are_none)
 {
-	(void) state;
 	put("tf_keras");
 	put("tf_keras_nightly-2.22.dist-info");
 	put("tf-2.0.dist-info");
@@ -57,9 +55,8 @@ static void other_packages_and_other_folders_are_none(void **state)
 	assert_version("tf-keras", NULL);
 }
 
-static void a_folder_that_does_not_exist_has_none(void **state)
+TEST_WITH(begin, end, a_folder_that_does_not_exist_has_none)
 {
-	(void) state;
 	const char *name = "tf-keras";
 	char *version = NULL;
 
@@ -67,9 +64,8 @@ static void a_folder_that_does_not_exist_has_none(void **state)
 	assert_null(version);
 }
 
-static void any_of_tensorflows_packages_is_told_as_pip_writes_it(void **state)
+TEST_WITH(begin, end, any_of_tensorflows_packages_is_told_as_pip_writes_it)
 {
-	(void) state;
 	char *name CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
 
 	put("tensorflow_estimator-2.15.0.dist-info");
@@ -78,18 +74,4 @@ static void any_of_tensorflows_packages_is_told_as_pip_writes_it(void **state)
 				 &name, &version));
 	assert_string_equal(name, "tensorflow-cpu");
 	assert_string_equal(version, "2.21.0");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_package_is_found_however_its_name_is_written),
-		TEST(other_packages_and_other_folders_are_none),
-		TEST(a_folder_that_does_not_exist_has_none),
-		TEST(any_of_tensorflows_packages_is_told_as_pip_writes_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

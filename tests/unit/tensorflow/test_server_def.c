@@ -22,9 +22,8 @@ static void assert_def(const char *text, const char *job, int index, double frac
 	assert_memory_equal(text_of(&message), wanted, len);
 }
 
-static void a_cluster_of_one_task_has_no_index(void **state)
+TEST(a_cluster_of_one_task_has_no_index)
 {
-	(void) state;
 	static const char wanted[] = "\x0a\x0e" /* cluster */
 				     "\x0a\x0c" /* job */
 				     "\x0a\x01w" /* name */
@@ -35,9 +34,8 @@ static void a_cluster_of_one_task_has_no_index(void **state)
 	assert_def("w|h:1", "w", 0, 0, 0, wanted, sizeof(wanted) - 1);
 }
 
-static void tasks_are_written_from_the_last_to_the_first(void **state)
+TEST(tasks_are_written_from_the_last_to_the_first)
 {
-	(void) state;
 	static const char wanted[] = "\x0a\x17"
 				     "\x0a\x15\x0a\x01w"
 				     "\x12\x07\x08\x01\x12\x03i:2"
@@ -49,14 +47,4 @@ static void tasks_are_written_from_the_last_to_the_first(void **state)
 				     "\x2a\x04grpc";
 
 	assert_def("w|h:1;i:2", "w", 1, 0.5, 3, wanted, sizeof(wanted) - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cluster_of_one_task_has_no_index),
-		cmocka_unit_test(tasks_are_written_from_the_last_to_the_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,9 +43,8 @@ static size_t count_devices(struct session *session)
 	return count;
 }
 
-static void the_reach_decides_which_tasks_are_asked(void **state)
+TEST_WITH(setup, teardown, the_reach_decides_which_tasks_are_asked)
 {
-	(void) state;
 	struct session *all = open_session(SESSION_ALL), *master = open_session(SESSION_MASTER);
 
 	assert_int_equal(fake_cluster.operation_timeout, 4000);
@@ -61,9 +60,8 @@ static void the_reach_decides_which_tasks_are_asked(void **state)
 	assert_int_equal(fake_cluster.n_closed, 3);
 }
 
-static void a_device_has_its_full_name_and_its_parts(void **state)
+TEST_WITH(setup, teardown, a_device_has_its_full_name_and_its_parts)
 {
-	(void) state;
 	struct session *session = open_session(SESSION_MASTER);
 	const struct session_device *devices;
 	size_t count;
@@ -75,9 +73,8 @@ static void a_device_has_its_full_name_and_its_parts(void **state)
 	session_close(session);
 }
 
-static void silence_ends_with_the_timeout_and_nobody_is_told_of_the_end(void **state)
+TEST_WITH(setup, teardown, silence_ends_with_the_timeout_and_nobody_is_told_of_the_end)
 {
-	(void) state;
 	struct session *session = open_session(SESSION_ALL);
 	const struct session_device *devices = NULL;
 	struct err err = {0};
@@ -92,9 +89,8 @@ static void silence_ends_with_the_timeout_and_nobody_is_told_of_the_end(void **s
 	assert_int_equal(fake_cluster.n_closed, 0);
 }
 
-static void a_product_is_compared(void **state)
+TEST_WITH(setup, teardown, a_product_is_compared)
 {
-	(void) state;
 	const char *device = "/job:ps/replica:0/task:0/device:CPU:0";
 	struct session *session = open_session(SESSION_TASK);
 	struct err err = {0};
@@ -109,9 +105,8 @@ static void a_product_is_compared(void **state)
 	session_close(session);
 }
 
-static void what_tensorflow_says_is_told_without_its_names_of_nodes(void **state)
+TEST_WITH(setup, teardown, what_tensorflow_says_is_told_without_its_names_of_nodes)
 {
-	(void) state;
 	struct session *session = open_session(SESSION_TASK);
 	struct err err = {0};
 
@@ -122,9 +117,8 @@ static void what_tensorflow_says_is_told_without_its_names_of_nodes(void **state
 	session_close(session);
 }
 
-static void a_wrong_address_is_told_at_once(void **state)
+TEST_WITH(setup, teardown, a_wrong_address_is_told_at_once)
 {
-	(void) state;
 	const struct session_target target = {.master = "grpc://a", .timeout = 1};
 	struct session *session = NULL;
 
@@ -132,9 +126,8 @@ static void a_wrong_address_is_told_at_once(void **state)
 	assert_null(session);
 }
 
-static void a_library_without_sessions_is_told(void **state)
+TEST_WITH(setup, teardown, a_library_without_sessions_is_told)
 {
-	(void) state;
 	struct library empty = fake_library_without_functions();
 	struct err err = {0};
 
@@ -142,20 +135,4 @@ static void a_library_without_sessions_is_told(void **state)
 	assert_non_null(
 		strstr(err.text, "TensorFlow 2.99.0 in 'fake' has no TF_NewSessionOptions, "));
 	assert_int_equal(session_check_library(&library, NULL), 0);
-}
-
-int main(void)
-{
-#define WITH_CLUSTER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		WITH_CLUSTER(the_reach_decides_which_tasks_are_asked),
-		WITH_CLUSTER(a_device_has_its_full_name_and_its_parts),
-		WITH_CLUSTER(silence_ends_with_the_timeout_and_nobody_is_told_of_the_end),
-		WITH_CLUSTER(a_product_is_compared),
-		WITH_CLUSTER(what_tensorflow_says_is_told_without_its_names_of_nodes),
-		WITH_CLUSTER(a_wrong_address_is_told_at_once),
-		WITH_CLUSTER(a_library_without_sessions_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
