@@ -7,7 +7,6 @@
 #include "jobs/record.h"
 #include "jobs/uid.h"
 #include "kube/objects.h"
-#include "kube/orphans.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
 
@@ -172,8 +171,7 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 }
 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
-			   msec *ret_created, bool *ret_has_started, bool *ret_is_untouched,
-			   struct err *err)
+			   msec *ret_created, bool *ret_has_started, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -188,28 +186,6 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 	*ret_job = job;
 	*ret_created = record.created;
 	*ret_has_started = status.n_replicas > 0 || status_is_finished(&status);
-	*ret_is_untouched = record_is_untouched(&record);
-	return 0;
-}
-
-int registration_kube_adopt(struct kube_api *api, const struct job *job, char **ret_refusal,
-			    struct err *err)
-{
-	const struct kube_orphans_place place = {api, job->name_space, job->name};
-	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {
-		.has_secret = job_secret_is_named(job),
-	};
-	int rc = kube_orphans_find(&place, &orphans, err);
-
-	if (rc == 0)
-		rc = kube_orphans_adopt(&place, &orphans, job->uid, err);
-	if (rc < 0) {
-		err_prefix(err, "cannot take ownership of the objects of job '%s'", job->name);
-		return rc;
-	}
-	*ret_refusal = orphans.count > 0 && orphans.refusal.code
-			       ? mem_copy_text(orphans.refusal.text)
-			       : NULL;
 	return 0;
 }
 

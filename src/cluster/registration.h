@@ -37,16 +37,9 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 			       struct err *err) MUST_USE;
 
 /* Finds an existing job by its record. *ret_has_started: a supervisor has acted for it, so the
- * objects that its Pods mount exist; *ret_is_untouched: it was applied as `render` shows it
- * (record_is_untouched). The caller frees the job. ERR_NOT_FOUND. */
+ * objects that its Pods mount exist. The caller frees the job. ERR_NOT_FOUND. */
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
-			   msec *ret_created, bool *ret_has_started, bool *ret_is_untouched,
-			   struct err *err) MUST_USE;
-/* Makes the ConfigMap of such a job the owner of its other objects, and waits for the calls.
- * *ret_refusal, which the caller frees, names the objects that could not be read and may have no
- * owner; NULL when all were read. */
-int registration_kube_adopt(struct kube_api *api, const struct job *job, char **ret_refusal,
-			    struct err *err) MUST_USE;
+			   msec *ret_created, bool *ret_has_started, struct err *err) MUST_USE;
 
 /* Creates the Secret of the job's variables, if it has one, before any Pod that needs it. Waits for
  * the call. */

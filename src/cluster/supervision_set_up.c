@@ -102,18 +102,6 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 						       request->files, request->n_files, err);
 }
 
-/* All objects exist, and no supervisor has acted for the job. */
-static int adopt_job(struct cluster_supervision *supervision, struct err *err)
-{
-	char *refusal CLEANUP(mem_free_text) = NULL;
-	int rc = registration_kube_adopt(supervision->api, supervision->base.job, &refusal, err);
-
-	if (rc == 0 && refusal)
-		reporter_print_message(&supervision->base.reporter, refusal);
-	supervision->has_started = true;
-	return rc;
-}
-
 /* The permission to write ConfigMaps must not give the permission to have Pods created with the
  * permissions of the supervisor. */
 static void on_foreign_change(const char *fields, void *data)
@@ -191,13 +179,12 @@ static int pin_found(struct cluster_supervision *supervision, struct err *err)
 	return rc;
 }
 
-static int read_found(struct cluster_supervision *supervision, bool *ret_is_untouched,
-		      struct err *err)
+static int read_found(struct cluster_supervision *supervision, struct err *err)
 {
 	job_free(TAKE(supervision->found_job));
 	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
 					&supervision->found_job, &supervision->base.created,
-					&supervision->has_started, ret_is_untouched, err);
+					&supervision->has_started, err);
 
 	supervision->base.job = supervision->found_job;
 	return rc;
@@ -205,28 +192,25 @@ static int read_found(struct cluster_supervision *supervision, bool *ret_is_unto
 
 static int find_supervised_job(struct cluster_supervision *supervision, struct err *err)
 {
-	bool is_untouched = false;
-	int rc = read_found(supervision, &is_untouched, err);
+	int rc = read_found(supervision, err);
 
 	if (rc == 0)
 		rc = pin_found(supervision, err);
 	if (rc == 0)
-		rc = read_found(supervision, &is_untouched, err);
+		rc = read_found(supervision, err);
 	if (rc == 0)
 		rc = registration_kube_check_network_policy(supervision->api, supervision->base.job,
 							    err);
 	if (rc < 0)
 		return rc;
 	supervision->is_recorded = true;
-	rc = check_for_signal(supervision, err);
-	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
+	return check_for_signal(supervision, err);
 }
 
 /* Its operator acts for it: the document is not pinned, and this process changes nothing. */
 static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
 {
-	bool is_untouched;
-	int rc = read_found(supervision, &is_untouched, err);
+	int rc = read_found(supervision, err);
 
 	if (rc == 0)
 		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
