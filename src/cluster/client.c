@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cluster/client_list.h"
-#include "cluster/client_logs.h"
 #include "cluster/job_view.h"
 #include "cluster/store.h"
 #include "cluster/tfjob_changes.h"

@@ -1,11 +1,10 @@
 /* Four lists at most: the jobs; their Leases, if jobs are active; the Pods, if jobs have no
  * supervisor that would write how many run; and the TFJobs, if the cluster has them. */
-#include "cluster/client_list.h"
+#include "cluster/client.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/store_record.h"
-#include "cluster/tfjob_record.h"
 #include "jobs/record.h"
 #include "kube/lease.h"
 #include "kube/mirror_table.h"

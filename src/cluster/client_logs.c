@@ -1,11 +1,10 @@
 /* The job's Pods show which logs there are; its ConfigMap, or TFJob, shows when it has finished. */
-#include "cluster/client_logs.h"
+#include "cluster/client.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/pod_logs.h"
 #include "cluster/store_record.h"
-#include "cluster/tfjob_record.h"
 #include "jobs/record.h"
 #include "kube/job_cache.h"
 #include "store/store.h"

@@ -5,10 +5,14 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "kube/job_pod.h"
+#include "spec/job.h"
+#include "status/status.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -62,3 +66,9 @@ const char *job_view_operator(const struct job_view *view);
 /* The TFJob with its status, replicas as their Pods show them, and its supervisor or operator
  * (CLIENT_SUPERVISED_BY, CLIENT_SERVED_BY) where known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;
+
+/* Its parts that are pure. */
+
+/* Sets the replica of this Pod, in the same attempt, to where the Pod is and what blocks it; and
+ * its state, unless its exit is already recorded. The texts are borrowed from the Pod. */
+void job_view_pod_lay_over(const struct job_pod *pod, struct replica_status *replica);

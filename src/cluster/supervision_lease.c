@@ -1,7 +1,6 @@
-#include "cluster/supervision_lease.h"
+#include "cluster/supervision_state.h"
 
 #include "base/mem.h"
-#include "cluster/supervision_record.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/supervision_record.h"
+#include "cluster/supervision_state.h"
 
 #include "base/mem.h"
 #include "cluster/backend.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/shell_word.h"
 #include "base/text.h"
-#include "cluster/tfjob_record.h"
+#include "cluster/store_record.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "compat/elasticdl_log.h"

@@ -16,14 +16,12 @@ char *cluster_job_place_write(const struct cluster_job_place *place)
 {
 	struct json *json CLEANUP(json_cleanup) = json_new_object();
 	struct json *cluster = json_object_at(json, "cluster");
-	struct text text CLEANUP(text_done) = {0};
 
 	json_set_string(cluster, "server", place->server);
 	json_set_string(cluster, "context", place->context);
 	json_set_string(cluster, "kubeconfig", place->kubeconfig);
 	json_set_string(cluster, "namespace", place->namespace_name);
-	json_add_compact(&text, json);
-	return text_take(&text);
+	return json_compact_text(json);
 }
 
 static bool read_known_place(const char *text, struct json **ret_json,
@@ -89,16 +87,6 @@ static int renew(struct store *store, const struct store_record *record, struct 
 	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 
-/* After its cluster has deleted the job, the process that supervised it is waited for. */
-static char *add_own(struct json *place)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	supervisor_id_add_own(place);
-	json_add_compact(&text, place);
-	return text_take(&text);
-}
-
 int cluster_job_record_save(const char *state_folder, const struct store_record *record,
 			    const char *place, struct err *err)
 {
@@ -113,7 +101,9 @@ int cluster_job_record_save(const char *state_folder, const struct store_record 
 	mem_free_text(&kept.name);
 	mem_free_text(&kept.supervisor);
 	kept.name = cluster_job_record_name(at.namespace_name, record->name);
-	kept.supervisor = add_own(json);
+	/* After its cluster has deleted the job, the process that supervised it is waited for. */
+	supervisor_id_add_own(json);
+	kept.supervisor = json_compact_text(json);
 	int rc = store_sqlite_open(state_folder, &store, err);
 
 	if (rc == 0)

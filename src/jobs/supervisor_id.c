@@ -53,7 +53,6 @@ int supervisor_id_write_own(char **ret_text, struct err *err)
 	char host[65] = "";
 	const char *group = own_group_folder();
 	struct json *json CLEANUP(json_cleanup) = json_new_object();
-	struct text text CLEANUP(text_done) = {0};
 
 	set_host(host);
 	json_set_string(json, "host", host);
@@ -61,8 +60,7 @@ int supervisor_id_write_own(char **ret_text, struct err *err)
 	json_set(json, "inner", identity_write(&inner));
 	if (group)
 		json_set_string(json, "group", group);
-	json_add_compact(&text, json);
-	*ret_text = text_take(&text);
+	*ret_text = json_compact_text(json);
 	return 0;
 }
 
