@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "io/cores.h"
 #include "io/network_address.h"
-#include "jobs/uid.h"
+#include "jobs/registration.h"
 #include "spec/limits.h"
 #include "spec/stop_signal.h"
 

@@ -21,9 +21,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How long a supervisor may take to exit after its job was deleted. */
-#define LAST_LINES_LIMIT (10 * MSEC_PER_SECOND)
-
 struct client_kube {
 	struct client base;
 	struct client_kube_settings settings; /* its texts are owned */
@@ -445,7 +442,8 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	drop_named_job_view(client, name);
 	if (rc < 0)
 		return rc;
-	supervisor_wait(supervisor, loop_instant_after(LAST_LINES_LIMIT)); /* for its last output */
+	supervisor_wait(supervisor,
+			loop_instant_after(SUPERVISOR_EXIT_LIMIT)); /* for its last output */
 	return remove_here(client, name, uid, err);
 }
 

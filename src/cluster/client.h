@@ -32,14 +32,12 @@ struct client_kube_settings {
 int client_kube_new(const struct client_kube_settings *settings, struct client **ret_client,
 		    struct err *err) MUST_USE;
 
-/* The jobs of a cluster as `ps` lists them. */
-
-/* Runs the loop until all pages were read; rows are those of `list` in jobs/client.h.
- * `namespace_name` may be KUBE_ALL_NAMESPACES. */
+/* The jobs of a cluster as `ps` lists them. Runs the loop until all pages were read; rows are those
+ * of `list` in jobs/client.h. `namespace_name` may be KUBE_ALL_NAMESPACES. */
 int client_kube_list(struct kube_api *api, const char *namespace_name, struct client_row **ret_rows,
 		     size_t *ret_count, struct err *err) MUST_USE;
 
-/* The logs of a job on a cluster. They are fetched into a directory of this machine and read from
+/* The logs of a job. They are fetched into a directory of this machine and read from
  * there, unless a muster process of this machine already fetches them; or they are handed to a
  * callback. New Pods are included immediately. */
 

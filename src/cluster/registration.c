@@ -6,7 +6,7 @@
 #include "cluster/store_record.h"
 #include "jobs/reconciler.h"
 #include "jobs/record.h"
-#include "jobs/uid.h"
+#include "jobs/registration.h"
 #include "kube/objects.h"
 #include "kube/rights.h"
 #include "kube/tfjob_objects.h"

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "io/cores.h"
 #include "local/error_file.h"
-#include "local/gpus.h"
+#include "local/machine_gpus.h"
 #include "local/ports.h"
 #include "local/replicas.h"
 #include "local/stacks.h"

@@ -6,7 +6,7 @@
 #include "io/loop.h"
 #include "io/oom.h"
 #include "io/process.h"
-#include "jobs/process_mark.h"
+#include "jobs/processes.h"
 #include "status/failure_words.h"
 
 #include <inttypes.h>

@@ -4,9 +4,8 @@
 #include "io/log.h"
 #include "io/own_program.h"
 #include "io/python_stacks.h"
-#include "jobs/process_mark.h"
+#include "jobs/process_files.h"
 #include "jobs/processes.h"
-#include "jobs/stacks_file.h"
 #include "spec/gpus.h"
 #include "spec/threads.h"
 
