@@ -63,11 +63,10 @@ struct kube_kind {
 	struct backend_traits traits;
 	/* Whether the back end needs this kind of the cache. */
 	bool (*reads)(const struct kube_backend *backend, enum job_cache_kind kind);
-	/* Adds the prerequisites that are known from settings.job. */
+	/* Adds the prerequisites that are known from settings.job. NULL: there are none. */
 	void (*begin)(struct kube_backend *backend);
 	/* Called when `job` has changed: adds the prerequisites that follow from it. */
 	void (*take_job)(struct kube_backend *backend);
-	void (*done)(struct kube_backend *backend);
 	struct json *(*pod_new)(const struct kube_backend *backend, const struct role *role,
 				int index, int attempt);
 	bool awaits_rights; /* a missing permission is the operator's, not the user's: it may be

@@ -84,17 +84,6 @@ static void handle_view_trouble(struct job_view *view, const struct err *err)
 
 /* The record. */
 
-static const struct store_kube_form *form_of(const struct job_view *view)
-{
-	return view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
-}
-
-/* `render` and `kubectl apply` create a ConfigMap and Pods without owners. */
-static bool has_pods_without_owner(const struct job_view *view)
-{
-	return !view->settings.is_of_tfjobs && record_is_untouched(view->record);
-}
-
 static void record_free(struct store_record *record)
 {
 	if (record)
@@ -128,8 +117,10 @@ static void watch_pods(struct job_view *view)
 static void apply_owner_change(struct job_view *view, const struct json *owner)
 {
 	struct store_record record;
+	const struct store_kube_form *form =
+		view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
 
-	if (owner && form_of(view)->read(owner, &record, NULL) == 0)
+	if (owner && form->read(owner, &record, NULL) == 0)
 		store_viewed_record(view, record);
 	else if (view->record)
 		view->is_gone = true;
@@ -344,10 +335,14 @@ bool job_view_is_unsupervised(const struct job_view *view)
 
 static bool is_its_own(const struct job_view *view, const struct job_pod *pod)
 {
-	return job_pod_is_of(pod, view->record->uid, has_pods_without_owner(view));
+	/* `render` and `kubectl apply` create a ConfigMap and Pods without owners. */
+	bool has_pods_without_owner =
+		!view->settings.is_of_tfjobs && record_is_untouched(view->record);
+
+	return job_pod_is_of(pod, view->record->uid, has_pods_without_owner);
 }
 
-static size_t count_pods(const struct job_view *view, bool only_live)
+size_t job_view_pod_count(const struct job_view *view, bool only_live)
 {
 	const struct job_pod *pod;
 	size_t count = 0;
@@ -355,22 +350,6 @@ static size_t count_pods(const struct job_view *view, bool only_live)
 	for (size_t i = 0; view->record && (pod = job_follower_next_pod(view->seen, &i));)
 		count += is_its_own(view, pod) && (!only_live || observed_is_live(&pod->seen));
 	return count;
-}
-
-size_t job_view_pod_count(const struct job_view *view)
-{
-	return count_pods(view, false);
-}
-
-size_t job_view_live_pod_count(const struct job_view *view)
-{
-	return count_pods(view, true);
-}
-
-/* No supervisor has acted for the job, or training-operator manages it. */
-static bool says_no_replicas(const struct job_view *view)
-{
-	return view->settings.is_of_tfjobs || record_is_untouched(view->record);
 }
 
 /* Adds the replicas to the status of an untouched job; none of them has been started. Their roles
@@ -466,7 +445,10 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		rc = record_read_status(view->record, arena, &status, err);
 	if (rc < 0)
 		return rc;
-	if (view->job && says_no_replicas(view) && status.n_replicas == 0)
+	/* No supervisor has acted for the job, or training-operator manages it. */
+	bool says_no_replicas = view->settings.is_of_tfjobs || record_is_untouched(view->record);
+
+	if (view->job && says_no_replicas && status.n_replicas == 0)
 		job_view_add_replicas(view->job, arena, &status);
 	if (view->job) /* else its Pods are not watched */
 		lay_pods_over(view, arena, &status);

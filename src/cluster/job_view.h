@@ -58,9 +58,8 @@ int64_t job_view_record_change(const struct job_view *view);
 /* Whether the job has no active supervisor: nothing is restarted, and changes of its document have
  * no effect. */
 bool job_view_is_unsupervised(const struct job_view *view);
-/* The job's Pods that exist. */
-size_t job_view_pod_count(const struct job_view *view);
-size_t job_view_live_pod_count(const struct job_view *view); /* that have not exited */
+/* The job's Pods that exist; or only those that have not exited. */
+size_t job_view_pod_count(const struct job_view *view, bool only_live);
 /* The program that manages a TFJob, as CLIENT_SERVED_BY has it. Borrowed. */
 const char *job_view_operator(const struct job_view *view);
 /* The TFJob with its status, replicas as their Pods show them, and its supervisor or operator

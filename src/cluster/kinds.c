@@ -83,11 +83,6 @@ static void rebuild_plain_objects(struct kube_backend *backend)
 	job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 
-static void release_plain_objects(struct kube_backend *backend)
-{
-	objects_free(backend->objects);
-}
-
 static struct json *make_plain_pod(const struct kube_backend *backend, const struct role *role,
 				   int index, int attempt)
 {
@@ -111,7 +106,6 @@ const struct kube_kind kube_kind_plain = {
 	.reads = plain_job_reads_kind,
 	.begin = add_plain_prerequisites,
 	.take_job = rebuild_plain_objects,
-	.done = release_plain_objects,
 	.pod_new = make_plain_pod,
 	.service_new = make_plain_service,
 	.add_address = add_plain_pod_address,
@@ -238,11 +232,6 @@ static bool tfjob_reads_kind(const struct kube_backend *backend, enum job_cache_
 	       (kind == JOB_CACHE_POD_GROUPS && backend->settings.gang);
 }
 
-static void add_no_prerequisites(struct kube_backend *backend)
-{
-	(void) backend; /* unknown until its Services are chosen */
-}
-
 static void rebuild_tfjob_objects(struct kube_backend *backend)
 {
 	choose_services(backend);
@@ -253,11 +242,6 @@ static void rebuild_tfjob_objects(struct kube_backend *backend)
 		kube_prerequisites_add_service(backend, backend->job->name);
 	else
 		add_services(backend);
-}
-
-static void release_tfjob_objects(struct kube_backend *backend)
-{
-	tfjob_objects_free(backend->tfjob_objects);
 }
 
 static struct json *make_tfjob_pod(const struct kube_backend *backend, const struct role *role,
@@ -284,9 +268,7 @@ const struct kube_kind kube_kind_tfjob = {
 		   .gives_whole_grace = true},
 	.awaits_rights = true,
 	.reads = tfjob_reads_kind,
-	.begin = add_no_prerequisites,
 	.take_job = rebuild_tfjob_objects,
-	.done = release_tfjob_objects,
 	.pod_new = make_tfjob_pod,
 	.service_new = make_tfjob_service,
 	.add_address = add_tfjob_pod_address,

@@ -256,21 +256,17 @@ static void confirm_absent_pods(struct kube_backend *backend)
 	}
 }
 
-static void observe_listed_pods(struct kube_backend *backend)
-{
-	confirm_absent_pods(backend);
-	request_events(backend);
-}
-
 static void on_backend_watch_synced(enum job_cache_kind kind, void *data)
 {
 	struct kube_backend *backend = data;
 
 	backend->knows[kind] = true;
-	if (kind == JOB_CACHE_PODS)
-		observe_listed_pods(backend);
-	else
+	if (kind == JOB_CACHE_PODS) {
+		confirm_absent_pods(backend);
+		request_events(backend);
+	} else {
 		kube_prerequisites_drop_lost(backend);
+	}
 	kube_backend_news(backend);
 }
 
@@ -310,18 +306,13 @@ static void watch_backend_objects(struct kube_backend *backend)
 	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {
 		enum job_cache_kind kind = (enum job_cache_kind) i;
 
-		backend->knows[kind] = !backend->kind->reads(backend, kind);
-		if (!backend->knows[kind])
-			job_follower_watch(backend->seen, kind);
-	}
-}
+		bool is_read = backend->kind->reads(backend, kind);
 
-/* What existed before this process started is not reported again. */
-static void update_synced_kinds(struct kube_backend *backend)
-{
-	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-		if (is_watched_here(backend, kind))
-			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
+		if (is_read)
+			job_follower_watch(backend->seen, kind);
+		/* What existed before this process started is not reported again. */
+		backend->knows[kind] = !is_read || job_follower_is_synced(backend->seen, kind);
+	}
 }
 
 /* Events for what was created while no operator ran. Events of a large job are collected, and would
@@ -354,6 +345,5 @@ void kube_backend_follow(struct kube_backend *backend)
 
 	backend->seen = job_cache_follow(backend->settings.cache, &settings);
 	watch_backend_objects(backend);
-	update_synced_kinds(backend);
 	report_existing_pods(backend);
 }

@@ -148,15 +148,6 @@ static bool is_any_refused(const struct kube_backend *backend)
 	return false;
 }
 
-/* An object that already exists may be the job's own, from a call whose answer was lost: then it is
- * seen before the next try. */
-static void report_create_failure(const struct prerequisite *prerequisite, bool is_first,
-				  const struct err *err)
-{
-	if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
-		kube_report_not_created(prerequisite->backend, prerequisite->resource, err);
-}
-
 /* With growing pauses. */
 static void postpone_prerequisite(struct prerequisite *prerequisite)
 {
@@ -165,7 +156,8 @@ static void postpone_prerequisite(struct prerequisite *prerequisite)
 	kube_backend_wake(prerequisite->backend);
 }
 
-/* Of several that a quota rejects, the first is reported. */
+/* Of several that a quota rejects, the first is reported. An object that already exists may be the
+ * job's own, from a call whose answer was lost: then it is seen before the next try. */
 static void try_later(struct prerequisite *prerequisite, const struct err *err, bool was_end)
 {
 	struct kube_backend *backend = prerequisite->backend;
@@ -173,8 +165,8 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 
 	if (was_end)
 		kube_report_not_deleted(backend, prerequisite->resource, err);
-	else
-		report_create_failure(prerequisite, is_first, err);
+	else if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
+		kube_report_not_created(backend, prerequisite->resource, err);
 	if (is_first)
 		kube_backend_trouble(backend, err);
 	else
@@ -412,12 +404,6 @@ bool kube_prerequisites_block_pods(const struct kube_backend *backend)
 		       job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, group->name));
 }
 
-static struct json *body_new(const struct prerequisite *prerequisite)
-{
-	return prerequisite->body ? json_ref(prerequisite->body)
-				  : prerequisite->backend->kind->service_new(prerequisite);
-}
-
 static void report_recreated_object(const struct prerequisite *prerequisite)
 {
 	struct err deleted;
@@ -428,23 +414,19 @@ static void report_recreated_object(const struct prerequisite *prerequisite)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }
 
-/* It may have appeared while the call waited. */
-static bool is_prerequisite_wanted(const struct prerequisite *prerequisite)
-{
-	return !prerequisite->is_shown && is_of_job(prerequisite);
-}
-
 static void on_prerequisite_make_slot(void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
 
-	if (!is_prerequisite_wanted(prerequisite)) {
+	/* It may have appeared while the call waited. */
+	if (prerequisite->is_shown || !is_of_job(prerequisite)) {
 		request_slot_release(&prerequisite->slot);
 		return;
 	}
-
-	struct json *body CLEANUP(json_cleanup) = body_new(prerequisite);
+	struct json *body CLEANUP(json_cleanup) =
+		prerequisite->body ? json_ref(prerequisite->body)
+				   : backend->kind->service_new(prerequisite);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = prerequisite->resource,

@@ -214,7 +214,7 @@ static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
 	return rc < 0 ? rc : check_for_signal(supervision, err);
 }
 
-static int clean_up_job(struct cluster_supervision *supervision, struct err *err)
+static int make_or_find_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *job = request->job;
@@ -275,7 +275,7 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 	supervision_watch_signals(base);
 	rc = supervision_create_exporter(base, err);
 	if (rc == 0)
-		rc = clean_up_job(supervision, err);
+		rc = make_or_find_job(supervision, err);
 	if (rc == 0)
 		rc = make_cluster_job_folder(supervision, err);
 	if (rc == 0)

@@ -35,44 +35,31 @@ void job_uid_set_new(struct job *job)
 
 /* New jobs. */
 
-static int refuse_running(const char *name, struct err *err)
-{
-	return err_set(err, ERR_EXISTS,
-		       "job '%s' already exists and has not ended; choose another --name, or stop "
-		       "it: muster stop %s",
-		       name, name);
-}
-
-static int refuse_taken_name(struct store *store, const char *name, struct err *err)
+/* A name is free when its job has finished, and no process of it is left. */
+static int take_over_name(struct store *store, const struct job *job, const char *supervisor,
+			  bool replaces_finished, msec now, char **ret_replaced_uid,
+			  struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
+	const char *name = job->name;
 	int rc = orphaned_job_get(store, name, &old, err);
 
 	if (rc < 0)
 		return rc;
 	if (!record_is_finished(&old))
-		return refuse_running(name, err);
-	return err_set(err, ERR_EXISTS,
-		       "job '%s' already exists and has ended; use --replace to replace it, or "
-		       "choose another --name",
-		       name);
-}
-
-/* A name is free when its job has finished, and no process of it is left. */
-static int replace_finished(struct store *store, const struct job *job, const char *supervisor,
-			    msec now, char **ret_replaced_uid, struct err *err)
-{
-	struct store_record old CLEANUP(store_record_done) = {0};
-	int rc = orphaned_job_get(store, job->name, &old, err);
-
-	if (rc < 0)
-		return rc;
-	if (!record_is_finished(&old))
-		return refuse_running(job->name, err);
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' already exists and has not ended; choose another --name, "
+			       "or stop it: muster stop %s",
+			       name, name);
+	if (!replaces_finished)
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' already exists and has ended; use --replace to replace "
+			       "it, or choose another --name",
+			       name);
 	supervisor_wait(old.supervisor, loop_instant_after(SUPERVISOR_EXIT_LIMIT));
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' already exists and is about to end",
-			       job->name);
+			       name);
 	rc = reconciler_replace_job(store, job, old.uid, supervisor, NULL, now, err);
 	if (rc == 0)
 		*ret_replaced_uid = TAKE(old.uid);
@@ -88,11 +75,9 @@ int registration_register(struct store *store, const struct job *job, bool repla
 	if (rc < 0)
 		return rc;
 	rc = reconciler_create_job(store, job, supervisor, NULL, now, err);
-	if (rc != ERR_EXISTS)
-		return rc;
-	return replaces_finished
-		       ? replace_finished(store, job, supervisor, now, ret_replaced_uid, err)
-		       : refuse_taken_name(store, job->name, err);
+	return rc != ERR_EXISTS ? rc
+				: take_over_name(store, job, supervisor, replaces_finished, now,
+						 ret_replaced_uid, err);
 }
 
 /* Resuming. The last write decides: the record changes from "finished, no supervisor" to "active,

@@ -135,11 +135,6 @@ void local_replicas_kill_all(struct local_replicas *replicas, msec now)
 		local_replica_kill(replicas->list[i], now);
 }
 
-static bool has_mark_of(const struct local_replica *replica, const char *attempt_mark)
-{
-	return text_equals(strchr(replica->mark, '=') + 1, attempt_mark);
-}
-
 /* We adopted a child that we did not start when its parent exited. If its attempt is over, it is
  * killed; if its attempt is running, it is left alone. */
 static void end_if_left_over(pid_t pid, void *data)
@@ -155,7 +150,8 @@ static void end_if_left_over(pid_t pid, void *data)
 	for (size_t i = 0; attempt_mark && i < replicas->count; i++) {
 		struct local_replica *replica = replicas->list[i];
 
-		if (replica->stage != LOCAL_RUNNING && has_mark_of(replica, attempt_mark) &&
+		if (replica->stage != LOCAL_RUNNING &&
+		    text_equals(strchr(replica->mark, '=') + 1, attempt_mark) &&
 		    kill(pid, SIGKILL) == 0)
 			replica->has_escapees = true;
 	}
@@ -169,15 +165,6 @@ static bool has_any_left(const struct local_replicas *replicas)
 	return false;
 }
 
-static void end_leftover_children(struct local_replicas *replicas, bool has_children)
-{
-	replicas->is_unclear = false;
-	for (size_t i = 0; i < replicas->count; i++)
-		replicas->list[i]->has_escapees = false;
-	if (has_children)
-		process_each_child(getpid(), end_if_left_over, replicas);
-}
-
 /* When an escapee exits, we adopt its own children, and its exit triggers another check. A process
  * that is executing a program, or exiting at this moment, may belong to any attempt, and so may its
  * children. */
@@ -185,7 +172,11 @@ enum local_check local_replicas_end_left(struct local_replicas *replicas, bool h
 {
 	if (!has_any_left(replicas))
 		return LOCAL_CHECK_NONE;
-	end_leftover_children(replicas, has_children);
+	replicas->is_unclear = false;
+	for (size_t i = 0; i < replicas->count; i++)
+		replicas->list[i]->has_escapees = false;
+	if (has_children)
+		process_each_child(getpid(), end_if_left_over, replicas);
 	if (replicas->is_unclear)
 		return LOCAL_CHECK_UNCLEAR;
 	for (size_t i = 0; i < replicas->count; i++) {

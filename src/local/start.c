@@ -23,18 +23,12 @@ char *local_start_mark(const char *uid, const char *role, int index, int attempt
 	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s", uid, name);
 }
 
-char *local_start_stop_file(const char *report_folder, const char *role, int index, int attempt)
+char *local_start_file(const char *report_folder, const char *role, int index, int attempt,
+		       const char *ending)
 {
 	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
 
-	return mem_format("%s/%s.stop", report_folder, name);
-}
-
-char *local_start_error_file(const char *report_folder, const char *role, int index, int attempt)
-{
-	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
-
-	return mem_format("%s/%s.error.json", report_folder, name);
+	return mem_format("%s/%s%s", report_folder, name, ending);
 }
 
 static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
@@ -110,8 +104,8 @@ static void hook_python(const char *hook, const char *job_folder, const struct r
 static void name_stop_file(const struct tf_cluster *cluster, const struct role *role, int index,
 			   int attempt, struct environment *declared)
 {
-	char *file CLEANUP(mem_free_text) =
-		local_start_stop_file(cluster->report_folder, role->name, index, attempt);
+	char *file CLEANUP(mem_free_text) = local_start_file(cluster->report_folder, role->name,
+							     index, attempt, LOCAL_STOP_FILE);
 
 	environment_set(declared, "MUSTER_STOP_FILE", file);
 }

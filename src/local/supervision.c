@@ -280,13 +280,10 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.data = base,
 	};
 
-	rc = backend_local_new(&settings, &supervision->processes, err);
-	if (rc < 0)
-		agent_free(agent);
-	else
-		base->backend = agent ? agent_accept(agent, supervision->processes)
-				      : supervision->processes;
-	return rc;
+	supervision->processes = backend_local_new(&settings);
+	base->backend =
+		agent ? agent_accept(agent, supervision->processes) : supervision->processes;
+	return 0;
 }
 
 /* To the maximum, and not only for the present replicas: the job may be scaled up. */
