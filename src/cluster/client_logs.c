@@ -25,8 +25,10 @@ struct client_logs {
 	bool is_finished; /* the job has finished or was deleted */
 };
 
-static void schedule_logs_callback(struct client_logs *logs)
+static void schedule_logs_callback(void *data)
 {
+	const struct client_logs *logs = data;
+
 	loop_timer_arm_after(logs->timer, 0);
 }
 
@@ -119,11 +121,6 @@ static void on_text(const struct pod_log_name *name, const char *bytes, size_t l
 	logs->source.on_text(name, bytes, len, time, logs->request.data);
 }
 
-static void on_complete(void *data)
-{
-	schedule_logs_callback(data);
-}
-
 static void on_client_logs_trouble(const char *sentence, void *data)
 {
 	const struct client_logs *logs = data;
@@ -179,7 +176,7 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 		.since = request->since,
 		.tail = request->tail,
 		.on_output = on_client_logs_output,
-		.on_complete = on_complete,
+		.on_complete = schedule_logs_callback,
 		.on_trouble = on_client_logs_trouble,
 		.data = logs,
 	};

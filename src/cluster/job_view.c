@@ -39,8 +39,10 @@ struct job_view {
 
 /* What happens. */
 
-static void wake(struct job_view *view)
+static void wake(void *data)
 {
+	const struct job_view *view = data;
+
 	if (view->is_waiting)
 		loop_stop(kube_api_loop(view->settings.api));
 	else if (view->settings.on_change)
@@ -281,15 +283,9 @@ bool job_view_is_of_tfjobs(const struct job_view *view)
 
 /* Waiting. */
 
-static void on_job_view_timer(void *data)
-{
-	wake(data);
-}
-
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
-	struct loop_watch *timer =
-		loop_new_timer(kube_api_loop(view->settings.api), on_job_view_timer, view);
+	struct loop_watch *timer = loop_new_timer(kube_api_loop(view->settings.api), wake, view);
 
 	loop_timer_arm(timer, until);
 	view->is_waiting = true;

@@ -243,28 +243,22 @@ static void report_pod_log_lost(struct pod_log *log)
 
 /* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
  * reported. */
-static void report_node_message(struct pod_log *log, const struct text *words)
+static void report_node_message(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	const struct log_container *container = &log->follow.container;
+	struct text words CLEANUP(text_done) = {0};
 	struct err told = {0};
 
-	if (container->is_ending || container->is_gone || words->len == 0 ||
-	    text_equals(log->words, text_of(words)))
+	log_lines_take_words(&log->lines, &words);
+	if (container->is_ending || container->is_gone || words.len == 0 ||
+	    text_equals(log->words, text_of(&words)))
 		return;
 	free(log->words);
-	log->words = mem_copy_text(text_of(words));
+	log->words = mem_copy_text(text_of(&words));
 	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
 		log->pod_name, log->words);
 	settings->on_trouble(told.text, settings->data);
-}
-
-static void handle_node_message(struct pod_log *log)
-{
-	struct text words CLEANUP(text_done) = {0};
-
-	log_lines_take_words(&log->lines, &words);
-	report_node_message(log, &words);
 }
 
 /* The log is complete. */
@@ -286,7 +280,7 @@ static void end_stream(struct pod_log *log, enum log_end end)
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
 	if (end == LOG_END_PROPER)
-		handle_node_message(log);
+		report_node_message(log);
 	struct log_next next = log_follow_ended(
 		&log->follow, end, log_lines_is_catching_up(&log->lines), random_fraction());
 
@@ -315,16 +309,6 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 
 /* The next stream. */
 
-/* For a stream that starts with the first line that is wanted. */
-static void add_first_bounds(const struct pod_logs_settings *settings, struct text *since,
-			     struct text *tail)
-{
-	if (settings->since != MSEC_UNSET)
-		text_add_time(since, settings->since);
-	if (settings->tail >= 0)
-		text_addf(tail, "%" PRId64, settings->tail);
-}
-
 static struct kube_call *open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -337,8 +321,13 @@ static struct kube_call *open_stream(struct pod_log *log)
 		parameters[n++] = (struct kube_parameter){"previous", "true"};
 	else if (!settings->ends_at_once)
 		parameters[n++] = (struct kube_parameter){"follow", "true"};
-	if (!log_lines_add_since(&log->lines, &since))
-		add_first_bounds(settings, &since, &tail);
+	/* A stream that starts with the first line that is wanted. */
+	bool is_first = !log_lines_add_since(&log->lines, &since);
+
+	if (is_first && settings->since != MSEC_UNSET)
+		text_add_time(&since, settings->since);
+	if (is_first && settings->tail >= 0)
+		text_addf(&tail, "%" PRId64, settings->tail);
 	if (since.len > 0)
 		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
 	if (tail.len > 0)

@@ -87,22 +87,21 @@ static bool is_of_job(const struct prerequisite *prerequisite)
 	return !prerequisite->role || (role && prerequisite->index < role->replicas);
 }
 
-static bool is_missing(const struct prerequisite *prerequisite)
+/* It is missing, and is to be created now. */
+static bool is_due(const struct prerequisite *prerequisite)
 {
-	return !prerequisite->is_shown && !prerequisite_is_called(prerequisite) &&
-	       !prerequisite->is_made && !prerequisite->is_unwanted &&
-	       !prerequisite->is_terminating && is_of_job(prerequisite);
+	return !prerequisite->is_refused && !prerequisite->is_shown &&
+	       !prerequisite_is_called(prerequisite) && !prerequisite->is_made &&
+	       !prerequisite->is_unwanted && !prerequisite->is_terminating &&
+	       is_of_job(prerequisite);
 }
 
 /* A requested object counts as existing: Pods may start before their Service. */
 bool kube_prerequisites_exist(const struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->n_prerequisites; i++) {
-		const struct prerequisite *prerequisite = backend->prerequisites[i];
-
-		if (is_missing(prerequisite) && !prerequisite->is_refused)
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (is_due(backend->prerequisites[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -452,7 +451,7 @@ void kube_prerequisites_create(struct kube_backend *backend)
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (is_missing(prerequisite) && !prerequisite->is_refused)
+		if (is_due(prerequisite))
 			create_prerequisite(prerequisite);
 	}
 }

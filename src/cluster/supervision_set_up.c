@@ -117,12 +117,6 @@ static void on_foreign_change(const char *fields, void *data)
 	supervision->foreign_change = TAKE(sentence);
 }
 
-static void report_foreign_change(struct cluster_supervision *supervision)
-{
-	if (supervision->foreign_change)
-		reporter_print_error(&supervision->base.reporter, supervision->foreign_change);
-}
-
 static void pin_supervised_record(struct cluster_supervision *supervision, const struct job *pinned)
 {
 	struct supervision *base = &supervision->base;
@@ -280,8 +274,8 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 		rc = make_cluster_job_folder(supervision, err);
 	if (rc == 0)
 		rc = supervision_create_console(base, supervision->log_folder, NULL, err);
-	if (rc == 0)
-		report_foreign_change(supervision);
+	if (rc == 0 && supervision->foreign_change)
+		reporter_print_error(&base->reporter, supervision->foreign_change);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_report_status(supervision, err);

@@ -16,12 +16,10 @@
 char *cluster_job_place_write(const struct cluster_job_place *place)
 {
 	struct json *json CLEANUP(json_cleanup) = json_new_object();
-	struct json *cluster = json_object_at(json, "cluster");
 
-	json_set_string(cluster, "server", place->server);
-	json_set_string(cluster, "context", place->context);
-	json_set_string(cluster, "kubeconfig", place->kubeconfig);
-	json_set_string(cluster, "namespace", place->namespace_name);
+	json_set(json, "cluster",
+		 json_new_texts("server", place->server, "context", place->context, "kubeconfig",
+				place->kubeconfig, "namespace", place->namespace_name, NULL));
 	return json_compact_text(json);
 }
 

@@ -157,12 +157,6 @@ int orphaned_job_clean_up(struct store *store, const char *name, const char *uid
 	}
 }
 
-/* A client that only reads gets the correct status, also if it cannot be written. */
-static bool is_good_enough(int rc)
-{
-	return rc == 0 || rc == ERR_SPACE || rc == ERR_IO;
-}
-
 int orphaned_job_get(struct store *store, const char *name, struct store_record *ret_record,
 		     struct err *err)
 {
@@ -174,7 +168,9 @@ int orphaned_job_get(struct store *store, const char *name, struct store_record 
 			return rc;
 		if (job_is_orphaned(record.supervisor, record_is_finished(&record)))
 			rc = clean_up_record(store, &record, err);
-		if (is_good_enough(rc)) {
+		/* A client that only reads gets the correct status, also if it cannot be written.
+		 */
+		if (rc == 0 || rc == ERR_SPACE || rc == ERR_IO) {
 			*ret_record = record;
 			record = (struct store_record){0};
 			return 0;

@@ -256,12 +256,6 @@ bool reconciler_is_removing(const struct reconciler *reconciler)
 
 /* Acting and reporting. */
 
-static void log_action(const struct reconciler *reconciler, const struct action *action)
-{
-	log_info("job '%s': %s %s-%d, attempt %d", reconciler->log_name,
-		 action_type_words[action->type], action->role, action->index, action->attempt);
-}
-
 /* Each action is started, also when one before it was rejected: stopping a replica must not wait
  * for a start. */
 static int apply_actions(struct reconciler *reconciler, const struct plan *plan, struct err *err)
@@ -269,9 +263,13 @@ static int apply_actions(struct reconciler *reconciler, const struct plan *plan,
 	int rc = 0;
 
 	for (size_t i = 0; i < plan->n_actions; i++) {
-		log_action(reconciler, &plan->actions[i]);
+		const struct action *action = &plan->actions[i];
+
+		log_info("job '%s': %s %s-%d, attempt %d", reconciler->log_name,
+			 action_type_words[action->type], action->role, action->index,
+			 action->attempt);
 		int refused = reconciler->backend->functions->apply(
-			reconciler->backend, reconciler->job, &plan->actions[i], rc ? NULL : err);
+			reconciler->backend, reconciler->job, action, rc ? NULL : err);
 
 		if (refused < 0 && rc == 0)
 			rc = refused;

@@ -110,11 +110,9 @@ void record_add_metadata(struct json *tfjob, const char *uid, msec created, int6
 {
 	struct json *metadata = json_object_at(tfjob, "metadata");
 	char *version_text CLEANUP(mem_free_text) = mem_format("%lld", (long long) version);
-	struct text created_text CLEANUP(text_done) = {0};
 
-	text_add_time(&created_text, created);
 	json_set_string(metadata, "uid", uid);
-	json_set_string(metadata, "creationTimestamp", text_of(&created_text));
+	json_set_time(metadata, "creationTimestamp", created);
 	json_set_string(metadata, "resourceVersion", version_text);
 }
 
@@ -162,12 +160,6 @@ bool record_is_untouched(const struct store_record *record)
 	return text_equals(record->status, "null");
 }
 
-/* False: no summary was written so far, or the store keeps none. */
-static bool has_summary(const struct store_record *record)
-{
-	return record->summary && !text_equals(record->summary, "null");
-}
-
 static int make_summary(const struct store_record *record, struct arena *arena,
 			struct summary *ret_summary)
 {
@@ -184,7 +176,10 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {
 	struct json *json CLEANUP(json_cleanup) = NULL;
-	if (!has_summary(record) && make_summary(record, arena, ret_summary) == 0)
+	/* Else no summary was written so far, or the store keeps none. */
+	bool has_summary = record->summary && !text_equals(record->summary, "null");
+
+	if (!has_summary && make_summary(record, arena, ret_summary) == 0)
 		return;
 	int rc = read_json(record->summary ? record->summary : "", &json, NULL);
 

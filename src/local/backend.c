@@ -265,21 +265,17 @@ static void kill_overdue(void *data)
 	arm_kill_timer(local);
 }
 
-/* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
- * kernel: the pauses double. */
-static void arm_process_poll_timer(struct local *local)
-{
-	loop_timer_arm_after(local->look_timer, backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
-							      ++local->n_unclear_looks));
-}
-
 static void end_those_that_left(struct local *local, bool has_children)
 {
 	switch (local_replicas_end_left(&local->replicas, has_children)) {
 	case LOCAL_CHECK_NONE:
 		return;
 	case LOCAL_CHECK_UNCLEAR:
-		arm_process_poll_timer(local);
+		/* That is so for less than a millisecond, unless the process hangs in the kernel:
+		 * the pauses double. */
+		loop_timer_arm_after(local->look_timer,
+				     backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
+						   ++local->n_unclear_looks));
 		return;
 	case LOCAL_CHECK_DONE:
 		break;

@@ -57,13 +57,6 @@ static void exempt_local_addresses(struct environment *declared)
 	environment_set(declared, "no_grpc_proxy", value);
 }
 
-/* In a private network, a shell's variables about the machine's interfaces are wrong. */
-static void name_interface(struct environment *declared)
-{
-	environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
-	environment_set(declared, GLOO_INTERFACE_VARIABLE, "lo");
-}
-
 /* Gloo takes the address that this machine's name has, which the others may not reach. */
 static void name_interface_of_world(const struct tf_cluster *cluster, struct environment *declared)
 {
@@ -140,8 +133,11 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 			    declared);
 	limit_threads(cluster, role, index, machine->cores, declared);
 	exempt_local_addresses(declared);
-	if (cluster->job->has_private_network)
-		name_interface(declared);
+	/* In a private network, a shell's variables about the machine's interfaces are wrong. */
+	if (cluster->job->has_private_network) {
+		environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
+		environment_set(declared, GLOO_INTERFACE_VARIABLE, "lo");
+	}
 	name_interface_of_world(cluster, declared);
 	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
 	if (machine->error_file)
