@@ -15,7 +15,7 @@
 #include "local/error_file.h"
 #include "local/machine_gpus.h"
 #include "local/ports.h"
-#include "local/replicas.h"
+#include "local/replica.h"
 #include "local/stacks.h"
 #include "local/start.h"
 #include "logs/last_lines.h"
