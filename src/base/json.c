@@ -323,6 +323,14 @@ void json_add_pretty(struct text *text, const struct json *value)
 	text_add_char(text, '\n');
 }
 
+char *json_compact_text(const struct json *value)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	return text_take(&text);
+}
+
 struct json *json_new_null(void)
 {
 	return ours(json_null());

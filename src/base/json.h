@@ -44,6 +44,7 @@ int json_read_repaired(const char *bytes, size_t len, struct json **ret_value,
 /* Append on one line; or indented by two spaces, with a final line feed. */
 void json_add_compact(struct text *text, const struct json *value);
 void json_add_pretty(struct text *text, const struct json *value);
+char *json_compact_text(const struct json *value) MUST_USE; /* caller frees */
 
 struct json *json_new_null(void) MUST_USE;
 struct json *json_new_bool(bool value) MUST_USE;

@@ -13,7 +13,7 @@
 #include "io/child.h"
 #include "io/private_network.h"
 #include "io/process.h"
-#include "jobs/process_mark.h"
+#include "jobs/processes.h"
 #include "local/start.h"
 #include "spec/job.h"
 #include "status/status.h"

@@ -7,9 +7,9 @@
 #include "cli/lookup.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "jobs/resumption.h"
+#include "jobs/registration.h"
 #include "local/machine_gpus.h"
-#include "local/supervisor.h"
+#include "local/supervision.h"
 #include "status/status.h"
 
 #include <stdlib.h>

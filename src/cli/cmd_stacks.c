@@ -8,8 +8,8 @@
 #include "cli/replica_name.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "jobs/process_files.h"
 #include "jobs/stacks_asker.h"
-#include "jobs/stacks_file.h"
 #include "spec/job.h"
 #include "status/status.h"
 

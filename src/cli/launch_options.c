@@ -4,8 +4,7 @@
 #include "base/names.h"
 #include "io/control_group.h"
 #include "io/network_address.h"
-#include "jobs/uid.h"
-#include "spec/job.h"
+#include "jobs/registration.h"
 #include "spec/limits.h"
 
 #include <signal.h>

@@ -8,9 +8,8 @@
 #include "cli/local_jobs.h"
 #include "cli/lookup.h"
 #include "cli/run_here.h"
-#include "cluster/server_dry_run.h"
+#include "cluster/registration.h"
 #include "cluster/supervision.h"
-#include "cluster/tfjob_submission.h"
 #include "command/command.h"
 #include "command/output.h"
 

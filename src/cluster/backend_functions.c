@@ -213,8 +213,8 @@ static int unpublish(struct kube_backend *backend, const char *pod_name)
 static int start_replica_pod(struct kube_backend *backend, const struct action *action,
 			     const char *pod_name)
 {
-	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
-					     action->role, action->index);
+	struct pending *pending =
+		pending_at(&backend->pending, backend, pod_name, action->role, action->index);
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 
 	if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
@@ -259,8 +259,8 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 				 const struct action *action, const char *pod_name)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
-	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
-					     action->role, action->index);
+	struct pending *pending =
+		pending_at(&backend->pending, backend, pod_name, action->role, action->index);
 	msec grace = action->type == ACTION_STOP ? action->grace : 0;
 
 	if (!kube_backend_is_attempt(backend, pod, action->attempt)) {
@@ -413,7 +413,8 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		backend->tail = pod_tail_new(&tail);
 	backend->timer =
 		loop_new_timer(kube_api_loop(settings->api), kube_backend_try_again, backend);
-	backend->kind->begin(backend);
+	if (backend->kind->begin)
+		backend->kind->begin(backend);
 	kube_backend_follow(backend);
 	return &backend->base;
 }
@@ -470,7 +471,8 @@ static void free_kube_backend(struct backend *base)
 	pod_logs_free(backend->logs);
 	pod_tail_free(backend->tail);
 	loop_watch_free(backend->timer);
-	backend->kind->done(backend);
+	objects_free(backend->objects);
+	tfjob_objects_free(backend->tfjob_objects);
 	job_free(backend->job);
 	json_free(backend->taken_back);
 	free(backend->last_trouble);

@@ -2,11 +2,10 @@
  * the back end include it:
  *
  *     backend_functions.c  the functions of a back end
- *     observe.c            what the cache shows
+ *     observe.c            what the cache shows, and why Pods wait
  *     pod_calls.c          starts and deletions of Pods
- *     plain_objects.c, tfjob_objects.c   the objects of a kind of job
+ *     kinds.c              the objects of a kind of job
  *     prerequisites.c      objects that Pods need to run
- *     reasons.c            why Pods wait or failed
  *     backend_events.c     Events of a TFJob
  *     backend_state.c      this file, the lowest layer */
 #pragma once
@@ -64,11 +63,10 @@ struct kube_kind {
 	struct backend_traits traits;
 	/* Whether the back end needs this kind of the cache. */
 	bool (*reads)(const struct kube_backend *backend, enum job_cache_kind kind);
-	/* Adds the prerequisites that are known from settings.job. */
+	/* Adds the prerequisites that are known from settings.job. NULL: there are none. */
 	void (*begin)(struct kube_backend *backend);
 	/* Called when `job` has changed: adds the prerequisites that follow from it. */
 	void (*take_job)(struct kube_backend *backend);
-	void (*done)(struct kube_backend *backend);
 	struct json *(*pod_new)(const struct kube_backend *backend, const struct role *role,
 				int index, int attempt);
 	bool awaits_rights; /* a missing permission is the operator's, not the user's: it may be
@@ -192,15 +190,6 @@ void kube_prerequisites_observe_pod(struct kube_backend *backend, const struct j
 void kube_prerequisites_create(struct kube_backend *backend); /* the missing ones */
 /* Tries the rejected ones that are due. */
 void kube_prerequisites_try_again(struct kube_backend *backend, instant now);
-
-/* Reasons that only Events show. */
-/* Either Pod may be NULL. */
-void kube_events_observe_pod(struct kube_backend *backend, const struct job_pod *before,
-			     struct job_pod *pod);
-void kube_events_request(struct kube_backend *backend); /* asks for Events if a Pod needs them */
-/* Callbacks of the follower. */
-bool kube_events_are_wanted(void *data);
-void kube_events_accept(const struct json *const *events, size_t count, void *data);
 
 /* Events of a TFJob. Other jobs send none. */
 struct reported_object {

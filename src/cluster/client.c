@@ -2,11 +2,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cluster/client_list.h"
-#include "cluster/client_logs.h"
 #include "cluster/job_view.h"
 #include "cluster/store.h"
-#include "cluster/tfjob_changes.h"
 #include "jobs/cluster_job_record.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"
@@ -21,9 +18,6 @@
 
 #include <stdlib.h>
 #include <unistd.h>
-
-/* How long a supervisor may take to exit after its job was deleted. */
-#define LAST_LINES_LIMIT (10 * MSEC_PER_SECOND)
 
 struct client_kube {
 	struct client base;
@@ -53,12 +47,6 @@ static int connect(const struct client_kube *client, struct loop *loop, struct k
 
 /* Views. */
 
-static void drop_view(struct client_kube *client, size_t index)
-{
-	job_view_free(client->views[index]);
-	client->views[index] = client->views[--client->n_views];
-}
-
 /* The view of a deleted job stays until the deletion was reported (wait_for_change). */
 static struct job_view *known_view(const struct client_kube *client, const char *name)
 {
@@ -84,11 +72,12 @@ static struct job_view *add_view(struct client_kube *client, const char *name, b
 }
 
 /* The name may be that of the view itself. */
-static void drop_named_job_view(struct client_kube *client, const char *name)
+static void drop_view(struct client_kube *client, const char *name)
 {
 	for (size_t i = 0; i < client->n_views; i++)
 		if (text_equals(job_view_name(client->views[i]), name)) {
-			drop_view(client, i);
+			job_view_free(client->views[i]);
+			client->views[i] = client->views[--client->n_views];
 			return;
 		}
 }
@@ -102,7 +91,7 @@ static int sync_view(struct client_kube *client, struct job_view *view, struct j
 	if (rc == 0 && !job_view_record(view))
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	if (rc < 0)
-		drop_named_job_view(client, name);
+		drop_view(client, name);
 	else
 		*ret_view = view;
 	return rc;
@@ -120,6 +109,101 @@ static int find_synced_job_view(struct client_kube *client, const char *name,
 	if (known || (rc != ERR_NOT_FOUND && rc != ERR_REFUSED))
 		return rc;
 	return sync_view(client, add_view(client, name, true), ret_view, NULL) < 0 ? rc : 0;
+}
+
+/* TFJobs, which an operator manages: muster's (operator/operator.h), or training-operator. Changes
+ * are patches of the object, as kubectl makes them; the operator acts on them. */
+
+/* A finished job keeps the Pods that its cleanPodPolicy leaves; they are not waited for. */
+static bool may_tfjob_change(const struct job_view *view)
+{
+	const struct store_record *record = job_view_record(view);
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (!record_is_finished(record))
+		return true;
+	if (record_read_job(record, &job, NULL) < 0)
+		return false;
+	return (job->clean_policy != CLEAN_NONE || job->stop_reason) &&
+	       job_view_pod_count(view, true) > 0;
+}
+
+static int send_tfjob_request(const struct client_kube *client, const struct job_view *view,
+			      enum kube_verb verb, const struct json *body, struct err *err)
+{
+	const struct kube_request request = {
+		.verb = verb,
+		.resource = &kube_tfjobs,
+		.namespace_name = client->settings.namespace_name,
+		.name = job_view_name(view),
+		.body = body,
+	};
+
+	return kube_wait(client->api, &request, NULL, err);
+}
+
+/* Patches this job only, and no later one of its name. Other clients' changes meanwhile stay. */
+static int send_tfjob_patch(const struct client_kube *client, const struct job_view *view,
+			    const struct json *patch, struct err *err)
+{
+	struct json *body CLEANUP(json_cleanup) = json_new_copy(patch);
+
+	json_set_string(json_object_at(body, "metadata"), "uid", job_view_record(view)->uid);
+	return send_tfjob_request(client, view, KUBE_PATCH, body, err);
+}
+
+static int patch_tfjob(const struct client_kube *client, const struct job_view *view,
+		       const struct json *patch, struct err *err)
+{
+	int rc = record_check_patch(job_view_record(view), patch, err);
+
+	return rc < 0 ? rc : send_tfjob_patch(client, view, patch, err);
+}
+
+/* Training-operator knows no stop request. */
+static int check_managed_by_muster(const struct client_kube *client, const struct job_view *view,
+				   struct err *err)
+{
+	const struct store_record *record = job_view_record(view);
+	char *words CLEANUP(mem_free_text) = job_words_new(client->settings.namespace_name,
+							   record->name, client->settings.choice);
+	const char *operator= job_view_operator(view);
+
+	if (text_equals(operator, CLIENT_OPERATOR_OURS))
+		return 0;
+	if (!*operator)
+		return err_set(err, ERR_REFUSED,
+			       "no operator manages job '%s' yet; to delete it: 'muster delete %s'",
+			       record->name, words);
+	return err_set(
+		err, ERR_REFUSED,
+		"job '%s' is managed by %s, and only 'muster operator' can stop a job; to stop its "
+		"Pods and keep it: 'muster suspend %s'; to delete it: 'muster delete %s'",
+		record->name, operator, words, words);
+}
+
+static int stop_tfjob(const struct client_kube *client, const struct job_view *view,
+		      const char *reason, msec grace, struct err *err)
+{
+	struct json *patch CLEANUP(json_cleanup) = NULL;
+	int rc = check_managed_by_muster(client, view, err);
+
+	if (rc == 0)
+		rc = record_stop_patch(job_view_record(view), reason, grace, &patch, err);
+	return rc < 0 || !patch ? rc : send_tfjob_patch(client, view, patch, err);
+}
+
+/* The garbage collector deletes what it owns, Pods with their own grace period. */
+static int remove_tfjob(const struct client_kube *client, const struct job_view *view,
+			struct err *err)
+{
+	struct json *options CLEANUP(json_cleanup) =
+		kube_delete_options_new(job_view_record(view)->uid);
+
+	json_set_string(options, "propagationPolicy", "Background");
+	int rc = send_tfjob_request(client, view, KUBE_DELETE, options, err);
+
+	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it was deleted */
 }
 
 /* Reading. */
@@ -147,7 +231,7 @@ static bool may_viewed_job_change(const struct job_view *view)
 	if (job_view_is_gone(view))
 		return false;
 	if (job_view_is_of_tfjobs(view))
-		return tfjob_may_change(view);
+		return may_tfjob_change(view);
 	return !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
 }
 
@@ -172,7 +256,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 	*ret_version =
 		job_view_is_gone(view) ? job_view_record_change(view) : job_view_change(view);
 	if (*ret_is_gone)
-		drop_named_job_view(client, name);
+		drop_view(client, name);
 	return 0;
 }
 
@@ -228,12 +312,6 @@ static int kube_fetch_logs(struct client *base, const char *name,
 
 /* Changing. */
 
-static struct tfjob_place tfjob_place_of(const struct client_kube *client)
-{
-	return (struct tfjob_place){client->api, client->settings.namespace_name,
-				    client->settings.choice};
-}
-
 /* The end of a Lease may be seen before the deletion of its job, which comes first: each has its
  * own watch. ERR_NOT_FOUND. */
 static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
@@ -280,10 +358,8 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 
 	if (rc < 0)
 		return rc;
-	const struct tfjob_place place = tfjob_place_of(client);
-
 	if (job_view_is_of_tfjobs(view))
-		return tfjob_patch(&place, view, patch, err);
+		return patch_tfjob(client, view, patch, err);
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
 }
@@ -297,10 +373,8 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 	if (rc < 0 || record_is_finished(job_view_record(view)))
 		return rc;
-	const struct tfjob_place place = tfjob_place_of(client);
-
 	if (job_view_is_of_tfjobs(view))
-		return tfjob_stop(&place, view, reason, grace, err);
+		return stop_tfjob(client, view, reason, grace, err);
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_request_stop(client->store, name, reason, grace, err);
 }
@@ -403,7 +477,7 @@ static int wait_until_empty(struct job_view *view, struct err *err)
 {
 	int rc = job_view_sync(view, err);
 
-	while (rc == 0 && job_view_pod_count(view) > 0)
+	while (rc == 0 && job_view_pod_count(view, false) > 0)
 		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
 	return rc;
 }
@@ -437,16 +511,15 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 		return rc;
 	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
 
-	const struct tfjob_place place = tfjob_place_of(client);
-
-	rc = job_view_is_of_tfjobs(view) ? tfjob_remove(&place, view, err)
+	rc = job_view_is_of_tfjobs(view) ? remove_tfjob(client, view, err)
 					 : remove_job(base, view, err);
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
-	drop_named_job_view(client, name);
+	drop_view(client, name);
 	if (rc < 0)
 		return rc;
-	supervisor_wait(supervisor, loop_instant_after(LAST_LINES_LIMIT)); /* for its last output */
+	supervisor_wait(supervisor,
+			loop_instant_after(SUPERVISOR_EXIT_LIMIT)); /* for its last output */
 	return remove_here(client, name, uid, err);
 }
 
@@ -458,8 +531,8 @@ static void free_kube_client(struct client *base)
 
 	if (!client)
 		return;
-	while (client->n_views)
-		drop_view(client, client->n_views - 1);
+	for (size_t i = 0; i < client->n_views; i++)
+		job_view_free(client->views[i]);
 	free(client->views);
 	if (client->store)
 		client->store->functions->free(client->store);

@@ -1,11 +1,10 @@
 /* Four lists at most: the jobs; their Leases, if jobs are active; the Pods, if jobs have no
  * supervisor that would write how many run; and the TFJobs, if the cluster has them. */
-#include "cluster/client_list.h"
+#include "cluster/client.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/store_record.h"
-#include "cluster/tfjob_record.h"
 #include "jobs/record.h"
 #include "kube/lease.h"
 #include "kube/mirror_table.h"
@@ -44,12 +43,6 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 	};
 
 	return kube_pages_wait(listing->api, &request, reading->begin, reading->take, listing, err);
-}
-
-static void index_rows(struct listing *listing)
-{
-	for (size_t i = 0; i < listing->count; i++)
-		mirror_table_put(&listing->by_uid, listing->rows[i].uid)->kept = &listing->rows[i];
 }
 
 /* `uid` may be NULL. */
@@ -208,7 +201,8 @@ static int read_jobs_of_run(struct listing *listing, struct err *err)
 					       count_listed_running_pod};
 	int rc = list_cluster_objects(listing, &jobs, err);
 
-	index_rows(listing);
+	for (size_t i = 0; i < listing->count; i++)
+		mirror_table_put(&listing->by_uid, listing->rows[i].uid)->kept = &listing->rows[i];
 	if (rc == 0 && has_row(listing, is_row_unfinished))
 		rc = read_supervisors(listing, err);
 	if (rc == 0 && has_row(listing, is_unsupervised))
@@ -269,19 +263,14 @@ static int read_tfjobs(struct listing *listing, struct err *err)
 	return rc == ERR_NOT_FOUND || rc == ERR_REFUSED ? 0 : rc;
 }
 
-static int read_rows(struct listing *listing, struct err *err)
-{
-	int rc = read_jobs_of_run(listing, err);
-
-	return rc < 0 ? rc : read_tfjobs(listing, err);
-}
-
 int client_kube_list(struct kube_api *api, const char *namespace_name, struct client_row **ret_rows,
 		     size_t *ret_count, struct err *err)
 {
 	struct listing listing = {.api = api, .namespace_name = namespace_name};
-	int rc = read_rows(&listing, err);
+	int rc = read_jobs_of_run(&listing, err);
 
+	if (rc == 0)
+		rc = read_tfjobs(&listing, err);
 	mirror_table_done(&listing.by_uid);
 	if (rc < 0) {
 		client_rows_free(listing.rows, listing.count);

@@ -1,11 +1,10 @@
 /* The job's Pods show which logs there are; its ConfigMap, or TFJob, shows when it has finished. */
-#include "cluster/client_logs.h"
+#include "cluster/client.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/pod_logs.h"
 #include "cluster/store_record.h"
-#include "cluster/tfjob_record.h"
 #include "jobs/record.h"
 #include "kube/job_cache.h"
 #include "store/store.h"
@@ -26,8 +25,10 @@ struct client_logs {
 	bool is_finished; /* the job has finished or was deleted */
 };
 
-static void schedule_logs_callback(struct client_logs *logs)
+static void schedule_logs_callback(void *data)
 {
+	const struct client_logs *logs = data;
+
 	loop_timer_arm_after(logs->timer, 0);
 }
 
@@ -120,11 +121,6 @@ static void on_text(const struct pod_log_name *name, const char *bytes, size_t l
 	logs->source.on_text(name, bytes, len, time, logs->request.data);
 }
 
-static void on_complete(void *data)
-{
-	schedule_logs_callback(data);
-}
-
 static void on_client_logs_trouble(const char *sentence, void *data)
 {
 	const struct client_logs *logs = data;
@@ -180,7 +176,7 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 		.since = request->since,
 		.tail = request->tail,
 		.on_output = on_client_logs_output,
-		.on_complete = on_complete,
+		.on_complete = schedule_logs_callback,
 		.on_trouble = on_client_logs_trouble,
 		.data = logs,
 	};

@@ -1,30 +1,32 @@
-/* Watches and counts changes; cluster/job_view_pods.h overlays the replicas of a status with their
- * Pods. */
+/* Watches and counts changes. */
 #include "cluster/job_view.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/backend.h"
-#include "cluster/job_view_pods.h"
-#include "cluster/lease_view.h"
 #include "cluster/store_record.h"
-#include "cluster/tfjob_record.h"
 #include "jobs/client.h"
 #include "jobs/record.h"
 #include "kube/job_cache.h"
+#include "kube/lease.h"
 #include "kube/objects.h"
+#include "reconcile/lease.h"
 #include "reconcile/status_seen.h"
 #include "spec/job.h"
 
 #include <stdlib.h>
+
+#define LATENESS (2 * MSEC_PER_SECOND) /* of a healthy holder's renewal of its Lease */
 
 struct job_view {
 	struct job_view_settings settings;
 	char *name;
 	struct job_cache *cache;
 	struct job_follower *seen;
-	struct lease_view *lease;
 	bool knows_lease; /* it was read, or may not be read */
+	bool is_lease_refused; /* the login may not read Leases */
+	char *supervisor; /* that the Lease names; "": none */
+	struct loop_watch *lease_timer; /* until the holder should have renewed it */
 	struct store_record *record; /* as last seen; NULL: never seen */
 	struct job *job; /* of the first record */
 	bool is_gone;
@@ -37,8 +39,10 @@ struct job_view {
 
 /* What happens. */
 
-static void wake(struct job_view *view)
+static void wake(void *data)
 {
+	const struct job_view *view = data;
+
 	if (view->is_waiting)
 		loop_stop(kube_api_loop(view->settings.api));
 	else if (view->settings.on_change)
@@ -82,17 +86,6 @@ static void handle_view_trouble(struct job_view *view, const struct err *err)
 
 /* The record. */
 
-static const struct store_kube_form *form_of(const struct job_view *view)
-{
-	return view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
-}
-
-/* `render` and `kubectl apply` create a ConfigMap and Pods without owners. */
-static bool has_pods_without_owner(const struct job_view *view)
-{
-	return !view->settings.is_of_tfjobs && record_is_untouched(view->record);
-}
-
 static void record_free(struct store_record *record)
 {
 	if (record)
@@ -126,13 +119,69 @@ static void watch_pods(struct job_view *view)
 static void apply_owner_change(struct job_view *view, const struct json *owner)
 {
 	struct store_record record;
+	const struct store_kube_form *form =
+		view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
 
-	if (owner && form_of(view)->read(owner, &record, NULL) == 0)
+	if (owner && form->read(owner, &record, NULL) == 0)
 		store_viewed_record(view, record);
 	else if (view->record)
 		view->is_gone = true;
 	watch_pods(view);
 	note_change_if_synced(view);
+}
+
+/* The Lease. A holder counts as alive while it renews it, by our own clock: a Lease that does not
+ * change for its whole duration has no holder. */
+
+/* Takes the text over; renewals alone are no change. */
+static void set_supervisor(struct job_view *view, char *take_supervisor)
+{
+	bool is_new = !text_equals(view->supervisor, take_supervisor);
+
+	mem_free_text(&view->supervisor);
+	view->supervisor = take_supervisor;
+	if (is_new)
+		note_change_if_synced(view);
+}
+
+static void on_lease_silence(void *data)
+{
+	set_supervisor(data, mem_copy_text(""));
+}
+
+static void arm_lease_expiry_timer(struct job_view *view, const struct json *object)
+{
+	struct kube_lease lease = {0};
+	int rc = kube_lease_read(object, &lease, NULL);
+	msec duration = rc == 0 ? lease.record.duration : 0;
+
+	loop_timer_arm_after(view->lease_timer, duration + LATENESS);
+}
+
+/* NULL: there is none. */
+static void apply_lease_change(struct job_view *view, const struct json *object)
+{
+	char *holder = NULL;
+
+	view->is_lease_refused = false;
+	loop_timer_arm(view->lease_timer, INSTANT_NEVER);
+	if (object && kube_lease_is_held(object, kube_api_server_now(view->settings.api))) {
+		holder = kube_lease_holder(object);
+		arm_lease_expiry_timer(view, object);
+	}
+	set_supervisor(view, holder ? holder : mem_copy_text(""));
+}
+
+static void mark_lease_unavailable(struct job_view *view)
+{
+	view->knows_lease = true;
+	view->is_lease_refused = true;
+}
+
+/* NULL: it is unknown. */
+static const char *supervisor_of(const struct job_view *view)
+{
+	return view->is_lease_refused ? NULL : view->supervisor;
 }
 
 /* What the cache shows. */
@@ -144,7 +193,7 @@ static void on_job_view_change(enum job_cache_kind kind, const char *name, void 
 	if (kind == JOB_CACHE_OWNERS)
 		apply_owner_change(view, job_follower_get(view->seen, kind, name));
 	else if (kind == JOB_CACHE_LEASES)
-		lease_view_update(view->lease, job_follower_get(view->seen, kind, name));
+		apply_lease_change(view, job_follower_get(view->seen, kind, name));
 	else
 		note_change_if_synced(view);
 }
@@ -155,12 +204,6 @@ static void on_job_view_synced(enum job_cache_kind kind, void *data)
 
 	view->knows_lease |= kind == JOB_CACHE_LEASES;
 	note_change_if_synced(view);
-}
-
-static void mark_lease_unavailable(struct job_view *view)
-{
-	view->knows_lease = true;
-	lease_view_update_refused(view->lease);
 }
 
 static void on_job_view_trouble(enum job_cache_kind kind, const struct err *err, void *data)
@@ -208,7 +251,8 @@ struct job_view *job_view_new(const struct job_view_settings *settings, const ch
 
 	view->settings = *settings;
 	view->name = mem_copy_text(name);
-	view->lease = lease_view_new(settings->api, note_change_if_synced, view);
+	view->supervisor = mem_copy_text("");
+	view->lease_timer = loop_new_timer(kube_api_loop(settings->api), on_lease_silence, view);
 	watch_viewed_job(view);
 	return view;
 }
@@ -219,7 +263,8 @@ void job_view_free(struct job_view *view)
 		return;
 	job_follower_free(view->seen);
 	job_cache_free(view->cache);
-	lease_view_free(view->lease);
+	loop_watch_free(view->lease_timer);
+	free(view->supervisor);
 	record_free(view->record);
 	job_free(view->job);
 	free(view->name);
@@ -238,15 +283,9 @@ bool job_view_is_of_tfjobs(const struct job_view *view)
 
 /* Waiting. */
 
-static void on_job_view_timer(void *data)
-{
-	wake(data);
-}
-
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
-	struct loop_watch *timer =
-		loop_new_timer(kube_api_loop(view->settings.api), on_job_view_timer, view);
+	struct loop_watch *timer = loop_new_timer(kube_api_loop(view->settings.api), wake, view);
 
 	loop_timer_arm(timer, until);
 	view->is_waiting = true;
@@ -287,15 +326,19 @@ int64_t job_view_record_change(const struct job_view *view)
 
 bool job_view_is_unsupervised(const struct job_view *view)
 {
-	return text_equals(lease_view_supervisor(view->lease), "");
+	return text_equals(supervisor_of(view), "");
 }
 
 static bool is_its_own(const struct job_view *view, const struct job_pod *pod)
 {
-	return job_pod_is_of(pod, view->record->uid, has_pods_without_owner(view));
+	/* `render` and `kubectl apply` create a ConfigMap and Pods without owners. */
+	bool has_pods_without_owner =
+		!view->settings.is_of_tfjobs && record_is_untouched(view->record);
+
+	return job_pod_is_of(pod, view->record->uid, has_pods_without_owner);
 }
 
-static size_t count_pods(const struct job_view *view, bool only_live)
+size_t job_view_pod_count(const struct job_view *view, bool only_live)
 {
 	const struct job_pod *pod;
 	size_t count = 0;
@@ -305,20 +348,34 @@ static size_t count_pods(const struct job_view *view, bool only_live)
 	return count;
 }
 
-size_t job_view_pod_count(const struct job_view *view)
+/* Adds the replicas to the status of an untouched job; none of them has been started. Their roles
+ * are borrowed from the job. */
+static void job_view_add_replicas(const struct job *job, struct arena *arena, struct status *status)
 {
-	return count_pods(view, false);
+	size_t count = (size_t) job_replica_count(job), n = 0;
+	struct replica_status *replicas = arena_take_array(arena, count, sizeof(*replicas));
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			replicas[n++] = (struct replica_status){
+				.role = job->roles[i].name,
+				.index = index,
+				.exit_code = -1,
+			};
+	status->replicas = replicas;
+	status->n_replicas = n;
 }
 
-size_t job_view_live_pod_count(const struct job_view *view)
+void job_view_pod_lay_over(const struct job_pod *pod, struct replica_status *replica)
 {
-	return count_pods(view, true);
-}
+	const struct observed_replica *seen = &pod->seen;
 
-/* No supervisor has acted for the job, or training-operator manages it. */
-static bool says_no_replicas(const struct job_view *view)
-{
-	return view->settings.is_of_tfjobs || record_is_untouched(view->record);
+	if (replica->attempt != seen->attempt)
+		return;
+	replica->pod = pod->name;
+	replica->node = seen->node;
+	replica->ip = pod->ip;
+	replica_see(replica, seen);
 }
 
 static void lay_pods_over(const struct job_view *view, struct arena *arena, struct status *status)
@@ -370,7 +427,7 @@ static void add_who_acts(const struct job_view *view, struct json *status)
 	if (view->settings.is_of_tfjobs)
 		json_set_string(status, CLIENT_SERVED_BY, job_view_operator(view));
 	else
-		json_set_string(status, CLIENT_SUPERVISED_BY, lease_view_supervisor(view->lease));
+		json_set_string(status, CLIENT_SUPERVISED_BY, supervisor_of(view));
 }
 
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err)
@@ -384,7 +441,10 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		rc = record_read_status(view->record, arena, &status, err);
 	if (rc < 0)
 		return rc;
-	if (view->job && says_no_replicas(view) && status.n_replicas == 0)
+	/* No supervisor has acted for the job, or training-operator manages it. */
+	bool says_no_replicas = view->settings.is_of_tfjobs || record_is_untouched(view->record);
+
+	if (view->job && says_no_replicas && status.n_replicas == 0)
 		job_view_add_replicas(view->job, arena, &status);
 	if (view->job) /* else its Pods are not watched */
 		lay_pods_over(view, arena, &status);

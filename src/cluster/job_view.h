@@ -5,10 +5,14 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "kube/job_pod.h"
+#include "spec/job.h"
+#include "status/status.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -54,11 +58,16 @@ int64_t job_view_record_change(const struct job_view *view);
 /* Whether the job has no active supervisor: nothing is restarted, and changes of its document have
  * no effect. */
 bool job_view_is_unsupervised(const struct job_view *view);
-/* The job's Pods that exist. */
-size_t job_view_pod_count(const struct job_view *view);
-size_t job_view_live_pod_count(const struct job_view *view); /* that have not exited */
+/* The job's Pods that exist; or only those that have not exited. */
+size_t job_view_pod_count(const struct job_view *view, bool only_live);
 /* The program that manages a TFJob, as CLIENT_SERVED_BY has it. Borrowed. */
 const char *job_view_operator(const struct job_view *view);
 /* The TFJob with its status, replicas as their Pods show them, and its supervisor or operator
  * (CLIENT_SUPERVISED_BY, CLIENT_SERVED_BY) where known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;
+
+/* Its parts that are pure. */
+
+/* Sets the replica of this Pod, in the same attempt, to where the Pod is and what blocks it; and
+ * its state, unless its exit is already recorded. The texts are borrowed from the Pod. */
+void job_view_pod_lay_over(const struct job_pod *pod, struct replica_status *replica);

@@ -1,9 +1,137 @@
-/* What the cache shows of the job: replicas, logs to follow, and the results of calls. */
+/* What the cache shows of the job: replicas, why they wait, logs to follow, and the results of
+ * calls. */
+#include "base/line_text.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cluster/backend_state.h"
 #include "io/own_process.h"
+#include "kube/mirror_table.h"
+#include "kube/pod_warnings.h"
 
 #include <string.h>
+
+#define LONGEST_MESSAGE 300
+
+/* Reasons why Pods with a node are not set up there: their volumes, their network. No field of a
+ * Pod shows them, only Events do. Events are read while there is such a Pod; without the permission
+ * to read them, only the reason is missing. */
+
+/* A reason in the Pod itself is more specific. */
+static bool is_stuck(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+
+	return kube_backend_owns(backend, pod) && seen->phase == OBSERVED_STARTING &&
+	       seen->stage == OBSERVED_SCHEDULED && !observed_was_asked_to_end(seen) &&
+	       (!seen->reason || pod_warnings_is_reason(seen->reason));
+}
+
+static const char *event_text_of(const struct json *event, const char *key)
+{
+	return json_as_string(json_get(event, key), "");
+}
+
+static void set_reason_from_event(struct job_pod *pod, const struct json *event)
+{
+	const char *message = event_text_of(event, "message");
+	size_t len = strcspn(message, "\r\n");
+
+	pod->seen.is_reason_from_elsewhere = true;
+	pod->seen.reason = arena_copy_text(pod->arena, event_text_of(event, "reason"));
+	if (len > LONGEST_MESSAGE)
+		len = line_text_whole_characters(message, LONGEST_MESSAGE);
+	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
+}
+
+static bool is_reason_of_event(const struct job_pod *pod, const struct json *event)
+{
+	const char *message = pod->seen.message;
+
+	return text_equals(pod->seen.reason, event_text_of(event, "reason")) && message &&
+	       text_starts_with(event_text_of(event, "message"), message);
+}
+
+/* The Pod of this Event; NULL: it is another job's, or it is set up. */
+static struct job_pod *pod_of(const struct kube_backend *backend, const struct json *event)
+{
+	const struct json *about = json_get(event, "involvedObject");
+	struct job_pod *pod = job_follower_pod(backend->seen, event_text_of(about, "name"));
+
+	return pod && text_equals(pod->uid, event_text_of(about, "uid")) && is_stuck(backend, pod)
+		       ? pod
+		       : NULL;
+}
+
+/* Takes the newest Event of each Pod. */
+static bool apply_pod_events(struct kube_backend *backend, const struct json *const *events,
+			     size_t count)
+{
+	struct mirror_table taken = {0};
+	bool is_news = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct job_pod *pod = pod_of(backend, events[i]);
+
+		if (!pod || mirror_table_find(&taken, pod->name))
+			continue;
+		mirror_table_put(&taken, pod->name)->kept = pod;
+		if (is_reason_of_event(pod, events[i]))
+			continue;
+		set_reason_from_event(pod, events[i]);
+		kube_report_pod(backend, NULL, pod);
+		is_news = true;
+	}
+	mirror_table_done(&taken);
+	return is_news;
+}
+
+static bool wants_events(void *data)
+{
+	const struct kube_backend *backend = data;
+
+	return backend->n_stuck > 0;
+}
+
+/* If a Pod needs them. */
+static void request_events(struct kube_backend *backend)
+{
+	if (backend->n_stuck > 0)
+		job_follower_ask_warnings(backend->seen);
+}
+
+static void accept_events(const struct json *const *events, size_t count, void *data)
+{
+	struct kube_backend *backend = data;
+
+	request_events(backend);
+	if (apply_pod_events(backend, events, count))
+		kube_backend_news(backend);
+}
+
+/* A known reason of a Pod stays while it is stuck. */
+static void carry_over_pod_reason(const struct job_pod *before, struct job_pod *pod)
+{
+	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
+	    !pod_warnings_is_reason(before->seen.reason))
+		return;
+	pod->seen.is_reason_from_elsewhere = true;
+	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);
+	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
+}
+
+static void count_stuck_pod(struct kube_backend *backend, const struct job_pod *before,
+			    struct job_pod *pod)
+{
+	bool was_stuck = before && is_stuck(backend, before);
+	bool is_stuck_now = pod && is_stuck(backend, pod);
+
+	backend->n_stuck += is_stuck_now;
+	backend->n_stuck -= was_stuck;
+	if (before && is_stuck_now)
+		carry_over_pod_reason(before, pod);
+}
+
+/* Following the job. */
 
 /* Counts only Pods that the job owns and that are not being deleted. */
 static void count_startup(struct kube_backend *backend, const struct job_pod *pod, int change)
@@ -18,7 +146,7 @@ static void apply_pod_change(const struct job_pod *before, struct job_pod *pod, 
 
 	count_startup(backend, before, -1);
 	count_startup(backend, pod, 1);
-	kube_events_observe_pod(backend, before, pod);
+	count_stuck_pod(backend, before, pod);
 	if (!pod)
 		return;
 	backend->has_made_pods = true;
@@ -88,7 +216,7 @@ static void on_backend_pod_change(struct kube_backend *backend, const char *name
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
 	report_startup_progress(backend);
-	kube_events_request(backend);
+	request_events(backend);
 	if (pending) {
 		confirm_observed_end(backend, pending, pod);
 		if (pod && is_its_own(backend, pending, pod))
@@ -128,21 +256,17 @@ static void confirm_absent_pods(struct kube_backend *backend)
 	}
 }
 
-static void observe_listed_pods(struct kube_backend *backend)
-{
-	confirm_absent_pods(backend);
-	kube_events_request(backend);
-}
-
 static void on_backend_watch_synced(enum job_cache_kind kind, void *data)
 {
 	struct kube_backend *backend = data;
 
 	backend->knows[kind] = true;
-	if (kind == JOB_CACHE_PODS)
-		observe_listed_pods(backend);
-	else
+	if (kind == JOB_CACHE_PODS) {
+		confirm_absent_pods(backend);
+		request_events(backend);
+	} else {
 		kube_prerequisites_drop_lost(backend);
+	}
 	kube_backend_news(backend);
 }
 
@@ -182,18 +306,13 @@ static void watch_backend_objects(struct kube_backend *backend)
 	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {
 		enum job_cache_kind kind = (enum job_cache_kind) i;
 
-		backend->knows[kind] = !backend->kind->reads(backend, kind);
-		if (!backend->knows[kind])
-			job_follower_watch(backend->seen, kind);
-	}
-}
+		bool is_read = backend->kind->reads(backend, kind);
 
-/* What existed before this process started is not reported again. */
-static void update_synced_kinds(struct kube_backend *backend)
-{
-	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-		if (is_watched_here(backend, kind))
-			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
+		if (is_read)
+			job_follower_watch(backend->seen, kind);
+		/* What existed before this process started is not reported again. */
+		backend->knows[kind] = !is_read || job_follower_is_synced(backend->seen, kind);
+	}
 }
 
 /* Events for what was created while no operator ran. Events of a large job are collected, and would
@@ -218,14 +337,13 @@ void kube_backend_follow(struct kube_backend *backend)
 		.on_change = on_backend_object_change,
 		.on_synced = on_backend_watch_synced,
 		.on_progress = on_backend_watch_progress,
-		.wants_warnings = kube_events_are_wanted,
-		.on_warnings = kube_events_accept,
+		.wants_warnings = wants_events,
+		.on_warnings = accept_events,
 		.on_trouble = on_backend_watch_trouble,
 		.data = backend,
 	};
 
 	backend->seen = job_cache_follow(backend->settings.cache, &settings);
 	watch_backend_objects(backend);
-	update_synced_kinds(backend);
 	report_existing_pods(backend);
 }

@@ -40,7 +40,7 @@ struct pending *pending_find(const struct pending_table *table, const char *pod_
 	return entry ? entry->kept : NULL;
 }
 
-struct pending *pending_at(struct pending_table *table, struct backend *backend,
+struct pending *pending_at(struct pending_table *table, struct kube_backend *backend,
 			   const char *pod_name, const char *role, int index)
 {
 	struct pending *pending = pending_find(table, pod_name);

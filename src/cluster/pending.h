@@ -28,8 +28,10 @@ enum pending_start {
 	PENDING_START_IMPOSSIBLE, /* no server would ever accept this Pod */
 };
 
+struct kube_backend; /* cluster/backend_state.h */
+
 struct pending {
-	struct backend *backend; /* for callbacks of its calls */
+	struct kube_backend *backend; /* for callbacks of its calls */
 	char *pod_name;
 	char *role;
 	int index;
@@ -76,7 +78,7 @@ struct pending_table {
 void pending_table_done(struct pending_table *table); /* cancels all calls */
 struct pending *pending_find(const struct pending_table *table, const char *pod_name);
 /* The entry of this name, created if there is none. */
-struct pending *pending_at(struct pending_table *table, struct backend *backend,
+struct pending *pending_at(struct pending_table *table, struct kube_backend *backend,
 			   const char *pod_name, const char *role, int index);
 /* The deletion, or the start, is over. */
 void pending_drop_end(struct pending *pending);

@@ -14,11 +14,6 @@
 /* Pause between a signal that was not delivered and the next one. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)
 
-static struct kube_backend *kube_backend_of_pending(struct backend *base)
-{
-	return (struct kube_backend *) base;
-}
-
 /* Starts. */
 
 /* A permission that was missing from the beginning must be granted before the job is started again;
@@ -132,7 +127,7 @@ static void on_started(struct json *object, const struct kube_status *status, co
 		       void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
+	struct kube_backend *backend = pending->backend;
 
 	pending->start_call = NULL;
 	request_slot_release(&pending->start_slot);
@@ -166,7 +161,7 @@ static bool is_name_taken(const struct kube_backend *backend, const struct pendi
 static void on_pod_start_slot(void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
+	struct kube_backend *backend = pending->backend;
 
 	if (is_name_taken(backend, pending))
 		request_slot_release(&pending->start_slot);
@@ -217,11 +212,6 @@ static struct json *delete_options_new(const char *uid, msec grace)
 	return options;
 }
 
-static bool is_pod_gone_error(const struct err *err)
-{
-	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
-}
-
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending)
 {
 	const struct reported_object object = {&kube_pods, pending->pod_name, pending->role,
@@ -245,14 +235,14 @@ static void on_pod_deleted(struct json *object, const struct kube_status *status
 			   const struct err *err, void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = kube_backend_of_pending(pending->backend);
+	struct kube_backend *backend = pending->backend;
 
 	(void) object, (void) status;
 	pending->end_call = NULL;
 	request_slot_release(&pending->end_slot);
 	if (!err)
 		kube_backend_report_ended(backend, pending);
-	if (err && !is_pod_gone_error(err)) {
+	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
 		kube_report_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
 		circuit_breaker_trip(&backend->ends, NULL, NULL);
@@ -272,7 +262,7 @@ static void on_pod_end_slot(void *data)
 {
 	struct pending *pending = data;
 
-	kube_backend_delete_pod(kube_backend_of_pending(pending->backend), pending);
+	kube_backend_delete_pod(pending->backend, pending);
 }
 
 void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pending)
@@ -332,7 +322,7 @@ static void handle_term_exec_lost(struct kube_backend *backend, struct pending *
 static void on_term_exec_end(int exit_code, const struct err *err, void *data)
 {
 	struct pending *pending = data;
-	struct kube_backend *backend = (struct kube_backend *) pending->backend;
+	struct kube_backend *backend = pending->backend;
 
 	pending->term = NULL;
 	pending->is_deaf = !err && exit_code > 0 && exit_code < EXIT_BY_SIGNAL;
@@ -432,6 +422,14 @@ void backend_kube_release(struct backend *base, bool is_hurried)
 /* Retries. */
 
 /* While the breaker is open, the call that was rejected longest ago probes. */
+static bool may_probe(struct circuit_breaker *breaker, instant now)
+{
+	if (!circuit_breaker_is_open(breaker) || !instant_has_come(breaker->again_at, now))
+		return false;
+	circuit_breaker_probe(breaker);
+	return true;
+}
+
 static void try_starts_again(struct kube_backend *backend, instant now)
 {
 	struct pending *first = NULL;
@@ -450,12 +448,10 @@ static void try_starts_again(struct kube_backend *backend, instant now)
 		else if (!first || instant_is_before(pending->again_at, first->again_at))
 			first = pending;
 	}
-	if (!first || !circuit_breaker_is_open(&backend->starts) ||
-	    !instant_has_come(backend->starts.again_at, now))
-		return;
-	circuit_breaker_probe(&backend->starts);
-	first->asks_for_all = true;
-	kube_backend_start(backend, first);
+	if (first && may_probe(&backend->starts, now)) {
+		first->asks_for_all = true;
+		kube_backend_start(backend, first);
+	}
 }
 
 static void try_ends_again(struct kube_backend *backend, instant now)
@@ -473,12 +469,10 @@ static void try_ends_again(struct kube_backend *backend, instant now)
 			 instant_is_before(pending->end_refused_at, first->end_refused_at))
 			first = pending;
 	}
-	if (!first || !circuit_breaker_is_open(&backend->ends) ||
-	    !instant_has_come(backend->ends.again_at, now))
-		return;
-	circuit_breaker_probe(&backend->ends);
-	first->end_asks_for_all = true;
-	kube_backend_delete_pod(backend, first);
+	if (first && may_probe(&backend->ends, now)) {
+		first->end_asks_for_all = true;
+		kube_backend_delete_pod(backend, first);
+	}
 }
 
 void kube_backend_try_again(void *data)

@@ -87,22 +87,21 @@ static bool is_of_job(const struct prerequisite *prerequisite)
 	return !prerequisite->role || (role && prerequisite->index < role->replicas);
 }
 
-static bool is_missing(const struct prerequisite *prerequisite)
+/* It is missing, and is to be created now. */
+static bool is_due(const struct prerequisite *prerequisite)
 {
-	return !prerequisite->is_shown && !prerequisite_is_called(prerequisite) &&
-	       !prerequisite->is_made && !prerequisite->is_unwanted &&
-	       !prerequisite->is_terminating && is_of_job(prerequisite);
+	return !prerequisite->is_refused && !prerequisite->is_shown &&
+	       !prerequisite_is_called(prerequisite) && !prerequisite->is_made &&
+	       !prerequisite->is_unwanted && !prerequisite->is_terminating &&
+	       is_of_job(prerequisite);
 }
 
 /* A requested object counts as existing: Pods may start before their Service. */
 bool kube_prerequisites_exist(const struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->n_prerequisites; i++) {
-		const struct prerequisite *prerequisite = backend->prerequisites[i];
-
-		if (is_missing(prerequisite) && !prerequisite->is_refused)
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (is_due(backend->prerequisites[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -148,15 +147,6 @@ static bool is_any_refused(const struct kube_backend *backend)
 	return false;
 }
 
-/* An object that already exists may be the job's own, from a call whose answer was lost: then it is
- * seen before the next try. */
-static void report_create_failure(const struct prerequisite *prerequisite, bool is_first,
-				  const struct err *err)
-{
-	if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
-		kube_report_not_created(prerequisite->backend, prerequisite->resource, err);
-}
-
 /* With growing pauses. */
 static void postpone_prerequisite(struct prerequisite *prerequisite)
 {
@@ -165,7 +155,8 @@ static void postpone_prerequisite(struct prerequisite *prerequisite)
 	kube_backend_wake(prerequisite->backend);
 }
 
-/* Of several that a quota rejects, the first is reported. */
+/* Of several that a quota rejects, the first is reported. An object that already exists may be the
+ * job's own, from a call whose answer was lost: then it is seen before the next try. */
 static void try_later(struct prerequisite *prerequisite, const struct err *err, bool was_end)
 {
 	struct kube_backend *backend = prerequisite->backend;
@@ -173,8 +164,8 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 
 	if (was_end)
 		kube_report_not_deleted(backend, prerequisite->resource, err);
-	else
-		report_create_failure(prerequisite, is_first, err);
+	else if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
+		kube_report_not_created(backend, prerequisite->resource, err);
 	if (is_first)
 		kube_backend_trouble(backend, err);
 	else
@@ -412,12 +403,6 @@ bool kube_prerequisites_block_pods(const struct kube_backend *backend)
 		       job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, group->name));
 }
 
-static struct json *body_new(const struct prerequisite *prerequisite)
-{
-	return prerequisite->body ? json_ref(prerequisite->body)
-				  : prerequisite->backend->kind->service_new(prerequisite);
-}
-
 static void report_recreated_object(const struct prerequisite *prerequisite)
 {
 	struct err deleted;
@@ -428,23 +413,19 @@ static void report_recreated_object(const struct prerequisite *prerequisite)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }
 
-/* It may have appeared while the call waited. */
-static bool is_prerequisite_wanted(const struct prerequisite *prerequisite)
-{
-	return !prerequisite->is_shown && is_of_job(prerequisite);
-}
-
 static void on_prerequisite_make_slot(void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
 
-	if (!is_prerequisite_wanted(prerequisite)) {
+	/* It may have appeared while the call waited. */
+	if (prerequisite->is_shown || !is_of_job(prerequisite)) {
 		request_slot_release(&prerequisite->slot);
 		return;
 	}
-
-	struct json *body CLEANUP(json_cleanup) = body_new(prerequisite);
+	struct json *body CLEANUP(json_cleanup) =
+		prerequisite->body ? json_ref(prerequisite->body)
+				   : backend->kind->service_new(prerequisite);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = prerequisite->resource,
@@ -470,7 +451,7 @@ void kube_prerequisites_create(struct kube_backend *backend)
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (is_missing(prerequisite) && !prerequisite->is_refused)
+		if (is_due(prerequisite))
 			create_prerequisite(prerequisite);
 	}
 }

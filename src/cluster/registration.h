@@ -1,9 +1,11 @@
-/* Creates a job's owner on a cluster, and the objects that its Pods mount. */
+/* Creates a job on a cluster: its owner, which records it or is a TFJob object for an operator, and
+ * the objects that its Pods mount. */
 #pragma once
 
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "kube/api.h"
 #include "reconcile/observed.h"
 #include "spec/job.h"
@@ -11,6 +13,7 @@
 #include "store/store.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Checks that the login may create and watch the objects of a job. Errors as kube_rights_check. */
 int registration_kube_check_before_attach(struct kube_api *api, const char *namespace_name,
@@ -36,16 +39,9 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 			       struct err *err) MUST_USE;
 
 /* Finds an existing job by its record. *ret_has_started: a supervisor has acted for it, so the
- * objects that its Pods mount exist; *ret_is_untouched: it was applied as `render` shows it
- * (record_is_untouched). The caller frees the job. ERR_NOT_FOUND. */
+ * objects that its Pods mount exist. The caller frees the job. ERR_NOT_FOUND. */
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
-			   msec *ret_created, bool *ret_has_started, bool *ret_is_untouched,
-			   struct err *err) MUST_USE;
-/* Makes the ConfigMap of such a job the owner of its other objects, and waits for the calls.
- * *ret_refusal, which the caller frees, names the objects that could not be read and may have no
- * owner; NULL when all were read. */
-int registration_kube_adopt(struct kube_api *api, const struct job *job, char **ret_refusal,
-			    struct err *err) MUST_USE;
+			   msec *ret_created, bool *ret_has_started, struct err *err) MUST_USE;
 
 /* Creates the Secret of the job's variables, if it has one, before any Pod that needs it. Waits for
  * the call. */
@@ -57,3 +53,29 @@ int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 int registration_kube_create_files(struct kube_api *api, const struct job *job,
 				   const struct job_file *files, size_t n_files,
 				   struct err *err) MUST_USE;
+
+/* A TFJob object for an operator to manage, and the objects of its files and variables, which it
+ * owns. */
+struct tfjob_submission {
+	struct kube_api *api; /* its loop is not running */
+	struct job *job; /* in its namespace; gets its uid */
+	const char *job_words; /* spec/job_words.h, for hints */
+	const struct job_file *files;
+	size_t n_files;
+	const struct job_secret *secret;
+	bool replaces_finished; /* a finished TFJob of this name is deleted first */
+};
+
+/* Creates the TFJob first, since it owns the rest: its Pods wait for what they mount. Waits for the
+ * calls. After an error all created objects are deleted, as far as the cluster responds.
+ * ERR_EXISTS, ERR_REFUSED if permissions are missing, ERR_NOT_FOUND if the cluster knows no
+ * TFJobs. */
+int tfjob_submit(const struct tfjob_submission *submission, struct err *err) MUST_USE;
+
+/* Checks the objects of a job: each is sent as it would be created, the server validates it as
+ * strictly as it can (dryRun=All, fieldValidation=Strict), and nothing is created. Adds a line for
+ * each fault; one fault of many objects gives one line. Returns 0 also when there are faults.
+ * Errors mean that the check was not possible: ERR_UNREACHABLE, or those of objects_add_all. */
+int server_dry_run(struct kube_api *api, const struct job *job, const struct job_file *files,
+		   size_t n_files, const struct job_secret *secret, struct text *faults,
+		   struct err *err) MUST_USE;

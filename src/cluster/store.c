@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/store_record.h"
-#include "cluster/tfjob_record.h"
 #include "kube/objects.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"

@@ -1,8 +1,9 @@
-/* A job's record on a cluster: the ConfigMap that owns all other objects of the job. Pure.
+/* A job's record on a cluster. Pure.
  *
- * Document, status, summary and supervisor are texts under `data`. The record's uid is the
- * ConfigMap's, which the server gives. Its version is the resourceVersion: Kubernetes lets clients
- * compare them as numbers (KEP-5504). */
+ * It is the ConfigMap that owns all other objects of the job: document, status, summary and
+ * supervisor are texts under `data`. Or it is a TFJob object: the document is all but its status,
+ * which is a subresource. The record's uid is the object's, which the server gives. Its version is
+ * the resourceVersion: Kubernetes lets clients compare them as numbers (KEP-5504). */
 #pragma once
 
 #include "base/err.h"
@@ -31,7 +32,7 @@ struct store_kube_form {
 	/* Whether the server has stored what it answers; NULL: it always does. */
 	int (*check_answer)(const struct json *object, struct err *err);
 };
-extern const struct store_kube_form store_kube_config_maps;
+extern const struct store_kube_form store_kube_config_maps, store_kube_tfjobs;
 
 /* The ConfigMap of a new record. ERR_INVALID if the document is no job. Caller frees. */
 int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,

@@ -1,4 +1,4 @@
-#include "cluster/supervision_fetch.h"
+#include "cluster/supervision_state.h"
 
 #include "base/exit_code.h"
 #include "base/mem.h"

@@ -1,7 +1,6 @@
-#include "cluster/supervision_lease.h"
+#include "cluster/supervision_state.h"
 
 #include "base/mem.h"
-#include "cluster/supervision_record.h"
 
 #include <stdlib.h>
 
@@ -75,14 +74,15 @@ static void handle_other_supervisor(struct cluster_supervision *supervision)
 	}
 }
 
-/* The muster process that created the job was killed before all objects were on the cluster. */
+/* kubectl created the job from the output of `render`, or the muster process that created it was
+ * killed before all objects were on the cluster. */
 static void handle_missing_lease(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
 	err_set(&err, ERR_NOT_FOUND,
-		"job '%s' has no Lease: its muster was killed before it had created all objects; "
-		"delete the job, and run it again",
+		"job '%s' has no Lease: kubectl created it, or its muster was killed before it had "
+		"created all objects; delete the job, and run it again",
 		supervision->base.job->name);
 	supervision_kube_fail(supervision, &err);
 }

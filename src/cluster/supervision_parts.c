@@ -1,12 +1,9 @@
-#include "cluster/supervision_parts.h"
+#include "cluster/supervision_state.h"
 
 #include "base/exit_code.h"
 #include "base/mem.h"
 #include "cluster/backend.h"
 #include "cluster/store.h"
-#include "cluster/supervision_fetch.h"
-#include "cluster/supervision_lease.h"
-#include "cluster/supervision_record.h"
 #include "jobs/record.h"
 #include "reconcile/reconcile.h"
 #include "reconcile/status_seen.h"

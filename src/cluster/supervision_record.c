@@ -1,9 +1,8 @@
-#include "cluster/supervision_record.h"
+#include "cluster/supervision_state.h"
 
 #include "base/mem.h"
 #include "cluster/backend.h"
 #include "jobs/cluster_job_record.h"
-#include "jobs/finished_job.h"
 #include "jobs/record.h"
 
 static void report_record_trouble(struct cluster_supervision *supervision, int rc,
@@ -80,8 +79,8 @@ void supervision_kube_create_record(struct cluster_supervision *supervision)
 
 		observed.addresses = names.addresses; /* withdrawn ones too */
 		observed.n_addresses = names.n_addresses;
-		rc = finished_job_record(request->base.state_folder, name, request->place, &record,
-					 &observed, &err);
+		rc = cluster_job_record_save_finished(request->base.state_folder, name,
+						      request->place, &record, &observed, &err);
 	}
 	report_record_trouble(supervision, rc, &err);
 }

@@ -4,10 +4,7 @@
 #include "cluster/backend.h"
 #include "cluster/registration.h"
 #include "cluster/store.h"
-#include "cluster/supervision_fetch.h"
-#include "cluster/supervision_lease.h"
-#include "cluster/supervision_parts.h"
-#include "cluster/supervision_record.h"
+#include "cluster/supervision_state.h"
 #include "jobs/cluster_job_record.h"
 #include "jobs/state_folder.h"
 #include "logs/folder.h"
@@ -102,18 +99,6 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 						       request->files, request->n_files, err);
 }
 
-/* All objects exist, and no supervisor has acted for the job. */
-static int adopt_job(struct cluster_supervision *supervision, struct err *err)
-{
-	char *refusal CLEANUP(mem_free_text) = NULL;
-	int rc = registration_kube_adopt(supervision->api, supervision->base.job, &refusal, err);
-
-	if (rc == 0 && refusal)
-		reporter_print_message(&supervision->base.reporter, refusal);
-	supervision->has_started = true;
-	return rc;
-}
-
 /* The permission to write ConfigMaps must not give the permission to have Pods created with the
  * permissions of the supervisor. */
 static void on_foreign_change(const char *fields, void *data)
@@ -130,12 +115,6 @@ static void on_foreign_change(const char *fields, void *data)
 	}
 	free(supervision->foreign_change);
 	supervision->foreign_change = TAKE(sentence);
-}
-
-static void report_foreign_change(struct cluster_supervision *supervision)
-{
-	if (supervision->foreign_change)
-		reporter_print_error(&supervision->base.reporter, supervision->foreign_change);
 }
 
 static void pin_supervised_record(struct cluster_supervision *supervision, const struct job *pinned)
@@ -191,13 +170,12 @@ static int pin_found(struct cluster_supervision *supervision, struct err *err)
 	return rc;
 }
 
-static int read_found(struct cluster_supervision *supervision, bool *ret_is_untouched,
-		      struct err *err)
+static int read_found(struct cluster_supervision *supervision, struct err *err)
 {
 	job_free(TAKE(supervision->found_job));
 	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
 					&supervision->found_job, &supervision->base.created,
-					&supervision->has_started, ret_is_untouched, err);
+					&supervision->has_started, err);
 
 	supervision->base.job = supervision->found_job;
 	return rc;
@@ -205,35 +183,32 @@ static int read_found(struct cluster_supervision *supervision, bool *ret_is_unto
 
 static int find_supervised_job(struct cluster_supervision *supervision, struct err *err)
 {
-	bool is_untouched = false;
-	int rc = read_found(supervision, &is_untouched, err);
+	int rc = read_found(supervision, err);
 
 	if (rc == 0)
 		rc = pin_found(supervision, err);
 	if (rc == 0)
-		rc = read_found(supervision, &is_untouched, err);
+		rc = read_found(supervision, err);
 	if (rc == 0)
 		rc = registration_kube_check_network_policy(supervision->api, supervision->base.job,
 							    err);
 	if (rc < 0)
 		return rc;
 	supervision->is_recorded = true;
-	rc = check_for_signal(supervision, err);
-	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
+	return check_for_signal(supervision, err);
 }
 
 /* Its operator acts for it: the document is not pinned, and this process changes nothing. */
 static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
 {
-	bool is_untouched;
-	int rc = read_found(supervision, &is_untouched, err);
+	int rc = read_found(supervision, err);
 
 	if (rc == 0)
 		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
 	return rc < 0 ? rc : check_for_signal(supervision, err);
 }
 
-static int clean_up_job(struct cluster_supervision *supervision, struct err *err)
+static int make_or_find_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *job = request->job;
@@ -294,13 +269,13 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 	supervision_watch_signals(base);
 	rc = supervision_create_exporter(base, err);
 	if (rc == 0)
-		rc = clean_up_job(supervision, err);
+		rc = make_or_find_job(supervision, err);
 	if (rc == 0)
 		rc = make_cluster_job_folder(supervision, err);
 	if (rc == 0)
 		rc = supervision_create_console(base, supervision->log_folder, NULL, err);
-	if (rc == 0)
-		report_foreign_change(supervision);
+	if (rc == 0 && supervision->foreign_change)
+		reporter_print_error(&base->reporter, supervision->foreign_change);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_report_status(supervision, err);

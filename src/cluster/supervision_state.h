@@ -1,5 +1,11 @@
 /* The state of a job on a cluster under supervision. Only the files of cluster/supervision.h
- * include it. */
+ * include it:
+ *
+ *     supervision_set_up.c   setting up, and taking down
+ *     supervision_parts.c    reconcile passes, news, signals and the end
+ *     supervision_lease.c    whether this process acts, only follows, or leaves
+ *     supervision_fetch.c    fetches directories from Pods
+ *     supervision_record.c   this machine's record of the job */
 #pragma once
 
 #include "cluster/supervision.h"
@@ -67,3 +73,46 @@ static inline void supervision_kube_fail(struct cluster_supervision *supervision
 	supervision->base.phase = SUPERVISION_CLOSING;
 	loop_stop(supervision->base.loop);
 }
+
+/* Fetches: of directories from Pods when the job has finished or is stopped, one after the other.
+ * Until then, Pods that have one stay (cluster/pod_calls.c). */
+
+/* Starts the fetches if they are not running; true when all are over. */
+bool supervision_kube_fetch(struct cluster_supervision *supervision);
+/* The same, if deletions of Pods wait for the fetch. */
+void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision);
+/* Cancels the fetches because the user does not want to wait; `exit_code` becomes that of a job
+ * that succeeded. False if no fetch is left. */
+bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code);
+/* backend_kube_settings.holds; data is the supervision's base. */
+bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data);
+
+/* The Lease. Its deadline also holds after this process, or the whole machine, was suspended: each
+ * try of each change calls supervision_kube_may_act, which reads the clock. */
+
+int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err) MUST_USE;
+/* Instead of watching a Lease: this process never changes the job. */
+void supervision_kube_only_follow(struct cluster_supervision *supervision);
+/* Whether this process may change the job now. */
+bool supervision_kube_may_act(const struct cluster_supervision *supervision);
+
+/* Steps. */
+
+extern const struct supervision_parts supervision_kube_parts; /* their data: the supervision */
+/* Follows other clients' changes of the job's ConfigMap in the cache. */
+void supervision_kube_watch_owner(struct cluster_supervision *supervision);
+/* Reports the recorded status, overlaid with the state of the Pods, if it has changed. */
+int supervision_kube_report_status(struct cluster_supervision *supervision,
+				   struct err *err) MUST_USE;
+
+/* This machine's record of the job (jobs/cluster_job_record.h): the cluster deletes its own when
+ * the job has finished, and another machine may take the job over. A failure to write it does not
+ * stop the job. */
+
+/* Records that it is active, and its status. */
+void supervision_kube_update_record(struct cluster_supervision *supervision);
+/* Records that it has ended, for a reason of reconcile_lost. */
+void supervision_kube_finish_record(struct cluster_supervision *supervision, const char *reason,
+				    const char *why);
+/* Records that it has finished, and where. */
+void supervision_kube_create_record(struct cluster_supervision *supervision);

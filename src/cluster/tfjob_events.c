@@ -101,18 +101,6 @@ void tfjob_events_free(struct tfjob_events *events)
 
 /* Sending. */
 
-static struct json *involved_new(const struct job *job)
-{
-	struct json *object = json_new_object();
-
-	json_set_string(object, "apiVersion", "kubeflow.org/v1");
-	json_set_string(object, "kind", "TFJob");
-	json_set_string(object, "namespace", job->name_space);
-	json_set_string(object, "name", job->name);
-	json_set_string(object, "uid", job->uid);
-	return object;
-}
-
 static const char *member(const struct waiting_event *event, const char *key)
 {
 	return json_as_string(json_get(event->involved, key), "");
@@ -139,21 +127,18 @@ static void name_event(const struct waiting_event *event, struct json *metadata)
 
 static struct json *body_new(const struct waiting_event *event)
 {
-	struct json *body = json_new_object();
-	struct text now CLEANUP(text_done) = {0};
+	struct json *body = json_new_texts("apiVersion", "v1", "kind", "Event", NULL);
+	msec now = loop_now() / MSEC_PER_SECOND * MSEC_PER_SECOND;
 	char *message CLEANUP(mem_free_text) = message_new(event);
 
-	text_add_time(&now, loop_now() / MSEC_PER_SECOND * MSEC_PER_SECOND);
-	json_set_string(body, "apiVersion", "v1");
-	json_set_string(body, "kind", "Event");
 	name_event(event, json_object_at(body, "metadata"));
 	json_set(body, "involvedObject", json_ref(event->involved));
 	json_set_string(body, "reason", event->reason);
 	json_set_string(body, "message", message);
 	json_set_string(body, "type", event->level == NOTE_WARNING ? "Warning" : "Normal");
 	json_set_string(json_object_at(body, "source"), "component", COMPONENT);
-	json_set_string(body, "firstTimestamp", text_of(&now));
-	json_set_string(body, "lastTimestamp", text_of(&now));
+	json_set_time(body, "firstTimestamp", now);
+	json_set_time(body, "lastTimestamp", now);
 	json_set_integer(body, "count", event->count);
 	return body;
 }
@@ -205,7 +190,9 @@ static struct waiting_event *event_new(struct tfjob_events *events, const struct
 	}
 	event = mem_new(sizeof(*event));
 	event->events = events;
-	event->involved = involved_new(job);
+	event->involved =
+		json_new_texts("apiVersion", "kubeflow.org/v1", "kind", "TFJob", "namespace",
+			       job->name_space, "name", job->name, "uid", job->uid, NULL);
 	event->level = object->level;
 	event->reason = mem_copy_text(object->reason);
 	event->before = mem_copy_text(object->before);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "cluster/tfjob_record.h"
+#include "cluster/store_record.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "http/certificate.h"

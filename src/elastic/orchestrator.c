@@ -6,7 +6,7 @@
 #include "elastic/job.h"
 #include "http/server.h"
 #include "io/file.h"
-#include "jobs/uid.h"
+#include "jobs/registration.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>

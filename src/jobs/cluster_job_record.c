@@ -3,10 +3,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/loop.h"
-#include "jobs/finished_job.h"
+#include "jobs/orphaned_job.h"
 #include "jobs/record.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
+#include "reconcile/status_seen.h"
 
 #include <string.h>
 
@@ -15,15 +16,11 @@
 char *cluster_job_place_write(const struct cluster_job_place *place)
 {
 	struct json *json CLEANUP(json_cleanup) = json_new_object();
-	struct json *cluster = json_object_at(json, "cluster");
-	struct text text CLEANUP(text_done) = {0};
 
-	json_set_string(cluster, "server", place->server);
-	json_set_string(cluster, "context", place->context);
-	json_set_string(cluster, "kubeconfig", place->kubeconfig);
-	json_set_string(cluster, "namespace", place->namespace_name);
-	json_add_compact(&text, json);
-	return text_take(&text);
+	json_set(json, "cluster",
+		 json_new_texts("server", place->server, "context", place->context, "kubeconfig",
+				place->kubeconfig, "namespace", place->namespace_name, NULL));
+	return json_compact_text(json);
 }
 
 static bool read_known_place(const char *text, struct json **ret_json,
@@ -89,16 +86,6 @@ static int renew(struct store *store, const struct store_record *record, struct 
 	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 
-/* After its cluster has deleted the job, the process that supervised it is waited for. */
-static char *add_own(struct json *place)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	supervisor_id_add_own(place);
-	json_add_compact(&text, place);
-	return text_take(&text);
-}
-
 int cluster_job_record_save(const char *state_folder, const struct store_record *record,
 			    const char *place, struct err *err)
 {
@@ -113,7 +100,9 @@ int cluster_job_record_save(const char *state_folder, const struct store_record 
 	mem_free_text(&kept.name);
 	mem_free_text(&kept.supervisor);
 	kept.name = cluster_job_record_name(at.namespace_name, record->name);
-	kept.supervisor = add_own(json);
+	/* After its cluster has deleted the job, the process that supervised it is waited for. */
+	supervisor_id_add_own(json);
+	kept.supervisor = json_compact_text(json);
 	int rc = store_sqlite_open(state_folder, &store, err);
 
 	if (rc == 0)
@@ -231,7 +220,126 @@ int cluster_job_record_read(const char *state_folder, const char *place, const c
 	return rc < 0 ? rc : record_read_job(&known.record, ret_job, err);
 }
 
-/* Cleaning up. */
+/* Finished jobs. A record is copied in its last written state, which may be from before the last
+ * Pods exited. */
+
+/* Frees the name; ERR_EXISTS if an active job has it. */
+static int remove_finished(struct store *store, const char *state_folder, const char *name,
+			   struct err *err)
+{
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, name, &old, err);
+
+	if (rc < 0)
+		return rc;
+	if (!record_is_finished(&old))
+		return err_set(err, ERR_EXISTS, "job '%s' already exists", name);
+	return orphaned_job_remove(store, state_folder, name, old.uid, err);
+}
+
+/* The record of this uid, under whichever of the two names, becomes `ended`; without a record, a
+ * new one is created. Each is one step, so that the record survives a kill at any moment. */
+static int store_ended_record(struct store *store, const char *old_name,
+			      const struct store_record *ended, struct err *err)
+{
+	int64_t version;
+	int rc = store->functions->replace(store, old_name, ended->uid, ended, &version, err);
+
+	if (rc == ERR_NOT_FOUND) /* an earlier record says that it had finished */
+		rc = store->functions->replace(store, ended->name, ended->uid, ended, &version,
+					       err);
+	return rc == ERR_NOT_FOUND ? store->functions->create(store, ended, &version, err) : rc;
+}
+
+static int save_ended(struct store *store, const char *state_folder, const char *record_name,
+		      const struct store_record *ended, struct err *err)
+{
+	int rc = store_ended_record(store, record_name, ended, err);
+
+	if (rc != ERR_EXISTS)
+		return rc;
+	rc = remove_finished(store, state_folder, ended->name, err);
+	if (rc == 0 || rc == ERR_NOT_FOUND)
+		return store_ended_record(store, record_name, ended, err);
+	if (rc != ERR_EXISTS)
+		return rc;
+	struct store_record renamed CLEANUP(store_record_done) =
+		store_record_copy(ended, STORE_ALL);
+
+	mem_free_text(&renamed.name);
+	renamed.name = mem_copy_text(record_name);
+	return store_ended_record(store, record_name, &renamed, err);
+}
+
+/* Pods that cleanPodPolicy left running are deleted with the objects of the job. */
+static void end_replicas(struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica = &status->replicas[i];
+
+		if (replica->state == REPLICA_STARTING || replica->state == REPLICA_RUNNING ||
+		    replica->state == REPLICA_STOPPING)
+			replica->state = REPLICA_STOPPED;
+	}
+}
+
+static const char *node_of(const struct observed *observed, const struct replica_status *replica)
+{
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *seen = &observed->replicas[i];
+
+		if (seen->index == replica->index && seen->attempt == replica->attempt &&
+		    text_equals(seen->role, replica->role))
+			return seen->node;
+	}
+	return NULL;
+}
+
+/* Records the Pods and their nodes. */
+static void store_replica_pods(const struct job *job, const struct observed *observed,
+			       struct arena *arena, struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica = &status->replicas[i];
+		const struct role *role = job_role(job, replica->role);
+		char *name CLEANUP(mem_free_text) =
+			role ? job_pod_name(job, role, replica->index) : NULL;
+
+		replica->pod = arena_copy_text(arena, name);
+		replica->node = node_of(observed, replica);
+	}
+}
+
+static int end_record(const struct store_record *record, const char *place,
+		      const struct observed *observed, struct store_record *ret_ended,
+		      struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	int rc = record_read(record, arena, &job, &status, err);
+
+	if (rc < 0)
+		return rc;
+	status_see(job, observed, arena, &status);
+	end_replicas(&status);
+	store_replica_pods(job, observed, arena, &status);
+	*ret_ended = record_new(job, &status, false, place, record->created);
+	return 0;
+}
+
+int cluster_job_record_save_finished(const char *state_folder, const char *record_name,
+				     const char *place, const struct store_record *record,
+				     const struct observed *observed, struct err *err)
+{
+	struct store_record ended CLEANUP(store_record_done) = {0};
+	struct store *store CLEANUP(store_cleanup) = NULL;
+	int rc = end_record(record, place, observed, &ended, err);
+
+	if (rc == 0)
+		rc = store_sqlite_open(state_folder, &store, err);
+	return rc < 0 ? rc : save_ended(store, state_folder, record_name, &ended, err);
+}
 
 static int clean_up_record(struct store *store, const char *state_folder,
 			   const struct store_record *record, const char *reason, const char *why,
@@ -248,7 +356,7 @@ static int clean_up_record(struct store *store, const char *state_folder,
 	reconcile_lost(job, &status, reason, why, loop_now(), arena, &plan);
 	struct store_record ended CLEANUP(store_record_done) =
 		record_new(job, &plan.status, false, record->supervisor, record->created);
-	return finished_job_save(store, state_folder, record->name, &ended, err);
+	return save_ended(store, state_folder, record->name, &ended, err);
 }
 
 int cluster_job_record_finish(const char *state_folder, const char *record_name, const char *reason,

@@ -3,12 +3,13 @@
  * and the logs of this machine stay.
  *
  * The record of an active job is in the store under "kubernetes/NAMESPACE/NAME", a name that no
- * local job can have. A finished one is under its own name (jobs/finished_job.h). Its `supervisor`
- * field contains its place. */
+ * local job can have. A finished one is under its own name, so that `muster ps -a`, `status` and
+ * `logs` show it like a local job. The `supervisor` field contains the place. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
+#include "reconcile/observed.h"
 #include "spec/job.h"
 #include "store/store.h"
 
@@ -60,3 +61,12 @@ void cluster_job_record_done(struct cluster_job_record *job);
  * reconcile_lost. Does nothing if the record is missing or finished. */
 int cluster_job_record_finish(const char *state_folder, const char *record_name, const char *reason,
 			      const char *why, struct err *err) MUST_USE;
+
+/* Records a job that has finished, from its record on the cluster. It replaces the record of the
+ * active job, `record_name`, and a finished job of its own name, whose logs are deleted. If an
+ * active local job has its name, it stays under `record_name`. `place`: its cluster
+ * (cluster_job_place_write). `observed` is the last observation of its Pods: their places are
+ * recorded too. */
+int cluster_job_record_save_finished(const char *state_folder, const char *record_name,
+				     const char *place, const struct store_record *record,
+				     const struct observed *observed, struct err *err) MUST_USE;

@@ -9,7 +9,7 @@
 #include "io/log.h"
 #include "io/loop.h"
 #include "io/process.h"
-#include "jobs/process_mark.h"
+#include "jobs/processes.h"
 #include "jobs/record.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
@@ -22,10 +22,6 @@
 
 #define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
 #define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
-
-/* How long the remaining processes of a supervisor may take to exit. One may be in the middle of a
- * reconcile pass, and must not meet the job that the next supervisor resumes. */
-#define LAST_CHECK_LIMIT (10 * MSEC_PER_SECOND)
 
 struct killing {
 	struct store *store;
@@ -132,7 +128,7 @@ static int clean_up_record(struct store *store, struct store_record *record, str
 		return rc;
 	if (!job_is_orphaned(record->supervisor, status_is_finished(&status)))
 		return 0; /* another process was faster */
-	supervisor_wait(record->supervisor, loop_instant_after(LAST_CHECK_LIMIT));
+	supervisor_wait(record->supervisor, loop_instant_after(SUPERVISOR_EXIT_LIMIT));
 	supervisor_end_group(record->supervisor);
 	orphaned_job_kill_processes(store, record);
 	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, job_loss_reason(record->supervisor),
@@ -161,12 +157,6 @@ int orphaned_job_clean_up(struct store *store, const char *name, const char *uid
 	}
 }
 
-/* A client that only reads gets the correct status, also if it cannot be written. */
-static bool is_good_enough(int rc)
-{
-	return rc == 0 || rc == ERR_SPACE || rc == ERR_IO;
-}
-
 int orphaned_job_get(struct store *store, const char *name, struct store_record *ret_record,
 		     struct err *err)
 {
@@ -178,7 +168,9 @@ int orphaned_job_get(struct store *store, const char *name, struct store_record 
 			return rc;
 		if (job_is_orphaned(record.supervisor, record_is_finished(&record)))
 			rc = clean_up_record(store, &record, err);
-		if (is_good_enough(rc)) {
+		/* A client that only reads gets the correct status, also if it cannot be written.
+		 */
+		if (rc == 0 || rc == ERR_SPACE || rc == ERR_IO) {
 			*ret_record = record;
 			record = (struct store_record){0};
 			return 0;

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "jobs/process_mark.h"
 #include "logs/name.h"
 
 #include <signal.h>

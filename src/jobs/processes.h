@@ -1,4 +1,4 @@
-/* The processes of a job on this machine, found by their marks (jobs/process_mark.h). */
+/* The processes of a job on this machine, found by their marks. */
 #pragma once
 
 #include "base/own.h"
@@ -7,6 +7,11 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+
+/* Marks in the environment of every process of a job, which all its descendants inherit. The
+ * processes of a job are found by them, also after its supervisor was killed. */
+#define ENVIRONMENT_JOB_MARK "MUSTER_JOB_UID" /* =UID */
+#define ENVIRONMENT_ATTEMPT_MARK "MUSTER_ATTEMPT_ID" /* =UID/ROLE-INDEX.ATTEMPT */
 
 /* Calls `fn` for each process with its attempt: "worker-0.2". */
 void job_processes_each(const char *uid, void (*fn)(pid_t pid, const char *attempt, void *data),

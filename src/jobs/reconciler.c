@@ -12,7 +12,6 @@
 #include "io/log.h"
 #include "jobs/failure_lines.h"
 #include "jobs/record.h"
-#include "jobs/write_pace.h"
 #include "reconcile/reconcile.h"
 
 #include <inttypes.h>
@@ -257,12 +256,6 @@ bool reconciler_is_removing(const struct reconciler *reconciler)
 
 /* Acting and reporting. */
 
-static void log_action(const struct reconciler *reconciler, const struct action *action)
-{
-	log_info("job '%s': %s %s-%d, attempt %d", reconciler->log_name,
-		 action_type_words[action->type], action->role, action->index, action->attempt);
-}
-
 /* Each action is started, also when one before it was rejected: stopping a replica must not wait
  * for a start. */
 static int apply_actions(struct reconciler *reconciler, const struct plan *plan, struct err *err)
@@ -270,9 +263,13 @@ static int apply_actions(struct reconciler *reconciler, const struct plan *plan,
 	int rc = 0;
 
 	for (size_t i = 0; i < plan->n_actions; i++) {
-		log_action(reconciler, &plan->actions[i]);
+		const struct action *action = &plan->actions[i];
+
+		log_info("job '%s': %s %s-%d, attempt %d", reconciler->log_name,
+			 action_type_words[action->type], action->role, action->index,
+			 action->attempt);
 		int refused = reconciler->backend->functions->apply(
-			reconciler->backend, reconciler->job, &plan->actions[i], rc ? NULL : err);
+			reconciler->backend, reconciler->job, action, rc ? NULL : err);
 
 		if (refused < 0 && rc == 0)
 			rc = refused;
@@ -355,6 +352,51 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	}
 }
 
+/* A store that keeps the status small: each write is a call, and many changes need not be stored.
+ *
+ * A status is written before anything that depends on it: actions, notes, the job's conditions, its
+ * end. Other facts wait for the next such write: those that the next decision would observe again
+ * (a replica has started to run, or has exited and is still there), and how many run. They wait
+ * until nothing has changed for WRITE_QUIET, or for WRITE_PAUSE at most
+ * (docs/design/0029-what-a-cluster-keeps-of-a-status.md). */
+
+/* Removes from the change what the record already contains. */
+static void leave_out_unchanged(struct store_change *change, const struct store_record *record)
+{
+	if (text_equals(change->status, record->status))
+		change->status = NULL;
+	if (text_equals(change->summary, record->summary))
+		change->summary = NULL;
+}
+
+static bool is_condition_new(const struct status *before, const struct condition *condition)
+{
+	const struct condition *old = status_condition(before, condition->type);
+
+	return !old || old->is_true != condition->is_true ||
+	       !text_equals(old->reason, condition->reason);
+}
+
+static bool is_any_condition_new(const struct status *before, const struct status *after)
+{
+	bool is_new = before->n_conditions != after->n_conditions;
+
+	for (size_t i = 0; i < after->n_conditions; i++)
+		is_new |= is_condition_new(before, &after->conditions[i]);
+	return is_new;
+}
+
+/* Whether the write of what has changed may not wait; `before` is the status that the plan was made
+ * from. */
+static bool is_write_urgent(const struct pass *pass, const struct status *before)
+{
+	const struct plan *plan = &pass->plan;
+
+	return pass->change.document || plan->is_job_drained ||
+	       (pass->change.status && (plan->n_actions || plan->n_notes || plan->is_failure_new ||
+					is_any_condition_new(before, &plan->status)));
+}
+
 /* Whether the status is to be written now. A write that can wait is checked again when it no longer
  * can. */
 static bool has_to_write(struct reconciler *reconciler)
@@ -371,19 +413,17 @@ static bool has_to_write(struct reconciler *reconciler)
 		pass->change.document = pass->record.document;
 	if (!reconciler->store->is_small)
 		return is_new;
-	reconciler->is_ahead = write_is_needed(&pass->change, &pass->record);
+	leave_out_unchanged(&pass->change, &pass->record);
+	reconciler->is_ahead = pass->change.document || pass->change.status || pass->change.summary;
 	if (!reconciler->is_ahead)
 		return false;
 	msec until = msec_min(reconciler->written_at + WRITE_PAUSE,
 			      reconciler->changed_at + WRITE_QUIET);
 
-	if (pass->now < until &&
-	    !write_is_urgent(plan, &reconciler->status, &pass->change, &pass->record)) {
-		plan_wake_at(plan, until);
-		return false;
-	}
-	write_leave_out(&pass->change, &pass->record);
-	return true;
+	if (pass->now >= until || is_write_urgent(pass, &reconciler->status))
+		return true;
+	plan_wake_at(plan, until);
+	return false;
 }
 
 static void carry_out(struct reconciler *reconciler)

@@ -11,10 +11,16 @@
 #include "base/own.h"
 #include "jobs/backend.h"
 #include "reconcile/plan.h"
+#include "status/status.h"
 #include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* A store that keeps the status small (struct store) gets what can wait when nothing has changed
+ * for this long, */
+#define WRITE_QUIET MSEC_PER_SECOND
+#define WRITE_PAUSE (5 * MSEC_PER_SECOND) /* or so long after the last write. */
 
 struct reconciler;
 

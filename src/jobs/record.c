@@ -110,11 +110,9 @@ void record_add_metadata(struct json *tfjob, const char *uid, msec created, int6
 {
 	struct json *metadata = json_object_at(tfjob, "metadata");
 	char *version_text CLEANUP(mem_free_text) = mem_format("%lld", (long long) version);
-	struct text created_text CLEANUP(text_done) = {0};
 
-	text_add_time(&created_text, created);
 	json_set_string(metadata, "uid", uid);
-	json_set_string(metadata, "creationTimestamp", text_of(&created_text));
+	json_set_time(metadata, "creationTimestamp", created);
 	json_set_string(metadata, "resourceVersion", version_text);
 }
 
@@ -162,12 +160,6 @@ bool record_is_untouched(const struct store_record *record)
 	return text_equals(record->status, "null");
 }
 
-/* False: no summary was written so far, or the store keeps none. */
-static bool has_summary(const struct store_record *record)
-{
-	return record->summary && !text_equals(record->summary, "null");
-}
-
 static int make_summary(const struct store_record *record, struct arena *arena,
 			struct summary *ret_summary)
 {
@@ -184,7 +176,10 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {
 	struct json *json CLEANUP(json_cleanup) = NULL;
-	if (!has_summary(record) && make_summary(record, arena, ret_summary) == 0)
+	/* Else no summary was written so far, or the store keeps none. */
+	bool has_summary = record->summary && !text_equals(record->summary, "null");
+
+	if (!has_summary && make_summary(record, arena, ret_summary) == 0)
 		return;
 	int rc = read_json(record->summary ? record->summary : "", &json, NULL);
 
@@ -201,20 +196,12 @@ bool record_is_finished(const struct store_record *record)
 	return summary.is_finished;
 }
 
-static char *compact_text_of(const struct json *value)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	return text_take(&text);
-}
-
 static char *status_text_of(const struct status *status, bool is_small)
 {
 	struct json *value CLEANUP(json_cleanup) =
 		is_small ? compact_status_write(status) : status_write(status);
 
-	return compact_text_of(value);
+	return json_compact_text(value);
 }
 
 char *record_tfjob_status_text(const struct status *status)
@@ -223,7 +210,7 @@ char *record_tfjob_status_text(const struct status *status)
 	struct json *whole CLEANUP(json_cleanup) = status_write(status);
 
 	json_copy_member(small, whole, "replicaStatuses");
-	return compact_text_of(small);
+	return json_compact_text(small);
 }
 
 static char *summary_text_of(const struct job *job, const struct status *status)
@@ -233,7 +220,7 @@ static char *summary_text_of(const struct job *job, const struct status *status)
 
 	summary_create(job, status, arena, &summary);
 	struct json *value CLEANUP(json_cleanup) = summary_write(&summary);
-	return compact_text_of(value);
+	return json_compact_text(value);
 }
 
 struct store_record record_new(const struct job *job, const struct status *status, bool is_small,
@@ -242,7 +229,7 @@ struct store_record record_new(const struct job *job, const struct status *statu
 	return (struct store_record){
 		.name = mem_copy_text(job->name),
 		.uid = mem_copy_text(job->uid),
-		.document = compact_text_of(job->document),
+		.document = json_compact_text(job->document),
 		.status = status_text_of(status, is_small),
 		.summary = summary_text_of(job, status),
 		.supervisor = mem_copy_text(supervisor),
@@ -291,7 +278,7 @@ int record_write_all(struct store *store, const struct job *job, int64_t version
 		     const struct status *status, const char *supervisor, int64_t *ret_version,
 		     struct err *err)
 {
-	char *document CLEANUP(mem_free_text) = compact_text_of(job->document);
+	char *document CLEANUP(mem_free_text) = json_compact_text(job->document);
 
 	return write_parts(store, job, version, status, document, supervisor, ret_version, err);
 }
@@ -355,7 +342,7 @@ static int patch_once(struct store *store, const struct store_record *record,
 
 	if (rc < 0 || !job)
 		return rc;
-	char *text CLEANUP(mem_free_text) = compact_text_of(job->document);
+	char *text CLEANUP(mem_free_text) = json_compact_text(job->document);
 	const struct store_change change = {.document = text};
 	return store->functions->change(store, record->name, record->version, &change, &version,
 					err);
@@ -421,7 +408,7 @@ int record_add_stop(struct store_record *record, const char *reason, msec grace,
 	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
 
 	free(record->document);
-	record->document = compact_text_of(patched);
+	record->document = json_compact_text(patched);
 	return 0;
 }
 

@@ -5,8 +5,8 @@
 #include "io/file.h"
 #include "io/log.h"
 #include "io/python_stacks.h"
+#include "jobs/process_files.h"
 #include "jobs/processes.h"
-#include "jobs/stacks_file.h"
 #include "status/stacks.h"
 
 #include <fcntl.h>

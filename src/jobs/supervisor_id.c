@@ -41,6 +41,17 @@ static bool identity_read(const struct json *json, struct process_identity *ret_
 	return ret_identity->pid > 0;
 }
 
+static void add_identities(struct json *object, const struct process_identity *outer,
+			   const struct process_identity *inner)
+{
+	char host[65] = "";
+
+	set_host(host);
+	json_set_string(object, "host", host);
+	json_set(object, "outer", identity_write(outer));
+	json_set(object, "inner", identity_write(inner));
+}
+
 int supervisor_id_write_own(char **ret_text, struct err *err)
 {
 	struct process_identity outer = {0}, inner = {0};
@@ -50,33 +61,20 @@ int supervisor_id_write_own(char **ret_text, struct err *err)
 		rc = process_identify(getpid(), &inner, err);
 	if (rc < 0)
 		return rc;
-	char host[65] = "";
-	const char *group = own_group_folder();
 	struct json *json CLEANUP(json_cleanup) = json_new_object();
-	struct text text CLEANUP(text_done) = {0};
 
-	set_host(host);
-	json_set_string(json, "host", host);
-	json_set(json, "outer", identity_write(&outer));
-	json_set(json, "inner", identity_write(&inner));
-	if (group)
-		json_set_string(json, "group", group);
-	json_add_compact(&text, json);
-	*ret_text = text_take(&text);
+	add_identities(json, &outer, &inner);
+	json_set_string(json, "group", own_group_folder());
+	*ret_text = json_compact_text(json);
 	return 0;
 }
 
 void supervisor_id_add_own(struct json *object)
 {
 	struct process_identity own = {0};
-	char host[65] = "";
 
-	if (process_identify(getpid(), &own, NULL) < 0)
-		return;
-	set_host(host);
-	json_set_string(object, "host", host);
-	json_set(object, "outer", identity_write(&own));
-	json_set(object, "inner", identity_write(&own));
+	if (process_identify(getpid(), &own, NULL) == 0)
+		add_identities(object, &own, &own);
 }
 
 bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)

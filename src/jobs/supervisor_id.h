@@ -16,6 +16,11 @@ struct supervisor_id {
 	struct process_identity inner;
 };
 
+/* How long the processes of a supervisor may take to exit when its job has finished or was deleted,
+ * or one of them was killed: it may be in the middle of a reconcile pass, and must not meet the job
+ * that the next supervisor resumes. */
+#define SUPERVISOR_EXIT_LIMIT (10 * MSEC_PER_SECOND)
+
 /* The state of a supervisor. */
 enum supervisor_fate {
 	SUPERVISOR_ALIVE,

@@ -156,21 +156,8 @@ static void clear_gone_object_errors(struct kube_answer *answers, size_t count)
 	}
 }
 
-/* Includes the uid, so that a replacement of the same name is not changed. */
-static struct json *adoption_new(const struct kube_orphans_place *place,
-				 const struct kube_orphan *orphan, const char *owner_uid)
-{
-	struct json *patch = json_new_object();
-	struct json *metadata = json_object_at(patch, "metadata");
-
-	json_set_string(metadata, "uid", orphan->uid);
-	json_set(metadata, "ownerReferences",
-		 objects_owner_references_new(place->job_name, owner_uid));
-	return patch;
-}
-
-static int call_all(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-		    enum kube_verb verb, const char *owner_uid, struct err *err)
+int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err)
 {
 	size_t count = orphans->count;
 	struct kube_request *requests CLEANUP(mem_free_any) =
@@ -179,13 +166,11 @@ static int call_all(const struct kube_orphans_place *place, struct kube_orphans 
 
 	for (size_t i = 0; i < count; i++)
 		requests[i] = (struct kube_request){
-			.verb = verb,
+			.verb = KUBE_DELETE,
 			.resource = orphans->list[i].resource,
 			.namespace_name = place->namespace_name,
 			.name = orphans->list[i].name,
-			.body = verb == KUBE_DELETE
-					? kube_delete_options_new(orphans->list[i].uid)
-					: adoption_new(place, &orphans->list[i], owner_uid),
+			.body = kube_delete_options_new(orphans->list[i].uid),
 		};
 	kube_wait_all(place->api, requests, count, answers);
 	clear_gone_object_errors(answers, count);
@@ -195,16 +180,4 @@ static int call_all(const struct kube_orphans_place *place, struct kube_orphans 
 		json_free((struct json *) requests[i].body);
 	kube_answers_free(answers, count);
 	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
-}
-
-int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err)
-{
-	return call_all(place, orphans, KUBE_DELETE, owner_uid, err);
-}
-
-int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-		       const char *owner_uid, struct err *err)
-{
-	return call_all(place, orphans, KUBE_STRATEGIC_PATCH, owner_uid, err);
 }

@@ -46,7 +46,3 @@ void kube_orphans_done(struct kube_orphans *orphans);
  * tried; then the first error is returned. */
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err) MUST_USE;
-/* Makes the job's ConfigMap the owner of exactly these objects, and of the Secret. Errors as
- * above. */
-int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-		       const char *owner_uid, struct err *err) MUST_USE;

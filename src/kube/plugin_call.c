@@ -101,13 +101,11 @@ static char *question_of(const struct kube_config *config, const char *authority
 	struct json *object CLEANUP(json_cleanup) =
 		json_new_texts("kind", "ExecCredential", "apiVersion", plugin->api_version, NULL);
 	struct json *spec = json_object_at(object, "spec");
-	struct text text CLEANUP(text_done) = {0};
 
 	if (plugin->wants_cluster)
 		json_set(spec, "cluster", cluster_json(&config->cluster, authority));
 	json_set_bool(spec, "interactive", is_interactive);
-	json_add_compact(&text, object);
-	return text_take(&text);
+	return json_compact_text(object);
 }
 
 static bool is_variable_named(const char *entry, const char *name)

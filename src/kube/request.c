@@ -66,7 +66,6 @@ static const struct verb {
 	[KUBE_CREATE] = {"create", "POST", "application/json"},
 	[KUBE_UPDATE] = {"update", "PUT", "application/json"},
 	[KUBE_PATCH] = {"patch", "PATCH", "application/merge-patch+json"},
-	[KUBE_STRATEGIC_PATCH] = {"patch", "PATCH", "application/strategic-merge-patch+json"},
 	[KUBE_JSON_PATCH] = {"patch", "PATCH", "application/json-patch+json"},
 	/* JSON is YAML. */
 	[KUBE_APPLY] = {"patch", "PATCH", "application/apply-patch+yaml"},

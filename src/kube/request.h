@@ -16,7 +16,6 @@ enum kube_verb {
 	KUBE_CREATE,
 	KUBE_UPDATE, /* replaces a whole object; its resourceVersion is checked */
 	KUBE_PATCH, /* a merge patch (RFC 7396); lists are replaced */
-	KUBE_STRATEGIC_PATCH, /* for built-in kinds: lists are merged by their keys */
 	KUBE_JSON_PATCH, /* RFC 6902 */
 	KUBE_APPLY, /* server-side apply: the body is all that we want; the server tracks which
 		       manager wants what */

@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "io/control_group.h"
 #include "local/error_file.h"
-#include "local/gpus.h"
+#include "local/machine_gpus.h"
 #include "local/ports.h"
-#include "local/replicas.h"
+#include "local/replica.h"
 #include "local/stacks.h"
 #include "local/start.h"
 #include "logs/output_copies.h"
@@ -53,14 +53,18 @@ static struct local *local_backend_of(struct backend *backend)
 	return (struct local *) backend;
 }
 
-static void report_local_trouble(struct local *local, const char *sentence)
+static void report_local_trouble(const char *sentence, void *data)
 {
+	const struct local *local = data;
+
 	if (local->settings.on_trouble)
 		local->settings.on_trouble(sentence, local->settings.data);
 }
 
-static void notify_local_news(struct local *local)
+static void notify_local_news(void *data)
 {
+	const struct local *local = data;
+
 	if (local->job_name && local->settings.on_news)
 		local->settings.on_news(local->settings.data);
 }
@@ -71,11 +75,6 @@ static void on_replica_output(void *data)
 
 	if (local->settings.on_output)
 		local->settings.on_output(local->settings.data);
-}
-
-static void on_replica_trouble(const char *sentence, void *data)
-{
-	report_local_trouble(data, sentence);
 }
 
 static char *job_folder(const struct local *local)
@@ -145,7 +144,7 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 		"port %d of %s-%d is still in use; to find the process: ss -tlnp 'sport = :%d'",
 		port, action->role, action->index, port);
 
-	report_local_trouble(local, sentence);
+	report_local_trouble(sentence, local);
 }
 
 /* Without a log the replica runs all the same; its output is lost, which is reported. */
@@ -156,7 +155,7 @@ static struct log_writer *open_log(struct local *local, const struct log_name *n
 	struct err err;
 
 	if (log_writer_open(folder, name, local->settings.rotate_at, &log, &err) < 0) {
-		report_local_trouble(local, err.text);
+		report_local_trouble(err.text, local);
 		return NULL;
 	}
 	log_writer_set_unsaved_output(log, local->settings.unsaved_output);
@@ -171,7 +170,7 @@ static struct replica_logs open_logs(struct local *local, struct local_replica *
 	struct err err;
 
 	if (log_name_make(replica->role, replica->index, replica->attempt, &name, &err) < 0) {
-		report_local_trouble(local, err.text);
+		report_local_trouble(err.text, local);
 		return logs;
 	}
 	logs.log = open_log(local, &name);
@@ -202,7 +201,7 @@ static char *error_file_of(const struct local *local, const char *role, int inde
 			     ? output_copies_error_file(local->settings.copies, &name)
 			     : NULL;
 
-	return file ? file : local_start_error_file(folder, role, index, attempt);
+	return file ? file : local_start_file(folder, role, index, attempt, LOCAL_ERROR_FILE);
 }
 
 static void start_replica(struct local *local, const struct job *job, const struct role *role,
@@ -235,8 +234,8 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
-	replica->stop_file =
-		local_start_stop_file(folder, action->role, action->index, action->attempt);
+	replica->stop_file = local_start_file(folder, action->role, action->index, action->attempt,
+					      LOCAL_STOP_FILE);
 	start.input_fd = input_of(local, replica);
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
@@ -266,21 +265,17 @@ static void kill_overdue(void *data)
 	arm_kill_timer(local);
 }
 
-/* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
- * kernel: the pauses double. */
-static void arm_process_poll_timer(struct local *local)
-{
-	loop_timer_arm_after(local->look_timer, backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
-							      ++local->n_unclear_looks));
-}
-
 static void end_those_that_left(struct local *local, bool has_children)
 {
 	switch (local_replicas_end_left(&local->replicas, has_children)) {
 	case LOCAL_CHECK_NONE:
 		return;
 	case LOCAL_CHECK_UNCLEAR:
-		arm_process_poll_timer(local);
+		/* That is so for less than a millisecond, unless the process hangs in the kernel:
+		 * the pauses double. */
+		loop_timer_arm_after(local->look_timer,
+				     backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
+						   ++local->n_unclear_looks));
 		return;
 	case LOCAL_CHECK_DONE:
 		break;
@@ -354,7 +349,7 @@ static int local_publish(struct local *local, const struct job *job, const struc
 	if (rc < 0)
 		return rc;
 	if (told.len)
-		report_local_trouble(local, text_of(&told));
+		report_local_trouble(text_of(&told), local);
 	return local_ports_publish(&local->ports, job, action->role, action->index, err);
 }
 
@@ -379,11 +374,6 @@ static int local_start(struct local *local, const struct job *job, const struct 
 			       action->role);
 	start_replica(local, job, role, action);
 	return 0;
-}
-
-static void on_stacks_collected(void *data)
-{
-	notify_local_news(data);
 }
 
 static void stop_replica(struct local *local, struct local_replica *replica,
@@ -492,13 +482,11 @@ static const struct backend_functions local_functions = {
 	.free = local_free,
 };
 
-int backend_local_new(const struct backend_local_settings *settings, struct backend **ret_backend,
-		      struct err *err)
+struct backend *backend_local_new(const struct backend_local_settings *settings)
 {
 	struct local *local = mem_new(sizeof(*local));
-	const struct output_listener listener = {on_replica_output, on_replica_trouble, local};
+	const struct output_listener listener = {on_replica_output, report_local_trouble, local};
 
-	(void) err;
 	local->backend.functions = &local_functions;
 	local->settings = *settings;
 	local->jobs_folder = mem_copy_text(settings->jobs_folder);
@@ -511,12 +499,11 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
 	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
 	local_stacks_init(&local->stacks, &local->replicas, settings->state_folder, settings->loop);
-	local->stacks.on_kept = on_stacks_collected;
+	local->stacks.on_kept = notify_local_news;
 	local->stacks.data = local;
 	local->cores = cores_real();
 	local_replicas_init(&local->replicas);
-	*ret_backend = &local->backend;
-	return 0;
+	return &local->backend;
 }
 
 int backend_local_export_error(struct backend *backend, const struct failure *failure,

@@ -50,8 +50,7 @@ struct backend_local_settings {
 	void *data;
 };
 
-int backend_local_new(const struct backend_local_settings *settings, struct backend **ret_backend,
-		      struct err *err) MUST_USE;
+struct backend *backend_local_new(const struct backend_local_settings *settings) MUST_USE;
 
 /* Adds faults that only this back end finds: a role without a command; a program or working
  * directory that does not exist; more GPUs than the machine has; a private network for replicas on

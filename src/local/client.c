@@ -117,11 +117,9 @@ static bool clean_up_listed(struct client_local *client, struct listing *listing
 }
 
 /* Only its cluster knows the present state of a job on a cluster. */
-static bool is_summary_live_on_cluster(const struct store_record *record,
-				       const struct summary *summary)
+static bool is_live_on_cluster(const struct store_record *record, bool is_finished)
 {
-	return !summary->is_finished &&
-	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
+	return !is_finished && supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
 }
 
 /* A job that finished on a cluster stays under its place if a local job has its name. */
@@ -159,7 +157,7 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 	size_t count = 0;
 
 	for (size_t i = 0; i < listing.list.count; i++)
-		if (!is_summary_live_on_cluster(&listing.list.records[i], &listing.summaries[i]))
+		if (!is_live_on_cluster(&listing.list.records[i], listing.summaries[i].is_finished))
 			rows[count++] =
 				local_job_row_of(&listing.list.records[i], &listing.summaries[i]);
 	*ret_rows = rows;
@@ -387,12 +385,6 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 
 /* Removing. */
 
-static bool is_record_live_on_cluster(const struct store_record *record)
-{
-	return !record_is_finished(record) &&
-	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
-}
-
 /* Only this machine's record is deleted; a process that supervises the job would write it again. */
 static int refuse_supervised(const struct store_record *record, struct err *err)
 {
@@ -434,7 +426,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 		return rc;
 	if (job_is_orphaned(record.supervisor, record_is_finished(&record)))
 		orphaned_job_kill_processes(client->store, &record);
-	else if (is_record_live_on_cluster(&record))
+	else if (is_live_on_cluster(&record, record_is_finished(&record)))
 		rc = refuse_supervised(&record, err);
 	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);

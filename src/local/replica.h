@@ -1,5 +1,5 @@
-/* One attempt of a replica on this machine: a process, its descendants and its output. Used by the
- * files of the local back end alone. */
+/* The attempts of a job's replicas on this machine, from their start until they are removed. Used
+ * by the files of the local back end alone. */
 #pragma once
 
 #include "base/err.h"
@@ -11,6 +11,7 @@
 #include "reconcile/observed.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 enum local_stage {
@@ -50,8 +51,6 @@ struct local_replica {
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
 					msec now) MUST_USE;
-/* Closes its descriptors and frees it; the process, if there is one, is the caller's. */
-void local_replica_free(struct local_replica *replica);
 
 /* The logs of an attempt's output. */
 struct replica_logs {
@@ -72,16 +71,50 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
 void local_replica_send_held(struct local_replica *replica);
 void local_replica_kill(struct local_replica *replica, msec now);
-/* Whether it was asked to exit, and is still running. */
-bool local_replica_awaits_kill(const struct local_replica *replica);
-/* Its process has exited, and was reaped. */
-void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
-			 msec now);
-/* No process of it is left: reads its last output, and closes its log. */
-void local_replica_end(struct local_replica *replica);
 
-/* The wall clock was set by `step`: its times move with it. */
-void local_replica_move_times(struct local_replica *replica, msec step);
+/* All of them. */
+struct local_replicas {
+	struct local_replica **list;
+	size_t count;
+	size_t capacity;
+	bool is_unclear; /* set by the last check of our children */
+	int64_t oom_kills; /* how many OOM kills of the kernel's count are already attributed */
+};
 
-void local_replica_observe(struct local_replica *replica, msec now, struct arena *arena,
-			   struct observed_replica *ret_observed);
+void local_replicas_init(struct local_replicas *replicas);
+void local_replicas_done(struct local_replicas *replicas);
+void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica);
+/* Removes an attempt that has exited; others stay. */
+void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica);
+
+/* NULL when there is none. */
+struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
+					  int index, int attempt);
+/* The running attempt with this process; NULL if it belongs to none. */
+struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid);
+
+/* A child has exited, `data` are all replicas: its replica, if any, leaves. */
+void local_replicas_handle_exit(const struct child_exit *child_exit, void *data);
+
+/* When the next grace period ends; MSEC_NEVER when none does. */
+msec local_replicas_next_kill(const struct local_replicas *replicas);
+void local_replicas_kill_overdue(struct local_replicas *replicas, msec now);
+void local_replicas_kill_all(struct local_replicas *replicas, msec now);
+
+/* The result of checking attempts whose process has exited. */
+enum local_check {
+	LOCAL_CHECK_NONE, /* there are none */
+	LOCAL_CHECK_DONE, /* some ended; of others a process is still dying, and its exit will be
+			    reported */
+	LOCAL_CHECK_UNCLEAR, /* a process cannot be assigned at this moment: check again soon */
+};
+
+/* Ends the attempts whose process has exited and that have no other living process. Living ones are
+ * killed; call this again when a child has exited. `has_children`: this process has any children
+ * left. */
+enum local_check local_replicas_end_left(struct local_replicas *replicas,
+					 bool has_children) MUST_USE;
+
+void local_replicas_move_times(struct local_replicas *replicas, msec step);
+void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
+			    struct observed *observed);

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "io/log.h"
-#include "jobs/stacks_file.h"
+#include "jobs/process_files.h"
 #include "spec/limits.h"
 #include "status/stacks.h"
 

@@ -7,7 +7,7 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "jobs/stacks_asker.h"
-#include "local/replicas.h"
+#include "local/replica.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,9 +4,8 @@
 #include "io/log.h"
 #include "io/own_process.h"
 #include "io/python_stacks.h"
-#include "jobs/process_mark.h"
+#include "jobs/process_files.h"
 #include "jobs/processes.h"
-#include "jobs/stacks_file.h"
 #include "spec/environment.h"
 #include "spec/gpus.h"
 
@@ -24,18 +23,12 @@ char *local_start_mark(const char *uid, const char *role, int index, int attempt
 	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s", uid, name);
 }
 
-char *local_start_stop_file(const char *report_folder, const char *role, int index, int attempt)
+char *local_start_file(const char *report_folder, const char *role, int index, int attempt,
+		       const char *ending)
 {
 	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
 
-	return mem_format("%s/%s.stop", report_folder, name);
-}
-
-char *local_start_error_file(const char *report_folder, const char *role, int index, int attempt)
-{
-	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
-
-	return mem_format("%s/%s.error.json", report_folder, name);
+	return mem_format("%s/%s%s", report_folder, name, ending);
 }
 
 static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
@@ -62,13 +55,6 @@ static void exempt_local_addresses(struct environment *declared)
 		"%s%slocalhost,127.0.0.1", exceptions ? exceptions : "", exceptions ? "," : "");
 
 	environment_set(declared, "no_grpc_proxy", value);
-}
-
-/* In a private network, a shell's variables about the machine's interfaces are wrong. */
-static void name_interface(struct environment *declared)
-{
-	environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
-	environment_set(declared, GLOO_INTERFACE_VARIABLE, "lo");
 }
 
 /* Gloo takes the address that this machine's name has, which the others may not reach. */
@@ -111,8 +97,8 @@ static void hook_python(const char *hook, const char *job_folder, const struct r
 static void name_stop_file(const struct tf_cluster *cluster, const struct role *role, int index,
 			   int attempt, struct environment *declared)
 {
-	char *file CLEANUP(mem_free_text) =
-		local_start_stop_file(cluster->report_folder, role->name, index, attempt);
+	char *file CLEANUP(mem_free_text) = local_start_file(cluster->report_folder, role->name,
+							     index, attempt, LOCAL_STOP_FILE);
 
 	environment_set(declared, "MUSTER_STOP_FILE", file);
 }
@@ -147,8 +133,11 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 			    declared);
 	limit_threads(cluster, role, index, machine->cores, declared);
 	exempt_local_addresses(declared);
-	if (cluster->job->has_private_network)
-		name_interface(declared);
+	/* In a private network, a shell's variables about the machine's interfaces are wrong. */
+	if (cluster->job->has_private_network) {
+		environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
+		environment_set(declared, GLOO_INTERFACE_VARIABLE, "lo");
+	}
 	name_interface_of_world(cluster, declared);
 	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
 	if (machine->error_file)

@@ -11,7 +11,7 @@
 struct local_machine {
 	const char *visible_gpus; /* CUDA_VISIBLE_DEVICES; NULL: ours stays */
 	const char *stacks_hook; /* the directory of our sitecustomize; NULL: none. Python writes
-				    into the cluster's report_folder (jobs/stacks_file.h) */
+				    into the cluster's report_folder (jobs/process_files.h) */
 	const char *error_file; /* TORCHELASTIC_ERROR_FILE; "": the process has none; NULL: ours
 				   stays */
 	double cores; /* real ones, shared by all replicas of the job (spec/environment.h); 0:
@@ -31,11 +31,12 @@ void local_start_describe(const struct tf_cluster *cluster, const struct role *r
 
 /* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */
 char *local_start_mark(const char *uid, const char *role, int index, int attempt) MUST_USE;
-/* The file in which an attempt may leave its error, unless the user chose another place: that of
- * torch.distributed.elastic's `record`. Caller frees. */
-char *local_start_error_file(const char *report_folder, const char *role, int index,
-			     int attempt) MUST_USE;
-/* The file that is created when the attempt is asked to exit, for a script that cannot handle the
- * signal: its MUSTER_STOP_FILE. Caller frees. */
-char *local_start_stop_file(const char *report_folder, const char *role, int index,
-			    int attempt) MUST_USE;
+/* The file of an attempt with this ending. Caller frees. */
+char *local_start_file(const char *report_folder, const char *role, int index, int attempt,
+		       const char *ending) MUST_USE;
+/* An attempt may leave its error there, unless the user chose another place: that of
+ * torch.distributed.elastic's `record`. */
+#define LOCAL_ERROR_FILE ".error.json"
+/* It is created when the attempt is asked to exit, for a script that cannot handle the signal: its
+ * MUSTER_STOP_FILE. */
+#define LOCAL_STOP_FILE ".stop"

@@ -1,16 +1,13 @@
-/* The inner process of a supervisor: a supervision (supervise/supervision.h) with the store of this
- * machine, the local back end and a control socket, until one job has finished. */
+/* Supervises one job on this machine: connects guard, loop, store, reconciler, local back end,
+ * console and control socket. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "elastic/agent.h"
-#include "io/guard.h"
-#include "io/loop.h"
 #include "local/backend.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
-#include "supervise/background.h"
 #include "supervise/request.h"
 
 #include <stdbool.h>
@@ -26,10 +23,10 @@ struct supervisor_request {
 	bool is_resumed; /* the job is that of resumption_read, and continues where it ended */
 };
 
-/* Records the job (which has its uid) and supervises it. `started` (may be NULL) is called once,
- * when the first replicas were started or could not be. Returns when the job has finished and no
- * process of it is left; *ret_exit_code is the job's own. An error means that nothing was
- * started. */
-int supervision_local_run(const struct supervisor_request *request, const struct guard *guard,
-			  background_started_fn started, void *background, int *ret_exit_code,
-			  struct err *err) MUST_USE;
+/* Attached: returns in two processes (io/guard.h), in the outer one last and with the same exit
+ * code; the caller returns from main in both, and prints nothing more if there is no error. It
+ * returns when the job has finished and no process of it is left; *ret_exit_code is the job's own.
+ * Detached: returns when the job is recorded and its first replicas were started (or could not be).
+ * An error is an internal error (or a name that is taken): nothing was started. */
+int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
+		   struct err *err) MUST_USE;

@@ -2,7 +2,7 @@
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "cluster/store.h"
-#include "cluster/tfjob_record.h"
+#include "cluster/store_record.h"
 #include "io/loop.h"
 #include "jobs/record.h"
 #include "kube/objects.h"

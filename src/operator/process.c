@@ -2,7 +2,7 @@
  * each managed one, and a queue of the jobs to reconcile. */
 #include "base/mem.h"
 #include "cluster/store.h"
-#include "cluster/tfjob_record.h"
+#include "cluster/store_record.h"
 #include "io/log.h"
 #include "io/loop.h"
 #include "kube/wait.h"

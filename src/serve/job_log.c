@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cluster/client_logs.h"
+#include "cluster/client.h"
 #include "http/query.h"
 
 #include <inttypes.h>

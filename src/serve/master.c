@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "cluster/tfjob_record.h"
+#include "cluster/store_record.h"
 #include "http/query.h"
 #include "http/routes.h"
 #include "io/random.h"

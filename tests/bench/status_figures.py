@@ -23,7 +23,7 @@ from measure import PATIENCE, state_folder
 
 EVENTS = 20
 AGENT = "bench-kubelet"
-QUIET = 6  # seconds without a write: what could wait has been written (jobs/write_pace.h)
+QUIET = 6  # seconds without a write: what could wait has been written (jobs/reconciler.h)
 
 
 def status_makers(muster):

@@ -6,8 +6,7 @@ import json
 import pytest
 
 from conftest import LIMIT, until
-from test_attach import end_pod, until_gone
-from test_run import BUSYBOX, left_of, run, run_in_background, wait_for_line, write_job
+from test_run import BUSYBOX, left_of, run, run_in_background, write_job
 
 KINDS = "pods,services,networkpolicies,configmaps,secrets"
 OWNED = "app.kubernetes.io/managed-by=muster"
@@ -106,17 +105,10 @@ def test_what_kubectl_applied_is_deleted_as_a_whole_and_nothing_else(muster, nam
     assert ours(namespace) == [("Secret", "foreign")]
 
 
-def test_attach_drives_what_kubectl_applied_and_leaves_nothing(muster, namespace, applied):
-    attached = muster.start("attach", applied)
-    wait_for_line(attached.stderr, "job 'applied' had no active supervisor")
-    for index in range(2):
-        end_pod(namespace, f"applied-worker-{index}")
-    lines, told = attached.communicate(timeout=LIMIT)
-    assert attached.returncode == 0, told
-    assert sorted(lines.splitlines()) == ["worker-0 | up", "worker-1 | up"]
-    until_gone(namespace, "applied")
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,secrets", "-l", OWNED)
-    assert ours(namespace) == []
+def test_attach_rejects_what_kubectl_applied_and_changes_nothing(muster, namespace, applied):
+    before = ours(namespace)
+    assert "'applied' has no Lease: kubectl created it" in muster("attach", applied, code=125).stderr
+    assert ours(namespace) == before
 
 
 def test_a_cluster_that_would_take_all_says_so_and_makes_nothing(muster, namespace):

@@ -70,11 +70,10 @@ def test_what_the_page_does_with_a_job_that_goes_on(ada, namespace, tmp_path):
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,networkpolicies,leases", "-l", "muster/job=nightly")
 
 
-def test_a_job_that_kubectl_applied_can_be_attached_to_and_deleted(ada, namespace):
+def test_a_job_that_kubectl_applied_can_be_deleted(ada, namespace):
     rendered = ada("render", "--as", "pods", "-n", namespace.name, "--name", "applied", "--env", "A=b", *BUSYBOX, "--",
                    "sleep", "1000000", code=0).stdout
     namespace.kubectl("apply", "-f", "-", input=rendered)
-    ada("attach", "-d", "-n", namespace.name, "applied", code=0)
     ada("delete", "applied", code=0)
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,networkpolicies,leases,secrets", "-l",
                       "muster/job=applied")

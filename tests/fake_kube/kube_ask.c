@@ -120,7 +120,6 @@ static void read_verb(struct asker *asker, const char *word)
 		[KUBE_CREATE] = "create",
 		[KUBE_UPDATE] = "update",
 		[KUBE_PATCH] = "patch",
-		[KUBE_STRATEGIC_PATCH] = "strategic-patch",
 		[KUBE_JSON_PATCH] = "json-patch",
 		[KUBE_APPLY] = "apply",
 		[KUBE_DELETE] = "delete",

@@ -19,7 +19,7 @@ from fake_kube import refuse  # noqa: E402
 from http_server import Gone  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import LABELS, UID, document, put_record  # noqa: E402
+from test_kube_foreign import LABELS, UID, begun, document, put_record  # noqa: E402
 from test_kube_secret import KubeWithKeepers  # noqa: E402
 from websocket_server import accept, frame  # noqa: E402
 
@@ -129,7 +129,7 @@ def test_what_is_fetched_makes_no_folder_elsewhere(muster, kube, replica):
     """A document that somebody else wrote says from which replica; a folder is made when that one is there."""
     made = json.loads(document(replicas=1))
     made["metadata"]["annotations"] = {"muster/fetch": json.dumps([f"{replica}:/models"])}
-    put_record(kube, json.dumps(made))
+    put_record(kube, json.dumps(made), begun(replicas=1))
     assert "job story succeeded" in muster("attach", "kubernetes/ada/story").stderr
 
 

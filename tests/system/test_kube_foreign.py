@@ -47,6 +47,11 @@ def put_record(kube, document, status="null", summary="null", labels=LABELS):
         "data": {"document": document, "status": status, "summary": summary}})
 
 
+def begun(replicas=2):
+    """The status of a job that a supervisor has acted for, and none of whose Pods is started."""
+    return json.dumps({"replicaGroups": [{"role": "worker", "indices": f"0-{replicas - 1}" if replicas > 1 else "0", "state": "Pending"}]})
+
+
 def document(name="story", namespace="ada", replicas=2):
     return json.dumps({
         "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name, "namespace": namespace},

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 from fake_kube import refuse  # noqa: E402
 from living_kube import LivingKube, now  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import document, put_record  # noqa: E402
+from test_kube_foreign import begun, document, put_record  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -83,7 +83,7 @@ def test_who_does_not_have_its_values_says_what_to_do(muster, kube):
     story = json.loads(document())
     story["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["env"] = [
         {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "story.env", "key": "TOKEN"}}}]
-    put_record(kube, json.dumps(story))
+    put_record(kube, json.dumps(story), begun())
     kube.plan = lambda labels: 0
     watching = muster.start("attach", "kubernetes/ada/story")
     sentence = ("is waiting for a Secret that does not exist (SecretMissing): 'story.env', which holds the "

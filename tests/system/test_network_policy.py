@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 from fake_kube import refuse  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import LABELS, document, put_record, reviewed  # noqa: E402
+from test_kube_foreign import LABELS, begun, document, put_record, reviewed  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -79,7 +79,7 @@ def test_a_job_without_one_takes_no_right_to_it_and_neither_does_attaching_to_it
     open_to_all = json.loads(document(replicas=1))
     open_to_all["metadata"]["annotations"] = {"muster/network-policy": "none"}
     kube.plan = lambda labels: None
-    put_record(kube, json.dumps(open_to_all))
+    put_record(kube, json.dumps(open_to_all), begun(replicas=1))
     watching = muster.start("attach", "kubernetes/ada/story")
     read_until(watching.stdout, "line 19")
     end(kube, watching)
@@ -99,7 +99,7 @@ def test_nothing_is_made_without_the_right_to_it_and_the_way_out_is_told(muster,
 
 
 def test_who_takes_a_job_over_makes_the_one_that_it_lacks(muster, kube):
-    put_record(kube, document(replicas=1))
+    put_record(kube, document(replicas=1), begun(replicas=1))
     watching = muster.start("attach", "kubernetes/ada/story")
     read_until(watching.stdout, "line 19")
     assert POLICY in kube.objects

@@ -4,7 +4,7 @@
 #include "fake/store_memory.h"
 #include "io/process.h"
 #include "jobs/orphaned_job.h"
-#include "jobs/process_mark.h"
+#include "jobs/processes.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -7,7 +7,6 @@
 #include "fake/store_memory.h"
 #include "jobs/reconciler.h"
 #include "jobs/record.h"
-#include "jobs/write_pace.h"
 #include "reconcile/output_idle.h"
 #include "spec/job_build.h"
 

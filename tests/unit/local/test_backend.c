@@ -69,7 +69,8 @@ static int begin(void **state)
 		.data = world,
 	};
 
-	return backend_local_new(&settings, &world->backend, NULL);
+	world->backend = backend_local_new(&settings);
+	return 0;
 }
 
 static int end(void **state)

@@ -1,9 +1,117 @@
-/* A TFJob's objects, as training-operator 1.9 creates them: its Pods, one headless Service for each
- * replica or for the job, and its PodGroup if a scheduler places the Pods together. */
+/* The objects of the two kinds of jobs.
+ *
+ * `run --on kubernetes`: Pods, one headless Service, the NetworkPolicy, the Secret of variables,
+ * and the ConfigMaps of files and of a large cluster. A TFJob, as training-operator 1.9 creates
+ * them: Pods, one headless Service for each replica or for the job, and the PodGroup if a scheduler
+ * places the Pods together. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
+#include "spec/job_files.h"
 
-/* Services. */
+/* `run --on kubernetes`. */
+
+static void add_network_policy(struct kube_backend *backend)
+{
+	const struct job *job = backend->settings.job;
+	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
+
+	if (job->has_network_policy)
+		kube_prerequisites_add(backend, &kube_network_policies, name)->body =
+			objects_network_policy_new(job, job->uid);
+}
+
+/* It was created before any Pod was started. */
+static void add_secret_prerequisite(struct kube_backend *backend)
+{
+	const struct backend_kube_settings *settings = &backend->settings;
+	struct prerequisite *secret;
+
+	if (!settings->secret || !settings->secret->name)
+		return;
+	secret = kube_prerequisites_add(backend, &kube_secrets, settings->secret->name);
+	secret->body = objects_secret_new(settings->job, settings->secret, settings->job->uid);
+	secret->is_made = true;
+}
+
+static void add_plain_prerequisites(struct kube_backend *backend)
+{
+	kube_prerequisites_add(backend, &kube_services, backend->settings.job->name);
+	add_network_policy(backend);
+	add_secret_prerequisite(backend);
+}
+
+static bool has_files(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job_files_are_mounted(job->roles[i].template))
+			return true;
+	return false;
+}
+
+static bool reads_config_maps(const struct job *job)
+{
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct json *cluster CLEANUP(json_cleanup) = objects_cluster_new(objects, NULL);
+
+	return cluster || has_files(job);
+}
+
+static bool plain_job_reads_kind(const struct kube_backend *backend, enum job_cache_kind kind)
+{
+	const struct job *job = backend->settings.job;
+
+	if (kind == JOB_CACHE_NETWORK_POLICIES)
+		return job->has_network_policy;
+	if (kind == JOB_CACHE_FILES)
+		return reads_config_maps(job);
+	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES;
+}
+
+static void rebuild_plain_objects(struct kube_backend *backend)
+{
+	objects_free(backend->objects);
+	backend->objects = objects_new(backend->job);
+
+	struct json *cluster CLEANUP(json_cleanup) =
+		objects_cluster_new(backend->objects, backend->job->uid);
+	const char *name = json_as_string(json_get_path(cluster, "metadata", "name", NULL), NULL);
+
+	if (!name || kube_prerequisites_find(backend, &kube_config_maps, name))
+		return;
+	kube_prerequisites_add(backend, &kube_config_maps, name)->body = json_ref(cluster);
+	/* The job may have been small before. */
+	job_follower_watch(backend->seen, JOB_CACHE_FILES);
+}
+
+static struct json *make_plain_pod(const struct kube_backend *backend, const struct role *role,
+				   int index, int attempt)
+{
+	return objects_pod_new(backend->objects, role, index, attempt, backend->job->uid);
+}
+
+static struct json *make_plain_service(const struct prerequisite *service)
+{
+	return objects_service_new(service->backend->job, service->backend->job->uid);
+}
+
+static void add_plain_pod_address(const struct kube_backend *backend, const struct job *job,
+				  const struct role *role, int index, struct text *text)
+{
+	(void) backend;
+	objects_add_address(job, role, index, text);
+}
+
+const struct kube_kind kube_kind_plain = {
+	.traits = {.kills_after_grace = true},
+	.reads = plain_job_reads_kind,
+	.begin = add_plain_prerequisites,
+	.take_job = rebuild_plain_objects,
+	.pod_new = make_plain_pod,
+	.service_new = make_plain_service,
+	.add_address = add_plain_pod_address,
+};
+
+/* TFJobs: Services. */
 
 /* One for each replica, with the name of its Pod. */
 static void add_services(struct kube_backend *backend)
@@ -68,7 +176,7 @@ static struct json *make_tfjob_service(const struct prerequisite *service)
 		    : tfjob_job_service_new(job, job->uid);
 }
 
-/* PodGroups. */
+/* TFJobs: PodGroups. */
 
 static void require_pod_group(struct kube_backend *backend)
 {
@@ -116,17 +224,12 @@ static bool joins_group(const struct kube_backend *backend)
 	return true;
 }
 
-/* The whole. */
+/* TFJobs: the whole. */
 
 static bool tfjob_reads_kind(const struct kube_backend *backend, enum job_cache_kind kind)
 {
 	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES ||
 	       (kind == JOB_CACHE_POD_GROUPS && backend->settings.gang);
-}
-
-static void add_no_prerequisites(struct kube_backend *backend)
-{
-	(void) backend; /* unknown until its Services are chosen */
 }
 
 static void rebuild_tfjob_objects(struct kube_backend *backend)
@@ -141,13 +244,8 @@ static void rebuild_tfjob_objects(struct kube_backend *backend)
 		add_services(backend);
 }
 
-static void release_tfjob_objects(struct kube_backend *backend)
-{
-	tfjob_objects_free(backend->tfjob_objects);
-}
-
-static struct json *pod_new(const struct kube_backend *backend, const struct role *role, int index,
-			    int attempt)
+static struct json *make_tfjob_pod(const struct kube_backend *backend, const struct role *role,
+				   int index, int attempt)
 {
 	struct json *pod =
 		tfjob_pod_new(backend->tfjob_objects, role, index, attempt, backend->job->uid);
@@ -170,10 +268,8 @@ const struct kube_kind kube_kind_tfjob = {
 		   .gives_whole_grace = true},
 	.awaits_rights = true,
 	.reads = tfjob_reads_kind,
-	.begin = add_no_prerequisites,
 	.take_job = rebuild_tfjob_objects,
-	.done = release_tfjob_objects,
-	.pod_new = pod_new,
+	.pod_new = make_tfjob_pod,
 	.service_new = make_tfjob_service,
 	.add_address = add_tfjob_pod_address,
 };

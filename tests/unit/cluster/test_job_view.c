@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cluster/job_view_pods.h"
+#include "cluster/job_view.h"
 #include "io/file.h"
 
 static struct json *read_pod(const char *name)

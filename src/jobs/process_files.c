@@ -1,13 +1,16 @@
-#include "jobs/stacks_file.h"
+#include "jobs/process_files.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "jobs/state_folder.h"
+#include "spec/limits.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* faulthandler writes up to 100 threads of 100 frames. */
 #define READ_LIMIT ((size_t) 4 * 1024 * 1024)
@@ -42,4 +45,19 @@ int stacks_hook_install(const char *state_folder, char **ret_folder, struct err 
 	if (rc == 0)
 		*ret_folder = TAKE(folder);
 	return rc;
+}
+
+int64_t progress_file_read(const char *path)
+{
+	/* Opening a FIFO would block. */
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+	char number[32];
+	int64_t step = 0;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return 0;
+	number[file_read_at(fd, number, sizeof(number) - 1, 0)] = '\0';
+	number[strcspn(number, " \t\r\n")] = '\0';
+	return text_read_int(number, 1, LIMIT_STEP, &step, NULL) < 0 ? 0 : step;
 }

@@ -1,8 +1,15 @@
-/* The successive streams of one log, as kube/container_log.h decides, and their text. */
+/* A table of Pods by name, each with its log, and the successive streams of each log, as
+ * kube/container_log.h decides. */
+#include "cluster/pod_logs.h"
+
 #include "base/mem.h"
-#include "cluster/pod_logs_parts.h"
+#include "base/text.h"
+#include "io/file.h"
 #include "io/own_process.h"
 #include "io/random.h"
+#include "kube/mirror_table.h"
+#include "logs/folder.h"
+#include "logs/writer.h"
 #include "spec/limits.h"
 
 #include <inttypes.h>
@@ -16,6 +23,44 @@
 /* After this time, a stream without text counts as open. */
 #define OPENING_TIME MSEC_PER_SECOND
 #define BURST 32 /* streams */
+#define SILENCE (600 * MSEC_PER_SECOND)
+
+struct pod_log {
+	struct pod_logs *logs;
+	char *uid, *pod_name, *container;
+	struct kube_call *call; /* NULL: between two streams, or the log is complete */
+	struct loop_watch *timer; /* until the next stream; NULL: the log is complete */
+	char *role;
+	int index, attempt;
+	struct log_writer *writer; /* NULL: no text yet, it cannot be stored, or the log is
+				      complete */
+	bool cannot_be_kept;
+	struct log_follow follow;
+	struct log_lines lines;
+	struct request_slot slot; /* to open a stream; held until it is open */
+	instant heard_at;
+	msec last_time; /* of its newest line; MSEC_UNSET: none came */
+	struct err err; /* why the last stream was lost */
+	char *words; /* the node's last reported message */
+};
+
+struct pod_logs {
+	struct pod_logs_settings settings;
+	struct mirror_table table; /* of struct pod_log, by Pod */
+	size_t n_open, n_ended_open;
+	size_t n_opened; /* since memory was last returned */
+	int lock_fd; /* marks that this process writes the logs; -1: the mark failed */
+	bool is_refusal_told;
+	bool is_paused;
+	struct text batch; /* text that is not written yet … */
+	msec batch_time; /* … and its time; MSEC_UNSET: none */
+};
+
+/* The log is not complete. */
+static bool pod_log_is_open(const struct pod_log *log)
+{
+	return log->timer != NULL;
+}
 
 /* Slots. A burst of handshakes leaves a fragmented heap. */
 
@@ -149,7 +194,7 @@ static void on_pod_log_bytes(const char *bytes, size_t len, void *data)
 
 /* Its end. */
 
-void pod_log_close(struct pod_log *log)
+static void pod_log_close(struct pod_log *log)
 {
 	if (!pod_log_is_open(log))
 		return;
@@ -197,28 +242,22 @@ static void report_pod_log_lost(struct pod_log *log)
 
 /* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
  * reported. */
-static void report_node_message(struct pod_log *log, const struct text *words)
+static void report_node_message(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	const struct log_container *container = &log->follow.container;
+	struct text words CLEANUP(text_done) = {0};
 	struct err told = {0};
 
-	if (container->is_ending || container->is_gone || words->len == 0 ||
-	    text_equals(log->words, text_of(words)))
+	log_lines_take_words(&log->lines, &words);
+	if (container->is_ending || container->is_gone || words.len == 0 ||
+	    text_equals(log->words, text_of(&words)))
 		return;
 	free(log->words);
-	log->words = mem_copy_text(text_of(words));
+	log->words = mem_copy_text(text_of(&words));
 	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
 		log->pod_name, log->words);
 	settings->on_trouble(told.text, settings->data);
-}
-
-static void handle_node_message(struct pod_log *log)
-{
-	struct text words CLEANUP(text_done) = {0};
-
-	log_lines_take_words(&log->lines, &words);
-	report_node_message(log, &words);
 }
 
 /* The log is complete. */
@@ -240,7 +279,7 @@ static void end_stream(struct pod_log *log, enum log_end end)
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
 	if (end == LOG_END_PROPER)
-		handle_node_message(log);
+		report_node_message(log);
 	struct log_next next = log_follow_ended(
 		&log->follow, end, log_lines_is_catching_up(&log->lines), random_fraction());
 
@@ -269,16 +308,6 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 
 /* The next stream. */
 
-/* For a stream that starts with the first line that is wanted. */
-static void add_first_bounds(const struct pod_logs_settings *settings, struct text *since,
-			     struct text *tail)
-{
-	if (settings->since != MSEC_UNSET)
-		text_add_time(since, settings->since);
-	if (settings->tail >= 0)
-		text_addf(tail, "%" PRId64, settings->tail);
-}
-
 static struct kube_call *open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -291,8 +320,13 @@ static struct kube_call *open_stream(struct pod_log *log)
 		parameters[n++] = (struct kube_parameter){"previous", "true"};
 	else if (!settings->ends_at_once)
 		parameters[n++] = (struct kube_parameter){"follow", "true"};
-	if (!log_lines_add_since(&log->lines, &since))
-		add_first_bounds(settings, &since, &tail);
+	/* A stream that starts with the first line that is wanted. */
+	bool is_first = !log_lines_add_since(&log->lines, &since);
+
+	if (is_first && settings->since != MSEC_UNSET)
+		text_add_time(&since, settings->since);
+	if (is_first && settings->tail >= 0)
+		text_addf(&tail, "%" PRId64, settings->tail);
 	if (since.len > 0)
 		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
 	if (tail.len > 0)
@@ -326,7 +360,8 @@ static void check_lingering(struct pod_log *log)
 	end_stream(log, LOG_END_LOST);
 }
 
-void pod_log_begin_stream(void *data)
+/* Callback of the log's timer: opens the next stream, or checks the present one. */
+static void pod_log_begin_stream(void *data)
 {
 	struct pod_log *log = data;
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -353,7 +388,8 @@ void pod_log_begin_stream(void *data)
 	loop_timer_arm_after(log->timer, OPENING_TIME);
 }
 
-void pod_log_give_up_stream(struct pod_log *log)
+/* Drops the stream, which was not complete; another one continues from there. */
+static void pod_log_give_up_stream(struct pod_log *log)
 {
 	if (!pod_log_is_open(log) || !log->call)
 		return;
@@ -362,7 +398,203 @@ void pod_log_give_up_stream(struct pod_log *log)
 	log->follow.was_lost = true;
 }
 
-void pod_log_poll(struct pod_log *log)
+/* The table. */
+
+struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
-	loop_timer_arm_after(log->timer, log->call ? LINGERING : 0);
+	struct pod_logs *logs = mem_new(sizeof(*logs));
+
+	/* A log with lines needs, with the console's, four open files: a large job exceeds the
+	 * usual limit of 1024. */
+	descriptor_limit_raise_to_most();
+	logs->settings = *settings;
+	if (!logs->settings.output_idle)
+		logs->settings.output_idle = SILENCE;
+	logs->lock_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
+	return logs;
+}
+
+static void free_log(struct pod_log *log)
+{
+	pod_log_close(log);
+	free(log->uid);
+	free(log->pod_name);
+	free(log->container);
+	free(log->role);
+	free(log->words);
+	free(log);
+}
+
+void pod_logs_free(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	if (!logs)
+		return;
+	while ((entry = mirror_table_next(&logs->table, &place)))
+		free_log(entry->kept);
+	mirror_table_done(&logs->table);
+	file_close(&logs->lock_fd);
+	text_done(&logs->batch);
+	free(logs);
+}
+
+static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod_name)
+{
+	const struct mirror_entry *entry = mirror_table_find(&logs->table, pod_name);
+
+	return entry ? entry->kept : NULL;
+}
+
+/* Known logs. */
+
+static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
+{
+	struct pod_log *log = mem_new(sizeof(*log));
+
+	log->logs = logs;
+	log->uid = mem_copy_text(name->uid);
+	log->pod_name = mem_copy_text(name->pod_name);
+	log->container = mem_copy_text(name->container);
+	log->role = mem_copy_text(name->role);
+	log->index = name->index;
+	log->attempt = name->attempt;
+	log->timer = loop_new_timer(kube_api_loop(logs->settings.api), pod_log_begin_stream, log);
+	logs->n_open++;
+	return log;
+}
+
+/* A new state of the container may end a wait, and starts one for a stream that does not end. */
+static void apply_container_state(struct pod_log *log, const struct log_container *container)
+{
+	struct log_container before = log->follow.container;
+	bool is_new = !log->follow.has_started || container->has_ended != before.has_ended ||
+		      container->n_restarts != before.n_restarts;
+
+	log->follow.container.is_ending |= container->is_ending;
+	if (!pod_log_is_open(log) || !(is_new || container->is_gone))
+		return;
+	log->logs->n_ended_open += container->has_ended;
+	log->logs->n_ended_open -= before.has_ended;
+	log->follow.container = *container;
+	log->follow.container.is_ending |= before.is_ending;
+	/* Ends a wait, or limits how long an open stream may last. */
+	if (is_new)
+		loop_timer_arm_after(log->timer, log->call ? LINGERING : 0);
+}
+
+void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
+		     const struct log_container *container)
+{
+	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
+	struct pod_log *log = entry->kept;
+	struct log_name written;
+
+	/* Lines that an earlier muster process wrote are sent again, as a whole. */
+	if (!log && logs->settings.folder &&
+	    log_name_make(name->role, name->index, name->attempt, &written, NULL) == 0)
+		log_writer_remove(logs->settings.folder, &written);
+	if (log && !text_equals(log->uid, name->uid)) {
+		free_log(log);
+		log = NULL;
+	}
+	entry->kept = log ? log : log_new(logs, name);
+	/* If only the present log is wanted, it ends there. */
+	apply_container_state(entry->kept, &(struct log_container){
+						   .has_ended = container->has_ended ||
+								logs->settings.ends_at_once,
+						   .is_ending = container->is_ending,
+						   .n_restarts = container->n_restarts,
+					   });
+}
+
+void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	const struct pod_log_name name = {
+		.pod_name = pod->name,
+		.uid = pod->uid,
+		.container = pod->container,
+		.role = seen->role,
+		.index = seen->index,
+		.attempt = seen->attempt,
+	};
+	const struct log_container container = {
+		.has_ended = !observed_is_live(seen),
+		.is_ending = observed_was_asked_to_end(seen),
+		.n_restarts = pod->n_restarts,
+	};
+
+	if (seen->started_at != MSEC_UNSET)
+		pod_logs_follow(logs, &name, &container);
+}
+
+void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
+{
+	struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
+
+	if (!log)
+		return;
+	struct log_container container = log->follow.container;
+
+	container.has_ended = container.is_gone = true;
+	apply_container_state(log, &container);
+}
+
+/* Streams are closed: an unread one would stall the others on its connection. */
+void pod_logs_pause(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	logs->is_paused = true;
+	while ((entry = mirror_table_next(&logs->table, &place)))
+		pod_log_give_up_stream(entry->kept);
+}
+
+void pod_logs_resume(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	logs->is_paused = false;
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		struct pod_log *log = entry->kept;
+
+		if (pod_log_is_open(log) && !log->call)
+			loop_timer_arm_after(log->timer, 0);
+	}
+}
+
+bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
+{
+	const struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
+
+	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
+}
+
+bool pod_logs_is_any_ended_open(const struct pod_logs *logs)
+{
+	return logs && logs->n_ended_open > 0;
+}
+
+bool pod_logs_is_any_open(const struct pod_logs *logs)
+{
+	return logs->n_open > 0;
+}
+
+msec pod_logs_known_until(const struct pod_logs *logs)
+{
+	const struct mirror_entry *entry;
+	msec until = MSEC_NEVER;
+	size_t place = 0;
+
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		const struct pod_log *log = entry->kept;
+
+		if (pod_log_is_open(log))
+			until = msec_min(until, log->last_time);
+	}
+	return until;
 }
