@@ -1,8 +1,10 @@
 /* What has to end: leftovers, what is no longer wanted, and overdue stops. */
 #include "unit.h"
 
+#include "base/text.h"
 #include "reconcile/output_idle.h"
 #include "scene.h"
+#include "status/failure_words.h"
 
 static void a_stranger_is_ended_and_removed(void **state)
 {
@@ -207,6 +209,107 @@ static void after_a_failure_the_silent_keep_their_stacks(void **state)
 	assert_false(scene_action(scene, ACTION_STOP, "worker", 2)->keeps_stacks);
 }
 
+/* What a signal does not end is told of once, where the signal was sent from here. */
+
+static void stop_two_workers(struct scene *scene)
+{
+	scene->observed.traits.sends_signals = true;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene->job.stop_reason = stop_reason_words[STOP_REQUESTED];
+	scene_settle(scene);
+}
+
+/* How many notes say it after so long. */
+static size_t notes_after(struct scene *scene, msec duration)
+{
+	size_t count = 0;
+
+	scene->now += duration;
+	scene_decide(scene);
+	for (size_t i = 0; i < scene->plan.n_notes; i++)
+		count += text_equals(scene->plan.notes[i].reason, "ReplicaStillRuns");
+	return count;
+}
+
+static void it_is_told_once_after_five_seconds(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + 5000);
+	assert_int_equal(notes_after(scene, 4999), 0);
+	assert_int_equal(notes_after(scene, 1), 1);
+	assert_int_equal(notes_after(scene, 1000), 0);
+	assert_false(scene->plan.is_status_changed);
+	assert_string_equal(scene->status.replicas[1].reason, FAILURE_STILL_RUNS);
+}
+
+static void what_tensorflow_does_is_told_where_it_was_loaded(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	assert_int_equal(notes_after(scene, 5000), 1);
+	assert_null(strstr(scene->plan.notes[0].sentence, "TensorFlow"));
+	scene_settle(scene);
+	scene->objects[0].has_tensorflow = scene->objects[1].has_tensorflow = true;
+	scene_decide(scene);
+	assert_non_null(strstr(scene->status.replicas[0].message, "TensorFlow treats SIGTERM"));
+}
+
+static void those_asked_a_moment_later_are_told_of_together(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	scene->objects[1].stop_asked_at += 40;
+	scene->objects[1].kill_at += 40;
+	assert_int_equal(notes_after(scene, 5000), 0);
+	assert_int_equal(scene->plan.wake_at, scene->now + 40);
+	assert_int_equal(notes_after(scene, 40), 1);
+	assert_non_null(strstr(scene->plan.notes[0].sentence, "worker-0 (and 1 more) "));
+}
+
+static void what_was_told_is_not_told_again_when_others_end_later(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	assert_int_equal(notes_after(scene, 5000), 1);
+	scene->objects[1].stop_asked_at = scene->now;
+	scene->objects[1].kill_at = scene->now + scene->job.grace;
+	assert_int_equal(notes_after(scene, 1000), 0);
+	assert_string_equal(scene->status.replicas[0].reason, FAILURE_STILL_RUNS);
+}
+
+static void what_is_killed_that_soon_is_not_told_of(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.grace = 5000;
+	stop_two_workers(scene);
+	assert_int_equal(notes_after(scene, 5000), 0);
+}
+
+static void a_slow_stop_is_measured_by_a_shortened_grace(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	scene->job.grace = 0;
+	assert_int_equal(notes_after(scene, 5000), 0);
+}
+
+static void nothing_is_said_where_a_node_sends_the_signal(void **state)
+{
+	struct scene *scene = *state;
+
+	stop_two_workers(scene);
+	scene->observed.traits.sends_signals = false;
+	assert_int_equal(notes_after(scene, 5000), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +326,13 @@ int main(void)
 		SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks),
 		SCENE_TEST(a_kill_keeps_no_stacks),
 		SCENE_TEST(after_a_failure_the_silent_keep_their_stacks),
+		SCENE_TEST(it_is_told_once_after_five_seconds),
+		SCENE_TEST(what_tensorflow_does_is_told_where_it_was_loaded),
+		SCENE_TEST(those_asked_a_moment_later_are_told_of_together),
+		SCENE_TEST(what_was_told_is_not_told_again_when_others_end_later),
+		SCENE_TEST(what_is_killed_that_soon_is_not_told_of),
+		SCENE_TEST(a_slow_stop_is_measured_by_a_shortened_grace),
+		SCENE_TEST(nothing_is_said_where_a_node_sends_the_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* When a job has come to its end, how that is said, and what is cleaned away. */
 #include "unit.h"
 
+#include "reconcile/finish.h"
 #include "scene.h"
 
 static bool has_succeeded(const struct scene *scene)
@@ -273,6 +274,48 @@ static void a_failed_job_without_a_completion_time_is_kept_as_long(void **state)
 	assert_true(scene_decide(scene)->is_job_expired);
 }
 
+/* When a finished job is to be deleted. */
+
+static struct condition end = {CONDITION_FAILED, true, "TFJobFailed", "", 7000, 7000};
+
+static void a_finished_job_is_kept_for_its_time_to_live(void **state)
+{
+	(void) state;
+	struct job job = {.ttl_after_finished = 60000};
+	struct status status = {.conditions = &end, .n_conditions = 1, .completion_time = 5000};
+
+	assert_int_equal(expiry_of_job(&job, &status), 65000);
+	job.ttl_after_finished = -1;
+	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
+}
+
+static void a_suspended_job_is_kept(void **state)
+{
+	(void) state;
+	struct job job = {.ttl_after_finished = 0, .is_suspended = true};
+	struct status status = {.conditions = &end, .n_conditions = 1, .completion_time = 5000};
+
+	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
+}
+
+static void a_job_that_has_not_finished_is_kept(void **state)
+{
+	(void) state;
+	struct job job = {.ttl_after_finished = 0};
+	struct status status = {0};
+
+	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
+}
+
+static void without_a_completion_time_the_end_counts_from_its_condition(void **state)
+{
+	(void) state;
+	struct job job = {.ttl_after_finished = 60000};
+	struct status status = {.conditions = &end, .n_conditions = 1};
+
+	assert_int_equal(expiry_of_job(&job, &status), 67000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +335,10 @@ int main(void)
 		SCENE_TEST(an_old_job_is_deleted_in_its_time),
 		SCENE_TEST(on_a_cluster_the_policy_says_what_is_cleaned),
 		SCENE_TEST(a_failed_job_without_a_completion_time_is_kept_as_long),
+		cmocka_unit_test(a_finished_job_is_kept_for_its_time_to_live),
+		cmocka_unit_test(a_suspended_job_is_kept),
+		cmocka_unit_test(a_job_that_has_not_finished_is_kept),
+		cmocka_unit_test(without_a_completion_time_the_end_counts_from_its_condition),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* Policies, scopes, limits and delays of restarts. */
 #include "unit.h"
 
-#include "reconcile/restart.h"
+#include "reconcile/steps.h"
 #include "scene.h"
 #include "spec/limits.h"
 #include "status/restart_delay.h"
@@ -468,6 +468,108 @@ static void a_job_that_has_ended_waits_for_no_restart(void **state)
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 }
 
+/* Which changes of a job's size start all of it again. */
+
+/* A job of two workers that run. */
+static struct role *run_two_workers(struct scene *scene, enum restart_scope scope)
+{
+	struct role *worker = scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+
+	scene->job.restart_scope = scope;
+	scene->job.backoff_limit = 0;
+	scene_settle(scene);
+	scene->now += 20 * MSEC_PER_SECOND;
+	return worker;
+}
+
+static void peers_that_run_start_again_with_all_their_time(void **state)
+{
+	struct scene *scene = *state;
+
+	run_two_workers(scene, RESTART_SCOPE_JOB)->replicas = 3;
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
+	assert_int_equal(scene_replica(scene, "worker", 2)->attempt, 0);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 1)->grace, scene->job.grace);
+	assert_int_equal(scene->status.restarts, 0);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 0);
+	assert_null(scene_action(scene, ACTION_START, "worker", 2));
+	assert_string_equal(scene_message(scene, CONDITION_RESTARTING),
+			    "job j is restarting because it was scaled.");
+	assert_string_equal(scene->plan.notes[0].sentence,
+			    "the job was scaled to worker=3: restarting all replicas; the running "
+			    "processes have 30s to exit");
+}
+
+/* The grace is that of a planned end, however short that of the failure before was. */
+static void a_failure_before_does_not_shorten_it(void **state)
+{
+	struct scene *scene = *state;
+	struct role *worker = run_two_workers(scene, RESTART_SCOPE_JOB);
+
+	scene->job.backoff_limit = 1;
+	scene_exit(scene, "worker", 1, 0, 3, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, MSEC_PER_SECOND);
+	scene_object(scene, "worker", 0, 0)->phase = OBSERVED_SUCCEEDED;
+	scene_settle(scene);
+	worker->replicas = 1;
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, scene->job.grace);
+	assert_int_equal(scene->status.restarts, 1);
+	assert_null(scene->status.failure);
+}
+
+static void those_that_need_not_know_of_each_other_stay(void **state)
+{
+	struct scene *scene = *state;
+
+	run_two_workers(scene, RESTART_SCOPE_REPLICA)->replicas = 3;
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+	assert_int_equal(scene_replica(scene, "worker", 2)->state, REPLICA_RUNNING);
+}
+
+static void dynamic_workers_stay_whatever_the_scope(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.is_dynamic = true;
+	run_two_workers(scene, RESTART_SCOPE_JOB)->replicas = 1;
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+}
+
+/* What kubectl applied runs already when it is looked at for the first time. */
+static void what_nobody_decided_on_before_is_no_change(void **state)
+{
+	struct scene *scene = *state;
+	const struct action first = {.role = "worker", .index = 0};
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_start(scene, &first);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_RUNNING);
+}
+
+/* It was over before it was scaled away, but who wants it back wants it to run. */
+static void what_comes_back_runs_again(void **state)
+{
+	struct scene *scene = *state;
+	struct role *worker = run_two_workers(scene, RESTART_SCOPE_REPLICA);
+
+	scene_exit(scene, "worker", 1, 0, 3, 0);
+	worker->replicas = 1;
+	scene_settle(scene);
+	worker->replicas = 2;
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_RUNNING);
+	assert_int_equal(scene->status.restarts, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +602,12 @@ int main(void)
 		SCENE_TEST(each_that_falls_in_one_moment_has_a_delay_of_its_own),
 		SCENE_TEST(a_whole_job_starts_again_at_one_moment),
 		SCENE_TEST(a_job_that_has_ended_waits_for_no_restart),
+		SCENE_TEST(peers_that_run_start_again_with_all_their_time),
+		SCENE_TEST(a_failure_before_does_not_shorten_it),
+		SCENE_TEST(those_that_need_not_know_of_each_other_stay),
+		SCENE_TEST(dynamic_workers_stay_whatever_the_scope),
+		SCENE_TEST(what_nobody_decided_on_before_is_no_change),
+		SCENE_TEST(what_comes_back_runs_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
