@@ -9,7 +9,7 @@
 #include "elastic/orchestrator.h"
 #include "io/file.h"
 #include "jobs/state_folder.h"
-#include "rendezvous/member_wire.h"
+#include "rendezvous/json.h"
 #include "spec/limits.h"
 #include "supervise/end_signals.h"
 

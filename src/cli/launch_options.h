@@ -10,7 +10,7 @@
 #include "cli/launch_address.h"
 #include "cli/rendezvous_endpoint.h"
 #include "command/options.h"
-#include "rendezvous/member_wire.h"
+#include "rendezvous/json.h"
 #include "spec/gpus.h"
 #include "spec/slurm_step.h"
 #include "spec/tf_cluster.h"

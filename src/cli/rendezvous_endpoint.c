@@ -9,7 +9,7 @@
 #include "command/user_token.h"
 #include "io/loop.h"
 #include "io/network_address.h"
-#include "rendezvous/member_wire.h"
+#include "rendezvous/json.h"
 #include "spec/cluster_spec.h"
 
 #include <ctype.h>

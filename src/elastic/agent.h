@@ -11,7 +11,7 @@
 #include "http/listening.h"
 #include "io/loop.h"
 #include "jobs/backend.h"
-#include "rendezvous/member_wire.h"
+#include "rendezvous/json.h"
 #include "spec/tf_cluster.h"
 #include "store/store.h"
 

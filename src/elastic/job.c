@@ -5,8 +5,7 @@
 #include "elastic/liveness.h"
 #include "elastic/readers.h"
 #include "io/loop.h"
-#include "rendezvous/member_fields.h"
-#include "rendezvous/record.h"
+#include "rendezvous/json.h"
 #include "rendezvous/world_cluster.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
@@ -506,12 +505,11 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 		       last->failure_number == told->failure_number &&
 		       last->has_failure == (told->failure != NULL) &&
 		       last->restarts == told->restarts;
-	struct text members CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
+	struct text body CLEANUP(text_done) = {0};
 
 	if (is_same)
 		return last->body;
-	member_answer_add_members(rendezvous_world(job->rendezvous), &members);
-	member_answer_add(told, text_of(&members), &body);
+	member_answer_add(told, &body);
 	http_body_free(last->body);
 	*last = (struct world_answer){
 		.generation = told->order.generation,
@@ -528,6 +526,7 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
 			int64_t world, int64_t known_failure)
 {
+	const struct world *newest = rendezvous_world(job->rendezvous);
 	struct text body CLEANUP(text_done) = {0};
 	struct member_answer told = {
 		.uid = job->uid,
@@ -541,10 +540,13 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 	if (known_failure != job->failure.number)
 		told.failure = job->failure.first;
 	if (told.order.order == RENDEZVOUS_RUN && told.order.generation != world) {
+		told.has_members = true;
+		told.members = newest->members;
+		told.n_members = newest->n_members;
 		http_call_answer_body(call, 200, JSON_TYPE, answer_with_world(job, &told));
 		return;
 	}
-	member_answer_add(&told, NULL, &body);
+	member_answer_add(&told, &body);
 	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 

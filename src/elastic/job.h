@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "http/server.h"
-#include "rendezvous/member_wire.h"
+#include "rendezvous/json.h"
 #include "store/store.h"
 
 #include <stdbool.h>

@@ -266,7 +266,7 @@ static void answer_unknown_member(struct http_call *call)
 	static const struct member_answer gone = {.uid = "", .order = {.order = RENDEZVOUS_GO}};
 	struct text body CLEANUP(text_done) = {0};
 
-	member_answer_add(&gone, NULL, &body);
+	member_answer_add(&gone, &body);
 	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 

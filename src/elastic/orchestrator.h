@@ -1,6 +1,6 @@
 /* The server of elastic jobs: an HTTP interface to rendezvous/rendezvous.h.
  *
- *     POST /v1/jobs/JOB/members/ID   a member's call (rendezvous/member_wire.h); answered when it
+ *     POST /v1/jobs/JOB/members/ID   a member's call (rendezvous/json.h); answered when it
  *                                    has news, or after MEMBER_HOLD
  *     GET  /v1/jobs                  {"jobs": [...]}
  *     GET  /v1/jobs/JOB              one of them with its members and worlds; with ?after=REVISION

@@ -7,7 +7,7 @@
 #include "jobs/record.h"
 #include "kube/objects.h"
 #include "operator/state.h"
-#include "reconcile/expiry.h"
+#include "reconcile/finish.h"
 #include "reconcile/reconcile.h"
 #include "reconcile/waiting_reason.h"
 

@@ -1,4 +1,4 @@
-#include "reconcile/elastic.h"
+#include "reconcile/steps.h"
 
 #include "reconcile/failure.h"
 #include "reconcile/finish.h"

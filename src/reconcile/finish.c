@@ -6,7 +6,6 @@
 
 #include "base/exit_code.h"
 #include "base/text.h"
-#include "reconcile/expiry.h"
 #include "reconcile/failure.h"
 #include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"
@@ -431,4 +430,26 @@ struct ending finish_ending(const struct decision *decision)
 		ending.removes_all = job->clean_policy == CLEAN_ALL;
 	}
 	return ending;
+}
+
+/* Deletion. */
+
+/* training-operator could leave a finished job without a completion time. */
+static msec finished_at(const struct status *status)
+{
+	const struct condition *failed = status_condition(status, CONDITION_FAILED);
+	const struct condition *end =
+		failed ? failed : status_condition(status, CONDITION_SUCCEEDED);
+
+	return status->completion_time == MSEC_UNSET && end ? end->last_transition
+							    : status->completion_time;
+}
+
+msec expiry_of_job(const struct job *job, const struct status *status)
+{
+	bool is_kept = job->ttl_after_finished < 0 || job->is_suspended;
+
+	return is_kept || !status_is_finished(status)
+		       ? MSEC_NEVER
+		       : finished_at(status) + job->ttl_after_finished;
 }

@@ -1,8 +1,11 @@
-/* The end of a job: when it has succeeded, failed, exceeded its deadline or been stopped, and what
- * is removed then. */
+/* The end of a job: when it has succeeded, failed, exceeded its deadline or been stopped, what is
+ * removed then, and when it is deleted. */
 #pragma once
 
+#include "base/msec.h"
 #include "reconcile/decision.h"
+#include "spec/job.h"
+#include "status/status.h"
 
 #include <stdbool.h>
 
@@ -42,3 +45,8 @@ struct ending finish_ending(const struct decision *decision);
 /* Time between SIGTERM and SIGKILL for leftovers of an old attempt. It is that of a planned end,
  * but shorter for survivors of a failure, which have nothing left to save. */
 msec finish_grace_of_leftover(const struct decision *decision);
+
+/* When a finished job is to be deleted (ttlSecondsAfterFinished). MSEC_NEVER if the job is kept, is
+ * not finished, or is suspended. training-operator ignores the time to live of a suspended job, so
+ * its users keep jobs that way. */
+msec expiry_of_job(const struct job *job, const struct status *status);

@@ -7,14 +7,9 @@
 #include "reconcile/reconcile.h"
 
 #include "reconcile/decision.h"
-#include "reconcile/elastic.h"
-#include "reconcile/ending.h"
-#include "reconcile/expiry.h"
 #include "reconcile/failure.h"
 #include "reconcile/finish.h"
-#include "reconcile/resize.h"
-#include "reconcile/restart.h"
-#include "reconcile/slow_stop.h"
+#include "reconcile/steps.h"
 #include "reconcile/waiting_reason.h"
 
 static void set_created(struct decision *decision)

@@ -2,7 +2,7 @@
 #include "reconcile/summary.h"
 
 #include "base/text.h"
-#include "reconcile/expiry.h"
+#include "reconcile/finish.h"
 #include "status/failure_words.h"
 
 /* A stopped job is no failure to the reader, whatever its condition is called. */

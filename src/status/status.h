@@ -136,7 +136,7 @@ struct status {
 	size_t n_replicas;
 	msec start_time;
 	msec completion_time;
-	msec ending_since; /* start of a stop in turns (reconcile/ending.h); or MSEC_UNSET */
+	msec ending_since; /* start of a stop in turns (reconcile/steps.h); or MSEC_UNSET */
 
 	int restarts; /* charged against backoffLimit: each restart of the whole job or of a single
 			 replica counts one */

@@ -6,8 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "rendezvous/member_wire.h"
-#include "rendezvous/record.h"
+#include "rendezvous/json.h"
 #include "rendezvous/world_cluster.h"
 
 #include <stdlib.h>
@@ -24,13 +23,17 @@ static struct json *read_again(const struct text *text)
 
 static void check_order(const struct rendezvous *rendezvous, struct arena *arena)
 {
-	struct text members CLEANUP(text_done) = {0}, text CLEANUP(text_done) = {0};
-	struct member_answer answer = {.uid = ""}, again;
+	const struct world *newest = rendezvous_world(rendezvous);
+	struct text text CLEANUP(text_done) = {0};
+	struct member_answer answer = {.uid = "",
+				       .has_members = true,
+				       .members = newest->members,
+				       .n_members = newest->n_members},
+			     again;
 	struct world_cluster cluster = {0};
 
 	member_call_answer(rendezvous, "a", &answer.order);
-	member_answer_add_members(rendezvous_world(rendezvous), &members);
-	member_answer_add(&answer, text_of(&members), &text);
+	member_answer_add(&answer, &text);
 	struct json *written CLEANUP(json_cleanup) = read_again(&text);
 
 	if (member_answer_read(written, arena, &again, NULL) < 0 ||
@@ -122,7 +125,7 @@ static void check_cluster(const struct world *world, struct arena *arena)
 
 static void check_answer(const struct json *object, struct arena *arena)
 {
-	struct text members CLEANUP(text_done) = {0}, text CLEANUP(text_done) = {0};
+	struct text text CLEANUP(text_done) = {0};
 	struct member_answer answer, again;
 
 	if (member_answer_read(object, arena, &answer, NULL) < 0)
@@ -133,8 +136,7 @@ static void check_answer(const struct json *object, struct arena *arena)
 		.n_members = answer.n_members,
 	};
 
-	member_answer_add_members(&world, &members);
-	member_answer_add(&answer, answer.has_members ? text_of(&members) : NULL, &text);
+	member_answer_add(&answer, &text);
 	struct json *written CLEANUP(json_cleanup) = read_again(&text);
 
 	if (member_answer_read(written, arena, &again, NULL) < 0 ||

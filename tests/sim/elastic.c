@@ -11,8 +11,8 @@
  * Workers train while all of their world are there, fail by chance, and end slowly. Then all goes
  * well, and the job has to end. */
 #include "base/mem.h"
+#include "rendezvous/json.h"
 #include "rendezvous/member.h"
-#include "rendezvous/record.h"
 #include "sim/dice.h"
 
 #include <inttypes.h>

@@ -259,7 +259,7 @@ def test_python_of_the_environment_runs_the_script(muster):
 
 
 def call_of(**changes):
-    """A member's call, as rendezvous/member_wire.h has it."""
+    """A member's call, as rendezvous/json.h has it."""
     known = {"order": "wait", "generation": 0, "reason": "first", "verdict": "open"}
     return {"uid": "", "min": 1, "max": 3, "unit": 1, "joinTime": 600000, "lastCall": 0, "maxRestarts": 0,
             "offer": {"host": "127.0.0.1", "ports": list(range(20000, 20008))}, "nodeRank": 0, "generation": 0,

@@ -68,8 +68,8 @@ static int new_asker(struct loop *loop, const struct http_asker_settings *settin
 static void answer(const struct member_answer *answer)
 {
 	struct json *request CLEANUP(json_cleanup) = NULL;
-	struct text offer CLEANUP(text_done) = {0}, members CLEANUP(text_done) = {0};
-	struct text body CLEANUP(text_done) = {0};
+	struct text offer CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
+	struct member_answer whole = *answer;
 
 	if (!scene.asked_by) {
 		scene.is_waiting = true;
@@ -80,11 +80,11 @@ static void answer(const struct member_answer *answer)
 	json_add_compact(&offer, json_get(request, "offer"));
 	struct world_member self = {.id = strrchr(scene.path, '/') + 1,
 				    .offer = (char *) text_of(&offer)};
-	const struct world world = {
-		.generation = answer->order.generation, .members = &self, .n_members = 1};
 
-	member_answer_add_members(&world, &members);
-	member_answer_add(answer, text_of(&members), &body);
+	whole.has_members = true;
+	whole.members = &self;
+	whole.n_members = 1;
+	member_answer_add(&whole, &body);
 	scene.on_answer(200, text_of(&body), body.len, NULL, TAKE(scene.asked_by));
 }
 

@@ -1,6 +1,7 @@
 /* When a job has come to its end, how that is said, and what is cleaned away. */
 #include "unit.h"
 
+#include "reconcile/finish.h"
 #include "scene.h"
 
 static bool has_succeeded(const struct scene *scene)
@@ -271,4 +272,42 @@ TEST_WITH(scene_begin, scene_end, a_failed_job_without_a_completion_time_is_kept
 	assert_int_equal(scene->plan.wake_at, scene->now + 60 * MSEC_PER_SECOND);
 	scene->now += 60 * MSEC_PER_SECOND;
 	assert_true(scene_decide(scene)->is_job_expired);
+}
+
+/* When a finished job is to be deleted. */
+
+static struct condition end = {CONDITION_FAILED, true, "TFJobFailed", "", 7000, 7000};
+
+TEST(a_finished_job_is_kept_for_its_time_to_live)
+{
+	struct job job = {.ttl_after_finished = 60000};
+	struct status status = {.conditions = &end, .n_conditions = 1, .completion_time = 5000};
+
+	assert_int_equal(expiry_of_job(&job, &status), 65000);
+	job.ttl_after_finished = -1;
+	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
+}
+
+TEST(a_suspended_job_is_kept)
+{
+	struct job job = {.ttl_after_finished = 0, .is_suspended = true};
+	struct status status = {.conditions = &end, .n_conditions = 1, .completion_time = 5000};
+
+	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
+}
+
+TEST(a_job_that_has_not_finished_is_kept)
+{
+	struct job job = {.ttl_after_finished = 0};
+	struct status status = {0};
+
+	assert_true(expiry_of_job(&job, &status) == MSEC_NEVER);
+}
+
+TEST(without_a_completion_time_the_end_counts_from_its_condition)
+{
+	struct job job = {.ttl_after_finished = 60000};
+	struct status status = {.conditions = &end, .n_conditions = 1};
+
+	assert_int_equal(expiry_of_job(&job, &status), 67000);
 }

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "rendezvous/member_wire.h"
+#include "rendezvous/json.h"
 #include "rendezvous/world_cluster.h"
 #include "spec/limits.h"
 
@@ -187,8 +187,8 @@ TEST(a_stranger_has_no_place)
  * that lies sends no more than twice as much. */
 TEST(the_largest_world_is_an_answer_and_little_more_is_none)
 {
-	struct world world = {.n_members = LIMIT_MEMBERS};
-	struct text offer CLEANUP(text_done) = {0}, members CLEANUP(text_done) = {0};
+	struct member_answer answer = {.has_members = true, .n_members = LIMIT_MEMBERS};
+	struct text offer CLEANUP(text_done) = {0}, text CLEANUP(text_done) = {0};
 	char id[64], role[64];
 	int ports[] = {60000, 60000, 60000, 60000, 60000, 60000, 60000, 60000};
 
@@ -198,11 +198,11 @@ TEST(the_largest_world_is_an_answer_and_little_more_is_none)
 	id[sizeof(id) - 1] = role[sizeof(role) - 1] = '\0';
 	offer_add(&(struct offer){.host = "hh", .role = role, .n_processes = 1, .ports = ports},
 		  &offer);
-	world.members = mem_new_array(LIMIT_MEMBERS, sizeof(*world.members));
-	for (size_t i = 0; i < world.n_members; i++)
-		world.members[i] = (struct world_member){id, offer.bytes};
-	member_answer_add_members(&world, &members);
-	assert_true(members.len + LIMIT_MEMBER_CALL < LIMIT_MEMBER_ANSWER);
-	assert_true(LIMIT_MEMBER_ANSWER < 2 * members.len);
-	free(world.members);
+	answer.members = mem_new_array(LIMIT_MEMBERS, sizeof(*answer.members));
+	for (size_t i = 0; i < answer.n_members; i++)
+		answer.members[i] = (struct world_member){id, offer.bytes};
+	member_answer_add(&answer, &text);
+	assert_true(text.len + LIMIT_MEMBER_CALL < LIMIT_MEMBER_ANSWER);
+	assert_true(LIMIT_MEMBER_ANSWER < 2 * text.len);
+	free(answer.members);
 }

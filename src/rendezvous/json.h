@@ -1,4 +1,5 @@
-/* A member's call as JSON: the body of POST /v1/jobs/JOB/members/ID, and of its answer.
+/* A member's call and its answer as JSON, the body of POST /v1/jobs/JOB/members/ID; and the state
+ * of a rendezvous, as a server stores it. There is one table of fields for each structure.
  *
  * Request: {"uid": "…", "min": 1, "max": 4, "unit": 1, "joinTime": 600000, "lastCall": 1000,
  * "maxRestarts": 3, "offer": {…}, "livenessPort": 40123, "key": "…", "call": 7, "nodeRank": 0,
@@ -13,7 +14,17 @@
  * known one.
  *
  * ORDER: {"order": "run", "generation": 2, "reason": "grew", "verdict": "open"}. FAILURE: as in a
- * status (status/status.h); its attempt is the generation. */
+ * status (status/status.h); its attempt is the generation.
+ *
+ * Record:
+ *
+ *     {"generation": 3, "worldReason": "grew", "goesOn": true, "restarts": 1, "reason": "first",
+ *      "verdict": "open", "members": [["ID", OFFER, true], …], "setAside": [["ID", OFFER], …],
+ *      "budget": {"end": "left", "charged": 1, "ages": [2000], "fruitless": 0, "progress": 120,
+ *                 "failedAt": 100}}
+ *
+ * Members of the world are by rank, each with a flag for whether it is still a member. Ages are in
+ * milliseconds, and present only if restarts have a window. */
 #pragma once
 
 #include "base/err.h"
@@ -76,9 +87,11 @@ void member_request_add(const struct member_request *request, struct text *body)
 int member_request_read(const struct json *body, struct arena *arena,
 			struct member_request *ret_request, struct err *err) MUST_USE;
 
-/* `members`: from member_answer_add_members; NULL: omitted. */
-void member_answer_add(const struct member_answer *answer, const char *members, struct text *body);
-/* Call it once for each world, because all its members get the same text. */
-void member_answer_add_members(const struct world *world, struct text *members);
+void member_answer_add(const struct member_answer *answer, struct text *body);
 int member_answer_read(const struct json *body, struct arena *arena,
 		       struct member_answer *ret_answer, struct err *err) MUST_USE;
+
+void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *snapshot);
+/* The result is in the arena. Returns ERR_INVALID or ERR_LIMIT. */
+int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
+			     struct rendezvous_snapshot *ret_snapshot, struct err *err) MUST_USE;
