@@ -59,7 +59,7 @@ int registration_kube_create_files(struct kube_api *api, const struct job *job,
 struct tfjob_submission {
 	struct kube_api *api; /* its loop is not running */
 	struct job *job; /* in its namespace; gets its uid */
-	const char *job_words; /* spec/job_words.h, for hints */
+	const char *job_words; /* spec/job.h, for hints */
 	const struct job_file *files;
 	size_t n_files;
 	const struct job_secret *secret;

@@ -16,7 +16,7 @@ from test_jobs_elsewhere import LONG_AGO, put_job, put_lease, write_kubeconfig  
 
 pytestmark = pytest.mark.sanitize
 
-WORD = r"(?:'[^']*'|[\w%+./:=@-]+)"  # as base/shell_word writes it
+WORD = r"(?:'[^']*'|[\w%+./:=@-]+)"  # as shell_word_add writes it
 COMMAND_LINE = re.compile(rf"muster (?:logs|attach|delete|stop|ps|status|wait)(?: {WORD})+")
 
 
