@@ -74,6 +74,6 @@ def test_a_job_that_kubectl_applied_can_be_deleted(ada, namespace):
     rendered = ada("render", "--as", "pods", "-n", namespace.name, "--name", "applied", "--env", "A=b", *BUSYBOX, "--",
                    "sleep", "1000000", code=0).stdout
     namespace.kubectl("apply", "-f", "-", input=rendered)
-    ada("delete", "applied", code=0)
+    ada("delete", "-n", namespace.name, "applied", code=0)
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,networkpolicies,leases,secrets", "-l",
                       "muster/job=applied")
