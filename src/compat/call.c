@@ -14,18 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table of old programs, which command/compat.h declares. */
-const struct command *const compat_commands[] = {
-	&compat_local_test,
-	&compat_remote_test,
-	&compat_grpc_tensorflow_server,
-	&compat_k8s_tensorflow,
-	&compat_tensorflow_elastic,
-	&compat_tf_spawner,
-	&compat_elasticdl_client,
-	NULL,
-};
-
 void call_done(struct call *call)
 {
 	for (size_t i = 0; i < call->count; i++)
