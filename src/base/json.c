@@ -489,6 +489,11 @@ struct json *json_get(const struct json *object, const char *key)
 	return json_is(object, JSON_OBJECT) ? ours(json_object_get(theirs(object), key)) : NULL;
 }
 
+const char *json_get_string(const struct json *object, const char *key, const char *otherwise)
+{
+	return json_as_string(json_get(object, key), otherwise);
+}
+
 struct json *json_get_path(const struct json *object, ...)
 {
 	struct json *value = (struct json *) (uintptr_t) object;

@@ -78,6 +78,8 @@ msec json_as_time(const struct json *value); /* from RFC 3339; MSEC_UNSET: inval
 
 /* A member of an object, borrowed; NULL if absent, or `object` is no object. */
 struct json *json_get(const struct json *object, const char *key);
+/* The text of a member, borrowed; `otherwise` if there is none. */
+const char *json_get_string(const struct json *object, const char *key, const char *otherwise);
 /* Follows several keys: json_get_path(root, "spec", "runPolicy", NULL). */
 struct json *json_get_path(const struct json *object, ...) __attribute__((sentinel));
 /* Sets a member and takes the value's reference over. An existing member keeps its position. */

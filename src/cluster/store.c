@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGE_STATUS ((size_t) 512 * 1024) /* half of what an object has room for */
+
 struct kube_store {
 	struct store base;
 	const struct store_kube_form *form;
@@ -33,6 +35,7 @@ struct pending_change {
 	struct pending_change *next;
 	char *job_name;
 	int64_t version; /* the version to change */
+	size_t status_size; /* bytes; 0: no new status */
 	struct kube_call *call;
 	struct err err; /* after a conflict, while the newer version is read */
 	store_done_fn done; /* NULL: its caller no longer waits */
@@ -404,6 +407,11 @@ static void on_changed(struct json *object, const struct kube_status *status, co
 		if (err->code == ERR_NOT_FOUND)
 			drop_stored_record(change->store, change->job_name);
 		explain_change(change->job_name, err, &own);
+		if (change->status_size > LARGE_STATUS)
+			err_prefix(&own,
+				   "the status takes %zu KiB, because its replicas have too many "
+				   "different histories",
+				   change->status_size / 1024);
 		finish_store_change(change, 0, &own);
 	}
 }
@@ -417,6 +425,7 @@ static void kube_begin_change(struct store *base, const char *name, int64_t vers
 	struct pending_change *pending = start_store_change(kube_store_of(base), name, done, data);
 
 	pending->version = version;
+	pending->status_size = change->status ? strlen(change->status) : 0;
 	begin_call(pending,
 		   (struct kube_request){.verb = form->change_verb,
 					 .subresource = form->change_subresource,

@@ -1,15 +1,14 @@
 /* The compact form of a job's status on a cluster. The Pods themselves show what runs, where, and
  * since when. The status has what they cannot show: conditions, attempts, restarts, how replicas
- * ended, the failure. Ten thousand replicas fit into a ConfigMap, however different their histories
- * are (docs/design/0029-what-a-cluster-keeps-of-a-status.md).
+ * ended, the failure (docs/design/0029-what-a-cluster-keeps-of-a-status.md).
  *
- *     "replicaGroups": [{"role": "worker", "indices": "0-9999", "state": "Started",
- *                        "attempt": [[0, 9998], 1, 0], "restarts": [[0, 9998], 1, 0]}]
+ * It is the JSON of status_write, but replicas of a role that are alike are one element, and so are
+ * consequences of a failure: "indices" replaces "index".
  *
- * A group describes replicas of a role. Each member has either one value for all, or a list with an
- * element for each replica in turn; [VALUE, COUNT] means COUNT equal values in a row. An absent
- * member is as in a replica that was never started. Times are milliseconds after the group's
- * "since". "Started" means running or about to run: the Pod shows which. */
+ *     "replicas": [{"role": "worker", "indices": "0-2,4-9999", "attempt": 0, "state": "Started",
+ *                   "restarts": 0}]
+ *
+ * "Started" means running or about to run: the Pod shows which. */
 #pragma once
 
 #include "base/err.h"
@@ -18,8 +17,8 @@
 #include "base/own.h"
 #include "status/status.h"
 
-/* Limits the messages of all replicas of a role, and the texts of all failures after the first; the
- * excess is omitted. No decision depends on these texts. */
+/* Limits the messages of all replicas together, and the texts of all consequences; the excess is
+ * omitted. No decision depends on these texts. */
 #define COMPACT_STATUS_TEXTS (64 * 1024)
 
 /* The caller frees the result. It has counts of replicas by state only if they cannot be counted

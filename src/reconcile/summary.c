@@ -1,6 +1,7 @@
 /* The line that `ps` shows of a job. */
 #include "reconcile/summary.h"
 
+#include "base/fields.h"
 #include "base/text.h"
 #include "reconcile/finish.h"
 #include "status/failure_words.h"
@@ -98,47 +99,34 @@ void summary_create(const struct job *job, const struct status *status, struct a
 	};
 }
 
+static const struct field summary_fields[] = {
+	{"state", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, state)},
+	{"roles", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, roles)},
+	{"message", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, message)},
+	{"running", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, running), 0, INT32_MAX},
+	{"wanted", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, wanted), 0, INT32_MAX},
+	{"restarts", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, restarts), 0, INT32_MAX},
+	{"exitCode", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, exit_code), -1,
+	 INT32_MAX},
+	{"finished", FIELD_FLAG, FIELD_TOLERATED, offsetof(struct summary, is_finished)},
+	{"startTime", FIELD_TIME, FIELD_TOLERATED, offsetof(struct summary, start_time)},
+	{"completionTime", FIELD_TIME, FIELD_TOLERATED, offsetof(struct summary, completion_time)},
+	{"expiresAt", FIELD_TIME, FIELD_TOLERATED, offsetof(struct summary, expires_at)},
+	{0},
+};
+
 struct json *summary_write(const struct summary *summary)
 {
 	struct json *object = json_new_object();
 
-	json_set_string(object, "state", summary->state);
-	json_set_string(object, "roles", summary->roles);
-	json_set_string(object, "message", summary->message);
-	json_set_integer(object, "running", summary->running);
-	json_set_integer(object, "wanted", summary->wanted);
-	json_set_integer(object, "restarts", summary->restarts);
-	json_set_integer(object, "exitCode", summary->exit_code);
-	json_set_bool(object, "finished", summary->is_finished);
-	json_set_time(object, "startTime", summary->start_time);
-	json_set_time(object, "completionTime", summary->completion_time);
-	json_set_time(object, "expiresAt", summary->expires_at);
+	fields_write(object, summary_fields, summary);
 	return object;
-}
-
-static const char *read_summary_text(const struct json *value, const char *key, struct arena *arena)
-{
-	return arena_copy_text(arena, json_as_string(json_get(value, key), ""));
-}
-
-static int read_summary_number(const struct json *value, const char *key, int otherwise)
-{
-	return (int) json_as_integer(json_get(value, key), otherwise);
 }
 
 void summary_read(const struct json *value, struct arena *arena, struct summary *ret_summary)
 {
-	*ret_summary = (struct summary){
-		.state = read_summary_text(value, "state", arena),
-		.roles = read_summary_text(value, "roles", arena),
-		.message = read_summary_text(value, "message", arena),
-		.running = read_summary_number(value, "running", 0),
-		.wanted = read_summary_number(value, "wanted", 0),
-		.restarts = read_summary_number(value, "restarts", 0),
-		.exit_code = read_summary_number(value, "exitCode", -1),
-		.is_finished = json_as_bool(json_get(value, "finished"), false),
-		.start_time = json_as_time(json_get(value, "startTime")),
-		.completion_time = json_as_time(json_get(value, "completionTime")),
-		.expires_at = json_as_time(json_get(value, "expiresAt")),
-	};
+	*ret_summary = (struct summary){.state = "", .roles = "", .message = ""};
+	int rc = fields_read(value, NULL, summary_fields, arena, ret_summary, NULL);
+
+	(void) rc; /* each field is tolerated */
 }

@@ -1,5 +1,6 @@
 /* A member's call and its answer as JSON, the body of POST /v1/jobs/JOB/members/ID; and the state
- * of a rendezvous, as a server stores it. There is one table of fields for each structure.
+ * of a rendezvous, as a server stores it. There is one table of fields (base/fields.h) for each
+ * structure.
  *
  * Request: {"uid": "…", "min": 1, "max": 4, "unit": 1, "joinTime": 600000, "lastCall": 1000,
  * "maxRestarts": 3, "offer": {…}, "livenessPort": 40123, "key": "…", "call": 7, "nodeRank": 0,

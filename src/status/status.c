@@ -1,5 +1,5 @@
-/* Word tables and look-ups of a job's status. status/json.c has its JSON, status/fields.c
- * comparison and copies. */
+/* Word tables and look-ups of a job's status. status/fields.c has its JSON, comparison and copies.
+ */
 #include "status/status.h"
 
 #include "base/text.h"

@@ -84,8 +84,8 @@ def test_what_is_remembered_of_many_is_small_and_enough(muster, namespace, tmp_p
     watching = run_in_background(muster, "-f", path)
     wait_for_line(watching.stderr, f"all {MANY} Pods are running")
     namespace.kubectl("wait", f"--timeout={LIMIT}s", "configmap/simulated.job", f"--for=jsonpath={{.data.status}}")
-    group = {"role": "worker", "indices": f"0-{MANY - 1}", "state": "Started"}
-    assert remembered(namespace)["replicaGroups"] == [group]
+    group = {"role": "worker", "indices": f"0-{MANY - 1}", "attempt": 0, "state": "Started", "restarts": 0}
+    assert remembered(namespace)["replicas"] == [group]
     kill(holder_of(namespace, "simulated"))
     watching.communicate(timeout=LIMIT)
     namespace.kubectl("delete", "pod", "simulated-worker-3", f"simulated-worker-{MANY - 1}")
@@ -95,8 +95,9 @@ def test_what_is_remembered_of_many_is_small_and_enough(muster, namespace, tmp_p
         namespace.wait(f"pod/simulated-worker-{index}", "create")
         pod = namespace.get("pod", f"simulated-worker-{index}")
         assert pod["metadata"]["labels"]["muster/attempt"] == "1"
-    [group] = remembered(namespace)["replicaGroups"]
-    assert group["attempt"] == group["restarts"] == [[0, 3], 1, [0, MANY - 5], 1]
+    kept, restarted = remembered(namespace)["replicas"]
+    assert kept["indices"] == f"0-2,4-{MANY - 2}" and kept["attempt"] == kept["restarts"] == 0
+    assert restarted["indices"] == f"3,{MANY - 1}" and restarted["attempt"] == restarted["restarts"] == 1
     status = muster.job(f"kubernetes/{namespace.name}/simulated")["status"]
     assert [replica["attempt"] for replica in status["replicas"]].count(1) == 2
     assert status["restarts"] == 2

@@ -33,7 +33,7 @@ PATIENCE = 5  # with a command that is told that nothing comes to its end
 STATUS = {
     "conditions": [{"type": "Created", "status": "True", "reason": "TFJobCreated", "message": "TFJob ada/story is created."},
                    {"type": "Restarting", "status": "True", "reason": "TFJobRestarting", "message": "job story is restarting"}],
-    "replicaGroups": [{"role": "worker", "indices": "0-1", "state": "Started"}], "startTime": "2026-01-02T03:04:05Z",
+    "replicas": [{"role": "worker", "indices": "0-1", "state": "Started"}], "startTime": "2026-01-02T03:04:05Z",
     "failure": {"role": "worker", "index": 0, "attempt": 0, "exitCode": 3, "reason": "Error", "message": "worker-0 exited with code 3",
                 "lastLines": ["Traceback", "ValueError: no"]}}
 

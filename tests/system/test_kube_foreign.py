@@ -49,7 +49,7 @@ def put_record(kube, document, status="null", summary="null", labels=LABELS):
 
 def begun(replicas=2):
     """The status of a job that a supervisor has acted for, and none of whose Pods is started."""
-    return json.dumps({"replicaGroups": [{"role": "worker", "indices": f"0-{replicas - 1}" if replicas > 1 else "0", "state": "Pending"}]})
+    return json.dumps({"replicas": [{"role": "worker", "indices": f"0-{replicas - 1}" if replicas > 1 else "0", "state": "Pending"}]})
 
 
 def document(name="story", namespace="ada", replicas=2):

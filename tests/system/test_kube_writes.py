@@ -46,8 +46,8 @@ def test_each_write_changes_something_and_a_start_is_a_few(muster, tmp_path):
         n_writes = len(writes.changes)
         job.send_signal(signal.SIGINT)
         assert job.wait(LIMIT) == 130
-    assert status["replicaGroups"] == [{"role": "worker", "indices": "0-39", "state": "Started"}]
-    assert "replicas" not in status and "replicaStatuses" not in status
+    assert status["replicas"] == [{"role": "worker", "indices": "0-39", "attempt": 0, "state": "Started", "restarts": 0}]
+    assert "replicaStatuses" not in status
     # That it runs, and that all of it runs; more only where that takes longer than a few seconds.
     assert n_writes <= 4
     known = {}
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_an_error(muster, tmp_path):
         with kube.lock:
             body = kube.objects[OWNER]
             status = json.loads(body["data"]["status"])
-            status["replicaGroups"][0]["attempt"] = [1, 2, 3]
+            status["replicas"][0]["attempt"] = [1, 2, 3]
             kube.put(*OWNER, {**body, "data": {**body["data"], "status": json.dumps(status)}})
         done = muster("status", "kubernetes/default/story", code=2)
-        assert "the status of job 'story' cannot be read: status.replicaGroups[0].attempt: expected" in done.stderr
+        assert "the status of job 'story' cannot be read: status.replicas[0].attempt: expected" in done.stderr

@@ -70,7 +70,7 @@ def test_a_pod_that_is_refused_comes_no_more_when_its_job_has_ended(kube, serve)
     told(kube, "FailedCreatePod")
     kube.end_pods_with(3)
     kube.condition("over", "Failed")
-    kube.until(lambda objects: "Stopped" in str(objects["tfjobs", "over"]["status"]["replicaGroups"]))
+    kube.until(lambda objects: "Stopped" in str(objects["tfjobs", "over"]["status"]["replicas"]))
     refusing.refuses = False
     kube.code = None
     kube.add("next", Worker=1)
