@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define CONTAINER "tensorflow"
-#define OUR_FIELD "replicaGroups" /* in every status that muster writes */
+#define OUR_FIELD "replicas" /* in every status that muster writes */
 
 struct tfjob_objects {
 	const struct job *job;
