@@ -6,23 +6,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const void *place_of(const struct field *field, const void *owner)
+static const void *place_of(const struct json_field *field, const void *owner)
 {
 	return (const char *) owner + field->offset;
 }
 
-static bool has_count(const struct field *field)
+static bool has_count(const struct json_field *field)
 {
 	return field->kind == FIELD_LINES || field->kind == FIELD_LIST || field->kind == FIELD_MAP;
 }
 
-static bool is_in_place(const struct field *field)
+static bool is_in_place(const struct json_field *field)
 {
 	return field->kind == FIELD_STRUCT || field->kind == FIELD_PART;
 }
 
 /* The number of structs or lines in a field; 0 for a scalar. */
-static size_t count_of(const struct field *field, const void *owner)
+static size_t count_of(const struct json_field *field, const void *owner)
 {
 	if (has_count(field))
 		return *(const size_t *) ((const char *) owner + field->count);
@@ -31,7 +31,7 @@ static size_t count_of(const struct field *field, const void *owner)
 	return is_in_place(field);
 }
 
-static void *element_of(const struct field *field, const void *owner, size_t index)
+static void *element_of(const struct json_field *field, const void *owner, size_t index)
 {
 	const void *at = place_of(field, owner);
 
@@ -40,21 +40,21 @@ static void *element_of(const struct field *field, const void *owner, size_t ind
 	return *(char *const *) at + index * field->size;
 }
 
-static const char **lines_of(const struct field *field, const void *owner)
+static const char **lines_of(const struct json_field *field, const void *owner)
 {
 	return *(const char **const *) place_of(field, owner);
 }
 
 /* Writing. */
 
-static void write_number(struct json *object, const struct field *field, int64_t number,
+static void write_number(struct json *object, const struct json_field *field, int64_t number,
 			 bool is_always)
 {
 	if (is_always || number != field->least)
 		json_set_integer(object, field->key, number);
 }
 
-static void write_elements(struct json *object, const struct field *field, const void *owner,
+static void write_elements(struct json *object, const struct json_field *field, const void *owner,
 			   size_t count)
 {
 	struct json *all = field->kind == FIELD_MAP ? json_object_at(object, field->key)
@@ -78,7 +78,7 @@ static void write_elements(struct json *object, const struct field *field, const
 	}
 }
 
-static void write_field(struct json *object, const struct field *field, const void *owner)
+static void write_field(struct json *object, const struct json_field *field, const void *owner)
 {
 	const void *at = place_of(field, owner);
 	bool is_always = field->presence == FIELD_SHOWN || field->presence == FIELD_NEEDED;
@@ -126,7 +126,7 @@ static void write_field(struct json *object, const struct field *field, const vo
 	}
 }
 
-void fields_write(struct json *object, const struct field *fields, const void *from)
+void fields_write(struct json *object, const struct json_field *fields, const void *from)
 {
 	for (; fields->key; fields++)
 		if (fields->presence != FIELD_HIDDEN)
@@ -160,7 +160,7 @@ struct field_reader {
 };
 
 static int refuse(const struct field_reader *reader, const struct field_place *place,
-		  const struct field *field, const char *expected)
+		  const struct json_field *field, const char *expected)
 {
 	struct text path CLEANUP(text_done) = {0};
 
@@ -172,7 +172,7 @@ static int refuse(const struct field_reader *reader, const struct field_place *p
 }
 
 static int refuse_word(const struct field_reader *reader, const struct field_place *place,
-		       const struct field *field)
+		       const struct json_field *field)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -183,7 +183,7 @@ static int refuse_word(const struct field_reader *reader, const struct field_pla
 }
 
 static int read_number(const struct field_reader *reader, const struct json *value,
-		       const struct field_place *place, const struct field *field,
+		       const struct field_place *place, const struct json_field *field,
 		       int64_t *ret_number)
 {
 	struct text expected CLEANUP(text_done) = {0};
@@ -199,7 +199,7 @@ static int read_number(const struct field_reader *reader, const struct json *val
 }
 
 static int read_scalar(const struct field_reader *reader, const struct json *value,
-		       const struct field_place *place, const struct field *field, void *at)
+		       const struct field_place *place, const struct json_field *field, void *at)
 {
 	const char *text = json_as_string(value, NULL);
 	int64_t number = field->least;
@@ -253,11 +253,12 @@ static int read_scalar(const struct field_reader *reader, const struct json *val
 }
 
 static int read_members(const struct field_reader *reader, const struct json *object,
-			const struct field_place *place, const struct field *fields, void *into);
+			const struct field_place *place, const struct json_field *fields,
+			void *into);
 
 /* `elements`: an array with room for them. */
 static int read_elements(const struct field_reader *reader, const struct json *value,
-			 const struct field_place *parent, const struct field *field,
+			 const struct field_place *parent, const struct json_field *field,
 			 char *elements)
 {
 	bool is_map = field->kind == FIELD_MAP;
@@ -282,7 +283,8 @@ static int read_elements(const struct field_reader *reader, const struct json *v
 }
 
 static int read_structs(const struct field_reader *reader, const struct json *value,
-			const struct field_place *parent, const struct field *field, void *owner)
+			const struct field_place *parent, const struct json_field *field,
+			void *owner)
 {
 	const struct field_place place = {.parent = parent, .key = field->key};
 	bool is_list = field->kind == FIELD_LINES || field->kind == FIELD_LIST;
@@ -302,7 +304,7 @@ static int read_structs(const struct field_reader *reader, const struct json *va
 }
 
 static int read_field(const struct field_reader *reader, const struct json *object,
-		      const struct field_place *place, const struct field *field, void *owner)
+		      const struct field_place *place, const struct json_field *field, void *owner)
 {
 	const struct json *value = json_get(object, field->key);
 	void *at = (char *) owner + field->offset;
@@ -319,7 +321,8 @@ static int read_field(const struct field_reader *reader, const struct json *obje
 }
 
 static int read_members(const struct field_reader *reader, const struct json *object,
-			const struct field_place *place, const struct field *fields, void *into)
+			const struct field_place *place, const struct json_field *fields,
+			void *into)
 {
 	int rc = 0;
 
@@ -332,7 +335,7 @@ static int read_members(const struct field_reader *reader, const struct json *ob
 	return rc;
 }
 
-int fields_read(const struct json *object, const char *path, const struct field *fields,
+int fields_read(const struct json *object, const char *path, const struct json_field *fields,
 		struct arena *arena, void *into, struct err *err)
 {
 	const struct field_reader reader = {.arena = arena, .err = err};
@@ -343,7 +346,7 @@ int fields_read(const struct json *object, const char *path, const struct field 
 
 /* Comparing: field by field, not as JSON, because every reconcile pass does it. */
 
-static bool is_equal(const struct field *field, const void *owner_a, const void *owner_b)
+static bool is_equal(const struct json_field *field, const void *owner_a, const void *owner_b)
 {
 	const void *a = place_of(field, owner_a), *b = place_of(field, owner_b);
 	size_t count = count_of(field, owner_a);
@@ -381,7 +384,7 @@ static bool is_equal(const struct field *field, const void *owner_a, const void 
 	return true;
 }
 
-bool fields_equal(const struct field *fields, const void *a, const void *b)
+bool fields_equal(const struct json_field *fields, const void *a, const void *b)
 {
 	for (; fields->key; fields++)
 		if (!is_equal(fields, a, b))
@@ -396,7 +399,7 @@ static void own_text(struct arena *arena, const char **text)
 	*text = arena_copy_text(arena, *text);
 }
 
-void fields_own(const struct field *fields, struct arena *arena, void *copy)
+void fields_own(const struct json_field *fields, struct arena *arena, void *copy)
 {
 	for (; fields->key; fields++) {
 		void **at = (void **) ((char *) copy + fields->offset);
@@ -415,7 +418,7 @@ void fields_own(const struct field *fields, struct arena *arena, void *copy)
 	}
 }
 
-void fields_move_times(const struct field *fields, void *of, msec step)
+void fields_move_times(const struct json_field *fields, void *of, msec step)
 {
 	for (; fields->key; fields++) {
 		if (fields->kind == FIELD_TIME)

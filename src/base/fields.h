@@ -41,7 +41,7 @@ enum field_presence {
 	FIELD_HIDDEN, /* is not in the JSON, but compared and copied */
 };
 
-struct field {
+struct json_field {
 	const char *key; /* NULL: end of the table */
 	enum field_kind kind;
 	enum field_presence presence;
@@ -53,7 +53,7 @@ struct field {
 	const char *wanted; /* what it accepts: "a name" */
 
 	size_t count; /* offset of a list's count, a size_t */
-	const struct field *fields; /* of the struct or structs */
+	const struct json_field *fields; /* of the struct or structs */
 	size_t size; /* of an element, or of the struct that a pointer points to */
 
 	struct json *(*write)(const void *at); /* NULL: nothing */
@@ -68,15 +68,15 @@ struct field {
 	.size = sizeof(*((struct owner *) 0)->member)
 
 /* Sets members of the object. */
-void fields_write(struct json *object, const struct field *fields, const void *from);
+void fields_write(struct json *object, const struct json_field *fields, const void *from);
 /* Reads members into a zeroed struct; texts and lists are in the arena. `path` names the object in
  * errors; NULL: it is not named. Returns ERR_INVALID; the struct is then partly set. */
-int fields_read(const struct json *object, const char *path, const struct field *fields,
+int fields_read(const struct json *object, const char *path, const struct json_field *fields,
 		struct arena *arena, void *into, struct err *err) MUST_USE;
 
-bool fields_equal(const struct field *fields, const void *a, const void *b);
+bool fields_equal(const struct json_field *fields, const void *a, const void *b);
 /* Makes a struct that was copied with its pointers independent of the other: all that it points to
  * is copied into the arena. A FIELD_VALUE remains shared. */
-void fields_own(const struct field *fields, struct arena *arena, void *copy);
+void fields_own(const struct json_field *fields, struct arena *arena, void *copy);
 /* Moves all times that are set, after the wall clock was set. */
-void fields_move_times(const struct field *fields, void *of, msec step);
+void fields_move_times(const struct json_field *fields, void *of, msec step);

@@ -8,7 +8,7 @@
 #include "cli/replica_name.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "jobs/process_files.h"
+#include "jobs/processes.h"
 #include "jobs/stacks_asker.h"
 #include "spec/job.h"
 #include "status/status.h"

@@ -6,7 +6,7 @@
 #include "elastic/readers.h"
 #include "io/loop.h"
 #include "rendezvous/json.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
 #include "status/restart_delay.h"

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "io/process_stat.h"
+#include "io/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

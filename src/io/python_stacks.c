@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
-#include "io/process_stat.h"
+#include "io/process.h"
 
 #include <dirent.h>
 #include <errno.h>

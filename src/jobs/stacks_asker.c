@@ -5,7 +5,6 @@
 #include "io/file.h"
 #include "io/log.h"
 #include "io/python_stacks.h"
-#include "jobs/process_files.h"
 #include "jobs/processes.h"
 #include "status/stacks.h"
 

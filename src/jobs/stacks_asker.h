@@ -1,6 +1,6 @@
 /* Requests the stacks of the Python processes of a job's replicas: of all replicas at the same
  * time, of the processes of one replica one after the other. Each answer is in the replica's file
- * (jobs/process_files.h). */
+ * (jobs/processes.h). */
 #pragma once
 
 #include "base/mem.h"

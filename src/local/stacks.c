@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "io/log.h"
-#include "jobs/process_files.h"
+#include "jobs/processes.h"
 #include "spec/limits.h"
 #include "status/stacks.h"
 

@@ -4,7 +4,6 @@
 #include "io/log.h"
 #include "io/own_process.h"
 #include "io/python_stacks.h"
-#include "jobs/process_files.h"
 #include "jobs/processes.h"
 #include "spec/environment.h"
 #include "spec/gpus.h"

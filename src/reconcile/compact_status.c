@@ -1,10 +1,10 @@
 /* Groups elements that are alike, and expands such groups. Everything else of the JSON is that of
- * status/fields.c. */
+ * status/status.c. */
 #include "reconcile/compact_status.h"
 
 #include "base/text.h"
 #include "spec/limits.h"
-#include "status/fields.h"
+#include "status/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ struct group {
 };
 
 struct groups {
-	const struct field *fields;
+	const struct json_field *fields;
 	struct group *all;
 	size_t count, capacity;
 };
@@ -116,8 +116,8 @@ static void add_element(struct groups *groups, const char *element)
 	group->last = index;
 }
 
-static struct groups group_elements(const struct field *fields, const void *elements, size_t count,
-				    size_t size)
+static struct groups group_elements(const struct json_field *fields, const void *elements,
+				    size_t count, size_t size)
 {
 	struct groups groups = {.fields = fields};
 

@@ -99,7 +99,7 @@ void summary_create(const struct job *job, const struct status *status, struct a
 	};
 }
 
-static const struct field summary_fields[] = {
+static const struct json_field summary_fields[] = {
 	{"state", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, state)},
 	{"roles", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, roles)},
 	{"message", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, message)},

@@ -2,7 +2,7 @@
 
 #include "base/fields.h"
 #include "base/names.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
 
@@ -65,7 +65,7 @@ static bool is_uid_or_empty(const char *text)
 
 /* All of it comes from other machines or from a file. */
 
-static const struct field order_fields[] = {
+static const struct json_field order_fields[] = {
 	{"order", FIELD_WORD, FIELD_NEEDED, offsetof(struct member_order, order),
 	 FIELD_WORDS(rendezvous_order_words)},
 	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_order, generation), 0,
@@ -79,7 +79,7 @@ static const struct field order_fields[] = {
 	{0},
 };
 
-static const struct field terms_fields[] = {
+static const struct json_field terms_fields[] = {
 	{"min", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, min), 1, LIMIT_MEMBERS},
 	{"max", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, max), 1, LIMIT_MEMBERS},
 	{"unit", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, unit), 1, LIMIT_MEMBERS},
@@ -96,7 +96,7 @@ static const struct field terms_fields[] = {
 	{0},
 };
 
-static const struct field report_fields[] = {
+static const struct json_field report_fields[] = {
 	{"key", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct member_report, key),
 	 .accepts = name_is_uid, .wanted = "a UUID"},
 	{"call", FIELD_LONG, FIELD_OPTIONAL, offsetof(struct member_report, call), 0, LIMIT_STEP},
@@ -117,7 +117,7 @@ static const struct field report_fields[] = {
 	{0},
 };
 
-static const struct field request_fields[] = {
+static const struct json_field request_fields[] = {
 	{"uid", FIELD_TEXT, FIELD_NEEDED, offsetof(struct member_request, uid),
 	 .accepts = is_uid_or_empty, .wanted = "a UUID, or empty"},
 	{"", FIELD_PART, FIELD_OPTIONAL, offsetof(struct member_request, terms),
@@ -135,7 +135,7 @@ static const struct field request_fields[] = {
 	{0},
 };
 
-static const struct field answer_fields[] = {
+static const struct json_field answer_fields[] = {
 	{"uid", FIELD_TEXT, FIELD_NEEDED, offsetof(struct member_answer, uid),
 	 .accepts = is_uid_or_empty, .wanted = "a UUID, or empty"},
 	{"restarts", FIELD_INT, FIELD_NEEDED, offsetof(struct member_answer, restarts), 0,
@@ -150,7 +150,7 @@ static const struct field answer_fields[] = {
 	{0},
 };
 
-static const struct field budget_fields[] = {
+static const struct json_field budget_fields[] = {
 	{"end", FIELD_WORD, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, end),
 	 FIELD_WORDS(restart_budget_end_words)},
 	{"charged", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, n_charged), 0,
@@ -164,7 +164,7 @@ static const struct field budget_fields[] = {
 	{0},
 };
 
-static const struct field snapshot_fields[] = {
+static const struct json_field snapshot_fields[] = {
 	{"generation", FIELD_LONG, FIELD_NEEDED,
 	 offsetof(struct rendezvous_snapshot, world.generation), 0, LIMIT_RESTARTS},
 	{"worldReason", FIELD_WORD, FIELD_NEEDED,

@@ -33,7 +33,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "rendezvous/member_call.h"
+#include "rendezvous/member.h"
 #include "status/status.h"
 
 #define MEMBER_HOLD MSEC_PER_SECOND /* how long a call without news is held */

@@ -3,7 +3,7 @@
 
 #include "base/instant.h"
 #include "base/own.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "rendezvous/member_table.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 #include "spec/limits.h"
 #include "status/restart_delay.h"
 

@@ -2,8 +2,13 @@
  * leads to a new world, of a higher generation. */
 #pragma once
 
+#include "base/err.h"
 #include "base/instant.h"
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/own.h"
+#include "base/text.h"
+#include "spec/tf_cluster.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,3 +46,49 @@ void world_done(struct world *world);
 struct world world_copy(const struct world *world) MUST_USE;
 /* The rank of this member; -1: not in this world. */
 int world_rank(const struct world *world, const char *id);
+
+/* Reads the offers of a world's members, and builds the cluster: which process of which machine has
+ * which rank and address.
+ *
+ * An offer never changes. It has ports for several generations in turn, so that a process never
+ * finds its port still used by a predecessor. */
+
+#define OFFER_TURNS 4 /* generations until a port is reused */
+#define OFFER_ROLE "default" /* the role of an offer that names none, as earlier versions' */
+
+struct offer {
+	const char *host; /* as other members reach it */
+	const char *role; /* torchrun's --role */
+	int n_processes;
+	const int *ports; /* OFFER_TURNS times one for each process and one for rank 0's store */
+};
+size_t offer_port_count(int n_processes);
+/* What its processes take of a world; nothing if it is malformed. */
+struct world_share {
+	int n_processes;
+	int address_bytes; /* in TF_CONFIG, at most */
+};
+struct world_share offer_share(const char *text);
+/* "HOST:PORT" of a process in a generation. */
+const char *offer_address(const struct offer *offer, int64_t generation, int nth,
+			  struct arena *arena);
+
+void offer_add(const struct offer *offer, struct text *text); /* as compact JSON */
+/* The result is in the arena. Returns ERR_INVALID. */
+int offer_read(const char *text, struct arena *arena, struct offer *ret_offer,
+	       struct err *err) MUST_USE;
+int offer_read_json(const struct json *object, struct arena *arena, struct offer *ret_offer,
+		    struct err *err) MUST_USE;
+
+/* The place of one member, in the arena, except `job_id`, `restarts` and `max_restarts`, which are
+ * left unchanged. Returns ERR_INVALID if an offer is malformed, or there are too many processes;
+ * ERR_NOT_FOUND if it is no member. */
+struct world_cluster {
+	struct tf_cluster_world world;
+	const char *dense_cluster; /* for TF_CONFIG */
+	const char *coordinator_host;
+	int coordinator_port;
+	const char *peer_host; /* of another member; NULL: there is none */
+};
+int world_cluster_read(const struct world *world, const char *id, struct arena *arena,
+		       struct world_cluster *cluster, struct err *err) MUST_USE;

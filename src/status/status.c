@@ -1,8 +1,12 @@
-/* Word tables and look-ups of a job's status. status/fields.c has its JSON, comparison and copies.
- */
+/* Word tables and look-ups of a job's status, and its JSON by one table for each struct. Unset
+ * fields are not written, as with Kubernetes' `omitempty`. */
 #include "status/status.h"
 
+#include "base/names.h"
 #include "base/text.h"
+#include "spec/limits.h"
+
+#include <string.h>
 
 #define MOST_RANGES 8
 
@@ -137,4 +141,259 @@ struct replica_status *status_replica_near(const struct status *status, size_t p
 			return replica;
 	}
 	return NULL;
+}
+
+/* The JSON. */
+
+#define SIGNAL_MAX 127 /* the range of a wait status */
+#define MOST_FOREIGN_CONDITIONS 32
+
+static const struct json_field condition_fields[] = {
+	{"type", FIELD_WORD, FIELD_NEEDED, offsetof(struct condition, type),
+	 FIELD_WORDS(condition_type_words)},
+	{"status", FIELD_TRUTH, FIELD_OPTIONAL, offsetof(struct condition, is_true)},
+	{"reason", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct condition, reason)},
+	{"message", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct condition, message)},
+	{"lastUpdateTime", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct condition, last_update)},
+	{"lastTransitionTime", FIELD_TIME, FIELD_OPTIONAL,
+	 offsetof(struct condition, last_transition)},
+	{0},
+};
+
+static const struct json_field role_fields[] = {
+	{"", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct role_status, title)}, /* the key */
+	{"active", FIELD_INT, FIELD_OPTIONAL, offsetof(struct role_status, active), 0,
+	 LIMIT_REPLICAS},
+	{"succeeded", FIELD_INT, FIELD_OPTIONAL, offsetof(struct role_status, succeeded), 0,
+	 LIMIT_REPLICAS},
+	{"failed", FIELD_INT, FIELD_OPTIONAL, offsetof(struct role_status, failed), 0,
+	 LIMIT_REPLICAS},
+	{0},
+};
+
+const struct json_field status_replica_fields[] = {
+	{"role", FIELD_TEXT, FIELD_NEEDED, offsetof(struct replica_status, role),
+	 .accepts = name_is_dns_label, .wanted = "a name"},
+	{"index", FIELD_INT, FIELD_SHOWN, offsetof(struct replica_status, index), 0,
+	 LIMIT_REPLICAS - 1},
+	{"attempt", FIELD_INT, FIELD_SHOWN, offsetof(struct replica_status, attempt), 0,
+	 LIMIT_RESTARTS},
+	{"state", FIELD_WORD, FIELD_NEEDED, offsetof(struct replica_status, state),
+	 FIELD_WORDS(replica_state_words)},
+	{"pid", FIELD_LONG, FIELD_OPTIONAL, offsetof(struct replica_status, pid), 0, INT32_MAX},
+	{"address", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, address)},
+	{"exitCode", FIELD_INT, FIELD_OPTIONAL, offsetof(struct replica_status, exit_code), -1,
+	 INT32_MAX},
+	{"signal", FIELD_INT, FIELD_OPTIONAL, offsetof(struct replica_status, signal), 0,
+	 SIGNAL_MAX},
+	{"reason", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, reason)},
+	{"message", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, message)},
+	{"startTime", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct replica_status, start_time)},
+	{"endTime", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct replica_status, end_time)},
+	{"restarts", FIELD_INT, FIELD_SHOWN, offsetof(struct replica_status, restarts), 0,
+	 LIMIT_RESTARTS},
+	{"endsInPlace", FIELD_INT, FIELD_OPTIONAL, offsetof(struct replica_status, ends_in_place),
+	 0, LIMIT_RESTARTS},
+	{"recentRestarts", FIELD_INT, FIELD_OPTIONAL,
+	 offsetof(struct replica_status, recent_restarts), 0, LIMIT_RESTARTS},
+	{"restartAt", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct replica_status, restart_at)},
+	{"log", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, log)},
+	{"gpus", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, gpus)},
+	{"pod", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, pod)},
+	{"node", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, node)},
+	{"ip", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct replica_status, ip)},
+	{0},
+};
+
+const struct json_field status_consequence_fields[] = {
+	{"role", FIELD_TEXT, FIELD_NEEDED, offsetof(struct consequence, role),
+	 .accepts = name_is_dns_label, .wanted = "a name"},
+	{"index", FIELD_INT, FIELD_SHOWN, offsetof(struct consequence, index), 0,
+	 LIMIT_REPLICAS - 1},
+	{"attempt", FIELD_INT, FIELD_SHOWN, offsetof(struct consequence, attempt), 0,
+	 LIMIT_RESTARTS},
+	{"machine", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct consequence, machine)},
+	{"what", FIELD_TEXT, FIELD_NEEDED, offsetof(struct consequence, what)},
+	{0},
+};
+
+/* A failure of the job itself (a deadline, a stop request) has no replica. */
+static const struct json_field failure_fields[] = {
+	{"role", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, role),
+	 .accepts = name_is_dns_label, .wanted = "a name"},
+	{"index", FIELD_INT, FIELD_SHOWN, offsetof(struct failure, index), 0, LIMIT_REPLICAS - 1},
+	{"attempt", FIELD_INT, FIELD_SHOWN, offsetof(struct failure, attempt), 0, LIMIT_RESTARTS},
+	{"exitCode", FIELD_INT, FIELD_OPTIONAL, offsetof(struct failure, exit_code), -1, INT32_MAX},
+	{"signal", FIELD_INT, FIELD_OPTIONAL, offsetof(struct failure, signal), 0, SIGNAL_MAX},
+	{"pid", FIELD_LONG, FIELD_OPTIONAL, offsetof(struct failure, pid), 0, INT32_MAX},
+	{"reason", FIELD_TEXT, FIELD_NEEDED, offsetof(struct failure, reason)},
+	{"message", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, message)},
+	{"cause", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, cause)},
+	{"exception", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, exception)},
+	{"rank", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, rank)},
+	{"machine", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, machine)},
+	{"machineJob", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct failure, machine_job),
+	 .accepts = name_is_dns_label, .wanted = "a name"},
+	{"time", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct failure, time)},
+	{"livedMilliseconds", FIELD_LONG, FIELD_OPTIONAL, offsetof(struct failure, lived), 0,
+	 INT64_MAX},
+	{"lastLines", FIELD_LINES, FIELD_OPTIONAL, offsetof(struct failure, last_lines),
+	 FIELD_ELEMENTS(failure, last_lines, LIMIT_LAST_LINES, NULL)},
+	{"stacks", FIELD_LINES, FIELD_OPTIONAL, offsetof(struct failure, stacks),
+	 FIELD_ELEMENTS(failure, stacks, LIMIT_STACKS, NULL)},
+	{"consequences", FIELD_LIST, FIELD_OPTIONAL, offsetof(struct failure, consequences),
+	 FIELD_ELEMENTS(failure, consequences, LIMIT_REPLICAS, status_consequence_fields)},
+	{0},
+};
+
+static const struct json_field status_fields[] = {
+	{"conditions", FIELD_LIST, FIELD_SHOWN, offsetof(struct status, conditions),
+	 FIELD_ELEMENTS(status, conditions, CONDITION_COUNT, condition_fields)},
+	{"foreignConditions", FIELD_TEXT, FIELD_HIDDEN,
+	 offsetof(struct status, foreign_conditions)},
+	{"replicaStatuses", FIELD_MAP, FIELD_OPTIONAL, offsetof(struct status, roles),
+	 FIELD_ELEMENTS(status, roles, LIMIT_ROLES, role_fields)},
+	{"startTime", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct status, start_time)},
+	{"completionTime", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct status, completion_time)},
+	{"endingSince", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct status, ending_since)},
+	{"exitCode", FIELD_INT, FIELD_OPTIONAL, offsetof(struct status, exit_code), -1, INT32_MAX},
+	{"restarts", FIELD_INT, FIELD_OPTIONAL, offsetof(struct status, restarts), 0,
+	 LIMIT_RESTARTS},
+	{"recentRestarts", FIELD_INT, FIELD_OPTIONAL, offsetof(struct status, recent_restarts), 0,
+	 LIMIT_RESTARTS},
+	{"machines", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct status, machines)},
+	{"firstRank", FIELD_INT, FIELD_OPTIONAL, offsetof(struct status, first_rank), 0,
+	 LIMIT_REPLICAS},
+	{"ranks", FIELD_INT, FIELD_OPTIONAL, offsetof(struct status, n_ranks), 0, LIMIT_REPLICAS},
+	{"failure", FIELD_POINTER, FIELD_OPTIONAL, offsetof(struct status, failure),
+	 .fields = failure_fields, .size = sizeof(struct failure)},
+	{"replicas", FIELD_LIST, FIELD_SHOWN, offsetof(struct status, replicas),
+	 FIELD_ELEMENTS(status, replicas, (size_t) LIMIT_ROLES *LIMIT_REPLICAS,
+			status_replica_fields)},
+	{0},
+};
+
+/* Another controller may have its own conditions in the status. */
+
+static bool is_foreign(const struct json *condition)
+{
+	const char *type = json_get_string(condition, "type", NULL);
+
+	return type && name_find_word(condition_type_words, CONDITION_COUNT, type) < 0;
+}
+
+static void add_foreign_conditions(struct json *conditions, const char *text)
+{
+	struct json *foreign CLEANUP(json_cleanup) = NULL;
+
+	if (text && json_read(text, strlen(text), &foreign, NULL) == 0)
+		for (size_t i = 0; i < json_count(foreign); i++)
+			json_append(conditions, json_ref(json_at(foreign, i)));
+}
+
+/* Divides the list: the text of the foreign ones in the arena, or NULL, and the others. */
+static struct json *own_conditions(const struct json *list, struct arena *arena,
+				   const char **ret_foreign)
+{
+	struct json *foreign CLEANUP(json_cleanup) = json_new_array();
+	struct json *own = json_new_array();
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		struct json *condition = json_at(list, i);
+		bool is_ours =
+			!is_foreign(condition) || json_count(foreign) == MOST_FOREIGN_CONDITIONS;
+
+		json_append(is_ours ? own : foreign, json_ref(condition));
+	}
+	char *text CLEANUP(mem_free_text) = json_count(foreign) ? json_compact_text(foreign) : NULL;
+	*ret_foreign = arena_copy_text(arena, text);
+	return own;
+}
+
+/* A failure of the job itself has no replica. */
+static void drop_replica(struct json *object, const struct failure *failure)
+{
+	if (!object || failure->role || failure->machine)
+		return;
+	json_remove(object, "index");
+	json_remove(object, "attempt");
+}
+
+struct json *status_write(const struct status *status)
+{
+	struct json *object = json_new_object();
+
+	fields_write(object, status_fields, status);
+	add_foreign_conditions(json_get(object, "conditions"), status->foreign_conditions);
+	drop_replica(json_get(object, "failure"), status->failure);
+	return object;
+}
+
+int status_read(const struct json *value, struct arena *arena, struct status *ret_status,
+		struct err *err)
+{
+	struct json *root CLEANUP(json_cleanup) = json_new_object();
+	struct status status = {0};
+	const char *key = NULL;
+	struct json *member;
+
+	if (!json_is(value, JSON_NULL) && !json_is(value, JSON_OBJECT))
+		return err_set(err, ERR_INVALID, "status: expected an object");
+	while (json_next(value, &key, &member))
+		json_set(root, key, json_ref(member));
+	if (json_is(json_get(root, "conditions"), JSON_ARRAY))
+		json_set(root, "conditions",
+			 own_conditions(json_get(root, "conditions"), arena,
+					&status.foreign_conditions));
+	int rc = fields_read(root, "status", status_fields, arena, &status, err);
+
+	if (rc == 0)
+		*ret_status = status;
+	return rc;
+}
+
+bool status_equals(const struct status *a, const struct status *b)
+{
+	return fields_equal(status_fields, a, b);
+}
+
+void status_move_times(struct status *status, msec step)
+{
+	if (step != 0)
+		fields_move_times(status_fields, status, step);
+}
+
+struct status status_copy(const struct status *status, struct arena *arena)
+{
+	struct status copy = *status;
+
+	fields_own(status_fields, arena, &copy);
+	return copy;
+}
+
+struct json *status_failure_write(const struct failure *failure)
+{
+	struct json *object = json_new_object();
+
+	fields_write(object, failure_fields, failure);
+	drop_replica(object, failure);
+	return object;
+}
+
+int status_failure_read(const struct json *value, struct arena *arena, struct failure **ret_failure,
+			struct err *err)
+{
+	if (!json_is(value, JSON_OBJECT))
+		return err_set(err, ERR_INVALID, "expected an object");
+	*ret_failure = arena_take(arena, sizeof(**ret_failure));
+	return fields_read(value, NULL, failure_fields, arena, *ret_failure, err);
+}
+
+struct failure *status_failure_copy(const struct failure *failure, struct arena *arena)
+{
+	struct failure *copy = arena_take(arena, sizeof(*copy));
+
+	*copy = *failure;
+	fields_own(failure_fields, arena, copy);
+	return copy;
 }

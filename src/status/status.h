@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
@@ -196,3 +197,7 @@ void replica_names_add_ranks(struct text *text, int first, int count, int n_rank
  * after a few ranges "and 12 more". Appends nothing if there are none. */
 void replica_names_add(struct text *text, const struct status *status,
 		       bool (*is_named)(const struct replica_status *replica));
+
+/* The fields of what a status lists for each replica; the first two are a role and an index. */
+extern const struct json_field status_replica_fields[];
+extern const struct json_field status_consequence_fields[];

@@ -18,12 +18,12 @@
 static const char *const kinds[] = {"owners",   "leases",          "pods",
 				    "services", "networkpolicies", "files"};
 
-struct job {
+struct followed_job {
 	char *name; /* NAMESPACE/JOB */
 	struct job_follower *follower;
 };
 
-static struct json *line_of(const struct job *job)
+static struct json *line_of(const struct followed_job *job)
 {
 	struct json *line = json_new_object();
 
@@ -33,7 +33,7 @@ static struct json *line_of(const struct job *job)
 
 static void on_change(enum job_cache_kind kind, const char *name, void *data)
 {
-	const struct job *job = data;
+	const struct followed_job *job = data;
 	struct json *line = line_of(job);
 	const struct job_pod *pod = job_follower_pod(job->follower, name);
 
@@ -69,7 +69,7 @@ static void on_trouble(enum job_cache_kind kind, const struct err *err, void *da
 	tool_print(line);
 }
 
-static void follow(struct job_cache *cache, struct job *job, char *name)
+static void follow(struct job_cache *cache, struct followed_job *job, char *name)
 {
 	char *namespace_name CLEANUP(mem_free_text) = mem_copy_text(name);
 	char *slash = strchr(namespace_name, '/');
@@ -97,7 +97,7 @@ static void end(void *data)
 int main(int argc, char **argv)
 {
 	size_t count = argc > 2 ? (size_t) argc - 2 : 0;
-	struct job *jobs = mem_new_array(count, sizeof(*jobs));
+	struct followed_job *jobs = mem_new_array(count, sizeof(*jobs));
 	struct loop *loop;
 	struct kube_api *api;
 

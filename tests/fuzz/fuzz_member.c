@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "rendezvous/json.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -30,17 +30,17 @@ static bool is_short(const char *text)
 	return strlen(text) < 4;
 }
 
-static const struct field inner_fields[] = {
+static const struct json_field inner_fields[] = {
 	{"name", FIELD_TEXT, FIELD_NEEDED, offsetof(struct inner, name)},
 	{"number", FIELD_INT, FIELD_OPTIONAL, offsetof(struct inner, number), -1, 9},
 	{"time", FIELD_TIME, FIELD_OPTIONAL, offsetof(struct inner, time)},
 	{0},
 };
-static const struct field part_fields[] = {
+static const struct json_field part_fields[] = {
 	{"partNumber", FIELD_INT, FIELD_SHOWN, offsetof(struct inner, number), 0, 5},
 	{0},
 };
-static const struct field outer_fields[] = {
+static const struct json_field outer_fields[] = {
 	{"text", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct outer, text), .accepts = is_short,
 	 .wanted = "a word"},
 	{"hidden", FIELD_TEXT, FIELD_HIDDEN, offsetof(struct outer, hidden)},

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "rendezvous/json.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 #include "spec/limits.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "rendezvous/world_cluster.h"
+#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
 
