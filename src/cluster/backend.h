@@ -15,7 +15,7 @@
 #include "kube/job_cache.h"
 #include "kube/pod_group.h"
 #include "kube/tfjob_objects.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
 

@@ -12,7 +12,7 @@
 #include "kube/api.h"
 #include "kube/mirror_table.h"
 #include "pods/exec.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "kube/api.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
 #include "store/store.h"

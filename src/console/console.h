@@ -12,7 +12,6 @@
 #include "console/console_style.h"
 #include "io/loop.h"
 #include "logs/unsaved_output.h"
-#include "reconcile/observed.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/status.h"

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "reconcile/observed.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/exception.h"

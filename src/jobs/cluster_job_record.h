@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "spec/job.h"
 #include "store/store.h"
 

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>

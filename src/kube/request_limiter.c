@@ -3,14 +3,13 @@
 #include "base/hash.h"
 #include "reconcile/fair_share.h"
 
-#define CHANGES_FOR_ANOTHER 8 /* changes for each other request, while changes wait */
-
 static const struct {
 	size_t most, most_beside_changes;
+	size_t changes_before; /* each, while changes wait */
 } limits[REQUEST_KIND_COUNT] = {
-	[REQUEST_CHANGE] = {18, 18},
-	[REQUEST_STREAM] = {36, 2},
-	[REQUEST_EVENT] = {9, 2},
+	[REQUEST_CHANGE] = {18, 18, 0},
+	[REQUEST_STREAM] = {36, 2, 8},
+	[REQUEST_EVENT] = {9, 2, 64},
 };
 
 static size_t room(const struct request_limiter *limiter, enum request_kind kind)
@@ -28,7 +27,7 @@ static bool may_claim_slot(const struct request_limiter *limiter, enum request_k
 	const struct request_line *line = &limiter->lines[kind];
 
 	if (kind != REQUEST_CHANGE && limiter->lines[REQUEST_CHANGE].queues[queue].first &&
-	    line->n_changes_since < CHANGES_FOR_ANOTHER)
+	    line->n_changes_since < limits[kind].changes_before)
 		return false;
 	return fair_share_allows(line->queues[queue].n_taken, room(limiter, kind));
 }

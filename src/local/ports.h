@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "io/port.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "spec/job.h"
 #include "spec/tf_cluster.h"
 #include "store/store.h"

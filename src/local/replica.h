@@ -8,7 +8,7 @@
 #include "base/own.h"
 #include "io/child.h"
 #include "local/replica_output.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

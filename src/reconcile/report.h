@@ -5,7 +5,7 @@
 #include "base/msec.h"
 #include "base/text.h"
 #include "reconcile/failure_text.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/status.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/mem.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/status.h"
 

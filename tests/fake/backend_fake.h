@@ -5,7 +5,7 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "jobs/backend.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 
 #include <stdbool.h>
 

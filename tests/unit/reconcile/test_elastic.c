@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/exit_code.h"
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 #include "scene.h"
 #include "status/failure_words.h"
 

@@ -1,7 +1,7 @@
 /* Two questions about what a back end sees. */
 #include "unit.h"
 
-#include "reconcile/observed.h"
+#include "reconcile/plan.h"
 
 TEST(only_starting_and_running_are_alive)
 {
