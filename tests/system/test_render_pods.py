@@ -5,6 +5,7 @@ tests/golden/kubernetes/, and as kubectl reads them where it was built.
 
 import json
 import os
+import re
 
 import pytest
 
@@ -109,10 +110,22 @@ def pods_of(muster, *arguments):
     return [item for item in objects_of(muster, "--as", "pods", *arguments) if item["kind"] == "Pod"]
 
 
+WHOLE = ["script", "file", "k8s-tensorflow", "k8s-tensorflow-with-lb", "k8s-tensorflow-with-prefix"]
+
+
+def particular(text):
+    """Without what is the same in every job: its Service and NetworkPolicy, and further Pods of a role."""
+    return "---\n".join(one for one in text.split("---\n")
+                        if "kind: Service\n" not in one and "kind: NetworkPolicy\n" not in one
+                        and not re.search(r'muster/index: "[1-9]', one))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_objects_are_those_of_the_golden_file(muster, files, name):
     golden = GOLDEN / f"{name}.yaml"
     text = muster("render", *CASES[name], code=0).stdout
+    if name not in WHOLE:
+        text = particular(text)
     if os.environ.get("MUSTER_WRITE_GOLDEN"):
         golden.write_text(text)
     assert text == golden.read_text()
