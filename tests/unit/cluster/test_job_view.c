@@ -1,30 +1,15 @@
 /* What a client makes of Pods as a real cluster showed them (tests/golden/pods/). */
-#include "unit.h"
+#include "golden_pod.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/job_view.h"
-#include "io/file.h"
-
-static struct json *read_pod(const char *name)
-{
-	char *path CLEANUP(mem_free_text) = mem_format(GOLDEN_FOLDER "/pods/%s.json", name);
-	char *bytes CLEANUP(mem_free_text) = NULL;
-	struct json *pod = NULL;
-	struct err err = {0};
-	size_t len;
-
-	if (file_read_whole(path, JSON_SIZE_LIMIT, &bytes, &len, &err) < 0 ||
-	    json_read(bytes, len, &pod, &err) < 0)
-		fail_msg("%s", err.text);
-	return pod;
-}
 
 /* The worker of that Pod, in this state and attempt, laid over with it. The Pod lives as long as
  * the result is looked at: the caller frees it. */
 static struct job_pod *lay_over(const char *name, struct replica_status *replica)
 {
-	struct json *object CLEANUP(json_cleanup) = read_pod(name);
+	struct json *object CLEANUP(json_cleanup) = golden_pod(name);
 	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
 	int64_t index;
 

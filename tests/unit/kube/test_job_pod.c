@@ -1,15 +1,11 @@
-/* Pods as a real cluster showed them (Kubernetes 1.36 with containerd), in tests/golden/pods/: what
- * muster does not look at was left out, and an owner was added. */
-#include "unit.h"
+/* What muster makes of Pods (golden_pod.h). */
+#include "golden_pod.h"
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/file.h"
 #include "kube/job_pod.h"
 
 #include <signal.h>
-
-#define OWNER "5d0c1f3e-owner"
 
 struct scene {
 	struct job_pod *pod;
@@ -31,20 +27,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct json *pod_of(const char *name)
-{
-	char *path CLEANUP(mem_free_text) = mem_format(GOLDEN_FOLDER "/pods/%s.json", name);
-	char *bytes CLEANUP(mem_free_text) = NULL;
-	struct json *pod;
-	struct err err = {0};
-	size_t len;
-
-	if (file_read_whole(path, JSON_SIZE_LIMIT, &bytes, &len, &err) < 0 ||
-	    json_read(bytes, len, &pod, &err) < 0)
-		fail_msg("%s", err.text);
-	return pod;
-}
-
 static bool read_pod(struct scene *scene, const struct json *pod)
 {
 	job_pod_free(scene->pod);
@@ -57,7 +39,7 @@ static bool read_pod(struct scene *scene, const struct json *pod)
 static const struct observed_replica *look(void **state, const char *name)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of(name);
+	struct json *pod CLEANUP(json_cleanup) = golden_pod(name);
 
 	assert_true(read_pod(scene, pod));
 	return &scene->seen;
@@ -82,7 +64,7 @@ TEST_WITH(set_up, tear_down, labels_say_which_replica_it_is)
 
 TEST_WITH(set_up, tear_down, a_pod_says_what_it_is)
 {
-	struct json *object CLEANUP(json_cleanup) = pod_of("running");
+	struct json *object CLEANUP(json_cleanup) = golden_pod("running");
 	struct job_pod *pod = job_pod_read(object);
 
 	(void) state;
@@ -121,7 +103,7 @@ TEST_WITH(set_up, tear_down, a_pod_that_nobody_owns_is_that_of_a_job_that_was_ap
 /* Whoever may make Pods may wear the labels. */
 TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
 {
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 	struct json *metadata = json_get(pod, "metadata");
 	struct json *owners = json_array_at(metadata, "ownerReferences");
 	struct json *other = json_new_object();
@@ -150,7 +132,7 @@ TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
 TEST_WITH(set_up, tear_down, a_pod_without_our_labels_is_none_of_ours)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 	struct json *labels = json_get_path(pod, "metadata", "labels", NULL);
 
 	json_set_string(labels, "muster/index", "minus one");
@@ -168,7 +150,7 @@ TEST_WITH(set_up, tear_down, labels_that_could_name_a_file_elsewhere_are_none)
 	struct scene *scene = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-		struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+		struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 		json_set_string(json_get_path(pod, "metadata", "labels", NULL), wrong[i][0],
 				wrong[i][1]);
@@ -180,7 +162,7 @@ TEST_WITH(set_up, tear_down, labels_that_could_name_a_file_elsewhere_are_none)
 TEST_WITH(set_up, tear_down, a_node_that_is_no_name_is_none)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7; rm -r /");
 	assert_true(read_pod(scene, pod));
@@ -189,7 +171,7 @@ TEST_WITH(set_up, tear_down, a_node_that_is_no_name_is_none)
 
 TEST_WITH(set_up, tear_down, a_pod_whose_name_is_none_is_none_of_ours)
 {
-	struct json *object CLEANUP(json_cleanup) = pod_of("running");
+	struct json *object CLEANUP(json_cleanup) = golden_pod("running");
 
 	(void) state;
 	json_set_string(json_get(object, "metadata"), "name", "../x");
@@ -233,7 +215,7 @@ TEST_WITH(set_up, tear_down, a_container_beside_it_does_not_hold_an_end_up)
 /* The Pod of this name, as one of a TFJob. */
 static struct json *pod_of_tfjob(const char *name)
 {
-	struct json *pod = pod_of(name);
+	struct json *pod = golden_pod(name);
 	struct json *labels = json_object_at(json_get(pod, "metadata"), "labels");
 
 	json_set_string(labels, "training.kubeflow.org/operator-name", "tfjob-controller");
@@ -305,7 +287,7 @@ TEST_WITH(set_up, tear_down, out_of_memory_is_the_kernels_kill)
 /* A Pod that ended like that under a limit of 512Mi. */
 static struct json *limited_pod(const char *name)
 {
-	struct json *pod = pod_of(name);
+	struct json *pod = golden_pod(name);
 	struct json *containers = json_array_at(json_object_at(pod, "spec"), "containers");
 	struct json *container = json_new_object();
 
@@ -361,7 +343,7 @@ static struct json *condition_of(struct json *pod, const char *type)
 TEST_WITH(set_up, tear_down, a_node_that_is_silent_threatens_what_runs_there)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
 	json_set_string(condition_of(pod, "Ready"), "status", "False");
@@ -377,7 +359,7 @@ TEST_WITH(set_up, tear_down, a_node_that_is_silent_threatens_what_runs_there)
 TEST_WITH(set_up, tear_down, a_container_that_is_not_ready_says_nothing_of_its_node)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
 	json_set_string(condition_of(pod, "Ready"), "status", "False");
@@ -390,7 +372,7 @@ TEST_WITH(set_up, tear_down, a_container_that_is_not_ready_says_nothing_of_its_n
 TEST_WITH(set_up, tear_down, a_message_is_one_line_of_bounded_length)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("unschedulable");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("unschedulable");
 	struct text long_text CLEANUP(text_done) = {0};
 
 	for (int i = 0; i < 400; i++)
@@ -446,7 +428,7 @@ static struct json *json_of(const char *text)
 static const struct observed_replica *look_at_restarts(struct scene *scene, const char *policy,
 						       int n_restarts, const char *container_state)
 {
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 	struct json *container =
 		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
 
@@ -498,7 +480,7 @@ static const struct observed_replica *wait_for_secret(void **state, const char *
 						      const char *message)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("no-config");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("no-config");
 	struct json *container =
 		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
 
@@ -535,7 +517,7 @@ TEST_WITH(set_up, tear_down, an_init_container_that_fails_is_named)
 TEST_WITH(set_up, tear_down, what_a_failed_init_container_said_last_is_told)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("init-fails");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("init-fails");
 	struct json *container =
 		json_at(json_get_path(pod, "status", "initContainerStatuses", NULL), 0);
 	struct json *terminated = json_get_path(container, "state", "terminated", NULL);
@@ -579,7 +561,7 @@ TEST_WITH(set_up, tear_down, the_reason_of_the_whole_pod_counts_too)
 TEST_WITH(set_up, tear_down, a_program_that_catches_term_does_not_succeed_by_it)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("deadline");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("deadline");
 	struct json *container =
 		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
 	struct json *terminated = json_get_path(container, "state", "terminated", NULL);
@@ -624,7 +606,7 @@ TEST_WITH(set_up, tear_down, who_takes_a_pod_away_is_its_reason)
 TEST_WITH(set_up, tear_down, what_is_missing_is_not_known)
 {
 	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_remove(json_get(pod, "status"), "containerStatuses");
 	json_set_string(json_get(pod, "status"), "phase", "Unknown");
