@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,25 +121,34 @@ static int prepare(struct database *database, const char *text, sqlite3_stmt **p
 	return set_database_error(database, err);
 }
 
-int database_statement(struct database *database, size_t which, struct statement **ret_statement,
-		       struct err *err)
+/* Binding fails only by internal errors and for lack of memory: the run reports those. */
+static int bind_statement(struct database *database, size_t which, struct statement **ret_statement,
+			  struct err *err, const char *values, va_list list)
 {
 	struct statement *statement = &database->statements[which];
+	int rc = prepare(database, database->design->statements[which], &statement->prepared, err);
 
+	for (int position = 1; rc == 0 && values[position - 1]; position++)
+		if (values[position - 1] == 't')
+			sqlite3_bind_text(statement->prepared, position, va_arg(list, const char *),
+					  -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(statement->prepared, position, va_arg(list, int64_t));
 	statement->database = database;
 	*ret_statement = statement;
-	return prepare(database, database->design->statements[which], &statement->prepared, err);
+	return rc;
 }
 
-/* Binding fails only by internal errors and for lack of memory: the run reports those. */
-void statement_bind_text(struct statement *statement, int position, const char *text)
+int database_statement(struct database *database, size_t which, struct statement **ret_statement,
+		       struct err *err, const char *values, ...)
 {
-	sqlite3_bind_text(statement->prepared, position, text, -1, SQLITE_STATIC);
-}
+	va_list list;
 
-void statement_bind_integer(struct statement *statement, int position, int64_t number)
-{
-	sqlite3_bind_int64(statement->prepared, position, number);
+	va_start(list, values);
+	int rc = bind_statement(database, which, ret_statement, err, values, list);
+
+	va_end(list);
+	return rc;
 }
 
 int statement_next(struct statement *statement, struct err *err)
@@ -171,12 +181,20 @@ void statement_finish(struct statement *statement)
 	sqlite3_clear_bindings(statement->prepared);
 }
 
-int statement_run(struct statement *statement, struct err *err)
+int database_run(struct database *database, size_t which, struct err *err, const char *values, ...)
 {
-	int rc = statement_next(statement, err);
+	struct statement *statement;
+	va_list list;
 
+	va_start(list, values);
+	int rc = bind_statement(database, which, &statement, err, values, list);
+
+	va_end(list);
+	if (rc < 0)
+		return rc;
+	rc = statement_next(statement, err);
 	if (rc == ERR_EXISTS)
-		rc = fail_by_system(statement->database, err);
+		rc = fail_by_system(database, err);
 	statement_finish(statement);
 	return rc;
 }

@@ -48,15 +48,12 @@ int database_begin(struct database *database, enum durability durability, struct
  * commit. */
 int database_end(struct database *database, int rc, struct err *err) MUST_USE;
 
-/* A statement of the design, prepared on its first use. Finish it after each run. */
+/* A statement of the design, prepared on its first use. Finish it after each run. `values` are
+ * those of its parameters, a letter for each: "t" for a const char *, borrowed until the run is
+ * finished (NULL is null), "i" for an int64_t. */
 struct statement;
 int database_statement(struct database *database, size_t which, struct statement **ret_statement,
-		       struct err *err) MUST_USE;
-
-/* Values for its parameters, counted from 1. The text is borrowed until the run is finished; NULL
- * is null. */
-void statement_bind_text(struct statement *statement, int position, const char *text);
-void statement_bind_integer(struct statement *statement, int position, int64_t number);
+		       struct err *err, const char *values, ...) MUST_USE;
 
 /* Advances to the next row: 1: there is one, 0: there is none left, ERR_EXISTS: a UNIQUE constraint
  * rejects it (without a sentence), or another error. A change is done only when this has returned
@@ -69,5 +66,6 @@ int64_t statement_integer(struct statement *statement, int column);
 /* Finishes the run, so that it holds no lock and no borrowed text. */
 void statement_finish(struct statement *statement);
 
-/* Runs a statement that returns no rows, with its bound parameters, and finishes it. */
-int statement_run(struct statement *statement, struct err *err) MUST_USE;
+/* Runs a statement that returns no rows, and finishes it. */
+int database_run(struct database *database, size_t which, struct err *err, const char *values,
+		 ...) MUST_USE;

@@ -33,31 +33,12 @@ static bool is_disk_trouble(int rc)
 	return rc == ERR_SPACE || rc == ERR_IO;
 }
 
-static void replace(char **text, const char *with)
-{
-	free(*text);
-	*text = mem_copy_text(with);
-}
-
 static void replace_if_given(char **text, const char *with)
 {
-	if (with)
-		replace(text, with);
-}
-
-static void copy_record(struct store_record *copy, const struct store_record *record)
-{
-	store_record_done(copy);
-	*copy = (struct store_record){
-		.name = mem_copy_text(record->name),
-		.uid = mem_copy_text(record->uid),
-		.version = record->version,
-		.document = mem_copy_text(record->document),
-		.status = mem_copy_text(record->status),
-		.summary = mem_copy_text(record->summary),
-		.supervisor = mem_copy_text(record->supervisor),
-		.created = record->created,
-	};
+	if (!with)
+		return;
+	free(*text);
+	*text = mem_copy_text(with);
 }
 
 static void apply_store_change(struct store_record *record, const struct store_change *change)
@@ -107,7 +88,8 @@ static int catch_up(struct retrying_store *store, const struct store_record *rec
 static void store_last_record(struct retrying_store *store, const struct store_record *record,
 			      int64_t version)
 {
-	copy_record(&store->last, record);
+	store_record_done(&store->last);
+	store->last = store_record_copy(record, STORE_ALL);
 	store->last.version = version;
 }
 
@@ -140,7 +122,7 @@ static int get_remembered(struct retrying_store *store, struct store_record *ret
 {
 	const struct store_change change = waiting_change(store);
 
-	copy_record(ret_record, &store->last);
+	*ret_record = store_record_copy(&store->last, STORE_ALL);
 	apply_store_change(ret_record, &change);
 	if (store->versions_ahead)
 		ret_record->version = FIRST_VERSION_AHEAD + store->versions_ahead;
@@ -160,7 +142,7 @@ static int retrying_get(struct store *base, const char *name, struct store_recor
 		return rc;
 	if (store->versions_ahead && catch_up(store, &record, err) == 0)
 		return retrying_get(base, name, ret_record, err);
-	copy_record(&store->last, &record);
+	store_last_record(store, &record, record.version);
 	return get_remembered(store, ret_record);
 }
 

@@ -52,14 +52,7 @@ static struct database *database_of_claims(struct claims *claims)
 static int claims_sqlite_delete(struct database *database, const char *kind, const char *owner_uid,
 				struct err *err)
 {
-	struct statement *statement;
-	int rc = database_statement(database, RELEASE, &statement, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_text(statement, 1, kind);
-	statement_bind_text(statement, 2, owner_uid);
-	return statement_run(statement, err);
+	return database_run(database, RELEASE, err, "tt", kind, owner_uid);
 }
 
 /* Marks the numbers of low..high that are already claimed. */
@@ -67,13 +60,11 @@ static int read_claimed(struct database *database, const struct claim_request *r
 			bool *is_claimed, struct err *err)
 {
 	struct statement *row;
-	int rc = database_statement(database, LIST_CLAIMED, &row, err);
+	int rc = database_statement(database, LIST_CLAIMED, &row, err, "tii", request->kind,
+				    (int64_t) request->low, (int64_t) request->high);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(row, 1, request->kind);
-	statement_bind_integer(row, 2, request->low);
-	statement_bind_integer(row, 3, request->high);
 	while ((rc = statement_next(row, err)) == 1)
 		is_claimed[statement_integer(row, 0) - request->low] = true;
 	statement_finish(row);
@@ -84,13 +75,11 @@ static int insert_claim(struct database *database, const char *kind, const char 
 			int number, struct err *err)
 {
 	struct statement *statement;
-	int rc = database_statement(database, CLAIM, &statement, err);
+	int rc = database_statement(database, CLAIM, &statement, err, "tit", kind, (int64_t) number,
+				    owner_uid);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(statement, 1, kind);
-	statement_bind_integer(statement, 2, number);
-	statement_bind_text(statement, 3, owner_uid);
 	rc = statement_next(statement, err);
 	statement_finish(statement);
 	return rc == ERR_EXISTS
@@ -177,11 +166,10 @@ static int sqlite_list_claims(struct claims *claims, const char *kind, struct cl
 	struct claim_list list = {0};
 	size_t capacity = 0;
 	struct statement *row;
-	int rc = database_statement(database_of_claims(claims), LIST_CLAIMS, &row, err);
+	int rc = database_statement(database_of_claims(claims), LIST_CLAIMS, &row, err, "t", kind);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(row, 1, kind);
 	while ((rc = statement_next(row, err)) == 1)
 		add_claim(row, &list, &capacity);
 	statement_finish(row);
@@ -310,38 +298,23 @@ static int run_for_version(struct statement *statement, int64_t *ret_id, int64_t
 	return rc;
 }
 
-static int insert_body(struct database *database, int64_t id, const struct store_record *record,
-		       struct err *err)
-{
-	struct statement *body;
-	int rc = database_statement(database, CREATE_BODY, &body, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_integer(body, 1, id);
-	statement_bind_text(body, 2, record->document);
-	statement_bind_text(body, 3, record->status);
-	return statement_run(body, err);
-}
-
 static int insert_job(struct database *database, const struct store_record *record,
 		      int64_t *ret_version, struct err *err)
 {
 	struct statement *job;
 	int64_t id;
-	int rc = database_statement(database, CREATE_JOB, &job, err);
+	int rc = database_statement(database, CREATE_JOB, &job, err, "ttitt", record->name,
+				    record->uid, (int64_t) record->created, record->summary,
+				    record->supervisor);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(job, 1, record->name);
-	statement_bind_text(job, 2, record->uid);
-	statement_bind_integer(job, 3, record->created);
-	statement_bind_text(job, 4, record->summary);
-	statement_bind_text(job, 5, record->supervisor);
 	rc = run_for_version(job, &id, ret_version, err);
 	if (rc == ERR_EXISTS)
 		return err_set(err, ERR_EXISTS, "a job named '%s' already exists", record->name);
-	return rc < 0 ? rc : insert_body(database, id, record, err);
+	return rc < 0 ? rc
+		      : database_run(database, CREATE_BODY, err, "itt", id, record->document,
+				     record->status);
 }
 
 static int sqlite_create(struct store *store, const struct store_record *record,
@@ -368,11 +341,10 @@ static int sqlite_get(struct store *store, const char *name, struct store_record
 		      struct err *err)
 {
 	struct statement *row;
-	int rc = database_statement(database_of(store), GET, &row, err);
+	int rc = database_statement(database_of(store), GET, &row, err, "t", name);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(row, 1, name);
 	rc = statement_next(row, err);
 	if (rc == 1) {
 		read_job_row(row, ret_record);
@@ -387,11 +359,10 @@ static int sqlite_get(struct store *store, const char *name, struct store_record
 static int fail_not_changed(struct database *database, const char *name, struct err *err)
 {
 	struct statement *row;
-	int rc = database_statement(database, IS_THERE, &row, err);
+	int rc = database_statement(database, IS_THERE, &row, err, "t", name);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(row, 1, name);
 	rc = statement_next(row, err);
 	statement_finish(row);
 	if (rc == 0)
@@ -399,54 +370,24 @@ static int fail_not_changed(struct database *database, const char *name, struct 
 	return rc < 0 ? rc : err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
 }
 
-static int update_body(struct database *database, int64_t id, const struct store_change *change,
-		       struct err *err)
-{
-	struct statement *body;
-
-	if (!change->document && !change->status)
-		return 0;
-	int rc = database_statement(database, CHANGE_BODY, &body, err);
-	if (rc < 0)
-		return rc;
-	statement_bind_integer(body, 1, id);
-	statement_bind_text(body, 2, change->document);
-	statement_bind_text(body, 3, change->status);
-	return statement_run(body, err);
-}
-
-static int run_with_integer(struct database *database, enum statement_number which, int64_t number,
-			    struct err *err)
-{
-	struct statement *statement;
-	int rc = database_statement(database, which, &statement, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_integer(statement, 1, number);
-	return statement_run(statement, err);
-}
-
 static int update_job(struct database *database, const char *name, int64_t version,
 		      const struct store_change *change, int64_t *ret_version, struct err *err)
 {
 	struct statement *job;
 	int64_t id;
-	int rc = database_statement(database, CHANGE_JOB, &job, err);
+	int rc = database_statement(database, CHANGE_JOB, &job, err, "titt", name, version,
+				    change->summary, change->supervisor);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(job, 1, name);
-	statement_bind_integer(job, 2, version);
-	statement_bind_text(job, 3, change->summary);
-	statement_bind_text(job, 4, change->supervisor);
 	rc = run_for_version(job, &id, ret_version, err);
 	if (rc == ERR_NOT_FOUND)
 		return fail_not_changed(database, name, err);
-	if (rc == 0)
-		rc = update_body(database, id, change, err);
+	if (rc == 0 && (change->document || change->status))
+		rc = database_run(database, CHANGE_BODY, err, "itt", id, change->document,
+				  change->status);
 	if (rc == 0 && change->supervisor && !*change->supervisor)
-		rc = run_with_integer(database, RELEASE_OF_JOB, id, err);
+		rc = database_run(database, RELEASE_OF_JOB, err, "i", id);
 	return rc;
 }
 
@@ -470,21 +411,19 @@ static int delete_job(struct database *database, const char *name, const char *u
 {
 	struct statement *job;
 	int64_t id, version;
-	int rc = database_statement(database, REMOVE_JOB, &job, err);
+	int rc = database_statement(database, REMOVE_JOB, &job, err, "tt", name, uid);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(job, 1, name);
-	statement_bind_text(job, 2, uid);
 	rc = run_for_version(job, &id, &version, err);
 	if (rc == ERR_NOT_FOUND)
 		return fail_not_found(name, err);
 	if (rc == 0)
-		rc = run_with_integer(database, REMOVE_BODY, id, err);
+		rc = database_run(database, REMOVE_BODY, err, "i", id);
 	if (rc == 0)
 		rc = claims_sqlite_delete(database, NULL, uid, err);
 	if (rc == 0)
-		rc = run_with_integer(database, REMEMBER_VERSION, version, err);
+		rc = database_run(database, REMEMBER_VERSION, err, "i", version);
 	return rc;
 }
 
@@ -541,7 +480,7 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 	size_t capacity = 0;
 	struct statement *row;
 	int rc = database_statement(database_of(store), needs_bodies ? LIST_ALL : LIST_SUMMARIES,
-				    &row, err);
+				    &row, err, "");
 
 	if (rc < 0)
 		return rc;
