@@ -101,7 +101,7 @@ static char *join_targets(const struct check *check, bool are_workers, struct ar
 	while (!request->is_remote && json_next(check->tasks, &name, &task))
 		if (!are_workers || text_starts_with(name, "worker-"))
 			text_addf(&text, "%s%s", text.len ? "," : "",
-				  json_as_string(json_get(task, "target"), ""));
+				  json_get_string(task, "target", ""));
 	return arena_copy_text(arena, text_of(&text));
 }
 

@@ -128,11 +128,6 @@ void check_set_fault(struct check *check, enum check_fault_kind kind, enum check
 	set_job(check, job_of_step(check, step));
 }
 
-static const char *string_of(const struct json *object, const char *key)
-{
-	return json_as_string(json_get(object, key), NULL);
-}
-
 const char *check_name_those_without(const struct json *processes, const char *fact,
 				     struct text *text)
 {
@@ -203,7 +198,8 @@ bool check_diagnose_network(struct check *check, instant now)
 
 	if (!link)
 		return false;
-	const char *to = string_of(link, "to"), *address = string_of(link, "address");
+	const char *to = json_get_string(link, "to", NULL),
+		   *address = json_get_string(link, "address", NULL);
 	const char *stage = check_network_stage(link);
 	bool has_name = !text_equals(stage, "resolve");
 	bool has_address = address && !text_equals(address, to);
@@ -215,10 +211,10 @@ bool check_diagnose_network(struct check *check, instant now)
 		snprintf(more, sizeof(more), " (and %zu more %s)", count - 1,
 			 count == 2 ? "link fails" : "links fail");
 	check_set_fault(check, kind, CHECK_NETWORK, json_get(check->tasks, to) ? to : NULL, now,
-			"%s cannot %s %s%s%s%s: %s%s", string_of(link, "from"),
+			"%s cannot %s %s%s%s%s: %s%s", json_get_string(link, "from", NULL),
 			has_name ? "reach" : "find", to, has_address ? " (" : "",
 			has_address ? address : "", has_address ? ")" : "",
-			string_of(link, "error"), more);
+			json_get_string(link, "error", NULL), more);
 	return true;
 }
 
@@ -240,15 +236,16 @@ enum check_step check_probe_error_step(const struct check *check)
 {
 	if (!check->probe_error)
 		return CHECK_STEP_COUNT;
-	return text_equals(string_of(check->probe_error, "step"), "session") ? CHECK_SESSION
-									     : CHECK_DEVICES;
+	return text_equals(json_get_string(check->probe_error, "step", NULL), "session")
+		       ? CHECK_SESSION
+		       : CHECK_DEVICES;
 }
 
 /* Two of TensorFlow's codes are those of unresponsive tasks (absl/status/status.h). */
 void check_diagnose_probe(struct check *check, enum check_step step, instant now)
 {
 	const struct json *error = check->probe_error;
-	const char *code = json_as_string(json_get(error, "code"), "no code");
+	const char *code = json_get_string(error, "code", "no code");
 	bool is_silence =
 		text_equals(code, "UNAVAILABLE") || text_equals(code, "DEADLINE_EXCEEDED");
 
@@ -258,9 +255,9 @@ void check_diagnose_probe(struct check *check, enum check_step step, instant now
 	}
 	step = check_probe_error_step(check);
 	check_set_fault(check, is_silence ? CHECK_FAULT_SILENT_SERVER : CHECK_FAULT_PROBE, step,
-			string_of(error, "task"), now, "%s failed with %s: %s",
+			json_get_string(error, "task", NULL), now, "%s failed with %s: %s",
 			step == CHECK_DEVICES ? "listing the devices" : "running an operation",
-			code, json_as_string(json_get(error, "message"), "no reason given"));
+			code, json_get_string(error, "message", "no reason given"));
 }
 
 /* The model. */
@@ -288,8 +285,8 @@ static void blame_trainers(struct check *check, enum check_step step, instant no
 	const char *failed = check->jobs[CHECK_MODEL_JOB].failed;
 	const char *name = failed ? failed : check_first_with(check->trainers, "message");
 	const struct json *trainer = json_get(check->trainers, name ? name : "");
-	const char *complaint = string_of(trainer, "message");
-	bool is_of_data = text_equals(string_of(trainer, "step"), "data");
+	const char *complaint = json_get_string(trainer, "message", NULL);
+	bool is_of_data = text_equals(json_get_string(trainer, "step", NULL), "data");
 	bool has_data_step = check->steps[CHECK_DATA].state != CHECK_SKIPPED;
 
 	if (blame_stopped(check, step, now))

@@ -69,11 +69,6 @@ static struct json *copy_safe(const struct json *value)
 	return json_new_copy(value);
 }
 
-static const char *string_of(const struct json *event, const char *key)
-{
-	return json_as_string(json_get(event, key), NULL);
-}
-
 /* Events. */
 
 enum subject { OF_TASK, OF_TRAINER, OF_TRAINING, OF_LINK, OF_PROBE, OF_DATA, OF_RESULT };
@@ -106,7 +101,7 @@ static const struct event_kind {
 static struct json *task_of(const struct check *check, const struct event_kind *kind,
 			    const struct json *event)
 {
-	const char *name = string_of(event, "task");
+	const char *name = json_get_string(event, "task", NULL);
 	bool is_added = check->request.is_remote && kind->job == CHECK_PROBE_JOB &&
 			json_count(check->tasks) < TASKS_MOST;
 
@@ -168,7 +163,7 @@ static bool accept_event(struct check *check, const struct event_kind *kind, con
 bool check_accept_event(struct check *check, enum check_job job, const char *from,
 			const struct json *event)
 {
-	const char *word = string_of(event, "muster");
+	const char *word = json_get_string(event, "muster", NULL);
 
 	if (check->n_events == EVENTS_MOST)
 		return false;

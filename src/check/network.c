@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *string_of(const struct json *link, const char *key)
-{
-	return json_as_string(json_get(link, key), NULL);
-}
-
 /* Negative: not measured. */
 static double measured(const struct json *link, const char *key)
 {
@@ -24,7 +19,8 @@ static char *key_of(const char *from, const char *to)
 
 bool check_network_add(struct json *links, const struct json *event)
 {
-	const char *from = string_of(event, "from"), *to = string_of(event, "to");
+	const char *from = json_get_string(event, "from", NULL),
+		   *to = json_get_string(event, "to", NULL);
 
 	if (!from || !to)
 		return false;
@@ -51,7 +47,7 @@ const struct json *check_network_failed(const struct json *links, size_t *ret_co
 
 	*ret_count = 0;
 	while (json_next(links, &key, &link)) {
-		if (!string_of(link, "error"))
+		if (!json_get_string(link, "error", NULL))
 			continue;
 		if (!first)
 			first = link;
@@ -62,7 +58,7 @@ const struct json *check_network_failed(const struct json *links, size_t *ret_co
 
 const char *check_network_stage(const struct json *link)
 {
-	return json_as_string(json_get(link, "stage"), "answer");
+	return json_get_string(link, "stage", "answer");
 }
 
 /* Numbers for the report. */
@@ -172,7 +168,7 @@ static void add_cell(struct text *text, const struct json *link)
 
 	if (!link)
 		text_add(text, "-");
-	else if (string_of(link, "error"))
+	else if (json_get_string(link, "error", NULL))
 		text_add(text, text_equals(stage, "resolve")   ? "NO NAME"
 			       : text_equals(stage, "connect") ? "NO PORT"
 							       : "NO ANSWER");
@@ -198,7 +194,7 @@ static const char **collect_names(const struct json *links, const char *end, siz
 	struct json *link;
 
 	while (json_next(links, &key, &link))
-		names[n_links++] = string_of(link, end);
+		names[n_links++] = json_get_string(link, end, NULL);
 	qsort(names, n_links, sizeof(*names), compare_names);
 	for (size_t i = 0; i < n_links; i++)
 		if (count == 0 || strcmp(names[count - 1], names[i]) != 0) {
@@ -217,11 +213,11 @@ static void add_failures(const struct json *links, struct text *text)
 	struct json *link;
 
 	while (json_next(links, &key, &link) && n_told < FAILURES_MOST) {
-		if (!string_of(link, "error"))
+		if (!json_get_string(link, "error", NULL))
 			continue;
-		text_addf(text, "  %s to %s (%s): %s: %s\n", string_of(link, "from"),
-			  string_of(link, "to"), json_as_string(json_get(link, "address"), "?"),
-			  check_network_stage(link), string_of(link, "error"));
+		text_addf(text, "  %s to %s (%s): %s: %s\n", json_get_string(link, "from", NULL),
+			  json_get_string(link, "to", NULL), json_get_string(link, "address", "?"),
+			  check_network_stage(link), json_get_string(link, "error", NULL));
 		n_told++;
 	}
 }

@@ -40,7 +40,7 @@ static void add_servers(const struct check *check, struct text *text)
 
 	add_count_with(check->tasks, "target", "serving", text);
 	while (json_next(check->tasks, &name, &task)) {
-		const char *its = json_as_string(json_get(task, "version"), NULL);
+		const char *its = json_get_string(task, "version", NULL);
 
 		is_one = is_one && its && (!version || text_equals(its, version));
 		version = its;
@@ -85,7 +85,7 @@ static int64_t training_number(const struct check *check, const char *key)
 
 static void add_training(const struct check *check, struct text *text)
 {
-	const char *data = json_as_string(json_get(check->data, "name"), NULL);
+	const char *data = json_get_string(check->data, "name", NULL);
 	int64_t n_examples = json_as_integer(json_get(check->data, "examples"), 0);
 
 	add_plural(text, json_count(check->trainers), check_trainer_role(check));
@@ -509,7 +509,7 @@ static void add_setup(const struct check *check, struct text *text)
 
 	while (json_next(check->tasks, &name, &task)) {
 		add_row_head(text, name);
-		text_addf(text, "%s\n", json_as_string(json_get(task, "target"), ""));
+		text_addf(text, "%s\n", json_get_string(task, "target", ""));
 	}
 	add_row_head(text, "test");
 	check_command_describe_try(check, text);

@@ -573,7 +573,7 @@ static void join_anew(struct agent *agent, const char *sentence)
 
 static void on_refusal(struct agent *agent, size_t call, int status, const struct json *body)
 {
-	const char *said = json_as_string(json_get(body, "error"), NULL);
+	const char *said = json_get_string(body, "error", NULL);
 	char *sentence CLEANUP(mem_free_text) =
 		said ? mem_copy_bytes(said, line_text_whole_characters(
 						    said, strnlen(said, LONGEST_REFUSAL)))

@@ -373,8 +373,8 @@ static void read_history(struct elastic_job *job, const struct json *list)
 	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
 		const struct json *world = json_at(list, i);
 		int reason = name_find_word(world_reason_words, WORLD_REASON_COUNT,
-					    json_as_string(json_get(world, "reason"), ""));
-		const char *formed_at = json_as_string(json_get(world, "formedAt"), "");
+					    json_get_string(world, "reason", ""));
+		const char *formed_at = json_get_string(world, "formedAt", "");
 		struct past_world *snapshot = &job->history[job->n_history];
 
 		if (reason < 0 || text_read_time(formed_at, &snapshot->formed_at, NULL) < 0)
@@ -382,7 +382,7 @@ static void read_history(struct elastic_job *job, const struct json *list)
 		snapshot->generation = json_as_integer(json_get(world, "generation"), 0);
 		snapshot->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
 		snapshot->reason = (enum world_reason) reason;
-		snapshot->failure = mem_copy_text(json_as_string(json_get(world, "failure"), NULL));
+		snapshot->failure = mem_copy_text(json_get_string(world, "failure", NULL));
 		job->n_history++;
 	}
 }
@@ -1025,8 +1025,8 @@ static bool is_member_named(struct json *named, const struct json *member)
 	const struct json *rank = json_get(member, "rank");
 	char *number CLEANUP(mem_free_text) =
 		rank ? mem_format("%" PRId64, json_as_integer(rank, -1)) : NULL;
-	bool by_id = is_named(named, json_as_string(json_get(member, "id"), NULL));
-	bool by_host = is_named(named, json_as_string(json_get(member, "host"), NULL));
+	bool by_id = is_named(named, json_get_string(member, "id", NULL));
+	bool by_host = is_named(named, json_get_string(member, "host", NULL));
 	bool by_rank = is_named(named, number);
 
 	return by_id || by_host || by_rank;
@@ -1063,7 +1063,7 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, inst
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct rendezvous_event event = {
 			.type = RENDEZVOUS_DRAIN,
-			.id = json_as_string(json_get(json_at(list, i), "id"), ""),
+			.id = json_get_string(json_at(list, i), "id", ""),
 		};
 
 		(void) rendezvous_step(job->rendezvous, &event, now, NULL);

@@ -32,10 +32,10 @@ static bool read_known_place(const char *text, struct json **ret_json,
 		return false;
 	const struct json *cluster = json_get(json, "cluster");
 	const struct cluster_job_place place = {
-		.server = json_as_string(json_get(cluster, "server"), NULL),
-		.context = json_as_string(json_get(cluster, "context"), NULL),
-		.kubeconfig = json_as_string(json_get(cluster, "kubeconfig"), NULL),
-		.namespace_name = json_as_string(json_get(cluster, "namespace"), NULL),
+		.server = json_get_string(cluster, "server", NULL),
+		.context = json_get_string(cluster, "context", NULL),
+		.kubeconfig = json_get_string(cluster, "kubeconfig", NULL),
+		.namespace_name = json_get_string(cluster, "namespace", NULL),
 	};
 
 	if (!place.server || !place.namespace_name)

@@ -37,7 +37,7 @@ static bool identity_read(const struct json *json, struct process_identity *ret_
 	ret_identity->start_time = (uint64_t) json_as_integer(json_get(json, "startTime"), 0);
 	ret_identity->pid_space = (uint64_t) json_as_integer(json_get(json, "pidSpace"), 0);
 	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s",
-		 json_as_string(json_get(json, "bootId"), ""));
+		 json_get_string(json, "bootId", ""));
 	return ret_identity->pid > 0;
 }
 
@@ -84,7 +84,7 @@ bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)
 
 	if (!text || !text[0] || json_read(text, strlen(text), &json, NULL) < 0)
 		return false;
-	snprintf(id.host, sizeof(id.host), "%s", json_as_string(json_get(json, "host"), ""));
+	snprintf(id.host, sizeof(id.host), "%s", json_get_string(json, "host", ""));
 	if (!identity_read(json_get(json, "outer"), &id.outer) ||
 	    !identity_read(json_get(json, "inner"), &id.inner))
 		return false;
@@ -99,7 +99,7 @@ void supervisor_end_group(const char *text)
 
 	if (!supervisor_id_read(text, &id) || json_read(text, strlen(text), &json, NULL) < 0)
 		return;
-	own_group_clean_up(json_as_string(json_get(json, "group"), ""), &id.outer);
+	own_group_clean_up(json_get_string(json, "group", ""), &id.outer);
 }
 
 static bool is_on_cluster(const char *text)

@@ -356,14 +356,14 @@ struct managed_job *managed_job_new(struct scope *scope, const struct json *obje
 {
 	struct controller *controller = scope->controller;
 	const struct json *metadata = json_get(object, "metadata");
-	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
-	const char *uid = json_as_string(json_get(metadata, "uid"), "");
+	const char *name_space = json_get_string(metadata, "namespace", "");
+	const char *uid = json_get_string(metadata, "uid", "");
 	struct managed_job *job = mem_new(sizeof(*job));
 
 	job->controller = controller;
 	job->scope = scope;
 	job->restarts = -1;
-	job->key = mem_format("%s/%s", name_space, json_as_string(json_get(metadata, "name"), ""));
+	job->key = mem_format("%s/%s", name_space, json_get_string(metadata, "name", ""));
 	job->name_space = mem_copy_text(name_space);
 	job->uid = mem_copy_text(uid);
 	job->store = store_kube_of_tfjobs(controller->api, name_space);

@@ -203,9 +203,8 @@ static void read_pod(struct pod_start *start, const struct json *pod)
 
 	/* The last of two equal names counts. */
 	for (size_t i = 0; i < json_count(environment); i++)
-		if (text_equals(json_as_string(json_get(json_at(environment, i), "name"), ""),
-				"TF_CONFIG"))
-			text = json_as_string(json_get(json_at(environment, i), "value"), NULL);
+		if (text_equals(json_get_string(json_at(environment, i), "name", ""), "TF_CONFIG"))
+			text = json_get_string(json_at(environment, i), "value", NULL);
 	start->is_old = false;
 	start->is_marked = json_get(annotations, MARK);
 	json_free(TAKE(start->tf_config));
@@ -236,7 +235,7 @@ static void end_step(struct pod_start *start)
 
 	if (start->step == STEP_ASK &&
 	    json_read(text_of(&start->answer), start->answer.len, &answer, NULL) == 0)
-		state = json_as_string(json_get(answer, "state"), "");
+		state = json_get_string(answer, "state", "");
 	if (start->step == STEP_CONFIGURE)
 		enter_pod_start_step(start, start->is_old ? STEP_MARK : STEP_RUN);
 	else if (start->step == STEP_RUN || text_equals(state, "Running") ||

@@ -41,13 +41,12 @@ const struct json *operator_waiting_reason(const struct controller *controller,
 {
 	const struct json *metadata = json_get(tfjob, "metadata");
 	char *key CLEANUP(mem_free_text) =
-		mem_format("%s/%s", json_as_string(json_get(metadata, "namespace"), ""),
-			   json_as_string(json_get(metadata, "name"), ""));
+		mem_format("%s/%s", json_get_string(metadata, "namespace", ""),
+			   json_get_string(metadata, "name", ""));
 	const struct managed_job *job = find_managed_job(controller, key);
 
-	return job && text_equals(job->uid, json_as_string(json_get(metadata, "uid"), NULL))
-		       ? job->waiting
-		       : NULL;
+	return job && text_equals(job->uid, json_get_string(metadata, "uid", NULL)) ? job->waiting
+										    : NULL;
 }
 
 /* Zero the walk to begin; NULL at the end. */

@@ -17,11 +17,6 @@
 
 /* The objects of deploy/, which the program contains. */
 
-static const char *manifest_kind_of(const struct json *object)
-{
-	return json_as_string(json_get(object, "kind"), "");
-}
-
 /* A Role cannot grant permissions on cluster-wide kinds. */
 static struct json *rules_of_namespace(const struct json *rules)
 {
@@ -40,7 +35,7 @@ static struct json *rules_of_namespace(const struct json *rules)
 static struct json *in_namespace(const struct json *object, const char *name_space)
 {
 	struct json *made = json_new_copy(object);
-	bool is_role = text_equals(manifest_kind_of(object), "ClusterRole");
+	bool is_role = text_equals(json_get_string(object, "kind", ""), "ClusterRole");
 
 	json_set_string(made, "kind", is_role ? "Role" : "RoleBinding");
 	json_set_string(json_object_at(made, "metadata"), "namespace", name_space);
@@ -71,7 +66,7 @@ static struct json *chosen_deployment(const struct json *object,
 static void add_object(struct json *list, const struct json *object,
 		       const struct deployment_choice *choice)
 {
-	const char *kind = manifest_kind_of(object);
+	const char *kind = json_get_string(object, "kind", "");
 	bool is_of_all_namespaces =
 		text_equals(kind, "ClusterRole") || text_equals(kind, "ClusterRoleBinding");
 
@@ -324,8 +319,8 @@ static struct kube_request request_about(enum kube_verb verb, const struct json 
 	return (struct kube_request){
 		.verb = verb,
 		.resource = kube_resource_of(object),
-		.namespace_name = json_as_string(json_get(metadata, "namespace"), NULL),
-		.name = json_as_string(json_get(metadata, "name"), NULL),
+		.namespace_name = json_get_string(metadata, "namespace", NULL),
+		.name = json_get_string(metadata, "name", NULL),
 	};
 }
 

@@ -39,7 +39,7 @@ static bool has_our_label(const struct json *object)
 {
 	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
 
-	return text_equals(json_as_string(json_get(labels, LABEL), ""), DEPLOYMENT_NAME);
+	return text_equals(json_get_string(labels, LABEL, ""), DEPLOYMENT_NAME);
 }
 
 /* Kubernetes creates `default` in each namespace. In a namespace without our label, a name or label

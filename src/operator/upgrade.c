@@ -82,13 +82,13 @@ static bool is_skipped(const struct operator_setup_settings *settings, const cha
 static int scale_down(struct operator_setup *setup, const struct json *deployment, struct err *err)
 {
 	const struct json *metadata = json_get(deployment, "metadata");
-	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
+	const char *name_space = json_get_string(metadata, "namespace", "");
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
 	const struct kube_request request = {
 		.verb = KUBE_PATCH,
 		.resource = &kube_deployments,
 		.namespace_name = name_space,
-		.name = json_as_string(json_get(metadata, "name"), ""),
+		.name = json_get_string(metadata, "name", ""),
 		.body = patch,
 	};
 
@@ -123,7 +123,7 @@ static const char *name_of_entry(const struct json *configuration, size_t place)
 {
 	const struct json *entry = json_at(json_get(configuration, "webhooks"), place);
 
-	return json_as_string(json_get(entry, "name"), "");
+	return json_get_string(entry, "name", "");
 }
 
 /* If another client has changed the list since, nothing is done. */
@@ -137,7 +137,7 @@ static int remove_entry(struct operator_setup *setup, const struct json *configu
 	const struct kube_request request = {
 		.verb = KUBE_JSON_PATCH,
 		.resource = &kube_validating_webhooks,
-		.name = json_as_string(json_get(metadata, "name"), ""),
+		.name = json_get_string(metadata, "name", ""),
 		.body = steps,
 	};
 

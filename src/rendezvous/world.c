@@ -138,7 +138,7 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 		    struct err *err)
 {
 	const struct json *list = json_get(object, "ports");
-	const char *host = json_as_string(json_get(object, "host"), "");
+	const char *host = json_get_string(object, "host", "");
 	const struct json *role = json_get(object, "role");
 	const char *role_name = role ? json_as_string(role, "") : OFFER_ROLE;
 	const char *fault = NULL;

@@ -415,7 +415,7 @@ static bool read_index(const struct json *value, int64_t *ret_index)
 
 static void read_task(const struct json *task, struct cluster_spec *spec, struct faults *faults)
 {
-	const char *type = json_as_string(json_get(task, "type"), NULL);
+	const char *type = json_get_string(task, "type", NULL);
 	struct err err;
 	int64_t index;
 

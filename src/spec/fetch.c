@@ -112,7 +112,7 @@ void fetch_add(struct json *document, const struct fetch *fetch)
 {
 	struct json *annotations =
 		json_object_at(json_object_at(document, "metadata"), "annotations");
-	const char *before = json_as_string(json_get(annotations, JOB_ANNOTATION_FETCH), "[]");
+	const char *before = json_get_string(annotations, JOB_ANNOTATION_FETCH, "[]");
 	struct json *list CLEANUP(json_cleanup) = NULL;
 	char *added CLEANUP(mem_free_text) = fetch_text(fetch);
 	struct text text CLEANUP(text_done) = {0};

@@ -96,7 +96,7 @@ static int read_port(struct field_reader *reader, const struct field *container)
 		struct field port = field_element(&ports, i);
 		struct field number = field_member(&port, "containerPort");
 
-		if (text_equals(json_as_string(json_get(port.value, "name"), NULL), PORT_NAME))
+		if (text_equals(json_get_string(port.value, "name", NULL), PORT_NAME))
 			return (int) field_integer(reader, &number, 1, 65535, DEFAULT_PORT);
 	}
 	return DEFAULT_PORT;
@@ -184,8 +184,7 @@ static size_t find_container(const struct field *containers, size_t count, const
 	size_t i = 0;
 
 	while (i < count &&
-	       !text_equals(json_as_string(json_get(json_at(containers->value, i), "name"), NULL),
-			    name))
+	       !text_equals(json_get_string(json_at(containers->value, i), "name", NULL), name))
 		i++;
 	return i;
 }

@@ -78,7 +78,7 @@ static void add_ignored_containers(struct told *told, const struct role *role)
 
 	for (size_t i = 0; i < json_count(containers); i++) {
 		const struct json *container = json_at(containers, i);
-		const char *name = json_as_string(json_get(container, "name"), "");
+		const char *name = json_get_string(container, "name", "");
 
 		if (!is_chosen_passed && text_equals(name, role->container.name)) {
 			add_ignored_members(told, container, honoured_container_words,

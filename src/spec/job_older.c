@@ -23,7 +23,7 @@ static const char *const words_without_meaning[] = {
 
 bool job_is_older(const struct json *root)
 {
-	const char *version = json_as_string(json_get(root, "apiVersion"), "");
+	const char *version = json_get_string(root, "apiVersion", "");
 
 	return name_find_word(older_versions, ARRAY_LEN(older_versions), version) >= 0;
 }
@@ -69,11 +69,11 @@ static void remove_words_without_meaning(struct json *spec, struct text *changes
 static void add_server_templates(struct json *spec, struct text *changes)
 {
 	struct json *list = json_get(spec, "replicaSpecs");
-	const char *image = json_as_string(json_get(spec, "tfImage"), "tensorflow/tensorflow");
+	const char *image = json_get_string(spec, "tfImage", "tensorflow/tensorflow");
 
 	for (size_t i = 0; i < json_count(list); i++) {
 		struct json *role = json_at(list, i);
-		const char *type = json_as_string(json_get(role, "tfReplicaType"), "");
+		const char *type = json_get_string(role, "tfReplicaType", "");
 
 		if (!text_equals_ignoring_case(type, "PS") || json_get(role, "template"))
 			continue;
@@ -94,8 +94,7 @@ static void add_server_templates(struct json *spec, struct text *changes)
 static bool has_leader(const struct json *roles)
 {
 	for (size_t i = 0; i < json_count(roles); i++) {
-		const char *type =
-			json_as_string(json_get(json_at(roles, i), "tfReplicaType"), "Chief");
+		const char *type = json_get_string(json_at(roles, i), "tfReplicaType", "Chief");
 
 		if (text_equals_ignoring_case(type, "Chief") ||
 		    text_equals_ignoring_case(type, "Master"))
@@ -110,7 +109,7 @@ static void convert_termination(struct field_reader *reader, const struct field 
 {
 	struct field policy = field_member(spec, "terminationPolicy");
 	const struct json *chief = json_get(policy.value, "chief");
-	const char *name = json_as_string(json_get(chief, "replicaName"), "MASTER");
+	const char *name = json_get_string(chief, "replicaName", "MASTER");
 	bool is_worker = text_equals_ignoring_case(name, "Worker");
 
 	if (!policy.value)
@@ -179,7 +178,7 @@ void job_convert_older(struct field_reader *reader, const struct field *root,
 
 	if (is_older)
 		text_addf(changes, "; apiVersion was %s",
-			  json_as_string(json_get(root->value, "apiVersion"), ""));
+			  json_get_string(root->value, "apiVersion", ""));
 	if (json_is(json_get(spec.value, "replicaSpecs"), JSON_ARRAY))
 		text_add(changes, "; spec.replicaSpecs is spec.tfReplicaSpecs");
 	if (!is_older || !json_is(spec.value, JSON_OBJECT))

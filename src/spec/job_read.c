@@ -196,8 +196,8 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 
 	check_texts(reader, &labels);
 	check_texts(reader, &annotations);
-	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
-	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
+	job->stop_reason = json_get_string(annotations.value, JOB_ANNOTATION_STOP, NULL);
+	job->elastic_id = json_get_string(annotations.value, JOB_ANNOTATION_ELASTIC, NULL);
 	read_choices(reader, &annotations, job);
 	read_pod_server(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);

@@ -31,7 +31,7 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 	static const char *const kinds[] = {"Pod",        "PodTemplate",          "Deployment",
 					    "Job",        "StatefulSet",          "DaemonSet",
 					    "ReplicaSet", "ReplicationController"};
-	const char *kind = json_as_string(json_get(document, "kind"), NULL);
+	const char *kind = json_get_string(document, "kind", NULL);
 	const struct json *inner = json_get_path(document, "spec", "template", NULL);
 	const struct json *template = json_get(document, "template");
 
@@ -223,13 +223,13 @@ static const char *volume_of_claim(struct json *spec, const char *claim)
 							     "claimName", NULL),
 					       NULL),
 				claim))
-			return json_as_string(json_get(volume, "name"), "");
+			return json_get_string(volume, "name", "");
 	}
 	char *name CLEANUP(mem_free_text) = mem_format("muster-volume-%zu", json_count(volumes));
 
 	volume = pod_template_add(spec, "volumes", name);
 	json_set_string(json_object_at(volume, "persistentVolumeClaim"), "claimName", claim);
-	return json_as_string(json_get(volume, "name"), "");
+	return json_get_string(volume, "name", "");
 }
 
 /* Splits CLAIM:/PATH[:ro] in place. False when it has another form. */

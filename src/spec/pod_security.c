@@ -109,11 +109,6 @@ struct reach {
 	char *own_secret;
 };
 
-static const char *pod_string_of(const struct json *object, const char *key)
-{
-	return json_as_string(json_get(object, key), "");
-}
-
 static bool is_any(const char *word, const char *const *words, size_t n_words)
 {
 	return name_find_word(words, n_words, word) >= 0;
@@ -153,7 +148,7 @@ static void add_reached_secret(struct reach *reach, const char *name)
 
 static void add_profile(struct reach *reach, const struct json *context, const char *key)
 {
-	if (text_equals(pod_string_of(json_get(context, key), "type"), "Unconfined"))
+	if (text_equals(json_get_string(json_get(context, key), "type", ""), "Unconfined"))
 		text_add_line_once(reach->lines, "%s Unconfined", key);
 }
 
@@ -162,8 +157,8 @@ static void add_selinux(struct reach *reach, const struct json *options)
 	static const char *const types[] = {"", "container_t", "container_init_t",
 					    "container_kvm_t", "container_engine_t"};
 
-	if (!is_any(pod_string_of(options, "type"), types, ARRAY_LEN(types)) ||
-	    *pod_string_of(options, "user") || *pod_string_of(options, "role"))
+	if (!is_any(json_get_string(options, "type", ""), types, ARRAY_LEN(types)) ||
+	    *json_get_string(options, "user", "") || *json_get_string(options, "role", ""))
 		text_add_line_once(reach->lines, "seLinuxOptions");
 }
 
@@ -193,7 +188,7 @@ static void add_context(struct reach *reach, const struct json *context)
 		"allowPrivilegeEscalation", "fsGroup", "fsGroupChangePolicy",
 		"readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser",
 		"seLinuxChangePolicy", "supplementalGroups", "supplementalGroupsPolicy"};
-	const char *mount = pod_string_of(context, "procMount");
+	const char *mount = json_get_string(context, "procMount", "");
 
 	add_unknown_privileges(reach, context, known, ARRAY_LEN(known));
 	add_flag(reach, context, "privileged");
@@ -205,8 +200,9 @@ static void add_context(struct reach *reach, const struct json *context)
 	if (!text_equals(mount, "Default"))
 		add_reached_name(reach, "procMount", mount);
 	for (size_t i = 0; i < json_count(json_get(context, "sysctls")); i++)
-		add_reached_name(reach, "sysctl",
-				 pod_string_of(json_at(json_get(context, "sysctls"), i), "name"));
+		add_reached_name(
+			reach, "sysctl",
+			json_get_string(json_at(json_get(context, "sysctls"), i), "name", ""));
 }
 
 /* Containers. */
@@ -224,20 +220,22 @@ static void add_variables(struct reach *reach, const struct json *container)
 	const struct json *from = json_get(container, "envFrom");
 
 	for (size_t i = 0; i < json_count(env); i++)
-		add_reached_secret(reach, pod_string_of(json_get_path(json_at(env, i), "valueFrom",
-								      "secretKeyRef", NULL),
-							"name"));
-	for (size_t i = 0; i < json_count(from); i++)
 		add_reached_secret(reach,
-				   pod_string_of(json_get(json_at(from, i), "secretRef"), "name"));
+				   json_get_string(json_get_path(json_at(env, i), "valueFrom",
+								 "secretKeyRef", NULL),
+						   "name", ""));
+	for (size_t i = 0; i < json_count(from); i++)
+		add_reached_secret(reach, json_get_string(json_get(json_at(from, i), "secretRef"),
+							  "name", ""));
 }
 
 /* kubelet, which sends the probes, reaches hosts that Pods do not. */
 static void add_host(struct reach *reach, const struct json *probe)
 {
-	add_reached_name(reach, "probe of host", pod_string_of(json_get(probe, "httpGet"), "host"));
 	add_reached_name(reach, "probe of host",
-			 pod_string_of(json_get(probe, "tcpSocket"), "host"));
+			 json_get_string(json_get(probe, "httpGet"), "host", ""));
+	add_reached_name(reach, "probe of host",
+			 json_get_string(json_get(probe, "tcpSocket"), "host", ""));
 }
 
 static void add_container(struct reach *reach, const struct json *container)
@@ -272,7 +270,7 @@ static void add_sources(struct reach *reach, const struct json *sources)
 	for (size_t i = 0; i < json_count(sources); i++) {
 		const struct json *source = json_at(sources, i);
 
-		add_reached_secret(reach, pod_string_of(json_get(source, "secret"), "name"));
+		add_reached_secret(reach, json_get_string(json_get(source, "secret"), "name", ""));
 		add_unknown_privileges(reach, source, known, ARRAY_LEN(known));
 	}
 }
@@ -290,12 +288,12 @@ static void add_volume(struct reach *reach, const struct json *volume)
 		if (text_equals(kind, "projected"))
 			add_sources(reach, json_get(source, "sources"));
 		else if (text_equals(kind, "secret"))
-			add_reached_secret(reach, pod_string_of(source, "secretName"));
+			add_reached_secret(reach, json_get_string(source, "secretName", ""));
 		else if (text_equals(kind, "persistentVolumeClaim"))
 			add_reached_name(reach, "PersistentVolumeClaim",
-					 pod_string_of(source, "claimName"));
+					 json_get_string(source, "claimName", ""));
 		else if (text_equals(kind, "hostPath"))
-			add_reached_name(reach, "hostPath", pod_string_of(source, "path"));
+			add_reached_name(reach, "hostPath", json_get_string(source, "path", ""));
 		else
 			add_reached_name(reach, "volume", kind);
 	}
@@ -341,9 +339,9 @@ static void add_template(struct reach *reach, const struct json *template)
 	add_flag(reach, spec, "hostPID");
 	add_flag(reach, spec, "hostIPC");
 	add_flag(reach, spec, "automountServiceAccountToken");
-	add_service_account(reach, pod_string_of(spec, "serviceAccountName"));
-	add_service_account(reach, pod_string_of(spec, "serviceAccount"));
-	add_reached_name(reach, "node", pod_string_of(spec, "nodeName"));
+	add_service_account(reach, json_get_string(spec, "serviceAccountName", ""));
+	add_service_account(reach, json_get_string(spec, "serviceAccount", ""));
+	add_reached_name(reach, "node", json_get_string(spec, "nodeName", ""));
 	add_context(reach, json_get(spec, "securityContext"));
 	add_annotations(reach, json_get_path(template, "metadata", "annotations", NULL));
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)

@@ -9,7 +9,7 @@ struct json *pod_template_find(const struct json *list, const char *key, const c
 	for (size_t i = 0; i < json_count(list); i++) {
 		struct json *element = json_at(list, i);
 
-		if (text_equals(json_as_string(json_get(element, key), NULL), text))
+		if (text_equals(json_get_string(element, key, NULL), text))
 			return element;
 	}
 	return NULL;
@@ -148,7 +148,7 @@ struct json *pod_template_laid_over(const struct json *under, const struct json 
 {
 	struct json *base CLEANUP(json_cleanup) = json_new_copy(under);
 	const struct json *container = pod_template_container(over);
-	const char *name = json_as_string(json_get(container, "name"), NULL);
+	const char *name = json_get_string(container, "name", NULL);
 	struct json *same = pod_template_container(base);
 
 	if (json_is(same, JSON_OBJECT) && name)

@@ -37,7 +37,7 @@ struct maker {
 
 bool template_is(const struct json *root)
 {
-	return text_equals(json_as_string(json_get(root, "kind"), ""), "Template");
+	return text_equals(json_get_string(root, "kind", ""), "Template");
 }
 
 /* Parameters, as written. */
@@ -424,7 +424,7 @@ static void check_object(struct maker *maker, const struct field *field, const s
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		struct field member = field_member(field, words[i]);
 
-		if (!json_as_string(json_get(made, words[i]), "")[0])
+		if (!json_get_string(made, words[i], "")[0])
 			field_refuse(&maker->reader, &member,
 				     "Required value: every object says what it is");
 	}

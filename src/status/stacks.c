@@ -11,11 +11,6 @@
 
 #define OUR_MARK "# "
 
-static const char *text_in(const struct json *object, const char *key)
-{
-	return json_as_string(json_get(object, key), "?");
-}
-
 static void add_safely(struct text *text, const char *words)
 {
 	line_text_add_sentence(text, words, strlen(words));
@@ -27,7 +22,7 @@ static bool is_main(const struct json *thread)
 	int64_t id = json_as_integer(json_get(thread, "os_thread_id"), 0);
 
 	return id ? id == json_as_integer(json_get(thread, "pid"), 0)
-		  : text_equals(text_in(thread, "thread_name"), "MainThread");
+		  : text_equals(json_get_string(thread, "thread_name", "?"), "MainThread");
 }
 
 static void add_head(struct text *text, const struct json *thread)
@@ -37,7 +32,7 @@ static void add_head(struct text *text, const struct json *thread)
 	} else {
 		text_addf(text, "Thread %" PRId64 " [",
 			  json_as_integer(json_get(thread, "os_thread_id"), 0));
-		add_safely(text, text_in(thread, "thread_name"));
+		add_safely(text, json_get_string(thread, "thread_name", "?"));
 		text_add(text, "]");
 	}
 	text_add(text, " (most recent call first):\n");
@@ -46,9 +41,9 @@ static void add_head(struct text *text, const struct json *thread)
 static void add_spied_frame(struct text *text, const struct json *frame)
 {
 	text_add(text, "  File \"");
-	add_safely(text, text_in(frame, "filename"));
+	add_safely(text, json_get_string(frame, "filename", "?"));
 	text_addf(text, "\", line %" PRId64 " in ", json_as_integer(json_get(frame, "line"), 0));
-	add_safely(text, text_in(frame, "name"));
+	add_safely(text, json_get_string(frame, "name", "?"));
 	text_add_char(text, '\n');
 }
 
