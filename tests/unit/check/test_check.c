@@ -5,17 +5,24 @@
  *
  *     request MODEL [workers N] [ps N] [timeout SECONDS] [sync] [setup] [data] [remote URL]
  *             [kubernetes]
+ *     as NAME N                         the next N lines are those of that transcript
  *     TIME library WORDS                    TIME data WORDS       (milliseconds)
  *     TIME no-library WORDS                 TIME no-data WORDS
  *     TIME no-program                       … and that its program could not be started
- *     TIME wants JOB…                       exactly these should run now; JOB: servers probe model
- * roll-call TIME wakes MOMENT                     when it wants to look again TIME started JOB TIME
- * JOB LINE                         the job prints it TIME here EVENT                       found
- * out by muster itself TIME failed REPLICA AT WORDS          what the status of the next job that
- * ends will tell TIME said WORDS                       … and a last line of that replica TIME
- * finished REPLICA AT              … or that it ended with code 0 TIME ended JOB CODE TIME stopped
- * JOB REPLICA              its process is found stopped TIME interrupt SIGNAL                 TIME
- * look TIME over CODE
+ *     TIME wants JOB…                   exactly these should run now; JOB: servers probe model
+ *                                       roll-call
+ *     TIME wakes MOMENT                 when it wants to look again
+ *     TIME started JOB
+ *     TIME JOB LINE                     the job prints it
+ *     TIME here EVENT                   found out by muster itself
+ *     TIME failed REPLICA AT WORDS      what the status of the next job that ends will tell
+ *     TIME said WORDS                   … and a last line of that replica
+ *     TIME finished REPLICA AT          … or that it ended with code 0
+ *     TIME ended JOB CODE
+ *     TIME stopped JOB REPLICA          its process is found stopped
+ *     TIME interrupt SIGNAL
+ *     TIME look
+ *     TIME over CODE
  *
  * Beside it lies NAME.text, and of some stories NAME.json; what the JSON of the others says is
  * compared with the text. With MUSTER_WRITE_GOLDEN in the environment the files are
@@ -236,6 +243,8 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 		check_add_line(check, job_of(story, word), rest, strlen(rest), moment(now));
 }
 
+static void play_file(struct story *story, const char *name, int n_lines);
+
 static void play_line(struct story *story, char *line)
 {
 	char *rest = line;
@@ -243,6 +252,12 @@ static void play_line(struct story *story, char *line)
 
 	if (!*first || *first == '#')
 		return;
+	if (text_equals(first, "as")) {
+		char *name = next_word(&rest);
+
+		play_file(story, name, atoi(rest));
+		return;
+	}
 	if (text_equals(first, "request")) {
 		read_request(story, rest);
 		check_init(&story->check, &story->request, moment(0));
@@ -376,21 +391,33 @@ static void compare_reports(const struct story *story)
 	compare_verbose(&plain, &verbose);
 }
 
-static void play(void **state)
+/* The first lines of a transcript after its request; all of it, with the request, if `n_lines` is
+ * 0. */
+static void play_file(struct story *story, const char *name, int n_lines)
 {
-	struct story story = {.name = *state, .arena = arena_new()};
 	char *path CLEANUP(mem_free_text) =
-		mem_format("%s/check/%s.transcript", GOLDEN_FOLDER, story.name);
+		mem_format("%s/check/%s.transcript", GOLDEN_FOLDER, name);
 	struct text text CLEANUP(text_done) = {0};
-	int number = 0;
+	int number = 0, n_left = n_lines;
 
 	if (!read_file(path, &text))
 		fail_msg("no transcript %s", path);
 	for (char *line = text.bytes, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		story.place = arena_format(story.arena, "%s:%d", story.name, ++number);
-		play_line(&story, line);
+		story->place = arena_format(story->arena, "%s:%d", name, ++number);
+		if (n_lines && text_starts_with(line, "request"))
+			continue;
+		if (n_lines && n_left-- == 0)
+			return;
+		play_line(story, line);
 	}
+}
+
+static void play(void **state)
+{
+	struct story story = {.name = *state, .arena = arena_new()};
+
+	play_file(&story, story.name, 0);
 	assert_true(check_is_over(&story.check));
 	compare_reports(&story);
 	check_done(&story.check);
