@@ -2,8 +2,9 @@
  *
  *     transcript FILE            plays it; prints the first difference
  *     transcript --crash FILE    plays it again with the reconciler lost after each single effect,
- * and once with the reconciler lost after every one: the end is the same transcript --small FILE
- * the same, and the store keeps statuses small, as a cluster does
+ *                                and once with the reconciler lost after every one: the end is the
+ *                                same
+ *     transcript --small FILE    the same, and the store keeps statuses small, as a cluster does
  *
  * With MUSTER_WRITE_GOLDEN in the environment the first one writes what happened into the file.
  *
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BEGINNING "\t0.000 "
 #define MOST_BYTES (1024 * 1024)
 
 static char *read_file(const char *path)
@@ -47,6 +49,44 @@ static bool is_command(const char *line)
 	return *line && *line != '#' && *line != '\t';
 }
 
+static bool skip_line(const char **at, const char *line)
+{
+	if (!text_starts_with(*at, line))
+		return false;
+	*at += strlen(line);
+	*at += strcspn(*at, "\n") + 1;
+	return true;
+}
+
+/* Adds what happened. The usual beginning, in which all replicas get their addresses, start and run
+ * at once, is one line: "begins: ps-0 worker-0". */
+static void add_lines(struct text *happened, const char *lines)
+{
+	struct text names CLEANUP(text_done) = {0}, starts CLEANUP(text_done) = {0};
+	struct text runs CLEANUP(text_done) = {0};
+	const char *at = lines;
+
+	if (skip_line(&at, BEGINNING "Created=True "))
+		while (text_starts_with(at, BEGINNING "publish ")) {
+			int len = (int) strcspn(at, "\n") - (int) strlen(BEGINNING "publish ");
+			const char *name = at + strlen(BEGINNING "publish ");
+
+			text_addf(&names, " %.*s", len, name);
+			text_addf(&starts, BEGINNING "start %.*s.0\n", len, name);
+			text_addf(&runs, BEGINNING "%.*s.0 Running\n", len, name);
+			at = name + len + 1;
+		}
+	if (names.len && text_starts_with(at, text_of(&starts)) &&
+	    text_starts_with(at + starts.len, text_of(&runs))) {
+		at += starts.len + runs.len;
+		if (skip_line(&at, BEGINNING "Running=True ")) {
+			text_addf(happened, BEGINNING "begins:%s\n", text_of(&names));
+			lines = at;
+		}
+	}
+	text_add(happened, lines);
+}
+
 /* Plays one line and adds it, with what it led to, to `happened`. */
 static void play_line(struct stage **stage, const char *line, struct text *happened)
 {
@@ -58,7 +98,7 @@ static void play_line(struct stage **stage, const char *line, struct text *happe
 	char *fault CLEANUP(mem_free_text) = script_run_line(stage, line);
 
 	if (*stage) {
-		text_add(happened, text_of(&(*stage)->transcript));
+		add_lines(happened, text_of(&(*stage)->transcript));
 		text_clear(&(*stage)->transcript);
 	}
 	if (fault)
