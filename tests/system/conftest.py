@@ -12,12 +12,14 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 BINARY = os.environ.get("MUSTER_BINARY", str(ROOT / "build" / "muster"))
 LIMIT = 600
 # A shell in the background ignores them for all that it starts, and what ignores Ctrl-C is not ended by it.

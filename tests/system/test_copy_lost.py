@@ -8,18 +8,14 @@ import os
 import pty
 import select
 import signal
-import sys
 import tarfile
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import HttpServer, make_certificate, tls_context  # noqa: E402
-from websocket_server import accept, close, frame, read_frame  # noqa: E402
+from conftest import LIMIT
+from http_server import HttpServer, make_certificate, tls_context
+from websocket_server import accept, close, frame, read_frame
 
 pytestmark = pytest.mark.sanitize
 

@@ -242,7 +242,7 @@ def test_a_record_that_cannot_be_read_is_kept_under_another_name(muster):
     database.close()
     server.process = machines.muster.start("orchestrator", "--listen", machines.endpoint, "--state-dir", server.folder)
     said, _ = read_until(server.process.stderr, "muster: elastic jobs connect to")
-    assert "the record of job 'digits': generation: must be" in said and "; it is kept as 'digits (unreadable, " in said
+    assert "the record of job 'digits': generation: expected a whole number" in said and "; it is kept as 'digits (unreadable, " in said
     assert ask(machines, "/v1/jobs") == (200, {"jobs": []})
     server.kill()
     server.start()  # with nothing more to say

@@ -5,22 +5,18 @@ import json
 import os
 import pty
 import signal
-import sys
 import termios
 import threading
 import urllib.parse
 
 import pytest
 
-from conftest import LIMIT, ROOT
+from conftest import LIMIT
+from living_kube import LivingKube
 from processes import wait_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import document, put_record  # noqa: E402
-from websocket_server import accept, close, frame, read_frame  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import document, put_record
+from websocket_server import accept, close, frame, read_frame
 
 pytestmark = pytest.mark.sanitize
 

@@ -6,22 +6,18 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 import urllib.parse
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import refuse  # noqa: E402
-from http_server import Gone  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import LABELS, UID, begun, document, put_record  # noqa: E402
-from test_kube_secret import KubeWithKeepers  # noqa: E402
-from websocket_server import accept, frame  # noqa: E402
+from conftest import BINARY, LIMIT, read_line
+from fake_kube import refuse
+from http_server import Gone
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import LABELS, UID, begun, document, put_record
+from test_kube_secret import KubeWithKeepers
+from websocket_server import accept, frame
 
 pytestmark = pytest.mark.sanitize
 
@@ -114,7 +110,7 @@ def test_logs_of_a_job_of_another_machine_stay_in_their_folder(muster, kube):
 
 def test_a_failure_without_a_reason_is_not_read(muster, kube):
     put_record(kube, document(), status=json.dumps({"failure": {"role": "worker", "index": 0, "attempt": 0}}))
-    assert "status.reason: expected text" in muster("status", "kubernetes/ada/story", code=2).stderr
+    assert "status.failure.reason: expected text" in muster("status", "kubernetes/ada/story", code=2).stderr
 
 
 def test_a_failure_whose_role_leads_elsewhere_is_not_read(muster, kube):

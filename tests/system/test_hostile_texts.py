@@ -5,18 +5,14 @@ import json
 import re
 import signal
 import subprocess
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, few
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from hostile import Hostile  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import LABELS, UID, document, put_record  # noqa: E402
+from conftest import LIMIT, few
+from hostile import Hostile
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import LABELS, UID, document, put_record
 
 pytestmark = pytest.mark.sanitize
 

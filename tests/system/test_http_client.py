@@ -8,17 +8,13 @@ import pathlib
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 import warnings
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import HttpServer, tls_context  # noqa: E402
+from conftest import BINARY, LIMIT, read_line
+from http_server import HttpServer, tls_context
 
 pytestmark = pytest.mark.sanitize
 

@@ -11,16 +11,12 @@ import socket
 import ssl
 import struct
 import subprocess
-import sys
 import warnings
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import make_certificate  # noqa: E402
+from conftest import BINARY, LIMIT, read_line
+from http_server import make_certificate
 
 pytestmark = pytest.mark.sanitize
 

@@ -2,16 +2,11 @@
 follow it."""
 
 import json
-import sys
 
 import pytest
 
-from conftest import ROOT
+from fake_kube import FakeKube, refuse
 from kube_tool import KubeTool
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import FakeKube, refuse  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 

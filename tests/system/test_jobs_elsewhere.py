@@ -4,16 +4,12 @@ The cluster is a fake one, which has what a test puts into it."""
 
 import datetime
 import json
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import FakeKube, cut, refuse  # noqa: E402
+from conftest import LIMIT, read_line
+from fake_kube import FakeKube, cut, refuse
 
 pytestmark = pytest.mark.sanitize
 
@@ -420,4 +416,4 @@ def test_a_status_whose_roles_are_no_names_is_not_read(muster, job):
     status = {**json.loads(record["data"]["status"]), "failure": {"role": "../x; rm", "index": 0, "attempt": 0}}
     job.put("configmaps", "digits.job", {**record, "data": {**record["data"], "status": json.dumps(status)}})
     done = muster("status", "digits", code=2)
-    assert done.stderr == "muster: the status of job 'digits' cannot be read: status.role: expected a name\n" and not done.stdout
+    assert done.stderr == "muster: the status of job 'digits' cannot be read: status.failure.role: expected a name\n" and not done.stdout

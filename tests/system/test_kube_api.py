@@ -3,17 +3,13 @@
 import json
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import FakeKube, cut, cut_after_doing, refuse  # noqa: E402
-from http_server import HttpServer  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
+from conftest import BINARY, LIMIT
+from fake_kube import FakeKube, cut, cut_after_doing, refuse
+from http_server import HttpServer
+from living_kube import LivingKube
 
 pytestmark = pytest.mark.sanitize
 

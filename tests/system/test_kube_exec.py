@@ -5,17 +5,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import urllib.parse
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import HttpServer, make_certificate, tls_context  # noqa: E402
-from websocket_server import accept, close, frame, read_frame  # noqa: E402
+from conftest import BINARY, LIMIT
+from http_server import HttpServer, make_certificate, tls_context
+from websocket_server import accept, close, frame, read_frame
 
 pytestmark = pytest.mark.sanitize
 

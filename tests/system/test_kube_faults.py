@@ -7,17 +7,13 @@ import json
 import os
 import random
 import subprocess
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import make_certificate, tls_context  # noqa: E402
-from living_kube import LINES, LivingKube  # noqa: E402
-from trouble import Trouble  # noqa: E402
+from conftest import LIMIT
+from http_server import make_certificate, tls_context
+from living_kube import LINES, LivingKube
+from trouble import Trouble
 
 pytestmark = pytest.mark.sanitize
 

@@ -3,7 +3,6 @@ are here. How a real cluster does it is in tests/cluster."""
 
 import io
 import signal
-import sys
 import tarfile
 import threading
 import time
@@ -11,15 +10,12 @@ import urllib.parse
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube, now  # noqa: E402
-from test_exec import OUTPUT, SUCCESS, V5, failure  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from websocket_server import accept, close, frame  # noqa: E402
+from conftest import LIMIT, read_until
+from fake_kube import refuse
+from living_kube import LivingKube, now
+from test_exec import OUTPUT, SUCCESS, V5, failure
+from test_jobs_elsewhere import write_kubeconfig
+from websocket_server import accept, close, frame
 
 pytestmark = pytest.mark.sanitize
 

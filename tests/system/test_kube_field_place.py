@@ -2,17 +2,12 @@
 
 import functools
 import json
-import sys
 
 import pytest
 
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from fake_kube import refuse
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

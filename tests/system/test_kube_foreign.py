@@ -3,18 +3,14 @@ server of good will sends: what is foreign is neither taken, changed nor deleted
 
 import functools
 import json
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube, merge  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from conftest import LIMIT, read_line, read_until
+from fake_kube import refuse
+from living_kube import LivingKube, merge
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

@@ -2,19 +2,15 @@
 
 import json
 import re
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT
+from conftest import LIMIT
+from fake_kube import FakeKube
+from living_kube import LivingKube
 from processes import wait_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import FakeKube  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

@@ -3,16 +3,12 @@ the context nor the kubeconfig of the job is the one that a call without options
 
 import re
 import subprocess
-import sys
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import LONG_AGO, put_job, put_lease, write_kubeconfig  # noqa: E402
+from conftest import BINARY, LIMIT, read_line, read_until
+from living_kube import LivingKube
+from test_jobs_elsewhere import LONG_AGO, put_job, put_lease, write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

@@ -4,20 +4,16 @@ import contextlib
 import os
 import pty
 import signal
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
+from conftest import LIMIT, read_until
+from fake_kube import status
+from living_kube import LivingKube
 from processes import interrupt
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import status  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import document, put_record  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import document, put_record
 
 pytestmark = pytest.mark.sanitize
 

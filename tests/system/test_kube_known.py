@@ -2,18 +2,14 @@
 they run, and says what became of them when the cluster has forgotten them."""
 
 import re
-import sys
 import time
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
+from conftest import LIMIT, read_until
+from living_kube import LivingKube
 from processes import wait_until_none_has
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

@@ -1,17 +1,13 @@
 """`muster logs` of a job that another machine supervises: its lines come from its Pods, and are shown while they come."""
 
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line, read_until
+from conftest import LIMIT, read_line, read_until
+from living_kube import LivingKube
 from processes import wait_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

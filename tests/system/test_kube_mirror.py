@@ -4,17 +4,12 @@ import functools
 import json
 import os
 import random
-import sys
 
 import pytest
 
-from conftest import ROOT
-from kube_tool import KubeTool
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import (FakeKube, byte_by_byte, cut, ends_at_once, fail_in_the_stream, half_a_line,  # noqa: E402
+from fake_kube import (FakeKube, byte_by_byte, cut, ends_at_once, fail_in_the_stream, half_a_line,
                        no_event, refuse, silence)
+from kube_tool import KubeTool
 
 pytestmark = pytest.mark.sanitize
 

@@ -1,19 +1,15 @@
 """The Secret with the variables of a call, `JOB.env`, deleted under a running job on a cluster: its values are nowhere else."""
 
 import json
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
+from conftest import LIMIT, read_until
+from fake_kube import refuse
+from living_kube import LivingKube, now
 from processes import wait_until_none_has
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube, now  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import begun, document, put_record  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import begun, document, put_record
 
 pytestmark = pytest.mark.sanitize
 

@@ -1,19 +1,15 @@
 """A write that is on its way stands nothing still: an API server that answers changes of the job's record late."""
 
 import signal
-import sys
 import threading
 from contextlib import contextmanager
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
+from conftest import LIMIT, read_until
+from living_kube import LivingKube
 from processes import interrupt, wait_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

@@ -2,14 +2,10 @@
 
 import json
 import signal
-import sys
 
-from conftest import LIMIT, ROOT, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from conftest import LIMIT, read_until
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
 
 OWNER = ("configmaps", "story.job")
 

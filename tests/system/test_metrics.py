@@ -5,17 +5,13 @@ import http.client
 import re
 import signal
 import socket
-import sys
 import time
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from conftest import LIMIT, read_line, read_until
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

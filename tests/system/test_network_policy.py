@@ -2,18 +2,14 @@
 cluster's affair; that of tests/cluster does not."""
 
 import json
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import LABELS, begun, document, put_record, reviewed  # noqa: E402
+from conftest import LIMIT, read_until
+from fake_kube import refuse
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import LABELS, begun, document, put_record, reviewed
 
 pytestmark = pytest.mark.sanitize
 

@@ -6,18 +6,14 @@ import concurrent.futures
 import os
 import random
 import signal
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import NAMESPACE  # noqa: E402
-from living_kube import LivingKube, now  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from trouble import Trouble  # noqa: E402
+from conftest import LIMIT
+from fake_kube import NAMESPACE
+from living_kube import LivingKube, now
+from test_jobs_elsewhere import write_kubeconfig
+from trouble import Trouble
 
 pytestmark = pytest.mark.sanitize
 

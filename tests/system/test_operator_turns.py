@@ -1,20 +1,16 @@
 """`muster operator` with more to make than a server takes at once: what is told of jobs does not wait behind it."""
 
 import signal
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import NAMESPACE  # noqa: E402
-from living_kube import LivingKube, now  # noqa: E402
-from processes import wait_until  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from tfjobs import kube, serve  # noqa: E402, F401
+from conftest import LIMIT
+from fake_kube import NAMESPACE
+from living_kube import LivingKube, now
+from processes import wait_until
+from test_jobs_elsewhere import write_kubeconfig
+from tfjobs import kube, serve  # noqa: F401
 
 pytestmark = pytest.mark.sanitize
 

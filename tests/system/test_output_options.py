@@ -2,16 +2,11 @@
 
 import os
 import re
-import sys
 
 import pytest
 
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

@@ -2,16 +2,12 @@
 kept once."""
 
 import random
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT
+from conftest import LIMIT
+from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, half_a_chunk, reset, silence, with_words
 from kube_tool import KubeTool
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, half_a_chunk, reset, silence, with_words  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 

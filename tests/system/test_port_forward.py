@@ -7,20 +7,16 @@ import select
 import signal
 import socket
 import struct
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import status  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
-from test_kube_foreign import document, put_record  # noqa: E402
-from websocket_server import CLOSE, accept, close, frame, read_frame  # noqa: E402
+from conftest import LIMIT, read_line, read_until
+from fake_kube import status
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
+from test_kube_foreign import document, put_record
+from websocket_server import CLOSE, accept, close, frame, read_frame
 
 pytestmark = pytest.mark.sanitize
 

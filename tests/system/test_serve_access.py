@@ -2,16 +2,12 @@
 
 import http.client
 import re
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import HttpServer  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from conftest import LIMIT, read_until
+from http_server import HttpServer
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

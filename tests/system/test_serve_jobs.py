@@ -4,19 +4,15 @@ import contextlib
 import http.client
 import json
 import re
-import sys
 import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_until
+from conftest import LIMIT, read_until
+from fake_kube import NAMESPACE, refuse
+from living_kube import LivingKube
 from processes import wait_until
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import NAMESPACE, refuse  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

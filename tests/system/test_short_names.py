@@ -11,10 +11,14 @@ FOREVER = ["--", "sh", "-c", "echo from $MUSTER_JOB_NAME; exec sleep 1000"]
 
 @pytest.fixture
 def two(muster):
-    """One that has ended, and a newer one that runs."""
+    """One that has ended, and a newer one that runs and has said so."""
     muster("run", "--name", "digits-old", "--", "echo", "old", code=0)
     muster.detach("--name", "digits-new", "-w", 2, *FOREVER)
-    muster.until_running("digits-new", 2)
+    following = muster.start("logs", "-f", "digits-new")
+    for _ in range(2):
+        read_until(following.stdout, "from digits-new")
+    following.kill()
+    following.wait()
 
 
 def test_without_a_name_it_is_the_newest_job(muster, two):

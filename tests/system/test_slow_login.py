@@ -1,17 +1,13 @@
 """A program of the kubeconfig that logs in (an exec plug-in) and takes its time."""
 
 import json
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import make_certificate, tls_context  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from conftest import LIMIT, read_line
+from http_server import make_certificate, tls_context
+from living_kube import LivingKube
+from test_jobs_elsewhere import write_kubeconfig
 
 pytestmark = pytest.mark.sanitize
 

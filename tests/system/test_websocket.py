@@ -5,19 +5,15 @@ import pathlib
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from http_server import HttpServer, make_certificate, tls_context  # noqa: E402
-from websocket_server import BINARY as MESSAGE  # noqa: E402
-from websocket_server import CLOSE, PING, PONG, TEXT, accept, close, frame, read_frame  # noqa: E402
+from conftest import BINARY, LIMIT, read_line
+from http_server import HttpServer, make_certificate, tls_context
+from websocket_server import BINARY as MESSAGE
+from websocket_server import CLOSE, PING, PONG, TEXT, accept, close, frame, read_frame
 
 pytestmark = pytest.mark.sanitize
 

@@ -1,17 +1,13 @@
 """TFJobs on a fake cluster, and the operator that serves them, for tests that see each answer."""
 
 import signal
-import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT
-
-sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
-
-from fake_kube import NAMESPACE, refuse  # noqa: E402, F401
-from living_kube import LivingKube, now  # noqa: E402
-from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from conftest import LIMIT
+from fake_kube import NAMESPACE, refuse  # noqa: F401
+from living_kube import LivingKube, now
+from test_jobs_elsewhere import write_kubeconfig
 
 
 class TFJobs(LivingKube):

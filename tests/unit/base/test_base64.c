@@ -37,7 +37,6 @@ TEST(every_byte_comes_back_from_every_length)
 {
 	unsigned char bytes[256];
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char) (i * 7);
 	for (size_t len = 0; len <= sizeof(bytes); len++) {
@@ -59,7 +58,6 @@ TEST(lines_may_be_broken)
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
 
-	(void) state;
 	assert_int_equal(base64_read(text, strlen(text), &bytes, &len, NULL), 0);
 	assert_string_equal(bytes, "foobar");
 }
@@ -71,7 +69,6 @@ TEST(what_is_no_base64_is_refused_and_not_shown)
 		"Zm9v Zg", "Zm-_Zm9v", "Zm9=v", "=Zm9", "Zm9v\tYg", "secret!",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		char *bytes CLEANUP(mem_free_text) = NULL;
 		size_t len = 0;
@@ -90,7 +87,6 @@ TEST(the_alphabet_for_urls_has_no_padding)
 	char *none CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
 
-	(void) state;
 	assert_int_equal(base64_read_url("-_-_Zg", 6, &bytes, &len, NULL), 0);
 	assert_int_equal(len, 4);
 	assert_memory_equal(bytes, "\xfb\xff\xbf\x66", 4);

@@ -95,7 +95,6 @@ TEST(what_is_written_is_read_again)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct outer outer, again;
 
-	(void) state;
 	assert_int_equal(read_outer(FULL, arena, &outer, NULL), 0);
 	char *text CLEANUP(mem_free_text) = write_outer(&outer);
 
@@ -114,7 +113,6 @@ TEST(unset_fields_are_not_written)
 	const struct outer outer = {.number = -7, .there.name = "n", .there.number = -1};
 	char *text CLEANUP(mem_free_text) = write_outer(&outer);
 
-	(void) state;
 	assert_string_equal(text, "{\"truth\":\"False\",\"color\":\"red\",\"there\":{\"name\":"
 				  "\"n\"},\"partNumber\":0}");
 }
@@ -143,7 +141,6 @@ TEST(a_fault_is_named_with_its_path)
 	struct outer outer;
 	struct err err;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		assert_int_equal(read_outer(rows[i].json, arena, &outer, &err), ERR_INVALID);
 		assert_string_equal(err.text, rows[i].sentence);
@@ -158,7 +155,6 @@ TEST(a_copy_is_independent)
 	struct arena *first = arena_new();
 	struct outer outer;
 
-	(void) state;
 	assert_int_equal(read_outer(FULL, first, &outer, NULL), 0);
 	outer.hidden = "kept";
 	fields_own(outer_fields, arena, &outer);
@@ -174,7 +170,6 @@ TEST(times_that_are_set_move)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct outer outer;
 
-	(void) state;
 	assert_int_equal(read_outer(FULL, arena, &outer, NULL), 0);
 	fields_move_times(outer_fields, &outer, 100);
 	assert_int_equal(outer.time, 1600);

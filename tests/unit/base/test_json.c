@@ -268,7 +268,6 @@ TEST(a_secret_value_is_overwritten_when_it_goes)
 	static const char text[] = "{\"a\": [\"secret\", {\"b\": \"more\"}], \"c\": 1}";
 	struct json *value = NULL;
 
-	(void) state;
 	assert_int_equal(json_read(text, strlen(text), &value, NULL), 0);
 	struct json *list CLEANUP(json_cleanup) = json_ref(json_get(value, "a"));
 

@@ -109,7 +109,6 @@ TEST(lines_keep_their_ends_and_do_nothing_to_a_terminal)
 	static const char lines[] = "NAME\tAGE\n\x1b[2Jx\r\n\xc2\x9bm \x7f\x9b ü\n\n";
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	line_text_add_lines(&text, lines, strlen(lines));
 	assert_string_equal(text_of(&text), "NAME\tAGE\n?[2Jx \n?m ?\xef\xbf\xbd ü\n\n");
 }

@@ -311,7 +311,6 @@ TEST(a_text_loses_its_beginning)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	text_remove_beginning(&text, 0);
 	text_add(&text, "behind");
 	text_remove_beginning(&text, 2);

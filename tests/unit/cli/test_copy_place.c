@@ -31,7 +31,6 @@ TEST(a_job_of_this_machine_is_told_apart)
 {
 	struct copy_place place;
 
-	(void) state;
 	copy_place_read("local/digits:worker-0:/models", &place);
 	assert_true(place.is_here);
 	assert_string_equal(place.job, "digits");
@@ -58,7 +57,6 @@ TEST(anything_else_is_a_path_of_this_machine)
 		"",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		struct copy_place place;
 

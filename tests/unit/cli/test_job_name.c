@@ -127,7 +127,6 @@ TEST(anything_else_is_refused_with_the_forms_there_are)
 					    "kubernetes/ada",
 					    "kubernetes/a/b/c"};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct job_reference reference = {0};
 		struct err err = {0};
@@ -142,7 +141,6 @@ TEST(a_namespace_that_none_can_be_called_is_named)
 	struct job_reference reference = {0};
 	struct err err = {0};
 
-	(void) state;
 	assert_int_equal(job_reference_read("kubernetes/Ada_/digits", &reference, &err),
 			 ERR_INVALID);
 	assert_string_equal(err.text,

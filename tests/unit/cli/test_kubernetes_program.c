@@ -86,7 +86,6 @@ TEST_WITH(begin, end, a_missing_program_is_told_with_both_places)
 {
 	struct err err = {0};
 
-	(void) state;
 	assert_null(find(&err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "/bin/muster-kubernetes"));
@@ -111,7 +110,6 @@ TEST_WITH(begin, end, the_other_program_gets_all_arguments_and_its_code_is_ours)
 {
 	char *const argv[] = {"muster", "run", "--on", "kubernetes", "two words", NULL};
 
-	(void) state;
 	write_program(
 		"muster-kubernetes",
 		"#!/bin/sh\n[ \"$*\" = 'run --on kubernetes two words' ] && exit $#\nexit 1\n",
@@ -123,6 +121,5 @@ TEST_WITH(begin, end, without_the_other_program_this_one_goes_on)
 {
 	char *const argv[] = {"muster", NULL};
 
-	(void) state;
 	assert_int_equal(code_of_hand_over(argv), 99);
 }

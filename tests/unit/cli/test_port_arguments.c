@@ -14,7 +14,6 @@ TEST(ports_are_written_as_for_kubectl)
 		{6006, 6006}, {8080, 80}, {0, 8888}, {0, 1}, {65535, 65535}};
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 
-	(void) state;
 	read_words(&arguments, words, ARRAY_LEN(words));
 	assert_null(arguments.role);
 	assert_int_equal(arguments.n_pairs, ARRAY_LEN(wanted));
@@ -29,7 +28,6 @@ TEST(a_replica_may_stand_before_them)
 	static const char *const words[] = {"worker-12", "6006"};
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 
-	(void) state;
 	read_words(&arguments, words, ARRAY_LEN(words));
 	assert_string_equal(arguments.role, "worker");
 	assert_int_equal(arguments.index, 12);
@@ -58,7 +56,6 @@ TEST(what_is_wrong_is_named)
 		{{"8080:80", "8080:81"}, "local port 8080 is named twice"},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 		struct err err = {0};

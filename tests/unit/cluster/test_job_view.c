@@ -32,7 +32,6 @@ TEST(a_pod_that_runs_says_where)
 		.role = "worker", .state = REPLICA_STARTING, .exit_code = -1};
 	struct job_pod *pod = lay_over("running", &replica);
 
-	(void) state;
 	assert_int_equal(replica.state, REPLICA_RUNNING);
 	assert_string_equal(replica.pod, "running");
 	assert_string_equal(replica.node, "node-7");
@@ -47,7 +46,6 @@ TEST(an_end_that_nobody_wrote_is_seen)
 		.role = "worker", .state = REPLICA_RUNNING, .exit_code = -1};
 	struct job_pod *pod = lay_over("code-3", &replica);
 
-	(void) state;
 	assert_int_equal(replica.state, REPLICA_FAILED);
 	assert_int_equal(replica.exit_code, 3);
 	assert_int_not_equal(replica.end_time, MSEC_UNSET);
@@ -63,7 +61,6 @@ TEST(what_was_made_of_an_end_stays)
 					 .reason = "Stopped"};
 	struct job_pod *pod = lay_over("code-3", &replica);
 
-	(void) state;
 	assert_int_equal(replica.state, REPLICA_STOPPED);
 	assert_int_equal(replica.signal, 15);
 	assert_non_null(replica.node);
@@ -76,7 +73,6 @@ TEST(the_pod_of_an_earlier_attempt_says_nothing_of_this_one)
 		.role = "worker", .attempt = 7, .state = REPLICA_PENDING, .exit_code = -1};
 	struct job_pod *pod = lay_over("running", &replica);
 
-	(void) state;
 	assert_int_equal(replica.state, REPLICA_PENDING);
 	assert_null(replica.pod);
 	job_pod_free(pod);

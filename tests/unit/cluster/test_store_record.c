@@ -52,7 +52,6 @@ TEST(a_job_is_a_config_map_in_its_own_namespace)
 {
 	struct json *config_map CLEANUP(json_cleanup) = config_map_of(DOCUMENT);
 
-	(void) state;
 	assert_string_equal(json_as_string(json_get(config_map, "kind"), ""), "ConfigMap");
 	assert_string_equal(at(config_map, "metadata", "name"), "digits.job");
 	assert_string_equal(at(config_map, "metadata", "namespace"), "ada");
@@ -65,7 +64,6 @@ TEST(what_was_made_can_be_told_from_another_of_that_name)
 	struct json *config_map CLEANUP(json_cleanup) = config_map_of(DOCUMENT);
 	const struct json *metadata = json_get(config_map, "metadata");
 
-	(void) state;
 	assert_string_equal(at(metadata, "annotations", STORE_KUBE_MADE_AS), "made-here");
 }
 
@@ -75,7 +73,6 @@ TEST(a_document_that_is_no_job_is_refused)
 	struct json *config_map = NULL;
 	struct err err = {0};
 
-	(void) state;
 	assert_int_equal(store_kube_config_map(&record, &config_map, &err), ERR_INVALID);
 	assert_null(config_map);
 }
@@ -86,7 +83,6 @@ TEST(it_is_read_with_the_servers_uid_and_version)
 	struct store_record record CLEANUP(store_record_done) = {0};
 	msec created;
 
-	(void) state;
 	assert_int_equal(store_kube_read(config_map, &record, NULL), 0);
 	assert_string_equal(record.name, "digits");
 	assert_string_equal(record.uid, UID);
@@ -102,7 +98,6 @@ TEST(parts_that_are_missing_are_empty)
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 	struct store_record record CLEANUP(store_record_done) = {0};
 
-	(void) state;
 	json_remove(json_get(config_map, "data"), "status");
 	json_remove(json_get(config_map, "data"), "supervisor");
 	assert_int_equal(store_kube_read(config_map, &record, NULL), 0);
@@ -116,7 +111,6 @@ TEST(other_config_maps_are_no_jobs)
 	struct store_record record;
 	struct err err = {0};
 
-	(void) state;
 	json_remove(json_get(config_map, "data"), "document");
 	assert_int_equal(store_kube_read(config_map, &record, &err), ERR_INVALID);
 	assert_string_equal(err.text, "ConfigMap 'digits.job' contains no job of muster");
@@ -138,7 +132,6 @@ TEST(a_document_of_another_job_is_none)
 	};
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
 		struct store_record record CLEANUP(store_record_done) = {0};
 
@@ -153,7 +146,6 @@ TEST(a_config_map_that_is_not_ours_is_no_record)
 	struct json *config_map CLEANUP(json_cleanup) = stored();
 	struct store_record record;
 
-	(void) state;
 	json_set_string(json_get(config_map, "metadata"), "name", "letters.job");
 	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
 	json_set_string(json_get(config_map, "metadata"), "name", "digits.job");
@@ -175,7 +167,6 @@ TEST(names_that_kubernetes_does_not_give_are_no_record)
 	struct json *metadata = json_get(config_map, "metadata");
 	struct store_record record;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		json_set_string(metadata, rows[i].member, rows[i].bad);
 		assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
@@ -193,7 +184,6 @@ TEST(a_change_names_its_version_and_nothing_that_stays)
 		store_kube_config_maps.change_new("digits", &change, 42);
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	json_add_compact(&text, patch);
 	assert_string_equal(text_of(&text), "{\"data\":{\"status\":\"{}\",\"supervisor\":\"\"},"
 					    "\"metadata\":{\"resourceVersion\":\"42\"}}");

@@ -221,7 +221,6 @@ TEST_WITH(begin, end, what_a_conflict_keeps_from_the_user_is_said_by_the_next_pa
 		.order = {.order = RENDEZVOUS_RUN, .generation = 2, .reason = WORLD_GREW},
 	};
 
-	(void) state;
 	make_agent(&request);
 	create_job();
 	const struct reconciler_settings settings = {

@@ -65,7 +65,6 @@ TEST(an_answer_that_never_ends_is_given_up)
 	struct listener *listener;
 	struct http_asker *asker;
 
-	(void) state;
 	assert_int_equal(loop_new(&meeting.loop, NULL), 0);
 	meeting.drip = loop_new_timer(meeting.loop, on_drip, &meeting);
 	const struct listener_request request = {.address = "127.0.0.1",

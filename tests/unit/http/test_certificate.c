@@ -12,7 +12,6 @@ TEST(test_a_new_token_is_known_by_its_hash)
 	char *other CLEANUP(mem_free_secret) = random_token();
 	struct err err = {0};
 
-	(void) state;
 	assert_int_equal(strlen(token), 64);
 	assert_string_not_equal(token, other);
 	char *text CLEANUP(mem_free_text) = token_hash_text(token);
@@ -32,7 +31,6 @@ TEST(test_a_hash_has_all_digits)
 	struct token_hash hash;
 	struct err err = {0};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(half_hashes); i++)
 		assert_int_equal(token_hash_read(half_hashes[i], &hash, &err), ERR_INVALID);
 }
@@ -52,7 +50,6 @@ TEST(test_a_token_stands_for_one_key)
 	static const char token[] = "0123456789abcdef0123456789abcdef"
 				    "0123456789abcdef0123456789abcdef";
 
-	(void) state;
 	char *pin CLEANUP(mem_free_text) = certificate_pin_of_secret(token);
 	char *other CLEANUP(mem_free_text) = certificate_pin_of_secret(token + 1);
 

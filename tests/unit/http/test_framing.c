@@ -68,7 +68,6 @@ TEST(test_requests_pass_when_their_heads_are_complete)
 		"\r\n" NEXT,
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
 		check(NULL, requests[i], requests[i]);
 	check(NULL, NEXT "GET / HTTP/1.1\r\nHost: x\r\n", NEXT);
@@ -97,7 +96,6 @@ TEST(test_what_others_could_read_otherwise_does_not_pass)
 	static const char with_nul[] = POST("Content-Length: 0\0 5\r\n") NEXT,
 			  at_line[] = POST("\0Content-Length: 5\r\n") NEXT;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
 		char *text CLEANUP(mem_free_text) = mem_format("%s12345" NEXT, heads[i]);
 
@@ -115,7 +113,6 @@ TEST(test_a_request_with_a_coding_gets_no_further)
 		POST("Transfer-Encoding: identity\r\nContent-Length: 5\r\n"),
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
 		char *text CLEANUP(mem_free_text) =
 			mem_format("%s5\r\n12345\r\n0\r\n\r\n" NEXT, heads[i]);
@@ -132,7 +129,6 @@ TEST(test_a_body_without_the_secret_is_dropped_and_the_next_request_passes)
 	static const char *const with[] = {"X-Secret: secret\r\n", "x-secret:secret \r\n",
 					   "Authorization: bearer secret\r\n"};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(without); i++) {
 		char *text CLEANUP(mem_free_text) = mem_format(
 			POST("%sContent-Length: 12\r\n") "123456789012" NEXT, without[i]);
@@ -153,7 +149,6 @@ TEST(test_heads_and_bodies_are_limited)
 {
 	char text[300];
 
-	(void) state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	check(NULL, text, BAD);
@@ -170,7 +165,6 @@ TEST(test_incomplete_heads_are_limited_together)
 	struct http_framing *framings[4];
 	struct evbuffer *inputs[4];
 
-	(void) state;
 	TAILQ_INIT(&rules.incomplete);
 	for (size_t i = 0; i < ARRAY_LEN(framings); i++) {
 		inputs[i] = evbuffer_new();
@@ -203,7 +197,6 @@ TEST(test_incomplete_bodies_are_limited_with_them)
 	struct evbuffer *inputs[3];
 	char body[200];
 
-	(void) state;
 	TAILQ_INIT(&rules.incomplete);
 	memset(body, 'x', sizeof(body));
 	for (size_t i = 0; i < ARRAY_LEN(framings); i++) {

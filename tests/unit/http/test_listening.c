@@ -67,7 +67,6 @@ TEST(who_connects_is_handed_over_and_waits_while_it_is_not_enabled)
 	struct seen seen = {0};
 	struct listener *listener = NULL;
 
-	(void) state;
 	assert_int_equal(loop_new(&seen.loop, NULL), 0);
 	assert_int_equal(listen_at(&seen, "127.0.0.1", 0, &listener, NULL), 0);
 	listener_enable(listener, false);
@@ -89,7 +88,6 @@ TEST(what_stands_in_the_way_is_told_apart)
 	struct listener *listener = NULL, *none = NULL;
 	struct err err = {0};
 
-	(void) state;
 	assert_int_equal(loop_new(&seen.loop, NULL), 0);
 	assert_int_equal(listen_at(&seen, "127.0.0.1", 0, &listener, NULL), 0);
 	assert_int_equal(listen_at(&seen, "127.0.0.1", listener_port(listener), &none, &err),
@@ -138,7 +136,6 @@ TEST(without_a_descriptor_it_rests_until_it_is_enabled)
 	int client = -1;
 	struct listener *listener = listener_in_trouble(&seen, &client);
 
-	(void) state;
 	loop_run_ready(seen.loop);
 	assert_int_equal(seen.n_connections, 0);
 	listener_enable(listener, true);
@@ -151,6 +148,5 @@ TEST(without_a_descriptor_it_is_tried_again_after_a_while)
 	int client = -1;
 	struct listener *listener = listener_in_trouble(&seen, &client);
 
-	(void) state;
 	take_on_the_next(&seen, client, listener);
 }

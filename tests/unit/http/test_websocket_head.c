@@ -26,7 +26,6 @@ TEST(keys_are_those_of_the_standard)
 {
 	struct websocket_key key = example_key();
 
-	(void) state;
 	assert_string_equal(key.sent, "dGhlIHNhbXBsZSBub25jZQ==");
 	assert_string_equal(key.expected, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
@@ -36,7 +35,6 @@ TEST(a_request_says_all_that_the_server_needs)
 	struct websocket_key key = example_key();
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	websocket_add_request(&text, &head, &key);
 	assert_string_equal(text_of(&text),
 			    "GET /exec?command=ls HTTP/1.1\r\nHost: example.org:6443\r\n"
@@ -58,7 +56,6 @@ TEST(an_upgrade_names_the_sub_protocol)
 {
 	struct websocket_answer answer CLEANUP(websocket_answer_done) = {0};
 
-	(void) state;
 	assert_int_equal(read_answer("HTTP/1.1 101 Switching Protocols\r\nupgrade: WebSocket\r\n"
 				     "Connection: Upgrade\r\nSEC-WEBSOCKET-PROTOCOL:\t "
 				     "v4.channel.k8s.io \r\nSec-WebSocket-Accept: "
@@ -73,7 +70,6 @@ TEST(a_refusal_says_how_long_its_reason_is)
 {
 	struct websocket_answer answer;
 
-	(void) state;
 	assert_int_equal(
 		read_answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 12\r\n\r\n", &answer, NULL),
 		0);
@@ -102,7 +98,6 @@ TEST(what_is_no_websocket_is_refused)
 	};
 	struct websocket_answer answer;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
 		assert_int_equal(read_answer(answers[i], &answer, NULL), ERR_INVALID);
 }

@@ -78,7 +78,6 @@ TEST(a_port_is_reserved_once_on_a_machine)
 	struct port_reservations one = {0}, other = {0};
 	int port, fd = listen_somewhere(INADDR_LOOPBACK, &port);
 
-	(void) state;
 	assert_false(port_reservations_take(&one, port)); /* a program listens there */
 	close(fd);
 	assert_true(port_reservations_take(&one, port));
@@ -119,7 +118,6 @@ TEST(test_a_port_of_our_own)
 	static const char *const own[] = {"127.0.0.1", "127.0.0.9", "::1", "0.0.0.0", "::"};
 	struct err err;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		int fd = open_at(own[i], 0), port = listening_port(fd);
 		bool is_v6 = strchr(own[i], ':');
@@ -136,7 +134,6 @@ TEST(test_a_port_of_another_user)
 	struct err err;
 	int fd = open_as_stranger("127.0.0.1", 0), port = listening_port(fd);
 
-	(void) state;
 	assert_int_equal(port_owner_check("127.0.0.1", port, &err), ERR_REFUSED);
 	assert_non_null(strstr(err.text, "belongs to user 54321"));
 	assert_int_equal(port_owner_check("127.0.0.2", port, &err), ERR_UNREACHABLE);
@@ -153,7 +150,6 @@ TEST(test_only_the_one_that_gets_the_connection_counts)
 	int own = open_at("127.0.0.1", 0), port = listening_port(own);
 	int beside = open_as_stranger("127.0.0.2", port), v6 = open_as_stranger("::", port);
 
-	(void) state;
 	assert_int_equal(port_owner_check("127.0.0.1", port, &err), 0);
 	assert_int_equal(port_owner_check("127.0.0.2", port, &err), ERR_REFUSED);
 	assert_int_equal(port_owner_check("::1", port, &err), ERR_REFUSED);
@@ -166,7 +162,6 @@ TEST(test_another_machine_has_no_owner_here)
 {
 	struct err err;
 
-	(void) state;
 	assert_int_equal(port_owner_check("192.0.2.1", 80, &err), ERR_REFUSED);
 	assert_int_equal(port_owner_check("fe80::1", 80, &err), ERR_REFUSED);
 	assert_int_equal(port_owner_check("localhost", 80, &err), ERR_REFUSED);
@@ -178,7 +173,6 @@ TEST(test_the_program_on_a_port_has_a_name)
 	int fd = open_at("127.0.0.9", 0), port = listening_port(fd);
 	char *name CLEANUP(mem_free_text) = port_owner_name(port);
 
-	(void) state;
 	assert_memory_equal(name, own, strlen(own));
 	assert_non_null(strstr(name, ") of user '"));
 	close(fd);
@@ -192,7 +186,6 @@ TEST(test_a_user_without_a_name_has_a_number)
 	int fd = open_as_stranger("127.0.0.1", 0);
 	char *name CLEANUP(mem_free_text) = port_owner_name(listening_port(fd));
 
-	(void) state;
 	assert_non_null(strstr(name, "of user 54321"));
 	close(fd);
 }

@@ -152,7 +152,6 @@ TEST(a_process_that_has_just_begun_has_an_environment)
 	struct text own CLEANUP(text_done) = {0};
 	char mark[64];
 
-	(void) state;
 	snprintf(mark, sizeof(mark), "MUSTER_TEST_NEW=%d", (int) getpid());
 	assert_int_equal(process_add_environment(getpid(), &own, NULL), 0);
 	for (int i = 0; i < 2000; i++) {
@@ -294,7 +293,6 @@ TEST(a_process_of_a_user_with_many_groups_is_seen)
 	gid_t before[64], many[2000];
 	int n_before = getgroups(ARRAY_LEN(before), before);
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(many); i++)
 		many[i] = (gid_t) (1000000 + i);
 	if (n_before < 0 || setgroups(ARRAY_LEN(many), many) < 0)

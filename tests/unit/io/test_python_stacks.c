@@ -13,7 +13,6 @@ TEST(test_a_process_without_a_handler_survives_the_signal)
 	int status = 0;
 	pid_t pid = fork();
 
-	(void) state;
 	if (pid == 0)
 		for (;;)
 			pause();

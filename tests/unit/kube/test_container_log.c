@@ -127,7 +127,6 @@ TEST(a_line_has_its_time_and_loses_its_stamp)
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, "2026-01-02T03:04:05.678901234+01:00 one two\n", &text);
 	assert_string_equal(text_of(&text), "one two\n");
@@ -139,7 +138,6 @@ TEST(an_open_line_goes_on_where_it_broke_off)
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, STAMP "01Z one\n" STAMP "02Z half", &text);
 	assert_string_equal(text_of(&text), "one\nhalf");
@@ -156,7 +154,6 @@ TEST(the_rest_of_an_older_line_is_passed_over)
 	struct text text CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, STAMP "01Z long line\n" STAMP "02Z two\n", &text);
 	log_lines_begin(&lines, false);
@@ -170,7 +167,6 @@ TEST(what_was_rotated_away_is_a_gap)
 	struct log_lines lines = {0};
 	msec from, to;
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, STAMP "01Z one\n" STAMP "02Z tw", &text);
 	log_lines_begin(&lines, false);
@@ -188,7 +184,6 @@ TEST(lines_of_a_container_that_took_the_place_of_another_are_no_gap)
 	struct log_lines lines = {0};
 	msec from, to;
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, STAMP "01Z one\n", &text);
 	log_lines_begin(&lines, true);
@@ -202,7 +197,6 @@ TEST(a_server_that_knows_no_stamps_gives_each_line_once)
 	struct text text CLEANUP(text_done) = {0}, since CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, "one\ntwo\nthr", &text);
 	assert_false(log_lines_add_since(&lines, &since));
@@ -259,7 +253,6 @@ TEST(what_is_longer_than_any_sentence_is_text)
 		mem_format(STAMP "01Z one\n%*s\n", LOG_WORDS_SIZE, "x");
 	char *expected CLEANUP(mem_free_text) = mem_format("one\n%*s\n", LOG_WORDS_SIZE, "x");
 
-	(void) state;
 	check_words(bytes, expected, "");
 }
 
@@ -269,7 +262,6 @@ TEST(words_of_the_kubelet_are_no_part_of_what_is_known)
 	struct text text CLEANUP(text_done) = {0}, words CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
 
-	(void) state;
 	log_lines_begin(&lines, false);
 	take(&lines, STAMP "01Z one\nfailed to watch", &text);
 	log_lines_take_words(&lines, &words);
@@ -297,7 +289,6 @@ TEST(only_stamps_are_read)
 		"2026-01-02T03:04:05.123456789+01:00Z",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		assert_int_equal(log_stamp_read(others[i], strlen(others[i])), LOG_STAMP_NONE);
 	assert_int_equal(log_stamp_read("1970-01-01T00:00:01.000000001Z", 30), 1000000001);
@@ -319,7 +310,6 @@ TEST(a_proper_end_while_the_container_runs_is_none)
 	struct log_follow follow = {0};
 	struct log_next next = pass(&follow, true, LOG_END_PROPER);
 
-	(void) state;
 	assert_int_equal(next.step, LOG_STEP_STREAM);
 	assert_int_equal(next.wait, 250);
 }
@@ -328,7 +318,6 @@ TEST(it_is_complete_when_a_stream_behind_the_end_brings_nothing_new)
 {
 	struct log_follow follow = {0};
 
-	(void) state;
 	log_follow_begin(&follow);
 	follow.has_news = true;
 	follow.container.has_ended = true;
@@ -344,7 +333,6 @@ TEST(what_is_still_catching_up_is_not_complete)
 {
 	struct log_follow follow = {.container.has_ended = true};
 
-	(void) state;
 	log_follow_begin(&follow);
 	assert_int_equal(log_follow_ended(&follow, LOG_END_PROPER, true, NO_JITTER).step,
 			 LOG_STEP_STREAM);
@@ -355,7 +343,6 @@ TEST(pauses_grow_while_nothing_new_comes)
 	struct log_follow follow = {0};
 	msec waits[8];
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(waits); i++)
 		waits[i] = pass(&follow, false, LOG_END_LOST).wait;
 	assert_int_equal(waits[0], 250);
@@ -372,7 +359,6 @@ TEST(the_log_of_a_container_that_ended_is_given_up_some_time)
 	struct log_follow follow = {.container.has_ended = true};
 	int n_streams = 1;
 
-	(void) state;
 	while (pass(&follow, false, LOG_END_LOST).step == LOG_STEP_STREAM)
 		n_streams++;
 	assert_int_equal(n_streams, LOG_FOLLOW_TRIES);
@@ -386,7 +372,6 @@ TEST(what_is_refused_is_asked_again_only_while_it_runs)
 {
 	struct log_follow running = {0}, ended = {.container.has_ended = true};
 
-	(void) state;
 	assert_int_equal(pass(&running, false, LOG_END_REFUSED).step, LOG_STEP_STREAM);
 	assert_int_equal(pass(&ended, false, LOG_END_REFUSED).step, LOG_STEP_GIVE_UP);
 }
@@ -395,7 +380,6 @@ TEST(a_pod_that_is_gone_has_no_more_to_say)
 {
 	struct log_follow follow = {0}, broken = {0};
 
-	(void) state;
 	pass(&follow, true, LOG_END_PROPER);
 	follow.container.has_ended = true;
 	assert_int_equal(pass(&follow, false, LOG_END_ABSENT).step, LOG_STEP_DONE);
@@ -409,7 +393,6 @@ TEST(a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs)
 {
 	struct log_follow follow = {0};
 
-	(void) state;
 	pass(&follow, true, LOG_END_PROPER);
 	assert_int_equal(pass(&follow, false, LOG_END_ABSENT).step, LOG_STEP_STREAM);
 	assert_int_equal(pass(&follow, true, LOG_END_PROPER).step, LOG_STEP_STREAM);
@@ -419,7 +402,6 @@ TEST(a_container_that_was_started_again_is_read_behind_the_one_before_it)
 {
 	struct log_follow follow = {0};
 
-	(void) state;
 	pass(&follow, true, LOG_END_PROPER);
 	follow.container.n_restarts = 1;
 	assert_false(log_follow_begin(&follow));
@@ -436,7 +418,6 @@ TEST(who_comes_late_reads_the_container_before_the_last_as_well)
 {
 	struct log_follow follow = {.container.n_restarts = 3};
 
-	(void) state;
 	log_follow_begin(&follow);
 	assert_true(follow.reads_previous);
 	/* It is no longer there. */

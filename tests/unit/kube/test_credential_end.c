@@ -112,7 +112,6 @@ TEST(any_other_token_has_none)
 		"", "abc", "a.b.c", "e30.e30.e30", "..", "e30.eyJleHAiOiJ4In0.c2ln",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
 		assert_true(kube_token_end(tokens[i]) == MSEC_NEVER);
 	assert_true(kube_token_end(NULL) == MSEC_NEVER);

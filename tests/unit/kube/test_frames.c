@@ -35,7 +35,6 @@ TEST(lines_come_whole_however_they_are_cut)
 	const char *bytes = "{\"type\":\"ADDED\",\"object\":{\"a\":1}}\n\r\n"
 			    "{\"type\":\"BOOKMARK\",\"object\":{}}\n{\"type\":\"DELE";
 
-	(void) state;
 	for (size_t piece = 1; piece < 80; piece++) {
 		struct seen seen = {.n_left = -1};
 
@@ -57,7 +56,6 @@ TEST(what_is_no_event_ends_the_watch)
 		"{\"type\":7,\"object\":{}}\n",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		struct seen seen = {.n_left = -1};
 
@@ -73,7 +71,6 @@ TEST(a_line_without_an_end_is_not_kept_for_ever)
 	char *part CLEANUP(mem_free_text) = mem_new(len);
 	int rc = 0;
 
-	(void) state;
 	memset(part, 'x', len);
 	for (; rc == 0 && taken < 100; taken++)
 		rc = kube_frames_take(&frames, part, len, note, NULL, NULL);
@@ -86,7 +83,6 @@ TEST(who_wants_no_more_gets_no_more)
 {
 	struct seen seen = {.n_left = 1};
 
-	(void) state;
 	assert_int_equal(
 		take("{\"type\":\"ADDED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n",
 		     1000, &seen, NULL),
@@ -106,7 +102,6 @@ TEST(who_wrote_which_field_is_left_out)
 	char *wanted CLEANUP(mem_free_text) =
 		mem_format("%d{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},%s", KUBE_ADDED, rest);
 
-	(void) state;
 	for (size_t piece = 1; piece < 200; piece++) {
 		struct seen seen = {.n_left = -1};
 

@@ -67,7 +67,6 @@ TEST_WITH(set_up, tear_down, a_pod_says_what_it_is)
 	struct json *object CLEANUP(json_cleanup) = golden_pod("running");
 	struct job_pod *pod = job_pod_read(object);
 
-	(void) state;
 	assert_non_null(pod);
 	assert_string_equal(pod->job_name, "digits");
 	assert_string_equal(pod->name,
@@ -84,7 +83,6 @@ TEST_WITH(set_up, tear_down, a_pod_of_an_earlier_job_of_the_same_name_is_none_of
 {
 	const struct job_pod pod = {.owner_uid = OWNER};
 
-	(void) state;
 	assert_true(job_pod_is_of(&pod, OWNER, false));
 	assert_true(job_pod_is_of(&pod, OWNER, true));
 	assert_false(job_pod_is_of(&pod, "of-a-later-job", false));
@@ -95,7 +93,6 @@ TEST_WITH(set_up, tear_down, a_pod_that_nobody_owns_is_that_of_a_job_that_was_ap
 {
 	const struct job_pod pod = {.owner_uid = NULL};
 
-	(void) state;
 	assert_false(job_pod_is_of(&pod, OWNER, false));
 	assert_true(job_pod_is_of(&pod, OWNER, true));
 }
@@ -108,7 +105,6 @@ TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
 	struct json *owners = json_array_at(metadata, "ownerReferences");
 	struct json *other = json_new_object();
 
-	(void) state;
 	json_set_string(json_get(metadata, "labels"), "app.kubernetes.io/managed-by", "muster");
 	json_set_string(json_at(owners, 0), "kind", "ConfigMap");
 	json_set_string(json_at(owners, 0), "name", "digits.job");
@@ -173,7 +169,6 @@ TEST_WITH(set_up, tear_down, a_pod_whose_name_is_none_is_none_of_ours)
 {
 	struct json *object CLEANUP(json_cleanup) = golden_pod("running");
 
-	(void) state;
 	json_set_string(json_get(object, "metadata"), "name", "../x");
 	assert_null(job_pod_read(object));
 }

@@ -44,7 +44,6 @@ TEST(a_new_lease_belongs_to_the_job_and_says_when_it_was_taken)
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("me");
 	struct kube_lease lease;
 
-	(void) state;
 	assert_string_equal(text_at(object, "renewTime"), "2026-01-02T03:04:05.678000Z");
 	assert_string_equal(text_at(object, "acquireTime"), "2026-01-02T03:04:05.678000Z");
 	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
@@ -65,7 +64,6 @@ TEST(a_renewal_names_the_version_and_leaves_the_time_of_taking)
 	struct json *taken CLEANUP(json_cleanup) = NULL;
 	struct kube_lease lease;
 
-	(void) state;
 	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
 	renewed = kube_lease_hold(&lease, "me", NOW);
 	taken = kube_lease_hold(&lease, "you", NOW);
@@ -85,7 +83,6 @@ TEST(a_job_is_supervised_for_as_long_as_its_lease_is_renewed)
 	struct json *released CLEANUP(json_cleanup) = lease_held_by("");
 	char *supervisor CLEANUP(mem_free_text) = kube_lease_holder(object);
 
-	(void) state;
 	assert_true(kube_lease_is_held(object, NOW + 15000));
 	assert_false(kube_lease_is_held(object, NOW + 25000));
 	assert_false(kube_lease_is_held(NULL, NOW));
@@ -126,7 +123,6 @@ TEST(a_holder_of_this_machine_is_known_to_be_gone)
 	char *holder CLEANUP(mem_free_text) = holder_of_child();
 	struct json *object CLEANUP(json_cleanup) = lease_held_by(holder);
 
-	(void) state;
 	assert_int_equal(lease_holder_fate(holder), LEASE_FATE_GONE);
 	assert_false(kube_lease_is_held(object, NOW));
 }
@@ -135,7 +131,6 @@ TEST(a_holder_that_is_none_of_ours_is_shown_as_it_is)
 {
 	char *plain CLEANUP(mem_free_text) = lease_holder_describe("kube-controller\033[2J");
 
-	(void) state;
 	assert_string_equal(plain, "kube-controller?[2J");
 	assert_int_equal(lease_holder_fate("a_b_c"), LEASE_FATE_UNKNOWN);
 	assert_int_equal(lease_holder_fate(""), LEASE_FATE_UNKNOWN);
@@ -147,7 +142,6 @@ TEST(what_is_no_lease_is_refused)
 	struct json *object CLEANUP(json_cleanup) = parsed("{\"metadata\": {}, \"spec\": {}}");
 	struct kube_lease lease;
 
-	(void) state;
 	assert_int_equal(kube_lease_read(object, &lease, NULL), ERR_INVALID);
 	assert_false(kube_lease_is_held(object, NOW));
 }
@@ -159,7 +153,6 @@ TEST(numbers_that_no_server_takes_stay_in_their_range)
 	struct json *spec = json_get(object, "spec"), *taken CLEANUP(json_cleanup) = NULL;
 	struct kube_lease lease;
 
-	(void) state;
 	json_set_integer(spec, "leaseDurationSeconds", INT64_MAX);
 	json_set_integer(spec, "leaseTransitions", INT64_MAX);
 	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);

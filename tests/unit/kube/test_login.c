@@ -8,7 +8,6 @@ TEST(a_login_begins_with_what_kubectl_takes_when_nothing_is_said)
 	struct kube_login *login CLEANUP(kube_login_cleanup) =
 		kube_login_new("https://10.0.0.1:6443/prefix//");
 
-	(void) state;
 	assert_string_equal(login->server, "https://10.0.0.1:6443/prefix");
 	assert_string_equal(login->namespace_name, "default");
 	assert_true(login->expires_at == MSEC_NEVER);
@@ -26,7 +25,6 @@ TEST(a_new_credential_takes_the_place_of_the_whole_old_one)
 	};
 	const struct kube_credential second = {.token = mem_copy_text("token")};
 
-	(void) state;
 	kube_credential_replace(&login->credential, first);
 	kube_credential_replace(&login->credential, second);
 	assert_string_equal(login->credential.token, "token");
@@ -44,7 +42,6 @@ TEST(what_refreshes_a_credential_is_freed_with_the_login)
 	struct kube_login *login = kube_login_new("https://here");
 	int n_freed = 0;
 
-	(void) state;
 	login->source = &n_freed;
 	login->free_source = free_counter;
 	kube_login_free(login);
@@ -68,7 +65,6 @@ TEST(a_token_comes_before_a_password)
 {
 	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://h");
 
-	(void) state;
 	assert_headers(login, (const char *const[]){NULL});
 	login->credential.user_name = mem_copy_text("ada");
 	login->credential.password = mem_copy_text("p:w");
@@ -83,7 +79,6 @@ TEST(whoever_is_impersonated_stands_in_headers)
 	const char *const groups[] = {"one", "two"};
 	const struct kube_variable extra = {"Example.com/Scope", "View"};
 
-	(void) state;
 	login->impersonation = (struct kube_impersonation){
 		.user_name = "eve",
 		.uid = "7",

@@ -41,7 +41,6 @@ TEST(every_name_is_found_whatever_was_put_and_removed_before)
 	bool is_there[N_NAMES] = {false};
 	unsigned number = 12345;
 
-	(void) state;
 	assert_null(mirror_table_find(&table, "pod-1"));
 	for (int step = 0; step < 20000; step++) {
 		char name[16];
@@ -67,7 +66,6 @@ TEST(what_is_put_twice_is_there_once)
 	struct mirror_table table = {0};
 	int kept = 0;
 
-	(void) state;
 	mirror_table_put(&table, "a")->kept = &kept;
 	assert_ptr_equal(mirror_table_put(&table, "a")->kept, &kept);
 	assert_int_equal(table.count, 1);

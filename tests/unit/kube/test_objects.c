@@ -238,7 +238,6 @@ TEST(a_lost_node_is_given_up_soon)
 		"effect: NoExecute, tolerationSeconds: 900}],",
 	};
 
-	(void) state;
 	struct job *job CLEANUP(job_cleanup) = job_of_container(
 		"tolerations: [{operator: Exists, effect: NoSchedule}],", "command: [a]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
@@ -403,7 +402,6 @@ TEST(a_job_that_leaves_no_room_for_its_status_is_told)
 	static char words[300000];
 	struct faults faults CLEANUP(faults_done) = {0};
 
-	(void) state;
 	memset(words, 'a', sizeof(words) - 1);
 	memcpy(words, "args: [", 7);
 	memcpy(words + sizeof(words) - 2, "]", 2);
@@ -428,7 +426,6 @@ TEST(ten_thousand_may_come_and_go)
 	struct job *job CLEANUP(job_cleanup) = job_of("digits", workers);
 	struct job *too_many CLEANUP(job_cleanup) = job_of("digits", servers);
 
-	(void) state;
 	assert_true(objects_check(job, &faults));
 	assert_false(objects_check(too_many, &faults));
 }

@@ -31,7 +31,6 @@ TEST(a_token_is_taken_until_its_end)
 	struct answer answer CLEANUP(answer_done) = {0};
 	msec wanted = 0;
 
-	(void) state;
 	assert_int_equal(read_answer(ANSWER("{\"token\": \"t\", \"expirationTimestamp\": "
 					    "\"2030-01-02T03:04:05+01:00\"}"),
 				     &answer),
@@ -45,7 +44,6 @@ TEST(a_certificate_is_taken_with_its_key)
 {
 	struct answer answer CLEANUP(answer_done) = {0};
 
-	(void) state;
 	assert_int_equal(read_answer(ANSWER("{\"clientCertificateData\": \"c\", "
 					    "\"clientKeyData\": \"k\"}"),
 				     &answer),
@@ -76,7 +74,6 @@ TEST(what_is_wrong_is_told_and_not_shown)
 		 "expirationTimestamp"},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		struct answer answer CLEANUP(answer_done) = {0};
 

@@ -48,7 +48,6 @@ TEST(a_stream_of_all_objects_goes_on_as_a_watch)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_observe(&story.reflection, "7");
 	assert_false(story.reflection.is_synced);
 	assert_string_equal(story.reflection.version, "");
@@ -67,7 +66,6 @@ TEST(a_server_that_cannot_stream_is_asked_for_pages)
 {
 	static const int codes[] = {400, 422, 500};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
 		struct story story = begin();
 
@@ -86,7 +84,6 @@ TEST(a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_observe(&story.reflection, "7");
 	pass(&story, 60000);
 	end(&story, ERR_UNREACHABLE, 0);
@@ -97,7 +94,6 @@ TEST(an_old_version_means_to_list_anew_at_once)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, 0, 0);
@@ -112,7 +108,6 @@ TEST(a_version_that_the_server_does_not_take_is_forgotten)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "none", moment(story.now));
 	pass(&story, 5000);
 	end(&story, 0, 0);
@@ -126,7 +121,6 @@ TEST(versions_that_are_always_too_old_make_no_loop)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, ERR_CONFLICT, 410);
@@ -142,7 +136,6 @@ TEST(a_watch_that_is_never_told_anything_means_to_list_anew)
 {
 	static const int ends[] = {0, ERR_UNREACHABLE};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		struct story story = begin();
 
@@ -162,7 +155,6 @@ TEST(watches_that_are_given_up_soon_are_silent_together)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "900", moment(story.now));
 	pass(&story, 30000);
 	end(&story, ERR_UNREACHABLE, 0);
@@ -178,7 +170,6 @@ TEST(a_bookmark_says_that_the_version_is_good)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	for (int i = 0; i < 10; i++) {
 		end(&story, ERR_UNREACHABLE, 0);
@@ -193,7 +184,6 @@ TEST(a_lost_watch_goes_on_from_its_version)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	reflection_observe(&story.reflection, "11");
 	pass(&story, 5000);
@@ -208,7 +198,6 @@ TEST(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time)
 	static const msec waits[] = {800, 1600, 3200, 6400, 12800, 25600, 30000, 30000};
 	struct story story = begin();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
 		end(&story, ERR_UNREACHABLE, 0);
 		assert_next(&story, REFLECTION_STREAM, waits[i]);
@@ -223,7 +212,6 @@ TEST(what_is_lost_after_a_while_is_started_anew_soon)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	for (int i = 0; i < 20; i++) {
 		pass(&story, 2000); /* nothing was heard for so long */
@@ -236,7 +224,6 @@ TEST(a_server_that_fails_slowly_is_spared)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, ERR_UNREACHABLE, 500);
@@ -251,7 +238,6 @@ TEST(waits_are_spread)
 	struct story story = begin();
 	const struct reflection_end how = {.err_code = ERR_UNREACHABLE, .status = no_answer};
 
-	(void) state;
 	reflection_ended(&story.reflection, &how, moment(story.now), 1);
 	assert_next(&story, REFLECTION_STREAM, 1600);
 }
@@ -260,7 +246,6 @@ TEST(a_watch_that_ends_at_once_makes_no_loop)
 {
 	struct story story = begin();
 
-	(void) state;
 	reflection_listed(&story.reflection, "9", moment(story.now));
 	pass(&story, 5000);
 	end(&story, 0, 0);
@@ -280,7 +265,6 @@ TEST(a_server_that_asks_to_wait_longer_gets_its_wish)
 		.status = {.code = 429, .retry_after = 9000},
 	};
 
-	(void) state;
 	reflection_ended(&story.reflection, &how, moment(story.now), 0);
 	assert_next(&story, REFLECTION_STREAM, 9000);
 }
@@ -289,7 +273,6 @@ TEST(who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server)
 {
 	struct story story = begin();
 
-	(void) state;
 	end(&story, ERR_REFUSED, 403);
 	assert_next(&story, REFLECTION_STREAM, 800);
 	assert_false(story.reflection.is_without_stream);
@@ -299,7 +282,6 @@ TEST(a_list_that_fails_is_listed_again)
 {
 	struct story story = begin();
 
-	(void) state;
 	end(&story, ERR_INVALID, 422);
 	assert_next(&story, REFLECTION_LIST, 0);
 	end(&story, ERR_CONFLICT, 410);

@@ -40,7 +40,6 @@ TEST(parameters_are_escaped_and_a_watch_says_so)
 	const struct kube_parameter parameters[] = {
 		{"labelSelector", "muster/job=a b,x in (1,2)"}, {"limit", "5"}, {NULL, NULL}};
 
-	(void) state;
 	assert_url(&(struct kube_request){.verb = KUBE_WATCH,
 					  .resource = &pods,
 					  .parameters = parameters},
@@ -61,7 +60,6 @@ TEST(each_verb_has_its_method_and_type)
 {
 	struct kube_request request = {.verb = KUBE_APPLY, .resource = &pods, .name = "a"};
 
-	(void) state;
 	assert_string_equal(kube_request_method(&request), "PATCH");
 	assert_string_equal(kube_request_content_type(&request), "application/apply-patch+yaml");
 	assert_string_equal(kube_verb_word(KUBE_APPLY), "patch");
@@ -73,7 +71,6 @@ TEST(the_name_of_what_is_created_stands_in_its_body)
 	struct json *body CLEANUP(json_cleanup) = json_new_object();
 	struct text object CLEANUP(text_done) = {0};
 
-	(void) state;
 	json_set_string(json_object_at(body, "metadata"), "name", "worker-0");
 	const struct kube_request request = {.verb = KUBE_CREATE, .resource = &pods, .body = body};
 

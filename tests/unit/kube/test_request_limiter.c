@@ -199,7 +199,6 @@ TEST_WITH(set_up, NULL, what_ends_of_several_that_hang_goes_to_others)
 	static struct request_slot hanging[2 * MOST];
 	struct request_slot third = {0};
 
-	(void) state;
 	memset(hanging, 0, sizeof(hanging));
 	for (size_t i = 0; i < 2 * MOST; i++)
 		(void) request_slot_acquire(&hanging[i], &scene.limiter, REQUEST_CHANGE,

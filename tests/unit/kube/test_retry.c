@@ -20,7 +20,6 @@ TEST(a_server_that_asks_to_wait_is_asked_again_ten_times)
 {
 	struct kube_outcome outcome = {.verb = KUBE_CREATE, .status = {.code = 429}};
 
-	(void) state;
 	outcome.status.retry_after = 7000;
 	for (outcome.n_tries = 1; outcome.n_tries < KUBE_TRIES; outcome.n_tries++) {
 		assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
@@ -33,7 +32,6 @@ TEST(what_fails_behind_the_server_is_not_asked_again)
 {
 	struct kube_outcome outcome = {.verb = KUBE_WATCH, .status = {.code = 500}};
 
-	(void) state;
 	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 	outcome.is_relayed = true;
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
@@ -60,7 +58,6 @@ TEST(waits_grow_and_are_spread)
 	const struct kube_outcome ninth = {
 		.verb = KUBE_GET, .n_tries = 9, .status = {.code = 429, .retry_after = -1}};
 
-	(void) state;
 	assert_int_equal(kube_retry_decide(&first, 0).wait, 200);
 	assert_int_equal(kube_retry_decide(&first, 1).wait, 300);
 	assert_int_equal(kube_retry_decide(&ninth, 0).wait, 10000);
@@ -103,7 +100,6 @@ TEST(what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted)
 	struct kube_outcome outcome = {
 		.verb = KUBE_DELETE, .was_lost = true, .n_tries = 2, .status = {.code = 404}};
 
-	(void) state;
 	assert_int_equal(after(outcome).action, KUBE_WAS_DONE);
 	outcome.was_lost = false;
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
@@ -120,7 +116,6 @@ TEST(what_is_there_after_a_call_that_was_lost_is_looked_at)
 				       .n_tries = 3,
 				       .status = {.code = 409, .reason = "AlreadyExists"}};
 
-	(void) state;
 	assert_int_equal(after(outcome).action, KUBE_LOOK_FIRST);
 	outcome.verb = KUBE_PATCH;
 	snprintf(outcome.status.reason, sizeof(outcome.status.reason), "Conflict");
@@ -136,7 +131,6 @@ TEST(what_the_server_judged_is_not_asked_again)
 {
 	static const int codes[] = {400, 403, 404, 405, 409, 410, 413, 422};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 		assert_int_equal(
 			after((struct kube_outcome){.verb = KUBE_GET, .status = {.code = codes[i]}})
@@ -153,7 +147,6 @@ TEST(a_server_that_only_fails_is_asked_three_times)
 {
 	struct kube_outcome outcome = {.verb = KUBE_APPLY, .n_tries = 2, .is_lost = true};
 
-	(void) state;
 	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 	outcome.n_tries = 3;
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
@@ -172,7 +165,6 @@ TEST(a_watch_that_did_not_begin_is_tried_again_like_any_question)
 {
 	struct kube_outcome outcome = {.verb = KUBE_WATCH, .n_tries = 1, .is_lost = true};
 
-	(void) state;
 	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 	outcome.n_tries = KUBE_BLIND_TRIES;
 	outcome.n_failures = KUBE_BLIND_TRIES;
@@ -184,7 +176,6 @@ TEST(a_credential_is_renewed_once)
 	struct kube_outcome outcome = {
 		.verb = KUBE_GET, .can_refresh = true, .status = {.code = 401}};
 
-	(void) state;
 	assert_int_equal(after(outcome).action, KUBE_REFRESH);
 	outcome.was_refreshed = true;
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
@@ -242,7 +233,6 @@ TEST(what_a_patch_wants_is_so_at_any_version)
 	const char *patch = "{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{\"a\":\"1\","
 			    "\"b\":null}}";
 
-	(void) state;
 	assert_true(was_patched(patch, "{\"metadata\":{\"resourceVersion\":\"8\",\"name\":\"n\"},"
 				       "\"data\":{\"a\":\"1\",\"c\":\"2\"}}"));
 	assert_false(was_patched(patch, "{\"metadata\":{},\"data\":{\"a\":\"2\"}}"));

@@ -17,7 +17,6 @@ TEST(one_rule_gives_all_that_is_missing)
 	const bool is_missing[] = {false, true, true, true};
 	struct err err = {0};
 
-	(void) state;
 	assert_int_equal(kube_rights_refuse("ada", rights, is_missing, ARRAY_LEN(rights), &err),
 			 ERR_REFUSED);
 	assert_string_equal(
@@ -32,7 +31,6 @@ TEST(what_is_allowed_is_in_no_rule)
 	const bool is_missing[] = {false, false, true, false};
 	struct err err = {0};
 
-	(void) state;
 	kube_rights_refuse("ada", rights, is_missing, ARRAY_LEN(rights), &err);
 	assert_non_null(strstr(err.text, "{apiGroups: [\"\"], resources: [\"pods/log\"], "
 					 "verbs: [\"get\"]}"));

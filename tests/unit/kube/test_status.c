@@ -17,7 +17,6 @@ TEST(the_reason_decides_which_conflict_it_is)
 {
 	struct kube_status status;
 
-	(void) state;
 	assert_int_equal(read_answer(409,
 				     "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\","
 				     "\"message\":\"pods exists\",\"code\":409}",
@@ -42,7 +41,6 @@ TEST(codes_become_errors_of_ours)
 	};
 	struct kube_status status;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(read_answer(rows[i].code, "", &status, NULL), rows[i].expected);
 }
@@ -52,7 +50,6 @@ TEST(a_missing_right_comes_with_the_rule_to_add)
 	struct kube_status status;
 	struct err err = {0};
 
-	(void) state;
 	read_answer(
 		403,
 		"{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods is "
@@ -71,7 +68,6 @@ TEST(a_quota_needs_no_rule)
 	struct kube_status status;
 	struct err err = {0};
 
-	(void) state;
 	read_answer(403,
 		    "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"message\":\"pods "
 		    "\\\"worker-0\\\" is "
@@ -86,7 +82,6 @@ TEST(the_server_may_say_how_long_to_wait)
 {
 	struct kube_status status;
 
-	(void) state;
 	read_answer(503, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":3}}", &status,
 		    NULL);
 	assert_int_equal(status.retry_after, 3000);
@@ -100,7 +95,6 @@ TEST(what_is_no_status_still_becomes_a_sentence)
 	struct kube_status status;
 	struct err err = {0};
 
-	(void) state;
 	read_answer(502, "<html>\nBad Gateway</html>", &status, &err);
 	assert_string_equal(
 		err.text,
@@ -117,7 +111,6 @@ TEST(a_warning_is_shown_without_its_wrapping)
 {
 	char *text CLEANUP(mem_free_text) = kube_warning_text("299 - \"it is \\\"old\\\"\"");
 
-	(void) state;
 	assert_string_equal(text, "it is \"old\"");
 	assert_null(kube_warning_text("299"));
 	assert_null(kube_warning_text("299 - \"\""));

@@ -246,7 +246,6 @@ TEST(what_is_shown_while_nothing_is_kept_takes_little_memory)
 	struct unsaved_attempt_output *output = unsaved_output_create(unsaved_output, &name);
 	char piece[1000], taken[1000];
 
-	(void) state;
 	unsaved_output_set_shown(unsaved_output, true);
 	unsaved_output_add(output, "behind", 6); /* so it is never empty */
 	struct mallinfo2 before = mallinfo2();

@@ -41,7 +41,6 @@ TEST(pieces_come_whole_however_they_are_cut)
 	const char *bytes =
 		"0 3 ./a b/tfevents\nx\ny12 0 ./empty\n.\nmissing\n7 1 ./c\nz.\n7 9 ./cut";
 
-	(void) state;
 	for (size_t piece = 1; piece < 80; piece++) {
 		struct text seen CLEANUP(text_done) = {0};
 		struct err err = {0};
@@ -79,7 +78,6 @@ TEST(what_is_no_piece_is_an_error)
 		"0 -1 ./a\n", "x 1 ./a\n", "0 1  ./a\n",  "0x1 1 ./a\n",
 		"..\n",       "Missing\n", "0 1.5 ./a\n", "0 99999999999999999999 ./a\n"};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
 		assert_ends(wrong[i], ERR_INVALID);
 }
@@ -88,7 +86,6 @@ TEST(a_line_without_an_end_or_with_a_nul_is_an_error)
 {
 	struct text seen CLEANUP(text_done) = {0}, endless CLEANUP(text_done) = {0};
 
-	(void) state;
 	while (endless.len < (size_t) 100 * 1024)
 		text_add(&endless, "0 1 ./a");
 	assert_int_equal(take(endless.bytes, endless.len, 1000, &seen, NULL), ERR_INVALID);
@@ -101,7 +98,6 @@ TEST(what_the_reader_says_ends_it)
 	struct text seen CLEANUP(text_done) = {0};
 	struct err err = {0};
 
-	(void) state;
 	assert_int_equal(take("0 1 ./a\n!.\n", 11, 11, &seen, &err), ERR_SPACE);
 	assert_string_equal(text_of(&seen), "[a 0+1]");
 }

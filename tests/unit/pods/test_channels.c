@@ -31,7 +31,6 @@ TEST(a_terminal_has_a_size)
 {
 	struct text message CLEANUP(text_done) = {0};
 
-	(void) state;
 	kube_channels_add_size(&message, 132, 43);
 	assert_string_equal(text_of(&message), "\4{\"Width\":132,\"Height\":43}");
 }
@@ -41,7 +40,6 @@ TEST(outputs_come_as_they_were_sent)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event = take(&channels, MESSAGE("\1a\0b"));
 
-	(void) state;
 	assert_int_equal(event.type, KUBE_CHANNEL_BYTES);
 	assert_int_equal(event.channel, KUBE_CHANNEL_OUTPUT);
 	assert_int_equal(event.len, 3);
@@ -56,7 +54,6 @@ TEST(greetings_and_unknown_channels_say_nothing)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	int code;
 
-	(void) state;
 	assert_int_equal(take(&channels, MESSAGE("\1")).type, KUBE_CHANNEL_NOTHING);
 	assert_int_equal(take(&channels, MESSAGE("\3")).type, KUBE_CHANNEL_NOTHING);
 	assert_int_equal(take(&channels, MESSAGE("\0echo")).type, KUBE_CHANNEL_NOTHING);
@@ -69,7 +66,6 @@ TEST(a_channel_that_is_closed_is_named)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event = take(&channels, MESSAGE("\xff\2"));
 
-	(void) state;
 	assert_int_equal(event.type, KUBE_CHANNEL_CLOSED);
 	assert_int_equal(event.channel, KUBE_CHANNEL_ERROR_OUTPUT);
 }
@@ -83,7 +79,6 @@ TEST(a_message_without_a_channel_is_refused)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(messages); i++)
 		assert_int_equal(kube_channels_take(&channels, messages[i].bytes, messages[i].len,
 						    &event, NULL),
@@ -94,7 +89,6 @@ TEST(the_exit_code_stands_in_the_status)
 {
 	int code = -1;
 
-	(void) state;
 	assert_int_equal(end_of("\3{\"metadata\":{},\"status\":\"Success\"}", &code, NULL), 0);
 	assert_int_equal(code, 0);
 	assert_int_equal(end_of(FAILURE("137"), &code, NULL), 0);
@@ -107,7 +101,6 @@ TEST(the_status_may_come_in_pieces_and_before_the_last_output)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	int code = -1;
 
-	(void) state;
 	for (; *status; status++) {
 		const char piece[] = {KUBE_CHANNEL_STATUS, *status};
 
@@ -123,7 +116,6 @@ TEST(a_command_that_cannot_run_says_why)
 	struct err err;
 	int code = -1;
 
-	(void) state;
 	assert_int_equal(end_of("\3{\"status\":\"Failure\",\"reason\":\"InternalError\","
 				"\"message\":\"no such container\"}",
 				&code, &err),
@@ -144,7 +136,6 @@ TEST(a_status_that_is_none_gives_no_exit_code)
 	};
 	int code = -1;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(messages); i++)
 		assert_int_equal(end_of(messages[i], &code, NULL), ERR_INVALID);
 	assert_int_equal(code, -1);
@@ -157,7 +148,6 @@ TEST(a_status_without_an_end_is_not_kept_for_ever)
 	size_t len = KUBE_CHANNELS_STATUS_LIMIT;
 	char *message CLEANUP(mem_free_text) = mem_new(len + 1);
 
-	(void) state;
 	message[0] = KUBE_CHANNEL_STATUS;
 	take(&channels, message, len + 1);
 	assert_int_equal(kube_channels_take(&channels, message, 2, &event, NULL), ERR_LIMIT);
@@ -167,7 +157,6 @@ TEST(input_becomes_messages)
 {
 	struct text message CLEANUP(text_done) = {0};
 
-	(void) state;
 	kube_channels_add_input(&message, "a\0b", 3);
 	assert_int_equal(message.len, 4);
 	assert_memory_equal(message.bytes, "\0a\0b", 4);
@@ -178,7 +167,6 @@ TEST(only_the_newer_protocol_ends_the_input)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct text message CLEANUP(text_done) = {0};
 
-	(void) state;
 	assert_true(kube_channels_choose(&channels, KUBE_CHANNELS_V4));
 	assert_int_equal(kube_channels_add_end_of_input(&channels, &message, NULL),
 			 ERR_UNSUPPORTED);
@@ -212,7 +200,6 @@ TEST(data_comes_behind_the_port)
 {
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 
-	(void) state;
 	assert_data(&frames, MESSAGE("\0\x76\x17"), "");
 	assert_data(&frames, MESSAGE("\1\x76\x17"), "");
 	assert_data(&frames, MESSAGE("\0HTTP"), "HTTP");
@@ -225,7 +212,6 @@ TEST(a_port_may_come_in_pieces_and_data_with_it)
 {
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 
-	(void) state;
 	assert_data(&frames, MESSAGE("\0\x76"), "");
 	assert_data(&frames, MESSAGE("\0"), "");
 	assert_data(&frames, MESSAGE("\0\x17one"), "one");
@@ -238,7 +224,6 @@ TEST(a_server_that_forwards_another_port_is_not_believed)
 	const char *bytes;
 	size_t len;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 		struct err err = {0};
@@ -256,7 +241,6 @@ TEST(a_message_without_a_channel_is_an_error_and_unknown_channels_say_nothing)
 	const char *bytes;
 	size_t len;
 
-	(void) state;
 	assert_int_equal(kube_port_frames_take(&frames, "", 0, &bytes, &len, NULL), ERR_INVALID);
 	assert_data(&frames, MESSAGE("\2news"), "");
 	assert_data(&frames, MESSAGE("\xff"), "");
@@ -294,7 +278,6 @@ TEST(a_complaint_without_an_end_takes_no_memory)
 	struct kube_port_frames frames CLEANUP(kube_port_frames_done) = BEGIN(6006);
 	char message[1024] = {KUBE_PORT_ERROR, 0x76, 0x17};
 
-	(void) state;
 	assert_data(&frames, message, 3, "");
 	memset(message + 1, 'x', sizeof(message) - 1);
 	for (int i = 0; i < 1000; i++)

@@ -75,7 +75,6 @@ TEST(what_pods_show_is_not_in_it)
 	};
 	char *text CLEANUP(mem_free_text) = small_text(&status);
 
-	(void) state;
 	assert_string_equal(text, "{\"conditions\":[],\"replicas\":["
 				  "{\"role\":\"ps\",\"indices\":\"0\",\"attempt\":0,"
 				  "\"state\":\"Started\",\"restarts\":0},"
@@ -162,7 +161,6 @@ TEST(what_decisions_need_is_read_again)
 	struct status status = rich_status();
 	struct status again = read_again(&status, arena);
 
-	(void) state;
 	assert_true(status_equals(&status, &again));
 }
 
@@ -178,7 +176,6 @@ TEST(counts_of_a_job_that_has_succeeded_stay)
 				.exit_code = 0};
 	struct status again = read_again(&status, arena);
 
-	(void) state;
 	assert_int_equal(again.n_roles, 1);
 	assert_int_equal(again.roles[0].succeeded, 4);
 }
@@ -189,7 +186,6 @@ TEST(what_status_write_wrote_is_read_too)
 	struct status status = rich_status(), again;
 	struct json *json CLEANUP(json_cleanup) = status_write(&status);
 
-	(void) state;
 	assert_int_equal(compact_status_read(json, arena, &again, NULL), 0);
 	assert_true(status_equals(&status, &again));
 	assert_int_equal(compact_status_read(NULL, arena, &again, NULL), 0);
@@ -213,7 +209,6 @@ TEST(what_cannot_be_read_is_named)
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char *text CLEANUP(mem_free_text) = mem_format(
 			"{\"replicas\":[{\"role\":\"a\",\"indices\":\"%s\"}]}", cases[i].indices);
@@ -265,7 +260,6 @@ TEST(ten_thousand_that_run_are_a_line)
 	struct status status = large_status(arena);
 	char *text CLEANUP(mem_free_text) = small_text(&status);
 
-	(void) state;
 	assert_true(strlen(text) < 200);
 }
 
@@ -274,7 +268,6 @@ TEST(five_thousand_that_were_restarted_each_so_often_have_room)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
 
-	(void) state;
 	status.n_replicas = LIMIT_REPLICAS / 2;
 	for (int i = 0; i < LIMIT_REPLICAS / 2; i++) {
 		struct replica_status *replica = &status.replicas[i];
@@ -311,7 +304,6 @@ TEST(ten_thousand_that_ended_each_in_its_own_way_have_room)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
 
-	(void) state;
 	status.failure = large_failure(arena);
 	for (int i = 0; i < LIMIT_REPLICAS; i++) {
 		struct replica_status *replica = &status.replicas[i];
@@ -332,7 +324,6 @@ TEST(messages_have_an_end_and_reasons_stay)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status = large_status(arena);
 
-	(void) state;
 	for (int i = 0; i < LIMIT_REPLICAS; i++) {
 		status.replicas[i].state = REPLICA_FAILED;
 		status.replicas[i].reason = i % 2 ? "Evicted" : "OOMKilled";

@@ -69,7 +69,6 @@ TEST(the_lease_of_a_new_job_is_made_at_once)
 {
 	struct lease lease = holder();
 
-	(void) state;
 	assert_int_equal(lease_standing(&lease, moment(START + 20)), LEASE_HELD);
 	assert_call(&lease, LEASE_NO_CALL, START + 20);
 	assert_int_equal(lease_wake_at(&lease, moment(START + 20)).since_boot,
@@ -81,7 +80,6 @@ TEST(whoever_made_the_job_holds_its_lease_without_a_record)
 {
 	struct lease lease;
 
-	(void) state;
 	lease_begin(&lease, "a", moment(START - 3000), moment(START));
 	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_HELD);
 	assert_call(&lease, LEASE_CREATE, START);
@@ -95,7 +93,6 @@ TEST(whoever_made_the_job_long_ago_waits_for_the_record)
 {
 	struct lease lease;
 
-	(void) state;
 	lease_begin(&lease, "a", moment(START - 60000), moment(START));
 	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_OVERDUE);
 	assert_call(&lease, LEASE_CREATE, START);
@@ -108,7 +105,6 @@ TEST(a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on)
 	struct lease lease = holder();
 	msec now = START + LEASE_RENEWAL;
 
-	(void) state;
 	while (now < START + LEASE_DEADLINE) {
 		assert_int_equal(lease_standing(&lease, moment(now)), LEASE_HELD);
 		if (lease_next_call(&lease, moment(now)) == LEASE_WRITE)
@@ -130,7 +126,6 @@ TEST(a_write_that_took_long_counts_from_its_beginning)
 	struct lease lease = holder();
 	msec began = START + LEASE_RENEWAL;
 
-	(void) state;
 	assert_call(&lease, LEASE_WRITE, began);
 	write(&lease, record_of("a", 2), began + 3900);
 	assert_int_equal(lease_standing(&lease, moment(began + LEASE_DEADLINE - 1)), LEASE_HELD);
@@ -141,7 +136,6 @@ TEST(a_released_lease_is_taken_at_once)
 {
 	struct lease lease = newcomer(record_of("", 7));
 
-	(void) state;
 	assert_call(&lease, LEASE_WRITE, START);
 }
 
@@ -150,7 +144,6 @@ TEST(the_lease_of_a_process_that_is_gone_is_taken_at_once)
 	struct lease_record record = record_of("a", 7);
 	struct lease lease;
 
-	(void) state;
 	record.fate = LEASE_FATE_GONE;
 	lease = newcomer(record);
 	assert_call(&lease, LEASE_WRITE, START);
@@ -161,7 +154,6 @@ TEST(a_holder_next_door_is_known_at_once)
 	struct lease_record record = record_of("a", 7);
 	struct lease lease;
 
-	(void) state;
 	record.fate = LEASE_FATE_ALIVE;
 	lease = newcomer(record);
 	assert_int_equal(lease_standing(&lease, moment(START)), LEASE_OTHERS);
@@ -172,7 +164,6 @@ TEST(a_silent_holder_loses_it_after_a_whole_duration)
 	struct lease lease = newcomer(record_of("a", 7));
 	msec now = START;
 
-	(void) state;
 	for (;;) {
 		assert_int_equal(lease_standing(&lease, moment(now)), LEASE_UNSETTLED);
 		now = lease_wake_at(&lease, moment(now)).since_boot;
@@ -189,7 +180,6 @@ TEST(a_holder_that_renews_keeps_it)
 {
 	struct lease lease = newcomer(record_of("a", 7));
 
-	(void) state;
 	for (int i = 1; i < 50; i++) {
 		msec now = START + i * LEASE_SPACING;
 
@@ -204,7 +194,6 @@ TEST(a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_again)
 {
 	struct lease lease = newcomer(missing);
 
-	(void) state;
 	assert_call(&lease, LEASE_LOOK, START + LEASE_SPACING);
 	see(&lease, missing, START + LEASE_SPACING);
 	assert_call(&lease, LEASE_CREATE, START + LEASE_DURATION);
@@ -215,7 +204,6 @@ TEST(the_first_of_all_makes_it_at_once_and_others_do_not)
 	struct lease first = newcomer_of(missing, true);
 	struct lease waits = newcomer_of(record_of("a", 1), true);
 
-	(void) state;
 	assert_call(&first, LEASE_CREATE, START);
 	assert_call(&waits, LEASE_LOOK, START + LEASE_SPACING);
 	see(&waits, missing, START + LEASE_SPACING);
@@ -228,7 +216,6 @@ TEST(a_holder_makes_a_deleted_lease_again_at_once)
 {
 	struct lease lease = holder();
 
-	(void) state;
 	assert_call(&lease, LEASE_WRITE, START + LEASE_RENEWAL);
 	see(&lease, missing, START + LEASE_RENEWAL);
 	assert_call(&lease, LEASE_CREATE, START + LEASE_RENEWAL);
@@ -239,7 +226,6 @@ TEST(a_conflict_with_a_lost_answer_of_our_own_is_none)
 	struct lease lease = holder();
 	msec now = START + LEASE_RENEWAL;
 
-	(void) state;
 	assert_call(&lease, LEASE_WRITE, now);
 	lease_failed(&lease, moment(now + LEASE_PATIENCE));
 	now += LEASE_PATIENCE + LEASE_RETRY;
@@ -254,7 +240,6 @@ TEST(whoever_comes_second_sees_who_was_first)
 {
 	struct lease lease = newcomer(record_of("", 7));
 
-	(void) state;
 	assert_call(&lease, LEASE_WRITE, START);
 	lease_conflicted(&lease, moment(START + 10));
 	assert_call(&lease, LEASE_LOOK, START + 10);
@@ -267,7 +252,6 @@ TEST(a_holder_that_was_replaced_knows_it_by_the_next_look)
 {
 	struct lease lease = holder();
 
-	(void) state;
 	assert_call(&lease, LEASE_WRITE, START + 60000);
 	lease_conflicted(&lease, moment(START + 60000));
 	assert_call(&lease, LEASE_LOOK, START + 60000);

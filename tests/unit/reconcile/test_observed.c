@@ -38,7 +38,6 @@ TEST(each_pod_counts_for_what_it_has_behind_it)
 	struct startup startup = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(pods); i++)
 		startup_add(&startup, &pods[i], 1);
 	startup_describe(&startup, &text);
@@ -52,7 +51,6 @@ TEST(it_is_over_when_all_have_started)
 	struct startup startup = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	startup_add(&startup, &ended, 1);
 	assert_true(startup_is_over(&startup, 1));
 	assert_false(startup_is_over(&startup, 2));
@@ -69,7 +67,6 @@ TEST(who_failed_before_it_began_never_ran)
 	struct startup startup = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(pods); i++)
 		startup_add(&startup, &pods[i], 1);
 	startup_describe(&startup, &text);

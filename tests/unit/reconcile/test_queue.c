@@ -235,7 +235,6 @@ TEST(a_tenant_whose_flights_do_not_end_leaves_some_to_others)
 	struct queue *queue = queue_new(FIRST, LONGEST, 18);
 	const char *keys[21];
 
-	(void) state;
 	add_many(queue, "hangs", 20);
 	assert_int_equal(take_all(queue, keys), 16);
 	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);

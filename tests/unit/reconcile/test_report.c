@@ -98,7 +98,6 @@ TEST(a_failure_of_an_elastic_job_names_the_script_and_the_rank)
 				      .start_time = MSEC_UNSET,
 				      .failure = &failure};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char *row CLEANUP(mem_free_text) = mem_format(
 			"muster: job j failed: worker-0 failed\n"

@@ -73,7 +73,6 @@ TEST(it_joins_waits_and_runs)
 {
 	struct member member;
 
-	(void) state;
 	member_begin(&member, &usual, moment(START));
 	call(&member, START);
 	answer(&member, wait, START + 1000);
@@ -92,7 +91,6 @@ TEST(a_new_world_ends_the_workers_of_the_old_one)
 {
 	struct member member = at_work();
 
-	(void) state;
 	answer(&member, run(2, WORLD_GREW), START + 500);
 	assert_int_equal(member_wants(&member), 2);
 	assert_true(member_may_save(&member));
@@ -109,7 +107,6 @@ TEST(a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world)
 {
 	struct member member = at_work();
 
-	(void) state;
 	member_failed(&member);
 	assert_int_equal(member_wants(&member), 0);
 	assert_false(member_may_save(&member));
@@ -127,7 +124,6 @@ TEST(a_worker_that_asks_for_a_restart_lets_the_others_save)
 {
 	struct member member = at_work(), other = at_work();
 
-	(void) state;
 	assert_true(member_code_asks_restart(42) && member_code_asks_restart(143));
 	assert_false(member_code_asks_restart(0) || member_code_asks_restart(1));
 	member_wants_restart(&member);
@@ -145,7 +141,6 @@ TEST(a_failure_is_news_again_when_it_is_explained)
 {
 	struct member member = at_work();
 
-	(void) state;
 	member_failed(&member);
 	call(&member, START + 100);
 	assert_false(member_is_call_due(&member, moment(START + 100)));
@@ -163,7 +158,6 @@ TEST(a_server_that_is_away_for_a_while_is_not_noticed)
 	struct member member = at_work();
 	msec now = START + 100;
 
-	(void) state;
 	while (now < START + 20000) {
 		lose(&member, now);
 		assert_int_equal(member_wants(&member), 1);
@@ -179,7 +173,6 @@ TEST(alone_for_too_long_it_ends_its_workers_then_itself)
 {
 	struct member member = at_work();
 
-	(void) state;
 	member_time(&member, moment(START + 3000)); /* the call is lost */
 	assert_int_equal(member_wants(&member), 1);
 	member_time(&member, moment(START + 30000));
@@ -196,7 +189,6 @@ TEST(it_leaves_when_its_workers_have_ended)
 {
 	struct member member = at_work();
 
-	(void) state;
 	member_drain(&member, moment(START + 100));
 	call(&member, START + 100);
 	assert_int_equal(member_wants(&member), 1);
@@ -216,7 +208,6 @@ TEST(a_drain_waits_for_no_server_for_long)
 {
 	struct member member = at_work();
 
-	(void) state;
 	member_drain(&member, moment(START + 100));
 	call(&member, START + 100);
 	member_time(&member, moment(START + 2100));
@@ -234,7 +225,6 @@ TEST(a_failed_job_leaves_nothing_to_save)
 {
 	struct member member = at_work();
 
-	(void) state;
 	answer(&member, lost_job, START + 100);
 	assert_int_equal(member_wants(&member), 0);
 	assert_false(member_may_save(&member));
@@ -244,7 +234,6 @@ TEST(a_server_that_keeps_no_call_is_not_asked_without_pause)
 {
 	struct member member = at_work();
 
-	(void) state;
 	answer(&member, run(1, WORLD_FIRST), START + 1);
 	assert_false(member_is_call_due(&member, moment(START + 1)));
 	assert_int_equal(member_wake_at(&member).since_boot, START + 101);
@@ -255,7 +244,6 @@ TEST(one_that_was_never_answered_has_its_own_patience)
 	struct member_settings hasty = usual;
 	struct member member;
 
-	(void) state;
 	hasty.first_patience = MSEC_PER_SECOND / 2;
 	member_begin(&member, &hasty, moment(START));
 	call(&member, START);
@@ -287,7 +275,6 @@ TEST(one_whose_workers_have_ended_has_patience_from_then_on)
 	struct member_settings longer = usual;
 	struct member member = at_work();
 
-	(void) state;
 	longer.isolation_time = 10 * usual.patience;
 	member.settings = longer;
 	lose(&member, ended_at);
@@ -305,7 +292,6 @@ TEST(a_world_that_is_ordered_again_after_its_end_has_failed)
 {
 	struct member member = at_work();
 
-	(void) state;
 	answer(&member, wait, START + 100);
 	member_ended(&member, false, moment(START + 200));
 	assert_int_equal(member.report.activity, MEMBER_IDLE);

@@ -110,7 +110,6 @@ TEST(the_first_world_is_formed_when_the_last_call_is_over)
 {
 	struct rendezvous *rendezvous = begin(&two_to_four);
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_WAITING);
 	take(rendezvous, RENDEZVOUS_BEAT, "a", START + 4000);
@@ -132,7 +131,6 @@ TEST(the_last_call_ends_when_no_more_can_come)
 {
 	struct rendezvous *rendezvous = begin(&two_to_four);
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_JOIN, "d", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
@@ -160,7 +158,6 @@ TEST(a_newcomer_stops_nobody_before_the_next_world)
 
 	struct rendezvous_view view;
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 2000);
 	assert_world(rendezvous, "1: a");
@@ -185,7 +182,6 @@ TEST(a_member_that_has_died_is_replaced_at_once)
 {
 	struct rendezvous *rendezvous = three();
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_LOST, "a", NOW);
 	assert_world(rendezvous, "2: b c");
 	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_LOST_MEMBER);
@@ -198,7 +194,6 @@ TEST(silence_is_a_loss_after_the_lease)
 {
 	struct rendezvous *rendezvous = three();
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
 	pass_time(rendezvous, START + 57000 + 5000);
@@ -214,7 +209,6 @@ TEST(a_pause_of_the_server_is_no_loss)
 	struct rendezvous *rendezvous = three();
 	msec late = NOW + 7000;
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_TIME, NULL, late);
 	take(rendezvous, RENDEZVOUS_BEAT, "a", late + 1000);
 	take(rendezvous, RENDEZVOUS_BEAT, "c", late + 1000);
@@ -229,7 +223,6 @@ TEST(one_that_speaks_and_does_not_hear_is_lost_too)
 	struct rendezvous *rendezvous = three();
 	struct rendezvous_event deaf = {.type = RENDEZVOUS_BEAT, .id = "c"};
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_FAIL, "a", NOW);
 	assert_world(rendezvous, "2: a b c");
 	for (msec now = NOW; now < NOW + 5000; now += 1000) {
@@ -248,7 +241,6 @@ TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
 	struct rendezvous *rendezvous = three();
 	struct rendezvous_view view;
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
 	assert_world(rendezvous, "2: b c");
 	take(rendezvous, RENDEZVOUS_LEAVE, "b", NOW);
@@ -270,7 +262,6 @@ TEST(a_failed_worker_makes_a_new_world_of_the_same_members)
 	struct rendezvous *rendezvous = three();
 	const struct rendezvous_event late = {.type = RENDEZVOUS_FAIL, .id = "c", .generation = 1};
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
 	assert_world(rendezvous, "2: a b c");
 	/* The others of the old world fail as a consequence. */
@@ -292,7 +283,6 @@ TEST(a_restart_that_a_worker_asks_for_is_not_charged)
 		.type = RENDEZVOUS_RESTART, .id = "c", .generation = 1};
 	struct rendezvous_view view;
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_RESTART, "b", NOW);
 	assert_world(rendezvous, "2: a b c");
 	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
@@ -322,7 +312,6 @@ TEST(restarts_that_are_asked_for_in_a_row_are_charged)
 	struct rendezvous *rendezvous = two_that_are_not_lost();
 	msec now = START;
 
-	(void) state;
 	for (int i = 0; i < 4; i++, now += 5000) {
 		assert_int_equal(rendezvous_restarts(rendezvous), 0);
 		take(rendezvous, RENDEZVOUS_RESTART, "b", now);
@@ -339,7 +328,6 @@ TEST(the_budget_is_one_number_for_the_job)
 	struct rendezvous *rendezvous = two_that_are_not_lost();
 	struct rendezvous_view view;
 
-	(void) state;
 	for (int i = 1; i <= 4; i++) {
 		msec now = START + i * 100 * MSEC_PER_SECOND;
 
@@ -360,7 +348,6 @@ TEST(a_failure_that_a_lost_member_has_caused_is_not_charged)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	(void) state;
 	for (settings.restarts.most = 0; settings.restarts.most < 2; settings.restarts.most++) {
 		struct rendezvous *rendezvous = begin(&settings);
 		struct rendezvous_view view;
@@ -389,7 +376,6 @@ TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 	struct rendezvous_settings settings = two_to_four;
 	struct rendezvous_view view;
 
-	(void) state;
 	settings.max = 2;
 	struct rendezvous *rendezvous = begin(&settings);
 
@@ -465,7 +451,6 @@ TEST(a_machine_that_keeps_failing_is_set_aside)
 	struct rendezvous *rendezvous = three_of(2);
 	msec now = START + 60000;
 
-	(void) state;
 	fail_often(rendezvous, "a", 2, &now);
 	assert_world(rendezvous, "3: a b c");
 	fail_often(rendezvous, "a", 1, &now);
@@ -491,7 +476,6 @@ TEST(a_machine_that_is_needed_is_not_set_aside)
 	struct rendezvous *rendezvous = three_of(3);
 	msec now = START + 60000;
 
-	(void) state;
 	fail_often(rendezvous, "a", 6, &now);
 	assert_world(rendezvous, "7: b c a");
 	rendezvous_free(rendezvous);
@@ -502,7 +486,6 @@ TEST(failures_that_lie_far_apart_set_nothing_aside)
 	struct rendezvous *rendezvous = three_of(2);
 	msec now = START + 60000;
 
-	(void) state;
 	for (int i = 0; i < 4; i++, now += 3600000)
 		fail_often(rendezvous, "a", 1, &now);
 	assert_world(rendezvous, "5: a b c");
@@ -517,7 +500,6 @@ TEST(a_server_that_is_started_again_knows_who_was_set_aside)
 	struct rendezvous_snapshot snapshot;
 	msec now = START + 60000;
 
-	(void) state;
 	fail_often(rendezvous, "a", 3, &now);
 	rendezvous_take_snapshot(rendezvous, moment(now), arena, &snapshot);
 	struct rendezvous *other = rendezvous_restore(&settings, &snapshot, moment(now));
@@ -539,7 +521,6 @@ TEST(a_server_that_is_started_again_holds_no_last_call)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct rendezvous_snapshot snapshot;
 
-	(void) state;
 	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
 	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
 
@@ -566,7 +547,6 @@ TEST(a_server_that_knows_less_than_its_members_forms_no_world_twice)
 					.newest = 4,
 					.has_acknowledged = true};
 
-	(void) state;
 	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
 	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
 
@@ -605,7 +585,6 @@ TEST(a_job_without_its_record_is_founded_again)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	(void) state;
 	settings.last_call = 0;
 	struct rendezvous *rendezvous = begin(&settings);
 
@@ -631,7 +610,6 @@ TEST(a_generation_that_no_lost_record_explains_is_refused)
 	struct rendezvous *rendezvous = three();
 	struct rendezvous_snapshot snapshot;
 
-	(void) state;
 	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
 	struct rendezvous *restored = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
 	struct rendezvous *empty = begin(&two_to_four);
@@ -657,7 +635,6 @@ TEST(a_drain_is_no_sign_of_life)
 {
 	struct rendezvous *rendezvous = three();
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_BEAT, "b", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW - 1000);
@@ -677,7 +654,6 @@ TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
 	char id[16];
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
 		ports[i] = 10000;
 	offer_add(&offer, &text);
@@ -704,7 +680,6 @@ TEST(nor_for_those_that_a_member_offers_later)
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN};
 	char id[16];
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
 		ports[i] = 10000;
 	offer_add(&(struct offer){.host = "h", .n_processes = 1, .ports = ports}, &small);
@@ -733,7 +708,6 @@ TEST(nor_for_more_addresses_than_fit_into_tf_config)
 	struct text small CLEANUP(text_done) = {0}, large CLEANUP(text_done) = {0};
 	struct err err = {0};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
 		ports[i] = 10000;
 	offer_add(&offer, &small);
@@ -774,7 +748,6 @@ TEST(what_was_attached_to_a_member_is_given_back)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	(void) state;
 	settings.on_removed = give_back;
 	struct rendezvous *rendezvous = begin(&settings);
 
@@ -803,7 +776,6 @@ TEST(a_job_that_makes_no_progress_ends)
 		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .has_acknowledged = true};
 	msec now = START;
 
-	(void) state;
 	settings.min = settings.max = 1;
 	settings.lease = 100000 * MSEC_PER_SECOND;
 	settings.restarts = (struct restart_terms){.most = -1, .max_no_progress = 3};
@@ -825,7 +797,6 @@ TEST(an_early_finisher_waits_for_the_others)
 {
 	struct rendezvous *rendezvous = three();
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
 	/* Nor does the job grow any more. */
@@ -844,7 +815,6 @@ TEST(a_failure_after_a_finish_is_the_jobs)
 {
 	struct rendezvous *rendezvous = three();
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
 	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
 	assert_world(rendezvous, "2: a b c");
@@ -860,7 +830,6 @@ TEST(a_member_that_drains_is_not_waited_for)
 {
 	struct rendezvous *rendezvous = three();
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_DRAIN, "b", NOW);
 	assert_world(rendezvous, "2: a c");
 	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_MEMBER_LEFT);
@@ -875,7 +844,6 @@ TEST(worlds_have_multiples_of_the_unit)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	(void) state;
 	settings.unit = 2;
 	settings.last_call = 1000;
 	struct rendezvous *rendezvous = begin(&settings);
@@ -897,7 +865,6 @@ TEST(a_job_that_all_have_left_is_over)
 {
 	struct rendezvous *rendezvous = rendezvous_new(&two_to_four, moment(START));
 
-	(void) state;
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_DRAIN, "a", START + 1);
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", START + 2);

@@ -27,7 +27,6 @@ TEST(so_many_restarts_and_no_more)
 {
 	struct restart_budget budget = budget_of(2, 0, 3);
 
-	(void) state;
 	assert_granted(&budget, START);
 	assert_granted(&budget, START + 1000 * MINUTE);
 	assert_ended(&budget, START + 9000 * MINUTE, RESTARTS_SPENT);
@@ -38,7 +37,6 @@ TEST(without_a_limit_there_is_always_one)
 {
 	struct restart_budget budget = budget_of(-1, MINUTE, 3);
 
-	(void) state;
 	for (int i = 0; i < 5000; i++)
 		assert_granted(&budget, START + i);
 	restart_budget_done(&budget);
@@ -48,7 +46,6 @@ TEST(a_restart_is_given_back_when_the_window_has_passed)
 {
 	struct restart_budget budget = budget_of(2, 10 * MINUTE, 0);
 
-	(void) state;
 	assert_granted(&budget, START);
 	assert_granted(&budget, START + 6 * MINUTE);
 	assert_granted(&budget, START + 10 * MINUTE);
@@ -67,7 +64,6 @@ TEST(progress_gives_all_restarts_back)
 {
 	struct restart_budget budget = budget_of(1, 0, 0);
 
-	(void) state;
 	for (int step = 10; step < 100; step += 10) {
 		restart_budget_progress(&budget, step);
 		assert_granted(&budget, START);
@@ -81,7 +77,6 @@ TEST(failures_in_a_row_without_progress_are_limited)
 {
 	struct restart_budget budget = budget_of(-1, 0, 3);
 
-	(void) state;
 	for (int i = 0; i < 10; i++)
 		assert_granted(&budget, START); /* a script that reports nothing */
 	restart_budget_progress(&budget, 7);
@@ -97,7 +92,6 @@ TEST(a_charge_that_was_none_is_given_back)
 {
 	struct restart_budget budget = budget_of(1, MINUTE, 0);
 
-	(void) state;
 	assert_granted(&budget, START);
 	restart_budget_give_back(&budget);
 	assert_granted(&budget, START + 1);
@@ -114,7 +108,6 @@ TEST(another_process_goes_on_with_it)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct restart_budget_snapshot snapshot;
 
-	(void) state;
 	restart_budget_progress(&budget, 5);
 	assert_granted(&budget, START);
 	assert_granted(&budget, START + 4 * MINUTE);

@@ -34,7 +34,6 @@ TEST(members_stand_in_the_order_of_the_world)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct world_cluster first, second;
 
-	(void) state;
 	read_place("a", arena, &first);
 	read_place("b", arena, &second);
 	assert_int_equal(first.world.first_rank, 0);
@@ -77,7 +76,6 @@ TEST(the_processes_of_a_role_have_their_own_ranks)
 	} places[] = {{"a", 0, 0, 3}, {"b", 2, 0, 2}, {"c", 3, 2, 3}, {"d", 4, 1, 2}};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		struct world_cluster cluster = {0};
 
@@ -95,7 +93,6 @@ TEST(an_offer_is_written_as_it_was_read)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	(void) state;
 	for (size_t i = 0; i < of_two_roles.n_members; i++) {
 		struct text text CLEANUP(text_done) = {0};
 		struct offer offer;
@@ -113,7 +110,6 @@ TEST(no_port_is_used_in_two_generations_in_a_row)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct offer offer;
 
-	(void) state;
 	assert_int_equal(offer_read(two.members[0].offer, arena, &offer, NULL), 0);
 	for (int64_t generation = 1; generation < 20; generation++)
 		for (int nth = 0; nth < offer.n_processes; nth++)
@@ -151,7 +147,6 @@ TEST(an_offer_that_is_none_is_refused)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct offer offer;
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_true(offer_read(wrong[i], arena, &offer, NULL) < 0);
 }
@@ -164,7 +159,6 @@ TEST(a_host_is_a_dns_name_or_an_ip_address)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct offer offer;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
 		const char *text = arena_format(
 			arena, "{\"host\":\"%s\",\"ports\":[1,2,3,4,5,6,7,8]}", hosts[i]);
@@ -179,7 +173,6 @@ TEST(a_stranger_has_no_place)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct world_cluster cluster = {0};
 
-	(void) state;
 	assert_int_equal(world_cluster_read(&two, "c", arena, &cluster, NULL), ERR_NOT_FOUND);
 }
 
@@ -192,7 +185,6 @@ TEST(the_largest_world_is_an_answer_and_little_more_is_none)
 	char id[64], role[64];
 	int ports[] = {60000, 60000, 60000, 60000, 60000, 60000, 60000, 60000};
 
-	(void) state;
 	memset(id, 'i', sizeof(id) - 1);
 	memset(role, 'r', sizeof(role) - 1);
 	id[sizeof(id) - 1] = role[sizeof(role) - 1] = '\0';

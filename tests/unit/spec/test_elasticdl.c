@@ -101,7 +101,6 @@ TEST(limits_are_taken_and_what_is_over_them_is_not)
 {
 	char image[LONGEST_IMAGE + 2], *text;
 
-	(void) state;
 	assert_taken(ALL_REDUCE "name=a2345678901234567890123456789012345678901234567890");
 	assert_taken("strategy=AllReduce n_worker=10000 img=a");
 	assert_taken("strategy=ParameterServer n_worker=9999 n_ps=1 img=a");
@@ -269,7 +268,6 @@ TEST(each_fault_of_a_config_has_a_sentence)
 	static const char workers[] = "NUM_WORKERS: expected a whole number from 0 to 10000";
 	static const char tf_config[] = "TF_CONFIG: expected an object";
 
-	(void) state;
 	assert_config_refused("[]", "expected an object with NUM_WORKERS and TF_CONFIG");
 	assert_config_refused("{\"TF_CONFIG\": {}}", workers);
 	assert_config_refused("{\"NUM_WORKERS\": -1, \"TF_CONFIG\": {}}", workers);
@@ -299,7 +297,6 @@ TEST(a_config_is_as_long_as_a_variable_at_most)
 	char *more CLEANUP(mem_free_text) = body_of(LIMIT_VARIABLE);
 	struct pod_config config CLEANUP(pod_config_done) = read_config(most);
 
-	(void) state;
 	assert_int_equal(strlen(config.tf_config) + strlen("TF_CONFIG=") + 1, LIMIT_VARIABLE);
 	assert_config_refused(more, "TF_CONFIG: must be shorter than 128 KiB, as any variable");
 }

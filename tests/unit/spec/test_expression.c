@@ -80,7 +80,6 @@ TEST(groups_are_opened_so_deep_and_no_deeper)
 {
 	char expression[201] = {0};
 
-	(void) state;
 	memset(expression, '(', 99);
 	assert_taken(expression);
 	memset(expression, '(', 200);

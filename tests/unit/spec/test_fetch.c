@@ -56,7 +56,6 @@ TEST(what_names_no_folder_is_refused)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct fetch fetch;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
 		if (fetch_read(wrong[i], arena, &fetch, NULL) != ERR_INVALID)
 			fail_msg("'%s' was taken", wrong[i]);
@@ -102,7 +101,6 @@ TEST(a_job_knows_what_its_document_names)
 {
 	struct json *document CLEANUP(json_cleanup) = document_new("", "");
 
-	(void) state;
 	fetch_also(document, "worker-1:/logs");
 	fetch_also(document, "worker-0:/models/.");
 	struct job *job CLEANUP(job_cleanup) = job_of(document);
@@ -120,7 +118,6 @@ TEST(an_annotation_that_is_no_list_is_a_fault)
 {
 	static const char *const wrong[] = {"worker-0:/models", "{}", "[1]", "[\"worker-0\"]"};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		struct json *document CLEANUP(json_cleanup) = document_new("", "");
 		struct faults faults CLEANUP(faults_done) = {0};
@@ -182,7 +179,6 @@ TEST(only_the_pod_concerned_has_a_keeper)
 	const struct json *keeper = json_at(containers_of(second), 1);
 	const struct json *mount = json_at(json_get(keeper, "volumeMounts"), 0);
 
-	(void) state;
 	assert_int_equal(json_count(containers_of(first)), 1);
 	assert_non_null(
 		pod_template_find(json_get(json_at(containers_of(first), 0), "volumeMounts"),
@@ -202,7 +198,6 @@ TEST(a_folder_on_a_volume_stays_there)
 		", \"volumeMounts\": [{\"name\": \"disk\", \"mountPath\": \"/data\"}]", 0, texts);
 	const struct json *mounts = json_get(json_at(containers_of(pod), 1), "volumeMounts");
 
-	(void) state;
 	assert_int_equal(json_count(mounts), 2);
 	assert_non_null(pod_template_find(mounts, "name", "disk"));
 	assert_non_null(pod_template_find(mounts, "mountPath", "/database"));
@@ -215,7 +210,6 @@ TEST(a_keeper_is_the_user_that_wrote_the_files)
 		", \"securityContext\": {\"runAsUser\": 7, \"privileged\": true}", 0, texts);
 	const struct json *security = json_get(json_at(containers_of(pod), 1), "securityContext");
 
-	(void) state;
 	assert_int_equal(json_as_integer(json_get(security, "runAsUser"), 0), 7);
 	assert_null(json_get(security, "privileged"));
 }

@@ -180,7 +180,6 @@ TEST(the_document_names_them_without_their_values)
 	const char *found;
 	int count = 0;
 
-	(void) state;
 	job_secret_init(&secret, "j.env", variables, ARRAY_LEN(variables));
 	job_document_add_secret(document, &secret);
 	json_add_compact(&text, document);
@@ -199,7 +198,6 @@ TEST(values_are_kept_as_they_are_and_the_later_one_counts)
 	struct job_secret secret CLEANUP(job_secret_done) = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) state;
 	job_secret_init(&secret, "j.env", variables, ARRAY_LEN(variables));
 	json_add_compact(&text, secret.values);
 	assert_string_equal(text_of(&text), "{\"TOKEN\":\"s3cret\",\"COLOUR\":\"$(TOKEN)\"}");
@@ -211,7 +209,6 @@ TEST(without_a_secret_the_document_stays)
 		&(struct job_build){.name = "j", .workers = 1, .command = command});
 	struct json *before CLEANUP(json_cleanup) = json_new_copy(document);
 
-	(void) state;
 	job_document_add_secret(document, &(struct job_secret){0});
 	assert_true(json_equals(document, before));
 }

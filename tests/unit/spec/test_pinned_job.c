@@ -90,7 +90,6 @@ TEST(what_counts_is_taken_and_not_told)
 	};
 	struct scene scene CLEANUP(scene_done) = scene_new();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(patches); i++) {
 		struct json *patch CLEANUP(json_cleanup) = read_json(patches[i]);
 		struct json *wanted CLEANUP(json_cleanup) = json_patched(scene.document, patch);
@@ -108,7 +107,6 @@ TEST(what_was_taken_can_be_taken_back)
 		apply_patch(&scene, "{\"spec\":{\"runPolicy\":{\"suspend\":true}}}");
 	struct json *again CLEANUP(json_cleanup) = apply_patch(&scene, "{}");
 
-	(void) state;
 	assert_false(json_equals(suspended, scene.document));
 	assert_true(json_equals(again, scene.document));
 }
@@ -140,7 +138,6 @@ TEST(all_else_is_told_and_does_not_count)
 	};
 	struct scene scene CLEANUP(scene_done) = scene_new();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
 		struct json *made CLEANUP(json_cleanup) = apply_patch(&scene, changes[i].patch);
 		struct json *policy = json_get_path(made, "spec", "runPolicy", NULL);
@@ -160,7 +157,6 @@ TEST(a_role_that_is_added_does_not_count)
 	struct json *patched CLEANUP(json_cleanup) = json_new_copy(scene.document);
 	struct json *roles = json_get_path(patched, "spec", "tfReplicaSpecs", NULL);
 
-	(void) state;
 	json_set(roles, "Chief", json_new_copy(json_get(roles, "Worker")));
 	struct json *made CLEANUP(json_cleanup) = apply_json(&scene, patched);
 	assert_true(json_equals(made, scene.document));
@@ -183,7 +179,6 @@ TEST(another_spelling_is_no_change)
 	struct json *made CLEANUP(json_cleanup) = apply_json(&scene, document);
 	struct json *worker = json_get_path(made, "spec", "tfReplicaSpecs", "Worker", NULL);
 
-	(void) state;
 	assert_string_equal(text_of(&scene.told), "");
 	assert_int_equal(json_as_integer(json_get(worker, "replicas"), -1), 4);
 }
@@ -195,7 +190,6 @@ TEST(many_changes_are_counted_and_long_words_left_out)
 	struct json *labels = json_object_at(json_get(patched, "metadata"), "labels");
 	char *word CLEANUP(mem_free_text) = mem_format("%0100d", 0);
 
-	(void) state;
 	json_set_string(labels, word, "v");
 	for (char key[] = "a"; *key < 'k'; (*key)++)
 		json_set_string(labels, key, "v");
@@ -209,7 +203,6 @@ TEST(a_document_that_is_none_stays_and_the_same_is_told_once)
 {
 	struct scene scene CLEANUP(scene_done) = scene_new();
 
-	(void) state;
 	char *made CLEANUP(mem_free_text) = pinned_job_apply(scene.pin, "half", &scene.told);
 	assert_string_equal(made, "half");
 	for (int i = 0; i < 2; i++) {

@@ -60,7 +60,6 @@ TEST(a_plain_template_reaches_nowhere)
 		VOLUME("\"projected\":{\"sources\":[{\"configMap\":{\"name\":\"j.files-0\"}}]}"),
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
 		check(plain[i], "");
 }
@@ -124,7 +123,6 @@ TEST(what_goes_beyond_is_named)
 		 "priorityClassName\nresourceClaims\n"},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		check(rows[i].template_text, rows[i].lines);
 }

@@ -265,7 +265,6 @@ TEST(last_words_count_if_they_sound_like_a_reason)
 	static const char *const others[] = {"step 7", "loss 0.3", "Terminated", "done"};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
 		assert_string_equal(last_words_of(reasons[i], arena), reasons[i]);
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)

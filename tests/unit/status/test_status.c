@@ -218,7 +218,6 @@ TEST(moments_move_with_the_clock_and_what_is_not_set_stays)
 	struct status full = full_status();
 	struct status moved = status_copy(&full, arena);
 
-	(void) state;
 	status_move_times(&moved, -500);
 	assert_int_equal(moved.conditions[1].last_transition, 1500);
 	assert_int_equal(moved.replicas[0].end_time, 1700000001501);
