@@ -56,6 +56,8 @@ static inline int scene_end(void **state)
 	return 0;
 }
 
+#define SCENE_TEST(name) TEST_IN(scene_begin, scene_end, struct scene *scene, name)
+
 /* In the order of enum role_kind. */
 static inline struct role *scene_add_role(struct scene *scene, enum role_kind kind, int replicas,
 					  enum restart_policy policy)

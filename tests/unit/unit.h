@@ -22,6 +22,15 @@
 	}                                                                                          \
 	static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_WITH(NULL, NULL, name)
+/* The same as TEST_WITH, for a test that gets the struct: TEST_IN(before, after, struct scene
+ * *scene, name). */
+#define TEST_IN(before, after, parameter, name)                                                    \
+	static void in_##name(parameter);                                                          \
+	TEST_WITH(before, after, name)                                                             \
+	{                                                                                          \
+		in_##name(*state);                                                                 \
+	}                                                                                          \
+	static void in_##name(parameter)
 
 void unit_add(const char *name, CMUnitTestFunction test, CMFixtureFunction before,
 	      CMFixtureFunction after);

@@ -205,9 +205,10 @@ static void assert_same(const char *tree, const char *unpacked, const char *name
 		assert_int_equal(a.st_size, b.st_size);
 }
 
-TEST_WITH(set_up, tear_down, a_folder_comes_out_as_it_went_in)
+#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
+
+SCENE_TEST(a_folder_comes_out_as_it_went_in)
 {
-	struct scene *scene = *state;
 	char *tree CLEANUP(mem_free_text) = make_tree(scene);
 	char *unpacked CLEANUP(mem_free_text) = path_in(scene, "packed");
 	char *large CLEANUP(mem_free_text) = mem_format("deep/%0150d", 7);
@@ -228,18 +229,15 @@ TEST_WITH(set_up, tear_down, a_folder_comes_out_as_it_went_in)
 	assert_int_equal(access(pipe, F_OK), -1);
 }
 
-TEST_WITH(set_up, tear_down, a_file_alone_is_packed_under_its_name)
+SCENE_TEST(a_file_alone_is_packed_under_its_name)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(pack_within(scene, scene->outside, UNLIMITED), 0);
 	assert_int_equal(unpack(scene), 0);
 	assert_holds(scene, "packed", "untouched");
 }
 
-TEST_WITH(set_up, tear_down, the_folder_itself_gets_mode_and_time_when_all_is_in_it)
+SCENE_TEST(the_folder_itself_gets_mode_and_time_when_all_is_in_it)
 {
-	struct scene *scene = *state;
 	struct stat status;
 
 	add_entry(scene, '5', "./", NULL, NULL, 0750);
@@ -251,9 +249,8 @@ TEST_WITH(set_up, tear_down, the_folder_itself_gets_mode_and_time_when_all_is_in
 }
 
 /* What somebody in a Pod lets everybody write to, others here may not. */
-TEST_WITH(set_up, tear_down, the_umask_counts_for_files_and_folders)
+SCENE_TEST(the_umask_counts_for_files_and_folders)
 {
-	struct scene *scene = *state;
 	mode_t before = umask(027);
 	struct stat status;
 
@@ -270,9 +267,8 @@ TEST_WITH(set_up, tear_down, the_umask_counts_for_files_and_folders)
 	assert_int_equal(status_of(scene->in, "closed").st_mode & 07777, 0600);
 }
 
-TEST_WITH(set_up, tear_down, a_stream_can_say_that_it_is_whole)
+SCENE_TEST(a_stream_can_say_that_it_is_whole)
 {
-	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
 	struct archive_pack *pack;
 	const char *bytes;
@@ -315,9 +311,8 @@ static void pack_some(struct scene *scene)
 	archive_pack_free(pack);
 }
 
-TEST_WITH(set_up, tear_down, only_what_is_wanted_is_packed_and_the_same_bytes_each_time)
+SCENE_TEST(only_what_is_wanted_is_packed_and_the_same_bytes_each_time)
 {
-	struct scene *scene = *state;
 	char *deep CLEANUP(mem_free_text) = mem_format("%s/deep", scene->folder);
 	char *wanted CLEANUP(mem_free_text) = mem_format("%s/deep/wanted", scene->folder);
 	char *other CLEANUP(mem_free_text) = mem_format("%s/deep/other", scene->folder);
@@ -342,17 +337,14 @@ TEST_WITH(set_up, tear_down, only_what_is_wanted_is_packed_and_the_same_bytes_ea
 	assert_int_equal(pclose(tar), 0);
 }
 
-TEST_WITH(set_up, tear_down, what_is_not_there_is_not_packed)
+SCENE_TEST(what_is_not_there_is_not_packed)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(pack_within(scene, "/nowhere/at/all", UNLIMITED), ERR_NOT_FOUND);
 	assert_string_equal(scene->err.text, "'/nowhere/at/all' not found");
 }
 
-TEST_WITH(set_up, tear_down, packing_ends_at_its_limits)
+SCENE_TEST(packing_ends_at_its_limits)
 {
-	struct scene *scene = *state;
 	char *tree CLEANUP(mem_free_text) = make_tree(scene);
 
 	assert_int_equal(pack_within(scene, tree, (struct archive_limits){4, UINT64_MAX}),
@@ -361,9 +353,8 @@ TEST_WITH(set_up, tear_down, packing_ends_at_its_limits)
 	assert_int_equal(pack_within(scene, tree, (struct archive_limits){5, 200010}), 0);
 }
 
-TEST_WITH(set_up, tear_down, a_file_that_becomes_shorter_is_no_whole_file)
+SCENE_TEST(a_file_that_becomes_shorter_is_no_whole_file)
 {
-	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
 	struct archive_pack *pack;
 	const char *bytes;
@@ -448,9 +439,8 @@ TEST_WITH(NULL, tear_down, what_could_reach_outside_is_left_out_and_told_and_the
 	assert_int_equal(set_up(state), 0);
 }
 
-TEST_WITH(set_up, tear_down, of_many_that_are_left_out_the_first_are_told)
+SCENE_TEST(of_many_that_are_left_out_the_first_are_told)
 {
-	struct scene *scene = *state;
 	char name[90];
 
 	for (int i = 0; i < 1000; i++) {
@@ -463,9 +453,8 @@ TEST_WITH(set_up, tear_down, of_many_that_are_left_out_the_first_are_told)
 	assert_true(text_ends_with(scene->left_out.text, " and 992 more"));
 }
 
-TEST_WITH(set_up, tear_down, nothing_is_written_through_a_link)
+SCENE_TEST(nothing_is_written_through_a_link)
 {
-	struct scene *scene = *state;
 	char *link CLEANUP(mem_free_text) = path_in(scene, "link");
 
 	assert_int_equal(symlink("..", link), 0); /* somebody's own, from before */
@@ -474,9 +463,8 @@ TEST_WITH(set_up, tear_down, nothing_is_written_through_a_link)
 	assert_outside_is_untouched(scene);
 }
 
-TEST_WITH(set_up, tear_down, nothing_is_linked_through_a_link)
+SCENE_TEST(nothing_is_linked_through_a_link)
 {
-	struct scene *scene = *state;
 	char *link CLEANUP(mem_free_text) = path_in(scene, "link");
 
 	assert_int_equal(symlink("..", link), 0);
@@ -485,10 +473,8 @@ TEST_WITH(set_up, tear_down, nothing_is_linked_through_a_link)
 	assert_outside_is_untouched(scene);
 }
 
-TEST_WITH(set_up, tear_down, a_link_of_the_stream_is_not_moved_to_another_depth)
+SCENE_TEST(a_link_of_the_stream_is_not_moved_to_another_depth)
 {
-	struct scene *scene = *state;
-
 	add_entry(scene, '2', "a/link", "../outside", NULL, 0777);
 	add_entry(scene, '1', "link", "a/link", NULL, 0777);
 	assert_int_equal(unpack(scene), 0);
@@ -499,9 +485,8 @@ TEST_WITH(set_up, tear_down, a_link_of_the_stream_is_not_moved_to_another_depth)
 	assert_int_equal(access(link, F_OK), -1);
 }
 
-TEST_WITH(set_up, tear_down, a_file_takes_the_place_of_a_link_and_of_a_shared_file)
+SCENE_TEST(a_file_takes_the_place_of_a_link_and_of_a_shared_file)
 {
-	struct scene *scene = *state;
 	char *link_path CLEANUP(mem_free_text) = path_in(scene, "link");
 	char *shared CLEANUP(mem_free_text) = path_in(scene, "shared");
 
@@ -515,10 +500,8 @@ TEST_WITH(set_up, tear_down, a_file_takes_the_place_of_a_link_and_of_a_shared_fi
 	assert_outside_is_untouched(scene);
 }
 
-TEST_WITH(set_up, tear_down, another_name_of_a_file_is_the_same_file)
+SCENE_TEST(another_name_of_a_file_is_the_same_file)
 {
-	struct scene *scene = *state;
-
 	add_entry(scene, '0', "a", NULL, "bytes", 0644);
 	add_entry(scene, '1', "b", "a", NULL, 0644);
 	assert_int_equal(unpack(scene), 0);
@@ -526,19 +509,15 @@ TEST_WITH(set_up, tear_down, another_name_of_a_file_is_the_same_file)
 	assert_int_equal(status_of(scene->in, "b").st_nlink, 2);
 }
 
-TEST_WITH(set_up, tear_down, nobody_gets_the_rights_of_another_user)
+SCENE_TEST(nobody_gets_the_rights_of_another_user)
 {
-	struct scene *scene = *state;
-
 	add_entry(scene, '0', "program", NULL, "bytes", 06755);
 	assert_int_equal(unpack(scene), 0);
 	assert_int_equal(status_of(scene->in, "program").st_mode & 07777, 0755);
 }
 
-TEST_WITH(set_up, tear_down, unpacking_ends_at_its_limits)
+SCENE_TEST(unpacking_ends_at_its_limits)
 {
-	struct scene *scene = *state;
-
 	add_entry(scene, '0', "a", NULL, "12345", 0644);
 	add_entry(scene, '0', "b", NULL, "12345", 0644);
 	assert_int_equal(unpack_within(scene, (struct archive_limits){1, 10}), ERR_LIMIT);
@@ -548,9 +527,8 @@ TEST_WITH(set_up, tear_down, unpacking_ends_at_its_limits)
 	assert_int_equal(unpack_within(scene, (struct archive_limits){2, 10}), 0);
 }
 
-TEST_WITH(set_up, tear_down, a_stream_without_an_end_is_not_read_for_ever)
+SCENE_TEST(a_stream_without_an_end_is_not_read_for_ever)
 {
-	struct scene *scene = *state;
 	char *zeros CLEANUP(mem_free_text) = mem_new(2000000);
 
 	add_entry(scene, '0', "a", NULL, "12345", 0644);
@@ -559,9 +537,8 @@ TEST_WITH(set_up, tear_down, a_stream_without_an_end_is_not_read_for_ever)
 	assert_string_equal(scene->err.text, "the tar stream is too large");
 }
 
-TEST_WITH(set_up, tear_down, the_rest_behind_the_end_is_read)
+SCENE_TEST(the_rest_behind_the_end_is_read)
 {
-	struct scene *scene = *state;
 	char zeros[8192] = {0};
 
 	add_entry(scene, '0', "a", NULL, "12345", 0644);
@@ -570,9 +547,8 @@ TEST_WITH(set_up, tear_down, the_rest_behind_the_end_is_read)
 	assert_int_equal(scene->taken, scene->stream.len);
 }
 
-TEST_WITH(set_up, tear_down, what_is_no_tar_stream_or_half_of_one_is_refused)
+SCENE_TEST(what_is_no_tar_stream_or_half_of_one_is_refused)
 {
-	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
 
 	assert_int_equal(archive_unpack(give_piece, scene, scene->in, &limits, &scene->left_out,
@@ -600,9 +576,8 @@ static int give_error(const char **ret_bytes, size_t *ret_len, void *data, struc
 	return give_piece(ret_bytes, ret_len, data, err);
 }
 
-TEST_WITH(set_up, tear_down, the_error_of_the_source_is_told)
+SCENE_TEST(the_error_of_the_source_is_told)
 {
-	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
 
 	add_entry(scene, '0', "a", NULL, "12345", 0644);
@@ -613,9 +588,8 @@ TEST_WITH(set_up, tear_down, the_error_of_the_source_is_told)
 	assert_holds(scene, "a", "12345");
 }
 
-TEST_WITH(set_up, tear_down, a_folder_that_is_not_there_is_named)
+SCENE_TEST(a_folder_that_is_not_there_is_named)
 {
-	struct scene *scene = *state;
 	struct archive_limits limits = UNLIMITED;
 
 	assert_int_equal(archive_unpack(give_piece, scene, "/nowhere/at/all", &limits,

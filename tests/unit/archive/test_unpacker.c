@@ -119,9 +119,10 @@ static char *write_much(const struct scene *scene)
 	return bytes;
 }
 
-TEST_WITH(set_up, tear_down, much_more_than_there_is_room_for_comes_through)
+#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
+
+SCENE_TEST(much_more_than_there_is_room_for_comes_through)
 {
-	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
 	char *got CLEANUP(mem_free_text) = NULL;
 	char *path CLEANUP(mem_free_text) = mem_format("%s/much", scene->in);
@@ -135,9 +136,8 @@ TEST_WITH(set_up, tear_down, much_more_than_there_is_room_for_comes_through)
 	assert_memory_equal(got, sent, MUCH);
 }
 
-TEST_WITH(set_up, tear_down, what_cannot_be_unpacked_is_told)
+SCENE_TEST(what_cannot_be_unpacked_is_told)
 {
-	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
 
 	begin(scene, (struct archive_limits){UINT64_MAX, 1000});
@@ -146,9 +146,8 @@ TEST_WITH(set_up, tear_down, what_cannot_be_unpacked_is_told)
 	assert_non_null(strstr(scene->err.text, "too large"));
 }
 
-TEST_WITH(set_up, tear_down, what_is_left_out_is_told)
+SCENE_TEST(what_is_left_out_is_told)
 {
-	struct scene *scene = *state;
 	char *link CLEANUP(mem_free_text) = mem_format("%s/link", scene->out);
 
 	assert_int_equal(symlink("/etc/passwd", link), 0);
@@ -159,9 +158,8 @@ TEST_WITH(set_up, tear_down, what_is_left_out_is_told)
 			    "'link' (a link to '/etc/passwd', which is outside the directory)");
 }
 
-TEST_WITH(set_up, tear_down, half_a_stream_is_an_error)
+SCENE_TEST(half_a_stream_is_an_error)
 {
-	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
 
 	scene->limit = MUCH / 2;
@@ -170,9 +168,8 @@ TEST_WITH(set_up, tear_down, half_a_stream_is_an_error)
 	assert_int_equal(scene->err.code, ERR_INVALID);
 }
 
-TEST_WITH(set_up, tear_down, it_can_be_ended_where_it_stands)
+SCENE_TEST(it_can_be_ended_where_it_stands)
 {
-	struct scene *scene = *state;
 	char *sent CLEANUP(mem_free_text) = write_much(scene);
 
 	begin(scene, (struct archive_limits){UINT64_MAX, UINT64_MAX});

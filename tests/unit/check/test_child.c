@@ -75,19 +75,17 @@ static int reap(struct scene *world)
 	return status;
 }
 
-TEST_WITH(begin, end, lines_are_told_one_by_one_and_the_last_without_a_line_feed_too)
-{
-	struct scene *world = *state;
+#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
 
+WORLD_TEST(lines_are_told_one_by_one_and_the_last_without_a_line_feed_too)
+{
 	start(world, "echo one; echo; echo two >&2; printf three");
 	assert_int_equal(reap(world), 0);
 	assert_string_equal(text_of(&world->lines), "one|two|three|");
 }
 
-TEST_WITH(begin, end, a_line_that_is_too_long_is_cut)
+WORLD_TEST(a_line_that_is_too_long_is_cut)
 {
-	struct scene *world = *state;
-
 	start(world, "head -c 300000 /dev/zero | tr '\\0' x; echo; echo end");
 	while (world->n_lines < 2)
 		loop_run(world->loop);
@@ -96,10 +94,8 @@ TEST_WITH(begin, end, a_line_that_is_too_long_is_cut)
 	assert_true(world->longest >= LIMIT_LOG_LINE && world->longest < 2 * LIMIT_LOG_LINE);
 }
 
-TEST_WITH(begin, end, one_that_does_not_end_is_killed_when_its_time_is_over)
+WORLD_TEST(one_that_does_not_end_is_killed_when_its_time_is_over)
 {
-	struct scene *world = *state;
-
 	start(world, "trap '' TERM; echo ready; sleep 1000; sleep 1000");
 	while (world->n_lines < 1)
 		loop_run(world->loop);
@@ -116,9 +112,8 @@ TEST_WITH(begin, end, one_that_does_not_end_is_killed_when_its_time_is_over)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-TEST_WITH(begin, end, a_program_that_is_not_there_is_an_error)
+WORLD_TEST(a_program_that_is_not_there_is_an_error)
 {
-	struct scene *world = *state;
 	char *arguments[] = {"/no/such/program", NULL};
 	char *environment[] = {NULL};
 	const struct check_child_settings settings = {

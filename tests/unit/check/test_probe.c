@@ -139,10 +139,10 @@ static int probe_first(struct scene *scene)
 	return probe(scene, scene->addresses[0]);
 }
 
-TEST_WITH(setup, teardown, one_server_shows_all_tasks_in_order)
-{
-	struct scene *scene = *state;
+#define SCENE_TEST(name) TEST_IN(setup, teardown, struct scene *scene, name)
 
+SCENE_TEST(one_server_shows_all_tasks_in_order)
+{
 	assert_int_equal(probe_first(scene), 0);
 	assert_string_equal(text_of(&scene->told), "devices worker-0 CPU:0\n"
 						   "devices worker-1 CPU:0\n"
@@ -152,10 +152,8 @@ TEST_WITH(setup, teardown, one_server_shows_all_tasks_in_order)
 						   "ran ps-0 CPU:0\n");
 }
 
-TEST_WITH(setup, teardown, operations_run_on_processors_and_graphics_cards_alone)
+SCENE_TEST(operations_run_on_processors_and_graphics_cards_alone)
 {
-	struct scene *scene = *state;
-
 	fake_cluster.n_tasks = 1;
 	fake_cluster.tasks[0].devices[1] = "GPU:0";
 	fake_cluster.tasks[0].devices[2] = "XLA_GPU:0";
@@ -165,10 +163,8 @@ TEST_WITH(setup, teardown, operations_run_on_processors_and_graphics_cards_alone
 	fake_cluster.n_tasks = 3;
 }
 
-TEST_WITH(setup, teardown, a_silent_task_is_named_and_the_others_are_tried)
+SCENE_TEST(a_silent_task_is_named_and_the_others_are_tried)
 {
-	struct scene *scene = *state;
-
 	fake_cluster.tasks[1].is_silent = true;
 	assert_int_equal(probe_first(scene), ERR_UNREACHABLE);
 	assert_string_equal(text_of(&scene->told), "error devices worker-1 DEADLINE_EXCEEDED\n"
@@ -178,10 +174,8 @@ TEST_WITH(setup, teardown, a_silent_task_is_named_and_the_others_are_tried)
 						   "ran ps-0 CPU:0\n");
 }
 
-TEST_WITH(setup, teardown, a_wrong_product_is_told_with_its_task)
+SCENE_TEST(a_wrong_product_is_told_with_its_task)
 {
-	struct scene *scene = *state;
-
 	fake_cluster.tasks[0].is_wrong = true;
 	fake_cluster.n_tasks = 1;
 	assert_int_equal(probe_first(scene), ERR_UNREACHABLE);
@@ -190,10 +184,8 @@ TEST_WITH(setup, teardown, a_wrong_product_is_told_with_its_task)
 	fake_cluster.n_tasks = 3;
 }
 
-TEST_WITH(setup, teardown, jobs_with_names_of_their_own_are_known_from_their_servers)
+SCENE_TEST(jobs_with_names_of_their_own_are_known_from_their_servers)
 {
-	struct scene *scene = *state;
-
 	add_task(scene, "trainer", 0);
 	add_task(scene, "trainer", 1);
 	char *servers CLEANUP(mem_free_text) =
@@ -206,10 +198,8 @@ TEST_WITH(setup, teardown, jobs_with_names_of_their_own_are_known_from_their_ser
 				     "devices worker-0 CPU:0\n"));
 }
 
-TEST_WITH(setup, teardown, a_silent_task_with_a_name_that_nobody_knows_is_told_of_too)
+SCENE_TEST(a_silent_task_with_a_name_that_nobody_knows_is_told_of_too)
 {
-	struct scene *scene = *state;
-
 	add_task(scene, "trainer", 0);
 	fake_cluster.tasks[3].is_silent = true;
 	assert_int_equal(probe_first(scene), ERR_UNREACHABLE);
@@ -217,9 +207,8 @@ TEST_WITH(setup, teardown, a_silent_task_with_a_name_that_nobody_knows_is_told_o
 							    "devices worker-0 CPU:0\n"));
 }
 
-TEST_WITH(setup, teardown, the_first_server_that_answers_is_asked_and_the_others_are_told_last)
+SCENE_TEST(the_first_server_that_answers_is_asked_and_the_others_are_told_last)
 {
-	struct scene *scene = *state;
 	char *servers CLEANUP(mem_free_text) =
 		mem_format("%s,%s,%s", "127.0.0.1:1", scene->addresses[1], scene->addresses[2]);
 
@@ -235,9 +224,8 @@ TEST_WITH(setup, teardown, the_first_server_that_answers_is_asked_and_the_others
 	assert_non_null(strstr(told, "ran worker-0"));
 }
 
-TEST_WITH(setup, teardown, a_server_that_falls_silent_in_the_search_ends_it)
+SCENE_TEST(a_server_that_falls_silent_in_the_search_ends_it)
 {
-	struct scene *scene = *state;
 	char *expected CLEANUP(mem_free_text) = NULL;
 
 	fake_cluster.tasks[1].is_silent = true;
@@ -248,9 +236,8 @@ TEST_WITH(setup, teardown, a_server_that_falls_silent_in_the_search_ends_it)
 	assert_null(strstr(text_of(&scene->told), "ran"));
 }
 
-TEST_WITH(setup, teardown, tensorflow_is_not_loaded_for_servers_that_nobody_reaches)
+SCENE_TEST(tensorflow_is_not_loaded_for_servers_that_nobody_reaches)
 {
-	struct scene *scene = *state;
 	char *servers CLEANUP(mem_free_text) =
 		mem_format("%s,%s", "127.0.0.1:1", "grpc://127.0.0.1:2");
 

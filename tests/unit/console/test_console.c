@@ -179,10 +179,10 @@ static void wait_for(struct fixture *fixture, const char *expected)
 	text_clear(&fixture->shown);
 }
 
-TEST_WITH(set_up, tear_down, lines_have_names_and_the_summary_comes_last)
-{
-	struct fixture *fixture = *state;
+#define FIXTURE_TEST(name) TEST_IN(set_up, tear_down, struct fixture *fixture, name)
 
+FIXTURE_TEST(lines_have_names_and_the_summary_comes_last)
+{
 	begin_on_files(fixture);
 	print(fixture, 0, "hello\nno end");
 	print(fixture, 1, "\x1b[31mraw\x1b[0m \xff\r\n10%\r100%\r\n");
@@ -193,10 +193,8 @@ TEST_WITH(set_up, tear_down, lines_have_names_and_the_summary_comes_last)
 	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-TEST_WITH(set_up, tear_down, chatter_to_the_same_file_keeps_its_place)
+FIXTURE_TEST(chatter_to_the_same_file_keeps_its_place)
 {
-	struct fixture *fixture = *state;
-
 	fixture->lines_fd = open_output(fixture, "lines");
 	fixture->chatter_fd = dup(fixture->lines_fd);
 	begin(fixture);
@@ -208,9 +206,8 @@ TEST_WITH(set_up, tear_down, chatter_to_the_same_file_keeps_its_place)
 		    "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-TEST_WITH(set_up, tear_down, only_notes_that_help_are_said)
+FIXTURE_TEST(only_notes_that_help_are_said)
 {
-	struct fixture *fixture = *state;
 	const struct note created = {NOTE_NORMAL, "TFJobCreated", "created"};
 	const struct note restarting = {NOTE_WARNING, "TFJobRestarting", "restarting"};
 	const struct note replica = {NOTE_WARNING, "ReplicaRestarting", "worker-1 exited"};
@@ -223,9 +220,8 @@ TEST_WITH(set_up, tear_down, only_notes_that_help_are_said)
 }
 
 /* What two replicas printed half a minute ago, of which one has failed since. */
-TEST_WITH(set_up, tear_down, a_silent_replica_with_an_exception_is_told)
+FIXTURE_TEST(a_silent_replica_with_an_exception_is_told)
 {
-	struct fixture *fixture = *state;
 	msec start = loop_now() - 2 * OUTPUT_IDLE_FIRST;
 	struct replica_status replicas[2];
 	const struct status status = {.replicas = replicas, .n_replicas = 2};
@@ -256,9 +252,8 @@ TEST_WITH(set_up, tear_down, a_silent_replica_with_an_exception_is_told)
 		"muster: job train succeeded: 12 workers in 8s\n");
 }
 
-TEST_WITH(set_up, tear_down, a_reader_that_is_gone_ends_the_showing_and_nothing_else)
+FIXTURE_TEST(a_reader_that_is_gone_ends_the_showing_and_nothing_else)
 {
-	struct fixture *fixture = *state;
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -274,10 +269,8 @@ TEST_WITH(set_up, tear_down, a_reader_that_is_gone_ends_the_showing_and_nothing_
 		    "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-TEST_WITH(set_up, tear_down, bars_stay_at_the_bottom_of_a_terminal)
+FIXTURE_TEST(bars_stay_at_the_bottom_of_a_terminal)
 {
-	struct fixture *fixture = *state;
-
 	begin_on_terminal(fixture);
 	print(fixture, 0, "epoch 1\n 10%\r 20%\r");
 	wait_for(fixture, "worker-0  |\x1b[0m epoch 1\n\x1b[36mworker-0  |\x1b[0m  20%");
@@ -290,9 +283,8 @@ TEST_WITH(set_up, tear_down, bars_stay_at_the_bottom_of_a_terminal)
 	wait_for(fixture, "worker-0  |\x1b[0m  30%\nmuster: job train succeeded");
 }
 
-TEST_WITH(set_up, tear_down, the_start_is_followed_in_a_row)
+FIXTURE_TEST(the_start_is_followed_in_a_row)
 {
-	struct fixture *fixture = *state;
 	struct replica_status replicas[] = {
 		{.role = "worker", .index = 0, .state = REPLICA_RUNNING},
 		{.role = "worker", .index = 1, .state = REPLICA_STARTING},
@@ -307,9 +299,8 @@ TEST_WITH(set_up, tear_down, the_start_is_followed_in_a_row)
 	wait_for(fixture, "\r\x1b[J");
 }
 
-TEST_WITH(set_up, tear_down, that_nothing_is_printed_yet_stands_in_the_row_until_something_is)
+FIXTURE_TEST(that_nothing_is_printed_yet_stands_in_the_row_until_something_is)
 {
-	struct fixture *fixture = *state;
 	struct replica_status replicas[] = {
 		{.role = "worker", .index = 0, .state = REPLICA_RUNNING},
 		{.role = "worker", .index = 1, .state = REPLICA_RUNNING},
@@ -325,9 +316,8 @@ TEST_WITH(set_up, tear_down, that_nothing_is_printed_yet_stands_in_the_row_until
 	wait_for(fixture, "\r\x1b[J\x1b[33mworker-1  |\x1b[0m first\n");
 }
 
-TEST_WITH(set_up, tear_down, elsewhere_than_on_a_terminal_nothing_is_said_of_it)
+FIXTURE_TEST(elsewhere_than_on_a_terminal_nothing_is_said_of_it)
 {
-	struct fixture *fixture = *state;
 	struct replica_status replica = {.role = "worker", .state = REPLICA_RUNNING};
 	const struct status status = {.replicas = &replica, .n_replicas = 1};
 
@@ -340,10 +330,8 @@ TEST_WITH(set_up, tear_down, elsewhere_than_on_a_terminal_nothing_is_said_of_it)
 	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
 }
 
-TEST_WITH(set_up, tear_down, a_line_without_an_end_shows_after_a_moment)
+FIXTURE_TEST(a_line_without_an_end_shows_after_a_moment)
 {
-	struct fixture *fixture = *state;
-
 	begin_on_terminal(fixture);
 	print(fixture, 0, "continue? [y/n] ");
 	wait_for(fixture, "continue? [y/n] ");

@@ -87,10 +87,10 @@ static void assert_contains(const char *text, const char *part)
 		fail_msg("'%s' is not in '%s'", part, text);
 }
 
-TEST_WITH(begin, end, a_machine_with_everything_is_well)
-{
-	struct visit *visit = *state;
+#define VISIT_TEST(name) TEST_IN(begin, end, struct visit *visit, name)
 
+VISIT_TEST(a_machine_with_everything_is_well)
+{
 	doctor_evaluate(&visit->facts, visit->arena, &visit->report);
 	for (size_t i = 0; i < visit->report.n_rows; i++)
 		judge(visit, visit->report.rows[i].name, DOCTOR_OK);
@@ -104,10 +104,8 @@ TEST_WITH(begin, end, a_machine_with_everything_is_well)
 	assert_string_equal(find(visit, "gpu")->found, "none; jobs run on CPUs");
 }
 
-TEST_WITH(begin, end, without_python_nothing_is_said_of_its_packages)
+VISIT_TEST(without_python_nothing_is_said_of_its_packages)
 {
-	struct visit *visit = *state;
-
 	visit->facts.python = (struct doctor_python){.fault = "python3 not found in PATH"};
 	visit->facts.tensorflow = (struct doctor_tensorflow){.is_installed = false};
 	assert_contains(judge(visit, "python", DOCTOR_MISSING)->fix, "apt-get install python3");
@@ -116,19 +114,15 @@ TEST_WITH(begin, end, without_python_nothing_is_said_of_its_packages)
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 1);
 }
 
-TEST_WITH(begin, end, a_virtual_environment_without_python_is_told)
+VISIT_TEST(a_virtual_environment_without_python_is_told)
 {
-	struct visit *visit = *state;
-
 	visit->facts.python.is_virtual_env = false;
 	visit->facts.python.interpreter = "/usr/bin/python3";
 	assert_contains(judge(visit, "python", DOCTOR_WARNING)->found, "VIRTUAL_ENV is /venv");
 }
 
-TEST_WITH(begin, end, a_missing_tensorflow_comes_with_the_command_for_this_python)
+VISIT_TEST(a_missing_tensorflow_comes_with_the_command_for_this_python)
 {
-	struct visit *visit = *state;
-
 	visit->facts.tensorflow.is_installed = false;
 	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			    "/venv/bin/python -m pip install tensorflow-cpu");
@@ -144,10 +138,8 @@ TEST_WITH(begin, end, a_missing_tensorflow_comes_with_the_command_for_this_pytho
 	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix, "python3 -m venv");
 }
 
-TEST_WITH(begin, end, a_command_has_the_paths_of_this_machine_in_quotes)
+VISIT_TEST(a_command_has_the_paths_of_this_machine_in_quotes)
 {
-	struct visit *visit = *state;
-
 	visit->facts.tensorflow.is_installed = false;
 	visit->facts.python.interpreter = "/my home/python";
 	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
@@ -157,20 +149,16 @@ TEST_WITH(begin, end, a_command_has_the_paths_of_this_machine_in_quotes)
 			    ". '/my home/activate'");
 }
 
-TEST_WITH(begin, end, without_the_library_jobs_still_run)
+VISIT_TEST(without_the_library_jobs_still_run)
 {
-	struct visit *visit = *state;
-
 	visit->facts.library = (struct doctor_library){.fault = "TensorFlow 2.11 has none"};
 	assert_contains(judge(visit, "libtensorflow", DOCTOR_WARNING)->found,
 			"TensorFlow 2.11 has none");
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 0);
 }
 
-TEST_WITH(begin, end, tf_keras_has_to_fit_tensorflow)
+VISIT_TEST(tf_keras_has_to_fit_tensorflow)
 {
-	struct visit *visit = *state;
-
 	visit->facts.tensorflow.tf_keras = "2.18.0";
 	assert_string_equal(judge(visit, "tf-keras", DOCTOR_WARNING)->fix,
 			    "/venv/bin/python -m pip install 'tf-keras==2.21.*'");
@@ -183,19 +171,15 @@ TEST_WITH(begin, end, tf_keras_has_to_fit_tensorflow)
 			    "/venv/bin/python -m pip install tf-keras");
 }
 
-TEST_WITH(begin, end, a_package_of_the_examples_is_a_hint)
+VISIT_TEST(a_package_of_the_examples_is_a_hint)
 {
-	struct visit *visit = *state;
-
 	visit->facts.tensorflow.scikit_learn = NULL;
 	judge(visit, "scikit-learn", DOCTOR_WARNING);
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 0);
 }
 
-TEST_WITH(begin, end, jobs_need_ports_and_a_loopback)
+VISIT_TEST(jobs_need_ports_and_a_loopback)
 {
-	struct visit *visit = *state;
-
 	visit->facts.network.port_fault = "no ports";
 	visit->facts.network.loopback_fault = "127.0.0.1: Network is unreachable";
 	judge(visit, "ports", DOCTOR_MISSING);
@@ -206,10 +190,8 @@ TEST_WITH(begin, end, jobs_need_ports_and_a_loopback)
 	judge(visit, "ports", DOCTOR_WARNING);
 }
 
-TEST_WITH(begin, end, a_name_without_an_address_is_a_hint)
+VISIT_TEST(a_name_without_an_address_is_a_hint)
 {
-	struct visit *visit = *state;
-
 	visit->facts.network.host_fault = "no address";
 	const struct doctor_row *row = judge(visit, "host name", DOCTOR_WARNING);
 
@@ -220,20 +202,16 @@ TEST_WITH(begin, end, a_name_without_an_address_is_a_hint)
 			    "echo '127.0.1.1 a'\\'';touch b' | sudo tee -a /etc/hosts");
 }
 
-TEST_WITH(begin, end, a_private_network_is_nothing_that_is_missed)
+VISIT_TEST(a_private_network_is_nothing_that_is_missed)
 {
-	struct visit *visit = *state;
-
 	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found,
 			    "available: muster run --private-network");
 	visit->facts.network.private_fault = "forbidden";
 	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found, "none: forbidden");
 }
 
-TEST_WITH(begin, end, the_superuser_needs_no_sudo)
+VISIT_TEST(the_superuser_needs_no_sudo)
 {
-	struct visit *visit = *state;
-
 	visit->facts.is_superuser = true;
 	visit->facts.network.host_fault = "no address";
 	visit->facts.network.loopback_fault = "127.0.0.1: Network is unreachable";
@@ -242,10 +220,8 @@ TEST_WITH(begin, end, the_superuser_needs_no_sudo)
 	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->fix, "ip link set lo up");
 }
 
-TEST_WITH(begin, end, few_open_files_are_told_and_hardly_any_are_missing)
+VISIT_TEST(few_open_files_are_told_and_hardly_any_are_missing)
 {
-	struct visit *visit = *state;
-
 	visit->facts.limits.files = 256;
 	assert_string_equal(judge(visit, "open files", DOCTOR_WARNING)->fix, "ulimit -n 1024");
 	visit->facts.limits.most_files = 256;
@@ -256,9 +232,8 @@ TEST_WITH(begin, end, few_open_files_are_told_and_hardly_any_are_missing)
 	assert_string_equal(judge(visit, "open files", DOCTOR_OK)->found, "no limit");
 }
 
-TEST_WITH(begin, end, threads_are_counted_in_workers)
+VISIT_TEST(threads_are_counted_in_workers)
 {
-	struct visit *visit = *state;
 	struct doctor_limits *limits = &visit->facts.limits;
 
 	limits->processes = 300 + 110 * 3 + 1;
@@ -272,10 +247,8 @@ TEST_WITH(begin, end, threads_are_counted_in_workers)
 	judge(visit, "processes", DOCTOR_MISSING);
 }
 
-TEST_WITH(begin, end, a_job_without_a_group_is_well_and_its_reason_is_told)
+VISIT_TEST(a_job_without_a_group_is_well_and_its_reason_is_told)
 {
-	struct visit *visit = *state;
-
 	assert_contains(judge(visit, "control group", DOCTOR_OK)->found,
 			"each job runs in its own");
 	visit->facts.limits.group_fault = "control groups version 2 are not mounted";
@@ -287,10 +260,8 @@ TEST_WITH(begin, end, a_job_without_a_group_is_well_and_its_reason_is_told)
 		"(cannot create one under /x: Permission denied); to get one: systemd-run --user");
 }
 
-TEST_WITH(begin, end, cores_are_told_with_what_they_make_for_workers)
+VISIT_TEST(cores_are_told_with_what_they_make_for_workers)
 {
-	struct visit *visit = *state;
-
 	assert_string_equal(judge(visit, "cores", DOCTOR_OK)->found,
 			    "4 usable; each of 2 workers gets OMP_NUM_THREADS=2");
 	visit->facts.limits.cores = 1.5;
@@ -298,9 +269,8 @@ TEST_WITH(begin, end, cores_are_told_with_what_they_make_for_workers)
 			    "1.5 usable; each of 2 workers gets OMP_NUM_THREADS=1");
 }
 
-TEST_WITH(begin, end, memory_is_counted_in_workers_and_the_tighter_limit_counts)
+VISIT_TEST(memory_is_counted_in_workers_and_the_tighter_limit_counts)
 {
-	struct visit *visit = *state;
 	struct doctor_limits *limits = &visit->facts.limits;
 
 	limits->group_memory_left = 2 * 620 * 1000000LL;
@@ -315,10 +285,8 @@ TEST_WITH(begin, end, memory_is_counted_in_workers_and_the_tighter_limit_counts)
 	judge(visit, "memory", DOCTOR_MISSING);
 }
 
-TEST_WITH(begin, end, a_limit_on_addresses_is_told_only_where_there_is_one)
+VISIT_TEST(a_limit_on_addresses_is_told_only_where_there_is_one)
 {
-	struct visit *visit = *state;
-
 	doctor_evaluate(&visit->facts, visit->arena, &visit->report);
 	assert_null(find(visit, "address space"));
 	visit->facts.limits.address_space = 4 * GIGABYTE;
@@ -339,19 +307,16 @@ TEST_WITH(begin, end, jobs_need_a_place_to_be_remembered)
 			    "/x: Read-only file system");
 }
 
-TEST_WITH(begin, end, shared_memory_of_a_container_is_little)
+VISIT_TEST(shared_memory_of_a_container_is_little)
 {
-	struct visit *visit = *state;
-
 	visit->facts.shared_memory = 64 << 20;
 	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->fix, "size=2g");
 	visit->facts.shared_memory = DOCTOR_UNKNOWN;
 	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->fix, "mount -t tmpfs");
 }
 
-TEST_WITH(begin, end, a_gpu_needs_driver_device_rights_and_a_fitting_package)
+VISIT_TEST(a_gpu_needs_driver_device_rights_and_a_fitting_package)
 {
-	struct visit *visit = *state;
 	struct doctor_gpu *gpu = &visit->facts.gpu;
 
 	gpu->n_devices = 2;
@@ -369,9 +334,8 @@ TEST_WITH(begin, end, a_gpu_needs_driver_device_rights_and_a_fitting_package)
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->fix, "usermod");
 }
 
-TEST_WITH(begin, end, gpus_are_told_with_their_models_and_who_holds_them)
+VISIT_TEST(gpus_are_told_with_their_models_and_who_holds_them)
 {
-	struct visit *visit = *state;
 	struct doctor_gpu *gpu = &visit->facts.gpu;
 
 	gpus_read("Driver Version: 550.54\nGPU 0: A100 (UUID: GPU-a)\nGPU 1: A100 (UUID: GPU-b)\n"
@@ -388,10 +352,8 @@ TEST_WITH(begin, end, gpus_are_told_with_their_models_and_who_holds_them)
 	assert_string_equal(judge(visit, "gpus in use", DOCTOR_OK)->found, "job 'x' holds 0,1");
 }
 
-TEST_WITH(begin, end, a_clock_is_judged_only_where_it_is_known)
+VISIT_TEST(a_clock_is_judged_only_where_it_is_known)
 {
-	struct visit *visit = *state;
-
 	visit->facts.is_clock_synchronized = false;
 	judge(visit, "clock", DOCTOR_WARNING);
 	visit->facts.is_clock_known = false;
@@ -399,9 +361,8 @@ TEST_WITH(begin, end, a_clock_is_judged_only_where_it_is_known)
 	assert_null(find(visit, "clock"));
 }
 
-TEST_WITH(begin, end, a_cluster_is_never_missing)
+VISIT_TEST(a_cluster_is_never_missing)
 {
-	struct visit *visit = *state;
 	struct doctor_kubernetes *kubernetes = &visit->facts.kubernetes;
 
 	assert_contains(judge(visit, "kubernetes", DOCTOR_OK)->found, "no kubeconfig");
@@ -421,10 +382,8 @@ TEST_WITH(begin, end, a_cluster_is_never_missing)
 	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->fix, "KUBECONFIG");
 }
 
-TEST_WITH(begin, end, the_report_as_json_has_every_row)
+VISIT_TEST(the_report_as_json_has_every_row)
 {
-	struct visit *visit = *state;
-
 	visit->facts.network.loopback_fault = "127.0.0.1: Network is unreachable";
 	judge(visit, "loopback", DOCTOR_MISSING);
 	struct json *object CLEANUP(json_cleanup) = doctor_report_json(&visit->report);
@@ -436,10 +395,8 @@ TEST_WITH(begin, end, the_report_as_json_has_every_row)
 	assert_null(json_get(json_at(rows, 0), "fix"));
 }
 
-TEST_WITH(begin, end, a_python_for_another_framework_lacks_nothing)
+VISIT_TEST(a_python_for_another_framework_lacks_nothing)
 {
-	struct visit *visit = *state;
-
 	visit->facts.tensorflow = (struct doctor_tensorflow){0};
 	visit->facts.frameworks = (struct doctor_frameworks){.torch = "2.15.0", .jax = "0.10.1"};
 	assert_string_equal(judge(visit, "pytorch", DOCTOR_OK)->found, "2.15.0");

@@ -108,9 +108,10 @@ static void write_program(struct scene *world, const char *contents, mode_t mode
 	close(fd);
 }
 
-TEST_WITH(begin, end, a_child_begins_with_what_it_was_given_and_nothing_else)
+#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+
+WORLD_TEST(a_child_begins_with_what_it_was_given_and_nothing_else)
 {
-	struct scene *world = *state;
 	pid_t pid;
 	int inherited = fcntl(STDERR_FILENO, F_DUPFD, 77); /* not close-on-exec */
 	const char *arguments[] = {
@@ -129,9 +130,8 @@ TEST_WITH(begin, end, a_child_begins_with_what_it_was_given_and_nothing_else)
 	close(inherited);
 }
 
-TEST_WITH(begin, end, a_child_has_the_limit_on_open_files_that_it_is_given)
+WORLD_TEST(a_child_has_the_limit_on_open_files_that_it_is_given)
 {
-	struct scene *world = *state;
 	pid_t pid;
 	const char *arguments[] = {"sh", "-c", "ulimit -Sn", NULL};
 	const struct child_start how = {
@@ -153,9 +153,8 @@ TEST_WITH(begin, end, a_child_has_the_limit_on_open_files_that_it_is_given)
 	assert_int_equal(wait_for_end(pid).exit_code, 0);
 }
 
-TEST_WITH(begin, end, a_child_ignores_and_blocks_no_signal)
+WORLD_TEST(a_child_ignores_and_blocks_no_signal)
 {
-	struct scene *world = *state;
 	pid_t pid;
 	sigset_t blocked;
 	const char *arguments[] = {"grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status", NULL};
@@ -175,9 +174,8 @@ TEST_WITH(begin, end, a_child_ignores_and_blocks_no_signal)
 	wait_for_end(pid);
 }
 
-TEST_WITH(begin, end, the_way_a_child_ended_is_told)
+WORLD_TEST(the_way_a_child_ended_is_told)
 {
-	struct scene *world = *state;
 	struct child_exit ended;
 	pid_t pid;
 
@@ -192,9 +190,8 @@ TEST_WITH(begin, end, the_way_a_child_ended_is_told)
 	assert_int_equal(ended.signal, SIGUSR1);
 }
 
-TEST_WITH(begin, end, reaping_says_whether_children_are_left)
+WORLD_TEST(reaping_says_whether_children_are_left)
 {
-	struct scene *world = *state;
 	struct child_exit ended;
 	bool has_children = true;
 	pid_t pid;
@@ -208,9 +205,8 @@ TEST_WITH(begin, end, reaping_says_whether_children_are_left)
 	assert_int_equal(wait_for_end(pid).signal, SIGTERM);
 }
 
-TEST_WITH(begin, end, the_rest_of_the_group_ends_with_its_leader)
+WORLD_TEST(the_rest_of_the_group_ends_with_its_leader)
 {
-	struct scene *world = *state;
 	struct child_exit ended;
 	pid_t leader, orphan;
 
@@ -223,9 +219,8 @@ TEST_WITH(begin, end, the_rest_of_the_group_ends_with_its_leader)
 	assert_int_equal(ended.signal, SIGKILL);
 }
 
-TEST_WITH(begin, end, a_daemon_goes_on_when_its_own_middle_process_ends)
+WORLD_TEST(a_daemon_goes_on_when_its_own_middle_process_ends)
 {
-	struct scene *world = *state;
 	struct child_exit ended;
 	bool has_children;
 	pid_t leader;
@@ -250,9 +245,8 @@ TEST_WITH(begin, end, a_daemon_goes_on_when_its_own_middle_process_ends)
 		;
 }
 
-TEST_WITH(begin, end, a_program_that_is_not_there_is_told_by_name)
+WORLD_TEST(a_program_that_is_not_there_is_told_by_name)
 {
-	struct scene *world = *state;
 	const char *in_path[] = {"no-such-program", NULL}, *by_path[] = {"./no-such", NULL};
 	pid_t pid;
 
@@ -297,9 +291,8 @@ TEST_WITH(begin, end, an_empty_element_of_path_is_not_the_current_folder)
 	assert_int_equal(child_check_program(&how, &world->err), 0);
 }
 
-TEST_WITH(begin, end, a_missing_folder_is_told_by_name)
+WORLD_TEST(a_missing_folder_is_told_by_name)
 {
-	struct scene *world = *state;
 	const char *arguments[] = {"true", NULL};
 	pid_t pid;
 
@@ -307,9 +300,8 @@ TEST_WITH(begin, end, a_missing_folder_is_told_by_name)
 	assert_string_equal(world->err.text, "working directory '/no/such/folder' does not exist");
 }
 
-TEST_WITH(begin, end, a_file_that_is_no_program_is_told)
+WORLD_TEST(a_file_that_is_no_program_is_told)
 {
-	struct scene *world = *state;
 	char path[128];
 	const char *arguments[] = {path, NULL};
 	pid_t pid;
@@ -326,9 +318,8 @@ TEST_WITH(begin, end, a_file_that_is_no_program_is_told)
 	assert_non_null(strstr(world->err.text, "interpreter"));
 }
 
-TEST_WITH(begin, end, a_check_finds_what_a_start_would)
+WORLD_TEST(a_check_finds_what_a_start_would)
 {
-	struct scene *world = *state;
 	char path[128], *arguments[] = {"program", NULL};
 	struct child_start how = {
 		.program = "program", .arguments = arguments, .environment = default_environment};
@@ -347,9 +338,8 @@ TEST_WITH(begin, end, a_check_finds_what_a_start_would)
 	assert_int_equal(child_check_folder(&how, &world->err), ERR_NOT_FOUND);
 }
 
-TEST_WITH(begin, end, a_child_dies_with_its_parent)
+WORLD_TEST(a_child_dies_with_its_parent)
 {
-	struct scene *world = *state;
 	struct child_exit ended;
 	pid_t parent = fork(), pid;
 
@@ -373,9 +363,8 @@ static void count_exit(const struct child_exit *ended, void *data)
 	*(int *) data += 1;
 }
 
-TEST_WITH(begin, end, killing_all_reaches_sessions_of_their_own)
+WORLD_TEST(killing_all_reaches_sessions_of_their_own)
 {
-	struct scene *world = *state;
 	bool has_children = true;
 	struct child_exit ended;
 	int exits = 0;
@@ -393,9 +382,8 @@ TEST_WITH(begin, end, killing_all_reaches_sessions_of_their_own)
 	assert_false(has_children);
 }
 
-TEST_WITH(begin, end, a_program_may_keep_our_input_and_group_and_write_errors_elsewhere)
+WORLD_TEST(a_program_may_keep_our_input_and_group_and_write_errors_elsewhere)
 {
-	struct scene *world = *state;
 	const char *const arguments[] = {
 		"sh", "-c",
 		"read line; echo \"$line $(cut -d' ' -f5 /proc/$$/stat)\"; echo wrong >&2", NULL};
@@ -444,9 +432,8 @@ static int wait_for_stop(pid_t pid, int what)
 	return signal_number;
 }
 
-TEST_WITH(begin, end, a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on)
+WORLD_TEST(a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on)
 {
-	struct scene *world = *state;
 	pid_t pid;
 
 	assert_int_equal(start_shell(world, "exec sleep 1000", &pid), 0);

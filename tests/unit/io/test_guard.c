@@ -144,9 +144,10 @@ static void assert_all_gone(const struct scene *world)
 	assert_int_equal(read(world->alive[0], &byte, 1), 0);
 }
 
-TEST_WITH(begin, end, nothing_outlives_the_inner)
+#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+
+WORLD_TEST(nothing_outlives_the_inner)
 {
-	struct scene *world = *state;
 	struct tree tree = plant(world);
 	int status;
 
@@ -157,9 +158,8 @@ TEST_WITH(begin, end, nothing_outlives_the_inner)
 	assert_all_gone(world);
 }
 
-TEST_WITH(begin, end, nothing_outlives_the_outer)
+WORLD_TEST(nothing_outlives_the_outer)
 {
-	struct scene *world = *state;
 	struct tree tree = plant(world);
 
 	kill(tree.outer, SIGKILL);
@@ -168,9 +168,8 @@ TEST_WITH(begin, end, nothing_outlives_the_outer)
 }
 
 /* What goes by a name or by a process group kills one of the two. */
-TEST_WITH(begin, end, the_two_share_neither_name_nor_group)
+WORLD_TEST(the_two_share_neither_name_nor_group)
 {
-	struct scene *world = *state;
 	struct tree tree = plant(world);
 	char path[64], name[32] = "";
 
@@ -188,9 +187,8 @@ TEST_WITH(begin, end, the_two_share_neither_name_nor_group)
 	assert_all_gone(world);
 }
 
-TEST_WITH(begin, end, a_stopped_inner_still_sees_the_outer_die)
+WORLD_TEST(a_stopped_inner_still_sees_the_outer_die)
 {
-	struct scene *world = *state;
 	struct tree tree = plant(world);
 
 	kill(tree.inner, SIGSTOP);
@@ -199,9 +197,8 @@ TEST_WITH(begin, end, a_stopped_inner_still_sees_the_outer_die)
 	assert_all_gone(world);
 }
 
-TEST_WITH(begin, end, signals_are_handed_on_and_the_exit_code_comes_back)
+WORLD_TEST(signals_are_handed_on_and_the_exit_code_comes_back)
 {
-	struct scene *world = *state;
 	pid_t outer = fork(), inner;
 	int status;
 
@@ -238,9 +235,8 @@ TEST_WITH(begin, end, signals_are_handed_on_and_the_exit_code_comes_back)
 	close(world->report[1]);
 }
 
-TEST_WITH(begin, end, a_signal_that_was_ignored_at_the_start_is_not_handed_on)
+WORLD_TEST(a_signal_that_was_ignored_at_the_start_is_not_handed_on)
 {
-	struct scene *world = *state;
 	pid_t outer, inner;
 	int status;
 

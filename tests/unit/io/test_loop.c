@@ -58,9 +58,10 @@ static void note_signal(int signal_number, void *data)
 	loop_stop(world->loop);
 }
 
-TEST_WITH(begin, end, a_readable_pipe_is_called_until_it_is_read)
+#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+
+WORLD_TEST(a_readable_pipe_is_called_until_it_is_read)
 {
-	struct scene *world = *state;
 	int fds[2];
 	char byte;
 
@@ -79,9 +80,8 @@ TEST_WITH(begin, end, a_readable_pipe_is_called_until_it_is_read)
 	close(fds[1]);
 }
 
-TEST_WITH(begin, end, a_watch_that_is_not_enabled_is_not_called)
+WORLD_TEST(a_watch_that_is_not_enabled_is_not_called)
 {
-	struct scene *world = *state;
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -97,9 +97,8 @@ TEST_WITH(begin, end, a_watch_that_is_not_enabled_is_not_called)
 	close(fds[1]);
 }
 
-TEST_WITH(begin, end, a_regular_file_is_always_ready)
+WORLD_TEST(a_regular_file_is_always_ready)
 {
-	struct scene *world = *state;
 	FILE *file = tmpfile();
 
 	world->watch = loop_watch_writable(world->loop, fileno(file), count_and_stop, world);
@@ -112,20 +111,16 @@ TEST_WITH(begin, end, a_regular_file_is_always_ready)
 	fclose(file);
 }
 
-TEST_WITH(begin, end, a_callback_may_free_its_own_watch)
+WORLD_TEST(a_callback_may_free_its_own_watch)
 {
-	struct scene *world = *state;
-
 	world->watch = loop_new_timer(world->loop, free_own_watch, world);
 	loop_timer_arm_after(world->watch, 0);
 	loop_run(world->loop);
 	assert_null(world->watch);
 }
 
-TEST_WITH(begin, end, a_timer_never_fires_before_its_moment)
+WORLD_TEST(a_timer_never_fires_before_its_moment)
 {
-	struct scene *world = *state;
-
 	world->watch = loop_new_timer(world->loop, count_and_stop, world);
 	for (msec delay = 0; delay < 12; delay++) {
 		msec at = loop_now() + delay;
@@ -137,10 +132,8 @@ TEST_WITH(begin, end, a_timer_never_fires_before_its_moment)
 	assert_int_equal(world->calls, 12);
 }
 
-TEST_WITH(begin, end, a_disarmed_timer_does_not_fire)
+WORLD_TEST(a_disarmed_timer_does_not_fire)
 {
-	struct scene *world = *state;
-
 	world->watch = loop_new_timer(world->loop, count_and_stop, world);
 	loop_timer_arm_after(world->watch, 0);
 	loop_timer_arm(world->watch, INSTANT_NEVER);
@@ -149,10 +142,8 @@ TEST_WITH(begin, end, a_disarmed_timer_does_not_fire)
 	assert_int_equal(world->calls, 0);
 }
 
-TEST_WITH(begin, end, a_signal_is_told_by_its_number)
+WORLD_TEST(a_signal_is_told_by_its_number)
 {
-	struct scene *world = *state;
-
 	world->watch = loop_watch_signal(world->loop, SIGUSR2, note_signal, world);
 	raise(SIGUSR2);
 	loop_run(world->loop);
@@ -172,18 +163,15 @@ static int calls_of_two(struct scene *world, int signal_number)
 }
 
 /* Two interrupts in a row mean more than one; the exits of children are asked for all at once. */
-TEST_WITH(begin, end, a_second_signal_counts_while_the_first_waits)
+WORLD_TEST(a_second_signal_counts_while_the_first_waits)
 {
-	struct scene *world = *state;
-
 	assert_int_equal(calls_of_two(world, SIGINT), 2);
 	assert_int_equal(calls_of_two(world, SIGUSR1), 2);
 	assert_int_equal(calls_of_two(world, SIGCHLD), 1);
 }
 
-TEST_WITH(begin, end, each_loop_gets_the_signals_that_it_watches)
+WORLD_TEST(each_loop_gets_the_signals_that_it_watches)
 {
-	struct scene *world = *state;
 	struct scene other = {0};
 
 	assert_int_equal(loop_new(&other.loop, NULL), 0);
@@ -205,10 +193,8 @@ static void defer_again(void *data)
 		loop_defer(world->loop, defer_again, world);
 }
 
-TEST_WITH(begin, end, what_is_deferred_in_one_turn_runs_in_the_next)
+WORLD_TEST(what_is_deferred_in_one_turn_runs_in_the_next)
 {
-	struct scene *world = *state;
-
 	loop_defer(world->loop, defer_again, world);
 	assert_int_equal(world->calls, 0);
 	for (int turn = 1; turn <= 3; turn++) {
@@ -219,10 +205,8 @@ TEST_WITH(begin, end, what_is_deferred_in_one_turn_runs_in_the_next)
 	assert_int_equal(world->calls, 3);
 }
 
-TEST_WITH(begin, end, what_was_deferred_and_never_ran_is_forgotten)
+WORLD_TEST(what_was_deferred_and_never_ran_is_forgotten)
 {
-	struct scene *world = *state;
-
 	loop_defer(world->loop, count_and_stop, world);
 	assert_int_equal(world->calls, 0);
 }

@@ -78,10 +78,10 @@ static int ask(struct scene *scene, const char *script, size_t limit, msec time_
 	return program_call_new(scene->loop, &question, &scene->call, &scene->err);
 }
 
-TEST_WITH(begin, end, what_a_program_prints_is_its_answer)
-{
-	struct scene *scene = *state;
+#define SCENE_TEST(name) TEST_IN(begin, end, struct scene *scene, name)
 
+SCENE_TEST(what_a_program_prints_is_its_answer)
+{
 	assert_int_equal(ask(scene, "cat; echo $COLOUR; exit 3", 100, PATIENCE), 0);
 	loop_run(scene->loop);
 	assert_string_equal(scene->bytes, "blue\n");
@@ -90,57 +90,45 @@ TEST_WITH(begin, end, what_a_program_prints_is_its_answer)
 	assert_int_equal(scene->n_answers, 1);
 }
 
-TEST_WITH(begin, end, more_than_a_pipe_holds_arrives_whole)
+SCENE_TEST(more_than_a_pipe_holds_arrives_whole)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(ask(scene, "head -c 300000 /dev/zero", 300000, PATIENCE), 0);
 	loop_run(scene->loop);
 	assert_int_equal(scene->len, 300000);
 }
 
-TEST_WITH(begin, end, more_than_the_limit_is_refused)
+SCENE_TEST(more_than_the_limit_is_refused)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(ask(scene, "cat /dev/zero", 1000, PATIENCE), 0);
 	loop_run(scene->loop);
 	assert_int_equal(scene->err.code, ERR_LIMIT);
 	assert_null(scene->bytes);
 }
 
-TEST_WITH(begin, end, a_program_that_does_not_answer_is_ended)
+SCENE_TEST(a_program_that_does_not_answer_is_ended)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(ask(scene, "sleep 1000", 1000, 1), 0);
 	loop_run(scene->loop);
 	assert_int_equal(scene->err.code, ERR_UNREACHABLE);
 }
 
-TEST_WITH(begin, end, what_a_program_leaves_behind_holds_nobody_up)
+SCENE_TEST(what_a_program_leaves_behind_holds_nobody_up)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(ask(scene, "sleep 1000 & echo left", 1000, PATIENCE), 0);
 	loop_run(scene->loop);
 	assert_string_equal(scene->bytes, "left\n");
 }
 
-TEST_WITH(begin, end, a_signal_is_told)
+SCENE_TEST(a_signal_is_told)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(ask(scene, "kill -9 $$", 1000, PATIENCE), 0);
 	loop_run(scene->loop);
 	assert_int_equal(scene->signal, SIGKILL);
 	assert_int_equal(scene->exit_code, -1);
 }
 
-TEST_WITH(begin, end, a_cancelled_call_ends_in_silence)
+SCENE_TEST(a_cancelled_call_ends_in_silence)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(ask(scene, "sleep 1000", 1000, PATIENCE), 0);
 	program_call_cancel(scene->call);
 	loop_run_ready(scene->loop);
@@ -148,9 +136,8 @@ TEST_WITH(begin, end, a_cancelled_call_ends_in_silence)
 	program_call_cancel(NULL);
 }
 
-TEST_WITH(begin, end, a_program_that_is_not_there_is_told_at_once)
+SCENE_TEST(a_program_that_is_not_there_is_told_at_once)
 {
-	struct scene *scene = *state;
 	const char *const arguments[] = {"no-such-program-here", NULL};
 	static char *environment[] = {"PATH=/usr/bin:/bin", NULL};
 	const struct program_question question = {

@@ -90,26 +90,22 @@ static void assert_a_slow_reader_is_waited_for(struct fixture *fixture)
 	assert_int_equal(fixture->n_changes, 1);
 }
 
-TEST_WITH(set_up, tear_down, a_slow_reader_is_waited_for_without_blocking)
-{
-	struct fixture *fixture = *state;
+#define FIXTURE_TEST(name) TEST_IN(set_up, tear_down, struct fixture *fixture, name)
 
+FIXTURE_TEST(a_slow_reader_is_waited_for_without_blocking)
+{
 	open_pipe(fixture);
 	assert_a_slow_reader_is_waited_for(fixture);
 }
 
-TEST_WITH(set_up, tear_down, the_flags_that_others_share_stay_as_they_were)
+FIXTURE_TEST(the_flags_that_others_share_stay_as_they_were)
 {
-	struct fixture *fixture = *state;
-
 	open_pipe(fixture);
 	assert_int_equal(fcntl(fixture->fds[1], F_GETFL) & O_NONBLOCK, 0);
 }
 
-TEST_WITH(set_up, tear_down, a_reader_that_leaves_is_noticed_at_once)
+FIXTURE_TEST(a_reader_that_leaves_is_noticed_at_once)
 {
-	struct fixture *fixture = *state;
-
 	open_pipe(fixture);
 	file_close(&fixture->fds[0]);
 	loop_run_ready(fixture->loop);
@@ -120,10 +116,8 @@ TEST_WITH(set_up, tear_down, a_reader_that_leaves_is_noticed_at_once)
 	assert_false(sink_is_waiting(fixture->sink));
 }
 
-TEST_WITH(set_up, tear_down, a_reader_that_leaves_while_much_waits_ends_the_waiting)
+FIXTURE_TEST(a_reader_that_leaves_while_much_waits_ends_the_waiting)
 {
-	struct fixture *fixture = *state;
-
 	open_pipe(fixture);
 	write_much(fixture);
 	file_close(&fixture->fds[0]);
@@ -132,10 +126,8 @@ TEST_WITH(set_up, tear_down, a_reader_that_leaves_while_much_waits_ends_the_wait
 	assert_false(sink_is_waiting(fixture->sink));
 }
 
-TEST_WITH(set_up, tear_down, a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write)
+FIXTURE_TEST(a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(pipe2(fixture->fds, O_CLOEXEC), 0);
 	file_close(&fixture->fds[0]);
 	fixture->sink = sink_new(fixture->loop, fixture->fds[1], count_change, fixture);
@@ -159,9 +151,8 @@ static void open_pipe_of_another_user(struct fixture *fixture)
 	assert_int_equal(is_root ? seteuid(root) : 0, 0);
 }
 
-TEST_WITH(set_up, tear_down, what_cannot_be_opened_again_is_written_to_at_once_too)
+FIXTURE_TEST(what_cannot_be_opened_again_is_written_to_at_once_too)
 {
-	struct fixture *fixture = *state;
 	char bytes[10];
 
 	open_pipe_of_another_user(fixture);
@@ -172,26 +163,21 @@ TEST_WITH(set_up, tear_down, what_cannot_be_opened_again_is_written_to_at_once_t
 	assert_int_equal(read(fixture->fds[0], bytes, sizeof(bytes)), 4);
 }
 
-TEST_WITH(set_up, tear_down, what_cannot_be_opened_again_is_waited_for_without_blocking)
+FIXTURE_TEST(what_cannot_be_opened_again_is_waited_for_without_blocking)
 {
-	struct fixture *fixture = *state;
-
 	open_pipe_of_another_user(fixture);
 	assert_a_slow_reader_is_waited_for(fixture);
 }
 
-TEST_WITH(set_up, tear_down, a_socket_is_written_to_without_blocking)
+FIXTURE_TEST(a_socket_is_written_to_without_blocking)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fixture->fds), 0);
 	fixture->sink = sink_new(fixture->loop, fixture->fds[1], count_change, fixture);
 	assert_a_slow_reader_is_waited_for(fixture);
 }
 
-TEST_WITH(set_up, tear_down, a_file_is_written_behind_what_its_descriptor_wrote_before)
+FIXTURE_TEST(a_file_is_written_behind_what_its_descriptor_wrote_before)
 {
-	struct fixture *fixture = *state;
 	char path[] = "/tmp/muster-test-XXXXXX";
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len;
@@ -207,10 +193,8 @@ TEST_WITH(set_up, tear_down, a_file_is_written_behind_what_its_descriptor_wrote_
 	unlink(path);
 }
 
-TEST_WITH(set_up, tear_down, a_full_disk_is_told_by_its_number)
+FIXTURE_TEST(a_full_disk_is_told_by_its_number)
 {
-	struct fixture *fixture = *state;
-
 	fixture->fds[0] = -1;
 	fixture->fds[1] = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	fixture->sink = sink_new(fixture->loop, fixture->fds[1], count_change, fixture);
@@ -219,10 +203,8 @@ TEST_WITH(set_up, tear_down, a_full_disk_is_told_by_its_number)
 	assert_int_equal(sink_failure(fixture->sink), ENOSPC);
 }
 
-TEST_WITH(set_up, tear_down, descriptors_of_one_file_are_the_same)
+FIXTURE_TEST(descriptors_of_one_file_are_the_same)
 {
-	struct fixture *fixture = *state;
-
 	open_pipe(fixture);
 	int copy CLEANUP(file_close) = fcntl(fixture->fds[1], F_DUPFD_CLOEXEC, 0);
 	int other CLEANUP(file_close) = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -165,19 +165,17 @@ static void settle_at(struct scene *world, msec now)
 	pass_until_quiet(world, now);
 }
 
-TEST_WITH(world_begin, world_end, a_job_that_is_not_there_is_gone)
-{
-	struct scene *world = *state;
+#define WORLD_TEST(name) TEST_IN(world_begin, world_end, struct scene *world, name)
 
+WORLD_TEST(a_job_that_is_not_there_is_gone)
+{
 	assert_int_equal(pass(world), 0);
 	assert_true(world->outcome.is_gone);
 	assert_true(world->outcome.wake_at == MSEC_NEVER);
 }
 
-TEST_WITH(world_begin, world_end, sixty_four_replicas_start_after_one_write)
+WORLD_TEST(sixty_four_replicas_start_after_one_write)
 {
-	struct scene *world = *state;
-
 	create(world, 64);
 	assert_int_equal(pass(world), 0);
 	assert_int_equal(world->n_statuses, 0); /* addresses were published */
@@ -188,9 +186,8 @@ TEST_WITH(world_begin, world_end, sixty_four_replicas_start_after_one_write)
 	assert_true(world->outcome.wake_at == MSEC_NEVER);
 }
 
-TEST_WITH(world_begin, world_end, what_was_decided_when_the_record_was_made_is_not_written_again)
+WORLD_TEST(what_was_decided_when_the_record_was_made_is_not_written_again)
 {
-	struct scene *world = *state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = job_new(3);
 	struct observed observed;
@@ -210,9 +207,8 @@ TEST_WITH(world_begin, world_end, what_was_decided_when_the_record_was_made_is_n
 	assert_int_equal(observed.n_replicas, 3); /* but they were started */
 }
 
-TEST_WITH(world_begin, world_end, a_pass_without_news_writes_nothing)
+WORLD_TEST(a_pass_without_news_writes_nothing)
 {
-	struct scene *world = *state;
 	struct store_record before CLEANUP(store_record_done) = {0};
 	struct store_record after CLEANUP(store_record_done) = {0};
 
@@ -247,10 +243,8 @@ int __wrap_status_read(const struct json *value, struct arena *arena, struct sta
 	return __real_status_read(value, arena, ret_status, err);
 }
 
-TEST_WITH(world_begin, world_end, a_changed_status_becomes_a_text_once_and_is_never_read_again)
+WORLD_TEST(a_changed_status_becomes_a_text_once_and_is_never_read_again)
 {
-	struct scene *world = *state;
-
 	create(world, 10);
 	settle(world);
 	int n_statuses = world->n_statuses;
@@ -265,9 +259,8 @@ TEST_WITH(world_begin, world_end, a_changed_status_becomes_a_text_once_and_is_ne
 	assert_int_equal(n_read, 0);
 }
 
-TEST_WITH(world_begin, world_end, the_last_lines_are_written_with_the_failure)
+WORLD_TEST(the_last_lines_are_written_with_the_failure)
 {
-	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct fake_behaviour bad = {.exit_code = 3};
 
@@ -292,9 +285,8 @@ static bool is_written(const struct scene *world, const char *words)
 }
 
 /* It was silent for long: what it said before is read before the signal, where it was later. */
-TEST_WITH(world_begin, world_end, where_a_silent_job_was_is_written_with_its_stop)
+WORLD_TEST(where_a_silent_job_was_is_written_with_its_stop)
 {
-	struct scene *world = *state;
 	const struct fake_behaviour silent = {.runs_for = MSEC_NEVER, .ignores_stops = true};
 
 	backend_fake_set_behaviour(world->backend, NULL, -1, 0, &silent);
@@ -316,9 +308,8 @@ TEST_WITH(world_begin, world_end, where_a_silent_job_was_is_written_with_its_sto
 	assert_true(is_written(world, "\"worker-1 | last words of worker-1.0\""));
 }
 
-TEST_WITH(world_begin, world_end, a_record_that_cannot_be_read_is_an_error)
+WORLD_TEST(a_record_that_cannot_be_read_is_an_error)
 {
-	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct store_change change = {.document = "{\"kind\":"};
 	int64_t version;
@@ -334,10 +325,8 @@ TEST_WITH(world_begin, world_end, a_record_that_cannot_be_read_is_an_error)
 	assert_string_not_equal(world->err.text, "");
 }
 
-TEST_WITH(world_begin, world_end, a_later_job_of_the_same_name_is_another_one)
+WORLD_TEST(a_later_job_of_the_same_name_is_another_one)
 {
-	struct scene *world = *state;
-
 	create(world, 2);
 	settle(world);
 	assert_int_equal(world->store->functions->remove(world->store, "j", "u-1", NULL), 0);
@@ -358,10 +347,8 @@ static int64_t version_of(struct scene *world)
 	return record.version;
 }
 
-TEST_WITH(world_begin, world_end,
-	  a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_more)
+WORLD_TEST(a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_more)
 {
-	struct scene *world = *state;
 	const struct fake_behaviour first = {.start_takes = 1000, .runs_for = MSEC_NEVER};
 	const struct fake_behaviour second = {.start_takes = 3000, .runs_for = MSEC_NEVER};
 
@@ -388,9 +375,8 @@ TEST_WITH(world_begin, world_end,
 	assert_true(world->n_statuses > 3); /* but all was told */
 }
 
-TEST_WITH(world_begin, world_end, what_nothing_hangs_on_is_written_every_few_seconds)
+WORLD_TEST(what_nothing_hangs_on_is_written_every_few_seconds)
 {
-	struct scene *world = *state;
 	msec now = NOW;
 
 	for (int index = 0; index < 100; index++) {
@@ -410,9 +396,8 @@ TEST_WITH(world_begin, world_end, what_nothing_hangs_on_is_written_every_few_sec
 	assert_int_equal(version_of(world), started + 3);
 }
 
-TEST_WITH(world_begin, world_end, ten_thousand_replicas_have_room_and_are_few_writes)
+WORLD_TEST(ten_thousand_replicas_have_room_and_are_few_writes)
 {
-	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct fake_behaviour lasting = {.start_takes = 100, .runs_for = MSEC_NEVER};
 
@@ -433,10 +418,8 @@ TEST_WITH(world_begin, world_end, ten_thousand_replicas_have_room_and_are_few_wr
 	assert_int_equal(version_of(world), started + 1);
 }
 
-TEST_WITH(world_begin, world_end, a_new_driver_writes_nothing_that_stands_there)
+WORLD_TEST(a_new_driver_writes_nothing_that_stands_there)
 {
-	struct scene *world = *state;
-
 	world->store->is_small = true;
 	create(world, 2);
 	settle(world);
@@ -449,9 +432,8 @@ TEST_WITH(world_begin, world_end, a_new_driver_writes_nothing_that_stands_there)
 	assert_int_equal(version_of(world), version);
 }
 
-TEST_WITH(world_begin, world_end, what_another_writes_into_the_document_forgets_no_pod)
+WORLD_TEST(what_another_writes_into_the_document_forgets_no_pod)
 {
-	struct scene *world = *state;
 	const struct fake_behaviour slow = {.start_takes = 60000};
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int64_t version;
@@ -559,9 +541,8 @@ static void assert_told_of(struct scene *world, const char *document, int n_repl
 	assert_int_equal(world->n_replicas_told, n_replicas);
 }
 
-TEST_WITH(world_begin, world_end, a_job_that_is_known_already_is_not_read_again)
+WORLD_TEST(a_job_that_is_known_already_is_not_read_again)
 {
-	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	create(world, 2);
@@ -586,10 +567,8 @@ static void begin_to_start(struct scene *world)
 	assert_int_equal(world->n_passes, 1);
 }
 
-TEST_WITH(world_begin, world_end, nothing_is_done_before_the_write_is_answered)
+WORLD_TEST(nothing_is_done_before_the_write_is_answered)
 {
-	struct scene *world = *state;
-
 	begin_to_start(world);
 	reconciler_run_pass(world->reconciler, NOW);
 	reconciler_run_pass(world->reconciler, NOW); /* neither begins another write */
@@ -602,9 +581,8 @@ TEST_WITH(world_begin, world_end, nothing_is_done_before_the_write_is_answered)
 	assert_int_equal(world->outcome.wake_at, NOW); /* what was asked for meanwhile */
 }
 
-TEST_WITH(world_begin, world_end, a_write_that_met_another_change_acts_on_nothing)
+WORLD_TEST(a_write_that_met_another_change_acts_on_nothing)
 {
-	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
 
 	begin_to_start(world);
@@ -614,9 +592,8 @@ TEST_WITH(world_begin, world_end, a_write_that_met_another_change_acts_on_nothin
 	assert_int_equal(world->outcome.wake_at, NOW);
 }
 
-TEST_WITH(world_begin, world_end, a_write_whose_answer_was_lost_is_told_when_it_is_seen)
+WORLD_TEST(a_write_whose_answer_was_lost_is_told_when_it_is_seen)
 {
-	struct scene *world = *state;
 	const struct err lost = {.code = ERR_UNREACHABLE, .text = "lost"};
 	struct store_change change = {0};
 	int64_t version;
@@ -635,10 +612,8 @@ TEST_WITH(world_begin, world_end, a_write_whose_answer_was_lost_is_told_when_it_
 	assert_int_equal(world->n_statuses, 1);
 }
 
-TEST_WITH(world_begin, world_end, a_driver_may_go_while_its_write_is_on_its_way)
+WORLD_TEST(a_driver_may_go_while_its_write_is_on_its_way)
 {
-	struct scene *world = *state;
-
 	begin_to_start(world);
 	reconciler_free(TAKE(world->reconciler));
 	assert_null(world->far_done); /* nobody is to be told any more */
@@ -647,9 +622,8 @@ TEST_WITH(world_begin, world_end, a_driver_may_go_while_its_write_is_on_its_way)
 	assert_int_equal(count_replicas(world), 2);
 }
 
-TEST_WITH(world_begin, world_end, a_request_to_stop_is_written_with_the_status)
+WORLD_TEST(a_request_to_stop_is_written_with_the_status)
 {
-	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	create(world, 2);
@@ -665,9 +639,8 @@ TEST_WITH(world_begin, world_end, a_request_to_stop_is_written_with_the_status)
 	assert_true(world->outcome.is_finished);
 }
 
-TEST_WITH(world_begin, world_end, a_request_that_met_another_change_is_written_again)
+WORLD_TEST(a_request_that_met_another_change_is_written_again)
 {
-	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
 
 	create(world, 2);
@@ -686,9 +659,8 @@ TEST_WITH(world_begin, world_end, a_request_that_met_another_change_is_written_a
 }
 
 /* The other change is one of the status, whose times are those of the clock as it was. */
-TEST_WITH(world_begin, world_end, a_clock_that_is_set_is_written_after_another_change)
+WORLD_TEST(a_clock_that_is_set_is_written_after_another_change)
 {
-	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
 	const struct fake_behaviour lasting = {.runs_for = MSEC_NEVER};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();

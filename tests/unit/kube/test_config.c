@@ -77,10 +77,10 @@ static const struct kube_config *read_config(struct scene *scene)
 	return scene->config;
 }
 
-TEST_WITH(begin, end, the_current_context_counts_unless_a_call_names_another)
-{
-	struct scene *scene = *state;
+#define SCENE_TEST(name) TEST_IN(begin, end, struct scene *scene, name)
 
+SCENE_TEST(the_current_context_counts_unless_a_call_names_another)
+{
 	add_kubeconfig(scene, "config", TWO_CONTEXTS);
 	assert_string_equal(read_config(scene)->context, "first");
 	assert_string_equal(scene->config->namespace_name, "default");
@@ -91,10 +91,8 @@ TEST_WITH(begin, end, the_current_context_counts_unless_a_call_names_another)
 	assert_string_equal(read_config(scene)->namespace_name, "mine");
 }
 
-TEST_WITH(begin, end, the_first_file_that_has_a_name_has_all_of_it)
+SCENE_TEST(the_first_file_that_has_a_name_has_all_of_it)
 {
-	struct scene *scene = *state;
-
 	add_kubeconfig(scene, "one", "users: [{name: u, user: {as: eve}}]\n");
 	add_kubeconfig(scene, "two", TWO_CONTEXTS);
 	assert_string_equal(read_config(scene)->user.as.user_name, "eve");
@@ -102,26 +100,20 @@ TEST_WITH(begin, end, the_first_file_that_has_a_name_has_all_of_it)
 	assert_string_equal(scene->config->context, "first");
 }
 
-TEST_WITH(begin, end, paths_begin_at_the_file_that_has_them)
+SCENE_TEST(paths_begin_at_the_file_that_has_them)
 {
-	struct scene *scene = *state;
-
 	add_kubeconfig(scene, "config", TWO_CONTEXTS);
 	assert_string_equal(read_config(scene)->user.token_file, "/tmp/token");
 }
 
-TEST_WITH(begin, end, a_query_behind_a_server_is_dropped)
+SCENE_TEST(a_query_behind_a_server_is_dropped)
 {
-	struct scene *scene = *state;
-
 	add_kubeconfig(scene, "config", TWO_CONTEXTS);
 	assert_string_equal(read_config(scene)->cluster.server, "https://10.0.0.1:6443/p");
 }
 
-TEST_WITH(begin, end, a_pod_without_kubeconfig_is_its_service_account)
+SCENE_TEST(a_pod_without_kubeconfig_is_its_service_account)
 {
-	struct scene *scene = *state;
-
 	become_pod(scene, "10.96.0.1");
 	assert_string_equal(read_config(scene)->cluster.server, "https://10.96.0.1:443");
 	assert_null(scene->config->context);
@@ -136,10 +128,8 @@ TEST_WITH(begin, end, a_pod_without_kubeconfig_is_its_service_account)
 	assert_string_equal(scene->config->namespace_name, "told");
 }
 
-TEST_WITH(begin, end, a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namespace)
+SCENE_TEST(a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namespace)
 {
-	struct scene *scene = *state;
-
 	become_pod(scene, "10.96.0.1");
 	add_kubeconfig(scene, "config", TWO_CONTEXTS);
 	assert_string_equal(read_config(scene)->context, "first");
@@ -148,9 +138,8 @@ TEST_WITH(begin, end, a_kubeconfig_in_a_pod_counts_more_but_leaves_it_the_namesp
 	assert_string_equal(read_config(scene)->namespace_name, "work");
 }
 
-TEST_WITH(begin, end, a_pod_does_not_stand_in_for_a_context_that_is_named)
+SCENE_TEST(a_pod_does_not_stand_in_for_a_context_that_is_named)
 {
-	struct scene *scene = *state;
 	struct err err = {0};
 
 	become_pod(scene, "10.96.0.1");
@@ -159,9 +148,8 @@ TEST_WITH(begin, end, a_pod_does_not_stand_in_for_a_context_that_is_named)
 	assert_non_null(strstr(err.text, "'other'"));
 }
 
-TEST_WITH(begin, end, every_fault_is_counted_in_the_sentence)
+SCENE_TEST(every_fault_is_counted_in_the_sentence)
 {
-	struct scene *scene = *state;
 	struct text faults CLEANUP(text_done) = {0};
 	struct err err = {0};
 

@@ -126,10 +126,10 @@ static void assert_says(const struct scene *scene, const char *part)
 		fail_msg("'%s' is not in '%s'", part, scene->err.text);
 }
 
-TEST_WITH(begin, end, what_stands_in_the_kubeconfig_needs_no_renewal)
-{
-	struct scene *scene = *state;
+#define SCENE_TEST(name) TEST_IN(begin, end, struct scene *scene, name)
 
+SCENE_TEST(what_stands_in_the_kubeconfig_needs_no_renewal)
+{
 	assert_int_equal(open_login(scene, ", tls-server-name: name, disable-compression: true",
 				    "token: t, as: eve, as-groups: [a, b], "
 				    "as-user-extra: {k: [one, two]}"),
@@ -145,10 +145,8 @@ TEST_WITH(begin, end, what_stands_in_the_kubeconfig_needs_no_renewal)
 	assert_true(scene->login->expires_at == MSEC_NEVER);
 }
 
-TEST_WITH(begin, end, a_token_file_is_read_again)
+SCENE_TEST(a_token_file_is_read_again)
 {
-	struct scene *scene = *state;
-
 	write_file(scene, "token", " first\n");
 	assert_int_equal(open_login(scene, "", "token: other, tokenFile: token"), 0);
 	assert_string_equal(scene->login->credential.token, "first");
@@ -159,9 +157,8 @@ TEST_WITH(begin, end, a_token_file_is_read_again)
 	assert_string_equal(scene->login->credential.token, "second");
 }
 
-TEST_WITH(begin, end, a_file_that_is_gone_counts_only_once_the_server_refuses)
+SCENE_TEST(a_file_that_is_gone_counts_only_once_the_server_refuses)
 {
-	struct scene *scene = *state;
 	char *path CLEANUP(mem_free_text) = path_of(scene, "token");
 
 	write_file(scene, "token", "first");
@@ -173,10 +170,8 @@ TEST_WITH(begin, end, a_file_that_is_gone_counts_only_once_the_server_refuses)
 	assert_says(scene, "user 'u': file '");
 }
 
-TEST_WITH(begin, end, certificates_are_read_again_with_the_authority)
+SCENE_TEST(certificates_are_read_again_with_the_authority)
 {
-	struct scene *scene = *state;
-
 	write_file(scene, "c", PEM_TEXT);
 	assert_int_equal(open_login(scene, ", certificate-authority: c",
 				    "client-certificate: c, client-key: c"),
@@ -189,10 +184,8 @@ TEST_WITH(begin, end, certificates_are_read_again_with_the_authority)
 	assert_string_equal(scene->login->credential.client_key, PEM_TEXT "new");
 }
 
-TEST_WITH(begin, end, files_that_are_not_what_they_should_be_are_told)
+SCENE_TEST(files_that_are_not_what_they_should_be_are_told)
 {
-	struct scene *scene = *state;
-
 	write_file(scene, "empty", "\n");
 	assert_int_equal(open_login(scene, "", "tokenFile: empty"), ERR_INVALID);
 	assert_says(scene, "' contains no token");
@@ -205,20 +198,16 @@ TEST_WITH(begin, end, files_that_are_not_what_they_should_be_are_told)
 	assert_null(strstr(scene->err.text, "hunter2"));
 }
 
-TEST_WITH(begin, end, what_has_ended_is_told_before_anybody_is_called)
+SCENE_TEST(what_has_ended_is_told_before_anybody_is_called)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(open_login(scene, "", "token: " ENDED_TOKEN), ERR_UNREACHABLE);
 	assert_says(scene, "user 'u': the token expired at 2023-11-14T22:13:20Z");
 	write_file(scene, "token", ENDED_TOKEN);
 	assert_int_equal(open_login(scene, "", "tokenFile: token"), 0); /* it may be replaced */
 }
 
-TEST_WITH(begin, end, a_plugin_is_asked_when_a_credential_is_needed)
+SCENE_TEST(a_plugin_is_asked_when_a_credential_is_needed)
 {
-	struct scene *scene = *state;
-
 	write_plugin(scene,
 		     "echo \"$KUBERNETES_EXEC_INFO\" >asked; echo \"$1-$NAME\" >arguments\n"
 		     "echo '{\"kind\": \"ExecCredential\","
@@ -247,10 +236,8 @@ TEST_WITH(begin, end, a_plugin_is_asked_when_a_credential_is_needed)
 	assert_string_equal(arguments, "b-ada\n");
 }
 
-TEST_WITH(begin, end, a_plugin_may_give_a_certificate_and_another_one_later)
+SCENE_TEST(a_plugin_may_give_a_certificate_and_another_one_later)
 {
-	struct scene *scene = *state;
-
 	write_plugin(scene, "echo x >>calls\n"
 			    "printf %s '{\"kind\": \"ExecCredential\","
 			    "\"apiVersion\": \"client.authentication.k8s.io/v1\", \"status\": "
@@ -264,19 +251,15 @@ TEST_WITH(begin, end, a_plugin_may_give_a_certificate_and_another_one_later)
 	assert_string_equal(scene->login->credential.client_certificate, PEM_TEXT "2");
 }
 
-TEST_WITH(begin, end, a_plugin_beside_a_token_is_not_asked)
+SCENE_TEST(a_plugin_beside_a_token_is_not_asked)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(open_login(scene, "", "token: t, " EXEC ", command: ./none}"), 0);
 	assert_string_equal(scene->login->credential.token, "t");
 	assert_null(scene->login->refresh);
 }
 
-TEST_WITH(begin, end, a_plugin_that_fails_leaves_what_is_there)
+SCENE_TEST(a_plugin_that_fails_leaves_what_is_there)
 {
-	struct scene *scene = *state;
-
 	write_plugin(scene, "[ -e calls ] && exit 7; touch calls\n"
 			    "echo '{\"kind\": \"ExecCredential\","
 			    "\"apiVersion\": \"client.authentication.k8s.io/v1\","
@@ -288,10 +271,8 @@ TEST_WITH(begin, end, a_plugin_that_fails_leaves_what_is_there)
 	assert_string_equal(scene->login->credential.token, "t");
 }
 
-TEST_WITH(begin, end, a_plugin_that_is_not_installed_gives_its_hint_in_plain_text)
+SCENE_TEST(a_plugin_that_is_not_installed_gives_its_hint_in_plain_text)
 {
-	struct scene *scene = *state;
-
 	assert_int_equal(open_login(scene, "",
 				    EXEC ", command: no-such-plugin, "
 					 "installHint: \"\\e[1;31mget\\e[0m\\nit\\e\"}"),
@@ -302,10 +283,8 @@ TEST_WITH(begin, end, a_plugin_that_is_not_installed_gives_its_hint_in_plain_tex
 		"user 'u': its plug-in 'no-such-plugin': program not found; its hint: get it");
 }
 
-TEST_WITH(begin, end, a_plugin_that_has_to_ask_needs_a_terminal)
+SCENE_TEST(a_plugin_that_has_to_ask_needs_a_terminal)
 {
-	struct scene *scene = *state;
-
 	if (isatty(STDIN_FILENO))
 		skip();
 	assert_int_equal(open_login(scene, "",
@@ -316,10 +295,8 @@ TEST_WITH(begin, end, a_plugin_that_has_to_ask_needs_a_terminal)
 	assert_says(scene, "terminal");
 }
 
-TEST_WITH(begin, end, a_login_that_goes_takes_its_plugin_along)
+SCENE_TEST(a_login_that_goes_takes_its_plugin_along)
 {
-	struct scene *scene = *state;
-
 	write_plugin(scene, "exec sleep 1000");
 	assert_int_equal(open_login(scene, "", EXEC ", command: ./plugin}"), 0);
 	scene->login->refresh(scene->login, false, on_refreshed, scene);

@@ -125,9 +125,10 @@ TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
 	assert_true(job_pod_is_in(pod, "digits", NULL));
 }
 
-TEST_WITH(set_up, tear_down, a_pod_without_our_labels_is_none_of_ours)
+#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
+
+SCENE_TEST(a_pod_without_our_labels_is_none_of_ours)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 	struct json *labels = json_get_path(pod, "metadata", "labels", NULL);
 
@@ -155,9 +156,8 @@ TEST_WITH(set_up, tear_down, labels_that_could_name_a_file_elsewhere_are_none)
 }
 
 /* It is a word of commands that are shown. */
-TEST_WITH(set_up, tear_down, a_node_that_is_no_name_is_none)
+SCENE_TEST(a_node_that_is_no_name_is_none)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7; rm -r /");
@@ -293,9 +293,8 @@ static struct json *limited_pod(const char *name)
 	return pod;
 }
 
-TEST_WITH(set_up, tear_down, the_limit_that_was_too_low_is_named)
+SCENE_TEST(the_limit_that_was_too_low_is_named)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
 
 	assert_true(read_pod(scene, pod));
@@ -308,9 +307,8 @@ static struct json *end_of(struct json *pod)
 			     "state", "terminated", NULL);
 }
 
-TEST_WITH(set_up, tear_down, a_kill_for_which_nobody_asked_may_be_the_kernels)
+SCENE_TEST(a_kill_for_which_nobody_asked_may_be_the_kernels)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
 
 	json_set_string(end_of(pod), "reason", "Error");
@@ -335,9 +333,8 @@ static struct json *condition_of(struct json *pod, const char *type)
 	return NULL;
 }
 
-TEST_WITH(set_up, tear_down, a_node_that_is_silent_threatens_what_runs_there)
+SCENE_TEST(a_node_that_is_silent_threatens_what_runs_there)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
@@ -351,9 +348,8 @@ TEST_WITH(set_up, tear_down, a_node_that_is_silent_threatens_what_runs_there)
 }
 
 /* Which a readiness probe may say. */
-TEST_WITH(set_up, tear_down, a_container_that_is_not_ready_says_nothing_of_its_node)
+SCENE_TEST(a_container_that_is_not_ready_says_nothing_of_its_node)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
@@ -364,9 +360,8 @@ TEST_WITH(set_up, tear_down, a_container_that_is_not_ready_says_nothing_of_its_n
 	assert_null(scene->seen.reason);
 }
 
-TEST_WITH(set_up, tear_down, a_message_is_one_line_of_bounded_length)
+SCENE_TEST(a_message_is_one_line_of_bounded_length)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("unschedulable");
 	struct text long_text CLEANUP(text_done) = {0};
 
@@ -598,9 +593,8 @@ TEST_WITH(set_up, tear_down, who_takes_a_pod_away_is_its_reason)
 }
 
 /* Pods that were just made, on a node that was lost, or written by something else. */
-TEST_WITH(set_up, tear_down, what_is_missing_is_not_known)
+SCENE_TEST(what_is_missing_is_not_known)
 {
-	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 
 	json_remove(json_get(pod, "status"), "containerStatuses");

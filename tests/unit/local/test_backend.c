@@ -190,10 +190,10 @@ static void wait_for_line(struct scene *world, int index, int attempt, const cha
 	}
 }
 
-TEST_WITH(begin, end, an_end_is_observed_with_its_code_and_its_output)
-{
-	struct scene *world = *state;
+#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
 
+WORLD_TEST(an_end_is_observed_with_its_code_and_its_output)
+{
 	make_shell_job(world, 1, "echo one; echo two; exit 7");
 	start_all(world, 0);
 	struct observed_replica running = look_at(world, 0, 0);
@@ -210,10 +210,8 @@ TEST_WITH(begin, end, an_end_is_observed_with_its_code_and_its_output)
 	assert_true(text_ends_with(ended.log, "/0123-uid/worker-0.0.log"));
 }
 
-TEST_WITH(begin, end, starting_what_is_there_does_nothing)
+WORLD_TEST(starting_what_is_there_does_nothing)
 {
-	struct scene *world = *state;
-
 	make_shell_job(world, 1, "exit 0");
 	start_all(world, 0);
 	assert_int_equal(act(world, ACTION_START, 0, 0, 0), 0);
@@ -225,9 +223,8 @@ TEST_WITH(begin, end, starting_what_is_there_does_nothing)
 	assert_int_equal(act(world, ACTION_STOP, 0, 0, 0), 0);
 }
 
-TEST_WITH(begin, end, addresses_are_distinct_and_stay_over_restarts)
+WORLD_TEST(addresses_are_distinct_and_stay_over_restarts)
 {
-	struct scene *world = *state;
 	char *first;
 
 	make_shell_job(world, 2, "echo $MASTER_PORT; sleep 1000");
@@ -245,10 +242,8 @@ TEST_WITH(begin, end, addresses_are_distinct_and_stay_over_restarts)
 	assert_null(world->trouble);
 }
 
-TEST_WITH(begin, end, a_program_that_ignores_term_is_killed_after_the_grace)
+WORLD_TEST(a_program_that_ignores_term_is_killed_after_the_grace)
 {
-	struct scene *world = *state;
-
 	make_shell_job(world, 1, "trap '' TERM; echo ready; while :; do sleep 1000; done");
 	start_all(world, 0);
 	wait_for_line(world, 0, 0, "ready");
@@ -263,10 +258,8 @@ TEST_WITH(begin, end, a_program_that_ignores_term_is_killed_after_the_grace)
 	assert_true(ended.ended_at >= stopping.kill_at);
 }
 
-TEST_WITH(begin, end, a_stop_reaches_a_process_that_was_paused)
+WORLD_TEST(a_stop_reaches_a_process_that_was_paused)
 {
-	struct scene *world = *state;
-
 	make_shell_job(world, 1, "echo ready; kill -STOP $$$$; sleep 1000");
 	start_all(world, 0);
 	wait_for_line(world, 0, 0, "ready");
@@ -277,9 +270,8 @@ TEST_WITH(begin, end, a_stop_reaches_a_process_that_was_paused)
 	assert_false(ended.is_killed);
 }
 
-TEST_WITH(begin, end, an_attempt_has_ended_when_its_escapees_have)
+WORLD_TEST(an_attempt_has_ended_when_its_escapees_have)
 {
-	struct scene *world = *state;
 	struct process_identity escapee;
 
 	make_shell_job(world, 1,
@@ -294,9 +286,8 @@ TEST_WITH(begin, end, an_attempt_has_ended_when_its_escapees_have)
 	assert_false(process_is_alive(&escapee));
 }
 
-TEST_WITH(begin, end, a_daemon_of_a_worker_that_runs_is_left_alone)
+WORLD_TEST(a_daemon_of_a_worker_that_runs_is_left_alone)
 {
-	struct scene *world = *state;
 	struct process_identity daemon;
 
 	make_shell_job(world, 2,
@@ -314,10 +305,8 @@ TEST_WITH(begin, end, a_daemon_of_a_worker_that_runs_is_left_alone)
 	assert_int_equal(look_at(world, 1, 0).signal, SIGKILL);
 }
 
-TEST_WITH(begin, end, a_program_that_is_missing_is_a_replica_that_failed)
+WORLD_TEST(a_program_that_is_missing_is_a_replica_that_failed)
 {
-	struct scene *world = *state;
-
 	make_job(world, 1, "\"command\":[\"no-such-program\"]");
 	start_all(world, 0);
 	struct observed_replica failed = look_at(world, 0, 0);
@@ -328,20 +317,16 @@ TEST_WITH(begin, end, a_program_that_is_missing_is_a_replica_that_failed)
 	assert_true(text_starts_with(failed.message, "program 'no-such-program' not found"));
 }
 
-TEST_WITH(begin, end, a_replica_may_close_its_output)
+WORLD_TEST(a_replica_may_close_its_output)
 {
-	struct scene *world = *state;
-
 	make_shell_job(world, 1, "echo last; exec >&- 2>&-; kill -USR1 $$$$");
 	start_all(world, 0);
 	assert_int_equal(wait_for_end(world, 0, 0).signal, SIGUSR1);
 	assert_string_equal(last_line(world, 0, 0), "last");
 }
 
-TEST_WITH(begin, end, variables_are_expanded_as_kubernetes_does)
+WORLD_TEST(variables_are_expanded_as_kubernetes_does)
 {
-	struct scene *world = *state;
-
 	make_job(world, 1,
 		 "\"command\":[\"echo\",\"$(GREETING) $(HOME) $$(A) $(MUSTER_ROLE)\"],"
 		 "\"args\":[\"$(A)\"],\"env\":[{\"name\":\"A\",\"value\":\"a\"},"
@@ -351,10 +336,8 @@ TEST_WITH(begin, end, variables_are_expanded_as_kubernetes_does)
 	assert_string_equal(last_line(world, 0, 0), "a-$(B) $(HOME) $(A) worker a");
 }
 
-TEST_WITH(begin, end, every_line_of_a_flood_is_kept)
+WORLD_TEST(every_line_of_a_flood_is_kept)
 {
-	struct scene *world = *state;
-
 	make_shell_job(world, 2, "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done");
 	start_all(world, 0);
 	for (int i = 0; i < 2; i++) {
@@ -369,9 +352,8 @@ TEST_WITH(begin, end, every_line_of_a_flood_is_kept)
 	}
 }
 
-TEST_WITH(begin, end, a_check_names_what_cannot_run_here)
+WORLD_TEST(a_check_names_what_cannot_run_here)
 {
-	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1, "\"image\":\"tensorflow/tensorflow\"");
@@ -382,9 +364,8 @@ TEST_WITH(begin, end, a_check_names_what_cannot_run_here)
 	faults_done(&faults);
 }
 
-TEST_WITH(begin, end, a_check_looks_in_the_path_of_the_container)
+WORLD_TEST(a_check_looks_in_the_path_of_the_container)
 {
-	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1,
@@ -394,9 +375,8 @@ TEST_WITH(begin, end, a_check_looks_in_the_path_of_the_container)
 	faults_done(&faults);
 }
 
-TEST_WITH(begin, end, muster_is_this_program_and_needs_no_path)
+WORLD_TEST(muster_is_this_program_and_needs_no_path)
 {
-	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1,
@@ -406,9 +386,8 @@ TEST_WITH(begin, end, muster_is_this_program_and_needs_no_path)
 	assert_int_equal(faults.count, 0);
 }
 
-TEST_WITH(begin, end, a_job_that_can_run_here_has_no_faults)
+WORLD_TEST(a_job_that_can_run_here_has_no_faults)
 {
-	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1, "\"command\":[\"sh\"],\"workingDir\":\"/\"");

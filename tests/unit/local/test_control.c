@@ -75,19 +75,17 @@ static int64_t next_version(int fd)
 	return version;
 }
 
-TEST_WITH(make, release, a_supervisor_is_woken_from_afar)
-{
-	struct supervisor *supervisor = *state;
+#define SUPERVISOR_TEST(name) TEST_IN(make, release, struct supervisor *supervisor, name)
 
+SUPERVISOR_TEST(a_supervisor_is_woken_from_afar)
+{
 	control_wake(supervisor->folder, getpid());
 	let_supervisor_work(supervisor);
 	assert_int_equal(supervisor->n_woken, 1);
 }
 
-TEST_WITH(make, release, who_watches_hears_the_present_version_and_every_later_one)
+SUPERVISOR_TEST(who_watches_hears_the_present_version_and_every_later_one)
 {
-	struct supervisor *supervisor = *state;
-
 	control_send_version(supervisor->control, 7);
 	int fd = watch(supervisor);
 	assert_int_equal(next_version(fd), 7);
@@ -98,9 +96,8 @@ TEST_WITH(make, release, who_watches_hears_the_present_version_and_every_later_o
 	close(fd);
 }
 
-TEST_WITH(make, release, whoever_stops_the_job_is_heard_among_many_who_wait)
+SUPERVISOR_TEST(whoever_stops_the_job_is_heard_among_many_who_wait)
 {
-	struct supervisor *supervisor = *state;
 	int watching[70], silent[70];
 	int64_t version;
 
@@ -130,9 +127,8 @@ TEST_WITH(make, release, whoever_stops_the_job_is_heard_among_many_who_wait)
 	}
 }
 
-TEST_WITH(make, release, waiting_ends_when_the_time_is_over)
+SUPERVISOR_TEST(waiting_ends_when_the_time_is_over)
 {
-	struct supervisor *supervisor = *state;
 	int fd = watch(supervisor);
 	int64_t version = -1;
 
@@ -142,9 +138,8 @@ TEST_WITH(make, release, waiting_ends_when_the_time_is_over)
 	close(fd);
 }
 
-TEST_WITH(make, release, who_does_not_read_is_dropped_and_others_still_hear)
+SUPERVISOR_TEST(who_does_not_read_is_dropped_and_others_still_hear)
 {
-	struct supervisor *supervisor = *state;
 	int lazy = watch(supervisor), eager = watch(supervisor);
 	int64_t version = 0;
 
@@ -161,9 +156,8 @@ TEST_WITH(make, release, who_does_not_read_is_dropped_and_others_still_hear)
 	close(eager);
 }
 
-TEST_WITH(make, release, nobody_there_is_unreachable)
+SUPERVISOR_TEST(nobody_there_is_unreachable)
 {
-	struct supervisor *supervisor = *state;
 	int fd;
 
 	assert_int_equal(control_watch(supervisor->top, getpid(), &fd), ERR_UNREACHABLE);
@@ -171,27 +165,23 @@ TEST_WITH(make, release, nobody_there_is_unreachable)
 			 ERR_UNREACHABLE);
 }
 
-TEST_WITH(make, release, a_socket_of_another_process_is_not_the_supervisors)
+SUPERVISOR_TEST(a_socket_of_another_process_is_not_the_supervisors)
 {
-	struct supervisor *supervisor = *state;
 	int fd;
 
 	assert_int_equal(control_watch(supervisor->folder, getppid(), &fd), ERR_UNREACHABLE);
 }
 
-TEST_WITH(make, release, without_its_socket_a_supervisor_is_woken_by_a_signal)
+SUPERVISOR_TEST(without_its_socket_a_supervisor_is_woken_by_a_signal)
 {
-	struct supervisor *supervisor = *state;
-
 	control_remove_left(supervisor->folder);
 	control_wake(supervisor->folder, getpid());
 	let_supervisor_work(supervisor);
 	assert_int_equal(supervisor->n_woken, 1);
 }
 
-TEST_WITH(make, release, the_end_of_the_supervisor_is_noticed)
+SUPERVISOR_TEST(the_end_of_the_supervisor_is_noticed)
 {
-	struct supervisor *supervisor = *state;
 	int fd = watch(supervisor);
 	int64_t version;
 
@@ -202,9 +192,8 @@ TEST_WITH(make, release, the_end_of_the_supervisor_is_noticed)
 	close(fd);
 }
 
-TEST_WITH(make, release, noise_is_hung_up_on)
+SUPERVISOR_TEST(noise_is_hung_up_on)
 {
-	struct supervisor *supervisor = *state;
 	static const char *const noises[] = {
 		"train faster\n",
 		"wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",

@@ -82,10 +82,10 @@ static void assert_kept(struct scene *world, const char *expected)
 	assert_string_equal(bytes, expected);
 }
 
-TEST_WITH(begin, end, the_first_words_are_kept_at_once)
-{
-	struct scene *world = *state;
+#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
 
+WORLD_TEST(the_first_words_are_kept_at_once)
+{
 	print(world, "hello\n");
 	loop_run_ready(world->loop);
 	assert_kept(world, "hello\n");
@@ -94,10 +94,8 @@ TEST_WITH(begin, end, the_first_words_are_kept_at_once)
 
 /* Words that follow each other closely rest in the pipe for some milliseconds; they are not lost,
  * and they come without anything else happening. */
-TEST_WITH(begin, end, words_that_follow_closely_come_too)
+WORLD_TEST(words_that_follow_closely_come_too)
 {
-	struct scene *world = *state;
-
 	for (int i = 0; i < 50; i++) {
 		print(world, "word ");
 		loop_run_ready(world->loop);
@@ -112,10 +110,8 @@ TEST_WITH(begin, end, words_that_follow_closely_come_too)
 	assert_true(world->n_told < 52);
 }
 
-TEST_WITH(begin, end, what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open)
+WORLD_TEST(what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open)
 {
-	struct scene *world = *state;
-
 	print(world, "one\n");
 	loop_run_ready(world->loop);
 	print(world, "two\n");
@@ -125,10 +121,8 @@ TEST_WITH(begin, end, what_is_left_in_the_pipe_is_taken_though_somebody_holds_it
 	assert_kept(world, "one\ntwo\nthree");
 }
 
-TEST_WITH(begin, end, a_pipe_that_ends_wakes_nobody_any_more)
+WORLD_TEST(a_pipe_that_ends_wakes_nobody_any_more)
 {
-	struct scene *world = *state;
-
 	print(world, "last\n");
 	file_close(&world->write_fd);
 	for (int i = 0; i < 5; i++)
@@ -151,9 +145,8 @@ static int size_of_pipe(int size)
 }
 
 /* A program that prints without a pause fills 64 KiB in a tenth of the time that its pipe rests. */
-TEST_WITH(begin, end, few_pipes_are_large_and_many_are_as_ever)
+WORLD_TEST(few_pipes_are_large_and_many_are_as_ever)
 {
-	struct scene *world = *state;
 	int fds[2];
 
 	if (size_of_pipe(1 << 20) < 1 << 20)

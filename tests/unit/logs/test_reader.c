@@ -46,9 +46,10 @@ static void assert_read(struct log_scene *scene, const struct log_selection *sel
 	log_reader_free(TAKE(scene->reader));
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, lines_of_replicas_merge_by_time)
+#define SCENE_TEST(name) TEST_IN(log_scene_begin, log_scene_end, struct log_scene *scene, name)
+
+SCENE_TEST(lines_of_replicas_merge_by_time)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 	struct log_writer *one = log_scene_open(scene, 1, 1, NO_ROTATION);
 
@@ -62,9 +63,8 @@ TEST_WITH(log_scene_begin, log_scene_end, lines_of_replicas_merge_by_time)
 	assert_lines(scene, "");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, output_that_comes_later_is_followed)
+SCENE_TEST(output_that_comes_later_is_followed)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 
 	begin_reading(scene, &LOG_SELECTION_ALL);
@@ -78,10 +78,8 @@ TEST_WITH(log_scene_begin, log_scene_end, output_that_comes_later_is_followed)
 	assert_lines(scene, "");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, new_replicas_and_attempts_join)
+SCENE_TEST(new_replicas_and_attempts_join)
 {
-	struct log_scene *scene = *state;
-
 	add_log(scene, 1, 1, "one\n", NOON);
 	begin_reading(scene, &LOG_SELECTION_ALL);
 	assert_lines(scene, "1.1: one\n");
@@ -91,11 +89,8 @@ TEST_WITH(log_scene_begin, log_scene_end, new_replicas_and_attempts_join)
 	assert_lines(scene, "0.1: zero\n1.2: one again\n1.5: and again\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end,
-	  an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back)
+SCENE_TEST(an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back)
 {
-	struct log_scene *scene = *state;
-
 	add_log(scene, 0, 1, "before\nthe end", NOON);
 	add_log(scene, 0, 2, "after\n", NOON - 100000);
 	add_log(scene, 1, 1, "other\n", NOON - 50);
@@ -103,11 +98,8 @@ TEST_WITH(log_scene_begin, log_scene_end,
 		    "1.1: other\n0.1: before\n0.1: the end\n0.2: after\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end,
-	  the_last_line_without_an_end_is_a_line_when_the_job_is_over)
+SCENE_TEST(the_last_line_without_an_end_is_a_line_when_the_job_is_over)
 {
-	struct log_scene *scene = *state;
-
 	add(log_scene_open(scene, 0, 1, NO_ROTATION), "killed in the mid", NOON);
 	begin_reading(scene, &LOG_SELECTION_ALL);
 	assert_lines(scene, "");
@@ -115,9 +107,8 @@ TEST_WITH(log_scene_begin, log_scene_end,
 	assert_lines(scene, "0.1: killed in the mid\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, an_open_line_can_be_looked_at)
+SCENE_TEST(an_open_line_can_be_looked_at)
 {
-	struct log_scene *scene = *state;
 	struct log_replica replica;
 
 	add(log_scene_open(scene, 0, 1, NO_ROTATION), "done\n 10%\r 20%\r", NOON);
@@ -132,9 +123,8 @@ TEST_WITH(log_scene_begin, log_scene_end, an_open_line_can_be_looked_at)
 	assert_false(log_reader_replica(scene->reader, 1, &replica));
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_long_line_comes_in_pieces_and_nothing_is_missing)
+SCENE_TEST(a_long_line_comes_in_pieces_and_nothing_is_missing)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	selection.line_limit = 8;
@@ -144,9 +134,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_long_line_comes_in_pieces_and_nothin
 		"0.1: short\n0.1: 01234567\n0.1+ 89abcdef\n0.1+ ABC\n0.1: 12345678\n0.1: end\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_bar_longer_than_the_limit_is_its_last_state)
+SCENE_TEST(a_bar_longer_than_the_limit_is_its_last_state)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	selection.line_limit = 8;
@@ -154,9 +143,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_bar_longer_than_the_limit_is_its_las
 	assert_read(scene, &selection, "0.1: 70%\n0.1: end\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, bytes_that_are_no_text_come_through)
+SCENE_TEST(bytes_that_are_no_text_come_through)
 {
-	struct log_scene *scene = *state;
 	struct log_line line;
 
 	assert_int_equal(log_writer_add(log_scene_open(scene, 0, 1, NO_ROTATION), "a\0\xff\n", 4,
@@ -168,9 +156,8 @@ TEST_WITH(log_scene_begin, log_scene_end, bytes_that_are_no_text_come_through)
 	assert_memory_equal(line.bytes, "a\0\xff", 3);
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, rotation_is_followed)
+SCENE_TEST(rotation_is_followed)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 
 	begin_reading(scene, &LOG_SELECTION_ALL);
@@ -183,9 +170,8 @@ TEST_WITH(log_scene_begin, log_scene_end, rotation_is_followed)
 	assert_lines(scene, "0.1: third line\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_reader_two_rotations_behind_loses_nothing)
+SCENE_TEST(a_reader_two_rotations_behind_loses_nothing)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 
 	add(zero, "one\n", NOON);
@@ -197,9 +183,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_reader_two_rotations_behind_loses_no
 	assert_lines(scene, "0.1: two\n0.1: three\n0.1: four is long\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, what_was_rotated_away_is_passed_over)
+SCENE_TEST(what_was_rotated_away_is_passed_over)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 
 	add(zero, "one\n", NOON);
@@ -211,9 +196,8 @@ TEST_WITH(log_scene_begin, log_scene_end, what_was_rotated_away_is_passed_over)
 	assert_lines(scene, "0.1: three is long\n0.1: four is long\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_rotated_log_is_read_from_its_older_part_on)
+SCENE_TEST(a_rotated_log_is_read_from_its_older_part_on)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 	struct log_selection selection = LOG_SELECTION_ALL;
 
@@ -225,9 +209,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_rotated_log_is_read_from_its_older_p
 	assert_read(scene, &selection, "0.1: two\n0.1: three\n0.1: four\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, filters_choose_replicas_and_attempts)
+SCENE_TEST(filters_choose_replicas_and_attempts)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	add_log(scene, 0, 1, "a\n", NOON);
@@ -248,9 +231,8 @@ TEST_WITH(log_scene_begin, log_scene_end, filters_choose_replicas_and_attempts)
 	assert_read(scene, &selection, "0.1: a\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, the_tail_is_counted_for_each_replica_over_its_attempts)
+SCENE_TEST(the_tail_is_counted_for_each_replica_over_its_attempts)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	add_log(scene, 0, 1, "a\nb\nc\n", NOON);
@@ -267,9 +249,8 @@ TEST_WITH(log_scene_begin, log_scene_end, the_tail_is_counted_for_each_replica_o
 		    "0.1: a\n0.1: b\n0.1: c\n0.2: d\n0.2: e\n1.1: x\n1.1: \n1.1: z\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, the_tail_counts_lines_that_match)
+SCENE_TEST(the_tail_counts_lines_that_match)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	add_log(scene, 0, 1, "loss 3\nstep\nloss 2\n", NOON);
@@ -280,10 +261,8 @@ TEST_WITH(log_scene_begin, log_scene_end, the_tail_counts_lines_that_match)
 	assert_read(scene, &selection, "0.1: loss 2\n0.2: loss 1\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end,
-	  a_tail_of_long_lines_and_a_long_log_begins_where_it_should)
+SCENE_TEST(a_tail_of_long_lines_and_a_long_log_begins_where_it_should)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 	struct log_selection selection = LOG_SELECTION_ALL;
 	char *filler CLEANUP(mem_free_text) = mem_new(150001);
@@ -302,9 +281,8 @@ TEST_WITH(log_scene_begin, log_scene_end,
 	assert_int_equal(line.len, 5);
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, since_begins_with_the_line_that_was_whole_then)
+SCENE_TEST(since_begins_with_the_line_that_was_whole_then)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, 20);
 	struct log_selection selection = LOG_SELECTION_ALL;
 
@@ -325,9 +303,8 @@ TEST_WITH(log_scene_begin, log_scene_end, since_begins_with_the_line_that_was_wh
 	assert_read(scene, &selection, "0.1: a new file from here\n0.2: d\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, later_output_is_not_cut_by_the_tail)
+SCENE_TEST(later_output_is_not_cut_by_the_tail)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 
@@ -340,10 +317,8 @@ TEST_WITH(log_scene_begin, log_scene_end, later_output_is_not_cut_by_the_tail)
 	assert_lines(scene, "0.1: c\n0.1: d\n1.1: x\n1.1: y\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end,
-	  later_lines_are_held_back_until_those_before_them_may_be_there)
+SCENE_TEST(later_lines_are_held_back_until_those_before_them_may_be_there)
 {
-	struct log_scene *scene = *state;
 	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 	struct log_writer *one = log_scene_open(scene, 1, 1, NO_ROTATION);
 
@@ -360,9 +335,8 @@ TEST_WITH(log_scene_begin, log_scene_end,
 	assert_lines(scene, "1.1: c\n0.1: d\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_pattern_that_is_none_is_explained)
+SCENE_TEST(a_pattern_that_is_none_is_explained)
 {
-	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 	struct err err = {0};
 
@@ -372,9 +346,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_pattern_that_is_none_is_explained)
 	assert_non_null(strstr(err.text, "'a(b' is not a regular expression"));
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, two_streams_merge_and_an_attempt_begins_once)
+SCENE_TEST(two_streams_merge_and_an_attempt_begins_once)
 {
-	struct log_scene *scene = *state;
 	struct text text CLEANUP(text_done) = {0};
 	struct log_line line;
 

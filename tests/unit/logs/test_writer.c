@@ -56,9 +56,10 @@ static void assert_index(const struct log_scene *scene, const char *name,
 	}
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, every_byte_is_kept_as_it_came)
+#define SCENE_TEST(name) TEST_IN(log_scene_begin, log_scene_end, struct log_scene *scene, name)
+
+SCENE_TEST(every_byte_is_kept_as_it_came)
 {
-	struct log_scene *scene = *state;
 	static const char noise[] = "a\0b\r\n\x1b[31m\xff";
 
 	open_writer(scene, NO_ROTATION);
@@ -72,11 +73,8 @@ TEST_WITH(log_scene_begin, log_scene_end, every_byte_is_kept_as_it_came)
 	assert_memory_equal(bytes, noise, len);
 }
 
-TEST_WITH(log_scene_begin, log_scene_end,
-	  the_index_knows_when_bytes_came_and_that_the_log_is_complete)
+SCENE_TEST(the_index_knows_when_bytes_came_and_that_the_log_is_complete)
 {
-	struct log_scene *scene = *state;
-
 	open_writer(scene, NO_ROTATION);
 	add(scene, "one\n", NOON);
 	add(scene, "two\n", NOON + 1); /* too near to be worth a record */
@@ -93,10 +91,8 @@ TEST_WITH(log_scene_begin, log_scene_end,
 	assert_index(scene, "worker-0.1.index", expected, ARRAY_LEN(expected));
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_full_file_is_renamed_and_offsets_go_on)
+SCENE_TEST(a_full_file_is_renamed_and_offsets_go_on)
 {
-	struct log_scene *scene = *state;
-
 	open_writer(scene, 10);
 	add(scene, "first\n", NOON);
 	add(scene, "second\n", NOON + 10);
@@ -111,10 +107,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_full_file_is_renamed_and_offsets_go_
 	assert_index(scene, "worker-0.1.index", current, ARRAY_LEN(current));
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_log_that_is_there_is_continued)
+SCENE_TEST(a_log_that_is_there_is_continued)
 {
-	struct log_scene *scene = *state;
-
 	open_writer(scene, NO_ROTATION);
 	add(scene, "before\n", NOON);
 	log_scene_close(scene);
@@ -134,9 +128,8 @@ static void limit_file_size(rlim_t size)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_full_disk_costs_bytes_and_says_how_many)
+SCENE_TEST(a_full_disk_costs_bytes_and_says_how_many)
 {
-	struct log_scene *scene = *state;
 	struct err err = {0};
 
 	open_writer(scene, NO_ROTATION);
@@ -158,10 +151,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_full_disk_costs_bytes_and_says_how_m
 		    "muster: 50 bytes of output were not saved (file too large)\nkept again\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, a_loss_at_the_end_is_told_too)
+SCENE_TEST(a_loss_at_the_end_is_told_too)
 {
-	struct log_scene *scene = *state;
-
 	open_writer(scene, NO_ROTATION);
 	add(scene, "kept, and a line long enough for the index\n", NOON);
 	limit_file_size(46);
@@ -173,9 +164,8 @@ TEST_WITH(log_scene_begin, log_scene_end, a_loss_at_the_end_is_told_too)
 		    "muster: 6 bytes of output were not saved (file too large)\n");
 }
 
-TEST_WITH(log_scene_begin, log_scene_end, folders_are_made_and_a_file_in_the_way_is_named)
+SCENE_TEST(folders_are_made_and_a_file_in_the_way_is_named)
 {
-	struct log_scene *scene = *state;
 	char *file CLEANUP(mem_free_text) = mem_format("%s/worker-0.1.log", scene->folder);
 	struct log_writer *writer = NULL;
 	struct err err = {0};
@@ -186,9 +176,8 @@ TEST_WITH(log_scene_begin, log_scene_end, folders_are_made_and_a_file_in_the_way
 }
 
 /* It may have been put there by whoever can write the folder. */
-TEST_WITH(log_scene_begin, log_scene_end, a_link_in_the_place_of_a_log_is_not_followed)
+SCENE_TEST(a_link_in_the_place_of_a_log_is_not_followed)
 {
-	struct log_scene *scene = *state;
 	char *target CLEANUP(mem_free_text) = mem_format("%s/precious", scene->folder);
 	char *link CLEANUP(mem_free_text) = mem_format("%s/worker-0.1.log", scene->folder);
 	struct log_writer *writer = NULL;

@@ -24,10 +24,8 @@ static void set(struct scene *scene, enum condition_type type, bool is_true, con
 	scene->status = scene->plan.status;
 }
 
-TEST_WITH(scene_begin, scene_end, the_same_condition_changes_nothing)
+SCENE_TEST(the_same_condition_changes_nothing)
 {
-	struct scene *scene = *state;
-
 	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
 	scene->now += 1000;
 	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
@@ -35,10 +33,8 @@ TEST_WITH(scene_begin, scene_end, the_same_condition_changes_nothing)
 	assert_int_equal(scene->status.conditions[0].last_update, SCENE_NOW);
 }
 
-TEST_WITH(scene_begin, scene_end, another_reason_keeps_the_time_of_transition)
+SCENE_TEST(another_reason_keeps_the_time_of_transition)
 {
-	struct scene *scene = *state;
-
 	set(scene, CONDITION_SUSPENDED, true, "One");
 	scene->now += 1000;
 	set(scene, CONDITION_SUSPENDED, true, "Two");
@@ -47,10 +43,8 @@ TEST_WITH(scene_begin, scene_end, another_reason_keeps_the_time_of_transition)
 	assert_int_equal(scene->status.conditions[0].last_update, SCENE_NOW + 1000);
 }
 
-TEST_WITH(scene_begin, scene_end, what_changed_stands_last)
+SCENE_TEST(what_changed_stands_last)
 {
-	struct scene *scene = *state;
-
 	set(scene, CONDITION_SUSPENDED, true, "TFJobSuspended");
 	set(scene, CONDITION_CREATED, true, "TFJobCreated");
 	set(scene, CONDITION_SUSPENDED, false, "TFJobResumed");
@@ -58,10 +52,8 @@ TEST_WITH(scene_begin, scene_end, what_changed_stands_last)
 	assert_int_equal(scene->status.conditions[1].type, CONDITION_SUSPENDED);
 }
 
-TEST_WITH(scene_begin, scene_end, running_and_restarting_remove_each_other)
+SCENE_TEST(running_and_restarting_remove_each_other)
 {
-	struct scene *scene = *state;
-
 	set(scene, CONDITION_RUNNING, true, "TFJobRunning");
 	set(scene, CONDITION_RESTARTING, true, "TFJobRestarting");
 	assert_null(status_condition(&scene->status, CONDITION_RUNNING));
@@ -69,19 +61,15 @@ TEST_WITH(scene_begin, scene_end, running_and_restarting_remove_each_other)
 	assert_null(status_condition(&scene->status, CONDITION_RESTARTING));
 }
 
-TEST_WITH(scene_begin, scene_end, nothing_changes_once_a_job_has_failed)
+SCENE_TEST(nothing_changes_once_a_job_has_failed)
 {
-	struct scene *scene = *state;
-
 	set(scene, CONDITION_FAILED, true, "TFJobFailed");
 	set(scene, CONDITION_SUCCEEDED, true, "TFJobSucceeded");
 	assert_int_equal(scene->status.n_conditions, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, replicas_are_found_by_role_and_index)
+SCENE_TEST(replicas_are_found_by_role_and_index)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 2, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	struct decision decision = begin(scene);
@@ -94,10 +82,8 @@ TEST_WITH(scene_begin, scene_end, replicas_are_found_by_role_and_index)
 	assert_null(decision_find(&decision, "chief", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, what_is_remembered_is_not_lost_by_a_scale_down)
+SCENE_TEST(what_is_remembered_is_not_lost_by_a_scale_down)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	scene_settle(scene);
 	scene->roles[0].replicas = 1;
@@ -108,9 +94,8 @@ TEST_WITH(scene_begin, scene_end, what_is_remembered_is_not_lost_by_a_scale_down
 	assert_int_equal(decision.replicas[2].last_state, REPLICA_RUNNING);
 }
 
-TEST_WITH(scene_begin, scene_end, a_status_written_by_hand_does_no_harm)
+SCENE_TEST(a_status_written_by_hand_does_no_harm)
 {
-	struct scene *scene = *state;
 	struct replica_status replicas[] = {
 		{.role = "worker", .index = -1},
 		{.role = "worker", .index = INT_MAX, .state = REPLICA_RUNNING},
@@ -130,10 +115,8 @@ TEST_WITH(scene_begin, scene_end, a_status_written_by_hand_does_no_harm)
 	assert_non_null(scene_object(scene, "worker", 0, 3));
 }
 
-TEST_WITH(scene_begin, scene_end, what_runs_under_a_status_without_replicas_runs_on)
+SCENE_TEST(what_runs_under_a_status_without_replicas_runs_on)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene_object(scene, "worker", 1, 0)->attempt = 2;

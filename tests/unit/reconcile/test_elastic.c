@@ -24,10 +24,8 @@ static struct observed_world *begin(struct scene *scene)
 	return world;
 }
 
-TEST_WITH(scene_begin, scene_end, a_process_is_named_by_its_rank)
+SCENE_TEST(a_process_is_named_by_its_rank)
 {
-	struct scene *scene = *state;
-
 	begin(scene);
 	scene_exit(scene, "worker", 0, 1, 1, 0);
 	scene_settle(scene);
@@ -36,9 +34,8 @@ TEST_WITH(scene_begin, scene_end, a_process_is_named_by_its_rank)
 	assert_string_equal(scene->status.failure->rank, "1 of 2");
 }
 
-TEST_WITH(scene_begin, scene_end, a_process_that_failed_without_the_server_explains_the_end)
+SCENE_TEST(a_process_that_failed_without_the_server_explains_the_end)
 {
-	struct scene *scene = *state;
 	struct observed_world *world = begin(scene);
 
 	scene_exit(scene, "worker", 0, 1, 1, 0);
@@ -51,9 +48,8 @@ TEST_WITH(scene_begin, scene_end, a_process_that_failed_without_the_server_expla
 	assert_int_equal(scene->status.exit_code, EXIT_NOT_REACHED);
 }
 
-TEST_WITH(scene_begin, scene_end, a_server_that_is_lost_ends_the_job_of_processes_that_run)
+SCENE_TEST(a_server_that_is_lost_ends_the_job_of_processes_that_run)
 {
-	struct scene *scene = *state;
 	struct observed_world *world = begin(scene);
 
 	world->is_over = true;
@@ -64,9 +60,8 @@ TEST_WITH(scene_begin, scene_end, a_server_that_is_lost_ends_the_job_of_processe
 	assert_int_equal(scene->status.exit_code, EXIT_NOT_REACHED);
 }
 
-TEST_WITH(scene_begin, scene_end, the_end_for_lack_of_machines_names_the_lost_ones)
+SCENE_TEST(the_end_for_lack_of_machines_names_the_lost_ones)
 {
-	struct scene *scene = *state;
 	struct observed_world *world = begin(scene);
 	const struct failure loss = {
 		.attempt = 1,

@@ -6,10 +6,8 @@
 #include "scene.h"
 #include "status/failure_words.h"
 
-TEST_WITH(scene_begin, scene_end, a_stranger_is_ended_and_removed)
+SCENE_TEST(a_stranger_is_ended_and_removed)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene_start(scene, &(struct action){.role = "foo", .index = 3});
@@ -21,10 +19,8 @@ TEST_WITH(scene_begin, scene_end, a_stranger_is_ended_and_removed)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
 }
 
-TEST_WITH(scene_begin, scene_end, a_lost_role_is_ended_and_stays_in_the_status)
+SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -41,10 +37,8 @@ TEST_WITH(scene_begin, scene_end, a_lost_role_is_ended_and_stays_in_the_status)
 	assert_int_equal(scene->observed.n_addresses, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, a_stop_becomes_a_kill_when_it_is_overdue)
+SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene->job.stop_reason = "interrupted";
@@ -56,10 +50,8 @@ TEST_WITH(scene_begin, scene_end, a_stop_becomes_a_kill_when_it_is_overdue)
 }
 
 /* The policy keeps what there is, and a start that waits is nothing yet. */
-TEST_WITH(scene_begin, scene_end, what_was_not_made_when_the_job_ended_is_not_made_any_more)
+SCENE_TEST(what_was_not_made_when_the_job_ended_is_not_made_any_more)
 {
-	struct scene *scene = *state;
-
 	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene->job.clean_policy = CLEAN_NONE;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
@@ -77,10 +69,8 @@ TEST_WITH(scene_begin, scene_end, what_was_not_made_when_the_job_ended_is_not_ma
 	assert_null(scene_action(scene, ACTION_KILL, "worker", 1));
 }
 
-TEST_WITH(scene_begin, scene_end, a_back_end_that_kills_by_itself_is_not_told_to)
+SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to)
 {
-	struct scene *scene = *state;
-
 	scene->observed.traits.kills_after_grace = true;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -91,10 +81,8 @@ TEST_WITH(scene_begin, scene_end, a_back_end_that_kills_by_itself_is_not_told_to
 	assert_int_equal(scene->plan.n_actions, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, a_grace_that_was_made_shorter_counts)
+SCENE_TEST(a_grace_that_was_made_shorter_counts)
 {
-	struct scene *scene = *state;
-
 	scene->observed.traits.kills_after_grace = true;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -108,10 +96,8 @@ TEST_WITH(scene_begin, scene_end, a_grace_that_was_made_shorter_counts)
 	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, without_grace_the_kill_comes_at_once)
+SCENE_TEST(without_grace_the_kill_comes_at_once)
 {
-	struct scene *scene = *state;
-
 	scene->job.grace = 0;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -121,10 +107,8 @@ TEST_WITH(scene_begin, scene_end, without_grace_the_kill_comes_at_once)
 	assert_null(scene_action(scene, ACTION_STOP, "worker", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, stopping_is_written_before_the_stop)
+SCENE_TEST(stopping_is_written_before_the_stop)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene->roles[0].replicas = 1;
@@ -134,10 +118,8 @@ TEST_WITH(scene_begin, scene_end, stopping_is_written_before_the_stop)
 	assert_non_null(scene_action(scene, ACTION_STOP, "worker", 1));
 }
 
-TEST_WITH(scene_begin, scene_end, an_end_that_was_asked_for_is_no_failure)
+SCENE_TEST(an_end_that_was_asked_for_is_no_failure)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene->roles[0].replicas = 1;
@@ -150,10 +132,8 @@ TEST_WITH(scene_begin, scene_end, an_end_that_was_asked_for_is_no_failure)
 }
 
 /* Those of which nobody knows what they were doing. */
-TEST_WITH(scene_begin, scene_end, a_silent_replica_keeps_its_stacks_when_it_is_stopped)
+SCENE_TEST(a_silent_replica_keeps_its_stacks_when_it_is_stopped)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene->now += 2 * OUTPUT_IDLE_FIRST;
@@ -164,10 +144,8 @@ TEST_WITH(scene_begin, scene_end, a_silent_replica_keeps_its_stacks_when_it_is_s
 	assert_false(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 }
 
-TEST_WITH(scene_begin, scene_end, a_job_that_takes_too_long_keeps_all_stacks)
+SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks)
 {
-	struct scene *scene = *state;
-
 	scene->job.active_deadline = MSEC_PER_SECOND;
 	scene->job.clean_policy = CLEAN_ALL;
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
@@ -179,10 +157,8 @@ TEST_WITH(scene_begin, scene_end, a_job_that_takes_too_long_keeps_all_stacks)
 	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 }
 
-TEST_WITH(scene_begin, scene_end, a_kill_keeps_no_stacks)
+SCENE_TEST(a_kill_keeps_no_stacks)
 {
-	struct scene *scene = *state;
-
 	scene->job.grace = 0;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -193,10 +169,8 @@ TEST_WITH(scene_begin, scene_end, a_kill_keeps_no_stacks)
 }
 
 /* It was printing; one that was silent may be what the failed one waited for. */
-TEST_WITH(scene_begin, scene_end, after_a_failure_the_silent_keep_their_stacks)
+SCENE_TEST(after_a_failure_the_silent_keep_their_stacks)
 {
-	struct scene *scene = *state;
-
 	scene->job.clean_policy = CLEAN_ALL;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	scene_settle(scene);
@@ -232,10 +206,8 @@ static size_t notes_after(struct scene *scene, msec duration)
 	return count;
 }
 
-TEST_WITH(scene_begin, scene_end, it_is_told_once_after_five_seconds)
+SCENE_TEST(it_is_told_once_after_five_seconds)
 {
-	struct scene *scene = *state;
-
 	stop_two_workers(scene);
 	assert_int_equal(scene->plan.wake_at, scene->now + 5000);
 	assert_int_equal(notes_after(scene, 4999), 0);
@@ -245,10 +217,8 @@ TEST_WITH(scene_begin, scene_end, it_is_told_once_after_five_seconds)
 	assert_string_equal(scene->status.replicas[1].reason, FAILURE_STILL_RUNS);
 }
 
-TEST_WITH(scene_begin, scene_end, what_tensorflow_does_is_told_where_it_was_loaded)
+SCENE_TEST(what_tensorflow_does_is_told_where_it_was_loaded)
 {
-	struct scene *scene = *state;
-
 	stop_two_workers(scene);
 	assert_int_equal(notes_after(scene, 5000), 1);
 	assert_null(strstr(scene->plan.notes[0].sentence, "TensorFlow"));
@@ -258,10 +228,8 @@ TEST_WITH(scene_begin, scene_end, what_tensorflow_does_is_told_where_it_was_load
 	assert_non_null(strstr(scene->status.replicas[0].message, "TensorFlow treats SIGTERM"));
 }
 
-TEST_WITH(scene_begin, scene_end, those_asked_a_moment_later_are_told_of_together)
+SCENE_TEST(those_asked_a_moment_later_are_told_of_together)
 {
-	struct scene *scene = *state;
-
 	stop_two_workers(scene);
 	scene->objects[1].stop_asked_at += 40;
 	scene->objects[1].kill_at += 40;
@@ -271,10 +239,8 @@ TEST_WITH(scene_begin, scene_end, those_asked_a_moment_later_are_told_of_togethe
 	assert_non_null(strstr(scene->plan.notes[0].sentence, "worker-0 (and 1 more) "));
 }
 
-TEST_WITH(scene_begin, scene_end, what_was_told_is_not_told_again_when_others_end_later)
+SCENE_TEST(what_was_told_is_not_told_again_when_others_end_later)
 {
-	struct scene *scene = *state;
-
 	stop_two_workers(scene);
 	assert_int_equal(notes_after(scene, 5000), 1);
 	scene->objects[1].stop_asked_at = scene->now;
@@ -283,28 +249,22 @@ TEST_WITH(scene_begin, scene_end, what_was_told_is_not_told_again_when_others_en
 	assert_string_equal(scene->status.replicas[0].reason, FAILURE_STILL_RUNS);
 }
 
-TEST_WITH(scene_begin, scene_end, what_is_killed_that_soon_is_not_told_of)
+SCENE_TEST(what_is_killed_that_soon_is_not_told_of)
 {
-	struct scene *scene = *state;
-
 	scene->job.grace = 5000;
 	stop_two_workers(scene);
 	assert_int_equal(notes_after(scene, 5000), 0);
 }
 
-TEST_WITH(scene_begin, scene_end, a_slow_stop_is_measured_by_a_shortened_grace)
+SCENE_TEST(a_slow_stop_is_measured_by_a_shortened_grace)
 {
-	struct scene *scene = *state;
-
 	stop_two_workers(scene);
 	scene->job.grace = 0;
 	assert_int_equal(notes_after(scene, 5000), 0);
 }
 
-TEST_WITH(scene_begin, scene_end, nothing_is_said_where_a_node_sends_the_signal)
+SCENE_TEST(nothing_is_said_where_a_node_sends_the_signal)
 {
-	struct scene *scene = *state;
-
 	stop_two_workers(scene);
 	scene->observed.traits.sends_signals = false;
 	assert_int_equal(notes_after(scene, 5000), 0);

@@ -139,9 +139,8 @@ TEST_WITH(scene_begin, scene_end, what_could_not_start_has_the_shells_code)
 }
 
 /* Whatever the policy: the next Pod would be refused as this one. */
-TEST_WITH(scene_begin, scene_end, what_is_refused_for_ever_is_not_tried_again)
+SCENE_TEST(what_is_refused_for_ever_is_not_tried_again)
 {
-	struct scene *scene = *state;
 	struct observed_replica *object;
 
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ALWAYS);
@@ -215,9 +214,8 @@ TEST_WITH(scene_begin, scene_end, who_ended_after_it_was_asked_was_ended_by_us)
 }
 
 /* What is left of the attempt before tells it, too. */
-TEST_WITH(scene_begin, scene_end, so_it_is_when_the_job_starts_again)
+SCENE_TEST(so_it_is_when_the_job_starts_again)
 {
-	struct scene *scene = *state;
 	struct observed_replica *object;
 
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
@@ -284,10 +282,8 @@ TEST_WITH(scene_begin, scene_end, without_a_stopped_one_there_is_no_such_cause)
 	assert_null(fail_worker(*state, 1, 0, NULL, NULL)->cause);
 }
 
-TEST_WITH(scene_begin, scene_end, the_first_to_end_is_the_failure)
+SCENE_TEST(the_first_to_end_is_the_failure)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
@@ -301,10 +297,8 @@ TEST_WITH(scene_begin, scene_end, the_first_to_end_is_the_failure)
 	assert_true(scene->plan.is_failure_new);
 }
 
-TEST_WITH(scene_begin, scene_end, of_those_who_ended_together_the_first_in_order_is_it)
+SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);

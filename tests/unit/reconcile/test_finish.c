@@ -9,10 +9,8 @@ static bool has_succeeded(const struct scene *scene)
 	return status_condition_is_true(&scene->status, CONDITION_SUCCEEDED);
 }
 
-TEST_WITH(scene_begin, scene_end, the_chief_decides_alone)
+SCENE_TEST(the_chief_decides_alone)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_CHIEF, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.success_policy = SUCCESS_ALL_WORKERS;
@@ -29,10 +27,8 @@ TEST_WITH(scene_begin, scene_end, the_chief_decides_alone)
 	assert_int_equal(scene->status.completion_time, scene->now);
 }
 
-TEST_WITH(scene_begin, scene_end, every_chief_has_to_succeed)
+SCENE_TEST(every_chief_has_to_succeed)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_CHIEF, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene_exit(scene, "chief", 0, 0, 0, 0);
@@ -43,10 +39,8 @@ TEST_WITH(scene_begin, scene_end, every_chief_has_to_succeed)
 	assert_true(has_succeeded(scene));
 }
 
-TEST_WITH(scene_begin, scene_end, worker_0_decides_where_there_is_no_chief)
+SCENE_TEST(worker_0_decides_where_there_is_no_chief)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 1, 0, 0, 0);
@@ -57,10 +51,8 @@ TEST_WITH(scene_begin, scene_end, worker_0_decides_where_there_is_no_chief)
 	assert_true(has_succeeded(scene));
 }
 
-TEST_WITH(scene_begin, scene_end, all_workers_may_be_asked_for)
+SCENE_TEST(all_workers_may_be_asked_for)
 {
-	struct scene *scene = *state;
-
 	scene->job.success_policy = SUCCESS_ALL_WORKERS;
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
@@ -72,10 +64,8 @@ TEST_WITH(scene_begin, scene_end, all_workers_may_be_asked_for)
 	assert_true(has_succeeded(scene));
 }
 
-TEST_WITH(scene_begin, scene_end, servers_alone_succeed_when_all_have)
+SCENE_TEST(servers_alone_succeed_when_all_have)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_EVALUATOR, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -87,10 +77,8 @@ TEST_WITH(scene_begin, scene_end, servers_alone_succeed_when_all_have)
 	assert_true(has_succeeded(scene));
 }
 
-TEST_WITH(scene_begin, scene_end, success_wins_over_a_failure_of_the_same_moment)
+SCENE_TEST(success_wins_over_a_failure_of_the_same_moment)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -102,10 +90,8 @@ TEST_WITH(scene_begin, scene_end, success_wins_over_a_failure_of_the_same_moment
 	assert_null(scene->status.failure);
 }
 
-TEST_WITH(scene_begin, scene_end, no_condition_changes_after_the_end)
+SCENE_TEST(no_condition_changes_after_the_end)
 {
-	struct scene *scene = *state;
-
 	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
@@ -121,10 +107,8 @@ TEST_WITH(scene_begin, scene_end, no_condition_changes_after_the_end)
 	assert_int_equal(scene->status.exit_code, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, the_end_turns_running_to_false_and_keeps_its_reason)
+SCENE_TEST(the_end_turns_running_to_false_and_keeps_its_reason)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene->now += 1000;
@@ -138,10 +122,8 @@ TEST_WITH(scene_begin, scene_end, the_end_turns_running_to_false_and_keeps_its_r
 	assert_int_equal(scene->status.conditions[2].type, CONDITION_SUCCEEDED);
 }
 
-TEST_WITH(scene_begin, scene_end, the_deadline_has_a_timer)
+SCENE_TEST(the_deadline_has_a_timer)
 {
-	struct scene *scene = *state;
-
 	scene->job.active_deadline = 60000;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -156,10 +138,8 @@ TEST_WITH(scene_begin, scene_end, the_deadline_has_a_timer)
 	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, scene->job.grace);
 }
 
-TEST_WITH(scene_begin, scene_end, survivors_of_a_failure_get_a_second)
+SCENE_TEST(survivors_of_a_failure_get_a_second)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 1, 0, 1, 0);
@@ -167,10 +147,8 @@ TEST_WITH(scene_begin, scene_end, survivors_of_a_failure_get_a_second)
 	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, 1000);
 }
 
-TEST_WITH(scene_begin, scene_end, those_whom_success_ends_get_five_seconds)
+SCENE_TEST(those_whom_success_ends_get_five_seconds)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -180,10 +158,8 @@ TEST_WITH(scene_begin, scene_end, those_whom_success_ends_get_five_seconds)
 	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPING);
 }
 
-TEST_WITH(scene_begin, scene_end, a_job_is_stopped_when_its_last_replica_has_ended)
+SCENE_TEST(a_job_is_stopped_when_its_last_replica_has_ended)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	scene_settle(scene);
 	scene->job.stop_reason = "terminated";
@@ -200,10 +176,8 @@ TEST_WITH(scene_begin, scene_end, a_job_is_stopped_when_its_last_replica_has_end
 	assert_string_equal(scene->status.failure->reason, "Stopped");
 }
 
-TEST_WITH(scene_begin, scene_end, what_runs_at_success_counts_as_succeeded)
+SCENE_TEST(what_runs_at_success_counts_as_succeeded)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 2, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -218,10 +192,8 @@ TEST_WITH(scene_begin, scene_end, what_runs_at_success_counts_as_succeeded)
 	assert_int_equal(scene->status.roles[0].failed, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, an_old_job_is_deleted_in_its_time)
+SCENE_TEST(an_old_job_is_deleted_in_its_time)
 {
-	struct scene *scene = *state;
-
 	scene->job.ttl_after_finished = 100000;
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
@@ -234,10 +206,8 @@ TEST_WITH(scene_begin, scene_end, an_old_job_is_deleted_in_its_time)
 	assert_true(scene->plan.is_job_expired);
 }
 
-TEST_WITH(scene_begin, scene_end, on_a_cluster_the_policy_says_what_is_cleaned)
+SCENE_TEST(on_a_cluster_the_policy_says_what_is_cleaned)
 {
-	struct scene *scene = *state;
-
 	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene->job.clean_policy = CLEAN_NONE;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
@@ -258,9 +228,8 @@ TEST_WITH(scene_begin, scene_end, on_a_cluster_the_policy_says_what_is_cleaned)
 }
 
 /* The old operator left one without a completion time when a crash ended it fast. */
-TEST_WITH(scene_begin, scene_end, a_failed_job_without_a_completion_time_is_kept_as_long)
+SCENE_TEST(a_failed_job_without_a_completion_time_is_kept_as_long)
 {
-	struct scene *scene = *state;
 	struct condition failed = {CONDITION_FAILED, true,      "TFJobFailed", "",
 				   scene->now,       scene->now};
 

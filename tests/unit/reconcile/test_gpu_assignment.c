@@ -107,10 +107,10 @@ static void keep(struct table *table, size_t count)
 	table->gpus.count = count;
 }
 
-TEST_WITH(begin, end, replicas_that_train_share_equally_and_in_order)
-{
-	struct table *table = *state;
+#define TABLE_TEST(name) TEST_IN(begin, end, struct table *table, name)
 
+TABLE_TEST(replicas_that_train_share_equally_and_in_order)
+{
 	make_simple(table, "", 0, 2, 1, 0);
 	deal_all(table, "ps-0 none; worker-0 0,1; worker-1 2,3");
 	make_simple(table, "", 1, 2, 0, 1);
@@ -122,18 +122,15 @@ TEST_WITH(begin, end, replicas_that_train_share_equally_and_in_order)
 	assert_true(gpu_assignment_is_disjoint(&table->deal));
 }
 
-TEST_WITH(begin, end, an_evaluator_goes_without_before_a_worker_does)
+TABLE_TEST(an_evaluator_goes_without_before_a_worker_does)
 {
-	struct table *table = *state;
-
 	keep(table, 2);
 	make_simple(table, "", 0, 2, 0, 1);
 	deal_all(table, "worker-0 0; worker-1 1; evaluator-0 none");
 }
 
-TEST_WITH(begin, end, too_few_for_all_that_train_are_for_none)
+TABLE_TEST(too_few_for_all_that_train_are_for_none)
 {
-	struct table *table = *state;
 	struct text text CLEANUP(text_done) = {0};
 
 	keep(table, 2);
@@ -178,9 +175,8 @@ TEST_WITH(begin, end, a_number_that_was_asked_for_is_given_or_refused)
 				      "without them: --gpu none");
 }
 
-TEST_WITH(begin, end, none_is_a_number_and_all_is_a_word)
+TABLE_TEST(none_is_a_number_and_all_is_a_word)
 {
-	struct table *table = *state;
 	struct text roles CLEANUP(text_done) = {0};
 
 	make_simple(table, ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"0\"}}", 0, 2, 0, 0);
@@ -197,9 +193,8 @@ TEST_WITH(begin, end, none_is_a_number_and_all_is_a_word)
 	assert_int_equal(gpu_assignment_check(table->job, &table->gpus, NULL), ERR_LIMIT);
 }
 
-TEST_WITH(begin, end, a_limit_that_is_no_number_is_a_fault_for_the_strict)
+TABLE_TEST(a_limit_that_is_no_number_is_a_fault_for_the_strict)
 {
-	struct table *table = *state;
 	struct text roles CLEANUP(text_done) = {0};
 	struct faults faults CLEANUP(faults_done) = {0};
 
@@ -218,9 +213,8 @@ TEST_WITH(begin, end, a_limit_that_is_no_number_is_a_fault_for_the_strict)
 			    "Unsupported value: \"some\": supported values: \"all\"");
 }
 
-TEST_WITH(begin, end, a_variable_of_the_job_itself_counts)
+TABLE_TEST(a_variable_of_the_job_itself_counts)
 {
-	struct table *table = *state;
 	struct text text CLEANUP(text_done) = {0};
 	struct text roles CLEANUP(text_done) = {0};
 
@@ -234,9 +228,8 @@ TEST_WITH(begin, end, a_variable_of_the_job_itself_counts)
 					    "job's own CUDA_VISIBLE_DEVICES");
 }
 
-TEST_WITH(begin, end, what_was_dealt_stays_when_replicas_come)
+TABLE_TEST(what_was_dealt_stays_when_replicas_come)
 {
-	struct table *table = *state;
 	struct gpu_assignment before;
 
 	make_simple(table, "", 0, 1, 1, 0);
@@ -258,9 +251,8 @@ TEST_WITH(begin, end, what_was_dealt_stays_when_replicas_come)
 	assert_string_equal(text_of(&text), "GPUs: worker-0 0,1; worker-1 2,3; worker-2 none");
 }
 
-TEST_WITH(begin, end, a_process_gets_one_mig_device_at_most)
+TABLE_TEST(a_process_gets_one_mig_device_at_most)
 {
-	struct table *table = *state;
 	struct err err = {0};
 
 	gpus_read(mig_devices, table->arena, &table->gpus);
@@ -271,9 +263,8 @@ TEST_WITH(begin, end, a_process_gets_one_mig_device_at_most)
 	assert_non_null(strstr(err.text, "one MIG device"));
 }
 
-TEST_WITH(begin, end, what_is_said_names_each_replica_with_its_gpus)
+TABLE_TEST(what_is_said_names_each_replica_with_its_gpus)
 {
-	struct table *table = *state;
 	struct text text CLEANUP(text_done) = {0};
 
 	make_simple(table, "", 0, 2, 1, 0);

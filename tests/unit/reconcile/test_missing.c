@@ -3,10 +3,8 @@
 
 #include "scene.h"
 
-TEST_WITH(scene_begin, scene_end, addresses_come_before_the_first_start)
+SCENE_TEST(addresses_come_before_the_first_start)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_decide(scene);
 	assert_int_equal(scene->plan.n_actions, 2);
@@ -17,10 +15,8 @@ TEST_WITH(scene_begin, scene_end, addresses_come_before_the_first_start)
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, everybody_starts_once_all_addresses_are_known)
+SCENE_TEST(everybody_starts_once_all_addresses_are_known)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_decide(scene);
 	scene_apply(scene, &scene->plan.actions[0]);
@@ -33,10 +29,8 @@ TEST_WITH(scene_begin, scene_end, everybody_starts_once_all_addresses_are_known)
 }
 
 /* The job's clock begins with its first Pod. */
-TEST_WITH(scene_begin, scene_end, nobody_starts_before_a_scheduler_lets_the_job_in)
+SCENE_TEST(nobody_starts_before_a_scheduler_lets_the_job_in)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_decide(scene);
 	scene_apply(scene, &scene->plan.actions[0]);
@@ -49,10 +43,8 @@ TEST_WITH(scene_begin, scene_end, nobody_starts_before_a_scheduler_lets_the_job_
 	assert_non_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, a_start_that_was_not_seen_is_planned_again)
+SCENE_TEST(a_start_that_was_not_seen_is_planned_again)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_decide(scene);
 	scene_apply(scene, &scene->plan.actions[0]);
@@ -62,10 +54,8 @@ TEST_WITH(scene_begin, scene_end, a_start_that_was_not_seen_is_planned_again)
 	assert_false(scene->plan.is_status_changed);
 }
 
-TEST_WITH(scene_begin, scene_end, a_leftover_blocks_its_successor_where_names_are_taken)
+SCENE_TEST(a_leftover_blocks_its_successor_where_names_are_taken)
 {
-	struct scene *scene = *state;
-
 	scene->observed.traits = (struct backend_traits){0};
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	scene_settle(scene);
@@ -75,10 +65,8 @@ TEST_WITH(scene_begin, scene_end, a_leftover_blocks_its_successor_where_names_ar
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, an_ended_leftover_does_not_block_where_names_carry_the_attempt)
+SCENE_TEST(an_ended_leftover_does_not_block_where_names_carry_the_attempt)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
@@ -86,10 +74,8 @@ TEST_WITH(scene_begin, scene_end, an_ended_leftover_does_not_block_where_names_c
 	assert_int_equal(scene_action(scene, ACTION_START, "worker", 0)->attempt, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, no_replica_meets_a_peer_of_an_old_attempt)
+SCENE_TEST(no_replica_meets_a_peer_of_an_old_attempt)
 {
-	struct scene *scene = *state;
-
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene_settle(scene);

@@ -41,10 +41,10 @@ static void take_and_end(struct queue *queue, msec now, const char *key)
 	queue_done(queue, key, false, moment(now));
 }
 
-TEST_WITH(set_up, tear_down, what_is_due_is_taken_in_order)
-{
-	struct queue *queue = *state;
+#define QUEUE_TEST(name) TEST_IN(set_up, tear_down, struct queue *queue, name)
 
+QUEUE_TEST(what_is_due_is_taken_in_order)
+{
 	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
 	queue_add(queue, "a", "late", moment(START + 20));
 	queue_add(queue, "a", "first", moment(START));
@@ -63,10 +63,8 @@ TEST_WITH(set_up, tear_down, what_is_due_is_taken_in_order)
 	assert_int_equal(queue_count(queue), 0);
 }
 
-TEST_WITH(set_up, tear_down, a_key_waits_once_and_until_the_earliest_time)
+QUEUE_TEST(a_key_waits_once_and_until_the_earliest_time)
 {
-	struct queue *queue = *state;
-
 	queue_add(queue, "a", "k", moment(START + 10));
 	queue_add(queue, "a", "k", moment(START + 20));
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 10);
@@ -76,10 +74,8 @@ TEST_WITH(set_up, tear_down, a_key_waits_once_and_until_the_earliest_time)
 	assert_take(queue, START + 30, NULL);
 }
 
-TEST_WITH(set_up, tear_down, what_waits_behind_goes_last_and_of_four_turns_has_one)
+QUEUE_TEST(what_waits_behind_goes_last_and_of_four_turns_has_one)
 {
-	struct queue *queue = *state;
-
 	for (char key[] = "0"; key[0] < '4'; key[0]++)
 		queue_add_behind(queue, "a", key, moment(START));
 	for (char key[] = "a"; key[0] < 'g'; key[0]++)
@@ -94,10 +90,8 @@ TEST_WITH(set_up, tear_down, what_waits_behind_goes_last_and_of_four_turns_has_o
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
 }
 
-TEST_WITH(set_up, tear_down, what_waits_behind_does_so_no_more_when_it_is_added_as_others_are)
+QUEUE_TEST(what_waits_behind_does_so_no_more_when_it_is_added_as_others_are)
 {
-	struct queue *queue = *state;
-
 	queue_add_behind(queue, "a", "k", moment(START));
 	queue_add_behind(queue, "a", "l", moment(START));
 	queue_add(queue, "a", "m", moment(START));
@@ -119,10 +113,8 @@ TEST_WITH(set_up, tear_down, what_waits_behind_does_so_no_more_when_it_is_added_
 	assert_int_equal(queue_count(queue), 0);
 }
 
-TEST_WITH(set_up, tear_down, what_comes_in_flight_is_kept_until_it_is_done)
+QUEUE_TEST(what_comes_in_flight_is_kept_until_it_is_done)
 {
-	struct queue *queue = *state;
-
 	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, "k");
 	queue_add(queue, "a", "k", moment(START));
@@ -153,10 +145,8 @@ TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
 	assert_int_equal(queue_wake_at(queue).since_boot, now + FIRST);
 }
 
-TEST_WITH(set_up, tear_down, an_event_ends_a_pause)
+QUEUE_TEST(an_event_ends_a_pause)
 {
-	struct queue *queue = *state;
-
 	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, "k");
 	queue_done(queue, "k", true, moment(START));
@@ -170,9 +160,8 @@ TEST_WITH(set_up, tear_down, an_event_ends_a_pause)
 			 START + 2 + 4 * FIRST); /* the third in a row */
 }
 
-TEST_WITH(set_up, tear_down, tenants_have_equal_turns)
+QUEUE_TEST(tenants_have_equal_turns)
 {
-	struct queue *queue = *state;
 	int taken[2] = {0};
 
 	for (int i = 0; i < 100; i++) {
@@ -196,10 +185,8 @@ TEST_WITH(set_up, tear_down, tenants_have_equal_turns)
 	assert_string_equal(queue_take(queue, moment(START + 1)), "many-5");
 }
 
-TEST_WITH(set_up, tear_down, a_tenant_that_has_nothing_due_costs_the_others_no_turn)
+QUEUE_TEST(a_tenant_that_has_nothing_due_costs_the_others_no_turn)
 {
-	struct queue *queue = *state;
-
 	queue_add(queue, "sleeper", "z", moment(START + 100));
 	queue_add(queue, "a", "a-0", moment(START));
 	queue_add(queue, "a", "a-1", moment(START));
@@ -250,10 +237,8 @@ TEST(a_tenant_whose_flights_do_not_end_leaves_some_to_others)
 	queue_free(queue);
 }
 
-TEST_WITH(set_up, tear_down, what_is_removed_does_not_come_back)
+QUEUE_TEST(what_is_removed_does_not_come_back)
 {
-	struct queue *queue = *state;
-
 	queue_add(queue, "a", "waits", moment(START));
 	queue_remove(queue, "waits");
 	queue_remove(queue, "unknown");
@@ -266,10 +251,8 @@ TEST_WITH(set_up, tear_down, what_is_removed_does_not_come_back)
 	assert_int_equal(queue_count(queue), 0);
 }
 
-TEST_WITH(set_up, tear_down, what_was_removed_may_be_added_again_before_its_flight_ends)
+QUEUE_TEST(what_was_removed_may_be_added_again_before_its_flight_ends)
 {
-	struct queue *queue = *state;
-
 	queue_add(queue, "a", "k", moment(START));
 	assert_take(queue, START, "k");
 	queue_remove(queue, "k");
@@ -380,9 +363,8 @@ static void model_remove(struct model *model, struct queue *queue, int number)
 		model->n_failures[number] = 0;
 }
 
-TEST_WITH(set_up, tear_down, a_random_world_agrees_with_a_plain_list)
+QUEUE_TEST(a_random_world_agrees_with_a_plain_list)
 {
-	struct queue *queue = *state;
 	struct model model = {0};
 	uint64_t seed = 1;
 	msec now = START;

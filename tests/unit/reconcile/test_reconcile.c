@@ -3,10 +3,8 @@
 
 #include "scene.h"
 
-TEST_WITH(scene_begin, scene_end, the_outcome_of_a_plan_asks_for_nothing_more)
+SCENE_TEST(the_outcome_of_a_plan_asks_for_nothing_more)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
@@ -17,10 +15,8 @@ TEST_WITH(scene_begin, scene_end, the_outcome_of_a_plan_asks_for_nothing_more)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
 }
 
-TEST_WITH(scene_begin, scene_end, nothing_is_done_for_a_finished_job_that_left_nothing)
+SCENE_TEST(nothing_is_done_for_a_finished_job_that_left_nothing)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 0, 0, 0, 0);
@@ -35,10 +31,8 @@ TEST_WITH(scene_begin, scene_end, nothing_is_done_for_a_finished_job_that_left_n
 	assert_false(scene->plan.is_status_changed);
 }
 
-TEST_WITH(scene_begin, scene_end, a_suspended_job_shows_no_active_replica_at_once)
+SCENE_TEST(a_suspended_job_shows_no_active_replica_at_once)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	assert_int_equal(scene->status.roles[0].active, 2);
@@ -51,9 +45,8 @@ TEST_WITH(scene_begin, scene_end, a_suspended_job_shows_no_active_replica_at_onc
 			    "TFJobSuspended");
 }
 
-TEST_WITH(scene_begin, scene_end, a_first_status_knows_every_replica)
+SCENE_TEST(a_first_status_knows_every_replica)
 {
-	struct scene *scene = *state;
 	struct status status;
 
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
@@ -68,10 +61,8 @@ TEST_WITH(scene_begin, scene_end, a_first_status_knows_every_replica)
 	assert_int_equal(status.start_time, MSEC_UNSET);
 }
 
-TEST_WITH(scene_begin, scene_end, a_job_without_its_supervisor_has_failed_and_its_replicas_have_not)
+SCENE_TEST(a_job_without_its_supervisor_has_failed_and_its_replicas_have_not)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene_settle(scene);
 	reconcile_lost(&scene->job, &scene->status, RECONCILE_SUPERVISOR_LOST, "muster was killed",
@@ -86,10 +77,8 @@ TEST_WITH(scene_begin, scene_end, a_job_without_its_supervisor_has_failed_and_it
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, nobody_waits_for_a_start_without_a_supervisor)
+SCENE_TEST(nobody_waits_for_a_start_without_a_supervisor)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	reconcile_begin(&scene->job, scene->now, scene->arena, &scene->status);
 	reconcile_lost(&scene->job, &scene->status, RECONCILE_SUPERVISOR_LOST, "muster was killed",

@@ -23,10 +23,8 @@ static bool is_restarting(const struct scene *scene)
 	       status_condition_is_true(&scene->status, CONDITION_RESTARTING);
 }
 
-TEST_WITH(scene_begin, scene_end, never_fails_the_job)
+SCENE_TEST(never_fails_the_job)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_NEVER, 3, 0);
 	assert_false(is_restarting(scene));
 	assert_string_equal(scene_message(scene, CONDITION_FAILED),
@@ -34,10 +32,8 @@ TEST_WITH(scene_begin, scene_end, never_fails_the_job)
 	assert_int_equal(scene->status.exit_code, 3);
 }
 
-TEST_WITH(scene_begin, scene_end, on_failure_restarts_failures)
+SCENE_TEST(on_failure_restarts_failures)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_ON_FAILURE, 3, 0);
 	assert_true(is_restarting(scene));
 	assert_string_equal(scene_message(scene, CONDITION_RESTARTING),
@@ -46,18 +42,14 @@ TEST_WITH(scene_begin, scene_end, on_failure_restarts_failures)
 	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, on_failure_does_not_restart_success)
+SCENE_TEST(on_failure_does_not_restart_success)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_ON_FAILURE, 0, 0);
 	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
 }
 
-TEST_WITH(scene_begin, scene_end, always_restarts_success_too)
+SCENE_TEST(always_restarts_success_too)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_ALWAYS, 0, 0);
 	assert_true(is_restarting(scene));
 }
@@ -74,10 +66,8 @@ static void end_in_place(struct scene *scene, int n_ends, int exit_code)
 	scene_decide(scene);
 }
 
-TEST_WITH(scene_begin, scene_end, a_restart_by_the_node_is_counted_and_nobody_is_started)
+SCENE_TEST(a_restart_by_the_node_is_counted_and_nobody_is_started)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene_settle(scene);
 	end_in_place(scene, 1, 3);
@@ -95,10 +85,8 @@ TEST_WITH(scene_begin, scene_end, a_restart_by_the_node_is_counted_and_nobody_is
 	assert_int_equal(scene->status.restarts, 4);
 }
 
-TEST_WITH(scene_begin, scene_end, restarts_by_the_node_end_the_job_at_its_limit)
+SCENE_TEST(restarts_by_the_node_end_the_job_at_its_limit)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene->job.backoff_limit = 1;
 	scene_settle(scene);
@@ -111,10 +99,8 @@ TEST_WITH(scene_begin, scene_end, restarts_by_the_node_end_the_job_at_its_limit)
 	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_STOPPING);
 }
 
-TEST_WITH(scene_begin, scene_end, a_node_cannot_count_too_far)
+SCENE_TEST(a_node_cannot_count_too_far)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene_settle(scene);
 	end_in_place(scene, LIMIT_RESTARTS, 3);
@@ -123,10 +109,8 @@ TEST_WITH(scene_begin, scene_end, a_node_cannot_count_too_far)
 	assert_int_equal(scene->status.restarts, LIMIT_RESTARTS);
 }
 
-TEST_WITH(scene_begin, scene_end, exit_code_127_is_permanent)
+SCENE_TEST(exit_code_127_is_permanent)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_EXIT_CODE, 127, 0);
 	assert_false(is_restarting(scene));
 	assert_string_equal(scene_message(scene, CONDITION_FAILED),
@@ -136,26 +120,20 @@ TEST_WITH(scene_begin, scene_end, exit_code_127_is_permanent)
 	assert_int_equal(scene->plan.notes[1].level, NOTE_NORMAL);
 }
 
-TEST_WITH(scene_begin, scene_end, exit_code_128_is_tried_again)
+SCENE_TEST(exit_code_128_is_tried_again)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_EXIT_CODE, 128, 0);
 	assert_true(is_restarting(scene));
 }
 
-TEST_WITH(scene_begin, scene_end, a_signal_is_tried_again_under_exit_code)
+SCENE_TEST(a_signal_is_tried_again_under_exit_code)
 {
-	struct scene *scene = *state;
-
 	end_one_worker(scene, RESTART_EXIT_CODE, 0, 9);
 	assert_true(is_restarting(scene));
 }
 
-TEST_WITH(scene_begin, scene_end, a_replica_that_disappeared_is_tried_again)
+SCENE_TEST(a_replica_that_disappeared_is_tried_again)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_EXIT_CODE);
 	scene_settle(scene);
 	scene->observed.n_replicas = 0;
@@ -164,10 +142,8 @@ TEST_WITH(scene_begin, scene_end, a_replica_that_disappeared_is_tried_again)
 	assert_string_equal(scene->status.failure->reason, "Lost");
 }
 
-TEST_WITH(scene_begin, scene_end, a_whole_restart_is_charged_once)
+SCENE_TEST(a_whole_restart_is_charged_once)
 {
-	struct scene *scene = *state;
-
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
 	scene->job.backoff_limit = 1;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
@@ -180,10 +156,8 @@ TEST_WITH(scene_begin, scene_end, a_whole_restart_is_charged_once)
 		assert_int_equal(scene_replica(scene, "worker", index)->attempt, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, single_restarts_are_charged_each)
+SCENE_TEST(single_restarts_are_charged_each)
 {
-	struct scene *scene = *state;
-
 	scene->job.backoff_limit = 2;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
 	scene_settle(scene);
@@ -194,10 +168,8 @@ TEST_WITH(scene_begin, scene_end, single_restarts_are_charged_each)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, more_failures_than_restarts_left_end_the_job)
+SCENE_TEST(more_failures_than_restarts_left_end_the_job)
 {
-	struct scene *scene = *state;
-
 	scene->job.backoff_limit = 1;
 	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
 	scene_settle(scene);
@@ -224,10 +196,8 @@ static void begin_tfjob(struct scene *scene)
 }
 
 /* Though one is deleted at the same time. */
-TEST_WITH(scene_begin, scene_end, a_failure_beside_a_deletion_is_the_one_that_counts)
+SCENE_TEST(a_failure_beside_a_deletion_is_the_one_that_counts)
 {
-	struct scene *scene = *state;
-
 	begin_tfjob(scene);
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene_settle(scene);
@@ -239,10 +209,8 @@ TEST_WITH(scene_begin, scene_end, a_failure_beside_a_deletion_is_the_one_that_co
 	assert_int_equal(scene->status.failure->index, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, a_lost_ps_counts_though_a_worker_is_deleted)
+SCENE_TEST(a_lost_ps_counts_though_a_worker_is_deleted)
 {
-	struct scene *scene = *state;
-
 	begin_tfjob(scene);
 	scene->job.restart_scope = RESTART_SCOPE_WORKER;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
@@ -258,10 +226,8 @@ TEST_WITH(scene_begin, scene_end, a_lost_ps_counts_though_a_worker_is_deleted)
 }
 
 /* Also where that is seen before the deleted one has ended. */
-TEST_WITH(scene_begin, scene_end, peers_that_fall_after_a_deletion_do_not_count)
+SCENE_TEST(peers_that_fall_after_a_deletion_do_not_count)
 {
-	struct scene *scene = *state;
-
 	begin_tfjob(scene);
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
@@ -276,10 +242,8 @@ TEST_WITH(scene_begin, scene_end, peers_that_fall_after_a_deletion_do_not_count)
 	assert_string_equal(scene->status.failure->reason, "Deleted");
 }
 
-TEST_WITH(scene_begin, scene_end, a_tolerated_failure_is_made_again_when_its_pod_is_gone)
+SCENE_TEST(a_tolerated_failure_is_made_again_when_its_pod_is_gone)
 {
-	struct scene *scene = *state;
-
 	begin_tfjob(scene);
 	scene->job.is_dynamic = true;
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
@@ -293,10 +257,8 @@ TEST_WITH(scene_begin, scene_end, a_tolerated_failure_is_made_again_when_its_pod
 	assert_int_equal(scene->status.restarts, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, under_scope_worker_a_lost_ps_restarts_all)
+SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all)
 {
-	struct scene *scene = *state;
-
 	scene->job.restart_scope = RESTART_SCOPE_WORKER;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
@@ -311,10 +273,8 @@ TEST_WITH(scene_begin, scene_end, under_scope_worker_a_lost_ps_restarts_all)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 2);
 }
 
-TEST_WITH(scene_begin, scene_end, peers_of_a_synchronous_job_fall_with_the_first)
+SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first)
 {
-	struct scene *scene = *state;
-
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_EXIT_CODE);
 	scene_settle(scene);
@@ -345,10 +305,8 @@ static void begin_with_recent_restarts(struct scene *scene, int n_workers, int r
 	scene->status.replicas[0].recent_restarts = recent;
 }
 
-TEST_WITH(scene_begin, scene_end, nothing_starts_before_the_delay_is_over)
+SCENE_TEST(nothing_starts_before_the_delay_is_over)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 1, 3);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	scene_settle(scene);
@@ -361,10 +319,8 @@ TEST_WITH(scene_begin, scene_end, nothing_starts_before_the_delay_is_over)
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 }
 
-TEST_WITH(scene_begin, scene_end, a_clock_that_was_set_back_does_not_hold_a_restart_up)
+SCENE_TEST(a_clock_that_was_set_back_does_not_hold_a_restart_up)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 1, 3);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	scene_decide(scene);
@@ -373,10 +329,8 @@ TEST_WITH(scene_begin, scene_end, a_clock_that_was_set_back_does_not_hold_a_rest
 	assert_non_null(scene_object(scene, "worker", 0, 1));
 }
 
-TEST_WITH(scene_begin, scene_end, a_long_life_begins_the_delays_anew)
+SCENE_TEST(a_long_life_begins_the_delays_anew)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 1, 5);
 	scene->now += RESTART_LONG_LIFE;
 	scene_exit(scene, "worker", 0, 0, 1, 0);
@@ -385,10 +339,8 @@ TEST_WITH(scene_begin, scene_end, a_long_life_begins_the_delays_anew)
 	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, one_that_falls_again_and_again_delays_nobody_else)
+SCENE_TEST(one_that_falls_again_and_again_delays_nobody_else)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 2, 6);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	scene_settle(scene);
@@ -399,10 +351,8 @@ TEST_WITH(scene_begin, scene_end, one_that_falls_again_and_again_delays_nobody_e
 	assert_int_equal(scene->plan.wake_at, scene->now + 32000);
 }
 
-TEST_WITH(scene_begin, scene_end, the_long_life_of_another_begins_no_delay_anew)
+SCENE_TEST(the_long_life_of_another_begins_no_delay_anew)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 2, 6);
 	scene->now += RESTART_LONG_LIFE;
 	scene_exit(scene, "worker", 1, 0, 1, 0);
@@ -411,10 +361,8 @@ TEST_WITH(scene_begin, scene_end, the_long_life_of_another_begins_no_delay_anew)
 	assert_int_equal(scene->status.recent_restarts, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, each_that_falls_in_one_moment_has_a_delay_of_its_own)
+SCENE_TEST(each_that_falls_in_one_moment_has_a_delay_of_its_own)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 2, 2);
 	scene->now += 3000;
 	scene_exit(scene, "worker", 0, 0, 1, 0);
@@ -430,10 +378,8 @@ TEST_WITH(scene_begin, scene_end, each_that_falls_in_one_moment_has_a_delay_of_i
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
-TEST_WITH(scene_begin, scene_end, a_whole_job_starts_again_at_one_moment)
+SCENE_TEST(a_whole_job_starts_again_at_one_moment)
 {
-	struct scene *scene = *state;
-
 	scene->job.restart_scope = RESTART_SCOPE_WORKER;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
 	begin_with_recent_restarts(scene, 2, 0);
@@ -452,10 +398,8 @@ TEST_WITH(scene_begin, scene_end, a_whole_job_starts_again_at_one_moment)
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, a_job_that_has_ended_waits_for_no_restart)
+SCENE_TEST(a_job_that_has_ended_waits_for_no_restart)
 {
-	struct scene *scene = *state;
-
 	begin_with_recent_restarts(scene, 2, 6);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	scene_settle(scene);
@@ -481,10 +425,8 @@ static struct role *run_two_workers(struct scene *scene, enum restart_scope scop
 	return worker;
 }
 
-TEST_WITH(scene_begin, scene_end, peers_that_run_start_again_with_all_their_time)
+SCENE_TEST(peers_that_run_start_again_with_all_their_time)
 {
-	struct scene *scene = *state;
-
 	run_two_workers(scene, RESTART_SCOPE_JOB)->replicas = 3;
 	scene_decide(scene);
 	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
@@ -501,9 +443,8 @@ TEST_WITH(scene_begin, scene_end, peers_that_run_start_again_with_all_their_time
 }
 
 /* The grace is that of a planned end, however short that of the failure before was. */
-TEST_WITH(scene_begin, scene_end, a_failure_before_does_not_shorten_it)
+SCENE_TEST(a_failure_before_does_not_shorten_it)
 {
-	struct scene *scene = *state;
 	struct role *worker = run_two_workers(scene, RESTART_SCOPE_JOB);
 
 	scene->job.backoff_limit = 1;
@@ -519,20 +460,16 @@ TEST_WITH(scene_begin, scene_end, a_failure_before_does_not_shorten_it)
 	assert_null(scene->status.failure);
 }
 
-TEST_WITH(scene_begin, scene_end, those_that_need_not_know_of_each_other_stay)
+SCENE_TEST(those_that_need_not_know_of_each_other_stay)
 {
-	struct scene *scene = *state;
-
 	run_two_workers(scene, RESTART_SCOPE_REPLICA)->replicas = 3;
 	scene_settle(scene);
 	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
 	assert_int_equal(scene_replica(scene, "worker", 2)->state, REPLICA_RUNNING);
 }
 
-TEST_WITH(scene_begin, scene_end, dynamic_workers_stay_whatever_the_scope)
+SCENE_TEST(dynamic_workers_stay_whatever_the_scope)
 {
-	struct scene *scene = *state;
-
 	scene->job.is_dynamic = true;
 	run_two_workers(scene, RESTART_SCOPE_JOB)->replicas = 1;
 	scene_settle(scene);
@@ -540,9 +477,8 @@ TEST_WITH(scene_begin, scene_end, dynamic_workers_stay_whatever_the_scope)
 }
 
 /* What kubectl applied runs already when it is looked at for the first time. */
-TEST_WITH(scene_begin, scene_end, what_nobody_decided_on_before_is_no_change)
+SCENE_TEST(what_nobody_decided_on_before_is_no_change)
 {
-	struct scene *scene = *state;
 	const struct action first = {.role = "worker", .index = 0};
 
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
@@ -554,9 +490,8 @@ TEST_WITH(scene_begin, scene_end, what_nobody_decided_on_before_is_no_change)
 }
 
 /* It was over before it was scaled away, but who wants it back wants it to run. */
-TEST_WITH(scene_begin, scene_end, what_comes_back_runs_again)
+SCENE_TEST(what_comes_back_runs_again)
 {
-	struct scene *scene = *state;
 	struct role *worker = run_two_workers(scene, RESTART_SCOPE_REPLICA);
 
 	scene_exit(scene, "worker", 1, 0, 3, 0);

@@ -14,10 +14,8 @@ static struct summary summary_of(struct scene *scene)
 	return summary;
 }
 
-TEST_WITH(scene_begin, scene_end, a_new_job_waits_for_its_replicas)
+SCENE_TEST(a_new_job_waits_for_its_replicas)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	reconcile_begin(&scene->job, scene->now, scene->arena, &scene->status);
@@ -32,10 +30,8 @@ TEST_WITH(scene_begin, scene_end, a_new_job_waits_for_its_replicas)
 	assert_false(summary.is_finished);
 }
 
-TEST_WITH(scene_begin, scene_end, a_running_job_has_nothing_to_say)
+SCENE_TEST(a_running_job_has_nothing_to_say)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_settle(scene);
 	struct summary summary = summary_of(scene);
@@ -45,10 +41,8 @@ TEST_WITH(scene_begin, scene_end, a_running_job_has_nothing_to_say)
 	assert_int_equal(summary.running, 2);
 }
 
-TEST_WITH(scene_begin, scene_end, a_failed_job_says_why)
+SCENE_TEST(a_failed_job_says_why)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene_exit(scene, "worker", 0, 0, 3, 0);
@@ -61,10 +55,8 @@ TEST_WITH(scene_begin, scene_end, a_failed_job_says_why)
 	assert_true(summary.is_finished);
 }
 
-TEST_WITH(scene_begin, scene_end, a_job_that_is_being_stopped_says_so)
+SCENE_TEST(a_job_that_is_being_stopped_says_so)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_settle(scene);
 	scene->job.stop_reason = "interrupted";
@@ -76,10 +68,8 @@ TEST_WITH(scene_begin, scene_end, a_job_that_is_being_stopped_says_so)
 	assert_string_equal(summary_of(scene).message, "the job was stopped (interrupted)");
 }
 
-TEST_WITH(scene_begin, scene_end, a_finished_job_that_is_suspended_does_not_expire)
+SCENE_TEST(a_finished_job_that_is_suspended_does_not_expire)
 {
-	struct scene *scene = *state;
-
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.ttl_after_finished = 60 * MSEC_PER_SECOND;
 	scene_settle(scene);
@@ -92,9 +82,8 @@ TEST_WITH(scene_begin, scene_end, a_finished_job_that_is_suspended_does_not_expi
 	assert_int_equal(summary_of(scene).expires_at, MSEC_UNSET);
 }
 
-TEST_WITH(scene_begin, scene_end, a_summary_is_read_as_it_was_written)
+SCENE_TEST(a_summary_is_read_as_it_was_written)
 {
-	struct scene *scene = *state;
 	struct summary read;
 
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
@@ -117,9 +106,8 @@ TEST_WITH(scene_begin, scene_end, a_summary_is_read_as_it_was_written)
 	assert_int_equal(read.completion_time, written.completion_time);
 }
 
-TEST_WITH(scene_begin, scene_end, of_nothing_a_summary_is_empty)
+SCENE_TEST(of_nothing_a_summary_is_empty)
 {
-	struct scene *scene = *state;
 	struct summary summary;
 
 	summary_read(NULL, scene->arena, &summary);

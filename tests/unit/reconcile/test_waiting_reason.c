@@ -40,9 +40,8 @@ static const struct note *note_of_end(const struct plan *plan)
 	return note_with(plan, "ReplicaStillRuns");
 }
 
-TEST_WITH(scene_begin, scene_end, one_sentence_is_said_for_all_whom_it_holds)
+SCENE_TEST(one_sentence_is_said_for_all_whom_it_holds)
 {
-	struct scene *scene = *state;
 	const struct note *note;
 
 	begin_workers(scene, 4);
@@ -57,10 +56,8 @@ TEST_WITH(scene_begin, scene_end, one_sentence_is_said_for_all_whom_it_holds)
 	assert_int_equal(scene->plan.n_notes, 1);
 }
 
-TEST_WITH(scene_begin, scene_end, it_is_said_once)
+SCENE_TEST(it_is_said_once)
 {
-	struct scene *scene = *state;
-
 	begin_workers(scene, 1);
 	hold_workers(scene, "ErrImagePull", "image 'x': not found");
 	assert_non_null(note_of(scene_decide(scene)));
@@ -69,10 +66,8 @@ TEST_WITH(scene_begin, scene_end, it_is_said_once)
 	assert_null(note_of(scene_decide(scene)));
 }
 
-TEST_WITH(scene_begin, scene_end, another_trouble_is_said_too)
+SCENE_TEST(another_trouble_is_said_too)
 {
-	struct scene *scene = *state;
-
 	begin_workers(scene, 1);
 	hold_workers(scene, "Unschedulable", "0/4 nodes are available");
 	scene_decide(scene);
@@ -82,9 +77,8 @@ TEST_WITH(scene_begin, scene_end, another_trouble_is_said_too)
 			    "not found");
 }
 
-TEST_WITH(scene_begin, scene_end, what_a_server_says_does_nothing_to_a_terminal)
+SCENE_TEST(what_a_server_says_does_nothing_to_a_terminal)
 {
-	struct scene *scene = *state;
 	struct text text CLEANUP(text_done) = {0};
 
 	begin_workers(scene, 1);
@@ -96,9 +90,8 @@ TEST_WITH(scene_begin, scene_end, what_a_server_says_does_nothing_to_a_terminal)
 			    "worker-0 cannot pull its image (ErrImagePull): no ?[2Jimage\n");
 }
 
-TEST_WITH(scene_begin, scene_end, the_status_keeps_it_until_it_goes_away)
+SCENE_TEST(the_status_keeps_it_until_it_goes_away)
 {
-	struct scene *scene = *state;
 	struct text text CLEANUP(text_done) = {0};
 
 	begin_workers(scene, 2);
@@ -123,10 +116,8 @@ TEST_WITH(scene_begin, scene_end, the_status_keeps_it_until_it_goes_away)
 	assert_int_equal(text.len, 0);
 }
 
-TEST_WITH(scene_begin, scene_end, a_deadline_that_came_while_somebody_waited_says_for_what)
+SCENE_TEST(a_deadline_that_came_while_somebody_waited_says_for_what)
 {
-	struct scene *scene = *state;
-
 	begin_workers(scene, 2);
 	hold_workers(scene, "ErrImagePull", "image 'x': not found");
 	scene_decide(scene);
@@ -139,10 +130,8 @@ TEST_WITH(scene_begin, scene_end, a_deadline_that_came_while_somebody_waited_say
 			    "more) cannot pull its image (ErrImagePull): image 'x': not found");
 }
 
-TEST_WITH(scene_begin, scene_end, how_a_replica_ended_is_no_obstacle)
+SCENE_TEST(how_a_replica_ended_is_no_obstacle)
 {
-	struct scene *scene = *state;
-
 	begin_workers(scene, 1);
 	scene_exit(scene, "worker", 0, 0, -1, 9);
 	scene_object(scene, "worker", 0, 0)->reason = "OOMKilled";
@@ -160,9 +149,8 @@ static struct observed_replica *begin_on_node(struct scene *scene)
 }
 
 /* The cluster gave it up; its Pod has the name until the node says that it is gone. */
-TEST_WITH(scene_begin, scene_end, who_waits_for_a_silent_node_says_so)
+SCENE_TEST(who_waits_for_a_silent_node_says_so)
 {
-	struct scene *scene = *state;
 	struct observed_replica *object = begin_on_node(scene);
 
 	object->is_node_silent = true;
@@ -182,9 +170,8 @@ TEST_WITH(scene_begin, scene_end, who_waits_for_a_silent_node_says_so)
 }
 
 /* As a kubelet that nobody misses yet, or that cannot end a process. */
-TEST_WITH(scene_begin, scene_end, what_does_not_end_in_time_is_said)
+SCENE_TEST(what_does_not_end_in_time_is_said)
 {
-	struct scene *scene = *state;
 	struct observed_replica *object = begin_on_node(scene);
 
 	scene->observed.traits.kills_after_grace = true;
@@ -213,9 +200,8 @@ TEST(words_of_one_trouble_share_a_phrase)
 }
 
 /* Its node has nothing to do with it: what is in it is being fetched. */
-TEST_WITH(scene_begin, scene_end, what_is_held_does_not_stand_in_anybodys_way)
+SCENE_TEST(what_is_held_does_not_stand_in_anybodys_way)
 {
-	struct scene *scene = *state;
 	struct observed_replica *object = begin_on_node(scene);
 
 	object->is_held = true;

@@ -72,9 +72,10 @@ static void assert_consequence(const struct fixture *fixture, size_t place, cons
 	assert_string_equal(consequence->what, what);
 }
 
-TEST_WITH(set_up, tear_down, the_first_report_is_the_cause)
+#define FIXTURE_TEST(name) TEST_IN(set_up, tear_down, struct fixture *fixture, name)
+
+FIXTURE_TEST(the_first_report_is_the_cause)
 {
-	struct fixture *fixture = *state;
 	const struct failure first = failure_of(1, "ValueError: no");
 	const struct failure second = failure_of(1, "KeyError: 'x'");
 
@@ -88,9 +89,8 @@ TEST_WITH(set_up, tear_down, the_first_report_is_the_cause)
 	assert_consequence(fixture, 0, "b (machine 0)", "exited with code 1: KeyError: 'x'");
 }
 
-TEST_WITH(set_up, tear_down, a_report_that_blames_a_peer_is_a_consequence)
+FIXTURE_TEST(a_report_that_blames_a_peer_is_a_consequence)
 {
-	struct fixture *fixture = *state;
 	const struct failure gone = failure_of(1, GONE), cause = failure_of(1, "ValueError: no");
 	struct failure aborted = failure_of(1, NULL);
 
@@ -106,9 +106,8 @@ TEST_WITH(set_up, tear_down, a_report_that_blames_a_peer_is_a_consequence)
 }
 
 /* A peer on its own machine explains it. */
-TEST_WITH(set_up, tear_down, a_report_with_a_cause_is_no_consequence)
+FIXTURE_TEST(a_report_with_a_cause_is_no_consequence)
 {
-	struct fixture *fixture = *state;
 	const struct failure other = failure_of(1, "ValueError: no");
 	struct failure first = failure_of(1, GONE);
 
@@ -118,9 +117,8 @@ TEST_WITH(set_up, tear_down, a_report_with_a_cause_is_no_consequence)
 	assert_string_equal(fixture->failure.first->machine, "a");
 }
 
-TEST_WITH(set_up, tear_down, what_is_known_or_old_or_of_no_machine_changes_nothing)
+FIXTURE_TEST(what_is_known_or_old_or_of_no_machine_changes_nothing)
 {
-	struct fixture *fixture = *state;
 	const struct failure first = failure_of(2, "ValueError: no"), old = failure_of(1, NULL);
 	const struct failure next = failure_of(3, "OSError: full");
 
@@ -136,9 +134,8 @@ TEST_WITH(set_up, tear_down, what_is_known_or_old_or_of_no_machine_changes_nothi
 	assert_int_equal(fixture->failure.first->n_consequences, 0);
 }
 
-TEST_WITH(set_up, tear_down, the_other_processes_of_a_machine_have_its_name)
+FIXTURE_TEST(the_other_processes_of_a_machine_have_its_name)
 {
-	struct fixture *fixture = *state;
 	struct consequence own = {.role = "worker", .index = 1, .what = "was stopped by muster"};
 	struct failure first = failure_of(1, NULL);
 
@@ -149,9 +146,8 @@ TEST_WITH(set_up, tear_down, the_other_processes_of_a_machine_have_its_name)
 }
 
 /* Quotes need an escape in JSON, and control characters would need more. */
-TEST_WITH(set_up, tear_down, a_machine_is_named_by_the_server)
+FIXTURE_TEST(a_machine_is_named_by_the_server)
 {
-	struct fixture *fixture = *state;
 	const struct failure failure = failure_of(1, NULL);
 	struct failure *report =
 		world_failure_report(&failure, "10.0.0.1 (machine 0)", "train", fixture->arena);
@@ -166,9 +162,8 @@ TEST_WITH(set_up, tear_down, a_machine_is_named_by_the_server)
 	assert_string_equal(report->message, "worker-0 on 10.9.9.9 (machine 3) exited with code 1");
 }
 
-TEST_WITH(set_up, tear_down, a_report_is_short_and_has_no_control_characters)
+FIXTURE_TEST(a_report_is_short_and_has_no_control_characters)
 {
-	struct fixture *fixture = *state;
 	struct consequence many[1000];
 	const char *lines[LIMIT_LAST_LINES];
 	char long_text[LIMIT_LAST_LINE_LENGTH + 1];
@@ -200,9 +195,8 @@ TEST_WITH(set_up, tear_down, a_report_is_short_and_has_no_control_characters)
 	assert_true(report->n_consequences > 0);
 }
 
-TEST_WITH(set_up, tear_down, a_server_goes_on_with_what_it_kept)
+FIXTURE_TEST(a_server_goes_on_with_what_it_kept)
 {
-	struct fixture *fixture = *state;
 	const struct failure first = failure_of(4, "ValueError: no"), next = failure_of(5, NULL);
 
 	world_failure_restore(&fixture->failure,
@@ -221,9 +215,8 @@ static bool lose(struct fixture *fixture, struct world_losses *losses, int gener
 				  world_failure_of_losses(losses, 0, fixture->arena));
 }
 
-TEST_WITH(set_up, tear_down, a_lost_machine_explains_what_its_peers_report)
+FIXTURE_TEST(a_lost_machine_explains_what_its_peers_report)
 {
-	struct fixture *fixture = *state;
 	const struct failure gone = failure_of(1, GONE), own = failure_of(2, "ValueError: no");
 	struct world_losses losses CLEANUP(world_losses_done) = {0};
 

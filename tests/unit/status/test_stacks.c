@@ -57,10 +57,10 @@ static void four_workers(struct scene *scene)
 	    "# process 13 python3 train.py\n" WAITS "# process 14 sleep 5\n# it sleeps\n");
 }
 
-TEST_WITH(set_up, tear_down, stacks_that_are_alike_are_shown_once)
-{
-	struct scene *scene = *state;
+#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
 
+SCENE_TEST(stacks_that_are_alike_are_shown_once)
+{
 	four_workers(scene);
 	stacks_describe(&scene->stacks, false, &scene->text);
 	assert_string_equal(
@@ -77,10 +77,8 @@ TEST_WITH(set_up, tear_down, stacks_that_are_alike_are_shown_once)
 		"worker-3 (process 14 sleep 5): it sleeps\n");
 }
 
-TEST_WITH(set_up, tear_down, other_threads_are_shown_when_asked_for)
+SCENE_TEST(other_threads_are_shown_when_asked_for)
 {
-	struct scene *scene = *state;
-
 	add(scene, 0, "# process 12 python3 train.py\n" LOADS);
 	stacks_describe(&scene->stacks, true, &scene->text);
 	assert_string_equal(text_of(&scene->text),
@@ -91,19 +89,16 @@ TEST_WITH(set_up, tear_down, other_threads_are_shown_when_asked_for)
 			    "  File \"/srv/data set.py\", line 4 in load\n");
 }
 
-TEST_WITH(set_up, tear_down, several_processes_of_a_replica_are_counted)
+SCENE_TEST(several_processes_of_a_replica_are_counted)
 {
-	struct scene *scene = *state;
-
 	add(scene, 0, "# process 1 python3\n" WAITS "# process 2 python3\n" WAITS);
 	add(scene, 1, "# process 3 python3\n" WAITS);
 	stacks_describe(&scene->stacks, false, &scene->text);
 	assert_true(text_starts_with(text_of(&scene->text), "worker-0, worker-1, 3 processes\n"));
 }
 
-TEST_WITH(set_up, tear_down, a_line_says_where_each_is)
+SCENE_TEST(a_line_says_where_each_is)
 {
-	struct scene *scene = *state;
 	size_t count;
 
 	four_workers(scene);
@@ -118,9 +113,8 @@ TEST_WITH(set_up, tear_down, a_line_says_where_each_is)
 	assert_string_equal(lines[1], "and 1 more");
 }
 
-TEST_WITH(set_up, tear_down, what_is_cut_off_is_read_as_far_as_it_goes)
+SCENE_TEST(what_is_cut_off_is_read_as_far_as_it_goes)
 {
-	struct scene *scene = *state;
 	size_t count;
 
 	add(scene, 0, "  File \"a\"\nCurrent thread 0x1 (most recent call first):\n  File \"a");
@@ -135,10 +129,8 @@ TEST_WITH(set_up, tear_down, what_is_cut_off_is_read_as_far_as_it_goes)
 	assert_string_equal(lines[2], "worker-2: no Python frame");
 }
 
-TEST_WITH(set_up, tear_down, names_of_files_do_nothing_on_a_terminal)
+SCENE_TEST(names_of_files_do_nothing_on_a_terminal)
 {
-	struct scene *scene = *state;
-
 	add(scene, 0,
 	    "# process 1 \x1b[2J\nCurrent thread 0x1 (most recent call first):\n"
 	    "  File \"\x1b[2J.py\", line 1 in f\n");
@@ -146,9 +138,8 @@ TEST_WITH(set_up, tear_down, names_of_files_do_nothing_on_a_terminal)
 	assert_null(strchr(text_of(&scene->text), '\x1b'));
 }
 
-TEST_WITH(set_up, tear_down, a_file_is_written_as_it_is_read)
+SCENE_TEST(a_file_is_written_as_it_is_read)
 {
-	struct scene *scene = *state;
 	struct text file CLEANUP(text_done) = {0};
 
 	stacks_add_process(&file, 7, "sh -c 'a\nb'");
@@ -183,10 +174,8 @@ static void add_spied(struct scene *scene, int index, const char *output)
 	add(scene, index, text_of(&file));
 }
 
-TEST_WITH(set_up, tear_down, what_py_spy_prints_is_shown_alike)
+SCENE_TEST(what_py_spy_prints_is_shown_alike)
 {
-	struct scene *scene = *state;
-
 	add_spied(scene, 0, "# process 12 python3 train.py\n" SPIED);
 	stacks_describe(&scene->stacks, true, &scene->text);
 	assert_string_equal(text_of(&scene->text),
@@ -198,10 +187,8 @@ TEST_WITH(set_up, tear_down, what_py_spy_prints_is_shown_alike)
 			    "  File \"/srv/train.py\", line 9 in <module>\n");
 }
 
-TEST_WITH(set_up, tear_down, the_main_thread_without_a_number_is_known_by_its_name)
+SCENE_TEST(the_main_thread_without_a_number_is_known_by_its_name)
 {
-	struct scene *scene = *state;
-
 	add_spied(scene, 0,
 		  "# process 12 python3\n[{\"pid\": 12, \"os_thread_id\": null, "
 		  "\"thread_name\": \"MainThread\", \"frames\": []}]\n");
@@ -209,10 +196,8 @@ TEST_WITH(set_up, tear_down, the_main_thread_without_a_number_is_known_by_its_na
 	assert_null(scene->stacks.list[0].thread);
 }
 
-TEST_WITH(set_up, tear_down, what_py_spy_could_not_print_has_a_reason)
+SCENE_TEST(what_py_spy_could_not_print_has_a_reason)
 {
-	struct scene *scene = *state;
-
 	add_spied(scene, 0, "# process 12 python3\n# Error: no such process\n");
 	add_spied(scene, 1, "# process 12 python3\n[{\"pid\": 1");
 	add_spied(scene, 2, "# process 12 python3\n{}\n# process 13 python3\n" SPIED);

@@ -107,10 +107,10 @@ static void write_status(struct situation *situation, const char *status)
 			 0);
 }
 
-TEST_WITH(make, release, what_cannot_be_written_is_read_all_the_same)
-{
-	struct situation *situation = *state;
+#define SITUATION_TEST(name) TEST_IN(make, release, struct situation *situation, name)
 
+SITUATION_TEST(what_cannot_be_written_is_read_all_the_same)
+{
 	set_full(situation, true);
 	write_status(situation, "1");
 	struct store_record record CLEANUP(store_record_done) = read_from(situation->store);
@@ -122,10 +122,8 @@ TEST_WITH(make, release, what_cannot_be_written_is_read_all_the_same)
 	assert_string_equal(disk.status, "0");
 }
 
-TEST_WITH(make, release, trouble_is_told_once)
+SITUATION_TEST(trouble_is_told_once)
 {
-	struct situation *situation = *state;
-
 	set_full(situation, true);
 	write_status(situation, "1");
 	write_status(situation, "2");
@@ -133,9 +131,8 @@ TEST_WITH(make, release, trouble_is_told_once)
 	assert_int_equal(situation->n_ended, 0);
 }
 
-TEST_WITH(make, release, what_waits_is_written_as_soon_as_there_is_space)
+SITUATION_TEST(what_waits_is_written_as_soon_as_there_is_space)
 {
-	struct situation *situation = *state;
 	int64_t version_ahead;
 
 	set_full(situation, true);
@@ -153,9 +150,8 @@ TEST_WITH(make, release, what_waits_is_written_as_soon_as_there_is_space)
 	assert_int_equal(disk.version, record.version);
 }
 
-TEST_WITH(make, release, a_change_by_others_meanwhile_is_kept)
+SITUATION_TEST(a_change_by_others_meanwhile_is_kept)
 {
-	struct situation *situation = *state;
 	struct store_change change = {.document = "{\"stop\":1}"};
 	int64_t first = situation->version, version;
 
@@ -170,9 +166,8 @@ TEST_WITH(make, release, a_change_by_others_meanwhile_is_kept)
 	assert_string_equal(record.status, "1");
 }
 
-TEST_WITH(make, release, an_old_version_is_a_conflict_in_trouble_too)
+SITUATION_TEST(an_old_version_is_a_conflict_in_trouble_too)
 {
-	struct situation *situation = *state;
 	struct store_change change = {.status = "late"};
 	int64_t old = situation->version;
 
@@ -183,10 +178,8 @@ TEST_WITH(make, release, an_old_version_is_a_conflict_in_trouble_too)
 			 ERR_CONFLICT);
 }
 
-TEST_WITH(make, release, a_disk_that_cannot_be_read_is_remembered)
+SITUATION_TEST(a_disk_that_cannot_be_read_is_remembered)
 {
-	struct situation *situation = *state;
-
 	set_unreadable(situation);
 	write_status(situation, "1");
 	struct store_record record CLEANUP(store_record_done) = read_from(situation->store);

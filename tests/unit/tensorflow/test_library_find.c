@@ -134,9 +134,10 @@ static void assert_not_found(const struct library_search *search, int code, cons
 		fail_msg("'%s' is not in '%s'", part, err.text);
 }
 
-TEST_WITH(make_tree, remove_tree, nothing_anywhere_says_what_to_install_and_where_was_looked)
+#define TREE_TEST(name) TEST_IN(make_tree, remove_tree, struct tree *tree, name)
+
+TREE_TEST(nothing_anywhere_says_what_to_install_and_where_was_looked)
 {
-	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
 	struct text looked_at CLEANUP(text_done) = {0};
 	struct library_place *place = NULL;
@@ -151,9 +152,8 @@ TEST_WITH(make_tree, remove_tree, nothing_anywhere_says_what_to_install_and_wher
 			    "LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
 }
 
-TEST_WITH(make_tree, remove_tree, each_place_goes_before_those_that_follow)
+TREE_TEST(each_place_goes_before_those_that_follow)
 {
-	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
 
 	make_file(tree, "/usr/lib/libtensorflow.so.2", "");
@@ -185,9 +185,8 @@ TEST_WITH(make_tree, remove_tree, each_place_goes_before_those_that_follow)
 		     NULL);
 }
 
-TEST_WITH(make_tree, remove_tree, what_was_named_may_be_a_folder)
+TREE_TEST(what_was_named_may_be_a_folder)
 {
-	struct tree *tree = *state;
 	static const char *const folders[] = {"/venv", "/venv" WHEEL, "/venv" WHEEL "/tensorflow"};
 
 	make_venv(tree, "/venv", "");
@@ -205,9 +204,8 @@ TEST_WITH(make_tree, remove_tree, what_was_named_may_be_a_folder)
 	assert_found(tree, &package, LIBRARY_ASKED, "/opt/tf/lib/libtensorflow.so.2", NULL, NULL);
 }
 
-TEST_WITH(make_tree, remove_tree, what_was_named_is_taken_or_refused)
+TREE_TEST(what_was_named_is_taken_or_refused)
 {
-	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
 
 	make_file(tree, "/usr/lib/libtensorflow.so.2", "");
@@ -223,9 +221,8 @@ TEST_WITH(make_tree, remove_tree, what_was_named_is_taken_or_refused)
 	assert_not_found(&search, ERR_NOT_FOUND, "MUSTER_LIBTENSORFLOW: '");
 }
 
-TEST_WITH(make_tree, remove_tree, a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found)
+TREE_TEST(a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found)
 {
-	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
 
 	make_venv(tree, "/venv", "");
@@ -242,9 +239,8 @@ TEST_WITH(make_tree, remove_tree, a_tensorflow_that_is_too_old_is_named_unless_a
 	assert_found(tree, &search, LIBRARY_SYSTEM, "/usr/lib/libtensorflow.so.2", NULL, NULL);
 }
 
-TEST_WITH(make_tree, remove_tree, a_new_tensorflow_without_its_library_is_broken)
+TREE_TEST(a_new_tensorflow_without_its_library_is_broken)
 {
-	struct tree *tree = *state;
 	struct library_search search = {.system_root = tree->root};
 
 	make_venv(tree, "/venv", "");
@@ -267,10 +263,8 @@ static char *packages_of(const struct tree *tree, const struct python_search *se
 	return text_take(&text);
 }
 
-TEST_WITH(make_tree, remove_tree,
-	  python_of_debian_looks_at_the_users_packages_then_at_dist_packages)
+TREE_TEST(python_of_debian_looks_at_the_users_packages_then_at_dist_packages)
 {
-	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/usr/bin"), .home = in(tree, "/home")};
 
 	make_file(tree, "/usr/bin/python3.11", "");
@@ -293,9 +287,8 @@ TEST_WITH(make_tree, remove_tree,
 				    "/usr/lib/python3/dist-packages\n");
 }
 
-TEST_WITH(make_tree, remove_tree, a_virtual_environment_sees_its_base_where_it_says_so)
+TREE_TEST(a_virtual_environment_sees_its_base_where_it_says_so)
 {
-	struct tree *tree = *state;
 	struct python_search search = {.virtual_env = in(tree, "/venv"), .home = in(tree, "/home")};
 
 	make_venv(tree, "/venv", "include-system-site-packages = false\n");
@@ -316,10 +309,8 @@ TEST_WITH(make_tree, remove_tree, a_virtual_environment_sees_its_base_where_it_s
 				  "/usr/lib/python3/dist-packages\n");
 }
 
-TEST_WITH(make_tree, remove_tree,
-	  the_python_of_a_virtual_environment_in_path_is_known_by_its_settings)
+TREE_TEST(the_python_of_a_virtual_environment_in_path_is_known_by_its_settings)
 {
-	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/venv/bin")};
 
 	make_venv(tree, "/venv", "");
@@ -328,9 +319,8 @@ TEST_WITH(make_tree, remove_tree,
 	assert_string_equal(packages, "/venv" WHEEL "\n");
 }
 
-TEST_WITH(make_tree, remove_tree, behind_a_shim_of_pyenv_stands_the_version_that_it_would_take)
+TREE_TEST(behind_a_shim_of_pyenv_stands_the_version_that_it_would_take)
 {
-	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/pyenv/shims")};
 	struct python_place *place = NULL;
 
@@ -347,9 +337,8 @@ TEST_WITH(make_tree, remove_tree, behind_a_shim_of_pyenv_stands_the_version_that
 	assert_int_equal(python_find(&search, &place, NULL), ERR_NOT_FOUND);
 }
 
-TEST_WITH(make_tree, remove_tree, a_version_that_no_name_tells_is_read_from_the_folders)
+TREE_TEST(a_version_that_no_name_tells_is_read_from_the_folders)
 {
-	struct tree *tree = *state;
 	struct python_search search = {.path = in(tree, "/opt/bin")};
 
 	make_file(tree, "/opt/bin/python3", "");

@@ -130,9 +130,10 @@ static void assert_is_closed(struct scene *scene, int fd)
 	file_close(&fd);
 }
 
-TEST_WITH(setup, teardown, a_frame_is_answered_with_the_times_and_the_own_name)
+#define SCENE_TEST(name) TEST_IN(setup, teardown, struct scene *scene, name)
+
+SCENE_TEST(a_frame_is_answered_with_the_times_and_the_own_name)
 {
-	struct scene *scene = *state;
 	struct network_frame answer;
 	uint64_t before = network_wall_clock();
 	int fd = connect_to(scene);
@@ -146,9 +147,8 @@ TEST_WITH(setup, teardown, a_frame_is_answered_with_the_times_and_the_own_name)
 	file_close(&fd);
 }
 
-TEST_WITH(setup, teardown, bytes_behind_a_frame_are_taken_before_the_answer)
+SCENE_TEST(bytes_behind_a_frame_are_taken_before_the_answer)
 {
-	struct scene *scene = *state;
 	struct network_frame answer;
 	char bytes[1000] = {0};
 	int fd = connect_to(scene);
@@ -178,9 +178,8 @@ static void ask_as_worker_1(struct scene *scene)
 }
 
 /* 192.0.2.0/24 is for documentation: nobody has it (RFC 5737). */
-TEST_WITH(setup, teardown, a_name_does_not_count_from_an_address_that_its_host_does_not_have)
+SCENE_TEST(a_name_does_not_count_from_an_address_that_its_host_does_not_have)
 {
-	struct scene *scene = *state;
 	char address[INET6_ADDRSTRLEN];
 
 	know(scene, "192.0.2.1");
@@ -192,10 +191,8 @@ TEST_WITH(setup, teardown, a_name_does_not_count_from_an_address_that_its_host_d
 }
 
 /* Whichever comes first, the name of the host or the peer. */
-TEST_WITH(setup, teardown, an_asker_counts_when_its_addresses_become_known)
+SCENE_TEST(an_asker_counts_when_its_addresses_become_known)
 {
-	struct scene *scene = *state;
-
 	ask_as_worker_1(scene);
 	assert_false(network_answerer_was_asked_by_all(scene->answerer));
 	assert_null(network_answerer_other(scene->answerer, 1));
@@ -205,18 +202,15 @@ TEST_WITH(setup, teardown, an_asker_counts_when_its_addresses_become_known)
 }
 
 /* A host whose name stands for 127.0.1.1, as on Debian: calls come from another one. */
-TEST_WITH(setup, teardown, all_addresses_of_this_machine_are_one_host)
+SCENE_TEST(all_addresses_of_this_machine_are_one_host)
 {
-	struct scene *scene = *state;
-
 	know(scene, "127.0.1.1");
 	ask_as_worker_1(scene);
 	assert_true(network_answerer_was_asked_by_all(scene->answerer));
 }
 
-TEST_WITH(setup, teardown, a_peer_has_asked_when_it_closes)
+SCENE_TEST(a_peer_has_asked_when_it_closes)
 {
-	struct scene *scene = *state;
 	struct network_frame answer;
 	int fd = connect_to(scene);
 
@@ -232,9 +226,8 @@ TEST_WITH(setup, teardown, a_peer_has_asked_when_it_closes)
 	assert_false(network_answerer_is_busy(scene->answerer));
 }
 
-TEST_WITH(setup, teardown, strangers_and_the_own_name_do_not_count_as_peers)
+SCENE_TEST(strangers_and_the_own_name_do_not_count_as_peers)
 {
-	struct scene *scene = *state;
 	const char *const names[] = {"worker-7", "worker-0", ""};
 	struct network_frame answer;
 
@@ -250,9 +243,8 @@ TEST_WITH(setup, teardown, strangers_and_the_own_name_do_not_count_as_peers)
 	assert_false(network_answerer_was_asked_by_all(scene->answerer));
 }
 
-TEST_WITH(setup, teardown, what_is_not_our_protocol_ends_the_connection)
+SCENE_TEST(what_is_not_our_protocol_ends_the_connection)
 {
-	struct scene *scene = *state;
 	char bytes[sizeof(struct network_frame) + 100];
 	int fd = connect_to(scene);
 
@@ -262,9 +254,8 @@ TEST_WITH(setup, teardown, what_is_not_our_protocol_ends_the_connection)
 	assert_false(network_answerer_is_busy(scene->answerer));
 }
 
-TEST_WITH(setup, teardown, the_place_of_the_longest_silent_stranger_is_given_away)
+SCENE_TEST(the_place_of_the_longest_silent_stranger_is_given_away)
 {
-	struct scene *scene = *state;
 	struct network_frame answer;
 	int silent[100], fd;
 
@@ -281,9 +272,8 @@ TEST_WITH(setup, teardown, the_place_of_the_longest_silent_stranger_is_given_awa
 	file_close(&fd);
 }
 
-TEST_WITH(setup, teardown, a_port_that_is_taken_is_told)
+SCENE_TEST(a_port_that_is_taken_is_told)
 {
-	struct scene *scene = *state;
 	struct err err = {0};
 	struct network_answerer *answerer = NULL;
 
