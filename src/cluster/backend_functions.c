@@ -114,11 +114,13 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 	}
 }
 
+static const struct tfjob_manner plain_manner = {.has_one_service = true};
+
 /* `backend` may be NULL: the job is about to be created. */
 static void observe_addresses(const struct kube_backend *backend, const struct job *job,
 			      struct arena *arena, struct observed *observed)
 {
-	const struct kube_kind *kind = backend ? backend->kind : &kube_kind_plain;
+	const struct tfjob_manner *manner = backend ? &backend->settings.manner : &plain_manner;
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
 	size_t n_services = backend ? job_follower_count(backend->seen, JOB_CACHE_SERVICES) : 0;
@@ -133,7 +135,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 
 			if (json_get(taken_back, name))
 				continue;
-			kind->add_address(backend, job, role, index, &address);
+			tfjob_add_address(manner, job, role, index, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
 				.role = arena_copy_text(arena, role->name),
 				.index = index,
@@ -324,11 +326,11 @@ static int read_tail(struct kube_backend *backend, const char *pod_name, int att
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 
-	if (pod_tail_is_of(backend->tail, pod_name, attempt, pod))
-		return pod_tail_read(backend->tail, arena, ret_printed, err);
+	if (pod_tail_is_of(&backend->tail, pod_name, attempt, pod))
+		return pod_tail_read(&backend->tail, arena, ret_printed, err);
 	if (!kube_backend_is_attempt(backend, pod, attempt))
 		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
-	pod_tail_ask(backend->tail, pod);
+	pod_tail_ask(backend, pod);
 	return err_set(err, ERR_UNREACHABLE, "requesting the log of Pod '%s'", pod_name);
 }
 
@@ -355,21 +357,6 @@ static void on_backend_output(void *data)
 		backend->settings.on_output(backend->settings.data);
 }
 
-/* Pods that stayed for their logs may be deleted. */
-static void on_log_complete(void *data)
-{
-	struct kube_backend *backend = data;
-
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
-		if (pending->end_waits &&
-		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
-			kube_backend_delete_pod(backend, pending);
-	}
-	kube_backend_news(backend);
-}
-
 static void on_log_trouble(const char *sentence, void *data)
 {
 	struct err err;
@@ -390,15 +377,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.copies = settings->copies,
 		.tail = -1,
 		.on_output = on_backend_output,
-		.on_complete = on_log_complete,
-		.on_trouble = on_log_trouble,
-		.data = backend,
-	};
-
-	const struct pod_tail_settings tail = {
-		.api = settings->api,
-		.namespace_name = settings->job->name_space,
-		.on_done = on_log_complete,
+		.on_complete = kube_backend_on_log_complete,
 		.on_trouble = on_log_trouble,
 		.data = backend,
 	};
@@ -406,11 +385,11 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->base.functions = &kube_functions;
 	backend->settings = *settings;
 	backend->kind = settings->is_tfjob ? &kube_kind_tfjob : &kube_kind_plain;
+	if (!settings->is_tfjob)
+		backend->settings.manner = plain_manner;
 	backend->taken_back = json_new_object();
 	if (settings->log_folder)
 		backend->logs = pod_logs_new(&logs);
-	else
-		backend->tail = pod_tail_new(&tail);
 	backend->timer =
 		loop_new_timer(kube_api_loop(settings->api), kube_backend_try_again, backend);
 	if (backend->kind->begin)
@@ -435,7 +414,7 @@ bool backend_kube_is_quiet(const struct backend *base)
 	const struct kube_backend *backend = kube_backend_of_base(base);
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
-	       !pod_tail_is_open(backend->tail, NULL);
+	       !pod_tail_is_open(&backend->tail, NULL);
 }
 
 /* A Pod with our labels that the job does not own is not deleted with it. */
@@ -469,7 +448,7 @@ static void free_kube_backend(struct backend *base)
 	circuit_breaker_reset(&backend->starts);
 	circuit_breaker_reset(&backend->ends);
 	pod_logs_free(backend->logs);
-	pod_tail_free(backend->tail);
+	pod_tail_done(&backend->tail);
 	loop_watch_free(backend->timer);
 	objects_free(backend->objects);
 	tfjob_objects_free(backend->tfjob_objects);

@@ -145,7 +145,7 @@ bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct
 bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name, const char *uid)
 {
 	return pod_logs_is_open(backend->logs, pod_name, uid) ||
-	       pod_tail_is_open(backend->tail, uid);
+	       pod_tail_is_open(&backend->tail, uid);
 }
 
 bool prerequisite_is_called(const struct prerequisite *prerequisite)

@@ -131,13 +131,8 @@ static bool may_tfjob_change(const struct job_view *view)
 static int send_tfjob_request(const struct client_kube *client, const struct job_view *view,
 			      enum kube_verb verb, const struct json *body, struct err *err)
 {
-	const struct kube_request request = {
-		.verb = verb,
-		.resource = &kube_tfjobs,
-		.namespace_name = client->settings.namespace_name,
-		.name = job_view_name(view),
-		.body = body,
-	};
+	const struct kube_request request = {verb, &kube_tfjobs, client->settings.namespace_name,
+					     job_view_name(view), .body = body};
 
 	return kube_wait(client->api, &request, NULL, err);
 }
@@ -317,12 +312,8 @@ static int kube_fetch_logs(struct client *base, const char *name,
 static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
 {
 	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
-	const struct kube_request request = {
-		.verb = KUBE_GET,
-		.resource = &kube_config_maps,
-		.namespace_name = client->settings.namespace_name,
-		.name = owner,
-	};
+	const struct kube_request request = {KUBE_GET, &kube_config_maps,
+					     client->settings.namespace_name, owner};
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	int rc = kube_wait(client->api, &request, &object, err);
 

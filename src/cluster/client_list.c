@@ -35,12 +35,8 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 				struct err *err)
 {
 	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = reading->resource,
-		.namespace_name = listing->namespace_name,
-		.parameters = reading->selector ? selector : NULL,
-	};
+	const struct kube_request request = {KUBE_LIST, reading->resource, listing->namespace_name,
+					     .parameters = reading->selector ? selector : NULL};
 
 	return kube_pages_wait(listing->api, &request, reading->begin, reading->take, listing, err);
 }

@@ -188,13 +188,8 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		return;
 	struct json *pod CLEANUP(json_cleanup) =
 		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_pods,
-		.namespace_name = backend->job->name_space,
-		.body = pod,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_CREATE, &kube_pods, backend->job->name_space,
+					     .body = pod, .wants_metadata = true};
 
 	pending->start = PENDING_START_CALLED;
 	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
@@ -279,17 +274,29 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 		return;
 	struct json *options CLEANUP(json_cleanup) =
 		delete_options_new(pending->ended_uid, pending->end_grace);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = &kube_pods,
-		.namespace_name = backend->job->name_space,
-		.name = pending->pod_name,
-		.body = options,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_DELETE,
+					     &kube_pods,
+					     .name = pending->pod_name,
+					     .namespace_name = backend->job->name_space,
+					     .body = options,
+					     .wants_metadata = true};
 
 	kube_call_cancel(pending->end_call);
 	pending->end_call = kube_call_new(backend->settings.api, &request, on_pod_deleted, pending);
+}
+
+void kube_backend_on_log_complete(void *data)
+{
+	struct kube_backend *backend = data;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (pending->end_waits &&
+		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
+			kube_backend_delete_pod(backend, pending);
+	}
+	kube_backend_news(backend);
 }
 
 /* Pods whose deletion waits because directories are to be fetched from them.

@@ -223,23 +223,6 @@ static enum log_end classify_log_stream_end(const struct pod_log *log,
 	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
 }
 
-static void report_pod_log_refusal(struct pod_logs *logs, const struct err *err)
-{
-	if (!logs->is_refusal_told)
-		logs->settings.on_trouble(err->text, logs->settings.data);
-	logs->is_refusal_told = true;
-}
-
-static void report_pod_log_lost(struct pod_log *log)
-{
-	const struct pod_logs_settings *settings = &log->logs->settings;
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
-			   log->pod_name, log->err.code ? ": " : "", log->err.text);
-
-	settings->on_trouble(sentence, settings->data);
-}
-
 /* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
  * reported. */
 static void report_node_message(struct pod_log *log)
@@ -264,12 +247,15 @@ static void report_node_message(struct pod_log *log)
 static void finish_pod_log(struct pod_log *log, bool is_whole)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
+			   log->pod_name, log->err.code ? ": " : "", log->err.text);
 
 	log_lines_end(&log->lines, on_pod_log_text, log);
 	write_batch(log);
 	pod_log_close(log);
 	if (!is_whole)
-		report_pod_log_lost(log);
+		settings->on_trouble(sentence, settings->data);
 	settings->on_output(settings->data);
 	settings->on_complete(settings->data);
 }
@@ -280,8 +266,8 @@ static void end_stream(struct pod_log *log, enum log_end end)
 
 	if (end == LOG_END_PROPER)
 		report_node_message(log);
-	struct log_next next = log_follow_ended(
-		&log->follow, end, log_lines_is_catching_up(&log->lines), random_fraction());
+	struct log_next next =
+		log_follow_ended(&log->follow, end, log->lines.is_catching_up, random_fraction());
 
 	if (settings->ends_at_once && (end == LOG_END_PROPER || end == LOG_END_NOT_YET))
 		next.step = LOG_STEP_DONE;
@@ -295,14 +281,17 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 				  const struct err *err, void *data)
 {
 	struct pod_log *log = data;
+	struct pod_logs *logs = log->logs;
 	enum log_end end = classify_log_stream_end(log, status, err);
 
 	(void) object;
 	log->call = NULL;
 	end_opening(log);
 	log->err = err ? *err : (struct err){0};
-	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
-		report_pod_log_refusal(log->logs, err);
+	if (end == LOG_END_REFUSED && !log->follow.reads_previous && !logs->is_refusal_told) {
+		logs->settings.on_trouble(err->text, logs->settings.data);
+		logs->is_refusal_told = true;
+	}
 	end_stream(log, end);
 }
 
@@ -311,15 +300,9 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 static struct kube_call *open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
-	struct kube_parameter parameters[7] = {{"container", log->container},
-					       {"timestamps", "true"}};
+	bool is_previous = log->follow.reads_previous;
 	struct text since CLEANUP(text_done) = {0}, tail CLEANUP(text_done) = {0};
-	size_t n = 2;
 
-	if (log->follow.reads_previous)
-		parameters[n++] = (struct kube_parameter){"previous", "true"};
-	else if (!settings->ends_at_once)
-		parameters[n++] = (struct kube_parameter){"follow", "true"};
 	/* A stream that starts with the first line that is wanted. */
 	bool is_first = !log_lines_add_since(&log->lines, &since);
 
@@ -327,21 +310,21 @@ static struct kube_call *open_stream(struct pod_log *log)
 		text_add_time(&since, settings->since);
 	if (is_first && settings->tail >= 0)
 		text_addf(&tail, "%" PRId64, settings->tail);
-	if (since.len > 0)
-		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
-	if (tail.len > 0)
-		parameters[n++] = (struct kube_parameter){"tailLines", text_of(&tail)};
-	const struct kube_request request = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = settings->namespace_name,
-		.name = log->pod_name,
-		.subresource = "log",
-		.parameters = parameters,
+	const struct kube_parameter parameters[] = {
+		{"container", log->container},
+		{"timestamps", "true"},
+		{"previous", is_previous ? "true" : NULL},
+		{"follow", is_previous || settings->ends_at_once ? NULL : "true"},
+		{"sinceTime", since.bytes},
+		{"tailLines", tail.bytes},
+		{0},
 	};
+	const struct kube_request request =
+		kube_pod_request(settings->namespace_name, log->pod_name, "log", parameters);
 
-	return kube_stream_new(settings->api, &request, settings->output_idle, on_pod_log_bytes,
-			       on_pod_log_stream_end, log);
+	return kube_stream_new(settings->api, &request,
+			       settings->output_idle ? settings->output_idle : SILENCE,
+			       on_pod_log_bytes, on_pod_log_stream_end, log);
 }
 
 /* The container has exited, and its stream has not ended: it may continue for as long as it brings
@@ -388,16 +371,6 @@ static void pod_log_begin_stream(void *data)
 	loop_timer_arm_after(log->timer, OPENING_TIME);
 }
 
-/* Drops the stream, which was not complete; another one continues from there. */
-static void pod_log_give_up_stream(struct pod_log *log)
-{
-	if (!pod_log_is_open(log) || !log->call)
-		return;
-	end_opening(log);
-	kube_call_cancel(TAKE(log->call));
-	log->follow.was_lost = true;
-}
-
 /* The table. */
 
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
@@ -408,8 +381,6 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	 * usual limit of 1024. */
 	descriptor_limit_raise_to_most();
 	logs->settings = *settings;
-	if (!logs->settings.output_idle)
-		logs->settings.output_idle = SILENCE;
 	logs->lock_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
 	return logs;
 }
@@ -542,15 +513,23 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 	apply_container_state(log, &container);
 }
 
-/* Streams are closed: an unread one would stall the others on its connection. */
+/* Streams are closed: an unread one would stall the others on its connection. Another one continues
+ * from there. */
 void pod_logs_pause(struct pod_logs *logs)
 {
 	struct mirror_entry *entry;
 	size_t place = 0;
 
 	logs->is_paused = true;
-	while ((entry = mirror_table_next(&logs->table, &place)))
-		pod_log_give_up_stream(entry->kept);
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		struct pod_log *log = entry->kept;
+
+		if (!log->call)
+			continue;
+		end_opening(log);
+		kube_call_cancel(TAKE(log->call));
+		log->follow.was_lost = true;
+	}
 }
 
 void pod_logs_resume(struct pod_logs *logs)

@@ -224,14 +224,12 @@ static void on_prerequisite_end_slot(void *data)
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
 	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(prerequisite->uid);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = prerequisite->resource,
-		.namespace_name = backend->job->name_space,
-		.name = prerequisite->name,
-		.body = options,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_DELETE,
+					     prerequisite->resource,
+					     .namespace_name = backend->job->name_space,
+					     .name = prerequisite->name,
+					     .body = options,
+					     .wants_metadata = true};
 
 	prerequisite->is_ending = true;
 	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_deleted,
@@ -426,13 +424,9 @@ static void on_prerequisite_make_slot(void *data)
 	struct json *body CLEANUP(json_cleanup) =
 		prerequisite->body ? json_ref(prerequisite->body)
 				   : backend->kind->service_new(prerequisite);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = prerequisite->resource,
-		.namespace_name = backend->job->name_space,
-		.body = body,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_CREATE, prerequisite->resource,
+					     backend->job->name_space, .body = body,
+					     .wants_metadata = true};
 
 	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_created,
 					   prerequisite);
@@ -475,13 +469,8 @@ void backend_kube_end_secret(struct backend *base)
 	const struct job *job = backend->settings.job;
 	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
 	struct prerequisite *prerequisite = kube_prerequisites_find(backend, &kube_secrets, name);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = &kube_secrets,
-		.namespace_name = job->name_space,
-		.name = name,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_DELETE, &kube_secrets, job->name_space, name,
+					     .wants_metadata = true};
 
 	if (!job_secret_is_named(job))
 		return;
@@ -601,13 +590,8 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 		group->is_updated || group->is_unwanted || group->call
 			? NULL
 			: pod_group_patch_new(backend->settings.gang, group->body, seen);
-	const struct kube_request request = {
-		.verb = KUBE_PATCH,
-		.resource = group->resource,
-		.namespace_name = backend->job->name_space,
-		.name = group->name,
-		.body = patch,
-	};
+	const struct kube_request request = {KUBE_PATCH, group->resource, backend->job->name_space,
+					     group->name, .body = patch};
 
 	if (!patch)
 		return;

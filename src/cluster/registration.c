@@ -102,12 +102,8 @@ int registration_kube_check_before_run(struct kube_api *api, const struct job *j
 {
 	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
 	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
-	const struct kube_request list = {
-		.verb = KUBE_LIST,
-		.resource = &kube_services,
-		.namespace_name = job->name_space,
-		.parameters = parameters,
-	};
+	const struct kube_request list = {KUBE_LIST, &kube_services, job->name_space,
+					  .parameters = parameters};
 	struct json *services CLEANUP(json_cleanup) = NULL;
 	struct rights rights = {0};
 
@@ -224,12 +220,8 @@ int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 	if (!secret->name)
 		return 0;
 	struct json *object CLEANUP(json_cleanup) = objects_secret_new(job, secret, job->uid);
-	const struct kube_request create = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_secrets,
-		.namespace_name = job->name_space,
-		.body = object,
-	};
+	const struct kube_request create = {KUBE_CREATE, &kube_secrets, job->name_space,
+					    .body = object};
 
 	return make_secret(api, &create, err);
 }
@@ -241,12 +233,8 @@ static int create_all(struct kube_api *api, const struct job *job, const struct 
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < json_count(list); i++) {
-		const struct kube_request create = {
-			.verb = KUBE_CREATE,
-			.resource = kube_resource_of(json_at(list, i)),
-			.namespace_name = job->name_space,
-			.body = json_at(list, i),
-		};
+		const struct kube_request create = {KUBE_CREATE, kube_resource_of(json_at(list, i)),
+						    job->name_space, .body = json_at(list, i)};
 
 		rc = kube_wait(api, &create, NULL, err);
 	}
@@ -280,13 +268,9 @@ static int check_submission_rights(const struct tfjob_submission *submission, st
 static int call_tfjob(const struct tfjob_submission *submission, enum kube_verb verb,
 		      const struct json *body, struct json **ret_object, struct err *err)
 {
-	const struct kube_request request = {
-		.verb = verb,
-		.resource = &kube_tfjobs,
-		.namespace_name = submission->job->name_space,
-		.name = verb == KUBE_CREATE ? NULL : submission->job->name,
-		.body = body,
-	};
+	const struct kube_request request = {verb, &kube_tfjobs, submission->job->name_space,
+					     verb == KUBE_CREATE ? NULL : submission->job->name,
+					     .body = body};
 
 	return kube_wait(submission->api, &request, ret_object, err);
 }
@@ -401,13 +385,9 @@ static struct kube_request *requests_new(const struct job *job, const struct jso
 	struct kube_request *requests = mem_new_array(json_count(list), sizeof(*requests));
 
 	for (size_t i = 0; i < json_count(list); i++)
-		requests[i] = (struct kube_request){
-			.verb = KUBE_CREATE,
-			.resource = kube_resource_of(json_at(list, i)),
-			.namespace_name = job->name_space,
-			.parameters = strictly,
-			.body = json_at(list, i),
-		};
+		requests[i] = (struct kube_request){KUBE_CREATE, kube_resource_of(json_at(list, i)),
+						    job->name_space, .parameters = strictly,
+						    .body = json_at(list, i)};
 	return requests;
 }
 

@@ -494,43 +494,6 @@ static int kube_remove(struct store *base, const char *name, const char *uid, st
 	return rc < 0 ? explain_removal(name, &own, err) : 0;
 }
 
-static int by_age(const void *a, const void *b)
-{
-	const struct store_record *first = a, *second = b;
-
-	if (first->created != second->created)
-		return first->created < second->created ? -1 : 1;
-	return strcmp(first->name, second->name);
-}
-
-static int kube_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
-		     struct err *err)
-{
-	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
-	struct json *answer CLEANUP(json_cleanup) = NULL;
-	int rc = send_store_request(kube_store_of(base),
-				    (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
-				    &answer, err);
-
-	if (rc < 0)
-		return rc;
-	const struct json *items = json_get(answer, "items");
-	struct store_list list = {
-		.records = mem_new_array(json_count(items) + 1, sizeof(*list.records))};
-
-	for (size_t i = 0; i < json_count(items); i++) {
-		struct store_record record;
-
-		if (kube_store_of(base)->form->read(json_at(items, i), &record, NULL) < 0)
-			continue;
-		list.records[list.count++] = store_record_copy(&record, parts);
-		store_record_done(&record);
-	}
-	qsort(list.records, list.count, sizeof(*list.records), by_age);
-	*ret_list = list;
-	return 0;
-}
-
 static void free_kube_store(struct store *base)
 {
 	struct kube_store *store = kube_store_of(base);
@@ -557,6 +520,5 @@ static const struct store_functions kube_functions = {
 	.begin_change = kube_begin_change,
 	.begin_remove = kube_begin_remove,
 	.let_go = kube_detach_callbacks,
-	.list = kube_list,
 	.free = free_kube_store,
 };

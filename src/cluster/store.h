@@ -6,8 +6,9 @@
  * version when `done` of the change is called.
  *
  * All functions except begin_change and begin_remove run the loop until their call is answered, so
- * they are for callers that do not run it. The uid of a job in this store is its ConfigMap's: read
- * the record after it was created. There are no claims: a Pod has all ports for itself. */
+ * they are for callers that do not run it. `list` is not among them. The uid of a job in this store
+ * is its ConfigMap's: read the record after it was created. There are no claims: a Pod has all
+ * ports for itself. */
 #pragma once
 
 #include "base/json.h"
@@ -19,8 +20,8 @@
  * (ERR_UNREACHABLE). */
 struct store *store_kube_new(struct kube_api *api, const char *namespace_name) MUST_USE;
 
-/* The same for TFJob objects, which other clients create: create, replace and list are not among
- * its functions, and only the status of a job can be changed. */
+/* The same for TFJob objects, which other clients create: create and replace are not among its
+ * functions, and only the status of a job can be changed. */
 struct store *store_kube_of_tfjobs(struct kube_api *api, const char *namespace_name) MUST_USE;
 
 /* From here on the store knows only the job of this uid, by store_kube_observe and its own changes.

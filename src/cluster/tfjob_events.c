@@ -159,13 +159,8 @@ static void on_slot(void *data)
 {
 	struct waiting_event *event = data;
 	struct json *body CLEANUP(json_cleanup) = body_new(event);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_events,
-		.namespace_name = member(event, "namespace"),
-		.body = body,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_CREATE, &kube_events, member(event, "namespace"),
+					     .body = body, .wants_metadata = true};
 
 	event->call = kube_call_new(event->events->api, &request, on_sent, event);
 }

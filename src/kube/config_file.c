@@ -43,7 +43,9 @@ static void add_parts(struct text *path, const char *parts)
 	}
 }
 
-const char *kube_config_path(struct arena *arena, const char *folder, const char *path)
+/* Returns the path if it is absolute, else the path below the folder, in the arena. "." and ".."
+ * are resolved by name alone, as Go's filepath.Join and so kubectl do. */
+static const char *kube_config_path(struct arena *arena, const char *folder, const char *path)
 {
 	struct text joined CLEANUP(text_done) = {0};
 
@@ -175,15 +177,16 @@ const char *kube_config_text(const struct kube_config_entry *entry, struct arena
 	return *text ? arena_copy_text(arena, text) : NULL;
 }
 
-bool kube_config_flag(const struct kube_config_entry *entry, const char *key)
+static bool kube_config_flag(const struct kube_config_entry *entry, const char *key)
 {
 	struct field field = field_member(&entry->value, key);
 
 	return field_bool(&entry->file->reader, &field, false);
 }
 
-const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
-			       const struct field *list, size_t *ret_count)
+/* The list of texts ends with NULL. */
+static const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
+				      const struct field *list, size_t *ret_count)
 {
 	size_t count = field_count(&entry->file->reader, list);
 	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
@@ -236,16 +239,6 @@ static const char *plugin_command_of(const struct kube_config_entry *exec, struc
 	return command;
 }
 
-static const char *plugin_api_version_of(const struct kube_config_entry *exec, struct arena *arena)
-{
-	const char *version = kube_config_text(exec, arena, "apiVersion");
-
-	if (!version || name_find_word(versions, ARRAY_LEN(versions), version) < 0)
-		kube_config_refuse(exec, version ? "apiVersion" : NULL,
-				   "expected apiVersion: %s or %s", versions[0], versions[1]);
-	return version;
-}
-
 /* v1 requires the field; earlier versions had a default. */
 static enum kube_interactive interactive_of(const struct kube_config_entry *exec,
 					    struct arena *arena, const char *version)
@@ -292,7 +285,7 @@ static const struct kube_plugin *kube_config_resolve_plugin(const struct kube_co
 	if (!field_is_object(&user->file->reader, &exec.value))
 		return NULL;
 	struct kube_plugin *plugin = arena_take(arena, sizeof(*plugin));
-	const char *version = plugin_api_version_of(&exec, arena);
+	const char *version = kube_config_text(&exec, arena, "apiVersion");
 
 	*plugin = (struct kube_plugin){
 		.command = plugin_command_of(&exec, arena),
@@ -302,6 +295,9 @@ static const struct kube_plugin *kube_config_resolve_plugin(const struct kube_co
 		.interactive = interactive_of(&exec, arena, version),
 		.wants_cluster = kube_config_flag(&exec, "provideClusterInfo"),
 	};
+	if (!version || name_find_word(versions, ARRAY_LEN(versions), version) < 0)
+		kube_config_refuse(&exec, version ? "apiVersion" : NULL,
+				   "expected apiVersion: %s or %s", versions[0], versions[1]);
 	resolve_variables(&exec, arena, plugin);
 	return plugin;
 }
@@ -324,12 +320,6 @@ static const char *kube_config_resolve_cluster_settings(const struct kube_config
 	}
 	return NULL;
 }
-
-/* A field with two forms in an entry: inline bytes or a file's name. */
-struct twofold {
-	const char *data_field, *path_field;
-	const char *bytes, *path;
-};
 
 static const char *kubeconfig_path_of(const struct kube_config_entry *entry, struct arena *arena,
 				      const char *field)
@@ -362,25 +352,17 @@ static const char *pem_of(const struct kube_config_entry *entry, struct arena *a
 	return pem;
 }
 
-/* client-go documents that inline data wins, but rejects entries with both. */
-static struct twofold twofold_of(const struct kube_config_entry *entry, struct arena *arena,
-				 const char *data_field, const char *path_field)
+/* Reads a field with two forms: inline bytes, or a file's name. client-go documents that inline
+ * data wins, but rejects entries with both. True if there is either. */
+static bool read_twofold(const struct kube_config_entry *entry, struct arena *arena,
+			 const char *data_field, const char *path_field, const char **ret_bytes,
+			 const char **ret_path)
 {
-	struct twofold twofold = {
-		.data_field = data_field,
-		.path_field = path_field,
-		.bytes = pem_of(entry, arena, data_field),
-		.path = kubeconfig_path_of(entry, arena, path_field),
-	};
-
-	if (twofold.bytes && twofold.path)
+	*ret_bytes = pem_of(entry, arena, data_field);
+	*ret_path = kubeconfig_path_of(entry, arena, path_field);
+	if (*ret_bytes && *ret_path)
 		kube_config_refuse(entry, path_field, "%s is set too; keep only one", data_field);
-	return twofold;
-}
-
-static bool has(struct twofold twofold)
-{
-	return twofold.bytes || twofold.path;
+	return *ret_bytes || *ret_path;
 }
 
 bool kube_server_is_secure(const char *server)
@@ -429,37 +411,31 @@ static const char *server_of(const struct kube_config_entry *entry, struct arena
 	return arena_format(arena, "%s://%.*s", is_https ? "https" : "http", len, host);
 }
 
-static const char *proxy_of(const struct kube_config_entry *entry, struct arena *arena)
-{
-	const char *proxy = kube_config_text(entry, arena, "proxy-url");
-
-	if (proxy && !has_scheme(proxy, "http") && !has_scheme(proxy, "https") &&
-	    !has_scheme(proxy, "socks5"))
-		kube_config_refuse(entry, "proxy-url", "expected http://, https:// or socks5://");
-	return proxy;
-}
-
 void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct arena *arena,
 				 struct kube_cluster *ret_cluster)
 {
-	struct twofold authority =
-		twofold_of(entry, arena, "certificate-authority-data", "certificate-authority");
+	const char *authority, *authority_file;
+	bool has_authority = read_twofold(entry, arena, "certificate-authority-data",
+					  "certificate-authority", &authority, &authority_file);
 	const char *server = server_of(entry, arena);
+	const char *proxy = kube_config_text(entry, arena, "proxy-url");
 	bool is_secure = kube_server_is_secure(server);
-	const char *name = ret_cluster->name;
 
 	*ret_cluster = (struct kube_cluster){
-		.name = name,
+		.name = ret_cluster->name,
 		.server = server,
 		.tls_server_name = kube_config_text(entry, arena, "tls-server-name"),
-		.authority = is_secure ? authority.bytes : NULL,
-		.authority_file = is_secure ? authority.path : NULL,
-		.proxy = proxy_of(entry, arena),
+		.authority = is_secure ? authority : NULL,
+		.authority_file = is_secure ? authority_file : NULL,
+		.proxy = proxy,
 		.plugin_settings = kube_config_resolve_cluster_settings(entry, arena),
 		.skips_verify = kube_config_flag(entry, "insecure-skip-tls-verify"),
 		.skips_compression = kube_config_flag(entry, "disable-compression"),
 	};
-	if (is_secure && has(authority) && ret_cluster->skips_verify)
+	if (proxy && !has_scheme(proxy, "http") && !has_scheme(proxy, "https") &&
+	    !has_scheme(proxy, "socks5"))
+		kube_config_refuse(entry, "proxy-url", "expected http://, https:// or socks5://");
+	if (is_secure && has_authority && ret_cluster->skips_verify)
 		kube_config_refuse(entry, "insecure-skip-tls-verify",
 				   "cannot be used with a certificate authority; keep one of them");
 }
@@ -506,20 +482,18 @@ static void resolve_impersonation(const struct kube_config_entry *entry, struct 
 static void resolve_certificate(const struct kube_config_entry *entry, struct arena *arena,
 				struct kube_user *user)
 {
-	struct twofold certificate =
-		twofold_of(entry, arena, "client-certificate-data", "client-certificate");
-	struct twofold key = twofold_of(entry, arena, "client-key-data", "client-key");
+	bool has_certificate =
+		read_twofold(entry, arena, "client-certificate-data", "client-certificate",
+			     &user->certificate, &user->certificate_file);
+	bool has_key = read_twofold(entry, arena, "client-key-data", "client-key", &user->key,
+				    &user->key_file);
 
-	if (!has(certificate))
-		return; /* a key without a certificate is ignored */
-	if (!has(key))
+	if (!has_certificate)
+		user->key = user->key_file = NULL; /* a key without a certificate is ignored */
+	else if (!has_key)
 		kube_config_refuse(
-			entry, certificate.bytes ? certificate.data_field : certificate.path_field,
+			entry, user->certificate ? "client-certificate-data" : "client-certificate",
 			"a certificate needs its key: client-key-data or client-key");
-	user->certificate = certificate.bytes;
-	user->certificate_file = certificate.path;
-	user->key = key.bytes;
-	user->key_file = key.path;
 }
 
 /* Kubernetes 1.26 removed these login methods; only OpenID Connect is left, which plug-ins do as
@@ -543,10 +517,8 @@ static void refuse_provider(const struct kube_config_entry *entry)
 void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
 			      struct kube_user *ret_user)
 {
-	const char *name = ret_user->name;
-
 	*ret_user = (struct kube_user){
-		.name = name,
+		.name = ret_user->name,
 		.token = kube_config_text(entry, arena, "token"),
 		.token_file = kubeconfig_path_of(entry, arena, "tokenFile"),
 		.user_name = kube_config_text(entry, arena, "username"),

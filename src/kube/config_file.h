@@ -48,20 +48,13 @@ void kube_config_file_free(struct kube_config_file *file); /* NULL is fine */
 void kube_config_file_find(struct kube_config_file *file, enum kube_config_list list,
 			   const char *name, struct kube_config_entry *ret_entry);
 
-/* Read a field of the entry's value. A text is in the arena, and is NULL if absent or empty; a list
- * of texts ends with NULL. */
+/* Reads a text of the entry's value into the arena; NULL if it is absent or empty. */
 const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
 			     const char *key);
-bool kube_config_flag(const struct kube_config_entry *entry, const char *key);
-const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
-			       const struct field *list, size_t *ret_count);
 /* Adds a fault at that field of the entry's value (NULL: at the whole value). */
 void kube_config_refuse(const struct kube_config_entry *entry, const char *key, const char *format,
 			...) PRINTF_LIKE(3, 4);
 
-/* Returns the path if it is absolute, else the path below the folder, in the arena. "." and ".."
- * are resolved by name alone, as Go's filepath.Join and so kubectl do. */
-const char *kube_config_path(struct arena *arena, const char *folder, const char *path);
 /* The absolute directory of a file: the base of its relative paths. Caller frees. */
 char *kube_config_folder(const char *file) MUST_USE;
 

@@ -70,14 +70,11 @@ static void call_lease(struct lease_keeper *keeper, enum kube_verb verb, struct 
 		       kube_done_fn done)
 {
 	struct json *body CLEANUP(json_cleanup) = take_body;
-	const struct kube_request request = {
-		.verb = verb,
-		.resource = &kube_leases,
-		.namespace_name = keeper->settings.job ? keeper->settings.job->name_space
-						       : keeper->settings.namespace_name,
-		.name = verb == KUBE_CREATE ? NULL : keeper->name,
-		.body = body,
-	};
+	const struct kube_request request = {verb, &kube_leases,
+					     keeper->settings.job ? keeper->settings.job->name_space
+								  : keeper->settings.namespace_name,
+					     verb == KUBE_CREATE ? NULL : keeper->name,
+					     .body = body};
 
 	keeper->call = kube_call_new(keeper->settings.api, &request, done, keeper);
 }

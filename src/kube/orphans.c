@@ -71,12 +71,8 @@ static int find_kind(const struct kube_orphans_place *place, const struct kube_r
 	char *owner_name CLEANUP(mem_free_text) = objects_owner_name(place->job_name);
 	char *selector CLEANUP(mem_free_text) = objects_selector(place->job_name);
 	const struct kube_parameter labels[] = {{"labelSelector", selector}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = resource,
-		.namespace_name = place->namespace_name,
-		.parameters = labels,
-	};
+	const struct kube_request request = {KUBE_LIST, resource, place->namespace_name,
+					     .parameters = labels};
 	struct finding finding = {orphans, resource, owner_name, orphans->count};
 
 	return kube_pages_wait(place->api, &request, on_orphan_list_restart, on_orphan_candidate,
@@ -124,13 +120,8 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 {
 	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
 	struct json *steps CLEANUP(json_cleanup) = secret_adoption_new(place, owner_uid);
-	const struct kube_request request = {
-		.verb = KUBE_JSON_PATCH,
-		.resource = &kube_secrets,
-		.namespace_name = place->namespace_name,
-		.name = name,
-		.body = steps,
-	};
+	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets, place->namespace_name,
+					     name, .body = steps};
 	struct err own;
 	int rc = kube_wait(place->api, &request, NULL, &own);
 
@@ -166,12 +157,9 @@ int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orph
 
 	for (size_t i = 0; i < count; i++)
 		requests[i] = (struct kube_request){
-			.verb = KUBE_DELETE,
-			.resource = orphans->list[i].resource,
-			.namespace_name = place->namespace_name,
-			.name = orphans->list[i].name,
-			.body = kube_delete_options_new(orphans->list[i].uid),
-		};
+			KUBE_DELETE, orphans->list[i].resource, place->namespace_name,
+			orphans->list[i].name,
+			.body = kube_delete_options_new(orphans->list[i].uid)};
 	kube_wait_all(place->api, requests, count, answers);
 	clear_gone_object_errors(answers, count);
 	int rc = kube_answers_error(answers, count, err);

@@ -13,8 +13,8 @@
 
 struct kube_pages {
 	struct kube_api *api;
-	const struct kube_resource *resource;
-	char *namespace_name;
+	struct arena *arena; /* of this struct, and of what is copied from the request */
+	struct kube_request request;
 	/* The caller's, then "limit" and "continue", then the NULL name at the end. */
 	struct kube_parameter *parameters;
 	size_t n_parameters; /* of the caller */
@@ -36,25 +36,30 @@ static void copy_parameters(struct kube_pages *pages, const struct kube_paramete
 	while (parameters && parameters[count].name)
 		count++;
 	pages->n_parameters = count;
-	pages->parameters = mem_new_array(count + 3, sizeof(*pages->parameters));
+	pages->parameters = arena_take_array(pages->arena, count + 3, sizeof(*pages->parameters));
 	for (size_t i = 0; i < count; i++)
-		pages->parameters[i] = (struct kube_parameter){mem_copy_text(parameters[i].name),
-							       mem_copy_text(parameters[i].value)};
+		pages->parameters[i] =
+			(struct kube_parameter){arena_copy_text(pages->arena, parameters[i].name),
+						arena_copy_text(pages->arena, parameters[i].value)};
 	pages->parameters[count].name = "limit";
+	pages->parameters[count + 1].name = "continue";
 }
 
 struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
 				  kube_item_fn on_item, kube_listed_fn on_listed, void *data)
 {
-	struct kube_pages *pages = mem_new(sizeof(*pages));
+	struct arena *arena = arena_new();
+	struct kube_pages *pages = arena_take(arena, sizeof(*pages));
 
 	pages->api = api;
-	pages->resource = request->resource;
-	pages->namespace_name = mem_copy_text(request->namespace_name);
+	pages->arena = arena;
 	pages->on_item = on_item;
 	pages->on_listed = on_listed;
 	pages->data = data;
 	copy_parameters(pages, request->parameters);
+	pages->request = (struct kube_request){KUBE_LIST, request->resource,
+					       arena_copy_text(arena, request->namespace_name),
+					       .parameters = pages->parameters};
 	begin_page(pages);
 	return pages;
 }
@@ -64,14 +69,8 @@ void kube_pages_cancel(struct kube_pages *pages)
 	if (!pages)
 		return;
 	kube_call_cancel(pages->call);
-	for (size_t i = 0; i < pages->n_parameters; i++) {
-		free((char *) pages->parameters[i].name);
-		free((char *) pages->parameters[i].value);
-	}
-	free(pages->parameters);
-	free(pages->namespace_name);
 	free(pages->next);
-	free(pages);
+	arena_free(pages->arena);
 }
 
 static void fail_page_listing(struct kube_pages *pages, const struct kube_status *status,
@@ -93,8 +92,8 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 	return err_set(err, ERR_LIMIT,
 		       "the API server's list of %s does not end: received %zu pages with %zu "
 		       "objects (limits: %zu and %d)",
-		       pages->resource->plural, pages->n_pages, pages->n_objects, most_pages,
-		       LIMIT_LIST_OBJECTS);
+		       pages->request.resource->plural, pages->n_pages, pages->n_objects,
+		       most_pages, LIMIT_LIST_OBJECTS);
 }
 
 static void apply_listed_page(struct kube_pages *pages, const struct json *page,
@@ -140,17 +139,11 @@ static void end_page(struct json *page, const struct kube_status *status, const 
 
 static void begin_page(struct kube_pages *pages)
 {
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = pages->resource,
-		.namespace_name = pages->namespace_name,
-		.parameters = pages->parameters,
-	};
+	struct kube_parameter *own = pages->parameters + pages->n_parameters;
 
-	pages->parameters[pages->n_parameters].value = pages->is_one_by_one ? SMALLEST_PAGE : PAGE;
-	pages->parameters[pages->n_parameters + 1] =
-		(struct kube_parameter){pages->next ? "continue" : NULL, pages->next};
-	pages->call = kube_call_new(pages->api, &request, end_page, pages);
+	own[0].value = pages->is_one_by_one ? SMALLEST_PAGE : PAGE;
+	own[1].value = pages->next;
+	pages->call = kube_call_new(pages->api, &pages->request, end_page, pages);
 }
 
 /* Blocking list. */

@@ -121,12 +121,8 @@ static void list(void *data)
 {
 	struct listing *listing = data;
 	const struct pod_warnings_settings *settings = &listing->warnings->settings;
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = &kube_events,
-		.namespace_name = listing->namespace_name,
-		.parameters = warnings_of_pods,
-	};
+	const struct kube_request request = {KUBE_LIST, &kube_events, listing->namespace_name,
+					     .parameters = warnings_of_pods};
 
 	if (settings->is_wanted(listing->namespace_name, settings->data))
 		listing->call = kube_call_new(settings->api, &request, on_listed, listing);

@@ -73,6 +73,20 @@ static const struct verb {
 	[KUBE_DELETE_COLLECTION] = {"deletecollection", "DELETE", "application/json"},
 };
 
+struct kube_request kube_pod_request(const char *namespace_name, const char *pod,
+				     const char *subresource,
+				     const struct kube_parameter *parameters)
+{
+	return (struct kube_request){
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = namespace_name,
+		.name = pod,
+		.subresource = subresource,
+		.parameters = parameters,
+	};
+}
+
 struct json *kube_delete_options_new(const char *uid)
 {
 	struct json *options = json_new_texts("apiVersion", "v1", "kind", "DeleteOptions", NULL);
@@ -166,8 +180,12 @@ void kube_request_add_url(struct text *text, const struct kube_request *request,
 		add_step(text, request->subresource);
 	if (request->path)
 		add_step(text, request->path);
-	for (const struct kube_parameter *p = request->parameters; p && p->name; p++, before = '&')
+	for (const struct kube_parameter *p = request->parameters; p && p->name; p++) {
+		if (!p->value)
+			continue;
 		add_parameter(text, before, p->name, p->value);
+		before = '&';
+	}
 	if (request->verb == KUBE_WATCH)
 		add_parameter(text, before, "watch", "true");
 }

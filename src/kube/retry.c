@@ -2,6 +2,7 @@
 
 #include "base/backoff.h"
 #include "base/text.h"
+#include "spec/pod_template.h"
 
 #define SHORTEST_WAIT ((msec) 200)
 #define LONGEST_WAIT (60 * MSEC_PER_SECOND) /* caps the wait that a server asks for */
@@ -79,31 +80,11 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 				   compute_retry_back_off(outcome->n_tries, jitter)};
 }
 
-/* Whether an object that was found is ours. */
-
-static bool has_members(const struct json *sent, const struct json *found)
-{
-	const char *key = NULL;
-	struct json *value;
-
-	while (json_next(sent, &key, &value))
-		if (!json_equals(value, json_get(found, key)))
-			return false;
-	return true;
-}
-
-static bool has_owner(const struct json *owners, const char *uid)
-{
-	for (size_t i = 0; i < json_count(owners); i++)
-		if (text_equals(json_as_string(json_get(json_at(owners, i), "uid"), NULL), uid))
-			return true;
-	return false;
-}
-
 static bool has_owners(const struct json *sent, const struct json *found)
 {
 	for (size_t i = 0; i < json_count(sent); i++)
-		if (!has_owner(found, json_as_string(json_get(json_at(sent, i), "uid"), NULL)))
+		if (!pod_template_find(found, "uid",
+				       json_as_string(json_get(json_at(sent, i), "uid"), NULL)))
 			return false;
 	return true;
 }
@@ -135,13 +116,18 @@ bool kube_was_patched(const struct json *patch, const struct json *found)
 
 bool kube_was_created(const struct json *sent, const struct json *found)
 {
+	static const char *const maps[] = {"labels", "annotations"};
 	const struct json *mine = json_get(sent, "metadata");
 	const struct json *its = json_get(found, "metadata");
+	const struct json *owners = json_get(mine, "ownerReferences");
+	size_t n_marks = json_count(owners);
 
-	if (!json_count(json_get(mine, "labels")) && !json_count(json_get(mine, "annotations")) &&
-	    !json_count(json_get(mine, "ownerReferences")))
-		return false;
-	return has_members(json_get(mine, "labels"), json_get(its, "labels")) &&
-	       has_members(json_get(mine, "annotations"), json_get(its, "annotations")) &&
-	       has_owners(json_get(mine, "ownerReferences"), json_get(its, "ownerReferences"));
+	for (size_t i = 0; i < ARRAY_LEN(maps); i++) {
+		const struct json *map = json_get(mine, maps[i]);
+
+		n_marks += json_count(map);
+		if (map && !is_so(map, json_get(its, maps[i])))
+			return false;
+	}
+	return n_marks > 0 && has_owners(owners, json_get(its, "ownerReferences"));
 }

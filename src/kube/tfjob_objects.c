@@ -105,16 +105,6 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 	return object;
 }
 
-/* A template may have metadata; its name and namespace are ignored. */
-static void copy_template_metadata(struct json *metadata, const struct role *role)
-{
-	static const char *const members[] = {"labels", "annotations", "finalizers"};
-	const struct json *from = json_get(role->template, "metadata");
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		json_copy_member(metadata, from, members[i]);
-}
-
 /* Pods. */
 
 /* After the template's variables: the kubelet uses the last of two equal names. */
@@ -143,13 +133,16 @@ static const char *restart_policy_of_pod(const struct job *job, const struct rol
 struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct role *role, int index,
 			   int attempt, const char *owner_uid)
 {
+	static const char *const members[] = {"labels", "annotations", "finalizers"};
 	const struct job *job = objects->job;
 	struct json *pod = make_tfjob_object("Pod", job, role, index, owner_uid);
 	struct json *metadata = json_get(pod, "metadata");
 	struct json *spec = json_new_copy(json_get(role->template, "spec"));
 	struct json *labels;
 
-	copy_template_metadata(metadata, role);
+	/* A template may have metadata; its name and namespace are ignored. */
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		json_copy_member(metadata, json_get(role->template, "metadata"), members[i]);
 	labels = json_object_at(metadata, "labels");
 	add_labels(labels, job, role, index);
 	if (is_master(job, role, index))
@@ -253,19 +246,10 @@ static int refuse_dropped(struct err *err)
 	return refuse_foreign_definition("it drops what muster writes into a status", err);
 }
 
-static const struct json *find_v1_version(const struct json *definition)
-{
-	const struct json *versions = json_get_path(definition, "spec", "versions", NULL);
-
-	for (size_t i = 0; i < json_count(versions); i++)
-		if (text_equals(json_as_string(json_get(json_at(versions, i), "name"), NULL), "v1"))
-			return json_at(versions, i);
-	return NULL;
-}
-
 int tfjob_definition_check(const struct json *definition, struct err *err)
 {
-	const struct json *version = find_v1_version(definition);
+	const struct json *version = pod_template_find(
+		json_get_path(definition, "spec", "versions", NULL), "name", "v1");
 	const struct json *status =
 		json_get_path(version, "schema", "openAPIV3Schema", "properties", "status", NULL);
 	const struct json *keeps = json_get(status, "x-kubernetes-preserve-unknown-fields");

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MESSAGE_SIZE ((size_t) 32 * 1024) /* of input; as kubectl */
 #define SILENCE (60 * MSEC_PER_SECOND)
@@ -16,39 +17,26 @@ struct kube_exec {
 
 static const char *const protocols[] = {KUBE_CHANNELS_V5, KUBE_CHANNELS_V4, NULL};
 
-struct parameters {
-	struct kube_parameter *list; /* ends with a NULL name */
-	size_t count, capacity;
-};
-
-static void add_exec_parameter(struct parameters *parameters, const char *name, const char *value)
+/* The words of the command, then the rest. Caller frees. */
+static struct kube_parameter *parameters_of(const struct kube_exec_request *request)
 {
-	mem_grow(&parameters->list, &parameters->capacity, parameters->count + 1,
-		 sizeof(*parameters->list));
-	parameters->list[parameters->count++] = (struct kube_parameter){name, value};
-	parameters->list[parameters->count] = (struct kube_parameter){0};
-}
+	const struct kube_parameter rest[] = {
+		{"container", request->container.name},
+		{"stdin", request->has_input ? "true" : NULL},
+		{"stdout", "true"},
+		{request->is_terminal ? "tty" : "stderr", "true"},
+		{0},
+	};
+	size_t n_words = 0;
 
-static void parameters_done(struct parameters *parameters)
-{
-	free(parameters->list);
-}
+	while (request->command && request->command[n_words])
+		n_words++;
+	struct kube_parameter *parameters =
+		mem_new_array(n_words + ARRAY_LEN(rest), sizeof(*parameters));
 
-static struct parameters parameters_of(const struct kube_exec_request *request)
-{
-	struct parameters parameters = {0};
-
-	for (size_t i = 0; request->command && request->command[i]; i++)
-		add_exec_parameter(&parameters, "command", request->command[i]);
-	if (request->container.name)
-		add_exec_parameter(&parameters, "container", request->container.name);
-	if (request->has_input)
-		add_exec_parameter(&parameters, "stdin", "true");
-	add_exec_parameter(&parameters, "stdout", "true");
-	if (request->is_terminal)
-		add_exec_parameter(&parameters, "tty", "true");
-	else
-		add_exec_parameter(&parameters, "stderr", "true");
+	for (size_t i = 0; i < n_words; i++)
+		parameters[i] = (struct kube_parameter){"command", request->command[i]};
+	memcpy(parameters + n_words, rest, sizeof(rest));
 	return parameters;
 }
 
@@ -139,16 +127,11 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 		.on_message = on_exec_message,
 		.on_room = on_exec_websocket_room,
 	};
-	struct parameters parameters CLEANUP(parameters_done) = parameters_of(request);
+	struct kube_parameter *parameters CLEANUP(mem_free_any) = parameters_of(request);
 	struct kube_exec *exec = mem_new(sizeof(*exec));
-	const struct kube_request call = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = request->container.namespace_name,
-		.name = request->container.pod,
-		.subresource = request->command ? "exec" : "attach",
-		.parameters = parameters.list,
-	};
+	const struct kube_request call =
+		kube_pod_request(request->container.namespace_name, request->container.pod,
+				 request->command ? "exec" : "attach", parameters);
 
 	exec->request = *request;
 	exec->call = kube_socket_new(api, &call, &socket, end_exec, exec);

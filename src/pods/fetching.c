@@ -41,12 +41,8 @@ static void finish_pod_fetching(struct kube_fetching *fetching, const char *what
 
 static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
 {
-	const struct kube_request get = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = fetching->request.namespace_name,
-		.name = fetching->request.pod,
-	};
+	const struct kube_request get = {KUBE_GET, &kube_pods, fetching->request.namespace_name,
+					 fetching->request.pod};
 
 	fetching->call = kube_call_new(fetching->api, &get, on_end, fetching);
 }

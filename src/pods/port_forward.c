@@ -261,14 +261,8 @@ static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward
 	};
 	char *port CLEANUP(mem_free_text) = mem_format("%d", forward->frames.port);
 	const struct kube_parameter parameters[] = {{"ports", port}, {0}};
-	const struct kube_request call = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = forward->request.namespace_name,
-		.name = forward->pod,
-		.subresource = "portforward",
-		.parameters = parameters,
-	};
+	const struct kube_request call = kube_pod_request(forward->request.namespace_name,
+							  forward->pod, "portforward", parameters);
 
 	return kube_socket_new(api, &call, &socket, end_websocket, forward);
 }
