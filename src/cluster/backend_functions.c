@@ -16,11 +16,6 @@ static struct kube_backend *kube_backend_of_base(const struct backend *base)
 
 /* Observing. */
 
-static void append_observed_replica(struct observed *observed, struct observed_replica replica)
-{
-	observed->replicas[observed->n_replicas++] = replica;
-}
-
 static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
 {
 	struct observed_replica copy = *seen;
@@ -47,13 +42,12 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
 		if (pending_lay_over(pending, pod->uid, &replica))
-			append_observed_replica(observed, replica);
+			observed->replicas[observed->n_replicas++] = replica;
 	}
 	for (size_t i = 0; i < backend->pending.count; i++)
 		if (backend->pending.entries[i]->start != PENDING_NO_START)
-			append_observed_replica(
-				observed,
-				pending_observe_start(backend->pending.entries[i], arena));
+			observed->replicas[observed->n_replicas++] =
+				pending_observe_start(backend->pending.entries[i], arena);
 }
 
 /* Without a name by which it is found, no Pod is of use. */
@@ -82,13 +76,6 @@ static bool has_replica(const struct job *job, const char *role, size_t role_len
 	return false;
 }
 
-static bool is_being_taken_back(const struct kube_backend *backend, const char *name)
-{
-	const struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
-
-	return service && service->is_unwanted;
-}
-
 /* Services of a TFJob's replicas that the job no longer has, also from before this process
  * started. */
 static void observe_left_services(const struct kube_backend *backend, const struct job *job,
@@ -101,10 +88,13 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 
 	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place,
 						  &name))) {
+		const struct prerequisite *service =
+			kube_prerequisites_find(backend, &kube_services, name);
+		bool is_being_taken_back = service && service->is_unwanted;
+
 		if (!objects_read_pod_name(job, name, &role, &role_len, &index) ||
 		    has_replica(job, role, role_len, index) ||
-		    !kube_prerequisites_is_ours(backend, object) ||
-		    is_being_taken_back(backend, name))
+		    !kube_prerequisites_is_ours(backend, object) || is_being_taken_back)
 			continue;
 		observed->addresses[observed->n_addresses++] = (struct observed_address){
 			.role = arena_format(arena, "%.*s", (int) role_len, role),
@@ -196,22 +186,6 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 
 /* Acting. */
 
-static int publish(struct kube_backend *backend, const char *pod_name)
-{
-	json_remove(backend->taken_back, pod_name);
-	kube_prerequisites_require(backend, pod_name);
-	kube_prerequisites_create(backend);
-	return 0;
-}
-
-/* A Service of the whole job stays for the other replicas; it is deleted with the job's owner. */
-static int unpublish(struct kube_backend *backend, const char *pod_name)
-{
-	json_set_bool(backend->taken_back, pod_name, true);
-	kube_prerequisites_release(backend, pod_name);
-	return 0;
-}
-
 static int start_replica_pod(struct kube_backend *backend, const struct action *action,
 			     const char *pod_name)
 {
@@ -249,14 +223,6 @@ static void end_start(struct kube_backend *backend, struct pending *pending, mse
 		kube_backend_cancel_start(backend, pending);
 }
 
-/* Only a running process can be asked to exit by itself. */
-static bool is_pod_end_held(const struct kube_backend *backend, const struct job *job,
-			    const struct action *action, const struct job_pod *pod)
-{
-	return backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
-	       backend->settings.holds(job, action->role, action->index, backend->settings.data);
-}
-
 static int terminate_replica_pod(struct kube_backend *backend, const struct job *job,
 				 const struct action *action, const char *pod_name)
 {
@@ -272,7 +238,10 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 			pending_drop_if_idle(&backend->pending, pending);
 		return 0;
 	}
-	bool holds = is_pod_end_held(backend, job, action, pod);
+	/* Only a running process can be asked to exit by itself. */
+	bool holds =
+		backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
+		backend->settings.holds(job, action->role, action->index, backend->settings.data);
 	bool is_end_told = text_equals(pending->ended_uid, pod->uid)
 				   ? pending->is_end_told
 				   : observed_was_asked_to_end(&pod->seen);
@@ -305,9 +274,14 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 	update_backend_job(backend, job);
 	switch (action->type) {
 	case ACTION_PUBLISH:
-		return publish(backend, name);
-	case ACTION_UNPUBLISH:
-		return unpublish(backend, name);
+		json_remove(backend->taken_back, name);
+		kube_prerequisites_require(backend, name);
+		kube_prerequisites_create(backend);
+		return 0;
+	case ACTION_UNPUBLISH: /* a Service of the whole job stays for the other replicas */
+		json_set_bool(backend->taken_back, name, true);
+		kube_prerequisites_release(backend, name);
+		return 0;
 	case ACTION_START:
 		return start_replica_pod(backend, action, name);
 	case ACTION_STOP:

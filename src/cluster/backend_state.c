@@ -208,8 +208,7 @@ bool circuit_breaker_is_open(const struct circuit_breaker *breaker)
 void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why)
 {
 	breaker->word = word;
-	free(breaker->why);
-	breaker->why = mem_copy_text(why);
+	(void) text_keep(&breaker->why, why);
 	if (!circuit_breaker_is_open(
 		    breaker)) /* calls made at the same time are rejected together */
 		circuit_breaker_probe(breaker);

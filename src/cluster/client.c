@@ -9,15 +9,12 @@
 #include "jobs/record.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
-#include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
 #include "kube/wait.h"
 #include "logs/folder.h"
-#include "spec/job.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct client_kube {
 	struct client base;
@@ -145,14 +142,6 @@ static int send_tfjob_patch(const struct client_kube *client, const struct job_v
 
 	json_set_string(json_object_at(body, "metadata"), "uid", job_view_record(view)->uid);
 	return send_tfjob_request(client, view, KUBE_PATCH, body, err);
-}
-
-static int patch_tfjob(const struct client_kube *client, const struct job_view *view,
-		       const struct json *patch, struct err *err)
-{
-	int rc = record_check_patch(job_view_record(view), patch, err);
-
-	return rc < 0 ? rc : send_tfjob_patch(client, view, patch, err);
 }
 
 /* Training-operator knows no stop request. */
@@ -349,8 +338,10 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 
 	if (rc < 0)
 		return rc;
-	if (job_view_is_of_tfjobs(view))
-		return patch_tfjob(client, view, patch, err);
+	if (job_view_is_of_tfjobs(view)) {
+		rc = record_check_patch(job_view_record(view), patch, err);
+		return rc < 0 ? rc : send_tfjob_patch(client, view, patch, err);
+	}
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
 }
@@ -422,72 +413,46 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	return rc;
 }
 
-static struct kube_orphans_place orphans_place_of(const struct client_kube *client,
-						  const char *name)
-{
-	return (struct kube_orphans_place){client->api, client->settings.namespace_name, name};
-}
-
-/* A job's objects are created in the same way: if all that could be read have an owner, those that
- * may not be read have one too. */
-static int remove_orphans(const struct client_kube *client, const char *name, const char *uid,
-			  struct kube_orphans *orphans, struct err *err)
-{
-	const struct kube_orphans_place place = orphans_place_of(client, name);
-	int rc = kube_orphans_delete(&place, orphans, uid, err);
-
-	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
-		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
-	if (rc < 0)
-		err_prefix(err, "cannot delete everything of job '%s'; its ConfigMap stays", name);
-	return rc;
-}
-
 /* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
  * ConfigMap is deleted last, so that failed deletions can be repeated. Others may write the record
  * meanwhile. */
-static int remove_objects(struct client_kube *client, const char *name, const char *uid,
-			  struct kube_orphans *orphans, struct err *err)
+static int remove_objects(struct client_kube *client, const struct kube_orphans_place *place,
+			  const char *uid, struct kube_orphans *orphans, struct err *err)
 {
-	int rc = remove_orphans(client, name, uid, orphans, err);
+	const char *name = place->job_name;
+	int rc = kube_orphans_delete(place, orphans, uid, err);
 
-	if (rc == 0)
-		rc = client->store->functions->remove(client->store, name, uid, err);
+	/* A job's objects are created in the same way: if all that could be read have an owner,
+	 * those that may not be read have one too. */
+	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
+		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
+	if (rc < 0) {
+		err_prefix(err, "cannot delete everything of job '%s'; its ConfigMap stays", name);
+		return rc == ERR_NOT_FOUND ? 0 : rc;
+	}
+	rc = client->store->functions->remove(client->store, name, uid, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
-}
-
-/* A record that cannot be read does not say whether there is a Secret: assume one. */
-static bool may_have_secret(const struct job_view *view)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	return record_read_job(job_view_record(view), &job, NULL) < 0 || job_secret_is_named(job);
-}
-
-static int wait_until_empty(struct job_view *view, struct err *err)
-{
-	int rc = job_view_sync(view, err);
-
-	while (rc == 0 && job_view_pod_count(view, false) > 0)
-		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
-	return rc;
 }
 
 static int remove_job(struct client *base, struct job_view *view, struct err *err)
 {
 	struct client_kube *client = kube_client_of(base);
-	const char *name = job_view_name(view);
-	const struct kube_orphans_place place = orphans_place_of(client, name);
+	const struct kube_orphans_place place = {client->api, client->settings.namespace_name,
+						 job_view_name(view)};
+	const struct store_record *record = job_view_record(view);
 	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
-	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(record->uid);
 
-	orphans.has_secret = may_have_secret(view);
+	/* A record that cannot be read does not say whether there is a Secret: assume one. */
+	orphans.has_secret = record_read_job(record, &job, NULL) < 0 || job_secret_is_named(job);
 	/* First: later, an object of this name may be another job's. */
 	int rc = kube_orphans_find(&place, &orphans, err);
+
 	if (rc == 0)
 		rc = end_in_order(base, view, err);
 	if (rc == 0)
-		rc = remove_objects(client, name, uid, &orphans, err);
+		rc = remove_objects(client, &place, uid, &orphans, err);
 	return rc;
 }
 
@@ -505,7 +470,9 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	rc = job_view_is_of_tfjobs(view) ? remove_tfjob(client, view, err)
 					 : remove_job(base, view, err);
 	if (rc == 0)
-		rc = wait_until_empty(view, err);
+		rc = job_view_sync(view, err);
+	while (rc == 0 && job_view_pod_count(view, false) > 0)
+		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
 	drop_view(client, name);
 	if (rc < 0)
 		return rc;

@@ -46,22 +46,18 @@ static void on_client_logs_timer(void *data)
 
 /* Pods. */
 
-static bool is_replica_log_wanted(const struct client_logs_request *request,
-				  const struct observed_replica *seen)
-{
-	return (!request->role || text_equals(request->role, seen->role)) &&
-	       (request->index < 0 || request->index == seen->index) &&
-	       (request->attempt < 0 || request->attempt == seen->attempt);
-}
-
 static void on_logged_pod_change(const struct job_pod *before, struct job_pod *pod, void *data)
 {
 	struct client_logs *logs = data;
+	const struct client_logs_request *request = &logs->request;
+	const struct observed_replica *seen = pod ? &pod->seen : NULL;
 
 	if (!pod)
 		pod_logs_gone(logs->logs, before->name);
 	else if (job_pod_is_of(pod, logs->job->uid, logs->source.is_untouched) &&
-		 is_replica_log_wanted(&logs->request, &pod->seen))
+		 (!request->role || text_equals(request->role, seen->role)) &&
+		 (request->index < 0 || request->index == seen->index) &&
+		 (request->attempt < 0 || request->attempt == seen->attempt))
 		pod_logs_update(logs->logs, pod);
 }
 

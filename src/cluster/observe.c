@@ -290,14 +290,9 @@ static void on_backend_watch_progress(enum job_cache_kind kind, void *data)
 		kube_backend_news(backend);
 }
 
-static bool is_watched_here(const struct kube_backend *backend, enum job_cache_kind kind)
-{
-	return kind == JOB_CACHE_PODS || kube_prerequisites_resource(backend, kind);
-}
-
 static void on_backend_watch_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
-	if (is_watched_here(data, kind))
+	if (kind == JOB_CACHE_PODS || kube_prerequisites_resource(data, kind))
 		kube_backend_trouble(data, err);
 }
 

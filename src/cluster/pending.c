@@ -63,8 +63,7 @@ void pending_drop_end(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->end_call));
 	request_slot_release(&pending->end_slot);
-	mem_free_text(&pending->ended_uid);
-	pending->ended_uid = NULL;
+	free(TAKE(pending->ended_uid));
 	pending->is_end_told = false;
 	pending->is_end_put_off = pending->end_asks_for_all = false;
 	pending->end_refused_at = INSTANT_UNSET;
@@ -79,10 +78,8 @@ void pending_drop_end(struct pending *pending)
 void pending_drop_start(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->start_call));
-	mem_free_text(&pending->started_uid);
-	mem_free_text(&pending->refusal);
-	pending->started_uid = NULL;
-	pending->refusal = NULL;
+	free(TAKE(pending->started_uid));
+	free(TAKE(pending->refusal));
 	pending->n_refusals = 0;
 	pending->asks_for_all = false;
 	pending->is_start_told = false;

@@ -56,8 +56,7 @@ static bool is_refusal_reported(const struct kube_backend *backend, const struct
 static void store_pending_refusal(struct pending *pending, const char *word, const char *why)
 {
 	pending->refusal_reason = word;
-	free(pending->refusal);
-	pending->refusal = mem_copy_text(why);
+	(void) text_keep(&pending->refusal, why);
 }
 
 static void handle_pod_refused(struct kube_backend *backend, struct pending *pending,
@@ -99,16 +98,6 @@ void kube_backend_report_started(struct kube_backend *backend, struct pending *p
 	kube_report_created(backend, &object);
 }
 
-static void store_created_pod(struct kube_backend *backend, struct pending *pending,
-			      const struct json *pod)
-{
-	const struct json *uid = json_get_path(pod, "metadata", "uid", NULL);
-
-	pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
-	pending->started_version = kube_backend_version_of(pod);
-	kube_backend_report_started(backend, pending, pending->started_uid);
-}
-
 /* A rejected start is dropped; a created Pod has to be deleted. */
 void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pending)
 {
@@ -137,7 +126,11 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	if (err) {
 		handle_pod_refused(backend, pending, status, err);
 	} else {
-		store_created_pod(backend, pending, object);
+		const struct json *uid = json_get_path(object, "metadata", "uid", NULL);
+
+		pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
+		pending->started_version = kube_backend_version_of(object);
+		kube_backend_report_started(backend, pending, pending->started_uid);
 		kube_backend_admit(backend, &backend->starts);
 	}
 	if (pending->is_unwanted) {

@@ -234,10 +234,8 @@ static void report_node_message(struct pod_log *log)
 
 	log_lines_take_words(&log->lines, &words);
 	if (container->is_ending || container->is_gone || words.len == 0 ||
-	    text_equals(log->words, text_of(&words)))
+	    !text_keep(&log->words, text_of(&words)))
 		return;
-	free(log->words);
-	log->words = mem_copy_text(text_of(&words));
 	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
 		log->pod_name, log->words);
 	settings->on_trouble(told.text, settings->data);

@@ -173,15 +173,6 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 	postpone_prerequisite(prerequisite);
 }
 
-/* NULL: it does not exist, or another one does. */
-static void update_prerequisite_uid(struct prerequisite *prerequisite, const char *uid)
-{
-	if (text_equals(prerequisite->uid, uid))
-		return;
-	free(prerequisite->uid);
-	prerequisite->uid = mem_copy_text(uid);
-}
-
 static struct reported_object told_object_of(const struct prerequisite *prerequisite)
 {
 	return (struct reported_object){prerequisite->resource, prerequisite->name,
@@ -287,8 +278,9 @@ void kube_prerequisites_drop_lost(struct kube_backend *backend)
 
 static void apply_created_object(struct prerequisite *prerequisite, const struct json *object)
 {
-	update_prerequisite_uid(
-		prerequisite, json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
+	/* NULL: it does not exist, or another one does. */
+	(void) text_keep(&prerequisite->uid,
+			 json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
 	prerequisite->n_refusals = 0;
 	if (prerequisite->resource == &kube_services) {
 		const struct reported_object told = told_object_of(prerequisite);
@@ -380,15 +372,6 @@ void backend_kube_end_pod_group(struct backend *base)
 			    "Job has been terminated. Deleting PodGroup");
 }
 
-/* Once for each PodGroup, in the words of training-operator. */
-static void warn_of_other_schedulers(const struct kube_backend *backend)
-{
-	if (pod_group_has_stranger(backend->settings.gang, backend->job))
-		kube_report(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
-			    "Another scheduler is specified when gang-scheduling is enabled and it "
-			    "will not be overwritten");
-}
-
 bool kube_prerequisites_block_pods(const struct kube_backend *backend)
 {
 	const struct prerequisite *group = find_pod_group(backend);
@@ -434,9 +417,15 @@ static void on_prerequisite_make_slot(void *data)
 
 static void create_prerequisite(struct prerequisite *prerequisite)
 {
+	const struct kube_backend *backend = prerequisite->backend;
+
 	report_recreated_object(prerequisite);
-	if (prerequisite == find_pod_group(prerequisite->backend) && !prerequisite->is_refused)
-		warn_of_other_schedulers(prerequisite->backend);
+	/* Once for each PodGroup, in the words of training-operator. */
+	if (prerequisite == find_pod_group(backend) && !prerequisite->is_refused &&
+	    pod_group_has_stranger(backend->settings.gang, backend->job))
+		kube_report(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
+			    "Another scheduler is specified when gang-scheduling is enabled and it "
+			    "will not be overwritten");
 	acquire_slot_and_call(prerequisite, on_prerequisite_make_slot);
 }
 
@@ -513,23 +502,9 @@ static struct json *body_of(const struct json *object)
 	return body;
 }
 
-static bool holds_the_same(const struct json *a, const struct json *b)
-{
-	return json_equals(json_get(a, "data"), json_get(b, "data")) &&
-	       json_equals(json_get(a, "binaryData"), json_get(b, "binaryData"));
-}
-
-/* "immutable" does not stop a user who may delete the object and create another of its name. That
- * user's program would run with the permissions of the job. */
-static void refuse_replaced(struct kube_backend *backend, const char *name)
-{
-	if (!backend->refusal)
-		backend->refusal = mem_format("the ConfigMap '%s' of the job was replaced; muster "
-					      "does not run Pods with the new contents",
-					      name);
-}
-
-/* The first content seen is what it is created from again, and compared with. */
+/* The first content seen is what it is created from again, and compared with. "immutable" does not
+ * stop a user who may delete the object and create another of its name. That user's program would
+ * run with the permissions of the job. */
 static void observe_files_config_map(struct kube_backend *backend, const char *name,
 				     const struct json *object)
 {
@@ -540,8 +515,13 @@ static void observe_files_config_map(struct kube_backend *backend, const char *n
 		prerequisite = kube_prerequisites_add(backend, &kube_config_maps, name);
 	if (!prerequisite->body)
 		prerequisite->body = body_of(object);
-	else if (!holds_the_same(prerequisite->body, object))
-		refuse_replaced(backend, name);
+	else if (!backend->refusal &&
+		 (!json_equals(json_get(prerequisite->body, "data"), json_get(object, "data")) ||
+		  !json_equals(json_get(prerequisite->body, "binaryData"),
+			       json_get(object, "binaryData"))))
+		backend->refusal = mem_format("the ConfigMap '%s' of the job was replaced; muster "
+					      "does not run Pods with the new contents",
+					      name);
 }
 
 const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
@@ -599,13 +579,6 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
 }
 
-static void update_again(struct prerequisite *group)
-{
-	group->is_refused = false;
-	update_pod_group(group,
-			 job_follower_get(group->backend->seen, JOB_CACHE_POD_GROUPS, group->name));
-}
-
 /* Retries. */
 
 void kube_prerequisites_try_again(struct kube_backend *backend, instant now)
@@ -616,26 +589,17 @@ void kube_prerequisites_try_again(struct kube_backend *backend, instant now)
 		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
 		    !instant_has_come(prerequisite->again_at, now))
 			continue;
-		if (prerequisite->is_unwanted)
+		if (prerequisite->is_unwanted) {
 			begin_end(prerequisite);
-		else if (prerequisite->is_shown)
-			update_again(prerequisite);
-		else
+		} else if (!prerequisite->is_shown) {
 			create_prerequisite(prerequisite);
+		} else {
+			prerequisite->is_refused = false;
+			update_pod_group(prerequisite,
+					 job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS,
+							  prerequisite->name));
+		}
 	}
-}
-
-/* It was to be deleted and exists: the deletion failed, or the creation came after it. */
-static bool is_left_over(const struct prerequisite *prerequisite, const struct job_object *object)
-{
-	return prerequisite->is_unwanted && prerequisite->is_shown &&
-	       !prerequisite_is_called(prerequisite) && !object->is_terminating;
-}
-
-/* Its deletion may be seen before the call is answered. */
-static bool is_being_ended(const struct prerequisite *prerequisite)
-{
-	return prerequisite->call && prerequisite->is_ending && prerequisite->uid;
 }
 
 /* From here on, the cache shows the object. */
@@ -655,7 +619,8 @@ void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kin
 		observe_files_config_map(backend, name, object->json);
 	prerequisite = kube_prerequisites_find(backend, resource, name);
 	if (prerequisite) {
-		if (!is_there && is_being_ended(prerequisite))
+		/* Its deletion may be seen before the call is answered. */
+		if (!is_there && prerequisite->call && prerequisite->is_ending && prerequisite->uid)
 			report_object_deleted(prerequisite);
 		prerequisite->is_shown = is_shown;
 		prerequisite->is_terminating = is_terminating;
@@ -663,11 +628,13 @@ void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kin
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
 		prerequisite->n_refusals = 0;
-		update_prerequisite_uid(prerequisite, is_there ? object->uid : NULL);
+		(void) text_keep(&prerequisite->uid, is_there ? object->uid : NULL);
 	}
 	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
 		update_pod_group(prerequisite, object->json);
-	if (prerequisite && is_left_over(prerequisite, object))
+	/* It was to be deleted: the deletion failed, or the creation came after it. */
+	if (prerequisite && prerequisite->is_unwanted && is_shown &&
+	    !prerequisite_is_called(prerequisite) && !object->is_terminating)
 		begin_end(prerequisite);
 	kube_backend_news(backend);
 }

@@ -2,7 +2,6 @@
 #include "cluster/registration.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 #include "jobs/reconciler.h"
 #include "jobs/record.h"
@@ -145,27 +144,23 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 	return reconciler_replace_job(store, job, old.uid, "", observed, now, err);
 }
 
-static int set_registered_uid(struct store *store, struct job *job, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = store->functions->get(store, job->name, &record, err);
-
-	if (rc == 0)
-		job_set_uid(job, record.uid);
-	return rc;
-}
-
 /* The uid that it has before is a mark by which its record is found should the answer be lost. */
 int registration_kube_register(struct store *store, struct job *job, const char *job_words,
 			       bool replaces_finished, const struct observed *observed, msec now,
 			       struct err *err)
 {
+	struct store_record record CLEANUP(store_record_done) = {0};
+
 	job_uid_set_new(job);
 	int rc = reconciler_create_job(store, job, "", observed, now, err);
 
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
-	return rc < 0 ? rc : set_registered_uid(store, job, err);
+	if (rc == 0)
+		rc = store->functions->get(store, job->name, &record, err);
+	if (rc == 0)
+		job_set_uid(job, record.uid);
+	return rc;
 }
 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
@@ -347,14 +342,6 @@ static int list_parts(const struct tfjob_submission *submission, struct json *li
 	return rc;
 }
 
-static void delete_submitted_tfjob(const struct tfjob_submission *submission)
-{
-	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(submission->job->uid);
-	int rc = call_tfjob(submission, KUBE_DELETE, options, NULL, NULL);
-
-	(void) rc; /* there is nothing else to try */
-}
-
 int tfjob_submit(const struct tfjob_submission *submission, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
@@ -367,8 +354,12 @@ int tfjob_submit(const struct tfjob_submission *submission, struct err *err)
 	rc = list_parts(submission, list, err);
 	if (rc == 0)
 		rc = create_all(submission->api, submission->job, list, err);
-	if (rc < 0)
-		delete_submitted_tfjob(submission);
+	if (rc < 0) {
+		struct json *options CLEANUP(json_cleanup) =
+			kube_delete_options_new(submission->job->uid);
+
+		(void) !call_tfjob(submission, KUBE_DELETE, options, NULL, NULL);
+	}
 	return rc;
 }
 

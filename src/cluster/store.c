@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/store_record.h"
-#include "kube/objects.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"
 
@@ -315,24 +314,19 @@ static void cancel_store_change(struct pending_change *change)
 	free(change);
 }
 
-static void free_change(struct pending_change *change)
-{
-	struct pending_change **at = &change->store->changes;
-
-	while (*at != change)
-		at = &(*at)->next;
-	*at = change->next;
-	cancel_store_change(change);
-}
-
 static void finish_store_change(struct pending_change *change, int64_t version,
 				const struct err *err)
 {
 	store_done_fn done = change->done;
 	void *data = change->data;
 
+	struct pending_change **at = &change->store->changes;
+
+	while (*at != change)
+		at = &(*at)->next;
+	*at = change->next;
 	change->call = NULL;
-	free_change(change);
+	cancel_store_change(change);
 	if (done)
 		done(version, err, data);
 }

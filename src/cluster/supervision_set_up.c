@@ -198,27 +198,25 @@ static int find_supervised_job(struct cluster_supervision *supervision, struct e
 	return check_for_signal(supervision, err);
 }
 
-/* Its operator acts for it: the document is not pinned, and this process changes nothing. */
-static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
-{
-	int rc = read_found(supervision, err);
-
-	if (rc == 0)
-		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
-	return rc < 0 ? rc : check_for_signal(supervision, err);
-}
-
 static int make_or_find_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *job = request->job;
 
-	if (request->is_tfjob)
-		return find_tfjob(supervision, err);
-	int rc = job ? registration_kube_check_before_run(supervision->api, job,
-							  request->secret->name, err)
-		     : registration_kube_check_before_attach(supervision->api,
-							     namespace_of(supervision), err);
+	int rc;
+
+	/* Its operator acts for a TFJob: the document is not pinned, and this process changes
+	 * nothing. */
+	if (request->is_tfjob) {
+		rc = read_found(supervision, err);
+		if (rc == 0)
+			store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
+		return rc < 0 ? rc : check_for_signal(supervision, err);
+	}
+	rc = job ? registration_kube_check_before_run(supervision->api, job, request->secret->name,
+						      err)
+		 : registration_kube_check_before_attach(supervision->api,
+							 namespace_of(supervision), err);
 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
@@ -390,16 +388,6 @@ static void leave_here(struct cluster_supervision *supervision)
 							     : "muster did not wait for its end");
 }
 
-/* A signal ended it before any Pod was started: nothing failed. */
-static int end_early(struct cluster_supervision *supervision, int rc, int *ret_exit_code)
-{
-	undo_registration(supervision);
-	if (!supervision->ended_by)
-		return rc;
-	*ret_exit_code = EXIT_BY_SIGNAL + supervision->ended_by;
-	return 0;
-}
-
 static int supervise_cluster_job(background_started_fn started, void *background,
 				 int *ret_exit_code, struct err *err, void *data)
 {
@@ -417,8 +405,14 @@ static int supervise_cluster_job(background_started_fn started, void *background
 	struct supervision *base = &supervision.base;
 	int rc = set_up_cluster_supervision(&supervision, err);
 
-	if (rc < 0)
-		return end_early(&supervision, rc, ret_exit_code);
+	if (rc < 0) {
+		undo_registration(&supervision);
+		if (!supervision.ended_by)
+			return rc;
+		/* A signal ended it before any Pod was started: nothing failed. */
+		*ret_exit_code = EXIT_BY_SIGNAL + supervision.ended_by;
+		return 0;
+	}
 	make_backend(&supervision);
 	supervision_kube_watch_owner(&supervision);
 	supervision_run(base); /* the Lease may be ours already */

@@ -106,14 +106,6 @@ static const char *member(const struct waiting_event *event, const char *key)
 	return json_as_string(json_get(event->involved, key), "");
 }
 
-static char *message_new(const struct waiting_event *event)
-{
-	if (!event->last_name)
-		return mem_format("%s%s%s", event->before, event->name, event->after);
-	return mem_format("%s%s to %s (%d)%s", event->before, event->name, event->last_name,
-			  event->count, event->after);
-}
-
 static void name_event(const struct waiting_event *event, struct json *metadata)
 {
 	const char *job_name = member(event, "name");
@@ -129,7 +121,10 @@ static struct json *body_new(const struct waiting_event *event)
 {
 	struct json *body = json_new_texts("apiVersion", "v1", "kind", "Event", NULL);
 	msec now = loop_now() / MSEC_PER_SECOND * MSEC_PER_SECOND;
-	char *message CLEANUP(mem_free_text) = message_new(event);
+	char *message CLEANUP(mem_free_text) =
+		event->last_name ? mem_format("%s%s to %s (%d)%s", event->before, event->name,
+					      event->last_name, event->count, event->after)
+				 : mem_format("%s%s%s", event->before, event->name, event->after);
 
 	name_event(event, json_object_at(body, "metadata"));
 	json_set(body, "involvedObject", json_ref(event->involved));

@@ -281,14 +281,6 @@ static void note_output(struct console *console)
 	}
 }
 
-/* Muster's row: the startup progress, else the silent replica. */
-static const struct text *console_row_of(const struct console *console)
-{
-	if (console->progress.len > 0)
-		return &console->progress;
-	return console->beginning.len > 0 ? &console->beginning : &console->output_idle;
-}
-
 /* Advice in it is not cut off: it gets its own row. */
 static void break_row(const struct console *console, struct text *row)
 {
@@ -303,7 +295,10 @@ static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
 	struct text row CLEANUP(text_done) = {0};
-	const struct text *sentence = console_row_of(console);
+	/* Muster's row: the startup progress, else the silent replica. */
+	const struct text *sentence = console->progress.len > 0    ? &console->progress
+				      : console->beginning.len > 0 ? &console->beginning
+								   : &console->output_idle;
 
 	if (!screen_is_live(screen))
 		return;
@@ -373,14 +368,6 @@ static void print_silent_exceptions(struct console *console)
 	}
 }
 
-/* Output without a reader is not polled, so its times are unknown. */
-static void forget_silences(struct console *console)
-{
-	text_clear(&console->beginning);
-	text_clear(&console->output_idle);
-	show_row(console);
-}
-
 /* On a terminal the row reports a silence while it lasts; elsewhere one line does. */
 static void on_idle_output_timer(void *data)
 {
@@ -388,7 +375,10 @@ static void on_idle_output_timer(void *data)
 	struct text sentence CLEANUP(text_done) = {0};
 
 	if (log_view_is_gone(console->view)) {
-		forget_silences(console);
+		/* Output without a reader is not polled, so its times are unknown. */
+		text_clear(&console->beginning);
+		text_clear(&console->output_idle);
+		show_row(console);
 		return;
 	}
 	note_output(console);

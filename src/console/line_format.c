@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "io/own_process.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Colors that are distinguishable on dark and light backgrounds (SGR); no red, which looks like an

@@ -117,23 +117,14 @@ void screen_end(struct screen *screen)
 	sink_flush(screen->sink);
 }
 
-static void replace(struct screen *screen, char **place, const char *text)
-{
-	if (strcmp(*place, text) == 0)
-		return;
-	mem_free_text(place);
-	*place = mem_copy_text(text);
-	screen->is_changed = true;
-}
-
 void screen_set_bars(struct screen *screen, const char *rows)
 {
-	replace(screen, &screen->bars, rows);
+	screen->is_changed |= text_keep(&screen->bars, rows);
 }
 
 void screen_set_row(struct screen *screen, const char *row)
 {
-	replace(screen, &screen->row, row);
+	screen->is_changed |= text_keep(&screen->row, row);
 }
 
 bool screen_is_changed(const struct screen *screen)

@@ -9,7 +9,6 @@
 #include "spec/elasticdl.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The end of a try: another one follows, or the call ends. */

@@ -208,15 +208,6 @@ static void read_ends_in_place(const struct json *container, struct arena *arena
 	};
 }
 
-/* A replica of a TFJob has succeeded when its Pod has, as in training-operator: a sidecar may
- * finish the work, for instance with an upload. */
-static bool is_held_open(const struct json *pod, const struct json *terminated,
-			 const struct observed_replica *replica)
-{
-	return pod_labels_are_of_tfjob(json_get(pod, "metadata")) && observed_is_live(replica) &&
-	       json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
-}
-
 /* A container other than the training container has failed, and with it the Pod. */
 static void read_failed_sidecar(const struct json *list, struct arena *arena,
 				struct observed_replica *replica)
@@ -260,9 +251,15 @@ static void read_container(const struct json *pod, struct arena *arena,
 	container = container ? container : json_at(list, 0);
 	state = json_get(container, "state");
 	terminated = json_get(state, "terminated");
+	/* A replica of a TFJob has succeeded when its Pod has, as in training-operator: a sidecar
+	 * may finish the work, for instance with an upload. */
+	bool is_held_open = pod_labels_are_of_tfjob(json_get(pod, "metadata")) &&
+			    observed_is_live(replica) &&
+			    json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
+
 	if (is_started_again(pod, terminated, replica))
 		read_ends_in_place(container, arena, replica);
-	else if (is_held_open(pod, terminated, replica))
+	else if (is_held_open)
 		replica->started_at = time_at(terminated, "startedAt");
 	else if (terminated)
 		read_terminated(terminated, arena, replica);
@@ -334,29 +331,25 @@ static const char *describe_failed_init(const struct json *container, const stru
 }
 
 /* An init container that blocks the training container. */
-static void read_init_container(const struct json *container, struct arena *arena,
-				struct observed_replica *replica)
-{
-	const struct json *waiting = json_get_path(container, "state", "waiting", NULL);
-	const struct json *terminated = json_get_path(container, "state", "terminated", NULL);
-	int64_t code = json_as_integer(json_get(terminated, "exitCode"), 0);
-
-	if (code != 0 && replica->phase == OBSERVED_FAILED) {
-		replica->ended_at = time_at(terminated, "finishedAt");
-		replica->reason = FAILURE_INIT_FAILED;
-		replica->message = describe_failed_init(container, terminated, arena);
-	} else if (waiting) {
-		read_waiting(container, arena, replica);
-	}
-}
-
 static void read_init_containers(const struct json *status, struct arena *arena,
 				 struct observed_replica *replica)
 {
 	const struct json *list = json_get(status, "initContainerStatuses");
 
-	for (size_t i = 0; i < json_count(list) && !replica->reason; i++)
-		read_init_container(json_at(list, i), arena, replica);
+	for (size_t i = 0; i < json_count(list) && !replica->reason; i++) {
+		const struct json *container = json_at(list, i);
+		const struct json *state = json_get(container, "state");
+		const struct json *terminated = json_get(state, "terminated");
+		bool has_failed = json_as_integer(json_get(terminated, "exitCode"), 0) != 0;
+
+		if (has_failed && replica->phase == OBSERVED_FAILED) {
+			replica->ended_at = time_at(terminated, "finishedAt");
+			replica->reason = FAILURE_INIT_FAILED;
+			replica->message = describe_failed_init(container, terminated, arena);
+		} else if (json_get(state, "waiting")) {
+			read_waiting(container, arena, replica);
+		}
+	}
 }
 
 /* The reason of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". The container's cause of
@@ -377,31 +370,27 @@ static void read_reason_of_pod(const struct json *status, struct arena *arena,
 }
 
 /* Why the Pod is being removed, or cannot be scheduled. */
-static void read_condition(const struct json *condition, struct arena *arena,
-			   struct observed_replica *replica)
-{
-	const char *type = pod_text_of(condition, "type");
-	const char *value = pod_text_of(condition, "status");
-	bool is_unplaced = text_equals(type, "PodScheduled") && text_equals(value, "False") &&
-			   !replica->reason;
-	bool is_disrupted = text_equals(type, "DisruptionTarget") && text_equals(value, "True");
-
-	/* For its own evictions a kubelet gives more detail in the Pod's reason. */
-	if (is_disrupted && replica->reason &&
-	    text_equals(pod_text_of(condition, "reason"), "TerminationByKubelet"))
-		return;
-	if (is_unplaced || is_disrupted)
-		set_reason(replica, arena, pod_text_of(condition, "reason"),
-			   pod_text_of(condition, "message"));
-}
-
 static void read_conditions(const struct json *status, struct arena *arena,
 			    struct observed_replica *replica)
 {
 	const struct json *conditions = json_get(status, "conditions");
 
-	for (size_t i = 0; i < json_count(conditions); i++)
-		read_condition(json_at(conditions, i), arena, replica);
+	for (size_t i = 0; i < json_count(conditions); i++) {
+		const struct json *condition = json_at(conditions, i);
+		const char *type = pod_text_of(condition, "type");
+		const char *value = pod_text_of(condition, "status");
+		const char *reason = pod_text_of(condition, "reason");
+		bool is_unplaced = text_equals(type, "PodScheduled") &&
+				   text_equals(value, "False") && !replica->reason;
+		bool is_disrupted =
+			text_equals(type, "DisruptionTarget") && text_equals(value, "True");
+		/* For its own evictions a kubelet gives more detail in the Pod's reason. */
+		bool is_known = is_disrupted && replica->reason &&
+				text_equals(reason, "TerminationByKubelet");
+
+		if ((is_unplaced || is_disrupted) && !is_known)
+			set_reason(replica, arena, reason, pod_text_of(condition, "message"));
+	}
 }
 
 static bool condition_is(const struct json *status, const char *type, const char *value)
@@ -509,15 +498,6 @@ static const char *copy_at(struct arena *arena, const struct json *object, const
 	return arena_copy_text(arena, pod_text_of(object, key));
 }
 
-static int restarts_of(const struct json *status, const char *container)
-{
-	const struct json *list = json_get(status, "containerStatuses");
-	const struct json *found = pod_template_find(list, "name", container);
-	int64_t count = json_as_integer(json_get(found, "restartCount"), 0);
-
-	return count > 0 && count < INT_MAX ? (int) count : 0;
-}
-
 struct job_pod *job_pod_read(const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
@@ -538,7 +518,13 @@ struct job_pod *job_pod_read(const struct json *object)
 	pod->owner_uid = copy_at(arena, objects_owner_of(metadata), "uid");
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, training_container_of(object));
-	pod->n_restarts = restarts_of(status, pod->container);
+	int64_t n_restarts =
+		json_as_integer(json_get(pod_template_find(json_get(status, "containerStatuses"),
+							   "name", pod->container),
+					 "restartCount"),
+				0);
+
+	pod->n_restarts = n_restarts > 0 && n_restarts < INT_MAX ? (int) n_restarts : 0;
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
 	return pod;

@@ -1,7 +1,6 @@
 /* Reads a Lease and builds the bodies of its writes. */
 #include "kube/lease.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/process.h"
@@ -10,7 +9,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -120,19 +118,12 @@ static void copy_uid(char uid[KUBE_UID_SIZE], const struct json *object)
 	snprintf(uid, KUBE_UID_SIZE, "%s", json_as_string(json_get(object, "uid"), ""));
 }
 
-/* The server's range: 0 to 2^31 - 1, so that adding one does not overflow. */
-static int64_t lease_count_of(const struct json *number)
-{
-	int64_t count = json_as_integer(number, 0);
-
-	return count > 0 && count < INT32_MAX ? count : 0;
-}
-
 int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, struct err *err)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const struct json *spec = json_get(object, "spec");
 	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	int64_t n_transitions = json_as_integer(json_get(spec, "leaseTransitions"), 0);
 	struct kube_lease lease = {.record = {.is_there = true}};
 	struct lease_record *record = &lease.record;
 
@@ -143,7 +134,8 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	record->duration =
 		msec_of_seconds(json_as_integer(json_get(spec, "leaseDurationSeconds"), 0));
 	record->fate = lease_holder_fate(record->holder);
-	lease.n_transitions = lease_count_of(json_get(spec, "leaseTransitions"));
+	/* The server's range: 0 to 2^31 - 1, so that adding one does not overflow. */
+	lease.n_transitions = n_transitions > 0 && n_transitions < INT32_MAX ? n_transitions : 0;
 	lease.renewed_at = json_as_time(json_get(spec, "renewTime"));
 	lease.written_at = written_at(metadata);
 	copy_uid(lease.uid, metadata);

@@ -176,16 +176,6 @@ static void cancel_overdue_lease_call(struct lease_keeper *keeper)
 	handle_lease_call_failed(keeper, &err);
 }
 
-static void report_lease_standing(struct lease_keeper *keeper)
-{
-	enum lease_standing standing = lease_keeper_standing(keeper);
-
-	if (standing == keeper->told)
-		return;
-	keeper->told = standing;
-	keeper->settings.on_change(keeper->settings.data);
-}
-
 static void finish_lease_keeping(struct lease_keeper *keeper)
 {
 	keeper->is_done = true;
@@ -205,7 +195,12 @@ static void on_lease_keeper_timer(void *data)
 	cancel_overdue_lease_call(keeper);
 	begin_call(keeper);
 	loop_timer_arm(keeper->timer, lease_wake_at(&keeper->lease, loop_monotonic_now()));
-	report_lease_standing(keeper);
+	enum lease_standing standing = lease_keeper_standing(keeper);
+
+	if (standing == keeper->told)
+		return;
+	keeper->told = standing;
+	keeper->settings.on_change(keeper->settings.data);
 }
 
 /* The end. */

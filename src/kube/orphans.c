@@ -136,17 +136,6 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 
 /* Requests. */
 
-/* An object that does not exist, or was replaced, is no error. */
-static void clear_gone_object_errors(struct kube_answer *answers, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		int code = answers[i].err.code;
-
-		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
-			answers[i].err.code = 0;
-	}
-}
-
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err)
 {
@@ -161,11 +150,16 @@ int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orph
 			orphans->list[i].name,
 			.body = kube_delete_options_new(orphans->list[i].uid)};
 	kube_wait_all(place->api, requests, count, answers);
-	clear_gone_object_errors(answers, count);
+	for (size_t i = 0; i < count; i++) {
+		int code = answers[i].err.code;
+
+		/* An object that does not exist, or was replaced, is no error. */
+		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
+			answers[i].err.code = 0;
+		json_free((struct json *) requests[i].body);
+	}
 	int rc = kube_answers_error(answers, count, err);
 
-	for (size_t i = 0; i < count; i++)
-		json_free((struct json *) requests[i].body);
 	kube_answers_free(answers, count);
 	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
 }

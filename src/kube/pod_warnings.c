@@ -1,6 +1,7 @@
 #include "kube/pod_warnings.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "kube/mirror_table.h"
 
@@ -42,10 +43,7 @@ bool pod_warnings_is_reason(const char *reason)
 					      "FailedMapVolume", "FailedCreatePodSandBox",
 					      "NetworkNotReady"};
 
-	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-		if (text_equals(reasons[i], reason))
-			return true;
-	return false;
+	return name_find_word(reasons, ARRAY_LEN(reasons), reason) >= 0;
 }
 
 /* When it was last seen; a new Event has eventTime, a repeated one lastTimestamp. */

@@ -12,13 +12,6 @@
 #define LONGEST_MESSAGE 300
 #define MOST_TOLD 100 /* warnings, so that a server cannot fill our memory */
 
-/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
- * there. */
-static bool is_missing_right(const char *message)
-{
-	return strstr(message, " cannot ") && strstr(message, " resource ");
-}
-
 /* Controllers create these in a namespace a moment after its creation. */
 static bool is_about_to_be_there(const char *message)
 {
@@ -34,7 +27,9 @@ static bool is_about_to_be_there(const char *message)
 
 static enum kube_refusal forbidden(const char *message)
 {
-	if (is_missing_right(message))
+	/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
+	 * there. */
+	if (strstr(message, " cannot ") && strstr(message, " resource "))
 		return KUBE_REFUSED_RIGHT;
 	if (strstr(message, "exceeded quota"))
 		return KUBE_REFUSED_QUOTA;
@@ -84,10 +79,9 @@ static enum err_code err_code_of_http(int http_code, const char *reason)
 }
 
 static void add_rule(struct text *text, const struct kube_request *request,
-		     const char *own_namespace)
+		     const char *namespace_name)
 {
 	const struct kube_resource *resource = request->resource;
-	const char *namespace_name = kube_request_namespace(request, own_namespace);
 
 	text_addf(text,
 		  "; add this rule to a %s there: {apiGroups: [\"%s\"], resources: [\"%s%s%s\"], "
@@ -95,17 +89,6 @@ static void add_rule(struct text *text, const struct kube_request *request,
 		  *namespace_name ? "Role" : "ClusterRole", resource->group, resource->plural,
 		  request->subresource ? "/" : "", request->subresource ? request->subresource : "",
 		  kube_verb_word(request->verb));
-}
-
-static void add_what(struct text *text, const struct kube_request *request,
-		     const char *own_namespace)
-{
-	const char *namespace_name = kube_request_namespace(request, own_namespace);
-
-	text_addf(text, "cannot %s ", kube_verb_word(request->verb));
-	kube_request_add_object(text, request);
-	if (*namespace_name)
-		text_addf(text, " in namespace '%s'", namespace_name);
 }
 
 /* The cluster rejects this login for any request. */
@@ -122,17 +105,21 @@ static int set_unknown(const char *message, struct err *err)
 static int set_err(const struct kube_request *request, const char *own_namespace, int http_code,
 		   const char *reason, const char *message, struct err *err)
 {
+	const char *namespace_name = kube_request_namespace(request, own_namespace);
 	struct text sentence CLEANUP(text_done) = {0};
 
 	if (http_code == 401)
 		return set_unknown(message, err);
-	add_what(&sentence, request, own_namespace);
+	text_addf(&sentence, "cannot %s ", kube_verb_word(request->verb));
+	kube_request_add_object(&sentence, request);
+	if (*namespace_name)
+		text_addf(&sentence, " in namespace '%s'", namespace_name);
 	if (*message)
 		text_addf(&sentence, ": %.*s", LONGEST_MESSAGE, message);
 	else
 		text_addf(&sentence, ": the server responded with %d", http_code);
 	if (kube_refusal_of(http_code, message) == KUBE_REFUSED_RIGHT)
-		add_rule(&sentence, request, own_namespace);
+		add_rule(&sentence, request, namespace_name);
 	return err_set(err, err_code_of_http(http_code, reason), "%s", text_of(&sentence));
 }
 

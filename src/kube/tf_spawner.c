@@ -44,15 +44,6 @@ static void set_metadata(const struct tf_spawner *wanted, const char *name, stru
 	json_set_string(json_object_at(metadata, "labels"), TF_SPAWNER_LABEL, wanted->tag);
 }
 
-static struct json *script_new(const struct tf_spawner *wanted)
-{
-	struct json *config_map = json_new_texts("apiVersion", "v1", "kind", "ConfigMap", NULL);
-
-	set_metadata(wanted, TF_SPAWNER_SCRIPT, config_map);
-	json_set_string(json_object_at(config_map, "data"), "training-script.py", wanted->script);
-	return config_map;
-}
-
 static int add_service(const struct tf_spawner *wanted, const char *name, struct json *list,
 		       struct err *err)
 {
@@ -146,9 +137,12 @@ static int add_pod(const struct tf_spawner *wanted, const char *name, int index,
 int tf_spawner_objects_new(const struct tf_spawner *wanted, struct json **ret_list, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
+	struct json *script = json_new_texts("apiVersion", "v1", "kind", "ConfigMap", NULL);
 	struct err own = {0};
 
-	json_append(list, script_new(wanted));
+	set_metadata(wanted, TF_SPAWNER_SCRIPT, script);
+	json_set_string(json_object_at(script, "data"), "training-script.py", wanted->script);
+	json_append(list, script);
 	for (int i = 0; i < wanted->n_workers && !own.code; i++) {
 		char *name CLEANUP(mem_free_text) = mem_format("worker%d", i);
 

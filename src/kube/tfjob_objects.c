@@ -1,7 +1,6 @@
 #include "kube/tfjob_objects.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "kube/objects.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"

@@ -5,7 +5,6 @@
 #include "io/file.h"
 #include "io/folder.h"
 #include "logs/index.h"
-#include "logs/name.h"
 #include "logs/output_copies.h"
 
 #include <ctype.h>
