@@ -14,8 +14,6 @@ static struct kube_backend *kube_backend_of_base(const struct backend *base)
 	return (struct kube_backend *) base;
 }
 
-/* Observing. */
-
 static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
 {
 	struct observed_replica copy = *seen;
@@ -184,8 +182,6 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	return 0;
 }
 
-/* Acting. */
-
 static int start_replica_pod(struct kube_backend *backend, const struct action *action,
 			     const char *pod_name)
 {
@@ -321,8 +317,6 @@ static int kube_last_lines(struct backend *base, const struct job *job, const ch
 			      most, arena, ret_printed, err);
 }
 
-/* Logs. */
-
 static void on_backend_output(void *data)
 {
 	struct kube_backend *backend = data;
@@ -338,8 +332,6 @@ static void on_log_trouble(const char *sentence, void *data)
 	err_set(&err, ERR_IO, "%s", sentence);
 	kube_backend_trouble(data, &err);
 }
-
-/* Making. */
 
 struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 {

@@ -26,27 +26,6 @@ bool kube_backend_is_collected(const struct job_pod *pod)
 	return pod->owner_uid;
 }
 
-/* Messages. */
-
-const char *kube_backend_kind_of(const struct kube_resource *resource)
-{
-	static const struct {
-		const struct kube_resource *resource;
-		const char *kind;
-	} rows[] = {
-		{&kube_pods, "Pod"},
-		{&kube_services, "Service"},
-		{&kube_config_maps, "ConfigMap"},
-		{&kube_network_policies, "NetworkPolicy"},
-		{&kube_secrets, "Secret"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].resource == resource)
-			return rows[i].kind;
-	return "PodGroup"; /* of whichever scheduler */
-}
-
 void kube_backend_news(const struct kube_backend *backend)
 {
 	if (backend_kube_is_ready(&backend->base))
@@ -99,8 +78,6 @@ bool backend_kube_is_ready(const struct backend *base)
 	       !is_listing(backend);
 }
 
-/* Missing objects. */
-
 int64_t kube_backend_version_of(const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
@@ -126,8 +103,6 @@ void kube_backend_drop_lost(struct kube_backend *backend, struct pending *pendin
 	    kube_backend_would_show(backend, JOB_CACHE_PODS, pending->started_version))
 		pending_drop_start(pending);
 }
-
-/* Due calls. */
 
 bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending)
 {

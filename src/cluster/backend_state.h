@@ -124,8 +124,6 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
  * its name until a user deletes it; the server is asked again, and each refusal is reported. */
 bool kube_backend_is_collected(const struct job_pod *pod);
 
-/* "Pod", "Service" …: the kind of an object, in messages. */
-const char *kube_backend_kind_of(const struct kube_resource *resource);
 bool kube_backend_has_observed(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
 /* Reports an error, unless it is the one reported last. */

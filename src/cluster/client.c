@@ -33,16 +33,12 @@ static struct client_kube *kube_client_of(struct client *client)
 	return (struct client_kube *) client;
 }
 
-/* Connections. */
-
 static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
 		   struct err *err)
 {
 	return kube_api_connect(loop, client->settings.log_in, client->settings.log_in_data,
 				ret_api, err);
 }
-
-/* Views. */
 
 /* The view of a deleted job stays until the deletion was reported (wait_for_change). */
 static struct job_view *known_view(const struct client_kube *client, const char *name)
@@ -190,8 +186,6 @@ static int remove_tfjob(const struct client_kube *client, const struct job_view 
 	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it was deleted */
 }
 
-/* Reading. */
-
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		     struct err *err)
 {
@@ -294,8 +288,6 @@ static int kube_fetch_logs(struct client *base, const char *name,
 	return 0;
 }
 
-/* Changing. */
-
 /* The end of a Lease may be seen before the deletion of its job, which comes first: each has its
  * own watch. ERR_NOT_FOUND. */
 static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
@@ -360,8 +352,6 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_request_stop(client->store, name, reason, grace, err);
 }
-
-/* Removing. */
 
 /* The muster process of this machine that supervises the job, by this machine's record; NULL: none.
  * The caller frees the text. */
@@ -480,8 +470,6 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 			loop_instant_after(SUPERVISOR_EXIT_LIMIT)); /* for its last output */
 	return remove_here(client, name, uid, err);
 }
-
-/* Beginning and end. */
 
 static void free_kube_client(struct client *base)
 {

@@ -44,8 +44,6 @@ static void on_client_logs_timer(void *data)
 		logs->request.on_over(logs->request.data);
 }
 
-/* Pods. */
-
 static void on_logged_pod_change(const struct job_pod *before, struct job_pod *pod, void *data)
 {
 	struct client_logs *logs = data;
@@ -60,8 +58,6 @@ static void on_logged_pod_change(const struct job_pod *before, struct job_pod *p
 		 (request->attempt < 0 || request->attempt == seen->attempt))
 		pod_logs_update(logs->logs, pod);
 }
-
-/* The job. */
 
 static bool is_logged_job_over(const struct client_logs *logs, const struct json *owner)
 {
@@ -97,8 +93,6 @@ static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
 	}
 	schedule_logs_callback(logs);
 }
-
-/* Putting together. */
 
 /* Readers of a directory watch it. */
 static void on_client_logs_output(void *data)
@@ -150,9 +144,9 @@ static void watch_logged_job(struct client_logs *logs)
 
 	logs->cache = job_cache_new(&cache);
 	logs->seen = job_cache_follow(logs->cache, &follower);
-	job_follower_watch(logs->seen, JOB_CACHE_PODS);
+	job_cache_watch(logs->cache, JOB_CACHE_PODS);
 	if (logs->request.follows)
-		job_follower_watch(logs->seen, JOB_CACHE_OWNERS);
+		job_cache_watch(logs->cache, JOB_CACHE_OWNERS);
 }
 
 struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *source,

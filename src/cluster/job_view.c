@@ -35,8 +35,6 @@ struct job_view {
 	bool is_in_trouble; /* reported; nothing has come since */
 };
 
-/* What happens. */
-
 static void wake(void *data)
 {
 	const struct job_view *view = data;
@@ -78,8 +76,6 @@ static void handle_view_trouble(struct job_view *view, const struct err *err)
 	}
 }
 
-/* The record. */
-
 static void record_free(struct store_record *record)
 {
 	if (record)
@@ -114,7 +110,7 @@ static void apply_owner_change(struct job_view *view, const struct json *owner)
 		view->is_gone = true;
 	/* A document that cannot be read is reported when the record is read. */
 	if (!view->job && view->record && record_read_job(view->record, &view->job, NULL) == 0)
-		job_follower_watch(view->seen, JOB_CACHE_PODS);
+		job_cache_watch(view->cache, JOB_CACHE_PODS);
 	note_change_if_synced(view);
 }
 
@@ -164,8 +160,6 @@ static const char *supervisor_of(const struct job_view *view)
 {
 	return view->is_lease_refused ? NULL : view->supervisor;
 }
-
-/* What the cache shows. */
 
 static void on_job_view_change(enum job_cache_kind kind, const char *name, void *data)
 {
@@ -218,12 +212,12 @@ static void watch_viewed_job(struct job_view *view)
 
 	view->cache = job_cache_new(&cache);
 	view->seen = job_cache_follow(view->cache, &follower);
-	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
+	job_cache_watch(view->cache, JOB_CACHE_OWNERS);
 	if (view->settings.is_of_tfjobs)
 		mark_lease_unavailable(
 			view); /* no Lease says which operator manages it, if any does */
 	else
-		job_follower_watch(view->seen, JOB_CACHE_LEASES);
+		job_cache_watch(view->cache, JOB_CACHE_LEASES);
 }
 
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name)
@@ -262,8 +256,6 @@ bool job_view_is_of_tfjobs(const struct job_view *view)
 	return view->settings.is_of_tfjobs;
 }
 
-/* Waiting. */
-
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
 	struct loop_watch *timer = loop_new_timer(kube_api_loop(view->settings.api), wake, view);
@@ -282,8 +274,6 @@ int job_view_sync(struct job_view *view, struct err *err)
 {
 	return job_view_wait(view, 0, INSTANT_NEVER, err);
 }
-
-/* Present state. */
 
 int64_t job_view_change(const struct job_view *view)
 {

@@ -62,7 +62,7 @@ static void rebuild_plain_objects(struct kube_backend *backend)
 		return;
 	kube_prerequisites_add(backend, &kube_config_maps, name)->body = json_ref(cluster);
 	/* The job may have been small before. */
-	job_follower_watch(backend->seen, JOB_CACHE_FILES);
+	job_cache_watch(backend->settings.cache, JOB_CACHE_FILES);
 }
 
 static struct json *make_plain_pod(const struct kube_backend *backend, const struct role *role,

@@ -14,8 +14,6 @@
 /* Pause between a signal that was not delivered and the next one. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)
 
-/* Starts. */
-
 /* A permission that was missing from the beginning must be granted before the job is started again;
  * a lost one may be restored, as a quota is raised. */
 static bool is_final(const struct kube_backend *backend, const struct kube_status *status,
@@ -187,8 +185,6 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 	pending->start = PENDING_START_CALLED;
 	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
 }
-
-/* Deletions. */
 
 static struct json *delete_options_new(const char *uid, msec grace)
 {
@@ -418,8 +414,6 @@ void backend_kube_release(struct backend *base, bool is_hurried)
 			release_held_pod_end(backend, pending, is_hurried);
 	}
 }
-
-/* Retries. */
 
 /* While the breaker is open, the call that was rejected longest ago probes. */
 static bool may_probe(struct circuit_breaker *breaker, instant now)

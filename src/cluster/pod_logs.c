@@ -83,8 +83,6 @@ static void on_slot(void *data)
 	loop_timer_arm_after(log->timer, 0);
 }
 
-/* The text of a stream. */
-
 /* Files are only created for text: of thousands of Pods, many print nothing. */
 static int open_writer(struct pod_log *log, struct err *err)
 {
@@ -192,8 +190,6 @@ static void on_pod_log_bytes(const char *bytes, size_t len, void *data)
 	settings->on_output(settings->data);
 }
 
-/* Its end. */
-
 static void pod_log_close(struct pod_log *log)
 {
 	if (!pod_log_is_open(log))
@@ -293,8 +289,6 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 	end_stream(log, end);
 }
 
-/* The next stream. */
-
 static struct kube_call *open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -369,8 +363,6 @@ static void pod_log_begin_stream(void *data)
 	loop_timer_arm_after(log->timer, OPENING_TIME);
 }
 
-/* The table. */
-
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
 	struct pod_logs *logs = mem_new(sizeof(*logs));
@@ -415,8 +407,6 @@ static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod
 
 	return entry ? entry->kept : NULL;
 }
-
-/* Known logs. */
 
 static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
 {

@@ -126,8 +126,6 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 	return true;
 }
 
-/* Creating. */
-
 /* Calls `act` now, or when a slot is free. */
 static void acquire_slot_and_call(struct prerequisite *prerequisite, void (*act)(void *data))
 {
@@ -389,7 +387,7 @@ static void report_recreated_object(const struct prerequisite *prerequisite)
 	struct err deleted;
 
 	err_set(&deleted, ERR_NOT_FOUND, "the %s '%s' of the job was deleted; creating it again",
-		kube_backend_kind_of(prerequisite->resource), prerequisite->name);
+		prerequisite->resource->kind, prerequisite->name);
 	if (prerequisite->was_shown && !prerequisite->is_refused)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }
@@ -478,8 +476,6 @@ void backend_kube_drop_refused(struct backend *base)
 	for (size_t i = 0; i < backend->n_prerequisites; i++)
 		backend->prerequisites[i]->is_refused = false;
 }
-
-/* Observing. */
 
 bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct job_object *object)
 {
@@ -578,8 +574,6 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 	group->is_updated = true;
 	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
 }
-
-/* Retries. */
 
 void kube_prerequisites_try_again(struct kube_backend *backend, instant now)
 {

@@ -363,8 +363,6 @@ int tfjob_submit(const struct tfjob_submission *submission, struct err *err)
 	return rc;
 }
 
-/* What the server would accept. */
-
 static const struct kube_parameter strictly[] = {
 	{"dryRun", "All"},
 	{"fieldValidation", "Strict"},

@@ -80,8 +80,6 @@ void store_kube_keep_to(struct store *store, const char *uid)
 	own->only_uid = mem_copy_text(uid);
 }
 
-/* Stored records. */
-
 static struct store_record *find_stored_record(struct kube_store *store, const char *name)
 {
 	for (size_t i = 0; i < store->n_records; i++)
@@ -271,8 +269,6 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 	*ret_record = store_record_copy(record, STORE_ALL);
 	return 0;
 }
-
-/* Changes. */
 
 static int explain_change(const char *name, const struct err *refusal, struct err *err)
 {

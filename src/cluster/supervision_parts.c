@@ -14,8 +14,6 @@
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
 #define FOLLOW_PAUSE MSEC_PER_SECOND /* between two checks of the Pods alone */
 
-/* The end. */
-
 static void on_supervised_job_removed(int64_t version, const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
@@ -93,8 +91,6 @@ static void report_job_deleted(struct cluster_supervision *supervision)
 	reporter_end(&supervision->base.reporter, supervision->base.job, RECONCILE_DELETED, why);
 	supervision_kube_finish_record(supervision, RECONCILE_DELETED, why);
 }
-
-/* Reconcile passes. */
 
 static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *data)
 {
@@ -259,10 +255,8 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 	};
 
 	supervision->owner = job_cache_follow(supervision->cache, &settings);
-	job_follower_watch(supervision->owner, JOB_CACHE_OWNERS);
+	job_cache_watch(supervision->cache, JOB_CACHE_OWNERS);
 }
-
-/* Stop requests. */
 
 /* Leaves without waiting. */
 static void leave_cluster_supervision(struct cluster_supervision *supervision, int signal_number)

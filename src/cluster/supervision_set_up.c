@@ -33,8 +33,6 @@ static void on_warning(const char *sentence, void *data)
 	reporter_print_message(&supervision->base.reporter, text_of(&told));
 }
 
-/* Connections. */
-
 static const char *namespace_of(const struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -57,8 +55,6 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 				supervision->api, namespace_of(supervision));
 	return rc;
 }
-
-/* The job on the cluster. */
 
 static int check_for_signal(struct cluster_supervision *supervision, struct err *err)
 {
@@ -228,8 +224,6 @@ static int make_or_find_job(struct cluster_supervision *supervision, struct err 
 		pin_supervised_record(supervision, job);
 	return rc;
 }
-
-/* The job on this machine. */
 
 static int make_cluster_job_folder(struct cluster_supervision *supervision, struct err *err)
 {

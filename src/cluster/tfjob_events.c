@@ -99,8 +99,6 @@ void tfjob_events_free(struct tfjob_events *events)
 	free(events);
 }
 
-/* Sending. */
-
 static const char *member(const struct waiting_event *event, const char *key)
 {
 	return json_as_string(json_get(event->involved, key), "");
@@ -198,8 +196,6 @@ static uint64_t key_of(const struct object_event *event)
 {
 	return hash_add_text(hash_add_text(HASH_BEGIN, event->reason), event->uid);
 }
-
-/* Collecting. */
 
 static void on_collected(void *data)
 {

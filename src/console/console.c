@@ -242,8 +242,6 @@ void console_on_note(struct console *console, const struct note *note)
 	console_print(console, note->sentence);
 }
 
-/* Silence. */
-
 static void arm_silence(struct console *console, msec at)
 {
 	console->output_idle_is_checked = at;
@@ -490,8 +488,6 @@ void console_on_startup(struct console *console, const struct startup *startup,
 		print_all_running(console);
 	show_progress(console, status);
 }
-
-/* The end. */
 
 /* Whether they are on the same terminal, followed only by our notes. */
 static bool has_shown_last_lines(const struct console *console)

@@ -244,8 +244,6 @@ static void end_socket(const struct websocket_end *end, const struct err *err, v
 		handle_kube_refusal(call, &answer);
 }
 
-/* Tries. */
-
 /* A credential that expires soon is renewed before use, but only once, in case the new one expires
  * soon as well. */
 static bool needs_refresh(const struct kube_call *call)
@@ -404,8 +402,6 @@ static void begin_try(void *data)
 	else
 		send_request(call);
 }
-
-/* Calls. */
 
 /* The URL of the object to create or patch, without parameters. */
 static const char *verification_url_of(const struct kube_call *call)

@@ -59,8 +59,6 @@ static const struct kube_resource *const resources[JOB_CACHE_KIND_COUNT] = {
 	[JOB_CACHE_FILES] = &kube_config_maps,
 };
 
-/* Jobs. */
-
 /* In a cache of one job, the key needs no name. */
 static char *key_of(const struct job_cache *cache, const char *namespace_name, const char *job_name)
 {
@@ -113,8 +111,6 @@ static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_
 	return job_at(cache, key_of(cache, json_as_string(json_get(metadata, "namespace"), ""),
 				    job_name ? job_name : ""));
 }
-
-/* Reports. */
 
 static void notify_pod_followers(const struct cached_job *job, const struct job_pod *before,
 				 struct job_pod *now)
@@ -193,8 +189,6 @@ static void on_cached_kind_trouble(const struct err *err, void *data)
 			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
 }
 
-/* Warning Events of Pods. */
-
 /* The next follower that wants the Events of this namespace. */
 static struct job_follower *next_warned(const struct job_cache *cache, const char *namespace_name,
 					struct job_follower *follower, size_t *place)
@@ -223,8 +217,6 @@ static void on_warnings(const char *namespace_name, const struct json *const *ev
 	while ((follower = next_warned(data, namespace_name, follower, &place)))
 		follower->settings.on_warnings(events, count, follower->settings.data);
 }
-
-/* Stored objects. */
 
 static struct cached_object *make_cached_object(struct kind_watch *watch, const struct json *json)
 {
@@ -316,8 +308,6 @@ static void *project(const struct json *json, void *before, void *data)
 	}
 	return object;
 }
-
-/* Watches. */
 
 static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind)
 {
@@ -434,8 +424,6 @@ void job_cache_list_again(struct job_cache *cache)
 			kube_mirror_list_again(cache->watches[kind].mirror);
 }
 
-/* Followers. */
-
 struct job_follower *job_cache_follow(struct job_cache *cache,
 				      const struct job_follower_settings *settings)
 {
@@ -462,11 +450,6 @@ void job_follower_free(struct job_follower *follower)
 	drop_job_if_idle(follower->cache, follower->job);
 	free(follower->namespace_name);
 	free(follower);
-}
-
-void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
-{
-	job_cache_watch(follower->cache, kind);
 }
 
 void job_follower_ask_warnings(struct job_follower *follower)

@@ -491,8 +491,6 @@ static bool read_replica(const struct json *pod, struct arena *arena,
 	return true;
 }
 
-/* The Pod. */
-
 static const char *copy_at(struct arena *arena, const struct json *object, const char *key)
 {
 	return arena_copy_text(arena, pod_text_of(object, key));
@@ -534,6 +532,13 @@ void job_pod_free(struct job_pod *pod)
 {
 	if (pod)
 		arena_free(pod->arena);
+}
+
+void job_pod_set_reason(struct job_pod *pod, const char *reason, const char *message)
+{
+	pod->seen.is_reason_from_elsewhere = true;
+	pod->seen.reason = arena_copy_text(pod->arena, reason);
+	pod->seen.message = first_line(pod->arena, message);
 }
 
 static bool is_owned_by_job(const struct json *owner, const char *kind, const char *name,

@@ -64,8 +64,6 @@ static bool read_seen_lease(struct lease_keeper *keeper, const struct json *obje
 	return true;
 }
 
-/* Requests. */
-
 static void call_lease(struct lease_keeper *keeper, enum kube_verb verb, struct json *take_body,
 		       kube_done_fn done)
 {
@@ -163,8 +161,6 @@ static void begin_call(struct lease_keeper *keeper)
 	}
 }
 
-/* Steps. */
-
 static void cancel_overdue_lease_call(struct lease_keeper *keeper)
 {
 	struct err err = {0};
@@ -202,8 +198,6 @@ static void on_lease_keeper_timer(void *data)
 	keeper->told = standing;
 	keeper->settings.on_change(keeper->settings.data);
 }
-
-/* The end. */
 
 static void on_lease_given_up(struct json *object, const struct kube_status *status,
 			      const struct err *err, void *data)
@@ -244,8 +238,6 @@ bool lease_keeper_is_done(const struct lease_keeper *keeper)
 {
 	return keeper->is_done;
 }
-
-/* Queries. */
 
 bool lease_keeper_has_seen(const struct lease_keeper *keeper)
 {

@@ -120,8 +120,6 @@ const char *kube_mirror_version(const struct kube_mirror *mirror)
 	return mirror->reflection.version;
 }
 
-/* Stored parts */
-
 static const char *object_version_of(const struct json *object)
 {
 	return json_as_string(json_get_path(object, "metadata", "resourceVersion", NULL), "");
@@ -214,8 +212,6 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 	mirror->settings.on_synced(mirror->settings.data);
 }
 
-/* End of a step */
-
 static void end_step(struct kube_mirror *mirror, const struct kube_status *status,
 		     const struct err *err)
 {
@@ -243,8 +239,6 @@ void kube_mirror_list_again(struct kube_mirror *mirror)
 	reflection_list_again(&mirror->reflection, loop_monotonic_now());
 	arm_mirror_timer(mirror);
 }
-
-/* Watches */
 
 static struct kube_request mirror_request_of(const struct kube_mirror *mirror, enum kube_verb verb,
 					     const struct kube_parameter *parameters)
@@ -343,8 +337,6 @@ static void begin_watch(struct kube_mirror *mirror)
 		kube_stream_new(mirror->api, &request, output_idle ? output_idle : DEFAULT_SILENCE,
 				on_mirror_watch_bytes, end_watch, mirror);
 }
-
-/* Pages */
 
 static void on_mirror_list_item(const struct json *item, void *data)
 {

@@ -169,8 +169,6 @@ struct json *objects_secret_new(const struct job *job, const struct job_secret *
 	return object;
 }
 
-/* Ports. */
-
 struct json *objects_port_new(const struct role *role)
 {
 	struct json *port = json_new_texts("name", OBJECTS_PORT_NAME, NULL);
@@ -252,8 +250,6 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 	return policy;
 }
 
-/* ConfigMaps of files. */
-
 static void add_file(struct json *config_map, const struct job_file *file, size_t index)
 {
 	char *key CLEANUP(mem_free_text) = job_files_key(file, index);
@@ -291,8 +287,6 @@ int objects_add_files(const struct job *job, const struct job_file *files, size_
 	}
 	return 0;
 }
-
-/* Checks. */
 
 /* A Pod's host name is a DNS label, and so is each part of its address. */
 bool objects_check_names(const struct job *job, struct faults *faults)

@@ -35,8 +35,6 @@ void kube_orphans_done(struct kube_orphans *orphans)
 	*orphans = (struct kube_orphans){0};
 }
 
-/* Find. */
-
 static void on_orphan_list_restart(void *data)
 {
 	const struct finding *finding = data;
@@ -98,8 +96,6 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 	return 0;
 }
 
-/* The Secret. */
-
 /* A Secret of another job or with another owner is left unchanged. */
 static struct json *secret_adoption_new(const struct kube_orphans_place *place,
 					const char *owner_uid)
@@ -133,8 +129,6 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 		orphans->refusal = own;
 	return 0;
 }
-
-/* Requests. */
 
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err)

@@ -146,8 +146,6 @@ static void begin_page(struct kube_pages *pages)
 	pages->call = kube_call_new(pages->api, &pages->request, end_page, pages);
 }
 
-/* Blocking list. */
-
 struct wait {
 	struct loop *loop;
 	kube_item_fn on_item;

@@ -158,8 +158,6 @@ static char **arguments_for(const struct kube_plugin *plugin, struct arena *aren
 	return arguments;
 }
 
-/* The answer. */
-
 static const char *text_of_status(const struct json *status, const char *key)
 {
 	const char *text = json_as_string(json_get(status, key), "");

@@ -29,6 +29,7 @@ struct kube_resource {
 	const char *version; /* "v1" */
 	const char *plural; /* "pods" */
 	bool is_cluster_wide; /* its objects have no namespace */
+	const char *kind; /* "Pod" */
 };
 
 /* The kinds of objects that a job consists of. Compare them by address. */

@@ -48,8 +48,6 @@ void tfjob_objects_free(struct tfjob_objects *objects)
 	free(objects);
 }
 
-/* Metadata. */
-
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
 {
 	struct json *list = json_new_array();
@@ -103,8 +101,6 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 	json_set(object, "metadata", tfjob_metadata_new(job, name, owner_uid));
 	return object;
 }
-
-/* Pods. */
 
 /* After the template's variables: the kubelet uses the last of two equal names. */
 static void add_tf_config_variable(const struct tfjob_objects *objects, const struct role *role,
@@ -162,8 +158,6 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 	}
 	return pod;
 }
-
-/* Services. */
 
 static void add_service_port(struct json *ports, const struct json *port)
 {
@@ -227,8 +221,6 @@ struct json *tfjob_job_service_new(const struct job *job, const char *owner_uid)
 	add_job_labels(selector, job);
 	return objects_headless_service_new(job, metadata, selector);
 }
-
-/* The definition. */
 
 static int refuse_foreign_definition(const char *why, struct err *err)
 {

@@ -74,8 +74,6 @@ static const char script_text[] =
 	"	(look) || echo missing\n"
 	"done\n";
 
-/* The local directory. */
-
 void append_sync_folder_done(struct append_sync_folder *folder)
 {
 	for (size_t i = 0; i < folder->n_files; i++)
@@ -119,8 +117,6 @@ static int replace_growing_file(struct kube_append_sync *sync, const char *path,
 	sync->file->size = 0;
 	return sync->fd < 0 ? err_set_errno(err, errno, "cannot make '%s'", path) : 0;
 }
-
-/* Receiving. */
 
 /* The disk space of a new file in addition to its bytes, with its parent directories, which alone
  * could fill the disk. A replaced file still counts: a reader may have it open. */
@@ -192,8 +188,6 @@ static void on_round(bool is_there, void *data)
 	file_close(&sync->fd);
 	sync->request.on_round(is_there, sync->request.data);
 }
-
-/* The script. */
 
 static void free_growth(struct kube_append_sync *sync)
 {

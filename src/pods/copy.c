@@ -189,8 +189,6 @@ static int install(struct kube_copy *copy, struct err *err)
 	return file ? folder_move(file, copy->target, err) : err->code;
 }
 
-/* Callbacks of both sides. */
-
 static void end_if_both_ended(struct kube_copy *copy)
 {
 	struct err err = copy->err;
@@ -264,8 +262,6 @@ static void on_unpacker_end(const struct archive_left_out *left_out, const struc
 		kube_script_cancel(TAKE(copy->script));
 	end_if_both_ended(copy);
 }
-
-/* Starting. */
 
 static void choose_target(struct kube_copy *copy, const struct kube_copy_request *request)
 {

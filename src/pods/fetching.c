@@ -47,8 +47,6 @@ static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
 	fetching->call = kube_call_new(fetching->api, &get, on_end, fetching);
 }
 
-/* The copy. */
-
 /* Deleting a Pod stops its sidecar too: a later try would fail. */
 static void on_pod_of_failure(struct json *pod, const struct kube_status *status,
 			      const struct err *err, void *data)

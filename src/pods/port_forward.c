@@ -39,8 +39,6 @@ static struct websocket *websocket_of(const struct kube_port_forward *forward)
 	return kube_call_websocket(forward->call);
 }
 
-/* Closing. */
-
 static void free_forward(struct kube_port_forward *forward)
 {
 	kube_call_cancel(forward->call);
@@ -246,8 +244,6 @@ static void end_websocket(struct json *object, const struct kube_status *status,
 	if (!sink_is_waiting(forward->sink))
 		end_toward_client(forward);
 }
-
-/* Starting. */
 
 static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward *forward)
 {
