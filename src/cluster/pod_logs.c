@@ -26,12 +26,11 @@
 #define SILENCE (600 * MSEC_PER_SECOND)
 
 struct pod_log {
+	struct arena *arena; /* of this struct and its name */
 	struct pod_logs *logs;
-	char *uid, *pod_name, *container;
+	struct pod_log_name name;
 	struct kube_call *call; /* NULL: between two streams, or the log is complete */
 	struct loop_watch *timer; /* until the next stream; NULL: the log is complete */
-	char *role;
-	int index, attempt;
 	struct log_writer *writer; /* NULL: no text yet, it cannot be stored, or the log is
 				      complete */
 	bool cannot_be_kept;
@@ -89,7 +88,7 @@ static int open_writer(struct pod_log *log, struct err *err)
 	if (log->writer || log->cannot_be_kept)
 		return 0;
 	struct log_name name;
-	int rc = log_name_make(log->role, log->index, log->attempt, &name, err);
+	int rc = log_name_make(log->name.role, log->name.index, log->name.attempt, &name, err);
 
 	if (rc == 0)
 		rc = log_writer_open(log->logs->settings.folder, &name, LIMIT_LOG_FILE,
@@ -122,17 +121,9 @@ static void write_batch(struct pod_log *log)
 static void forward_pod_log_text(struct pod_log *log, const char *bytes, size_t len, msec time)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
-	const struct pod_log_name name = {
-		.pod_name = log->pod_name,
-		.uid = log->uid,
-		.container = log->container,
-		.role = log->role,
-		.index = log->index,
-		.attempt = log->attempt,
-	};
 
 	log->last_time = time == MSEC_UNSET ? log->last_time : time;
-	settings->on_text(&name, bytes, len, log->last_time, settings->data);
+	settings->on_text(&log->name, bytes, len, log->last_time, settings->data);
 }
 
 static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data)
@@ -164,7 +155,7 @@ static void report_pod_log_gap(struct pod_log *log)
 	if (!log_lines_take_gap(&log->lines, &from, &to))
 		return;
 	text_addf(&sentence, "the log of Pod '%s' was interrupted and rotated meanwhile: lines ",
-		  log->pod_name);
+		  log->name.pod_name);
 	if (from != MSEC_UNSET) {
 		text_add(&sentence, "between ");
 		text_add_time(&sentence, from);
@@ -233,7 +224,7 @@ static void report_node_message(struct pod_log *log)
 	    !text_keep(&log->words, text_of(&words)))
 		return;
 	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
-		log->pod_name, log->words);
+		log->name.pod_name, log->words);
 	settings->on_trouble(told.text, settings->data);
 }
 
@@ -243,7 +234,7 @@ static void finish_pod_log(struct pod_log *log, bool is_whole)
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
-			   log->pod_name, log->err.code ? ": " : "", log->err.text);
+			   log->name.pod_name, log->err.code ? ": " : "", log->err.text);
 
 	log_lines_end(&log->lines, on_pod_log_text, log);
 	write_batch(log);
@@ -303,7 +294,7 @@ static struct kube_call *open_stream(struct pod_log *log)
 	if (is_first && settings->tail >= 0)
 		text_addf(&tail, "%" PRId64, settings->tail);
 	const struct kube_parameter parameters[] = {
-		{"container", log->container},
+		{"container", log->name.container},
 		{"timestamps", "true"},
 		{"previous", is_previous ? "true" : NULL},
 		{"follow", is_previous || settings->ends_at_once ? NULL : "true"},
@@ -312,7 +303,7 @@ static struct kube_call *open_stream(struct pod_log *log)
 		{0},
 	};
 	const struct kube_request request =
-		kube_pod_request(settings->namespace_name, log->pod_name, "log", parameters);
+		kube_pod_request(settings->namespace_name, log->name.pod_name, "log", parameters);
 
 	return kube_stream_new(settings->api, &request,
 			       settings->output_idle ? settings->output_idle : SILENCE,
@@ -378,12 +369,8 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 static void free_log(struct pod_log *log)
 {
 	pod_log_close(log);
-	free(log->uid);
-	free(log->pod_name);
-	free(log->container);
-	free(log->role);
 	free(log->words);
-	free(log);
+	arena_free(log->arena);
 }
 
 void pod_logs_free(struct pod_logs *logs)
@@ -410,15 +397,16 @@ static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod
 
 static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
 {
-	struct pod_log *log = mem_new(sizeof(*log));
+	struct arena *arena = arena_new();
+	struct pod_log *log = arena_take(arena, sizeof(*log));
 
+	log->arena = arena;
 	log->logs = logs;
-	log->uid = mem_copy_text(name->uid);
-	log->pod_name = mem_copy_text(name->pod_name);
-	log->container = mem_copy_text(name->container);
-	log->role = mem_copy_text(name->role);
-	log->index = name->index;
-	log->attempt = name->attempt;
+	log->name = *name;
+	log->name.uid = arena_copy_text(arena, name->uid);
+	log->name.pod_name = arena_copy_text(arena, name->pod_name);
+	log->name.container = arena_copy_text(arena, name->container);
+	log->name.role = arena_copy_text(arena, name->role);
 	log->timer = loop_new_timer(kube_api_loop(logs->settings.api), pod_log_begin_stream, log);
 	logs->n_open++;
 	return log;
@@ -454,7 +442,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 	if (!log && logs->settings.folder &&
 	    log_name_make(name->role, name->index, name->attempt, &written, NULL) == 0)
 		log_writer_remove(logs->settings.folder, &written);
-	if (log && !text_equals(log->uid, name->uid)) {
+	if (log && !text_equals(log->name.uid, name->uid)) {
 		free_log(log);
 		log = NULL;
 	}
@@ -538,7 +526,7 @@ bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const c
 {
 	const struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
 
-	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
+	return log && pod_log_is_open(log) && text_equals(log->name.uid, uid);
 }
 
 bool pod_logs_is_any_ended_open(const struct pod_logs *logs)

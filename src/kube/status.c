@@ -148,30 +148,23 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 	return set_err(request, own_namespace, (int) code, reason, message, err);
 }
 
-/* A body that is not JSON is a proxy's page, or plain text of an overloaded server. */
-static int parse_status_as_text(const struct kube_request *request, const char *own_namespace,
-				int http_code, const char *body, size_t len,
-				struct kube_status *ret_status, struct err *err)
-{
-	struct text message CLEANUP(text_done) = {0};
-
-	*ret_status = (struct kube_status){.code = http_code, .retry_after = -1};
-	if (!len || *body != '<') {
-		text_add_as_utf8(&message, body, strcspn(body, "\r\n"));
-	}
-	ret_status->refusal = kube_refusal_of(http_code, text_of(&message));
-	return set_err(request, own_namespace, http_code, "", text_of(&message), err);
-}
-
 int kube_status_read(const struct kube_request *request, const char *own_namespace, int http_code,
 		     const char *body, size_t len, struct kube_status *ret_status, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct text message CLEANUP(text_done) = {0};
 
-	if (json_read(body, len, &object, NULL) < 0 || !is_status(object))
-		return parse_status_as_text(request, own_namespace, http_code, body, len,
-					    ret_status, err);
-	return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
+	if (json_read(body, len, &object, NULL) == 0 && is_status(object))
+		return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
+	/* A body that is not JSON is a proxy's page, or plain text of an overloaded server. */
+	if (!len || *body != '<')
+		text_add_as_utf8(&message, body, strcspn(body, "\r\n"));
+	*ret_status = (struct kube_status){
+		.code = http_code,
+		.retry_after = -1,
+		.refusal = kube_refusal_of(http_code, text_of(&message)),
+	};
+	return set_err(request, own_namespace, http_code, "", text_of(&message), err);
 }
 
 const char *kube_refusal_said(const char *sentence)

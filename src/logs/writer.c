@@ -45,14 +45,6 @@ struct log_writer {
 	msec retry_at;
 };
 
-static void find_base(struct log_writer *writer)
-{
-	struct log_record first;
-
-	if (log_index_read(writer->index_fd, 0, &first))
-		writer->base = first.offset;
-}
-
 /* Opens both files; 0 or errno. */
 static int open_files(struct log_writer *writer)
 {
@@ -62,6 +54,7 @@ static int open_files(struct log_writer *writer)
 	if (index_fd < 0)
 		return errno;
 	int fd CLEANUP(file_close) = file_open_regular(writer->paths[LOG_FILE_TEXT], flags);
+	struct log_record first;
 	struct stat found;
 
 	if (fd < 0 || fstat(fd, &found) != 0)
@@ -71,7 +64,8 @@ static int open_files(struct log_writer *writer)
 	writer->fd = fd;
 	index_fd = -1;
 	fd = -1;
-	find_base(writer);
+	if (log_index_read(writer->index_fd, 0, &first))
+		writer->base = first.offset;
 	return 0;
 }
 
@@ -265,13 +259,6 @@ bool log_writer_has_room(const struct log_writer *writer)
 	return !output || unsaved_output_has_room(output);
 }
 
-/* The next bytes of the file follow all bytes that it did not take: those have to be shown
- * first. */
-static bool may_resume_log_write(const struct log_writer *writer, msec now)
-{
-	return now >= writer->retry_at && unsaved_output_is_empty(shown_output(writer));
-}
-
 /* All steps from `bytes` to the disk; 0 or errno, and how many bytes were written. */
 static int write_log_output(struct log_writer *writer, const char *bytes, size_t len, msec now,
 			    size_t *ret_written)
@@ -303,7 +290,10 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 	bool was_failing = writer->is_failing;
 
 	output_copy_add(writer->copy, bytes, len);
-	if (was_failing && !may_resume_log_write(writer, now)) {
+	/* The next bytes of the file follow all bytes that it did not take: those have to be shown
+	 * first. */
+	if (was_failing &&
+	    (now < writer->retry_at || !unsaved_output_is_empty(shown_output(writer)))) {
 		handle_log_output_lost(writer, bytes, len);
 		return 0;
 	}

@@ -120,19 +120,14 @@ static int replace_growing_file(struct kube_append_sync *sync, const char *path,
 
 /* The disk space of a new file in addition to its bytes, with its parent directories, which alone
  * could fill the disk. A replaced file still counts: a reader may have it open. */
-static uint64_t cost_of_names(const char *path)
-{
-	uint64_t n_names = 1;
-
-	for (; *path; path++)
-		n_names += *path == '/';
-	return n_names * BLOCK_SIZE;
-}
-
 static int claim_folder_room(struct append_sync_folder *folder, const char *path, bool goes_on,
 			     uint64_t len, struct err *err)
 {
-	uint64_t cost = goes_on ? 0 : cost_of_names(path);
+	uint64_t n_names = 1;
+
+	for (const char *at = path; *at; at++)
+		n_names += *at == '/';
+	uint64_t cost = goes_on ? 0 : n_names * BLOCK_SIZE;
 
 	if (len + cost > folder->bytes_left)
 		return err_set(err, ERR_LIMIT,
