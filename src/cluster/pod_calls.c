@@ -110,24 +110,23 @@ void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pen
 	}
 }
 
-static void on_started(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_started(const struct kube_result *result, void *data)
 {
 	struct pending *pending = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = pending->backend;
 
-	pending->start_call = NULL;
 	request_slot_release(&pending->start_slot);
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
 		kube_backend_report_earlier_pods(backend);
 	if (err) {
-		handle_pod_refused(backend, pending, status, err);
+		handle_pod_refused(backend, pending, result->status, err);
 	} else {
-		const struct json *uid = json_get_path(object, "metadata", "uid", NULL);
+		const struct json *uid = json_get_path(result->object, "metadata", "uid", NULL);
 
 		pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
-		pending->started_version = kube_backend_version_of(object);
+		pending->started_version = kube_backend_version_of(result->object);
 		kube_backend_report_started(backend, pending, pending->started_uid);
 		kube_backend_admit(backend, &backend->starts);
 	}
@@ -183,7 +182,7 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 					     .body = pod, .wants_metadata = true};
 
 	pending->start = PENDING_START_CALLED;
-	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
+	kube_call_start(&pending->start_call, backend->settings.api, &request, on_started, pending);
 }
 
 static struct json *delete_options_new(const char *uid, msec grace)
@@ -215,14 +214,12 @@ static void postpone_pod_end(struct kube_backend *backend, struct pending *pendi
 	kube_backend_wake(backend);
 }
 
-static void on_pod_deleted(struct json *object, const struct kube_status *status,
-			   const struct err *err, void *data)
+static void on_pod_deleted(const struct kube_result *result, void *data)
 {
 	struct pending *pending = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = pending->backend;
 
-	(void) object, (void) status;
-	pending->end_call = NULL;
 	request_slot_release(&pending->end_slot);
 	if (!err)
 		kube_backend_report_ended(backend, pending);
@@ -271,7 +268,8 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 					     .wants_metadata = true};
 
 	kube_call_cancel(pending->end_call);
-	pending->end_call = kube_call_new(backend->settings.api, &request, on_pod_deleted, pending);
+	kube_call_start(&pending->end_call, backend->settings.api, &request, on_pod_deleted,
+			pending);
 }
 
 void kube_backend_on_log_complete(void *data)

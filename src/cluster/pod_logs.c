@@ -262,15 +262,13 @@ static void end_stream(struct pod_log *log, enum log_end end)
 		finish_pod_log(log, next.step == LOG_STEP_DONE);
 }
 
-static void on_pod_log_stream_end(struct json *object, const struct kube_status *status,
-				  const struct err *err, void *data)
+static void on_pod_log_stream_end(const struct kube_result *result, void *data)
 {
 	struct pod_log *log = data;
+	const struct err *err = result->err;
 	struct pod_logs *logs = log->logs;
-	enum log_end end = classify_log_stream_end(log, status, err);
+	enum log_end end = classify_log_stream_end(log, result->status, err);
 
-	(void) object;
-	log->call = NULL;
 	end_opening(log);
 	log->err = err ? *err : (struct err){0};
 	if (end == LOG_END_REFUSED && !log->follow.reads_previous && !logs->is_refusal_told) {
@@ -280,7 +278,7 @@ static void on_pod_log_stream_end(struct json *object, const struct kube_status 
 	end_stream(log, end);
 }
 
-static struct kube_call *open_stream(struct pod_log *log)
+static void open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	bool is_previous = log->follow.reads_previous;
@@ -305,9 +303,9 @@ static struct kube_call *open_stream(struct pod_log *log)
 	const struct kube_request request =
 		kube_pod_request(settings->namespace_name, log->name.pod_name, "log", parameters);
 
-	return kube_stream_new(settings->api, &request,
-			       settings->output_idle ? settings->output_idle : SILENCE,
-			       on_pod_log_bytes, on_pod_log_stream_end, log);
+	kube_stream_start(&log->call, settings->api, &request,
+			  settings->output_idle ? settings->output_idle : SILENCE, on_pod_log_bytes,
+			  on_pod_log_stream_end, log);
 }
 
 /* The container has exited, and its stream has not ended: it may continue for as long as it brings
@@ -350,7 +348,7 @@ static void pod_log_begin_stream(void *data)
 	log->logs->n_opened++;
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
 	log->heard_at = loop_monotonic_now();
-	log->call = open_stream(log);
+	open_stream(log);
 	loop_timer_arm_after(log->timer, OPENING_TIME);
 }
 

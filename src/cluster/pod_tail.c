@@ -38,13 +38,11 @@ static void on_pod_tail_bytes(const char *bytes, size_t len, void *data)
 }
 
 /* A container that never ran has no lines, which is reported elsewhere. */
-static void on_pod_tail_end(struct json *object, const struct kube_status *status,
-			    const struct err *err, void *data)
+static void on_pod_tail_end(const struct kube_result *result, void *data)
 {
 	struct kube_backend *backend = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	backend->tail.call = NULL;
 	if (err && err->code == ERR_REFUSED)
 		kube_backend_trouble(backend, err);
 	else if (err)
@@ -83,9 +81,9 @@ void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod)
 		.uid = mem_copy_text(pod->uid),
 		.attempt = pod->seen.attempt,
 		.n_ends_in_place = pod->seen.n_ends_in_place,
-		.call = kube_stream_new(backend->settings.api, &request, PATIENCE,
-					on_pod_tail_bytes, on_pod_tail_end, backend),
 	};
+	kube_stream_start(&backend->tail.call, backend->settings.api, &request, PATIENCE,
+			  on_pod_tail_bytes, on_pod_tail_end, backend);
 	loop_timer_arm_after(backend->tail.timer, PATIENCE);
 }
 

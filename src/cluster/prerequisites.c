@@ -185,15 +185,14 @@ static void report_object_deleted(const struct prerequisite *prerequisite)
 }
 
 /* A conflict means that another object has the name by now. */
-static void on_prerequisite_deleted(struct json *object, const struct kube_status *status,
-				    const struct err *err, void *data)
+static void on_prerequisite_deleted(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = prerequisite->backend;
-	bool is_final = err && err->code == ERR_REFUSED && status->code; /* 0: we may not act */
+	bool is_final =
+		err && err->code == ERR_REFUSED && result->status->code; /* 0: we may not act */
 
-	(void) object;
-	prerequisite->call = NULL;
 	prerequisite->is_ending = false;
 	request_slot_release(&prerequisite->slot);
 	prerequisite->is_made = false;
@@ -221,8 +220,8 @@ static void on_prerequisite_end_slot(void *data)
 					     .wants_metadata = true};
 
 	prerequisite->is_ending = true;
-	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_deleted,
-					   prerequisite);
+	kube_call_start(&prerequisite->call, backend->settings.api, &request,
+			on_prerequisite_deleted, prerequisite);
 }
 
 /* Deletes that object only: another one of the name may not be the job's. An object from a call
@@ -289,16 +288,15 @@ static void apply_created_object(struct prerequisite *prerequisite, const struct
 
 /* An object of that name that is not ours belongs to an earlier job, and is about to be deleted;
  * ours would be in the cache. */
-static void on_prerequisite_created(struct json *object, const struct kube_status *status,
-				    const struct err *err, void *data)
+static void on_prerequisite_created(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = prerequisite->backend;
 
-	prerequisite->call = NULL;
 	request_slot_release(&prerequisite->slot);
 	if (!err)
-		apply_created_object(prerequisite, object);
+		apply_created_object(prerequisite, result->object);
 	if (prerequisite->is_unwanted) {
 		begin_end(prerequisite);
 		kube_backend_news(backend);
@@ -307,8 +305,8 @@ static void on_prerequisite_created(struct json *object, const struct kube_statu
 	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
 		err = NULL; /* another client created it again */
 	prerequisite->is_made = !err;
-	prerequisite->made_version = kube_backend_version_of(object);
-	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
+	prerequisite->made_version = kube_backend_version_of(result->object);
+	if (err && result->status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
 		backend->refusal = mem_copy_text(err->text);
 	if (err)
 		try_later(prerequisite, err, false);
@@ -409,8 +407,8 @@ static void on_prerequisite_make_slot(void *data)
 					     backend->job->name_space, .body = body,
 					     .wants_metadata = true};
 
-	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_created,
-					   prerequisite);
+	kube_call_start(&prerequisite->call, backend->settings.api, &request,
+			on_prerequisite_created, prerequisite);
 }
 
 static void create_prerequisite(struct prerequisite *prerequisite)
@@ -438,13 +436,11 @@ void kube_prerequisites_create(struct kube_backend *backend)
 }
 
 /* Running jobs does not need the permission to delete Secrets. */
-static void on_secret_ended(struct json *object, const struct kube_status *status,
-			    const struct err *err, void *data)
+static void on_secret_ended(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	prerequisite->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_REFUSED)
 		kube_backend_trouble(prerequisite->backend, err);
 	kube_backend_news(prerequisite->backend);
@@ -465,8 +461,8 @@ void backend_kube_end_secret(struct backend *base)
 		prerequisite = kube_prerequisites_add(backend, &kube_secrets, name);
 	end_call(prerequisite);
 	prerequisite->is_made = true; /* for good */
-	prerequisite->call =
-		kube_call_new(backend->settings.api, &request, on_secret_ended, prerequisite);
+	kube_call_start(&prerequisite->call, backend->settings.api, &request, on_secret_ended,
+			prerequisite);
 }
 
 void backend_kube_drop_refused(struct backend *base)
@@ -541,13 +537,11 @@ const struct kube_resource *kube_prerequisites_resource(const struct kube_backen
 	return NULL;
 }
 
-static void on_updated(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_updated(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	prerequisite->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND) {
 		kube_backend_trouble(prerequisite->backend, err);
 		prerequisite->is_updated = false;
@@ -572,7 +566,7 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 	if (!patch)
 		return;
 	group->is_updated = true;
-	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
+	kube_call_start(&group->call, backend->settings.api, &request, on_updated, group);
 }
 
 void kube_prerequisites_try_again(struct kube_backend *backend, instant now)

@@ -321,7 +321,6 @@ static void finish_store_change(struct pending_change *change, int64_t version,
 	while (*at != change)
 		at = &(*at)->next;
 	*at = change->next;
-	change->call = NULL;
 	cancel_store_change(change);
 	if (done)
 		done(version, err, data);
@@ -343,7 +342,7 @@ static void begin_call(struct pending_change *change, struct kube_request reques
 	request.resource = change->store->form->resource;
 	request.namespace_name = change->store->namespace_name;
 	request.name = object;
-	change->call = kube_call_new(change->store->api, &request, done, change);
+	kube_call_start(&change->call, change->store->api, &request, done, change);
 }
 
 /* An object older than the version to change: the cluster was restored from a backup, and the known
@@ -361,30 +360,27 @@ static void store_reread_record(struct pending_change *change, const struct json
 }
 
 /* Whatever was read: the change has failed in any case. */
-static void on_read_again(struct json *object, const struct kube_status *status,
-			  const struct err *err, void *data)
+static void on_read_again(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
 	const struct err conflict = change->err;
 
-	(void) status;
-	if (object)
-		store_reread_record(change, object);
-	else if (err->code == ERR_NOT_FOUND)
+	if (result->object)
+		store_reread_record(change, result->object);
+	else if (result->err->code == ERR_NOT_FOUND)
 		drop_stored_record(change->store, change->job_name);
 	finish_store_change(change, 0, &conflict);
 }
 
-static void on_changed(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_changed(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
+	const struct err *err = result->err;
 	struct err own = {0};
 	int64_t version = 0;
 
-	(void) status;
 	if (!err) {
-		int rc = accept_store_answer(change->store, object, &version, &own);
+		int rc = accept_store_answer(change->store, result->object, &version, &own);
 
 		finish_store_change(change, version, rc < 0 ? &own : NULL);
 	} else if (err->code == ERR_CONFLICT) {
@@ -423,13 +419,12 @@ static struct json *delete_options_new(const char *uid)
 	return options;
 }
 
-static void on_stored_job_removed(struct json *object, const struct kube_status *status,
-				  const struct err *err, void *data)
+static void on_stored_job_removed(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
+	const struct err *err = result->err;
 	struct err own = {0};
 
-	(void) object, (void) status;
 	drop_stored_record(change->store, change->job_name);
 	if (err)
 		explain_removal(change->job_name, err, &own);

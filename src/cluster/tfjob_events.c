@@ -136,13 +136,11 @@ static struct json *body_new(const struct waiting_event *event)
 	return body;
 }
 
-static void on_sent(struct json *object, const struct kube_status *status, const struct err *err,
-		    void *data)
+static void on_sent(const struct kube_result *result, void *data)
 {
 	struct waiting_event *event = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	event->call = NULL;
 	if (err && err->code != ERR_EXISTS)
 		log_debug("an Event was rejected: %s", err->text);
 	free_waiting_event(event);
@@ -155,7 +153,7 @@ static void on_slot(void *data)
 	const struct kube_request request = {KUBE_CREATE, &kube_events, member(event, "namespace"),
 					     .body = body, .wants_metadata = true};
 
-	event->call = kube_call_new(event->events->api, &request, on_sent, event);
+	kube_call_start(&event->call, event->events->api, &request, on_sent, event);
 }
 
 static void send(struct waiting_event *event)

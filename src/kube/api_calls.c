@@ -59,9 +59,13 @@ static void log_end(const struct kube_call *call, const struct kube_status *stat
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err)
 {
+	const struct kube_result result = {object, status, err};
+
 	call->is_ending = true;
 	log_end(call, status, err);
-	call->done(object, status, err, call->data);
+	if (call->kept_at)
+		*call->kept_at = NULL;
+	call->done(&result, call->data);
 	kube_call_free(call);
 }
 

@@ -26,6 +26,7 @@ struct kube_call {
 	struct arena *arena; /* of this struct and its names; overwritten before it is freed */
 	struct kube_api *api;
 	struct kube_call *next, **at; /* `at`: its link in the list */
+	struct kube_call **kept_at; /* the caller's pointer to it; NULL: none */
 	/* The request, with copied names; its parameters are only in `url`. */
 	struct kube_request request;
 	const char *url;

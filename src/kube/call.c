@@ -448,15 +448,16 @@ static void set_up_kube_call(struct kube_call *call, const struct kube_request *
 	};
 }
 
-struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
-				  msec output_idle, http_bytes_fn bytes, kube_done_fn done,
-				  void *data)
+void kube_stream_start(struct kube_call **ret_call, struct kube_api *api,
+		       const struct kube_request *request, msec output_idle, http_bytes_fn bytes,
+		       kube_done_fn done, void *data)
 {
 	struct arena *arena = arena_new();
 	struct kube_call *call = arena_take(arena, sizeof(*call));
 
 	call->arena = arena;
 	call->api = api;
+	call->kept_at = ret_call;
 	call->on_bytes = bytes;
 	call->output_idle = output_idle;
 	call->done = done;
@@ -465,22 +466,22 @@ struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_reques
 	set_up_kube_call(call, request);
 	call->timer = loop_new_timer(api->loop, begin_try, call);
 	loop_timer_arm_after(call->timer, 0);
-	return call;
+	if (ret_call)
+		*ret_call = call;
 }
 
-struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request *request,
-				kube_done_fn done, void *data)
+void kube_call_start(struct kube_call **ret_call, struct kube_api *api,
+		     const struct kube_request *request, kube_done_fn done, void *data)
 {
-	return kube_stream_new(api, request, 0, NULL, done, data);
+	kube_stream_start(ret_call, api, request, 0, NULL, done, data);
 }
 
-struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
-				  const struct kube_socket *socket, kube_done_fn done, void *data)
+void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
+		       const struct kube_request *request, const struct kube_socket *socket,
+		       kube_done_fn done, void *data)
 {
-	struct kube_call *call = kube_stream_new(api, request, 0, NULL, done, data);
-
-	call->socket = *socket;
-	return call;
+	kube_stream_start(ret_call, api, request, 0, NULL, done, data);
+	(*ret_call)->socket = *socket;
 }
 
 struct websocket *kube_call_websocket(const struct kube_call *call)
@@ -496,8 +497,10 @@ void kube_call_cancel(struct kube_call *call)
 
 void kube_call_let_go(struct kube_call *call)
 {
-	if (call && call->http)
-		call->is_let_go = true;
-	else
+	if (!call || !call->http) {
 		kube_call_cancel(call);
+		return;
+	}
+	call->is_let_go = true;
+	call->kept_at = NULL;
 }

@@ -74,20 +74,18 @@ static void call_lease(struct lease_keeper *keeper, enum kube_verb verb, struct 
 					     verb == KUBE_CREATE ? NULL : keeper->name,
 					     .body = body};
 
-	keeper->call = kube_call_new(keeper->settings.api, &request, done, keeper);
+	kube_call_start(&keeper->call, keeper->settings.api, &request, done, keeper);
 }
 
-static void on_written(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_written(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
+	const struct err *err = result->err;
 	bool had_seen = lease_keeper_has_seen(keeper);
 
-	(void) status;
-	keeper->call = NULL;
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_EXISTS))
 		lease_conflicted(&keeper->lease, loop_monotonic_now());
-	else if (read_seen_lease(keeper, object, err))
+	else if (read_seen_lease(keeper, result->object, err))
 		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
 	on_lease_keeper_timer(keeper);
 	if (!had_seen && lease_keeper_has_seen(keeper))
@@ -95,13 +93,11 @@ static void on_written(struct json *object, const struct kube_status *status, co
 }
 
 /* Ignores the result for the Lease of an earlier job: the next read shows it. */
-static void on_cleared(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_cleared(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	keeper->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
 		handle_lease_call_failed(keeper, err);
 	else
@@ -109,16 +105,13 @@ static void on_cleared(struct json *object, const struct kube_status *status, co
 	on_lease_keeper_timer(keeper);
 }
 
-static void on_looked(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_looked(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
 	const struct kube_lease *seen = &keeper->seen;
 	const struct job *job = keeper->settings.job;
 
-	(void) status;
-	keeper->call = NULL;
-	bool is_read = read_seen_lease(keeper, object, err);
+	bool is_read = read_seen_lease(keeper, result->object, result->err);
 
 	if (is_read && job && !text_equals(seen->owner_uid, job->uid)) {
 		/* Of an earlier job of this name: the cluster deletes it soon. */
@@ -199,13 +192,11 @@ static void on_lease_keeper_timer(void *data)
 	keeper->settings.on_change(keeper->settings.data);
 }
 
-static void on_lease_given_up(struct json *object, const struct kube_status *status,
-			      const struct err *err, void *data)
+static void on_lease_given_up(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
 
-	(void) object, (void) status, (void) err;
-	keeper->call = NULL;
+	(void) result;
 	finish_lease_keeping(keeper);
 }
 

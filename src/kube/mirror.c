@@ -303,14 +303,11 @@ static void on_mirror_watch_bytes(const char *bytes, size_t len, void *data)
 		end_step(mirror, NULL, &err);
 }
 
-static void end_watch(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void end_watch(const struct kube_result *result, void *data)
 {
 	struct kube_mirror *mirror = data;
 
-	(void) object;
-	mirror->call = NULL;
-	end_step(mirror, err ? status : NULL, err);
+	end_step(mirror, result->err ? result->status : NULL, result->err);
 }
 
 static void begin_watch(struct kube_mirror *mirror)
@@ -333,9 +330,9 @@ static void begin_watch(struct kube_mirror *mirror)
 	};
 	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, parameters);
 
-	mirror->call =
-		kube_stream_new(mirror->api, &request, output_idle ? output_idle : DEFAULT_SILENCE,
-				on_mirror_watch_bytes, end_watch, mirror);
+	kube_stream_start(&mirror->call, mirror->api, &request,
+			  output_idle ? output_idle : DEFAULT_SILENCE, on_mirror_watch_bytes,
+			  end_watch, mirror);
 }
 
 static void on_mirror_list_item(const struct json *item, void *data)
@@ -343,14 +340,13 @@ static void on_mirror_list_item(const struct json *item, void *data)
 	apply_mirrored_object(data, item, false);
 }
 
-static void end_pages(const char *version, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void end_pages(const char *version, const struct kube_result *result, void *data)
 {
 	struct kube_mirror *mirror = data;
 
 	mirror->pages = NULL;
-	if (err) {
-		end_step(mirror, status, err);
+	if (result->err) {
+		end_step(mirror, result->status, result->err);
 		return;
 	}
 	end_list(mirror, version);

@@ -73,13 +73,6 @@ void kube_pages_cancel(struct kube_pages *pages)
 	arena_free(pages->arena);
 }
 
-static void fail_page_listing(struct kube_pages *pages, const struct kube_status *status,
-			      const struct err *err)
-{
-	pages->on_listed("", status, err, pages->data);
-	kube_pages_cancel(pages);
-}
-
 /* A broken or hostile server may send pages forever. */
 static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, struct err *err)
 {
@@ -96,17 +89,22 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 		       most_pages, LIMIT_LIST_OBJECTS);
 }
 
-static void apply_listed_page(struct kube_pages *pages, const struct json *page,
-			      const struct kube_status *status)
+static void finish_listing(struct kube_pages *pages, const char *version,
+			   const struct kube_result *result)
 {
-	const struct json *items = json_get(page, "items");
-	const struct json *metadata = json_get(page, "metadata");
+	pages->on_listed(version, result, pages->data);
+	kube_pages_cancel(pages);
+}
+
+static void apply_listed_page(struct kube_pages *pages, const struct kube_result *result)
+{
+	const struct json *items = json_get(result->object, "items");
+	const struct json *metadata = json_get(result->object, "metadata");
 	const char *next = json_as_string(json_get(metadata, "continue"), "");
-	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
 	struct err err = {0};
 
 	if (check_limits(pages, json_count(items), !*next, &err) < 0) {
-		fail_page_listing(pages, status, &err);
+		finish_listing(pages, "", &(struct kube_result){NULL, result->status, &err});
 		return;
 	}
 	for (size_t i = 0; i < json_count(items); i++)
@@ -117,23 +115,20 @@ static void apply_listed_page(struct kube_pages *pages, const struct json *page,
 		begin_page(pages);
 		return;
 	}
-	pages->on_listed(version, status, NULL, pages->data);
-	kube_pages_cancel(pages);
+	finish_listing(pages, json_as_string(json_get(metadata, "resourceVersion"), ""), result);
 }
 
-static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void end_page(const struct kube_result *result, void *data)
 {
 	struct kube_pages *pages = data;
 
-	pages->call = NULL;
-	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one) {
+	if (result->err && result->err->code == ERR_LIMIT && !pages->is_one_by_one) {
 		pages->is_one_by_one = true;
 		begin_page(pages);
-	} else if (err) {
-		fail_page_listing(pages, status, err);
+	} else if (result->err) {
+		finish_listing(pages, "", result);
 	} else {
-		apply_listed_page(pages, page, status);
+		apply_listed_page(pages, result);
 	}
 }
 
@@ -143,7 +138,7 @@ static void begin_page(struct kube_pages *pages)
 
 	own[0].value = pages->is_one_by_one ? SMALLEST_PAGE : PAGE;
 	own[1].value = pages->next;
-	pages->call = kube_call_new(pages->api, &pages->request, end_page, pages);
+	kube_call_start(&pages->call, pages->api, &pages->request, end_page, pages);
 }
 
 struct wait {
@@ -161,14 +156,13 @@ static void on_awaited_list_item(const struct json *item, void *data)
 	wait->on_item(item, wait->data);
 }
 
-static void end_wait(const char *version, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void end_wait(const char *version, const struct kube_result *result, void *data)
 {
 	struct wait *wait = data;
 
-	(void) version, (void) status;
-	if (err)
-		wait->err = *err;
+	(void) version;
+	if (result->err)
+		wait->err = *result->err;
 	wait->is_over = true;
 	loop_stop(wait->loop);
 }

@@ -98,19 +98,17 @@ static void delete_warnings_listing(struct listing *listing)
 	listing_free(listing);
 }
 
-static void on_listed(struct json *list, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_listed(const struct kube_result *result, void *data)
 {
 	struct listing *listing = data;
+	const struct err *err = result->err;
 
-	(void) status;
-	listing->call = NULL;
 	if (err && err->code == ERR_REFUSED) {
 		loop_timer_arm_after(listing->timer, PAUSE_WITHOUT_RIGHT);
 		return;
 	}
 	listing->is_asked = false;
-	report_pod_warnings(listing, err ? NULL : json_get(list, "items"));
+	report_pod_warnings(listing, err ? NULL : json_get(result->object, "items"));
 	if (!listing->is_asked)
 		delete_warnings_listing(listing);
 }
@@ -123,7 +121,7 @@ static void list(void *data)
 					     .parameters = warnings_of_pods};
 
 	if (settings->is_wanted(listing->namespace_name, settings->data))
-		listing->call = kube_call_new(settings->api, &request, on_listed, listing);
+		kube_call_start(&listing->call, settings->api, &request, on_listed, listing);
 	else
 		delete_warnings_listing(listing);
 }

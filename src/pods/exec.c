@@ -103,17 +103,13 @@ static int evaluate_exec_end(const struct kube_exec *exec, const struct err *los
 	return kube_channels_end(&exec->channels, ret_exit_code, err);
 }
 
-static void end_exec(struct json *object, const struct kube_status *status, const struct err *lost,
-		     void *data)
+static void end_exec(const struct kube_result *result, void *data)
 {
 	struct kube_exec *exec = data;
 	struct err err = {0};
 	int exit_code = -1;
-	int rc = evaluate_exec_end(exec, lost, &exit_code, &err);
+	int rc = evaluate_exec_end(exec, result->err, &exit_code, &err);
 
-	(void) object; /* none */
-	(void) status;
-	exec->call = NULL;
 	exec->request.on_end(exit_code, rc ? &err : NULL, exec->request.data);
 	free_exec(exec);
 }
@@ -134,7 +130,7 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 				 request->command ? "exec" : "attach", parameters);
 
 	exec->request = *request;
-	exec->call = kube_socket_new(api, &call, &socket, end_exec, exec);
+	kube_socket_start(&exec->call, api, &call, &socket, end_exec, exec);
 	return exec;
 }
 

@@ -231,21 +231,17 @@ static void on_port_forward_message(const char *message, size_t len, void *data)
 		write_to_client(forward, bytes, len); /* this may free it */
 }
 
-static void end_websocket(struct json *object, const struct kube_status *status,
-			  const struct err *lost, void *data)
+static void end_websocket(const struct kube_result *result, void *data)
 {
 	struct kube_port_forward *forward = data;
 
-	(void) object; /* none */
-	(void) status;
-	forward->call = NULL;
-	evaluate_forward_end(forward, lost);
+	evaluate_forward_end(forward, result->err);
 	set_reading(forward);
 	if (!sink_is_waiting(forward->sink))
 		end_toward_client(forward);
 }
 
-static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward *forward)
+static void call_pod(struct kube_api *api, struct kube_port_forward *forward)
 {
 	static const struct kube_socket socket = {
 		.protocols = protocols,
@@ -260,7 +256,7 @@ static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward
 	const struct kube_request call = kube_pod_request(forward->request.namespace_name,
 							  forward->pod, "portforward", parameters);
 
-	return kube_socket_new(api, &call, &socket, end_websocket, forward);
+	kube_socket_start(&forward->call, api, &call, &socket, end_websocket, forward);
 }
 
 struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
@@ -277,7 +273,7 @@ struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
 		loop_watch_readable(loop, request->take_fd, on_forward_client_readable, forward);
 	forward->timer = loop_new_timer(loop, on_port_forward_timer, forward);
 	loop_watch_enable(forward->readable, false);
-	forward->call = call_pod(api, forward);
+	call_pod(api, forward);
 	return forward;
 }
 
