@@ -344,6 +344,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.tail = -1,
 		.on_output = on_backend_output,
 		.on_complete = kube_backend_on_log_complete,
+		.complete_data = backend,
 		.on_trouble = on_log_trouble,
 		.data = backend,
 	};

@@ -128,13 +128,6 @@ bool prerequisite_is_called(const struct prerequisite *prerequisite)
 	return prerequisite->call || prerequisite->slot.limiter;
 }
 
-static instant prerequisite_due_at(const struct prerequisite *prerequisite)
-{
-	return prerequisite->is_refused && !prerequisite_is_called(prerequisite)
-		       ? prerequisite->again_at
-		       : INSTANT_NEVER;
-}
-
 static instant start_due_at(const struct kube_backend *backend, const struct pending *pending)
 {
 	if (pending->start != PENDING_START_REFUSED)
@@ -157,8 +150,12 @@ void kube_backend_wake(struct kube_backend *backend)
 {
 	instant soonest = INSTANT_NEVER;
 
-	for (size_t i = 0; i < backend->n_prerequisites; i++)
-		soonest = instant_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (prerequisite->is_refused && !prerequisite_is_called(prerequisite))
+			soonest = instant_min(soonest, prerequisite->again_at);
+	}
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		const struct pending *pending = backend->pending.entries[i];
 

@@ -94,34 +94,12 @@ static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
 	schedule_logs_callback(logs);
 }
 
-/* Readers of a directory watch it. */
-static void on_client_logs_output(void *data)
-{
-	const struct client_logs *logs = data;
-
-	if (logs->source.on_output)
-		logs->source.on_output(logs->request.data);
-}
-
-static void on_text(const struct pod_log_name *name, const char *bytes, size_t len, msec time,
-		    void *data)
-{
-	const struct client_logs *logs = data;
-
-	logs->source.on_text(name, bytes, len, time, logs->request.data);
-}
-
-static void on_client_logs_trouble(const char *sentence, void *data)
-{
-	const struct client_logs *logs = data;
-
-	logs->request.on_trouble(sentence, logs->request.data);
-}
-
 static void on_cache_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
+	const struct client_logs *logs = data;
+
 	(void) kind;
-	on_client_logs_trouble(err->text, data);
+	logs->request.on_trouble(err->text, logs->request.data);
 }
 
 static void watch_logged_job(struct client_logs *logs)
@@ -161,14 +139,15 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 		.api = source->api,
 		.namespace_name = logs->job->name_space,
 		.folder = logs->folder,
-		.on_text = source->on_text ? on_text : NULL,
+		.on_text = source->on_text,
 		.ends_at_once = !request->follows,
 		.since = request->since,
 		.tail = request->tail,
-		.on_output = on_client_logs_output,
+		.on_output = source->on_output,
 		.on_complete = schedule_logs_callback,
-		.on_trouble = on_client_logs_trouble,
-		.data = logs,
+		.complete_data = logs,
+		.on_trouble = request->on_trouble,
+		.data = request->data,
 	};
 
 	logs->logs = pod_logs_new(&settings);

@@ -185,16 +185,6 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 	kube_call_start(&pending->start_call, backend->settings.api, &request, on_started, pending);
 }
 
-static struct json *delete_options_new(const char *uid, msec grace)
-{
-	struct json *options = kube_delete_options_new(uid);
-	int64_t seconds = (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
-
-	/* Zero would delete the Pod object while its processes may still run. */
-	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
-	return options;
-}
-
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending)
 {
 	const struct reported_object object = {&kube_pods, pending->pod_name, pending->role,
@@ -258,8 +248,11 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 				  REQUEST_CHANGE, backend->job->name_space, on_pod_end_slot,
 				  pending))
 		return;
-	struct json *options CLEANUP(json_cleanup) =
-		delete_options_new(pending->ended_uid, pending->end_grace);
+	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(pending->ended_uid);
+	int64_t seconds = (pending->end_grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
+
+	/* Zero would delete the Pod object while its processes may still run. */
+	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
 	const struct kube_request request = {KUBE_DELETE,
 					     &kube_pods,
 					     .name = pending->pod_name,

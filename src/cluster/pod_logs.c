@@ -178,7 +178,8 @@ static void on_pod_log_bytes(const char *bytes, size_t len, void *data)
 	log_lines_take(&log->lines, bytes, len, on_pod_log_text, log);
 	write_batch(log);
 	report_pod_log_gap(log);
-	settings->on_output(settings->data);
+	if (settings->on_output)
+		settings->on_output(settings->data);
 }
 
 static void pod_log_close(struct pod_log *log)
@@ -241,8 +242,9 @@ static void finish_pod_log(struct pod_log *log, bool is_whole)
 	pod_log_close(log);
 	if (!is_whole)
 		settings->on_trouble(sentence, settings->data);
-	settings->on_output(settings->data);
-	settings->on_complete(settings->data);
+	if (settings->on_output)
+		settings->on_output(settings->data);
+	settings->on_complete(settings->complete_data);
 }
 
 static void end_stream(struct pod_log *log, enum log_end end)

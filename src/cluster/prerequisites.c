@@ -519,22 +519,10 @@ static void observe_files_config_map(struct kube_backend *backend, const char *n
 const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
 							enum job_cache_kind kind)
 {
-	switch (kind) {
-	case JOB_CACHE_SERVICES:
-		return &kube_services;
-	case JOB_CACHE_NETWORK_POLICIES:
-		return &kube_network_policies;
-	case JOB_CACHE_FILES:
-		return &kube_config_maps;
-	case JOB_CACHE_POD_GROUPS:
-		return backend->settings.gang ? gang_resource(backend->settings.gang) : NULL;
-	case JOB_CACHE_OWNERS:
-	case JOB_CACHE_LEASES:
-	case JOB_CACHE_PODS:
-	case JOB_CACHE_KIND_COUNT:
-		break;
-	}
-	return NULL;
+	bool may_be_one = kind == JOB_CACHE_SERVICES || kind == JOB_CACHE_NETWORK_POLICIES ||
+			  kind == JOB_CACHE_FILES || kind == JOB_CACHE_POD_GROUPS;
+
+	return may_be_one ? job_cache_resource(backend->settings.cache, kind) : NULL;
 }
 
 static void on_updated(const struct kube_result *result, void *data)

@@ -215,15 +215,6 @@ static uint64_t hash_event_kind(const struct job *job, const struct object_event
 	return hash;
 }
 
-static struct waiting_event *find_collecting_event(const struct tfjob_events *events, uint64_t kind)
-{
-	struct waiting_event *event = events->collecting;
-
-	while (event && event->kind != kind)
-		event = event->next;
-	return event;
-}
-
 /* Names of one role differ only in their numbers. */
 static bool is_before(const char *a, const char *b)
 {
@@ -251,7 +242,10 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		    const struct object_event *object)
 {
 	uint64_t kind = hash_event_kind(job, object);
-	struct waiting_event *event = find_collecting_event(events, kind);
+	struct waiting_event *event = events->collecting;
+
+	while (event && event->kind != kind)
+		event = event->next;
 
 	if (event) {
 		event->count++;

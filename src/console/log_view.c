@@ -106,14 +106,6 @@ size_t log_view_count_last(const struct log_view *view, const char *role, int in
 	return is_it ? view->n_last : 0;
 }
 
-static void count_line(struct log_view *view, const struct log_name *name)
-{
-	view->n_last = 1 + log_view_count_last(view, name->role, name->index, name->attempt);
-	if (view->n_last == 1)
-		view->last = *name;
-	view->n_lines++;
-}
-
 static void arm_log_view_timer(struct log_view *view, instant at)
 {
 	view->looks_at = at;
@@ -181,7 +173,11 @@ static bool add_lines(struct log_view *view, size_t *read)
 			print_attempt_start(view, line.name);
 		line_format_add(view->outlets[line.name->is_stderr].format, &line,
 				texts[line.name->is_stderr]);
-		count_line(view, line.name);
+		view->n_last = 1 + log_view_count_last(view, line.name->role, line.name->index,
+						       line.name->attempt);
+		if (view->n_last == 1)
+			view->last = *line.name;
+		view->n_lines++;
 	}
 	return true;
 }

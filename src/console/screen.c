@@ -99,20 +99,16 @@ static void add_screen_rows(struct screen *screen, const char *rows)
 	}
 }
 
-static void draw_live_rows(struct screen *screen)
+void screen_end(struct screen *screen)
 {
 	struct text *text = sink_text(screen->sink);
 
-	add_screen_rows(screen, screen->bars);
-	add_screen_rows(screen, screen->row);
-	if (screen->shown.len > 0)
-		text_add_bytes(text, screen->shown.bytes, screen->shown.len - 1);
-}
-
-void screen_end(struct screen *screen)
-{
-	if (screen->is_live && terminal_is_in_foreground(screen->fd))
-		draw_live_rows(screen);
+	if (screen->is_live && terminal_is_in_foreground(screen->fd)) {
+		add_screen_rows(screen, screen->bars);
+		add_screen_rows(screen, screen->row);
+		if (screen->shown.len > 0)
+			text_add_bytes(text, screen->shown.bytes, screen->shown.len - 1);
+	}
 	screen->is_changed = false;
 	sink_flush(screen->sink);
 }

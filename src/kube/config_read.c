@@ -16,52 +16,36 @@ struct kube_config_files {
 
 #define FILE_OF_HOME "/.kube/config"
 
-static bool was_tried(const struct kube_config_files *files, const char *path)
-{
-	for (size_t i = 0; i < files->count; i++)
-		if (text_equals(files->list[i]->path, path))
-			return true;
-	return false;
-}
-
-static int read_kubeconfig_file(struct kube_config_files *files, const char *path, struct err *err)
+/* An unreadable kubeconfig is an invalid file, whatever the reason; it may be missing unless
+ * must_exist is set. */
+static int read_kubeconfig_file(struct kube_config_files *files, const char *path, bool must_exist,
+				struct err *err)
 {
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	char *folder CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
 
 	text_addf(&files->tried, "%s%s", files->tried.len > 0 ? ", " : "", path);
-	if (was_tried(files, path))
-		return 0;
+	for (size_t i = 0; i < files->count; i++)
+		if (text_equals(files->list[i]->path, path))
+			return 0;
 	if (files->count == KUBE_CONFIG_FILES_LIMIT)
-		return err_set(err, ERR_INVALID, "more than %d kubeconfig files",
+		return err_set(err, ERR_INVALID, "kubeconfig: more than %d kubeconfig files",
 			       KUBE_CONFIG_FILES_LIMIT);
 	int rc = file_read_whole(path, KUBE_CONFIG_SIZE_LIMIT, &bytes, &len, err);
 
-	if (rc < 0)
-		return rc;
+	if (rc == ERR_NOT_FOUND && !must_exist)
+		return 0;
+	if (rc < 0) {
+		if (err)
+			err->code = ERR_INVALID;
+		err_prefix(err, "kubeconfig");
+		return ERR_INVALID;
+	}
 	folder = kube_config_folder(path);
 	files->list[files->count++] = kube_config_file_new(path, folder, bytes, len);
 	explicit_bzero(bytes, len);
 	return 0;
-}
-
-/* An unreadable kubeconfig is an invalid file, whatever the reason. */
-static int refuse_unreadable(struct err *err)
-{
-	if (err)
-		err->code = ERR_INVALID;
-	err_prefix(err, "kubeconfig");
-	return ERR_INVALID;
-}
-
-static int read_if_there(struct kube_config_files *files, const char *path, struct err *err)
-{
-	int rc = read_kubeconfig_file(files, path, err);
-
-	if (rc == ERR_NOT_FOUND)
-		return 0;
-	return rc < 0 ? refuse_unreadable(err) : 0;
 }
 
 static int read_kubeconfig_list(struct kube_config_files *files, const char *list, struct err *err)
@@ -73,7 +57,7 @@ static int read_kubeconfig_list(struct kube_config_files *files, const char *lis
 		char *path CLEANUP(mem_free_text) = mem_copy_bytes(list, len);
 
 		if (len > 0)
-			rc = read_if_there(files, path, err);
+			rc = read_kubeconfig_file(files, path, false, err);
 		list += len;
 		list += *list == ':';
 	}
@@ -86,15 +70,14 @@ static int kube_config_files_read(const struct kube_config_search *search,
 				  struct kube_config_files *files, struct err *err)
 {
 	if (search->file && *search->file)
-		return read_kubeconfig_file(files, search->file, err) < 0 ? refuse_unreadable(err)
-									  : 0;
+		return read_kubeconfig_file(files, search->file, true, err);
 	if (search->list && *search->list)
 		return read_kubeconfig_list(files, search->list, err);
 	if (!search->home || !*search->home)
 		return 0;
 	char *path CLEANUP(mem_free_text) = mem_format("%s" FILE_OF_HOME, search->home);
 
-	return read_if_there(files, path, err);
+	return read_kubeconfig_file(files, path, false, err);
 }
 
 /* Returns ERR_INVALID if any file has faults. The text has the first; `faults` (may be NULL) gets

@@ -328,7 +328,7 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
 }
 
-static const struct kube_resource *resource_of(const struct job_cache *cache,
+const struct kube_resource *job_cache_resource(const struct job_cache *cache,
 					       enum job_cache_kind kind)
 {
 	if (kind == JOB_CACHE_POD_GROUPS)
@@ -353,7 +353,7 @@ void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 	char *name CLEANUP(mem_free_text) = name_of_watched(cache, kind);
 	char *selector CLEANUP(mem_free_text) = name ? NULL : selector_of(cache, kind);
 	const struct kube_mirror_settings settings = {
-		.resource = resource_of(cache, kind),
+		.resource = job_cache_resource(cache, kind),
 		.namespace_name = cache->namespace_name,
 		.object_name = name,
 		.label_selector = selector,

@@ -53,6 +53,9 @@ struct job_cache_settings {
 struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_USE;
 /* Ends all watches without callbacks. Free the followers first. NULL is fine. */
 void job_cache_free(struct job_cache *cache);
+/* The resource of a kind of objects; NULL: there is none. */
+const struct kube_resource *job_cache_resource(const struct job_cache *cache,
+					       enum job_cache_kind kind);
 /* The resourceVersion up to which objects of a kind are known; "" before the first list. */
 const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind kind);
 

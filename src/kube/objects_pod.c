@@ -173,15 +173,6 @@ static void set_environment(const struct objects *objects, const struct role *ro
 	json_set(container, "env", list);
 }
 
-static bool tolerates_unreachable(const struct json *toleration)
-{
-	const char *key = json_as_string(json_get(toleration, "key"), "");
-	const char *effect = json_as_string(json_get(toleration, "effect"), "");
-
-	return (!*key || text_equals(key, UNREACHABLE)) &&
-	       (!*effect || text_equals(effect, NO_EXECUTE));
-}
-
 /* The peers wait for a lost replica or fail soon; the cluster's default of 5 minutes would be lost
  * time. */
 static void add_lost_node_toleration(struct json *spec)
@@ -189,9 +180,14 @@ static void add_lost_node_toleration(struct json *spec)
 	struct json *list = json_array_at(spec, "tolerations");
 	struct json *toleration;
 
-	for (size_t i = 0; i < json_count(list); i++)
-		if (tolerates_unreachable(json_at(list, i)))
+	for (size_t i = 0; i < json_count(list); i++) {
+		const char *key = json_as_string(json_get(json_at(list, i), "key"), "");
+		const char *effect = json_as_string(json_get(json_at(list, i), "effect"), "");
+
+		if ((!*key || text_equals(key, UNREACHABLE)) &&
+		    (!*effect || text_equals(effect, NO_EXECUTE)))
 			return;
+	}
 	toleration = json_new_texts("key", UNREACHABLE, "operator", "Exists", "effect", NO_EXECUTE,
 				    NULL);
 	json_set_integer(toleration, "tolerationSeconds", SECONDS_UNREACHABLE);

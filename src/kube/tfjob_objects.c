@@ -116,15 +116,6 @@ static void add_tf_config_variable(const struct tfjob_objects *objects, const st
 		    json_new_texts("name", "TF_CONFIG", "value", text_of(&value), NULL));
 }
 
-/* A kubelet can restart only a single container, regardless of its exit code. */
-static const char *restart_policy_of_pod(const struct job *job, const struct role *role)
-{
-	return restart_policy_words[role->restart_policy == RESTART_EXIT_CODE ||
-						    job_restarts_whole(job, role)
-					    ? RESTART_NEVER
-					    : role->restart_policy];
-}
-
 struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct role *role, int index,
 			   int attempt, const char *owner_uid)
 {
@@ -151,7 +142,12 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 	json_set(pod, "spec", spec);
 	objects_add_port(role, pod_template_container(pod));
 	add_tf_config_variable(objects, role, index, json_get(spec, "containers"));
-	json_set_string(spec, "restartPolicy", restart_policy_of_pod(job, role));
+	/* A kubelet can restart only a single container, regardless of its exit code. */
+	json_set_string(spec, "restartPolicy",
+			restart_policy_words[role->restart_policy == RESTART_EXIT_CODE ||
+							     job_restarts_whole(job, role)
+						     ? RESTART_NEVER
+						     : role->restart_policy]);
 	if (objects->manner->has_one_service) {
 		json_set(spec, "hostname", json_new_copy(json_get(metadata, "name")));
 		json_set_string(spec, "subdomain", job->name);

@@ -1,4 +1,4 @@
-#include "logs/attempt.h"
+#include "logs/stream.h"
 
 #include "base/mem.h"
 #include "io/file.h"

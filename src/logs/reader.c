@@ -464,16 +464,6 @@ bool log_reader_replica(struct log_reader *reader, size_t position, struct log_r
 	return true;
 }
 
-static const char *copy_clipped_line(struct arena *arena, const struct log_line *line)
-{
-	size_t len = line->len < LIMIT_LAST_LINE_LENGTH ? line->len : LIMIT_LAST_LINE_LENGTH;
-	char *text = arena_take(arena, len + 1);
-
-	if (len > 0)
-		memcpy(text, line->bytes, len);
-	return text;
-}
-
 int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
 		   struct arena *arena, struct printed *ret_printed, struct err *err)
 {
@@ -501,7 +491,10 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		if (line.is_continuation)
 			continue;
 		printed.times[printed.count] = line.time;
-		printed.lines[printed.count++] = copy_clipped_line(arena, &line);
+		int len =
+			line.len < LIMIT_LAST_LINE_LENGTH ? (int) line.len : LIMIT_LAST_LINE_LENGTH;
+
+		printed.lines[printed.count++] = arena_format(arena, "%.*s", len, line.bytes);
 	}
 	log_reader_free(reader);
 	if (printed.count > most) {

@@ -223,16 +223,6 @@ static struct unsaved_attempt_output *shown_output(const struct log_writer *writ
 		       : NULL;
 }
 
-/* How much of the started text is complete lines, or has to be taken as such. */
-static size_t whole_lines(const struct text *text)
-{
-	const char *end = text->len ? memrchr(text->bytes, '\n', text->len) : NULL;
-
-	if (end)
-		return (size_t) (end - text->bytes) + 1;
-	return text->len >= LONGEST_LINE ? text->len : 0;
-}
-
 /* Moves the first bytes of the started text to the terminal; the log will miss them. */
 static void move_unsaved_to_terminal(struct log_writer *writer, size_t len)
 {
@@ -244,11 +234,18 @@ static void move_unsaved_to_terminal(struct log_writer *writer, size_t len)
 	text_remove_beginning(&writer->line, len);
 }
 
+/* If it is shown, lines stay complete, and a line that is too long counts as such. */
 static void handle_log_output_lost(struct log_writer *writer, const char *bytes, size_t len)
 {
-	text_add_bytes(&writer->line, bytes, len);
-	move_unsaved_to_terminal(writer, shown_output(writer) ? whole_lines(&writer->line)
-							      : writer->line.len);
+	struct text *line = &writer->line;
+
+	text_add_bytes(line, bytes, len);
+	const char *end = line->len ? memrchr(line->bytes, '\n', line->len) : NULL;
+
+	if (!shown_output(writer) || (!end && line->len >= LONGEST_LINE))
+		move_unsaved_to_terminal(writer, line->len);
+	else
+		move_unsaved_to_terminal(writer, end ? (size_t) (end - line->bytes) + 1 : 0);
 }
 
 bool log_writer_has_room(const struct log_writer *writer)
@@ -312,17 +309,6 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 			     writer->paths[LOG_FILE_TEXT]);
 }
 
-/* Where a line begins that can give way to a note, with those after it; 0: a note may begin
- * there, too, or it stands in the middle of a line. */
-static size_t find_line_to_replace(const char *end, size_t len)
-{
-	size_t at = len - NOTE_SIZE;
-
-	while (at > 0 && end[at - 1] != '\n')
-		at--;
-	return at;
-}
-
 /* On a disk that is still full, the last lines of the file give their place to the note; blanks
  * fill it up, because the index has the offsets of those lines. */
 static void replace_last_lines_by_note(struct log_writer *writer)
@@ -333,7 +319,12 @@ static void replace_last_lines_by_note(struct log_writer *writer)
 
 	if (len < NOTE_SIZE || pread(writer->fd, end, len, begin) != (ssize_t) len)
 		return;
-	size_t at = find_line_to_replace(end, len);
+	size_t at = len - NOTE_SIZE;
+
+	/* Where a line begins that can give way to a note, with those after it; 0: a note may begin
+	 * there, too, or it stands in the middle of a line. */
+	while (at > 0 && end[at - 1] != '\n')
+		at--;
 
 	writer->lost += len - at;
 	size_t note_len = write_note_of_loss(writer, begin > 0 && at == 0, note);

@@ -82,14 +82,6 @@ void append_sync_folder_done(struct append_sync_folder *folder)
 	*folder = (struct append_sync_folder){.path = folder->path};
 }
 
-static struct append_sync_file *find_file(const struct append_sync_folder *folder, const char *path)
-{
-	for (size_t i = 0; i < folder->n_files; i++)
-		if (text_equals(folder->files[i].path, path))
-			return &folder->files[i];
-	return NULL;
-}
-
 static struct append_sync_file *add_file(struct append_sync_folder *folder, const char *path,
 					 struct err *err)
 {
@@ -145,7 +137,10 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 	char *here CLEANUP(mem_free_text) = mem_format("%s/%s", sync->folder->path, path);
 
 	file_close(&sync->fd);
-	sync->file = find_file(sync->folder, path);
+	sync->file = NULL;
+	for (size_t i = 0; i < sync->folder->n_files && !sync->file; i++)
+		if (text_equals(sync->folder->files[i].path, path))
+			sync->file = &sync->folder->files[i];
 	bool goes_on = sync->file && sync->file->size == offset;
 
 	if (offset && !goes_on)

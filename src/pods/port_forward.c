@@ -51,21 +51,15 @@ static void free_forward(struct kube_port_forward *forward)
 	free(forward);
 }
 
-/* Incomplete data must not look complete: the client's next read fails. */
-static void cut(const struct kube_port_forward *forward)
-{
-	const struct linger at_once = {.l_onoff = 1};
-
-	setsockopt(forward->request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-}
-
 static void finish_port_forward(struct kube_port_forward *forward)
 {
+	const struct linger at_once = {.l_onoff = 1};
 	const struct kube_port_forward_request request = forward->request;
 	const struct err err = forward->err;
 
+	/* Incomplete data must not look complete: the client's next read fails. */
 	if (err.code)
-		cut(forward);
+		setsockopt(request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	free_forward(forward);
 	request.on_end(err.code ? &err : NULL, request.data);
 }
