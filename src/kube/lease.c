@@ -34,39 +34,28 @@ int lease_holder_new(char **ret_text, struct err *err)
 	return 0;
 }
 
-/* Cuts off the last field; NULL: none. */
-static const char *cut_last_lease_field(char *text)
-{
-	char *separator = strrchr(text, SEPARATOR);
-
-	if (!separator)
-		return NULL;
-	*separator = '\0';
-	return separator + 1;
-}
-
-static bool cut_last_lease_number(char *text, int64_t high, int64_t *ret_number)
-{
-	const char *field = cut_last_lease_field(text);
-
-	return field && text_read_int(field, 0, high, ret_number, NULL) == 0;
-}
-
 /* The rest of `text` is the host. */
 static bool read_fields(char *text, struct process_identity *ret_identity)
 {
+	const char *fields[5]; /* the last first */
 	int64_t pid, start_time, pid_space;
-	const char *number = cut_last_lease_field(text);
-	const char *boot_id = cut_last_lease_field(text);
 
-	if (!number || !boot_id || !cut_last_lease_number(text, INT64_MAX, &pid_space) ||
-	    !cut_last_lease_number(text, INT64_MAX, &start_time) ||
-	    !cut_last_lease_number(text, INT_MAX, &pid))
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		char *separator = strrchr(text, SEPARATOR);
+
+		if (!separator)
+			return false;
+		*separator = '\0';
+		fields[i] = separator + 1;
+	}
+	if (text_read_int(fields[2], 0, INT64_MAX, &pid_space, NULL) < 0 ||
+	    text_read_int(fields[3], 0, INT64_MAX, &start_time, NULL) < 0 ||
+	    text_read_int(fields[4], 0, INT_MAX, &pid, NULL) < 0)
 		return false;
 	ret_identity->pid = (pid_t) pid;
 	ret_identity->start_time = (uint64_t) start_time;
 	ret_identity->pid_space = (uint64_t) pid_space;
-	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s", boot_id);
+	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s", fields[1]);
 	return true;
 }
 

@@ -75,9 +75,9 @@ static void on_exec_message(const char *bytes, size_t len, void *data)
 		return;
 	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) < 0)
 		websocket_close(websocket_of(exec));
-	else if (event.type == KUBE_CHANNEL_BYTES) /* the callback may cancel */
+	else if (event.len > 0) /* the callback may cancel */
 		exec->request.on_output(event.channel, event.bytes, event.len, exec->request.data);
-	/* After KUBE_CHANNEL_CLOSED the connection will be closed soon, too. */
+	/* After a channel was closed, the connection will be, too. */
 }
 
 static void on_exec_websocket_room(void *data)
