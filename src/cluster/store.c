@@ -16,8 +16,7 @@ struct kube_store {
 	struct kube_api *api;
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid */
-	struct store_record *records; /* known jobs, in no order */
-	size_t n_records, capacity;
+	struct store_record record; /* of the job last read or written; its name is NULL: none */
 	struct pending_change *changes; /* in progress; the newest first */
 
 	struct pinned_job *pin; /* of the job of store_kube_keep_to; NULL: any document is
@@ -80,22 +79,16 @@ void store_kube_keep_to(struct store *store, const char *uid)
 	own->only_uid = mem_copy_text(uid);
 }
 
-static struct store_record *find_stored_record(struct kube_store *store, const char *name)
+static const struct store_record *find_stored_record(const struct kube_store *store,
+						     const char *name)
 {
-	for (size_t i = 0; i < store->n_records; i++)
-		if (text_equals(store->records[i].name, name))
-			return &store->records[i];
-	return NULL;
+	return text_equals(store->record.name, name) ? &store->record : NULL;
 }
 
 static void drop_stored_record(struct kube_store *store, const char *name)
 {
-	struct store_record *record = find_stored_record(store, name);
-
-	if (!record)
-		return;
-	store_record_done(record);
-	*record = store->records[--store->n_records];
+	if (find_stored_record(store, name))
+		store_record_done(&store->record);
 }
 
 static void pin_record(struct kube_store *store, struct store_record *record)
@@ -118,34 +111,26 @@ void store_kube_pin(struct store *store, const struct json *document,
 	own->pin = pinned_job_new(document);
 	own->on_changed = on_changed;
 	own->data = data;
-	for (size_t i = 0; i < own->n_records; i++)
-		pin_record(own, &own->records[i]);
+	if (own->record.name)
+		pin_record(own, &own->record);
 }
 
 /* An answer and a watch event may come in any order: the newer one stays. */
 static void store_newer_record(struct kube_store *store, struct store_record take_record)
 {
-	struct store_record *known = find_stored_record(store, take_record.name);
+	const struct store_record *known = find_stored_record(store, take_record.name);
+	bool is_other = store->only_uid && !text_equals(take_record.uid, store->only_uid);
 
-	if (store->only_uid && !text_equals(take_record.uid, store->only_uid)) {
+	if (is_other)
 		drop_stored_record(store, take_record.name);
-		store_record_done(&take_record);
-		return;
-	}
-	if (known && known->version >= take_record.version) {
+	if (is_other || (known && known->version >= take_record.version)) {
 		store_record_done(&take_record);
 		return;
 	}
 	if (store->pin)
 		pin_record(store, &take_record);
-	if (known) {
-		store_record_done(known);
-	} else {
-		mem_grow(&store->records, &store->capacity, store->n_records,
-			 sizeof(*store->records));
-		known = &store->records[store->n_records++];
-	}
-	*known = take_record;
+	store_record_done(&store->record);
+	store->record = take_record;
 }
 
 static int store_answered_record(struct kube_store *store, const struct json *config_map,
@@ -487,9 +472,7 @@ static void free_kube_store(struct store *base)
 		next = change->next;
 		cancel_store_change(change);
 	}
-	for (size_t i = 0; i < store->n_records; i++)
-		store_record_done(&store->records[i]);
-	free(store->records);
+	store_record_done(&store->record);
 	pinned_job_free(store->pin);
 	free(store->namespace_name);
 	free(store->only_uid);

@@ -1,6 +1,6 @@
 /* The store of jobs on a cluster: one ConfigMap for each job, in one namespace.
  *
- * Reading a known job costs no call: the store keeps what it last read or wrote, and the watch of
+ * Reading the job that was read or written last costs no call: the store keeps it, and the watch of
  * the ConfigMaps hands on other clients' changes (store_kube_observe). The server rejects a change
  * of a version that is no longer the newest, whatever the store has kept; the store knows the newer
  * version when `done` of the change is called.

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "io/log.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -203,6 +204,7 @@ static void end_refresh(const struct err *err, void *data)
 	}
 	while ((call = api->waiting)) {
 		kube_call_join(&api->calls, call);
+		assert(api->waiting != call);
 		if (err)
 			kube_call_fail(call, err);
 		else

@@ -193,11 +193,6 @@ static void find_known_stamps(const struct log_lines *lines, log_stamp *ret_earl
 /* A line is its head (up to the space after the stamp) and its text. What to do with a line is
  * decided between the two. */
 
-struct target {
-	log_text_fn fn;
-	void *data;
-};
-
 void log_lines_begin(struct log_lines *lines, bool is_other)
 {
 	bool has_seen = lines->seen.runs[lines->seen.last].count > 0;
@@ -223,21 +218,20 @@ bool log_lines_add_since(const struct log_lines *lines, struct text *text)
 }
 
 /* This unknown line is the place to continue, after a gap since `latest`. */
-static void continue_after_log_gap(struct log_lines *lines, log_stamp latest,
-				   const struct target *target)
+static void continue_after_log_gap(struct log_lines *lines, log_stamp latest)
 {
 	if (!lines->expects_gap) {
 		lines->gap_from = latest;
 		lines->gap_to = lines->stamp;
 	}
 	if (lines->open_len > 0)
-		target->fn("\n", 1, log_stamp_time(lines->open_stamp), target->data);
+		lines->fn("\n", 1, log_stamp_time(lines->open_stamp), lines->data);
 	lines->open_len = 0;
 	lines->is_catching_up = false;
 }
 
 /* The stamp is known; the text follows. */
-static void begin_text(struct log_lines *lines, log_stamp stamp, const struct target *target)
+static void begin_text(struct log_lines *lines, log_stamp stamp)
 {
 	log_stamp earliest, latest;
 
@@ -254,7 +248,7 @@ static void begin_text(struct log_lines *lines, log_stamp stamp, const struct ta
 			lines->known_len = lines->open_len;
 			lines->is_catching_up = false;
 		} else if (stamp > latest) {
-			continue_after_log_gap(lines, latest, target);
+			continue_after_log_gap(lines, latest);
 		}
 	}
 	lines->is_known = lines->is_catching_up;
@@ -272,8 +266,7 @@ static void end_known_line(struct log_lines *lines)
 }
 
 /* Takes part of a line's text; `ends`: its last byte is the line feed. */
-static void accept_log_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
-			    const struct target *target)
+static void accept_log_text(struct log_lines *lines, const char *bytes, size_t len, bool ends)
 {
 	lines->hash = hash_add(lines->hash, bytes, len - ends);
 	if (lines->is_known) {
@@ -286,8 +279,8 @@ static void accept_log_text(struct log_lines *lines, const char *bytes, size_t l
 			known = len - 1; /* at least the line's end is new */
 		lines->known_len -= known;
 		if (len > known)
-			target->fn(bytes + known, len - known, log_stamp_time(lines->stamp),
-				   target->data);
+			lines->fn(bytes + known, len - known, log_stamp_time(lines->stamp),
+				  lines->data);
 		lines->open_len += len - known;
 		lines->open_stamp = lines->stamp;
 		if (ends) {
@@ -299,13 +292,13 @@ static void accept_log_text(struct log_lines *lines, const char *bytes, size_t l
 }
 
 /* The head was no stamp, so it is text. */
-static void accept_log_head_as_text(struct log_lines *lines, bool ends, const struct target *target)
+static void accept_log_head_as_text(struct log_lines *lines, bool ends)
 {
 	size_t len = lines->head_len;
 
 	lines->head_len = 0;
-	begin_text(lines, LOG_STAMP_NONE, target);
-	accept_log_text(lines, lines->head, len, ends, target);
+	begin_text(lines, LOG_STAMP_NONE);
+	accept_log_text(lines, lines->head, len, ends);
 }
 
 /* Lines without stamps. */
@@ -315,22 +308,22 @@ static bool has_ended(const struct log_lines *lines)
 	return lines->held[lines->held_len - 1] == '\n';
 }
 
-static void release_held(struct log_lines *lines, const struct target *target)
+static void release_held(struct log_lines *lines)
 {
 	size_t len = lines->held_len;
 	bool ends = has_ended(lines);
 
 	lines->held_len = 0;
-	begin_text(lines, LOG_STAMP_NONE, target);
-	accept_log_text(lines, lines->held, len, ends, target);
+	begin_text(lines, LOG_STAMP_NONE);
+	accept_log_text(lines, lines->held, len, ends);
 }
 
 /* Whether a line without a stamp may be the kubelet's. Servers without stamps never send one on any
  * line; for their logs only the first line is held. */
-static void leave_head(struct log_lines *lines, bool ends, const struct target *target)
+static void leave_head(struct log_lines *lines, bool ends)
 {
 	if (!lines->has_stamps && !lines->is_first) {
-		accept_log_head_as_text(lines, ends, target);
+		accept_log_head_as_text(lines, ends);
 		return;
 	}
 	memcpy(lines->held, lines->head, lines->head_len);
@@ -339,14 +332,13 @@ static void leave_head(struct log_lines *lines, bool ends, const struct target *
 }
 
 /* Takes more of a held line, or of what follows it. Returns the number of bytes taken. */
-static size_t append_held_log_line(struct log_lines *lines, const char *bytes, size_t len,
-				   const struct target *target)
+static size_t append_held_log_line(struct log_lines *lines, const char *bytes, size_t len)
 {
 	const char *line_feed = memchr(bytes, '\n', len);
 	size_t count = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
 
 	if (has_ended(lines) || lines->held_len + count > sizeof(lines->held)) {
-		release_held(lines, target);
+		release_held(lines);
 		return 0;
 	}
 	memcpy(lines->held + lines->held_len, bytes, count);
@@ -368,7 +360,7 @@ static bool is_of_kubelet(const struct log_lines *lines)
 }
 
 /* Takes the next byte of a head. */
-static void accept_log_head_byte(struct log_lines *lines, char byte, const struct target *target)
+static void accept_log_head_byte(struct log_lines *lines, char byte)
 {
 	log_stamp stamp = LOG_STAMP_NONE;
 
@@ -377,30 +369,30 @@ static void accept_log_head_byte(struct log_lines *lines, char byte, const struc
 		stamp = log_stamp_read(lines->head, lines->head_len - 1);
 	if (stamp != LOG_STAMP_NONE) {
 		lines->head_len = 0;
-		begin_text(lines, stamp, target);
+		begin_text(lines, stamp);
 	} else if (byte == ' ' || byte == '\n' || lines->head_len == sizeof(lines->head)) {
-		leave_head(lines, byte == '\n', target);
+		leave_head(lines, byte == '\n');
 	}
 }
 
 void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_text_fn fn,
 		    void *data)
 {
-	const struct target target = {fn, data};
-
+	lines->fn = fn;
+	lines->data = data;
 	for (size_t at = 0; at < len;) {
 		if (lines->held_len > 0) {
-			at += append_held_log_line(lines, bytes + at, len - at, &target);
+			at += append_held_log_line(lines, bytes + at, len - at);
 			continue;
 		}
 		if (!lines->is_in_text) {
-			accept_log_head_byte(lines, bytes[at++], &target);
+			accept_log_head_byte(lines, bytes[at++]);
 			continue;
 		}
 		const char *line_feed = memchr(bytes + at, '\n', len - at);
 		size_t end = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
 
-		accept_log_text(lines, bytes + at, end - at, line_feed != NULL, &target);
+		accept_log_text(lines, bytes + at, end - at, line_feed != NULL);
 		at = end;
 	}
 }
@@ -415,12 +407,12 @@ void log_lines_take_words(struct log_lines *lines, struct text *words)
 
 void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data)
 {
-	const struct target target = {fn, data};
-
+	lines->fn = fn;
+	lines->data = data;
 	if (lines->held_len > 0)
-		release_held(lines, &target);
+		release_held(lines);
 	if (lines->head_len > 0 && !lines->has_stamps)
-		accept_log_head_as_text(lines, false, &target);
+		accept_log_head_as_text(lines, false);
 	lines->head_len = 0;
 }
 

@@ -114,6 +114,9 @@ struct log_seen {
 
 #define LOG_WORDS_SIZE 1024 /* of a kubelet message; longer ones count as text */
 
+/* Receives text; `time` is MSEC_UNSET if the line has no stamp. */
+typedef void (*log_text_fn)(const char *bytes, size_t len, msec time, void *data);
+
 /* State of one container's log. Zero it to begin. */
 struct log_lines {
 	struct log_seen seen; /* whole lines that were passed on */
@@ -136,10 +139,9 @@ struct log_lines {
 	size_t known_len; /* bytes of this line still to skip */
 	bool expects_gap;
 	log_stamp gap_from, gap_to; /* LOG_STAMP_NONE: no gap */
+	log_text_fn fn; /* during log_lines_take and log_lines_end */
+	void *data;
 };
-
-/* Receives text; `time` is MSEC_UNSET if the line has no stamp. */
-typedef void (*log_text_fn)(const char *bytes, size_t len, msec time, void *data);
 
 /* A stream begins. `is_other`: it is of another container than the last stream, so known lines need
  * not come again. */

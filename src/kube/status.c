@@ -203,14 +203,6 @@ char *kube_warning_text(const char *value)
 	return text.len ? text_take(&text) : NULL;
 }
 
-static bool was_warning_reported(const struct kube_warnings *warnings, const char *sentence)
-{
-	for (size_t i = 0; i < warnings->n_told; i++)
-		if (!strcmp(warnings->told[i], sentence))
-			return true;
-	return warnings->n_told == MOST_TOLD;
-}
-
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer)
 {
 	const char *value;
@@ -218,11 +210,14 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
 		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
 
-		if (!sentence || was_warning_reported(warnings, sentence))
+		size_t len = warnings->told.len;
+
+		if (!sentence || warnings->n_told == MOST_TOLD)
 			continue;
-		mem_grow(&warnings->told, &warnings->capacity, warnings->n_told,
-			 sizeof(*warnings->told));
-		warnings->told[warnings->n_told++] = mem_copy_text(sentence);
+		text_add_line_once(&warnings->told, "%s", sentence);
+		if (warnings->told.len == len)
+			continue;
+		warnings->n_told++;
 		if (warnings->fn)
 			warnings->fn(sentence, warnings->data);
 	}
@@ -230,8 +225,6 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 
 void kube_warnings_done(struct kube_warnings *warnings)
 {
-	for (size_t i = 0; i < warnings->n_told; i++)
-		free(warnings->told[i]);
-	free(warnings->told);
+	text_done(&warnings->told);
 	*warnings = (struct kube_warnings){0};
 }

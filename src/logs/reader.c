@@ -483,7 +483,7 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 	struct log_line line;
 	int rc = log_reader_new(folder, &selection, &reader, err);
 
-	if (rc < 0)
+	if (rc)
 		return rc;
 	log_reader_poll(reader);
 	log_reader_end(reader);
