@@ -117,24 +117,25 @@ static const char *current_context(const struct kube_config_files *files)
 	return *text ? text : NULL;
 }
 
-static void find_kubeconfig_entry(const struct kube_config_files *files, enum kube_config_list list,
-				  const char *name, struct kube_config_entry *ret_entry)
-{
-	ret_entry->file = NULL;
-	for (size_t i = 0; name && i < files->count && !ret_entry->file; i++)
-		kube_config_file_find(files->list[i], list, name, ret_entry);
-}
-
-#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-#define DEFAULT_NAMESPACE "default"
-#define NAMESPACE_SIZE_LIMIT 4096
-
 /* The state of one kube_config_read. */
 struct reading {
 	const struct kube_config_search *search;
 	struct kube_config_files files;
 	struct kube_config *config;
 };
+
+static void find_kubeconfig_entry(const struct reading *reading, enum kube_config_list list,
+				  const char *name, struct kube_config_entry *ret_entry)
+{
+	ret_entry->file = NULL;
+	for (size_t i = 0; name && i < reading->files.count && !ret_entry->file; i++)
+		kube_config_file_find(reading->files.list[i], list, name, reading->config->arena,
+				      ret_entry);
+}
+
+#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+#define DEFAULT_NAMESPACE "default"
+#define NAMESPACE_SIZE_LIMIT 4096
 
 struct kube_config_search kube_config_search_here(void)
 {
@@ -274,31 +275,31 @@ static int refuse_choice(const struct reading *reading, const char *context, str
 static void use_cluster(struct reading *reading, const struct kube_config_entry *context)
 {
 	struct kube_config *config = reading->config;
-	const char *name = kube_config_text(context, config->arena, "cluster");
+	const char *name = kube_config_text(context, "cluster");
 	struct kube_config_entry entry;
 
-	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_CLUSTERS, name, &entry);
+	find_kubeconfig_entry(reading, KUBE_CONFIG_CLUSTERS, name, &entry);
 	config->cluster.name = name;
 	if (!name)
 		kube_config_refuse(context, NULL, "it names no cluster");
 	else if (!entry.file)
 		kube_config_refuse(context, "cluster", "no kubeconfig defines this cluster");
 	else
-		kube_config_resolve_cluster(&entry, config->arena, &config->cluster);
+		kube_config_resolve_cluster(&entry, &config->cluster);
 }
 
 static void use_user(struct reading *reading, const struct kube_config_entry *context)
 {
 	struct kube_config *config = reading->config;
-	const char *name = kube_config_text(context, config->arena, "user");
+	const char *name = kube_config_text(context, "user");
 	struct kube_config_entry entry;
 
 	if (!name)
 		return; /* no user: anonymous */
 	config->user.name = name;
-	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_USERS, name, &entry);
+	find_kubeconfig_entry(reading, KUBE_CONFIG_USERS, name, &entry);
 	if (entry.file)
-		kube_config_resolve_user(&entry, config->arena, &config->user);
+		kube_config_resolve_user(&entry, &config->user);
 	else
 		kube_config_refuse(context, "user", "no kubeconfig defines this user");
 }
@@ -307,8 +308,7 @@ static void use_context(struct reading *reading, const struct kube_config_entry 
 {
 	struct kube_config *config = reading->config;
 
-	config->namespace_name =
-		namespace_for(reading, kube_config_text(context, config->arena, "namespace"));
+	config->namespace_name = namespace_for(reading, kube_config_text(context, "namespace"));
 	use_cluster(reading, context);
 	use_user(reading, context);
 	/* Without TLS client-go never sends a credential (client_config.go, ClientConfig). */
@@ -322,7 +322,7 @@ static int choose(struct reading *reading, struct err *err)
 							     : current_context(&reading->files);
 	struct kube_config_entry context;
 
-	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_CONTEXTS, name, &context);
+	find_kubeconfig_entry(reading, KUBE_CONFIG_CONTEXTS, name, &context);
 	if (!context.file && !name && is_in_pod(reading)) {
 		use_service_account(reading);
 		return 0;
