@@ -196,19 +196,6 @@ static void wait_for(struct loop *loop, msec pause)
 	loop_watch_free(timer);
 }
 
-/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
- * permission to create Secrets does not include reading them. */
-static int make_secret(struct kube_api *api, const struct kube_request *create, struct err *err)
-{
-	int rc = kube_wait(api, create, NULL, err);
-
-	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
-		wait_for(kube_api_loop(api), PAUSE);
-		rc = kube_wait(api, create, NULL, err);
-	}
-	return rc;
-}
-
 int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 				    const struct job_secret *secret, struct err *err)
 {
@@ -218,7 +205,15 @@ int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 	const struct kube_request create = {KUBE_CREATE, &kube_secrets, job->name_space,
 					    .body = object};
 
-	return make_secret(api, &create, err);
+	int rc = kube_wait(api, &create, NULL, err);
+
+	/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
+	 * permission to create Secrets does not include reading them. */
+	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
+		wait_for(kube_api_loop(api), PAUSE);
+		rc = kube_wait(api, &create, NULL, err);
+	}
+	return rc;
 }
 
 /* One after the other, until the first error. */
@@ -369,17 +364,6 @@ static const struct kube_parameter strictly[] = {
 	{NULL, NULL},
 };
 
-static struct kube_request *requests_new(const struct job *job, const struct json *list)
-{
-	struct kube_request *requests = mem_new_array(json_count(list), sizeof(*requests));
-
-	for (size_t i = 0; i < json_count(list); i++)
-		requests[i] = (struct kube_request){KUBE_CREATE, kube_resource_of(json_at(list, i)),
-						    job->name_space, .parameters = strictly,
-						    .body = json_at(list, i)};
-	return requests;
-}
-
 static bool is_alike(const struct kube_answer *a, const struct kube_answer *b)
 {
 	return a->err.code == b->err.code &&
@@ -424,8 +408,14 @@ int server_dry_run(struct kube_api *api, const struct job *job, const struct job
 	if (rc < 0)
 		return rc;
 	size_t count = json_count(list);
-	struct kube_request *requests CLEANUP(mem_free_any) = requests_new(job, list);
+	struct kube_request *requests CLEANUP(mem_free_any) =
+		mem_new_array(count, sizeof(*requests));
 	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	for (size_t i = 0; i < count; i++)
+		requests[i] = (struct kube_request){KUBE_CREATE, kube_resource_of(json_at(list, i)),
+						    job->name_space, .parameters = strictly,
+						    .body = json_at(list, i)};
 
 	kube_wait_all(api, requests, count, answers);
 	rc = collect_dry_run_faults(answers, count, faults, err);

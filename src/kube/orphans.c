@@ -96,29 +96,22 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 	return 0;
 }
 
-/* A Secret of another job or with another owner is left unchanged. */
-static struct json *secret_adoption_new(const struct kube_orphans_place *place,
-					const char *owner_uid)
+/* A Secret of another job or with another owner (422) is left unchanged. That, and a missing one,
+ * is no error. */
+static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err)
 {
-	struct json *steps = json_new_array();
+	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
+	struct json *steps CLEANUP(json_cleanup) = json_new_array();
+	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets, place->namespace_name,
+					     name, .body = steps};
+	struct err own;
 
 	json_patch_add_step(steps, "test", "/metadata/labels/muster~1job",
 			    json_new_string(place->job_name));
 	json_patch_add_step(steps, "test", "/metadata/ownerReferences", json_new_null());
 	json_patch_add_step(steps, "add", "/metadata/ownerReferences",
 			    objects_owner_references_new(place->job_name, owner_uid));
-	return steps;
-}
-
-/* A Secret that does not exist or is not ours (422) is no error. */
-static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err)
-{
-	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
-	struct json *steps CLEANUP(json_cleanup) = secret_adoption_new(place, owner_uid);
-	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets, place->namespace_name,
-					     name, .body = steps};
-	struct err own;
 	int rc = kube_wait(place->api, &request, NULL, &own);
 
 	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)

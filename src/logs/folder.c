@@ -99,23 +99,11 @@ static int compare_names(const void *a, const void *b)
 	return log_name_compare(a, b);
 }
 
-/* A log and its older part have the same name. */
-static void remove_duplicates(struct log_folder *folder)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < folder->count; i++) {
-		if (kept > 0 && log_name_compare(&folder->names[kept - 1], &folder->names[i]) == 0)
-			continue;
-		folder->names[kept++] = folder->names[i];
-	}
-	folder->count = kept;
-}
-
 static int read_names(struct log_folder *folder, struct err *err)
 {
 	DIR *entries CLEANUP(folder_close) = opendir(folder->path);
 	struct dirent *entry;
+	size_t kept = 0;
 
 	if (!entries)
 		return err_set_errno(err, errno, "cannot read log directory '%s'", folder->path);
@@ -127,7 +115,11 @@ static int read_names(struct log_folder *folder, struct err *err)
 	}
 	if (folder->count > 0)
 		qsort(folder->names, folder->count, sizeof(*folder->names), compare_names);
-	remove_duplicates(folder);
+	/* A log and its older part have the same name. */
+	for (size_t i = 0; i < folder->count; i++)
+		if (kept == 0 || log_name_compare(&folder->names[kept - 1], &folder->names[i]) != 0)
+			folder->names[kept++] = folder->names[i];
+	folder->count = kept;
 	return 0;
 }
 

@@ -45,8 +45,10 @@ static struct websocket *websocket_of(const struct kube_exec *exec)
 	return kube_call_websocket(exec->call);
 }
 
-static void free_exec(struct kube_exec *exec)
+void kube_exec_cancel(struct kube_exec *exec)
 {
+	if (!exec)
+		return;
 	kube_call_cancel(exec->call);
 	kube_channels_done(&exec->channels);
 	free(exec);
@@ -111,7 +113,7 @@ static void end_exec(const struct kube_result *result, void *data)
 	int rc = evaluate_exec_end(exec, result->err, &exit_code, &err);
 
 	exec->request.on_end(exit_code, rc ? &err : NULL, exec->request.data);
-	free_exec(exec);
+	kube_exec_cancel(exec);
 }
 
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request)
@@ -132,12 +134,6 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 	exec->request = *request;
 	kube_socket_start(&exec->call, api, &call, &socket, end_exec, exec);
 	return exec;
-}
-
-void kube_exec_cancel(struct kube_exec *exec)
-{
-	if (exec)
-		free_exec(exec);
 }
 
 bool kube_exec_has_room(const struct kube_exec *exec)

@@ -39,8 +39,10 @@ static struct websocket *websocket_of(const struct kube_port_forward *forward)
 	return kube_call_websocket(forward->call);
 }
 
-static void free_forward(struct kube_port_forward *forward)
+void kube_port_forward_cancel(struct kube_port_forward *forward)
 {
+	if (!forward)
+		return;
 	kube_call_cancel(forward->call);
 	loop_watch_free(forward->readable);
 	loop_watch_free(forward->timer);
@@ -60,7 +62,7 @@ static void finish_port_forward(struct kube_port_forward *forward)
 	/* Incomplete data must not look complete: the client's next read fails. */
 	if (err.code)
 		setsockopt(request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	free_forward(forward);
+	kube_port_forward_cancel(forward);
 	request.on_end(err.code ? &err : NULL, request.data);
 }
 
@@ -269,10 +271,4 @@ struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
 	loop_watch_enable(forward->readable, false);
 	call_pod(api, forward);
 	return forward;
-}
-
-void kube_port_forward_cancel(struct kube_port_forward *forward)
-{
-	if (forward)
-		free_forward(forward);
 }
