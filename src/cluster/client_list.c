@@ -44,9 +44,7 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 /* `uid` may be NULL. */
 static struct client_row *find_listed_row_by_uid(const struct listing *listing, const char *uid)
 {
-	const struct mirror_entry *entry = uid ? mirror_table_find(&listing->by_uid, uid) : NULL;
-
-	return entry ? entry->kept : NULL;
+	return uid ? mirror_table_get(&listing->by_uid, uid) : NULL;
 }
 
 static void clear_listed_rows(void *data)

@@ -58,7 +58,7 @@ static bool apply_pod_events(struct kube_backend *backend, const struct json *co
 	for (size_t i = 0; i < count; i++) {
 		struct job_pod *pod = pod_of(backend, events[i]);
 
-		if (!pod || mirror_table_find(&taken, pod->name))
+		if (!pod || mirror_table_get(&taken, pod->name))
 			continue;
 		mirror_table_put(&taken, pod->name)->kept = pod;
 		if (is_reason_of_event(pod, events[i]))

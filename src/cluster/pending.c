@@ -34,10 +34,7 @@ void pending_table_done(struct pending_table *table)
 
 struct pending *pending_find(const struct pending_table *table, const char *pod_name)
 {
-	const struct mirror_entry *entry =
-		pod_name ? mirror_table_find(&table->by_name, pod_name) : NULL;
-
-	return entry ? entry->kept : NULL;
+	return pod_name ? mirror_table_get(&table->by_name, pod_name) : NULL;
 }
 
 struct pending *pending_at(struct pending_table *table, struct kube_backend *backend,
@@ -99,7 +96,7 @@ void pending_drop_if_idle(struct pending_table *table, struct pending *pending)
 {
 	if (pending->start != PENDING_NO_START || pending->ended_uid)
 		return;
-	mirror_table_remove(&table->by_name, mirror_table_find(&table->by_name, pending->pod_name));
+	mirror_table_drop(&table->by_name, pending->pod_name);
 	table->entries[pending->place] = table->entries[--table->count];
 	table->entries[pending->place]->place = pending->place;
 	free_entry(pending);

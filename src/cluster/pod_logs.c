@@ -375,24 +375,17 @@ static void free_log(struct pod_log *log)
 
 void pod_logs_free(struct pod_logs *logs)
 {
-	struct mirror_entry *entry;
+	struct pod_log *log;
 	size_t place = 0;
 
 	if (!logs)
 		return;
-	while ((entry = mirror_table_next(&logs->table, &place)))
-		free_log(entry->kept);
+	while ((log = mirror_table_next_value(&logs->table, &place)))
+		free_log(log);
 	mirror_table_done(&logs->table);
 	file_close(&logs->lock_fd);
 	text_done(&logs->batch);
 	free(logs);
-}
-
-static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod_name)
-{
-	const struct mirror_entry *entry = mirror_table_find(&logs->table, pod_name);
-
-	return entry ? entry->kept : NULL;
 }
 
 static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
@@ -479,7 +472,7 @@ void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod)
 
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 {
-	struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
+	struct pod_log *log = logs ? mirror_table_get(&logs->table, pod_name) : NULL;
 
 	if (!log)
 		return;
@@ -493,13 +486,11 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
  * from there. */
 void pod_logs_pause(struct pod_logs *logs)
 {
-	struct mirror_entry *entry;
+	struct pod_log *log;
 	size_t place = 0;
 
 	logs->is_paused = true;
-	while ((entry = mirror_table_next(&logs->table, &place))) {
-		struct pod_log *log = entry->kept;
-
+	while ((log = mirror_table_next_value(&logs->table, &place))) {
 		if (!log->call)
 			continue;
 		end_opening(log);
@@ -510,13 +501,11 @@ void pod_logs_pause(struct pod_logs *logs)
 
 void pod_logs_resume(struct pod_logs *logs)
 {
-	struct mirror_entry *entry;
+	struct pod_log *log;
 	size_t place = 0;
 
 	logs->is_paused = false;
-	while ((entry = mirror_table_next(&logs->table, &place))) {
-		struct pod_log *log = entry->kept;
-
+	while ((log = mirror_table_next_value(&logs->table, &place))) {
 		if (pod_log_is_open(log) && !log->call)
 			loop_timer_arm_after(log->timer, 0);
 	}
@@ -524,7 +513,7 @@ void pod_logs_resume(struct pod_logs *logs)
 
 bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
 {
-	const struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
+	const struct pod_log *log = logs ? mirror_table_get(&logs->table, pod_name) : NULL;
 
 	return log && pod_log_is_open(log) && text_equals(log->name.uid, uid);
 }
@@ -541,13 +530,11 @@ bool pod_logs_is_any_open(const struct pod_logs *logs)
 
 msec pod_logs_known_until(const struct pod_logs *logs)
 {
-	const struct mirror_entry *entry;
+	struct pod_log *log;
 	msec until = MSEC_NEVER;
 	size_t place = 0;
 
-	while ((entry = mirror_table_next(&logs->table, &place))) {
-		const struct pod_log *log = entry->kept;
-
+	while ((log = mirror_table_next_value(&logs->table, &place))) {
 		if (pod_log_is_open(log))
 			until = msec_min(until, log->last_time);
 	}

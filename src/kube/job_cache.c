@@ -95,7 +95,7 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (job->objects[kind].count)
 			return;
-	mirror_table_remove(&cache->jobs, mirror_table_find(&cache->jobs, job->key));
+	mirror_table_drop(&cache->jobs, job->key);
 	cached_job_free(job);
 }
 
@@ -138,16 +138,13 @@ static void on_cached_object_change(const char *name, void *data)
 static struct job_follower *next_follower(const struct job_cache *cache,
 					  const struct job_follower *follower, size_t *place)
 {
-	const struct mirror_entry *entry;
+	const struct cached_job *job;
 
 	if (follower && follower->next)
 		return follower->next;
-	while ((entry = mirror_table_next(&cache->jobs, place))) {
-		const struct cached_job *job = entry->kept;
-
+	while ((job = mirror_table_next_value(&cache->jobs, place)))
 		if (job->followers)
 			return job->followers;
-	}
 	return NULL;
 }
 
@@ -240,9 +237,7 @@ static void release_cached_object(void *kept, void *data)
 {
 	struct kind_watch *watch = data;
 	struct cached_object *object = kept;
-	struct mirror_table *table = &object->job->objects[watch->kind];
-
-	mirror_table_remove(table, mirror_table_find(table, object->name));
+	mirror_table_drop(&object->job->objects[watch->kind], object->name);
 	watch->changed = object->job;
 	if (object->pod && !watch->cache->is_ending)
 		notify_pod_followers(object->job, object->pod, NULL);
@@ -398,11 +393,11 @@ void job_cache_free(struct job_cache *cache)
 	cache->is_ending = true;
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		kube_mirror_free(cache->watches[kind].mirror);
-	const struct mirror_entry *entry;
+	struct cached_job *job;
 	size_t place = 0;
 
-	while ((entry = mirror_table_next(&cache->jobs, &place)))
-		cached_job_free(entry->kept);
+	while ((job = mirror_table_next_value(&cache->jobs, &place)))
+		cached_job_free(job);
 	mirror_table_done(&cache->jobs);
 	pod_warnings_free(cache->warnings);
 	free(cache->namespace_name);
@@ -476,18 +471,10 @@ size_t job_follower_count(const struct job_follower *follower, enum job_cache_ki
 	return follower->job->objects[kind].count;
 }
 
-static const struct cached_object *find_cached_object(const struct job_follower *follower,
-						      enum job_cache_kind kind, const char *name)
-{
-	const struct mirror_entry *entry = mirror_table_find(&follower->job->objects[kind], name);
-
-	return entry ? entry->kept : NULL;
-}
-
 const struct job_object *job_follower_object(const struct job_follower *follower,
 					     enum job_cache_kind kind, const char *name)
 {
-	const struct cached_object *object = find_cached_object(follower, kind, name);
+	const struct cached_object *object = mirror_table_get(&follower->job->objects[kind], name);
 
 	return object ? &object->object : NULL;
 }
@@ -502,22 +489,16 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name)
 {
-	const struct cached_object *object = find_cached_object(follower, JOB_CACHE_PODS, name);
+	const struct cached_object *object =
+		mirror_table_get(&follower->job->objects[JOB_CACHE_PODS], name);
 
 	return object ? object->pod : NULL;
 }
 
-static const struct cached_object *next(const struct job_follower *follower,
-					enum job_cache_kind kind, size_t *place)
-{
-	const struct mirror_entry *entry = mirror_table_next(&follower->job->objects[kind], place);
-
-	return entry ? entry->kept : NULL;
-}
-
 struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
 {
-	const struct cached_object *object = next(follower, JOB_CACHE_PODS, place);
+	const struct cached_object *object =
+		mirror_table_next_value(&follower->job->objects[JOB_CACHE_PODS], place);
 
 	return object ? object->pod : NULL;
 }
@@ -526,7 +507,8 @@ const struct job_object *job_follower_next_object(const struct job_follower *fol
 						  enum job_cache_kind kind, size_t *place,
 						  const char **ret_name)
 {
-	const struct cached_object *object = next(follower, kind, place);
+	const struct cached_object *object =
+		mirror_table_next_value(&follower->job->objects[kind], place);
 
 	if (!object)
 		return NULL;

@@ -70,14 +70,14 @@ static void end_calls(struct kube_mirror *mirror)
 
 void kube_mirror_free(struct kube_mirror *mirror)
 {
-	const struct mirror_entry *entry;
-
 	if (!mirror)
 		return;
 	end_calls(mirror);
 	loop_watch_free(mirror->timer);
-	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
-		mirror->settings.release(entry->kept, mirror->settings.data);
+	size_t place = 0;
+
+	for (void *kept; (kept = mirror_table_next_value(&mirror->table, &place));)
+		mirror->settings.release(kept, mirror->settings.data);
 	mirror_table_done(&mirror->table);
 	free(mirror->namespace_name);
 	free(mirror->label_selector);
@@ -98,9 +98,7 @@ bool kube_mirror_is_whole(const struct kube_mirror *mirror)
 
 void *kube_mirror_get(const struct kube_mirror *mirror, const char *name)
 {
-	const struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
-
-	return entry ? entry->kept : NULL;
+	return mirror_table_get(&mirror->table, name);
 }
 
 size_t kube_mirror_count(const struct kube_mirror *mirror)
@@ -110,9 +108,7 @@ size_t kube_mirror_count(const struct kube_mirror *mirror)
 
 void *kube_mirror_next(const struct kube_mirror *mirror, size_t *place)
 {
-	const struct mirror_entry *entry = mirror_table_next(&mirror->table, place);
-
-	return entry ? entry->kept : NULL;
+	return mirror_table_next_value(&mirror->table, place);
 }
 
 const char *kube_mirror_version(const struct kube_mirror *mirror)
@@ -152,20 +148,20 @@ static void store_mirrored_object(struct kube_mirror *mirror, const char *name,
 	entry->kept = settings->project(object, entry->kept, settings->data);
 	entry->seen = mirror->list_number;
 	if (!entry->kept)
-		mirror_table_remove(&mirror->table, entry);
+		mirror_table_drop(&mirror->table, name);
 	mirror->settings.on_change(name, mirror->settings.data);
 }
 
 static void drop(struct kube_mirror *mirror, const char *name)
 {
-	struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
+	void *kept = mirror_table_get(&mirror->table, name);
 
-	if (!entry) {
+	if (!kept) {
 		notify_mirror_progress(mirror);
 		return;
 	}
-	mirror->settings.release(entry->kept, mirror->settings.data);
-	mirror_table_remove(&mirror->table, entry);
+	mirror->settings.release(kept, mirror->settings.data);
+	mirror_table_drop(&mirror->table, name);
 	mirror->settings.on_change(name, mirror->settings.data);
 }
 

@@ -92,9 +92,7 @@ static void listing_free(struct listing *listing)
 
 static void delete_warnings_listing(struct listing *listing)
 {
-	struct mirror_table *listings = &listing->warnings->listings;
-
-	mirror_table_remove(listings, mirror_table_find(listings, listing->namespace_name));
+	mirror_table_drop(&listing->warnings->listings, listing->namespace_name);
 	listing_free(listing);
 }
 
@@ -136,13 +134,13 @@ struct pod_warnings *pod_warnings_new(const struct pod_warnings_settings *settin
 
 void pod_warnings_free(struct pod_warnings *warnings)
 {
-	const struct mirror_entry *entry;
+	struct listing *listing;
 	size_t place = 0;
 
 	if (!warnings)
 		return;
-	while ((entry = mirror_table_next(&warnings->listings, &place)))
-		listing_free(entry->kept);
+	while ((listing = mirror_table_next_value(&warnings->listings, &place)))
+		listing_free(listing);
 	mirror_table_done(&warnings->listings);
 	free(warnings);
 }
