@@ -363,20 +363,6 @@ static void lay_pods_over(const struct job_view *view, struct arena *arena, stru
 	}
 }
 
-/* Adds what the record omits because it follows from the rest: addresses, and how many replicas are
- * in which state. */
-static void add_what_follows(const struct job_view *view, struct arena *arena,
-			     struct status *status)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	if (record_is_untouched(view->record) || record_read_job(view->record, &job, NULL) < 0)
-		return;
-	const struct observed observed = backend_kube_observe_new(job, arena);
-
-	status_see(job, &observed, arena, status);
-}
-
 /* muster's operator writes the state of each replica. */
 const char *job_view_operator(const struct job_view *view)
 {
@@ -394,6 +380,7 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct status status = {0};
 	int rc = record_read_tfjob(view->record, &tfjob, err);
 
@@ -408,7 +395,13 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		job_view_add_replicas(view->job, arena, &status);
 	if (view->job) /* else its Pods are not watched */
 		lay_pods_over(view, arena, &status);
-	add_what_follows(view, arena, &status);
+	/* What the record omits because it follows from the rest: addresses, and how many replicas
+	 * are in which state. */
+	if (!record_is_untouched(view->record) && record_read_job(view->record, &job, NULL) == 0) {
+		const struct observed observed = backend_kube_observe_new(job, arena);
+
+		status_see(job, &observed, arena, &status);
+	}
 	json_set(tfjob, "status", status_write(&status));
 	if (view->settings.is_of_tfjobs)
 		json_set_string(json_get(tfjob, "status"), CLIENT_SERVED_BY,

@@ -117,15 +117,6 @@ static void write_batch(struct pod_log *log)
 	text_clear(&logs->batch);
 }
 
-/* The callback may pause us. A text without a time stamp has the time of the text before it. */
-static void forward_pod_log_text(struct pod_log *log, const char *bytes, size_t len, msec time)
-{
-	const struct pod_logs_settings *settings = &log->logs->settings;
-
-	log->last_time = time == MSEC_UNSET ? log->last_time : time;
-	settings->on_text(&log->name, bytes, len, log->last_time, settings->data);
-}
-
 static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data)
 {
 	struct pod_log *log = data;
@@ -133,7 +124,10 @@ static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data
 
 	log->follow.has_news = true;
 	if (logs->settings.on_text) {
-		forward_pod_log_text(log, bytes, len, time);
+		/* A text without a time stamp has the time of the text before it. The callback may
+		 * pause us. */
+		log->last_time = time == MSEC_UNSET ? log->last_time : time;
+		logs->settings.on_text(&log->name, bytes, len, log->last_time, logs->settings.data);
 		return;
 	}
 	if (time == MSEC_UNSET)

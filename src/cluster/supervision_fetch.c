@@ -111,12 +111,6 @@ bool supervision_kube_fetch(struct cluster_supervision *supervision)
 	return supervision->has_fetched;
 }
 
-void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision)
-{
-	if (backend_kube_is_held_up(supervision->base.backend))
-		(void) supervision_kube_fetch(supervision);
-}
-
 bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code)
 {
 	size_t n_left = supervision->base.job->n_fetches - supervision->n_fetched;

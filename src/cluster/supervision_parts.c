@@ -106,7 +106,8 @@ static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *
 	}
 	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
 	loop_timer_arm_wall(base->timer, is_finished ? loop_now() : outcome->wake_at);
-	supervision_kube_fetch_when_held_up(supervision);
+	if (backend_kube_is_held_up(base->backend))
+		(void) supervision_kube_fetch(supervision);
 }
 
 int supervision_kube_report_status(struct cluster_supervision *supervision, struct err *err)

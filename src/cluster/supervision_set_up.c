@@ -240,16 +240,6 @@ static int make_cluster_job_folder(struct cluster_supervision *supervision, stru
 	return 0;
 }
 
-/* Other programs leave what runs on a cluster alone when they are interrupted. */
-static void print_interrupt_hint(struct cluster_supervision *supervision)
-{
-	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
-		reporter_print_message(
-			&supervision->base.reporter,
-			"Ctrl-C also stops the job on the cluster; to keep it running, close "
-			"the terminal or start it with -d");
-}
-
 /* Everything that can fail; after it, the job is supervised. */
 static int set_up_cluster_supervision(struct cluster_supervision *supervision, struct err *err)
 {
@@ -275,8 +265,13 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 		supervision_kube_only_follow(supervision);
 	else if (rc == 0)
 		rc = supervision_kube_watch_lease(supervision, err);
-	if (rc == 0)
-		print_interrupt_hint(supervision);
+	/* Other programs leave what runs on a cluster alone when they are interrupted. */
+	if (rc == 0 && !is_attached(supervision) && !supervision->is_detached &&
+	    isatty(STDERR_FILENO))
+		reporter_print_message(
+			&base->reporter,
+			"Ctrl-C also stops the job on the cluster; to keep it running, close "
+			"the terminal or start it with -d");
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 

@@ -88,24 +88,16 @@ static bool retry_or_finish_call(struct kube_call *call, const struct kube_statu
 	return true;
 }
 
-static bool is_what_was_sent(const struct kube_call *call, const struct json *found)
-{
-	struct json *sent CLEANUP(json_cleanup) = NULL;
-
-	if (json_read(call->body, strlen(call->body), &sent, NULL) < 0)
-		return false;
-	return call->request.verb == KUBE_CREATE ? kube_was_created(sent, found)
-						 : kube_was_patched(sent, found);
-}
-
 /* The searched object exists: created by us or by another client. */
 static void compare(struct kube_call *call, struct json *found, const struct kube_status *status)
 {
 	bool is_create = call->request.verb == KUBE_CREATE;
 	struct kube_status conflict = {.code = 409, .retry_after = -1};
+	struct json *sent CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
-	if (is_what_was_sent(call, found)) {
+	if (json_read(call->body, strlen(call->body), &sent, NULL) == 0 &&
+	    (is_create ? kube_was_created(sent, found) : kube_was_patched(sent, found))) {
 		kube_call_finish(call, found, status, NULL);
 		return;
 	}
