@@ -29,7 +29,7 @@ struct backend_kube_settings {
 	struct output_copies *copies; /* of Pod logs; NULL: none */
 	bool is_tfjob; /* a TFJob object owns the created objects (kube/tfjob_objects.h); else the
 			  job's ConfigMap does */
-	struct tfjob_manner manner; /* of a TFJob's objects */
+	struct tfjob_manner manner; /* of a TFJob's objects; any other job has one Service */
 	const struct gang *gang; /* the scheduler that places a TFJob's Pods together; NULL: none.
 				    Outlives the back end */
 	const struct job_secret *secret; /* to create the Secret again after a deletion; NULL: its

@@ -14,22 +14,18 @@ static const struct job *backend_job_of(const struct kube_backend *backend)
 	return backend->job ? backend->job : backend->settings.job;
 }
 
-static const char *resource_word_of(const struct kube_resource *resource)
-{
-	if (resource == &kube_pods)
-		return "pod";
-	return resource == &kube_services ? "service" : kube_backend_kind_of(resource);
-}
-
 static void send_object_event(const struct kube_backend *backend, const char *verb,
 			      const char *done, const struct reported_object *object)
 {
 	if (!backend->settings.events || !object->uid)
 		return;
 	char *reason CLEANUP(mem_free_text) =
-		mem_format("Successful%s%s", verb, kube_backend_kind_of(object->resource));
+		mem_format("Successful%s%s", verb, object->resource->kind);
 	char *before CLEANUP(mem_free_text) =
-		mem_format("%s %s: ", done, resource_word_of(object->resource));
+		mem_format("%s %s: ", done,
+			   object->resource == &kube_pods       ? "pod"
+			   : object->resource == &kube_services ? "service"
+								: object->resource->kind);
 	const struct object_event event = {
 		.reason = reason,
 		.before = before,
@@ -65,8 +61,7 @@ static void report_refused_change(const struct kube_backend *backend, const char
 				  const char *doing, const struct kube_resource *resource,
 				  const struct err *err)
 {
-	char *reason CLEANUP(mem_free_text) =
-		mem_format("Failed%s%s", verb, kube_backend_kind_of(resource));
+	char *reason CLEANUP(mem_free_text) = mem_format("Failed%s%s", verb, resource->kind);
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("Error %s: %s", doing, kube_refusal_said(err->text));
 

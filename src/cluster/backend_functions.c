@@ -14,13 +14,6 @@ static struct kube_backend *kube_backend_of_base(const struct backend *base)
 	return (struct kube_backend *) base;
 }
 
-/* Observing. */
-
-static void append_observed_replica(struct observed *observed, struct observed_replica replica)
-{
-	observed->replicas[observed->n_replicas++] = replica;
-}
-
 static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
 {
 	struct observed_replica copy = *seen;
@@ -47,13 +40,12 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
 		if (pending_lay_over(pending, pod->uid, &replica))
-			append_observed_replica(observed, replica);
+			observed->replicas[observed->n_replicas++] = replica;
 	}
 	for (size_t i = 0; i < backend->pending.count; i++)
 		if (backend->pending.entries[i]->start != PENDING_NO_START)
-			append_observed_replica(
-				observed,
-				pending_observe_start(backend->pending.entries[i], arena));
+			observed->replicas[observed->n_replicas++] =
+				pending_observe_start(backend->pending.entries[i], arena);
 }
 
 /* Without a name by which it is found, no Pod is of use. */
@@ -82,13 +74,6 @@ static bool has_replica(const struct job *job, const char *role, size_t role_len
 	return false;
 }
 
-static bool is_being_taken_back(const struct kube_backend *backend, const char *name)
-{
-	const struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
-
-	return service && service->is_unwanted;
-}
-
 /* Services of a TFJob's replicas that the job no longer has, also from before this process
  * started. */
 static void observe_left_services(const struct kube_backend *backend, const struct job *job,
@@ -101,10 +86,13 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 
 	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place,
 						  &name))) {
+		const struct prerequisite *service =
+			kube_prerequisites_find(backend, &kube_services, name);
+		bool is_being_taken_back = service && service->is_unwanted;
+
 		if (!objects_read_pod_name(job, name, &role, &role_len, &index) ||
 		    has_replica(job, role, role_len, index) ||
-		    !kube_prerequisites_is_ours(backend, object) ||
-		    is_being_taken_back(backend, name))
+		    !kube_prerequisites_is_ours(backend, object) || is_being_taken_back)
 			continue;
 		observed->addresses[observed->n_addresses++] = (struct observed_address){
 			.role = arena_format(arena, "%.*s", (int) role_len, role),
@@ -114,11 +102,13 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 	}
 }
 
+static const struct tfjob_manner plain_manner = {.has_one_service = true};
+
 /* `backend` may be NULL: the job is about to be created. */
 static void observe_addresses(const struct kube_backend *backend, const struct job *job,
 			      struct arena *arena, struct observed *observed)
 {
-	const struct kube_kind *kind = backend ? backend->kind : &kube_kind_plain;
+	const struct tfjob_manner *manner = backend ? &backend->settings.manner : &plain_manner;
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
 	size_t n_services = backend ? job_follower_count(backend->seen, JOB_CACHE_SERVICES) : 0;
@@ -133,7 +123,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 
 			if (json_get(taken_back, name))
 				continue;
-			kind->add_address(backend, job, role, index, &address);
+			tfjob_add_address(manner, job, role, index, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
 				.role = arena_copy_text(arena, role->name),
 				.index = index,
@@ -194,24 +184,6 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	return 0;
 }
 
-/* Acting. */
-
-static int publish(struct kube_backend *backend, const char *pod_name)
-{
-	json_remove(backend->taken_back, pod_name);
-	kube_prerequisites_require(backend, pod_name);
-	kube_prerequisites_create(backend);
-	return 0;
-}
-
-/* A Service of the whole job stays for the other replicas; it is deleted with the job's owner. */
-static int unpublish(struct kube_backend *backend, const char *pod_name)
-{
-	json_set_bool(backend->taken_back, pod_name, true);
-	kube_prerequisites_release(backend, pod_name);
-	return 0;
-}
-
 static int start_replica_pod(struct kube_backend *backend, const struct action *action,
 			     const char *pod_name)
 {
@@ -249,14 +221,6 @@ static void end_start(struct kube_backend *backend, struct pending *pending, mse
 		kube_backend_cancel_start(backend, pending);
 }
 
-/* Only a running process can be asked to exit by itself. */
-static bool is_pod_end_held(const struct kube_backend *backend, const struct job *job,
-			    const struct action *action, const struct job_pod *pod)
-{
-	return backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
-	       backend->settings.holds(job, action->role, action->index, backend->settings.data);
-}
-
 static int terminate_replica_pod(struct kube_backend *backend, const struct job *job,
 				 const struct action *action, const char *pod_name)
 {
@@ -272,7 +236,10 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 			pending_drop_if_idle(&backend->pending, pending);
 		return 0;
 	}
-	bool holds = is_pod_end_held(backend, job, action, pod);
+	/* Only a running process can be asked to exit by itself. */
+	bool holds =
+		backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
+		backend->settings.holds(job, action->role, action->index, backend->settings.data);
 	bool is_end_told = text_equals(pending->ended_uid, pod->uid)
 				   ? pending->is_end_told
 				   : observed_was_asked_to_end(&pod->seen);
@@ -305,9 +272,14 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 	update_backend_job(backend, job);
 	switch (action->type) {
 	case ACTION_PUBLISH:
-		return publish(backend, name);
-	case ACTION_UNPUBLISH:
-		return unpublish(backend, name);
+		json_remove(backend->taken_back, name);
+		kube_prerequisites_require(backend, name);
+		kube_prerequisites_create(backend);
+		return 0;
+	case ACTION_UNPUBLISH: /* a Service of the whole job stays for the other replicas */
+		json_set_bool(backend->taken_back, name, true);
+		kube_prerequisites_release(backend, name);
+		return 0;
 	case ACTION_START:
 		return start_replica_pod(backend, action, name);
 	case ACTION_STOP:
@@ -326,11 +298,11 @@ static int read_tail(struct kube_backend *backend, const char *pod_name, int att
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 
-	if (pod_tail_is_of(backend->tail, pod_name, attempt, pod))
-		return pod_tail_read(backend->tail, arena, ret_printed, err);
+	if (pod_tail_is_of(&backend->tail, pod_name, attempt, pod))
+		return pod_tail_read(&backend->tail, arena, ret_printed, err);
 	if (!kube_backend_is_attempt(backend, pod, attempt))
 		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
-	pod_tail_ask(backend->tail, pod);
+	pod_tail_ask(backend, pod);
 	return err_set(err, ERR_UNREACHABLE, "requesting the log of Pod '%s'", pod_name);
 }
 
@@ -347,29 +319,12 @@ static int kube_last_lines(struct backend *base, const struct job *job, const ch
 			      most, arena, ret_printed, err);
 }
 
-/* Logs. */
-
 static void on_backend_output(void *data)
 {
 	struct kube_backend *backend = data;
 
 	if (backend->settings.on_output)
 		backend->settings.on_output(backend->settings.data);
-}
-
-/* Pods that stayed for their logs may be deleted. */
-static void on_log_complete(void *data)
-{
-	struct kube_backend *backend = data;
-
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
-		if (pending->end_waits &&
-		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
-			kube_backend_delete_pod(backend, pending);
-	}
-	kube_backend_news(backend);
 }
 
 static void on_log_trouble(const char *sentence, void *data)
@@ -379,8 +334,6 @@ static void on_log_trouble(const char *sentence, void *data)
 	err_set(&err, ERR_IO, "%s", sentence);
 	kube_backend_trouble(data, &err);
 }
-
-/* Making. */
 
 struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 {
@@ -392,15 +345,8 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.copies = settings->copies,
 		.tail = -1,
 		.on_output = on_backend_output,
-		.on_complete = on_log_complete,
-		.on_trouble = on_log_trouble,
-		.data = backend,
-	};
-
-	const struct pod_tail_settings tail = {
-		.api = settings->api,
-		.namespace_name = settings->job->name_space,
-		.on_done = on_log_complete,
+		.on_complete = kube_backend_on_log_complete,
+		.complete_data = backend,
 		.on_trouble = on_log_trouble,
 		.data = backend,
 	};
@@ -408,11 +354,11 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->base.functions = &kube_functions;
 	backend->settings = *settings;
 	backend->kind = settings->is_tfjob ? &kube_kind_tfjob : &kube_kind_plain;
+	if (!settings->is_tfjob)
+		backend->settings.manner = plain_manner;
 	backend->taken_back = json_new_object();
 	if (settings->log_folder)
 		backend->logs = pod_logs_new(&logs);
-	else
-		backend->tail = pod_tail_new(&tail);
 	backend->timer =
 		loop_new_timer(kube_api_loop(settings->api), kube_backend_try_again, backend);
 	if (backend->kind->begin)
@@ -437,7 +383,7 @@ bool backend_kube_is_quiet(const struct backend *base)
 	const struct kube_backend *backend = kube_backend_of_base(base);
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
-	       !pod_tail_is_open(backend->tail, NULL);
+	       !pod_tail_is_open(&backend->tail, NULL);
 }
 
 /* A Pod with our labels that the job does not own is not deleted with it. */
@@ -471,7 +417,7 @@ static void free_kube_backend(struct backend *base)
 	circuit_breaker_reset(&backend->starts);
 	circuit_breaker_reset(&backend->ends);
 	pod_logs_free(backend->logs);
-	pod_tail_free(backend->tail);
+	pod_tail_done(&backend->tail);
 	loop_watch_free(backend->timer);
 	objects_free(backend->objects);
 	tfjob_objects_free(backend->tfjob_objects);

@@ -26,27 +26,6 @@ bool kube_backend_is_collected(const struct job_pod *pod)
 	return pod->owner_uid;
 }
 
-/* Messages. */
-
-const char *kube_backend_kind_of(const struct kube_resource *resource)
-{
-	static const struct {
-		const struct kube_resource *resource;
-		const char *kind;
-	} rows[] = {
-		{&kube_pods, "Pod"},
-		{&kube_services, "Service"},
-		{&kube_config_maps, "ConfigMap"},
-		{&kube_network_policies, "NetworkPolicy"},
-		{&kube_secrets, "Secret"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].resource == resource)
-			return rows[i].kind;
-	return "PodGroup"; /* of whichever scheduler */
-}
-
 void kube_backend_news(const struct kube_backend *backend)
 {
 	if (backend_kube_is_ready(&backend->base))
@@ -99,8 +78,6 @@ bool backend_kube_is_ready(const struct backend *base)
 	       !is_listing(backend);
 }
 
-/* Missing objects. */
-
 int64_t kube_backend_version_of(const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
@@ -127,8 +104,6 @@ void kube_backend_drop_lost(struct kube_backend *backend, struct pending *pendin
 		pending_drop_start(pending);
 }
 
-/* Due calls. */
-
 bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
@@ -145,19 +120,12 @@ bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct
 bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name, const char *uid)
 {
 	return pod_logs_is_open(backend->logs, pod_name, uid) ||
-	       pod_tail_is_open(backend->tail, uid);
+	       pod_tail_is_open(&backend->tail, uid);
 }
 
 bool prerequisite_is_called(const struct prerequisite *prerequisite)
 {
 	return prerequisite->call || prerequisite->slot.limiter;
-}
-
-static instant prerequisite_due_at(const struct prerequisite *prerequisite)
-{
-	return prerequisite->is_refused && !prerequisite_is_called(prerequisite)
-		       ? prerequisite->again_at
-		       : INSTANT_NEVER;
 }
 
 static instant start_due_at(const struct kube_backend *backend, const struct pending *pending)
@@ -182,8 +150,12 @@ void kube_backend_wake(struct kube_backend *backend)
 {
 	instant soonest = INSTANT_NEVER;
 
-	for (size_t i = 0; i < backend->n_prerequisites; i++)
-		soonest = instant_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (prerequisite->is_refused && !prerequisite_is_called(prerequisite))
+			soonest = instant_min(soonest, prerequisite->again_at);
+	}
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		const struct pending *pending = backend->pending.entries[i];
 
@@ -208,8 +180,7 @@ bool circuit_breaker_is_open(const struct circuit_breaker *breaker)
 void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why)
 {
 	breaker->word = word;
-	free(breaker->why);
-	breaker->why = mem_copy_text(why);
+	(void) text_keep(&breaker->why, why);
 	if (!circuit_breaker_is_open(
 		    breaker)) /* calls made at the same time are rejected together */
 		circuit_breaker_probe(breaker);

@@ -2,6 +2,7 @@
  * the back end include it:
  *
  *     backend_functions.c  the functions of a back end
+ *     pod_tail.c           the last lines of a failed Pod
  *     observe.c            what the cache shows, and why Pods wait
  *     pod_calls.c          starts and deletions of Pods
  *     kinds.c              the objects of a kind of job
@@ -13,7 +14,6 @@
 #include "cluster/backend.h"
 #include "cluster/pending.h"
 #include "cluster/pod_logs.h"
-#include "cluster/pod_tail.h"
 #include "kube/job_cache.h"
 #include "kube/objects.h"
 #include "kube/pod_group.h"
@@ -29,6 +29,17 @@ struct circuit_breaker {
 	instant again_at; /* when the next call may probe */
 	const char *word; /* reason of the last refusal, */
 	char *why; /* and its sentence */
+};
+
+/* The last lines of a Pod whose replica failed, requested once from the API server: for a job whose
+ * logs are not followed. One Pod at a time: the one that a failure report names. Lines that the
+ * server does not send in time are not requested again. */
+struct pod_tail {
+	struct loop_watch *timer;
+	struct kube_call *call;
+	char *pod_name, *uid; /* of the last requested Pod; NULL: none */
+	int attempt, n_ends_in_place;
+	struct text text;
 };
 
 struct kube_backend {
@@ -47,7 +58,7 @@ struct kube_backend {
 	bool is_policy_told; /* reported: a template's restart policy is ignored */
 	struct json *taken_back; /* an object: names of Pods whose address was withdrawn */
 	struct pod_logs *logs; /* NULL: logs are not stored, and `tail` is used */
-	struct pod_tail *tail;
+	struct pod_tail tail;
 	size_t n_stuck; /* Pods that wait for a reason that only Events show */
 	struct startup startup, told_startup; /* the current one, and the last reported one */
 	char *last_trouble; /* already reported */
@@ -73,8 +84,6 @@ struct kube_kind {
 			       granted later */
 	/* Body of a Service that has no stored body. */
 	struct json *(*service_new)(const struct prerequisite *service);
-	void (*add_address)(const struct kube_backend *backend, const struct job *job,
-			    const struct role *role, int index, struct text *text);
 };
 extern const struct kube_kind kube_kind_plain, kube_kind_tfjob;
 
@@ -115,8 +124,6 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
  * its name until a user deletes it; the server is asked again, and each refusal is reported. */
 bool kube_backend_is_collected(const struct job_pod *pod);
 
-/* "Pod", "Service" …: the kind of an object, in messages. */
-const char *kube_backend_kind_of(const struct kube_resource *resource);
 bool kube_backend_has_observed(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
 /* Reports an error, unless it is the one reported last. */
@@ -211,6 +218,26 @@ void kube_report_pod(const struct kube_backend *backend, const struct job_pod *b
 /* Sends a sentence about the job. */
 void kube_report(const struct kube_backend *backend, enum note_level level, const char *reason,
 		 const char *sentence);
+
+/* Requests the last lines of this Pod. An earlier request is dropped. */
+void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod);
+/* Whether the last request was for the Pod of this name in this attempt, and `pod`, which has the
+ * name now (NULL: none), has not failed since. */
+bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attempt,
+		    const struct job_pod *pod);
+/* Whether the lines of this Pod (NULL: of any) were requested and have not arrived. */
+static inline bool pod_tail_is_open(const struct pod_tail *tail, const char *uid)
+{
+	return tail->call && (!uid || text_equals(tail->uid, uid));
+}
+/* At most LIMIT_LAST_LINES lines, oldest first, in the arena. ERR_UNREACHABLE: they have not
+ * arrived yet. */
+int pod_tail_read(const struct pod_tail *tail, struct arena *arena, struct printed *ret_printed,
+		  struct err *err) MUST_USE;
+void pod_tail_done(struct pod_tail *tail);
+
+/* The log of a Pod is complete, or its last lines have arrived: the Pod may be deleted. */
+void kube_backend_on_log_complete(void *data);
 
 /* Follows the job in the cache. */
 void kube_backend_follow(struct kube_backend *backend);

@@ -9,15 +9,12 @@
 #include "jobs/record.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
-#include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
 #include "kube/wait.h"
 #include "logs/folder.h"
-#include "spec/job.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct client_kube {
 	struct client base;
@@ -36,16 +33,12 @@ static struct client_kube *kube_client_of(struct client *client)
 	return (struct client_kube *) client;
 }
 
-/* Connections. */
-
 static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
 		   struct err *err)
 {
 	return kube_api_connect(loop, client->settings.log_in, client->settings.log_in_data,
 				ret_api, err);
 }
-
-/* Views. */
 
 /* The view of a deleted job stays until the deletion was reported (wait_for_change). */
 static struct job_view *known_view(const struct client_kube *client, const char *name)
@@ -131,13 +124,8 @@ static bool may_tfjob_change(const struct job_view *view)
 static int send_tfjob_request(const struct client_kube *client, const struct job_view *view,
 			      enum kube_verb verb, const struct json *body, struct err *err)
 {
-	const struct kube_request request = {
-		.verb = verb,
-		.resource = &kube_tfjobs,
-		.namespace_name = client->settings.namespace_name,
-		.name = job_view_name(view),
-		.body = body,
-	};
+	const struct kube_request request = {verb, &kube_tfjobs, client->settings.namespace_name,
+					     job_view_name(view), .body = body};
 
 	return kube_wait(client->api, &request, NULL, err);
 }
@@ -150,14 +138,6 @@ static int send_tfjob_patch(const struct client_kube *client, const struct job_v
 
 	json_set_string(json_object_at(body, "metadata"), "uid", job_view_record(view)->uid);
 	return send_tfjob_request(client, view, KUBE_PATCH, body, err);
-}
-
-static int patch_tfjob(const struct client_kube *client, const struct job_view *view,
-		       const struct json *patch, struct err *err)
-{
-	int rc = record_check_patch(job_view_record(view), patch, err);
-
-	return rc < 0 ? rc : send_tfjob_patch(client, view, patch, err);
 }
 
 /* Training-operator knows no stop request. */
@@ -205,8 +185,6 @@ static int remove_tfjob(const struct client_kube *client, const struct job_view 
 
 	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it was deleted */
 }
-
-/* Reading. */
 
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		     struct err *err)
@@ -310,19 +288,13 @@ static int kube_fetch_logs(struct client *base, const char *name,
 	return 0;
 }
 
-/* Changing. */
-
 /* The end of a Lease may be seen before the deletion of its job, which comes first: each has its
  * own watch. ERR_NOT_FOUND. */
 static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
 {
 	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
-	const struct kube_request request = {
-		.verb = KUBE_GET,
-		.resource = &kube_config_maps,
-		.namespace_name = client->settings.namespace_name,
-		.name = owner,
-	};
+	const struct kube_request request = {KUBE_GET, &kube_config_maps,
+					     client->settings.namespace_name, owner};
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	int rc = kube_wait(client->api, &request, &object, err);
 
@@ -358,8 +330,10 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 
 	if (rc < 0)
 		return rc;
-	if (job_view_is_of_tfjobs(view))
-		return patch_tfjob(client, view, patch, err);
+	if (job_view_is_of_tfjobs(view)) {
+		rc = record_check_patch(job_view_record(view), patch, err);
+		return rc < 0 ? rc : send_tfjob_patch(client, view, patch, err);
+	}
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
 }
@@ -378,8 +352,6 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_request_stop(client->store, name, reason, grace, err);
 }
-
-/* Removing. */
 
 /* The muster process of this machine that supervises the job, by this machine's record; NULL: none.
  * The caller frees the text. */
@@ -431,72 +403,46 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	return rc;
 }
 
-static struct kube_orphans_place orphans_place_of(const struct client_kube *client,
-						  const char *name)
-{
-	return (struct kube_orphans_place){client->api, client->settings.namespace_name, name};
-}
-
-/* A job's objects are created in the same way: if all that could be read have an owner, those that
- * may not be read have one too. */
-static int remove_orphans(const struct client_kube *client, const char *name, const char *uid,
-			  struct kube_orphans *orphans, struct err *err)
-{
-	const struct kube_orphans_place place = orphans_place_of(client, name);
-	int rc = kube_orphans_delete(&place, orphans, uid, err);
-
-	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
-		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
-	if (rc < 0)
-		err_prefix(err, "cannot delete everything of job '%s'; its ConfigMap stays", name);
-	return rc;
-}
-
 /* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
  * ConfigMap is deleted last, so that failed deletions can be repeated. Others may write the record
  * meanwhile. */
-static int remove_objects(struct client_kube *client, const char *name, const char *uid,
-			  struct kube_orphans *orphans, struct err *err)
+static int remove_objects(struct client_kube *client, const struct kube_orphans_place *place,
+			  const char *uid, struct kube_orphans *orphans, struct err *err)
 {
-	int rc = remove_orphans(client, name, uid, orphans, err);
+	const char *name = place->job_name;
+	int rc = kube_orphans_delete(place, orphans, uid, err);
 
-	if (rc == 0)
-		rc = client->store->functions->remove(client->store, name, uid, err);
+	/* A job's objects are created in the same way: if all that could be read have an owner,
+	 * those that may not be read have one too. */
+	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
+		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
+	if (rc < 0) {
+		err_prefix(err, "cannot delete everything of job '%s'; its ConfigMap stays", name);
+		return rc == ERR_NOT_FOUND ? 0 : rc;
+	}
+	rc = client->store->functions->remove(client->store, name, uid, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
-}
-
-/* A record that cannot be read does not say whether there is a Secret: assume one. */
-static bool may_have_secret(const struct job_view *view)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	return record_read_job(job_view_record(view), &job, NULL) < 0 || job_secret_is_named(job);
-}
-
-static int wait_until_empty(struct job_view *view, struct err *err)
-{
-	int rc = job_view_sync(view, err);
-
-	while (rc == 0 && job_view_pod_count(view, false) > 0)
-		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
-	return rc;
 }
 
 static int remove_job(struct client *base, struct job_view *view, struct err *err)
 {
 	struct client_kube *client = kube_client_of(base);
-	const char *name = job_view_name(view);
-	const struct kube_orphans_place place = orphans_place_of(client, name);
+	const struct kube_orphans_place place = {client->api, client->settings.namespace_name,
+						 job_view_name(view)};
+	const struct store_record *record = job_view_record(view);
 	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
-	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(record->uid);
 
-	orphans.has_secret = may_have_secret(view);
+	/* A record that cannot be read does not say whether there is a Secret: assume one. */
+	orphans.has_secret = record_read_job(record, &job, NULL) < 0 || job_secret_is_named(job);
 	/* First: later, an object of this name may be another job's. */
 	int rc = kube_orphans_find(&place, &orphans, err);
+
 	if (rc == 0)
 		rc = end_in_order(base, view, err);
 	if (rc == 0)
-		rc = remove_objects(client, name, uid, &orphans, err);
+		rc = remove_objects(client, &place, uid, &orphans, err);
 	return rc;
 }
 
@@ -514,7 +460,9 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	rc = job_view_is_of_tfjobs(view) ? remove_tfjob(client, view, err)
 					 : remove_job(base, view, err);
 	if (rc == 0)
-		rc = wait_until_empty(view, err);
+		rc = job_view_sync(view, err);
+	while (rc == 0 && job_view_pod_count(view, false) > 0)
+		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
 	drop_view(client, name);
 	if (rc < 0)
 		return rc;
@@ -522,8 +470,6 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 			loop_instant_after(SUPERVISOR_EXIT_LIMIT)); /* for its last output */
 	return remove_here(client, name, uid, err);
 }
-
-/* Beginning and end. */
 
 static void free_kube_client(struct client *base)
 {

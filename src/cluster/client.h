@@ -50,7 +50,7 @@ struct client_kube_logs_source {
 	bool is_untouched; /* … whose Pods without an owner are its own (record_is_untouched) */
 	/* Gets the text, with the request's data, if the request has no directory. */
 	pod_logs_text_fn on_text;
-	void (*on_output)(void *data); /* called when no more text has arrived for now */
+	void (*on_output)(void *data); /* no more text has arrived for now; may be NULL */
 };
 
 struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *source,

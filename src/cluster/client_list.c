@@ -35,12 +35,8 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 				struct err *err)
 {
 	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = reading->resource,
-		.namespace_name = listing->namespace_name,
-		.parameters = reading->selector ? selector : NULL,
-	};
+	const struct kube_request request = {KUBE_LIST, reading->resource, listing->namespace_name,
+					     .parameters = reading->selector ? selector : NULL};
 
 	return kube_pages_wait(listing->api, &request, reading->begin, reading->take, listing, err);
 }
@@ -48,12 +44,8 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 /* `uid` may be NULL. */
 static struct client_row *find_listed_row_by_uid(const struct listing *listing, const char *uid)
 {
-	const struct mirror_entry *entry = uid ? mirror_table_find(&listing->by_uid, uid) : NULL;
-
-	return entry ? entry->kept : NULL;
+	return uid ? mirror_table_get(&listing->by_uid, uid) : NULL;
 }
-
-/* The jobs. */
 
 static void clear_listed_rows(void *data)
 {
@@ -98,32 +90,12 @@ static int by_age(const void *a, const void *b)
 	return order ? order : strcmp(first->name, second->name);
 }
 
-/* The supervised ones. */
-
-static bool is_row_unfinished(const struct client_row *row)
-{
-	return !row->is_finished;
-}
-
-static bool is_unsupervised(const struct client_row *row)
-{
-	return row->is_unsupervised;
-}
-
-static bool has_row(const struct listing *listing, bool (*is_it)(const struct client_row *row))
-{
-	for (size_t i = 0; i < listing->count; i++)
-		if (is_it(&listing->rows[i]))
-			return true;
-	return false;
-}
-
 static void mark_rows_unsupervised(void *data)
 {
 	const struct listing *listing = data;
 
 	for (size_t i = 0; i < listing->count; i++)
-		listing->rows[i].is_unsupervised = is_row_unfinished(&listing->rows[i]);
+		listing->rows[i].is_unsupervised = !listing->rows[i].is_finished;
 }
 
 static void apply_listed_lease(const struct json *item, void *data)
@@ -158,7 +130,7 @@ static void count_from_zero(void *data)
 	const struct listing *listing = data;
 
 	for (size_t i = 0; i < listing->count; i++)
-		if (is_unsupervised(&listing->rows[i]))
+		if (listing->rows[i].is_unsupervised)
 			listing->rows[i].running = 0;
 }
 
@@ -189,7 +161,7 @@ static void count_listed_running_pod(const struct json *item, void *data)
 	struct client_row *row = json_count(owners) ? find_listed_row_by_uid(data, uid)
 						    : untouched_row_of(data, metadata);
 
-	if (row && is_unsupervised(row) && text_equals(phase, "Running"))
+	if (row && row->is_unsupervised && text_equals(phase, "Running"))
 		row->running++;
 }
 
@@ -199,13 +171,18 @@ static int read_jobs_of_run(struct listing *listing, struct err *err)
 					    clear_listed_rows, on_config_map_listed};
 	static const struct reading running = {&kube_pods, OBJECTS_SELECTOR_JOBS, count_from_zero,
 					       count_listed_running_pod};
+	bool has_unfinished = false, has_unsupervised = false;
 	int rc = list_cluster_objects(listing, &jobs, err);
 
-	for (size_t i = 0; i < listing->count; i++)
+	for (size_t i = 0; i < listing->count; i++) {
 		mirror_table_put(&listing->by_uid, listing->rows[i].uid)->kept = &listing->rows[i];
-	if (rc == 0 && has_row(listing, is_row_unfinished))
+		has_unfinished |= !listing->rows[i].is_finished;
+	}
+	if (rc == 0 && has_unfinished)
 		rc = read_supervisors(listing, err);
-	if (rc == 0 && has_row(listing, is_unsupervised))
+	for (size_t i = 0; i < listing->count; i++)
+		has_unsupervised |= listing->rows[i].is_unsupervised;
+	if (rc == 0 && has_unsupervised)
 		rc = list_cluster_objects(listing, &running, err);
 	return rc;
 }

@@ -44,28 +44,20 @@ static void on_client_logs_timer(void *data)
 		logs->request.on_over(logs->request.data);
 }
 
-/* Pods. */
-
-static bool is_replica_log_wanted(const struct client_logs_request *request,
-				  const struct observed_replica *seen)
-{
-	return (!request->role || text_equals(request->role, seen->role)) &&
-	       (request->index < 0 || request->index == seen->index) &&
-	       (request->attempt < 0 || request->attempt == seen->attempt);
-}
-
 static void on_logged_pod_change(const struct job_pod *before, struct job_pod *pod, void *data)
 {
 	struct client_logs *logs = data;
+	const struct client_logs_request *request = &logs->request;
+	const struct observed_replica *seen = pod ? &pod->seen : NULL;
 
 	if (!pod)
 		pod_logs_gone(logs->logs, before->name);
 	else if (job_pod_is_of(pod, logs->job->uid, logs->source.is_untouched) &&
-		 is_replica_log_wanted(&logs->request, &pod->seen))
+		 (!request->role || text_equals(request->role, seen->role)) &&
+		 (request->index < 0 || request->index == seen->index) &&
+		 (request->attempt < 0 || request->attempt == seen->attempt))
 		pod_logs_update(logs->logs, pod);
 }
-
-/* The job. */
 
 static bool is_logged_job_over(const struct client_logs *logs, const struct json *owner)
 {
@@ -102,36 +94,12 @@ static void on_logged_objects_synced(enum job_cache_kind kind, void *data)
 	schedule_logs_callback(logs);
 }
 
-/* Putting together. */
-
-/* Readers of a directory watch it. */
-static void on_client_logs_output(void *data)
-{
-	const struct client_logs *logs = data;
-
-	if (logs->source.on_output)
-		logs->source.on_output(logs->request.data);
-}
-
-static void on_text(const struct pod_log_name *name, const char *bytes, size_t len, msec time,
-		    void *data)
-{
-	const struct client_logs *logs = data;
-
-	logs->source.on_text(name, bytes, len, time, logs->request.data);
-}
-
-static void on_client_logs_trouble(const char *sentence, void *data)
-{
-	const struct client_logs *logs = data;
-
-	logs->request.on_trouble(sentence, logs->request.data);
-}
-
 static void on_cache_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
+	const struct client_logs *logs = data;
+
 	(void) kind;
-	on_client_logs_trouble(err->text, data);
+	logs->request.on_trouble(err->text, logs->request.data);
 }
 
 static void watch_logged_job(struct client_logs *logs)
@@ -154,9 +122,9 @@ static void watch_logged_job(struct client_logs *logs)
 
 	logs->cache = job_cache_new(&cache);
 	logs->seen = job_cache_follow(logs->cache, &follower);
-	job_follower_watch(logs->seen, JOB_CACHE_PODS);
+	job_cache_watch(logs->cache, JOB_CACHE_PODS);
 	if (logs->request.follows)
-		job_follower_watch(logs->seen, JOB_CACHE_OWNERS);
+		job_cache_watch(logs->cache, JOB_CACHE_OWNERS);
 }
 
 struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *source,
@@ -171,14 +139,15 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 		.api = source->api,
 		.namespace_name = logs->job->name_space,
 		.folder = logs->folder,
-		.on_text = source->on_text ? on_text : NULL,
+		.on_text = source->on_text,
 		.ends_at_once = !request->follows,
 		.since = request->since,
 		.tail = request->tail,
-		.on_output = on_client_logs_output,
+		.on_output = source->on_output,
 		.on_complete = schedule_logs_callback,
-		.on_trouble = on_client_logs_trouble,
-		.data = logs,
+		.complete_data = logs,
+		.on_trouble = request->on_trouble,
+		.data = request->data,
 	};
 
 	logs->logs = pod_logs_new(&settings);

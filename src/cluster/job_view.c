@@ -1,7 +1,6 @@
 /* Watches and counts changes. */
 #include "cluster/job_view.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cluster/backend.h"
 #include "cluster/store_record.h"
@@ -12,7 +11,6 @@
 #include "kube/objects.h"
 #include "reconcile/lease.h"
 #include "reconcile/status_seen.h"
-#include "spec/job.h"
 
 #include <stdlib.h>
 
@@ -37,8 +35,6 @@ struct job_view {
 	bool is_in_trouble; /* reported; nothing has come since */
 };
 
-/* What happens. */
-
 static void wake(void *data)
 {
 	const struct job_view *view = data;
@@ -47,13 +43,6 @@ static void wake(void *data)
 		loop_stop(kube_api_loop(view->settings.api));
 	else if (view->settings.on_change)
 		view->settings.on_change(view->settings.data);
-}
-
-static void note_change(struct job_view *view)
-{
-	view->n_changes++;
-	view->is_in_trouble = false;
-	wake(view);
 }
 
 /* Pods are watched when the job is known. */
@@ -67,8 +56,11 @@ static void note_change_if_synced(void *data)
 {
 	struct job_view *view = data;
 
-	if (is_synced(view))
-		note_change(view);
+	if (!is_synced(view))
+		return;
+	view->n_changes++;
+	view->is_in_trouble = false;
+	wake(view);
 }
 
 /* Before the first sync any trouble is the result. Later, a trouble of all watches is reported
@@ -83,8 +75,6 @@ static void handle_view_trouble(struct job_view *view, const struct err *err)
 		view->settings.on_trouble(err->text, view->settings.data);
 	}
 }
-
-/* The record. */
 
 static void record_free(struct store_record *record)
 {
@@ -108,14 +98,6 @@ static void store_viewed_record(struct job_view *view, struct store_record take_
 	view->record_change = view->n_changes + 1;
 }
 
-/* A document that cannot be read is reported when the record is read. */
-static void watch_pods(struct job_view *view)
-{
-	if (view->job || !view->record || record_read_job(view->record, &view->job, NULL) < 0)
-		return;
-	job_follower_watch(view->seen, JOB_CACHE_PODS);
-}
-
 static void apply_owner_change(struct job_view *view, const struct json *owner)
 {
 	struct store_record record;
@@ -126,7 +108,9 @@ static void apply_owner_change(struct job_view *view, const struct json *owner)
 		store_viewed_record(view, record);
 	else if (view->record)
 		view->is_gone = true;
-	watch_pods(view);
+	/* A document that cannot be read is reported when the record is read. */
+	if (!view->job && view->record && record_read_job(view->record, &view->job, NULL) == 0)
+		job_cache_watch(view->cache, JOB_CACHE_PODS);
 	note_change_if_synced(view);
 }
 
@@ -149,25 +133,18 @@ static void on_lease_silence(void *data)
 	set_supervisor(data, mem_copy_text(""));
 }
 
-static void arm_lease_expiry_timer(struct job_view *view, const struct json *object)
-{
-	struct kube_lease lease = {0};
-	int rc = kube_lease_read(object, &lease, NULL);
-	msec duration = rc == 0 ? lease.record.duration : 0;
-
-	loop_timer_arm_after(view->lease_timer, duration + LATENESS);
-}
-
 /* NULL: there is none. */
 static void apply_lease_change(struct job_view *view, const struct json *object)
 {
+	struct kube_lease lease = {0};
 	char *holder = NULL;
 
 	view->is_lease_refused = false;
 	loop_timer_arm(view->lease_timer, INSTANT_NEVER);
 	if (object && kube_lease_is_held(object, kube_api_server_now(view->settings.api))) {
 		holder = kube_lease_holder(object);
-		arm_lease_expiry_timer(view, object);
+		if (kube_lease_read(object, &lease, NULL) == 0)
+			loop_timer_arm_after(view->lease_timer, lease.record.duration + LATENESS);
 	}
 	set_supervisor(view, holder ? holder : mem_copy_text(""));
 }
@@ -183,8 +160,6 @@ static const char *supervisor_of(const struct job_view *view)
 {
 	return view->is_lease_refused ? NULL : view->supervisor;
 }
-
-/* What the cache shows. */
 
 static void on_job_view_change(enum job_cache_kind kind, const char *name, void *data)
 {
@@ -237,12 +212,12 @@ static void watch_viewed_job(struct job_view *view)
 
 	view->cache = job_cache_new(&cache);
 	view->seen = job_cache_follow(view->cache, &follower);
-	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
+	job_cache_watch(view->cache, JOB_CACHE_OWNERS);
 	if (view->settings.is_of_tfjobs)
 		mark_lease_unavailable(
 			view); /* no Lease says which operator manages it, if any does */
 	else
-		job_follower_watch(view->seen, JOB_CACHE_LEASES);
+		job_cache_watch(view->cache, JOB_CACHE_LEASES);
 }
 
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name)
@@ -281,8 +256,6 @@ bool job_view_is_of_tfjobs(const struct job_view *view)
 	return view->settings.is_of_tfjobs;
 }
 
-/* Waiting. */
-
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
 	struct loop_watch *timer = loop_new_timer(kube_api_loop(view->settings.api), wake, view);
@@ -301,8 +274,6 @@ int job_view_sync(struct job_view *view, struct err *err)
 {
 	return job_view_wait(view, 0, INSTANT_NEVER, err);
 }
-
-/* Present state. */
 
 int64_t job_view_change(const struct job_view *view)
 {
@@ -392,48 +363,24 @@ static void lay_pods_over(const struct job_view *view, struct arena *arena, stru
 	}
 }
 
-/* Adds what the record omits because it follows from the rest: addresses, and how many replicas are
- * in which state. */
-static void add_what_follows(const struct job_view *view, struct arena *arena,
-			     struct status *status)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	if (record_is_untouched(view->record) || record_read_job(view->record, &job, NULL) < 0)
-		return;
-	const struct observed observed = backend_kube_observe_new(job, arena);
-
-	status_see(job, &observed, arena, status);
-}
-
 /* muster's operator writes the state of each replica. */
-static bool is_managed_by_muster(const struct job_view *view)
+const char *job_view_operator(const struct job_view *view)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
 
-	return record_read_status(view->record, arena, &status, NULL) == 0 && status.n_replicas > 0;
-}
-
-const char *job_view_operator(const struct job_view *view)
-{
 	if (record_is_untouched(view->record))
 		return "";
-	return is_managed_by_muster(view) ? CLIENT_OPERATOR_OURS : CLIENT_OPERATOR_OTHER;
-}
-
-static void add_who_acts(const struct job_view *view, struct json *status)
-{
-	if (view->settings.is_of_tfjobs)
-		json_set_string(status, CLIENT_SERVED_BY, job_view_operator(view));
-	else
-		json_set_string(status, CLIENT_SUPERVISED_BY, supervisor_of(view));
+	return record_read_status(view->record, arena, &status, NULL) == 0 && status.n_replicas > 0
+		       ? CLIENT_OPERATOR_OURS
+		       : CLIENT_OPERATOR_OTHER;
 }
 
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct status status = {0};
 	int rc = record_read_tfjob(view->record, &tfjob, err);
 
@@ -448,9 +395,20 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		job_view_add_replicas(view->job, arena, &status);
 	if (view->job) /* else its Pods are not watched */
 		lay_pods_over(view, arena, &status);
-	add_what_follows(view, arena, &status);
+	/* What the record omits because it follows from the rest: addresses, and how many replicas
+	 * are in which state. */
+	if (!record_is_untouched(view->record) && record_read_job(view->record, &job, NULL) == 0) {
+		const struct observed observed = backend_kube_observe_new(job, arena);
+
+		status_see(job, &observed, arena, &status);
+	}
 	json_set(tfjob, "status", status_write(&status));
-	add_who_acts(view, json_object_at(tfjob, "status"));
+	if (view->settings.is_of_tfjobs)
+		json_set_string(json_get(tfjob, "status"), CLIENT_SERVED_BY,
+				job_view_operator(view));
+	else
+		json_set_string(json_get(tfjob, "status"), CLIENT_SUPERVISED_BY,
+				supervisor_of(view));
 	*ret_tfjob = TAKE(tfjob);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/msec.h"
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"

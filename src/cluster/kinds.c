@@ -8,52 +8,34 @@
 #include "cluster/backend_state.h"
 #include "spec/job_files.h"
 
-/* `run --on kubernetes`. */
-
-static void add_network_policy(struct kube_backend *backend)
-{
-	const struct job *job = backend->settings.job;
-	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
-
-	if (job->has_network_policy)
-		kube_prerequisites_add(backend, &kube_network_policies, name)->body =
-			objects_network_policy_new(job, job->uid);
-}
-
-/* It was created before any Pod was started. */
-static void add_secret_prerequisite(struct kube_backend *backend)
-{
-	const struct backend_kube_settings *settings = &backend->settings;
-	struct prerequisite *secret;
-
-	if (!settings->secret || !settings->secret->name)
-		return;
-	secret = kube_prerequisites_add(backend, &kube_secrets, settings->secret->name);
-	secret->body = objects_secret_new(settings->job, settings->secret, settings->job->uid);
-	secret->is_made = true;
-}
-
 static void add_plain_prerequisites(struct kube_backend *backend)
 {
-	kube_prerequisites_add(backend, &kube_services, backend->settings.job->name);
-	add_network_policy(backend);
-	add_secret_prerequisite(backend);
+	const struct job *job = backend->settings.job;
+	const struct job_secret *values = backend->settings.secret;
+	char *policy CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
+
+	kube_prerequisites_add(backend, &kube_services, job->name);
+	if (job->has_network_policy)
+		kube_prerequisites_add(backend, &kube_network_policies, policy)->body =
+			objects_network_policy_new(job, job->uid);
+	if (!values || !values->name)
+		return;
+	struct prerequisite *secret = kube_prerequisites_add(backend, &kube_secrets, values->name);
+
+	secret->body = objects_secret_new(job, values, job->uid);
+	secret->is_made = true; /* before any Pod was started */
 }
 
-static bool has_files(const struct job *job)
-{
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (job_files_are_mounted(job->roles[i].template))
-			return true;
-	return false;
-}
-
+/* Whether Pods read ConfigMaps: files, or the cluster. */
 static bool reads_config_maps(const struct job *job)
 {
 	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
 	struct json *cluster CLEANUP(json_cleanup) = objects_cluster_new(objects, NULL);
+	bool has_files = false;
 
-	return cluster || has_files(job);
+	for (size_t i = 0; i < job->n_roles; i++)
+		has_files |= job_files_are_mounted(job->roles[i].template);
+	return cluster || has_files;
 }
 
 static bool plain_job_reads_kind(const struct kube_backend *backend, enum job_cache_kind kind)
@@ -80,7 +62,7 @@ static void rebuild_plain_objects(struct kube_backend *backend)
 		return;
 	kube_prerequisites_add(backend, &kube_config_maps, name)->body = json_ref(cluster);
 	/* The job may have been small before. */
-	job_follower_watch(backend->seen, JOB_CACHE_FILES);
+	job_cache_watch(backend->settings.cache, JOB_CACHE_FILES);
 }
 
 static struct json *make_plain_pod(const struct kube_backend *backend, const struct role *role,
@@ -94,13 +76,6 @@ static struct json *make_plain_service(const struct prerequisite *service)
 	return objects_service_new(service->backend->job, service->backend->job->uid);
 }
 
-static void add_plain_pod_address(const struct kube_backend *backend, const struct job *job,
-				  const struct role *role, int index, struct text *text)
-{
-	(void) backend;
-	objects_add_address(job, role, index, text);
-}
-
 const struct kube_kind kube_kind_plain = {
 	.traits = {.kills_after_grace = true},
 	.reads = plain_job_reads_kind,
@@ -108,7 +83,6 @@ const struct kube_kind kube_kind_plain = {
 	.take_job = rebuild_plain_objects,
 	.pod_new = make_plain_pod,
 	.service_new = make_plain_service,
-	.add_address = add_plain_pod_address,
 };
 
 /* TFJobs: Services. */
@@ -255,12 +229,6 @@ static struct json *make_tfjob_pod(const struct kube_backend *backend, const str
 	return pod;
 }
 
-static void add_tfjob_pod_address(const struct kube_backend *backend, const struct job *job,
-				  const struct role *role, int index, struct text *text)
-{
-	tfjob_add_address(&backend->settings.manner, job, role, index, text);
-}
-
 const struct kube_kind kube_kind_tfjob = {
 	.traits = {.kills_after_grace = true,
 		   .waits_for_workers = true,
@@ -271,5 +239,4 @@ const struct kube_kind kube_kind_tfjob = {
 	.take_job = rebuild_tfjob_objects,
 	.pod_new = make_tfjob_pod,
 	.service_new = make_tfjob_service,
-	.add_address = add_tfjob_pod_address,
 };

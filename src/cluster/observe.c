@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define LONGEST_MESSAGE 300
-
 /* Reasons why Pods with a node are not set up there: their volumes, their network. No field of a
  * Pod shows them, only Events do. Events are read while there is such a Pod; without the permission
  * to read them, only the reason is missing. */
@@ -31,23 +29,11 @@ static const char *event_text_of(const struct json *event, const char *key)
 	return json_as_string(json_get(event, key), "");
 }
 
-static void set_reason_from_event(struct job_pod *pod, const struct json *event)
-{
-	const char *message = event_text_of(event, "message");
-	size_t len = strcspn(message, "\r\n");
-
-	pod->seen.is_reason_from_elsewhere = true;
-	pod->seen.reason = arena_copy_text(pod->arena, event_text_of(event, "reason"));
-	if (len > LONGEST_MESSAGE)
-		len = line_text_whole_characters(message, LONGEST_MESSAGE);
-	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
-}
-
 static bool is_reason_of_event(const struct job_pod *pod, const struct json *event)
 {
-	const char *message = pod->seen.message;
+	const char *message = pod->seen.message ? pod->seen.message : "";
 
-	return text_equals(pod->seen.reason, event_text_of(event, "reason")) && message &&
+	return text_equals(pod->seen.reason, event_text_of(event, "reason")) &&
 	       text_starts_with(event_text_of(event, "message"), message);
 }
 
@@ -72,12 +58,13 @@ static bool apply_pod_events(struct kube_backend *backend, const struct json *co
 	for (size_t i = 0; i < count; i++) {
 		struct job_pod *pod = pod_of(backend, events[i]);
 
-		if (!pod || mirror_table_find(&taken, pod->name))
+		if (!pod || mirror_table_get(&taken, pod->name))
 			continue;
 		mirror_table_put(&taken, pod->name)->kept = pod;
 		if (is_reason_of_event(pod, events[i]))
 			continue;
-		set_reason_from_event(pod, events[i]);
+		job_pod_set_reason(pod, event_text_of(events[i], "reason"),
+				   event_text_of(events[i], "message"));
 		kube_report_pod(backend, NULL, pod);
 		is_news = true;
 	}
@@ -114,9 +101,7 @@ static void carry_over_pod_reason(const struct job_pod *before, struct job_pod *
 	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
 	    !pod_warnings_is_reason(before->seen.reason))
 		return;
-	pod->seen.is_reason_from_elsewhere = true;
-	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);
-	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
+	job_pod_set_reason(pod, before->seen.reason, before->seen.message);
 }
 
 static void count_stuck_pod(struct kube_backend *backend, const struct job_pod *before,
@@ -130,8 +115,6 @@ static void count_stuck_pod(struct kube_backend *backend, const struct job_pod *
 	if (before && is_stuck_now)
 		carry_over_pod_reason(before, pod);
 }
-
-/* Following the job. */
 
 /* Counts only Pods that the job owns and that are not being deleted. */
 static void count_startup(struct kube_backend *backend, const struct job_pod *pod, int change)
@@ -290,14 +273,9 @@ static void on_backend_watch_progress(enum job_cache_kind kind, void *data)
 		kube_backend_news(backend);
 }
 
-static bool is_watched_here(const struct kube_backend *backend, enum job_cache_kind kind)
-{
-	return kind == JOB_CACHE_PODS || kube_prerequisites_resource(backend, kind);
-}
-
 static void on_backend_watch_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
-	if (is_watched_here(data, kind))
+	if (kind == JOB_CACHE_PODS || kube_prerequisites_resource(data, kind))
 		kube_backend_trouble(data, err);
 }
 
@@ -309,7 +287,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 		bool is_read = backend->kind->reads(backend, kind);
 
 		if (is_read)
-			job_follower_watch(backend->seen, kind);
+			job_cache_watch(backend->settings.cache, kind);
 		/* What existed before this process started is not reported again. */
 		backend->knows[kind] = !is_read || job_follower_is_synced(backend->seen, kind);
 	}

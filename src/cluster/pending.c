@@ -34,10 +34,7 @@ void pending_table_done(struct pending_table *table)
 
 struct pending *pending_find(const struct pending_table *table, const char *pod_name)
 {
-	const struct mirror_entry *entry =
-		pod_name ? mirror_table_find(&table->by_name, pod_name) : NULL;
-
-	return entry ? entry->kept : NULL;
+	return pod_name ? mirror_table_get(&table->by_name, pod_name) : NULL;
 }
 
 struct pending *pending_at(struct pending_table *table, struct kube_backend *backend,
@@ -63,8 +60,7 @@ void pending_drop_end(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->end_call));
 	request_slot_release(&pending->end_slot);
-	mem_free_text(&pending->ended_uid);
-	pending->ended_uid = NULL;
+	free(TAKE(pending->ended_uid));
 	pending->is_end_told = false;
 	pending->is_end_put_off = pending->end_asks_for_all = false;
 	pending->end_refused_at = INSTANT_UNSET;
@@ -79,10 +75,8 @@ void pending_drop_end(struct pending *pending)
 void pending_drop_start(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->start_call));
-	mem_free_text(&pending->started_uid);
-	mem_free_text(&pending->refusal);
-	pending->started_uid = NULL;
-	pending->refusal = NULL;
+	free(TAKE(pending->started_uid));
+	free(TAKE(pending->refusal));
 	pending->n_refusals = 0;
 	pending->asks_for_all = false;
 	pending->is_start_told = false;
@@ -102,7 +96,7 @@ void pending_drop_if_idle(struct pending_table *table, struct pending *pending)
 {
 	if (pending->start != PENDING_NO_START || pending->ended_uid)
 		return;
-	mirror_table_remove(&table->by_name, mirror_table_find(&table->by_name, pending->pod_name));
+	mirror_table_drop(&table->by_name, pending->pod_name);
 	table->entries[pending->place] = table->entries[--table->count];
 	table->entries[pending->place]->place = pending->place;
 	free_entry(pending);

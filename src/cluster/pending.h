@@ -5,10 +5,8 @@
  * of the Pod that has it, and the start of the next one. */
 #pragma once
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "kube/api.h"
 #include "kube/mirror_table.h"
 #include "pods/exec.h"

@@ -14,8 +14,6 @@
 /* Pause between a signal that was not delivered and the next one. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)
 
-/* Starts. */
-
 /* A permission that was missing from the beginning must be granted before the job is started again;
  * a lost one may be restored, as a quota is raised. */
 static bool is_final(const struct kube_backend *backend, const struct kube_status *status,
@@ -56,8 +54,7 @@ static bool is_refusal_reported(const struct kube_backend *backend, const struct
 static void store_pending_refusal(struct pending *pending, const char *word, const char *why)
 {
 	pending->refusal_reason = word;
-	free(pending->refusal);
-	pending->refusal = mem_copy_text(why);
+	(void) text_keep(&pending->refusal, why);
 }
 
 static void handle_pod_refused(struct kube_backend *backend, struct pending *pending,
@@ -99,16 +96,6 @@ void kube_backend_report_started(struct kube_backend *backend, struct pending *p
 	kube_report_created(backend, &object);
 }
 
-static void store_created_pod(struct kube_backend *backend, struct pending *pending,
-			      const struct json *pod)
-{
-	const struct json *uid = json_get_path(pod, "metadata", "uid", NULL);
-
-	pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
-	pending->started_version = kube_backend_version_of(pod);
-	kube_backend_report_started(backend, pending, pending->started_uid);
-}
-
 /* A rejected start is dropped; a created Pod has to be deleted. */
 void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pending)
 {
@@ -123,21 +110,24 @@ void kube_backend_cancel_start(struct kube_backend *backend, struct pending *pen
 	}
 }
 
-static void on_started(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_started(const struct kube_result *result, void *data)
 {
 	struct pending *pending = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = pending->backend;
 
-	pending->start_call = NULL;
 	request_slot_release(&pending->start_slot);
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
 		kube_backend_report_earlier_pods(backend);
 	if (err) {
-		handle_pod_refused(backend, pending, status, err);
+		handle_pod_refused(backend, pending, result->status, err);
 	} else {
-		store_created_pod(backend, pending, object);
+		const struct json *uid = json_get_path(result->object, "metadata", "uid", NULL);
+
+		pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
+		pending->started_version = kube_backend_version_of(result->object);
+		kube_backend_report_started(backend, pending, pending->started_uid);
 		kube_backend_admit(backend, &backend->starts);
 	}
 	if (pending->is_unwanted) {
@@ -188,28 +178,11 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		return;
 	struct json *pod CLEANUP(json_cleanup) =
 		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_pods,
-		.namespace_name = backend->job->name_space,
-		.body = pod,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_CREATE, &kube_pods, backend->job->name_space,
+					     .body = pod, .wants_metadata = true};
 
 	pending->start = PENDING_START_CALLED;
-	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
-}
-
-/* Deletions. */
-
-static struct json *delete_options_new(const char *uid, msec grace)
-{
-	struct json *options = kube_delete_options_new(uid);
-	int64_t seconds = (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
-
-	/* Zero would delete the Pod object while its processes may still run. */
-	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
-	return options;
+	kube_call_start(&pending->start_call, backend->settings.api, &request, on_started, pending);
 }
 
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending)
@@ -231,14 +204,12 @@ static void postpone_pod_end(struct kube_backend *backend, struct pending *pendi
 	kube_backend_wake(backend);
 }
 
-static void on_pod_deleted(struct json *object, const struct kube_status *status,
-			   const struct err *err, void *data)
+static void on_pod_deleted(const struct kube_result *result, void *data)
 {
 	struct pending *pending = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = pending->backend;
 
-	(void) object, (void) status;
-	pending->end_call = NULL;
 	request_slot_release(&pending->end_slot);
 	if (!err)
 		kube_backend_report_ended(backend, pending);
@@ -277,19 +248,35 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 				  REQUEST_CHANGE, backend->job->name_space, on_pod_end_slot,
 				  pending))
 		return;
-	struct json *options CLEANUP(json_cleanup) =
-		delete_options_new(pending->ended_uid, pending->end_grace);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = &kube_pods,
-		.namespace_name = backend->job->name_space,
-		.name = pending->pod_name,
-		.body = options,
-		.wants_metadata = true,
-	};
+	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(pending->ended_uid);
+	int64_t seconds = (pending->end_grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
+
+	/* Zero would delete the Pod object while its processes may still run. */
+	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
+	const struct kube_request request = {KUBE_DELETE,
+					     &kube_pods,
+					     .name = pending->pod_name,
+					     .namespace_name = backend->job->name_space,
+					     .body = options,
+					     .wants_metadata = true};
 
 	kube_call_cancel(pending->end_call);
-	pending->end_call = kube_call_new(backend->settings.api, &request, on_pod_deleted, pending);
+	kube_call_start(&pending->end_call, backend->settings.api, &request, on_pod_deleted,
+			pending);
+}
+
+void kube_backend_on_log_complete(void *data)
+{
+	struct kube_backend *backend = data;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (pending->end_waits &&
+		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
+			kube_backend_delete_pod(backend, pending);
+	}
+	kube_backend_news(backend);
 }
 
 /* Pods whose deletion waits because directories are to be fetched from them.
@@ -418,8 +405,6 @@ void backend_kube_release(struct backend *base, bool is_hurried)
 			release_held_pod_end(backend, pending, is_hurried);
 	}
 }
-
-/* Retries. */
 
 /* While the breaker is open, the call that was rejected longest ago probes. */
 static bool may_probe(struct circuit_breaker *breaker, instant now)

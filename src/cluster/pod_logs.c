@@ -26,12 +26,11 @@
 #define SILENCE (600 * MSEC_PER_SECOND)
 
 struct pod_log {
+	struct arena *arena; /* of this struct and its name */
 	struct pod_logs *logs;
-	char *uid, *pod_name, *container;
+	struct pod_log_name name;
 	struct kube_call *call; /* NULL: between two streams, or the log is complete */
 	struct loop_watch *timer; /* until the next stream; NULL: the log is complete */
-	char *role;
-	int index, attempt;
 	struct log_writer *writer; /* NULL: no text yet, it cannot be stored, or the log is
 				      complete */
 	bool cannot_be_kept;
@@ -83,15 +82,13 @@ static void on_slot(void *data)
 	loop_timer_arm_after(log->timer, 0);
 }
 
-/* The text of a stream. */
-
 /* Files are only created for text: of thousands of Pods, many print nothing. */
 static int open_writer(struct pod_log *log, struct err *err)
 {
 	if (log->writer || log->cannot_be_kept)
 		return 0;
 	struct log_name name;
-	int rc = log_name_make(log->role, log->index, log->attempt, &name, err);
+	int rc = log_name_make(log->name.role, log->name.index, log->name.attempt, &name, err);
 
 	if (rc == 0)
 		rc = log_writer_open(log->logs->settings.folder, &name, LIMIT_LOG_FILE,
@@ -120,23 +117,6 @@ static void write_batch(struct pod_log *log)
 	text_clear(&logs->batch);
 }
 
-/* The callback may pause us. A text without a time stamp has the time of the text before it. */
-static void forward_pod_log_text(struct pod_log *log, const char *bytes, size_t len, msec time)
-{
-	const struct pod_logs_settings *settings = &log->logs->settings;
-	const struct pod_log_name name = {
-		.pod_name = log->pod_name,
-		.uid = log->uid,
-		.container = log->container,
-		.role = log->role,
-		.index = log->index,
-		.attempt = log->attempt,
-	};
-
-	log->last_time = time == MSEC_UNSET ? log->last_time : time;
-	settings->on_text(&name, bytes, len, log->last_time, settings->data);
-}
-
 static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data)
 {
 	struct pod_log *log = data;
@@ -144,7 +124,10 @@ static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data
 
 	log->follow.has_news = true;
 	if (logs->settings.on_text) {
-		forward_pod_log_text(log, bytes, len, time);
+		/* A text without a time stamp has the time of the text before it. The callback may
+		 * pause us. */
+		log->last_time = time == MSEC_UNSET ? log->last_time : time;
+		logs->settings.on_text(&log->name, bytes, len, log->last_time, logs->settings.data);
 		return;
 	}
 	if (time == MSEC_UNSET)
@@ -166,7 +149,7 @@ static void report_pod_log_gap(struct pod_log *log)
 	if (!log_lines_take_gap(&log->lines, &from, &to))
 		return;
 	text_addf(&sentence, "the log of Pod '%s' was interrupted and rotated meanwhile: lines ",
-		  log->pod_name);
+		  log->name.pod_name);
 	if (from != MSEC_UNSET) {
 		text_add(&sentence, "between ");
 		text_add_time(&sentence, from);
@@ -189,10 +172,9 @@ static void on_pod_log_bytes(const char *bytes, size_t len, void *data)
 	log_lines_take(&log->lines, bytes, len, on_pod_log_text, log);
 	write_batch(log);
 	report_pod_log_gap(log);
-	settings->on_output(settings->data);
+	if (settings->on_output)
+		settings->on_output(settings->data);
 }
-
-/* Its end. */
 
 static void pod_log_close(struct pod_log *log)
 {
@@ -223,23 +205,6 @@ static enum log_end classify_log_stream_end(const struct pod_log *log,
 	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
 }
 
-static void report_pod_log_refusal(struct pod_logs *logs, const struct err *err)
-{
-	if (!logs->is_refusal_told)
-		logs->settings.on_trouble(err->text, logs->settings.data);
-	logs->is_refusal_told = true;
-}
-
-static void report_pod_log_lost(struct pod_log *log)
-{
-	const struct pod_logs_settings *settings = &log->logs->settings;
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
-			   log->pod_name, log->err.code ? ": " : "", log->err.text);
-
-	settings->on_trouble(sentence, settings->data);
-}
-
 /* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
  * reported. */
 static void report_node_message(struct pod_log *log)
@@ -251,12 +216,10 @@ static void report_node_message(struct pod_log *log)
 
 	log_lines_take_words(&log->lines, &words);
 	if (container->is_ending || container->is_gone || words.len == 0 ||
-	    text_equals(log->words, text_of(&words)))
+	    !text_keep(&log->words, text_of(&words)))
 		return;
-	free(log->words);
-	log->words = mem_copy_text(text_of(&words));
 	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
-		log->pod_name, log->words);
+		log->name.pod_name, log->words);
 	settings->on_trouble(told.text, settings->data);
 }
 
@@ -264,14 +227,18 @@ static void report_node_message(struct pod_log *log)
 static void finish_pod_log(struct pod_log *log, bool is_whole)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
+			   log->name.pod_name, log->err.code ? ": " : "", log->err.text);
 
 	log_lines_end(&log->lines, on_pod_log_text, log);
 	write_batch(log);
 	pod_log_close(log);
 	if (!is_whole)
-		report_pod_log_lost(log);
-	settings->on_output(settings->data);
-	settings->on_complete(settings->data);
+		settings->on_trouble(sentence, settings->data);
+	if (settings->on_output)
+		settings->on_output(settings->data);
+	settings->on_complete(settings->complete_data);
 }
 
 static void end_stream(struct pod_log *log, enum log_end end)
@@ -280,8 +247,8 @@ static void end_stream(struct pod_log *log, enum log_end end)
 
 	if (end == LOG_END_PROPER)
 		report_node_message(log);
-	struct log_next next = log_follow_ended(
-		&log->follow, end, log_lines_is_catching_up(&log->lines), random_fraction());
+	struct log_next next =
+		log_follow_ended(&log->follow, end, log->lines.is_catching_up, random_fraction());
 
 	if (settings->ends_at_once && (end == LOG_END_PROPER || end == LOG_END_NOT_YET))
 		next.step = LOG_STEP_DONE;
@@ -291,35 +258,28 @@ static void end_stream(struct pod_log *log, enum log_end end)
 		finish_pod_log(log, next.step == LOG_STEP_DONE);
 }
 
-static void on_pod_log_stream_end(struct json *object, const struct kube_status *status,
-				  const struct err *err, void *data)
+static void on_pod_log_stream_end(const struct kube_result *result, void *data)
 {
 	struct pod_log *log = data;
-	enum log_end end = classify_log_stream_end(log, status, err);
+	const struct err *err = result->err;
+	struct pod_logs *logs = log->logs;
+	enum log_end end = classify_log_stream_end(log, result->status, err);
 
-	(void) object;
-	log->call = NULL;
 	end_opening(log);
 	log->err = err ? *err : (struct err){0};
-	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
-		report_pod_log_refusal(log->logs, err);
+	if (end == LOG_END_REFUSED && !log->follow.reads_previous && !logs->is_refusal_told) {
+		logs->settings.on_trouble(err->text, logs->settings.data);
+		logs->is_refusal_told = true;
+	}
 	end_stream(log, end);
 }
 
-/* The next stream. */
-
-static struct kube_call *open_stream(struct pod_log *log)
+static void open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
-	struct kube_parameter parameters[7] = {{"container", log->container},
-					       {"timestamps", "true"}};
+	bool is_previous = log->follow.reads_previous;
 	struct text since CLEANUP(text_done) = {0}, tail CLEANUP(text_done) = {0};
-	size_t n = 2;
 
-	if (log->follow.reads_previous)
-		parameters[n++] = (struct kube_parameter){"previous", "true"};
-	else if (!settings->ends_at_once)
-		parameters[n++] = (struct kube_parameter){"follow", "true"};
 	/* A stream that starts with the first line that is wanted. */
 	bool is_first = !log_lines_add_since(&log->lines, &since);
 
@@ -327,21 +287,21 @@ static struct kube_call *open_stream(struct pod_log *log)
 		text_add_time(&since, settings->since);
 	if (is_first && settings->tail >= 0)
 		text_addf(&tail, "%" PRId64, settings->tail);
-	if (since.len > 0)
-		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
-	if (tail.len > 0)
-		parameters[n++] = (struct kube_parameter){"tailLines", text_of(&tail)};
-	const struct kube_request request = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = settings->namespace_name,
-		.name = log->pod_name,
-		.subresource = "log",
-		.parameters = parameters,
+	const struct kube_parameter parameters[] = {
+		{"container", log->name.container},
+		{"timestamps", "true"},
+		{"previous", is_previous ? "true" : NULL},
+		{"follow", is_previous || settings->ends_at_once ? NULL : "true"},
+		{"sinceTime", since.bytes},
+		{"tailLines", tail.bytes},
+		{0},
 	};
+	const struct kube_request request =
+		kube_pod_request(settings->namespace_name, log->name.pod_name, "log", parameters);
 
-	return kube_stream_new(settings->api, &request, settings->output_idle, on_pod_log_bytes,
-			       on_pod_log_stream_end, log);
+	kube_stream_start(&log->call, settings->api, &request,
+			  settings->output_idle ? settings->output_idle : SILENCE, on_pod_log_bytes,
+			  on_pod_log_stream_end, log);
 }
 
 /* The container has exited, and its stream has not ended: it may continue for as long as it brings
@@ -384,21 +344,9 @@ static void pod_log_begin_stream(void *data)
 	log->logs->n_opened++;
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
 	log->heard_at = loop_monotonic_now();
-	log->call = open_stream(log);
+	open_stream(log);
 	loop_timer_arm_after(log->timer, OPENING_TIME);
 }
-
-/* Drops the stream, which was not complete; another one continues from there. */
-static void pod_log_give_up_stream(struct pod_log *log)
-{
-	if (!pod_log_is_open(log) || !log->call)
-		return;
-	end_opening(log);
-	kube_call_cancel(TAKE(log->call));
-	log->follow.was_lost = true;
-}
-
-/* The table. */
 
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
@@ -408,8 +356,6 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	 * usual limit of 1024. */
 	descriptor_limit_raise_to_most();
 	logs->settings = *settings;
-	if (!logs->settings.output_idle)
-		logs->settings.output_idle = SILENCE;
 	logs->lock_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
 	return logs;
 }
@@ -417,49 +363,37 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 static void free_log(struct pod_log *log)
 {
 	pod_log_close(log);
-	free(log->uid);
-	free(log->pod_name);
-	free(log->container);
-	free(log->role);
 	free(log->words);
-	free(log);
+	arena_free(log->arena);
 }
 
 void pod_logs_free(struct pod_logs *logs)
 {
-	struct mirror_entry *entry;
+	struct pod_log *log;
 	size_t place = 0;
 
 	if (!logs)
 		return;
-	while ((entry = mirror_table_next(&logs->table, &place)))
-		free_log(entry->kept);
+	while ((log = mirror_table_next_value(&logs->table, &place)))
+		free_log(log);
 	mirror_table_done(&logs->table);
 	file_close(&logs->lock_fd);
 	text_done(&logs->batch);
 	free(logs);
 }
 
-static struct pod_log *find_pod_log(const struct pod_logs *logs, const char *pod_name)
-{
-	const struct mirror_entry *entry = mirror_table_find(&logs->table, pod_name);
-
-	return entry ? entry->kept : NULL;
-}
-
-/* Known logs. */
-
 static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
 {
-	struct pod_log *log = mem_new(sizeof(*log));
+	struct arena *arena = arena_new();
+	struct pod_log *log = arena_take(arena, sizeof(*log));
 
+	log->arena = arena;
 	log->logs = logs;
-	log->uid = mem_copy_text(name->uid);
-	log->pod_name = mem_copy_text(name->pod_name);
-	log->container = mem_copy_text(name->container);
-	log->role = mem_copy_text(name->role);
-	log->index = name->index;
-	log->attempt = name->attempt;
+	log->name = *name;
+	log->name.uid = arena_copy_text(arena, name->uid);
+	log->name.pod_name = arena_copy_text(arena, name->pod_name);
+	log->name.container = arena_copy_text(arena, name->container);
+	log->name.role = arena_copy_text(arena, name->role);
 	log->timer = loop_new_timer(kube_api_loop(logs->settings.api), pod_log_begin_stream, log);
 	logs->n_open++;
 	return log;
@@ -495,7 +429,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 	if (!log && logs->settings.folder &&
 	    log_name_make(name->role, name->index, name->attempt, &written, NULL) == 0)
 		log_writer_remove(logs->settings.folder, &written);
-	if (log && !text_equals(log->uid, name->uid)) {
+	if (log && !text_equals(log->name.uid, name->uid)) {
 		free_log(log);
 		log = NULL;
 	}
@@ -532,7 +466,7 @@ void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod)
 
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 {
-	struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
+	struct pod_log *log = logs ? mirror_table_get(&logs->table, pod_name) : NULL;
 
 	if (!log)
 		return;
@@ -542,26 +476,30 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 	apply_container_state(log, &container);
 }
 
-/* Streams are closed: an unread one would stall the others on its connection. */
+/* Streams are closed: an unread one would stall the others on its connection. Another one continues
+ * from there. */
 void pod_logs_pause(struct pod_logs *logs)
 {
-	struct mirror_entry *entry;
+	struct pod_log *log;
 	size_t place = 0;
 
 	logs->is_paused = true;
-	while ((entry = mirror_table_next(&logs->table, &place)))
-		pod_log_give_up_stream(entry->kept);
+	while ((log = mirror_table_next_value(&logs->table, &place))) {
+		if (!log->call)
+			continue;
+		end_opening(log);
+		kube_call_cancel(TAKE(log->call));
+		log->follow.was_lost = true;
+	}
 }
 
 void pod_logs_resume(struct pod_logs *logs)
 {
-	struct mirror_entry *entry;
+	struct pod_log *log;
 	size_t place = 0;
 
 	logs->is_paused = false;
-	while ((entry = mirror_table_next(&logs->table, &place))) {
-		struct pod_log *log = entry->kept;
-
+	while ((log = mirror_table_next_value(&logs->table, &place))) {
 		if (pod_log_is_open(log) && !log->call)
 			loop_timer_arm_after(log->timer, 0);
 	}
@@ -569,9 +507,9 @@ void pod_logs_resume(struct pod_logs *logs)
 
 bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
 {
-	const struct pod_log *log = logs ? find_pod_log(logs, pod_name) : NULL;
+	const struct pod_log *log = logs ? mirror_table_get(&logs->table, pod_name) : NULL;
 
-	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
+	return log && pod_log_is_open(log) && text_equals(log->name.uid, uid);
 }
 
 bool pod_logs_is_any_ended_open(const struct pod_logs *logs)
@@ -586,13 +524,11 @@ bool pod_logs_is_any_open(const struct pod_logs *logs)
 
 msec pod_logs_known_until(const struct pod_logs *logs)
 {
-	const struct mirror_entry *entry;
+	struct pod_log *log;
 	msec until = MSEC_NEVER;
 	size_t place = 0;
 
-	while ((entry = mirror_table_next(&logs->table, &place))) {
-		const struct pod_log *log = entry->kept;
-
+	while ((log = mirror_table_next_value(&logs->table, &place))) {
 		if (pod_log_is_open(log))
 			until = msec_min(until, log->last_time);
 	}

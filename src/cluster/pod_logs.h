@@ -38,8 +38,9 @@ struct pod_logs_settings {
 	msec since; /* lines of this time or later; MSEC_UNSET: all */
 	int64_t tail; /* only that many lines of the present log; -1: all */
 	msec output_idle; /* a stream without output for this long is opened again; 0: 10 min */
-	void (*on_output)(void *data);
-	void (*on_complete)(void *data); /* a log has ended */
+	void (*on_output)(void *data); /* may be NULL */
+	void (*on_complete)(void *complete_data); /* a log has ended */
+	void *complete_data;
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };

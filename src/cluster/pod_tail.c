@@ -1,4 +1,4 @@
-#include "cluster/pod_tail.h"
+#include "cluster/backend_state.h"
 
 #include "base/text.h"
 #include "io/log.h"
@@ -14,80 +14,52 @@
 /* Never reached, since a container runtime breaks lines at 16 KiB. */
 #define MOST_BYTES 524288
 
-struct pod_tail {
-	struct pod_tail_settings settings;
-	struct loop_watch *timer;
-	struct kube_call *call;
-	char *pod_name, *uid; /* of the last requested Pod; NULL: none */
-	int attempt, n_ends_in_place;
-	struct text text;
-};
-
-static void finish_pod_tail(struct pod_tail *tail)
+static void finish_pod_tail(struct kube_backend *backend)
 {
-	kube_call_cancel(TAKE(tail->call));
-	loop_timer_arm(tail->timer, INSTANT_NEVER);
-	tail->settings.on_done(tail->settings.data);
+	kube_call_cancel(TAKE(backend->tail.call));
+	loop_timer_arm(backend->tail.timer, INSTANT_NEVER);
+	kube_backend_on_log_complete(backend);
 }
 
 static void on_timer(void *data)
 {
-	struct pod_tail *tail = data;
+	struct kube_backend *backend = data;
 
-	if (tail->call)
-		finish_pod_tail(tail);
+	if (backend->tail.call)
+		finish_pod_tail(backend);
 }
 
 static void on_pod_tail_bytes(const char *bytes, size_t len, void *data)
 {
-	struct pod_tail *tail = data;
+	struct kube_backend *backend = data;
 
-	if (tail->text.len + len <= MOST_BYTES)
-		text_add_bytes(&tail->text, bytes, len);
+	if (backend->tail.text.len + len <= MOST_BYTES)
+		text_add_bytes(&backend->tail.text, bytes, len);
 }
 
 /* A container that never ran has no lines, which is reported elsewhere. */
-static void on_pod_tail_end(struct json *object, const struct kube_status *status,
-			    const struct err *err, void *data)
+static void on_pod_tail_end(const struct kube_result *result, void *data)
 {
-	struct pod_tail *tail = data;
+	struct kube_backend *backend = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	tail->call = NULL;
 	if (err && err->code == ERR_REFUSED)
-		tail->settings.on_trouble(err->text, tail->settings.data);
+		kube_backend_trouble(backend, err);
 	else if (err)
 		log_debug("cannot read the last lines of a Pod: %s", err->text);
-	finish_pod_tail(tail);
+	finish_pod_tail(backend);
 }
 
-struct pod_tail *pod_tail_new(const struct pod_tail_settings *settings)
+void pod_tail_done(struct pod_tail *tail)
 {
-	struct pod_tail *tail = mem_new(sizeof(*tail));
-
-	tail->settings = *settings;
-	tail->timer = loop_new_timer(kube_api_loop(settings->api), on_timer, tail);
-	return tail;
-}
-
-static void clear_pod_tail(struct pod_tail *tail)
-{
+	kube_call_cancel(tail->call);
+	loop_watch_free(tail->timer);
 	text_done(&tail->text);
 	free(tail->pod_name);
 	free(tail->uid);
 }
 
-void pod_tail_free(struct pod_tail *tail)
-{
-	if (!tail)
-		return;
-	kube_call_cancel(tail->call);
-	loop_watch_free(tail->timer);
-	clear_pod_tail(tail);
-	free(tail);
-}
-
-void pod_tail_ask(struct pod_tail *tail, const struct job_pod *pod)
+void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod)
 {
 	bool is_started_again = pod->seen.phase == OBSERVED_RUNNING && pod->n_restarts > 0 &&
 				pod->seen.n_ends_in_place == pod->n_restarts;
@@ -95,28 +67,24 @@ void pod_tail_ask(struct pod_tail *tail, const struct job_pod *pod)
 		{"container", pod->container},
 		{"tailLines", WORD_OF(LIMIT_LAST_LINES)},
 		{"limitBytes", WORD_OF(MOST_BYTES)},
-		{is_started_again ? "previous" : NULL, "true"},
+		{"previous", is_started_again ? "true" : NULL},
 		{0},
 	};
-	const struct kube_request request = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = tail->settings.namespace_name,
-		.name = pod->name,
-		.subresource = "log",
-		.parameters = parameters,
-		.is_relayed = true,
-	};
+	struct kube_request request =
+		kube_pod_request(backend->settings.job->name_space, pod->name, "log", parameters);
 
-	kube_call_cancel(tail->call);
-	clear_pod_tail(tail);
-	tail->pod_name = mem_copy_text(pod->name);
-	tail->uid = mem_copy_text(pod->uid);
-	tail->attempt = pod->seen.attempt;
-	tail->n_ends_in_place = pod->seen.n_ends_in_place;
-	tail->call = kube_stream_new(tail->settings.api, &request, PATIENCE, on_pod_tail_bytes,
-				     on_pod_tail_end, tail);
-	loop_timer_arm_after(tail->timer, PATIENCE);
+	request.is_relayed = true;
+	pod_tail_done(&backend->tail);
+	backend->tail = (struct pod_tail){
+		.timer = loop_new_timer(kube_api_loop(backend->settings.api), on_timer, backend),
+		.pod_name = mem_copy_text(pod->name),
+		.uid = mem_copy_text(pod->uid),
+		.attempt = pod->seen.attempt,
+		.n_ends_in_place = pod->seen.n_ends_in_place,
+	};
+	kube_stream_start(&backend->tail.call, backend->settings.api, &request, PATIENCE,
+			  on_pod_tail_bytes, on_pod_tail_end, backend);
+	loop_timer_arm_after(backend->tail.timer, PATIENCE);
 }
 
 bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attempt,
@@ -126,20 +94,6 @@ bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attem
 			pod->seen.n_ends_in_place > tail->n_ends_in_place;
 
 	return text_equals(tail->pod_name, pod_name) && tail->attempt == attempt && !is_newer;
-}
-
-bool pod_tail_is_open(const struct pod_tail *tail, const char *uid)
-{
-	return tail && tail->call && (!uid || text_equals(tail->uid, uid));
-}
-
-static const char *copy_line(const char *line, size_t len, struct arena *arena)
-{
-	size_t n_kept = len < LIMIT_LAST_LINE_LENGTH ? len : LIMIT_LAST_LINE_LENGTH;
-	char *copy = arena_take(arena, n_kept + 1);
-
-	memcpy(copy, line, n_kept);
-	return copy;
 }
 
 int pod_tail_read(const struct pod_tail *tail, struct arena *arena, struct printed *ret_printed,
@@ -156,7 +110,9 @@ int pod_tail_read(const struct pod_tail *tail, struct arena *arena, struct print
 		const char *newline = memchr(at, '\n', (size_t) (end - at));
 		size_t len = (size_t) ((newline ? newline : end) - at);
 
-		lines[count] = copy_line(at, len, arena);
+		size_t n_kept = len < LIMIT_LAST_LINE_LENGTH ? len : LIMIT_LAST_LINE_LENGTH;
+
+		lines[count] = arena_format(arena, "%.*s", (int) n_kept, at);
 		at += len + 1;
 	}
 	*ret_printed = (struct printed){.lines = lines, .count = count};

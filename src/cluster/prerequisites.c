@@ -126,8 +126,6 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 	return true;
 }
 
-/* Creating. */
-
 /* Calls `act` now, or when a slot is free. */
 static void acquire_slot_and_call(struct prerequisite *prerequisite, void (*act)(void *data))
 {
@@ -173,15 +171,6 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 	postpone_prerequisite(prerequisite);
 }
 
-/* NULL: it does not exist, or another one does. */
-static void update_prerequisite_uid(struct prerequisite *prerequisite, const char *uid)
-{
-	if (text_equals(prerequisite->uid, uid))
-		return;
-	free(prerequisite->uid);
-	prerequisite->uid = mem_copy_text(uid);
-}
-
 static struct reported_object told_object_of(const struct prerequisite *prerequisite)
 {
 	return (struct reported_object){prerequisite->resource, prerequisite->name,
@@ -196,15 +185,14 @@ static void report_object_deleted(const struct prerequisite *prerequisite)
 }
 
 /* A conflict means that another object has the name by now. */
-static void on_prerequisite_deleted(struct json *object, const struct kube_status *status,
-				    const struct err *err, void *data)
+static void on_prerequisite_deleted(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = prerequisite->backend;
-	bool is_final = err && err->code == ERR_REFUSED && status->code; /* 0: we may not act */
+	bool is_final =
+		err && err->code == ERR_REFUSED && result->status->code; /* 0: we may not act */
 
-	(void) object;
-	prerequisite->call = NULL;
 	prerequisite->is_ending = false;
 	request_slot_release(&prerequisite->slot);
 	prerequisite->is_made = false;
@@ -224,18 +212,16 @@ static void on_prerequisite_end_slot(void *data)
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
 	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(prerequisite->uid);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = prerequisite->resource,
-		.namespace_name = backend->job->name_space,
-		.name = prerequisite->name,
-		.body = options,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_DELETE,
+					     prerequisite->resource,
+					     .namespace_name = backend->job->name_space,
+					     .name = prerequisite->name,
+					     .body = options,
+					     .wants_metadata = true};
 
 	prerequisite->is_ending = true;
-	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_deleted,
-					   prerequisite);
+	kube_call_start(&prerequisite->call, backend->settings.api, &request,
+			on_prerequisite_deleted, prerequisite);
 }
 
 /* Deletes that object only: another one of the name may not be the job's. An object from a call
@@ -289,8 +275,9 @@ void kube_prerequisites_drop_lost(struct kube_backend *backend)
 
 static void apply_created_object(struct prerequisite *prerequisite, const struct json *object)
 {
-	update_prerequisite_uid(
-		prerequisite, json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
+	/* NULL: it does not exist, or another one does. */
+	(void) text_keep(&prerequisite->uid,
+			 json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
 	prerequisite->n_refusals = 0;
 	if (prerequisite->resource == &kube_services) {
 		const struct reported_object told = told_object_of(prerequisite);
@@ -301,16 +288,15 @@ static void apply_created_object(struct prerequisite *prerequisite, const struct
 
 /* An object of that name that is not ours belongs to an earlier job, and is about to be deleted;
  * ours would be in the cache. */
-static void on_prerequisite_created(struct json *object, const struct kube_status *status,
-				    const struct err *err, void *data)
+static void on_prerequisite_created(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 	struct kube_backend *backend = prerequisite->backend;
 
-	prerequisite->call = NULL;
 	request_slot_release(&prerequisite->slot);
 	if (!err)
-		apply_created_object(prerequisite, object);
+		apply_created_object(prerequisite, result->object);
 	if (prerequisite->is_unwanted) {
 		begin_end(prerequisite);
 		kube_backend_news(backend);
@@ -319,8 +305,8 @@ static void on_prerequisite_created(struct json *object, const struct kube_statu
 	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
 		err = NULL; /* another client created it again */
 	prerequisite->is_made = !err;
-	prerequisite->made_version = kube_backend_version_of(object);
-	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
+	prerequisite->made_version = kube_backend_version_of(result->object);
+	if (err && result->status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
 		backend->refusal = mem_copy_text(err->text);
 	if (err)
 		try_later(prerequisite, err, false);
@@ -382,15 +368,6 @@ void backend_kube_end_pod_group(struct backend *base)
 			    "Job has been terminated. Deleting PodGroup");
 }
 
-/* Once for each PodGroup, in the words of training-operator. */
-static void warn_of_other_schedulers(const struct kube_backend *backend)
-{
-	if (pod_group_has_stranger(backend->settings.gang, backend->job))
-		kube_report(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
-			    "Another scheduler is specified when gang-scheduling is enabled and it "
-			    "will not be overwritten");
-}
-
 bool kube_prerequisites_block_pods(const struct kube_backend *backend)
 {
 	const struct prerequisite *group = find_pod_group(backend);
@@ -408,7 +385,7 @@ static void report_recreated_object(const struct prerequisite *prerequisite)
 	struct err deleted;
 
 	err_set(&deleted, ERR_NOT_FOUND, "the %s '%s' of the job was deleted; creating it again",
-		kube_backend_kind_of(prerequisite->resource), prerequisite->name);
+		prerequisite->resource->kind, prerequisite->name);
 	if (prerequisite->was_shown && !prerequisite->is_refused)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }
@@ -426,23 +403,25 @@ static void on_prerequisite_make_slot(void *data)
 	struct json *body CLEANUP(json_cleanup) =
 		prerequisite->body ? json_ref(prerequisite->body)
 				   : backend->kind->service_new(prerequisite);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = prerequisite->resource,
-		.namespace_name = backend->job->name_space,
-		.body = body,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_CREATE, prerequisite->resource,
+					     backend->job->name_space, .body = body,
+					     .wants_metadata = true};
 
-	prerequisite->call = kube_call_new(backend->settings.api, &request, on_prerequisite_created,
-					   prerequisite);
+	kube_call_start(&prerequisite->call, backend->settings.api, &request,
+			on_prerequisite_created, prerequisite);
 }
 
 static void create_prerequisite(struct prerequisite *prerequisite)
 {
+	const struct kube_backend *backend = prerequisite->backend;
+
 	report_recreated_object(prerequisite);
-	if (prerequisite == find_pod_group(prerequisite->backend) && !prerequisite->is_refused)
-		warn_of_other_schedulers(prerequisite->backend);
+	/* Once for each PodGroup, in the words of training-operator. */
+	if (prerequisite == find_pod_group(backend) && !prerequisite->is_refused &&
+	    pod_group_has_stranger(backend->settings.gang, backend->job))
+		kube_report(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
+			    "Another scheduler is specified when gang-scheduling is enabled and it "
+			    "will not be overwritten");
 	acquire_slot_and_call(prerequisite, on_prerequisite_make_slot);
 }
 
@@ -457,13 +436,11 @@ void kube_prerequisites_create(struct kube_backend *backend)
 }
 
 /* Running jobs does not need the permission to delete Secrets. */
-static void on_secret_ended(struct json *object, const struct kube_status *status,
-			    const struct err *err, void *data)
+static void on_secret_ended(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	prerequisite->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_REFUSED)
 		kube_backend_trouble(prerequisite->backend, err);
 	kube_backend_news(prerequisite->backend);
@@ -475,13 +452,8 @@ void backend_kube_end_secret(struct backend *base)
 	const struct job *job = backend->settings.job;
 	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
 	struct prerequisite *prerequisite = kube_prerequisites_find(backend, &kube_secrets, name);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = &kube_secrets,
-		.namespace_name = job->name_space,
-		.name = name,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_DELETE, &kube_secrets, job->name_space, name,
+					     .wants_metadata = true};
 
 	if (!job_secret_is_named(job))
 		return;
@@ -489,8 +461,8 @@ void backend_kube_end_secret(struct backend *base)
 		prerequisite = kube_prerequisites_add(backend, &kube_secrets, name);
 	end_call(prerequisite);
 	prerequisite->is_made = true; /* for good */
-	prerequisite->call =
-		kube_call_new(backend->settings.api, &request, on_secret_ended, prerequisite);
+	kube_call_start(&prerequisite->call, backend->settings.api, &request, on_secret_ended,
+			prerequisite);
 }
 
 void backend_kube_drop_refused(struct backend *base)
@@ -500,8 +472,6 @@ void backend_kube_drop_refused(struct backend *base)
 	for (size_t i = 0; i < backend->n_prerequisites; i++)
 		backend->prerequisites[i]->is_refused = false;
 }
-
-/* Observing. */
 
 bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct job_object *object)
 {
@@ -524,23 +494,9 @@ static struct json *body_of(const struct json *object)
 	return body;
 }
 
-static bool holds_the_same(const struct json *a, const struct json *b)
-{
-	return json_equals(json_get(a, "data"), json_get(b, "data")) &&
-	       json_equals(json_get(a, "binaryData"), json_get(b, "binaryData"));
-}
-
-/* "immutable" does not stop a user who may delete the object and create another of its name. That
- * user's program would run with the permissions of the job. */
-static void refuse_replaced(struct kube_backend *backend, const char *name)
-{
-	if (!backend->refusal)
-		backend->refusal = mem_format("the ConfigMap '%s' of the job was replaced; muster "
-					      "does not run Pods with the new contents",
-					      name);
-}
-
-/* The first content seen is what it is created from again, and compared with. */
+/* The first content seen is what it is created from again, and compared with. "immutable" does not
+ * stop a user who may delete the object and create another of its name. That user's program would
+ * run with the permissions of the job. */
 static void observe_files_config_map(struct kube_backend *backend, const char *name,
 				     const struct json *object)
 {
@@ -551,38 +507,29 @@ static void observe_files_config_map(struct kube_backend *backend, const char *n
 		prerequisite = kube_prerequisites_add(backend, &kube_config_maps, name);
 	if (!prerequisite->body)
 		prerequisite->body = body_of(object);
-	else if (!holds_the_same(prerequisite->body, object))
-		refuse_replaced(backend, name);
+	else if (!backend->refusal &&
+		 (!json_equals(json_get(prerequisite->body, "data"), json_get(object, "data")) ||
+		  !json_equals(json_get(prerequisite->body, "binaryData"),
+			       json_get(object, "binaryData"))))
+		backend->refusal = mem_format("the ConfigMap '%s' of the job was replaced; muster "
+					      "does not run Pods with the new contents",
+					      name);
 }
 
 const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
 							enum job_cache_kind kind)
 {
-	switch (kind) {
-	case JOB_CACHE_SERVICES:
-		return &kube_services;
-	case JOB_CACHE_NETWORK_POLICIES:
-		return &kube_network_policies;
-	case JOB_CACHE_FILES:
-		return &kube_config_maps;
-	case JOB_CACHE_POD_GROUPS:
-		return backend->settings.gang ? gang_resource(backend->settings.gang) : NULL;
-	case JOB_CACHE_OWNERS:
-	case JOB_CACHE_LEASES:
-	case JOB_CACHE_PODS:
-	case JOB_CACHE_KIND_COUNT:
-		break;
-	}
-	return NULL;
+	bool may_be_one = kind == JOB_CACHE_SERVICES || kind == JOB_CACHE_NETWORK_POLICIES ||
+			  kind == JOB_CACHE_FILES || kind == JOB_CACHE_POD_GROUPS;
+
+	return may_be_one ? job_cache_resource(backend->settings.cache, kind) : NULL;
 }
 
-static void on_updated(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_updated(const struct kube_result *result, void *data)
 {
 	struct prerequisite *prerequisite = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	prerequisite->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND) {
 		kube_backend_trouble(prerequisite->backend, err);
 		prerequisite->is_updated = false;
@@ -601,28 +548,14 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 		group->is_updated || group->is_unwanted || group->call
 			? NULL
 			: pod_group_patch_new(backend->settings.gang, group->body, seen);
-	const struct kube_request request = {
-		.verb = KUBE_PATCH,
-		.resource = group->resource,
-		.namespace_name = backend->job->name_space,
-		.name = group->name,
-		.body = patch,
-	};
+	const struct kube_request request = {KUBE_PATCH, group->resource, backend->job->name_space,
+					     group->name, .body = patch};
 
 	if (!patch)
 		return;
 	group->is_updated = true;
-	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
+	kube_call_start(&group->call, backend->settings.api, &request, on_updated, group);
 }
-
-static void update_again(struct prerequisite *group)
-{
-	group->is_refused = false;
-	update_pod_group(group,
-			 job_follower_get(group->backend->seen, JOB_CACHE_POD_GROUPS, group->name));
-}
-
-/* Retries. */
 
 void kube_prerequisites_try_again(struct kube_backend *backend, instant now)
 {
@@ -632,26 +565,17 @@ void kube_prerequisites_try_again(struct kube_backend *backend, instant now)
 		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
 		    !instant_has_come(prerequisite->again_at, now))
 			continue;
-		if (prerequisite->is_unwanted)
+		if (prerequisite->is_unwanted) {
 			begin_end(prerequisite);
-		else if (prerequisite->is_shown)
-			update_again(prerequisite);
-		else
+		} else if (!prerequisite->is_shown) {
 			create_prerequisite(prerequisite);
+		} else {
+			prerequisite->is_refused = false;
+			update_pod_group(prerequisite,
+					 job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS,
+							  prerequisite->name));
+		}
 	}
-}
-
-/* It was to be deleted and exists: the deletion failed, or the creation came after it. */
-static bool is_left_over(const struct prerequisite *prerequisite, const struct job_object *object)
-{
-	return prerequisite->is_unwanted && prerequisite->is_shown &&
-	       !prerequisite_is_called(prerequisite) && !object->is_terminating;
-}
-
-/* Its deletion may be seen before the call is answered. */
-static bool is_being_ended(const struct prerequisite *prerequisite)
-{
-	return prerequisite->call && prerequisite->is_ending && prerequisite->uid;
 }
 
 /* From here on, the cache shows the object. */
@@ -671,7 +595,8 @@ void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kin
 		observe_files_config_map(backend, name, object->json);
 	prerequisite = kube_prerequisites_find(backend, resource, name);
 	if (prerequisite) {
-		if (!is_there && is_being_ended(prerequisite))
+		/* Its deletion may be seen before the call is answered. */
+		if (!is_there && prerequisite->call && prerequisite->is_ending && prerequisite->uid)
 			report_object_deleted(prerequisite);
 		prerequisite->is_shown = is_shown;
 		prerequisite->is_terminating = is_terminating;
@@ -679,11 +604,13 @@ void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kin
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
 		prerequisite->n_refusals = 0;
-		update_prerequisite_uid(prerequisite, is_there ? object->uid : NULL);
+		(void) text_keep(&prerequisite->uid, is_there ? object->uid : NULL);
 	}
 	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
 		update_pod_group(prerequisite, object->json);
-	if (prerequisite && is_left_over(prerequisite, object))
+	/* It was to be deleted: the deletion failed, or the creation came after it. */
+	if (prerequisite && prerequisite->is_unwanted && is_shown &&
+	    !prerequisite_is_called(prerequisite) && !object->is_terminating)
 		begin_end(prerequisite);
 	kube_backend_news(backend);
 }

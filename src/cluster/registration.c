@@ -2,7 +2,6 @@
 #include "cluster/registration.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 #include "jobs/reconciler.h"
 #include "jobs/record.h"
@@ -102,12 +101,8 @@ int registration_kube_check_before_run(struct kube_api *api, const struct job *j
 {
 	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
 	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
-	const struct kube_request list = {
-		.verb = KUBE_LIST,
-		.resource = &kube_services,
-		.namespace_name = job->name_space,
-		.parameters = parameters,
-	};
+	const struct kube_request list = {KUBE_LIST, &kube_services, job->name_space,
+					  .parameters = parameters};
 	struct json *services CLEANUP(json_cleanup) = NULL;
 	struct rights rights = {0};
 
@@ -149,27 +144,23 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 	return reconciler_replace_job(store, job, old.uid, "", observed, now, err);
 }
 
-static int set_registered_uid(struct store *store, struct job *job, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = store->functions->get(store, job->name, &record, err);
-
-	if (rc == 0)
-		job_set_uid(job, record.uid);
-	return rc;
-}
-
 /* The uid that it has before is a mark by which its record is found should the answer be lost. */
 int registration_kube_register(struct store *store, struct job *job, const char *job_words,
 			       bool replaces_finished, const struct observed *observed, msec now,
 			       struct err *err)
 {
+	struct store_record record CLEANUP(store_record_done) = {0};
+
 	job_uid_set_new(job);
 	int rc = reconciler_create_job(store, job, "", observed, now, err);
 
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
-	return rc < 0 ? rc : set_registered_uid(store, job, err);
+	if (rc == 0)
+		rc = store->functions->get(store, job->name, &record, err);
+	if (rc == 0)
+		job_set_uid(job, record.uid);
+	return rc;
 }
 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
@@ -205,33 +196,24 @@ static void wait_for(struct loop *loop, msec pause)
 	loop_watch_free(timer);
 }
 
-/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
- * permission to create Secrets does not include reading them. */
-static int make_secret(struct kube_api *api, const struct kube_request *create, struct err *err)
-{
-	int rc = kube_wait(api, create, NULL, err);
-
-	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
-		wait_for(kube_api_loop(api), PAUSE);
-		rc = kube_wait(api, create, NULL, err);
-	}
-	return rc;
-}
-
 int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 				    const struct job_secret *secret, struct err *err)
 {
 	if (!secret->name)
 		return 0;
 	struct json *object CLEANUP(json_cleanup) = objects_secret_new(job, secret, job->uid);
-	const struct kube_request create = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_secrets,
-		.namespace_name = job->name_space,
-		.body = object,
-	};
+	const struct kube_request create = {KUBE_CREATE, &kube_secrets, job->name_space,
+					    .body = object};
 
-	return make_secret(api, &create, err);
+	int rc = kube_wait(api, &create, NULL, err);
+
+	/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
+	 * permission to create Secrets does not include reading them. */
+	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
+		wait_for(kube_api_loop(api), PAUSE);
+		rc = kube_wait(api, &create, NULL, err);
+	}
+	return rc;
 }
 
 /* One after the other, until the first error. */
@@ -241,12 +223,8 @@ static int create_all(struct kube_api *api, const struct job *job, const struct 
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < json_count(list); i++) {
-		const struct kube_request create = {
-			.verb = KUBE_CREATE,
-			.resource = kube_resource_of(json_at(list, i)),
-			.namespace_name = job->name_space,
-			.body = json_at(list, i),
-		};
+		const struct kube_request create = {KUBE_CREATE, kube_resource_of(json_at(list, i)),
+						    job->name_space, .body = json_at(list, i)};
 
 		rc = kube_wait(api, &create, NULL, err);
 	}
@@ -280,13 +258,9 @@ static int check_submission_rights(const struct tfjob_submission *submission, st
 static int call_tfjob(const struct tfjob_submission *submission, enum kube_verb verb,
 		      const struct json *body, struct json **ret_object, struct err *err)
 {
-	const struct kube_request request = {
-		.verb = verb,
-		.resource = &kube_tfjobs,
-		.namespace_name = submission->job->name_space,
-		.name = verb == KUBE_CREATE ? NULL : submission->job->name,
-		.body = body,
-	};
+	const struct kube_request request = {verb, &kube_tfjobs, submission->job->name_space,
+					     verb == KUBE_CREATE ? NULL : submission->job->name,
+					     .body = body};
 
 	return kube_wait(submission->api, &request, ret_object, err);
 }
@@ -363,14 +337,6 @@ static int list_parts(const struct tfjob_submission *submission, struct json *li
 	return rc;
 }
 
-static void delete_submitted_tfjob(const struct tfjob_submission *submission)
-{
-	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(submission->job->uid);
-	int rc = call_tfjob(submission, KUBE_DELETE, options, NULL, NULL);
-
-	(void) rc; /* there is nothing else to try */
-}
-
 int tfjob_submit(const struct tfjob_submission *submission, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
@@ -383,33 +349,20 @@ int tfjob_submit(const struct tfjob_submission *submission, struct err *err)
 	rc = list_parts(submission, list, err);
 	if (rc == 0)
 		rc = create_all(submission->api, submission->job, list, err);
-	if (rc < 0)
-		delete_submitted_tfjob(submission);
+	if (rc < 0) {
+		struct json *options CLEANUP(json_cleanup) =
+			kube_delete_options_new(submission->job->uid);
+
+		(void) !call_tfjob(submission, KUBE_DELETE, options, NULL, NULL);
+	}
 	return rc;
 }
-
-/* What the server would accept. */
 
 static const struct kube_parameter strictly[] = {
 	{"dryRun", "All"},
 	{"fieldValidation", "Strict"},
 	{NULL, NULL},
 };
-
-static struct kube_request *requests_new(const struct job *job, const struct json *list)
-{
-	struct kube_request *requests = mem_new_array(json_count(list), sizeof(*requests));
-
-	for (size_t i = 0; i < json_count(list); i++)
-		requests[i] = (struct kube_request){
-			.verb = KUBE_CREATE,
-			.resource = kube_resource_of(json_at(list, i)),
-			.namespace_name = job->name_space,
-			.parameters = strictly,
-			.body = json_at(list, i),
-		};
-	return requests;
-}
 
 static bool is_alike(const struct kube_answer *a, const struct kube_answer *b)
 {
@@ -455,8 +408,14 @@ int server_dry_run(struct kube_api *api, const struct job *job, const struct job
 	if (rc < 0)
 		return rc;
 	size_t count = json_count(list);
-	struct kube_request *requests CLEANUP(mem_free_any) = requests_new(job, list);
+	struct kube_request *requests CLEANUP(mem_free_any) =
+		mem_new_array(count, sizeof(*requests));
 	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	for (size_t i = 0; i < count; i++)
+		requests[i] = (struct kube_request){KUBE_CREATE, kube_resource_of(json_at(list, i)),
+						    job->name_space, .parameters = strictly,
+						    .body = json_at(list, i)};
 
 	kube_wait_all(api, requests, count, answers);
 	rc = collect_dry_run_faults(answers, count, faults, err);

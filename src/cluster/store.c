@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cluster/store_record.h"
-#include "kube/objects.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"
 
@@ -19,8 +18,7 @@ struct kube_store {
 	struct kube_api *api;
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid */
-	struct store_record *records; /* known jobs, in no order */
-	size_t n_records, capacity;
+	struct store_record record; /* of the job last read or written; its name is NULL: none */
 	struct pending_change *changes; /* in progress; the newest first */
 
 	struct pinned_job *pin; /* of the job of store_kube_keep_to; NULL: any document is
@@ -84,24 +82,16 @@ void store_kube_keep_to(struct store *store, const char *uid)
 	own->only_uid = mem_copy_text(uid);
 }
 
-/* Stored records. */
-
-static struct store_record *find_stored_record(struct kube_store *store, const char *name)
+static const struct store_record *find_stored_record(const struct kube_store *store,
+						     const char *name)
 {
-	for (size_t i = 0; i < store->n_records; i++)
-		if (text_equals(store->records[i].name, name))
-			return &store->records[i];
-	return NULL;
+	return text_equals(store->record.name, name) ? &store->record : NULL;
 }
 
 static void drop_stored_record(struct kube_store *store, const char *name)
 {
-	struct store_record *record = find_stored_record(store, name);
-
-	if (!record)
-		return;
-	store_record_done(record);
-	*record = store->records[--store->n_records];
+	if (find_stored_record(store, name))
+		store_record_done(&store->record);
 }
 
 static void pin_record(struct kube_store *store, struct store_record *record)
@@ -124,34 +114,26 @@ void store_kube_pin(struct store *store, const struct json *document,
 	own->pin = pinned_job_new(document);
 	own->on_changed = on_changed;
 	own->data = data;
-	for (size_t i = 0; i < own->n_records; i++)
-		pin_record(own, &own->records[i]);
+	if (own->record.name)
+		pin_record(own, &own->record);
 }
 
 /* An answer and a watch event may come in any order: the newer one stays. */
 static void store_newer_record(struct kube_store *store, struct store_record take_record)
 {
-	struct store_record *known = find_stored_record(store, take_record.name);
+	const struct store_record *known = find_stored_record(store, take_record.name);
+	bool is_other = store->only_uid && !text_equals(take_record.uid, store->only_uid);
 
-	if (store->only_uid && !text_equals(take_record.uid, store->only_uid)) {
+	if (is_other)
 		drop_stored_record(store, take_record.name);
-		store_record_done(&take_record);
-		return;
-	}
-	if (known && known->version >= take_record.version) {
+	if (is_other || (known && known->version >= take_record.version)) {
 		store_record_done(&take_record);
 		return;
 	}
 	if (store->pin)
 		pin_record(store, &take_record);
-	if (known) {
-		store_record_done(known);
-	} else {
-		mem_grow(&store->records, &store->capacity, store->n_records,
-			 sizeof(*store->records));
-		known = &store->records[store->n_records++];
-	}
-	*known = take_record;
+	store_record_done(&store->record);
+	store->record = take_record;
 }
 
 static int store_answered_record(struct kube_store *store, const struct json *config_map,
@@ -276,8 +258,6 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 	return 0;
 }
 
-/* Changes. */
-
 static int explain_change(const char *name, const struct err *refusal, struct err *err)
 {
 	if (refusal->code == ERR_CONFLICT)
@@ -318,24 +298,18 @@ static void cancel_store_change(struct pending_change *change)
 	free(change);
 }
 
-static void free_change(struct pending_change *change)
-{
-	struct pending_change **at = &change->store->changes;
-
-	while (*at != change)
-		at = &(*at)->next;
-	*at = change->next;
-	cancel_store_change(change);
-}
-
 static void finish_store_change(struct pending_change *change, int64_t version,
 				const struct err *err)
 {
 	store_done_fn done = change->done;
 	void *data = change->data;
 
-	change->call = NULL;
-	free_change(change);
+	struct pending_change **at = &change->store->changes;
+
+	while (*at != change)
+		at = &(*at)->next;
+	*at = change->next;
+	cancel_store_change(change);
 	if (done)
 		done(version, err, data);
 }
@@ -356,7 +330,7 @@ static void begin_call(struct pending_change *change, struct kube_request reques
 	request.resource = change->store->form->resource;
 	request.namespace_name = change->store->namespace_name;
 	request.name = object;
-	change->call = kube_call_new(change->store->api, &request, done, change);
+	kube_call_start(&change->call, change->store->api, &request, done, change);
 }
 
 /* An object older than the version to change: the cluster was restored from a backup, and the known
@@ -374,30 +348,27 @@ static void store_reread_record(struct pending_change *change, const struct json
 }
 
 /* Whatever was read: the change has failed in any case. */
-static void on_read_again(struct json *object, const struct kube_status *status,
-			  const struct err *err, void *data)
+static void on_read_again(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
 	const struct err conflict = change->err;
 
-	(void) status;
-	if (object)
-		store_reread_record(change, object);
-	else if (err->code == ERR_NOT_FOUND)
+	if (result->object)
+		store_reread_record(change, result->object);
+	else if (result->err->code == ERR_NOT_FOUND)
 		drop_stored_record(change->store, change->job_name);
 	finish_store_change(change, 0, &conflict);
 }
 
-static void on_changed(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_changed(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
+	const struct err *err = result->err;
 	struct err own = {0};
 	int64_t version = 0;
 
-	(void) status;
 	if (!err) {
-		int rc = accept_store_answer(change->store, object, &version, &own);
+		int rc = accept_store_answer(change->store, result->object, &version, &own);
 
 		finish_store_change(change, version, rc < 0 ? &own : NULL);
 	} else if (err->code == ERR_CONFLICT) {
@@ -442,13 +413,12 @@ static struct json *delete_options_new(const char *uid)
 	return options;
 }
 
-static void on_stored_job_removed(struct json *object, const struct kube_status *status,
-				  const struct err *err, void *data)
+static void on_stored_job_removed(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
+	const struct err *err = result->err;
 	struct err own = {0};
 
-	(void) object, (void) status;
 	drop_stored_record(change->store, change->job_name);
 	if (err)
 		explain_removal(change->job_name, err, &own);
@@ -503,43 +473,6 @@ static int kube_remove(struct store *base, const char *name, const char *uid, st
 	return rc < 0 ? explain_removal(name, &own, err) : 0;
 }
 
-static int by_age(const void *a, const void *b)
-{
-	const struct store_record *first = a, *second = b;
-
-	if (first->created != second->created)
-		return first->created < second->created ? -1 : 1;
-	return strcmp(first->name, second->name);
-}
-
-static int kube_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
-		     struct err *err)
-{
-	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
-	struct json *answer CLEANUP(json_cleanup) = NULL;
-	int rc = send_store_request(kube_store_of(base),
-				    (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
-				    &answer, err);
-
-	if (rc < 0)
-		return rc;
-	const struct json *items = json_get(answer, "items");
-	struct store_list list = {
-		.records = mem_new_array(json_count(items) + 1, sizeof(*list.records))};
-
-	for (size_t i = 0; i < json_count(items); i++) {
-		struct store_record record;
-
-		if (kube_store_of(base)->form->read(json_at(items, i), &record, NULL) < 0)
-			continue;
-		list.records[list.count++] = store_record_copy(&record, parts);
-		store_record_done(&record);
-	}
-	qsort(list.records, list.count, sizeof(*list.records), by_age);
-	*ret_list = list;
-	return 0;
-}
-
 static void free_kube_store(struct store *base)
 {
 	struct kube_store *store = kube_store_of(base);
@@ -548,9 +481,7 @@ static void free_kube_store(struct store *base)
 		next = change->next;
 		cancel_store_change(change);
 	}
-	for (size_t i = 0; i < store->n_records; i++)
-		store_record_done(&store->records[i]);
-	free(store->records);
+	store_record_done(&store->record);
 	pinned_job_free(store->pin);
 	free(store->namespace_name);
 	free(store->only_uid);
@@ -566,6 +497,5 @@ static const struct store_functions kube_functions = {
 	.begin_change = kube_begin_change,
 	.begin_remove = kube_begin_remove,
 	.let_go = kube_detach_callbacks,
-	.list = kube_list,
 	.free = free_kube_store,
 };

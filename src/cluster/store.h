@@ -1,13 +1,14 @@
 /* The store of jobs on a cluster: one ConfigMap for each job, in one namespace.
  *
- * Reading a known job costs no call: the store keeps what it last read or wrote, and the watch of
+ * Reading the job that was read or written last costs no call: the store keeps it, and the watch of
  * the ConfigMaps hands on other clients' changes (store_kube_observe). The server rejects a change
  * of a version that is no longer the newest, whatever the store has kept; the store knows the newer
  * version when `done` of the change is called.
  *
  * All functions except begin_change and begin_remove run the loop until their call is answered, so
- * they are for callers that do not run it. The uid of a job in this store is its ConfigMap's: read
- * the record after it was created. There are no claims: a Pod has all ports for itself. */
+ * they are for callers that do not run it. `list` is not among them. The uid of a job in this store
+ * is its ConfigMap's: read the record after it was created. There are no claims: a Pod has all
+ * ports for itself. */
 #pragma once
 
 #include "base/json.h"
@@ -19,8 +20,8 @@
  * (ERR_UNREACHABLE). */
 struct store *store_kube_new(struct kube_api *api, const char *namespace_name) MUST_USE;
 
-/* The same for TFJob objects, which other clients create: create, replace and list are not among
- * its functions, and only the status of a job can be changed. */
+/* The same for TFJob objects, which other clients create: create and replace are not among its
+ * functions, and only the status of a job can be changed. */
 struct store *store_kube_of_tfjobs(struct kube_api *api, const char *namespace_name) MUST_USE;
 
 /* From here on the store knows only the job of this uid, by store_kube_observe and its own changes.

@@ -87,14 +87,6 @@ bool store_kube_is_made_as(const struct json *config_map, const char *uid)
 	return text_equals(json_as_string(json_get(annotations, STORE_KUBE_MADE_AS), NULL), uid);
 }
 
-static bool is_owner_config_map(const struct json *metadata, const struct json *labels)
-{
-	char *owner CLEANUP(mem_free_text) = objects_owner_name(text_at(labels, OBJECTS_LABEL_JOB));
-
-	return text_equals(text_at(labels, OBJECTS_LABEL_MANAGED_BY), OBJECTS_MANAGED_BY) &&
-	       text_equals(text_at(metadata, "name"), owner);
-}
-
 /* A user who may write this ConfigMap must not make its supervisor, which may have more
  * permissions, act on a job of another name or namespace. */
 static bool is_about(const char *document, const char *job_name, const char *namespace_name)
@@ -110,15 +102,6 @@ static bool is_about(const char *document, const char *job_name, const char *nam
 			   namespace_name);
 }
 
-/* A document about another job counts as unreadable. */
-static char *config_map_document(const struct json *data, const char *job_name,
-				 const char *namespace_name)
-{
-	const char *document = text_at(data, OBJECTS_DOCUMENT_KEY);
-
-	return mem_copy_text(is_about(document, job_name, namespace_name) ? document : "null");
-}
-
 /* Parts may be missing if a user, or an older muster, created it: they count as empty. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record, struct err *err)
 {
@@ -126,9 +109,12 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 	const struct json *labels = json_get(metadata, "labels");
 	const struct json *data = json_get(config_map, "data");
 	const char *name = text_at(metadata, "name");
+	const char *document = text_at(data, OBJECTS_DOCUMENT_KEY);
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(text_at(labels, OBJECTS_LABEL_JOB));
 	struct store_record record = {0};
 
-	if (!is_owner_config_map(metadata, labels) || !json_get(data, OBJECTS_DOCUMENT_KEY))
+	if (!text_equals(text_at(labels, OBJECTS_LABEL_MANAGED_BY), OBJECTS_MANAGED_BY) ||
+	    !text_equals(name, owner) || !json_get(data, OBJECTS_DOCUMENT_KEY))
 		return err_set(err, ERR_INVALID, "ConfigMap '%s' contains no job of muster", name);
 	if (!has_good_names(metadata, text_at(labels, OBJECTS_LABEL_JOB)))
 		return err_set(err, ERR_INVALID,
@@ -140,7 +126,10 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 	if (rc < 0)
 		return rc;
 	record.name = copy_of(labels, OBJECTS_LABEL_JOB, "");
-	record.document = config_map_document(data, record.name, text_at(metadata, "namespace"));
+	/* A document about another job counts as unreadable. */
+	record.document = mem_copy_text(
+		is_about(document, record.name, text_at(metadata, "namespace")) ? document
+										: "null");
 	record.status = copy_of(data, STATUS_KEY, "null");
 	record.summary = copy_of(data, SUMMARY_KEY, "null");
 	record.supervisor = copy_of(data, SUPERVISOR_KEY, "");

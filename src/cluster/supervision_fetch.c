@@ -7,7 +7,6 @@
 #include "kube/fetch_sidecar.h"
 #include "spec/job.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void fetch_next(struct cluster_supervision *supervision);
@@ -70,16 +69,6 @@ static void on_fetch_end(const char *what, const struct err *err, void *data)
 	fetch_next(supervision);
 }
 
-/* The destination from the command line; NULL: none, and a directory with the Pod's name is
- * created. */
-static const char *chosen_place(const struct cluster_supervision *supervision)
-{
-	const struct supervision_kube_request *request = supervision->request;
-	size_t number = supervision->n_fetched;
-
-	return number < request->n_fetch_places ? request->fetch_places[number] : NULL;
-}
-
 static void fetch_next(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
@@ -94,7 +83,12 @@ static void fetch_next(struct cluster_supervision *supervision)
 	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
 	char *pod CLEANUP(mem_free_text) =
 		mem_format("%s-%s-%d", job->name, fetch->role, fetch->index);
-	const char *place = chosen_place(supervision);
+	const struct supervision_kube_request *asked = supervision->request;
+	/* From the command line; NULL: a directory with the Pod's name is created. */
+	const char *place = supervision->n_fetched < asked->n_fetch_places
+				    ? asked->fetch_places[supervision->n_fetched]
+				    : NULL;
+
 	const struct kube_fetching_request request = {
 		.namespace_name = job->name_space,
 		.job_name = job->name,
@@ -115,12 +109,6 @@ bool supervision_kube_fetch(struct cluster_supervision *supervision)
 	if (!supervision->has_fetched && !supervision->fetching)
 		fetch_next(supervision);
 	return supervision->has_fetched;
-}
-
-void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision)
-{
-	if (backend_kube_is_held_up(supervision->base.backend))
-		(void) supervision_kube_fetch(supervision);
 }
 
 bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code)

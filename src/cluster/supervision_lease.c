@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdlib.h>
-
 bool supervision_kube_may_act(const struct cluster_supervision *supervision)
 {
 	return supervision->lease && lease_keeper_standing(supervision->lease) == LEASE_HELD;
@@ -48,29 +46,25 @@ static void stop_supervising(struct cluster_supervision *supervision)
 		      supervision->base.job->name);
 }
 
-static void leave_to(struct cluster_supervision *supervision, const char *supervisor)
-{
-	struct err err = {0};
-
-	err_set(&err, ERR_CONFLICT, "job '%s' is supervised by %s; this muster leaves it alone",
-		supervision->base.job->name, supervisor ? supervisor : "another muster");
-	supervision_kube_fail(supervision, &err);
-}
-
 /* A muster process that attached and has not acted yet follows the job; all others leave. */
 static void handle_other_supervisor(struct cluster_supervision *supervision)
 {
-	char *supervisor CLEANUP(mem_free_text) = lease_keeper_supervisor(supervision->lease);
+	char *other CLEANUP(mem_free_text) = lease_keeper_supervisor(supervision->lease);
+	const char *supervisor = other ? other : "another muster";
+	const char *name = supervision->base.job->name;
+	struct err err = {0};
 
 	if (!is_attached(supervision) || supervision->is_detached || has_supervised(supervision)) {
-		leave_to(supervision, supervisor);
+		err_set(&err, ERR_CONFLICT,
+			"job '%s' is supervised by %s; this muster leaves it alone", name,
+			supervisor);
+		supervision_kube_fail(supervision, &err);
 	} else if (supervision->role == ROLE_UNKNOWN) {
 		supervision->role = ROLE_FOLLOWS;
 		reporter_sayf(&supervision->base.reporter,
 			      "job '%s' is supervised by %s; showing its output (Ctrl-C leaves it "
 			      "running)",
-			      supervision->base.job->name,
-			      supervisor ? supervisor : "another muster");
+			      name, supervisor);
 	}
 }
 

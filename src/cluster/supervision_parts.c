@@ -14,8 +14,6 @@
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
 #define FOLLOW_PAUSE MSEC_PER_SECOND /* between two checks of the Pods alone */
 
-/* The end. */
-
 static void on_supervised_job_removed(int64_t version, const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
@@ -94,8 +92,6 @@ static void report_job_deleted(struct cluster_supervision *supervision)
 	supervision_kube_finish_record(supervision, RECONCILE_DELETED, why);
 }
 
-/* Reconcile passes. */
-
 static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *data)
 {
 	struct cluster_supervision *supervision = data;
@@ -110,19 +106,8 @@ static void finish_cluster_pass(const struct reconciler_outcome *outcome, void *
 	}
 	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
 	loop_timer_arm_wall(base->timer, is_finished ? loop_now() : outcome->wake_at);
-	supervision_kube_fetch_when_held_up(supervision);
-}
-
-/* A status that another process has written does not show the state of its Pods. */
-static void apply_observed_pods(const struct supervision *base, const struct job *job,
-				struct arena *arena, struct status *status)
-{
-	struct backend *backend = base->backend;
-	struct observed observed = {0};
-
-	if (backend && backend->functions->observe(backend, base->job, arena, &observed, NULL) < 0)
-		observed = (struct observed){0}; /* they were not listed yet */
-	status_see(job, &observed, arena, status);
+	if (backend_kube_is_held_up(base->backend))
+		(void) supervision_kube_fetch(supervision);
 }
 
 int supervision_kube_report_status(struct cluster_supervision *supervision, struct err *err)
@@ -132,6 +117,8 @@ int supervision_kube_report_status(struct cluster_supervision *supervision, stru
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct backend *backend = base->backend;
+	struct observed observed = {0};
 	struct status status;
 	int rc = base->store->functions->get(base->store, base->job->name, &record, err);
 
@@ -139,7 +126,10 @@ int supervision_kube_report_status(struct cluster_supervision *supervision, stru
 		rc = record_read(&record, arena, &job, &status, err);
 	if (rc < 0)
 		return rc;
-	apply_observed_pods(base, job, arena, &status);
+	/* A status that another process has written does not show the state of its Pods. */
+	if (backend && backend->functions->observe(backend, base->job, arena, &observed, NULL) < 0)
+		observed = (struct observed){0}; /* they were not listed yet */
+	status_see(job, &observed, arena, &status);
 	base->version = record.version;
 	supervision->told_at = loop_monotonic_now();
 	if (!base->reporter.document || !status_equals(&status, &base->reporter.status))
@@ -162,14 +152,6 @@ static bool defer_recent_report(struct cluster_supervision *supervision)
 	return true;
 }
 
-/* The Pods left by a TFJob stay; their output until now is shown. */
-static bool has_seen_all(const struct cluster_supervision *supervision)
-{
-	return supervision->request->is_tfjob &&
-	       status_is_finished(&supervision->base.reporter.status) &&
-	       backend_kube_is_quiet(supervision->base.backend);
-}
-
 /* The supervisor deletes the job's objects when it has ended. */
 static void follow_other_supervisor(struct cluster_supervision *supervision)
 {
@@ -184,7 +166,10 @@ static void follow_other_supervisor(struct cluster_supervision *supervision)
 		supervision_close(&supervision->base);
 	} else {
 		reporter_print_error(&supervision->base.reporter, rc < 0 ? err.text : NULL);
-		if (rc == 0 && has_seen_all(supervision))
+		/* The Pods left by a TFJob stay; their output until now is shown. */
+		if (rc == 0 && supervision->request->is_tfjob &&
+		    status_is_finished(&supervision->base.reporter.status) &&
+		    backend_kube_is_quiet(supervision->base.backend))
 			supervision_close(&supervision->base);
 	}
 }
@@ -231,31 +216,24 @@ static bool begin_pass(void *data)
 	return false;
 }
 
-/* The job's ConfigMap as other clients change it, so that the store need not read it. */
-
-/* The job's last status and the deletion of its ConfigMap may arrive in one moment, before the next
- * reconcile pass: followers report how the job finished before the record is dropped. */
-static void handle_record_deletion(struct cluster_supervision *supervision)
-{
-	struct supervision *base = &supervision->base;
-
-	if (base->phase == SUPERVISION_RUNNING && supervision->role == ROLE_FOLLOWS &&
-	    supervision_kube_report_status(supervision, NULL) < 0)
-		return; /* the store has read it, and knows by now */
-	store_kube_observe_deletion(base->store, base->job->name);
-}
+/* The job's ConfigMap as other clients change it, so that the store need not read it. Its last
+ * status and its deletion may arrive in one moment, before the next reconcile pass: followers
+ * report how the job finished before the record is dropped. */
 
 static void on_owner_object_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct cluster_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
 	const struct json *owner = job_follower_get(supervision->owner, kind, name);
 
 	if (kind != JOB_CACHE_OWNERS)
 		return;
+	bool is_followed = base->phase == SUPERVISION_RUNNING && supervision->role == ROLE_FOLLOWS;
+
 	if (owner)
-		store_kube_observe(supervision->base.store, owner);
-	else
-		handle_record_deletion(supervision);
+		store_kube_observe(base->store, owner);
+	else if (!is_followed || supervision_kube_report_status(supervision, NULL) == 0)
+		store_kube_observe_deletion(base->store, base->job->name);
 	supervision_request_pass(&supervision->base);
 }
 
@@ -278,10 +256,8 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 	};
 
 	supervision->owner = job_cache_follow(supervision->cache, &settings);
-	job_follower_watch(supervision->owner, JOB_CACHE_OWNERS);
+	job_cache_watch(supervision->cache, JOB_CACHE_OWNERS);
 }
-
-/* Stop requests. */
 
 /* Leaves without waiting. */
 static void leave_cluster_supervision(struct cluster_supervision *supervision, int signal_number)
@@ -311,21 +287,19 @@ static void leave_running(struct cluster_supervision *supervision, int signal_nu
 }
 
 /* The terminal was lost. */
-static void continue_detached(struct cluster_supervision *supervision)
-{
-	console_free(TAKE(supervision->base.reporter.console));
-	background_leave_terminal();
-	supervision->is_detached = true;
-	reporter_print_message(&supervision->base.reporter,
-			       "the terminal closed; the job keeps running in the background");
-}
-
 static void hang_up(struct cluster_supervision *supervision)
 {
-	if (is_attached(supervision) && supervision->role != ROLE_SUPERVISES)
+	struct reporter *reporter = &supervision->base.reporter;
+
+	if (is_attached(supervision) && supervision->role != ROLE_SUPERVISES) {
 		leave_cluster_supervision(supervision, SIGHUP);
-	else if (!supervision->is_detached)
-		continue_detached(supervision);
+	} else if (!supervision->is_detached) {
+		console_free(TAKE(reporter->console));
+		background_leave_terminal();
+		supervision->is_detached = true;
+		reporter_print_message(
+			reporter, "the terminal closed; the job keeps running in the background");
+	}
 }
 
 /* There is nothing to stop: the job has finished, or was never started. */
@@ -343,34 +317,30 @@ static bool only_fetches(const struct cluster_supervision *supervision)
 	       (!is_attached(supervision) || supervision->is_detached);
 }
 
-/* Before any Pod is started: the call in progress is waited for, so that it is known which objects
- * to delete; a second signal cancels it. */
-static void end_early(struct cluster_supervision *supervision, int number)
-{
-	if (supervision->ended_by || is_attached(supervision))
-		loop_stop(supervision->base.loop);
-	supervision->ended_by = number;
-}
-
 /* The second Ctrl-C skips the grace period, the third one does not wait for the cluster. */
 static bool on_cluster_run_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (!supervision->base.reconciler)
-		end_early(supervision, number);
-	else if (number == SIGHUP)
+	if (!supervision->base.reconciler) {
+		/* Before any Pod is started: the call in progress is waited for, so that it is
+		 * known which objects to delete; a second signal cancels it. */
+		if (supervision->ended_by || is_attached(supervision))
+			loop_stop(supervision->base.loop);
+		supervision->ended_by = number;
+	} else if (number == SIGHUP) {
 		hang_up(supervision);
-	else if (only_fetches(supervision) &&
-		 supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + number))
+	} else if (only_fetches(supervision) &&
+		   supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + number)) {
 		return true;
-	else if (has_nothing_to_stop(supervision) ||
-		 (number == SIGINT && supervision->base.n_interrupts > 1))
+	} else if (has_nothing_to_stop(supervision) ||
+		   (number == SIGINT && supervision->base.n_interrupts > 1)) {
 		leave_cluster_supervision(supervision, number);
-	else if (is_attached(supervision) && !supervision->is_detached)
+	} else if (is_attached(supervision) && !supervision->is_detached) {
 		leave_running(supervision, number);
-	else
+	} else {
 		return false;
+	}
 	return true;
 }
 

@@ -33,8 +33,6 @@ static void on_warning(const char *sentence, void *data)
 	reporter_print_message(&supervision->base.reporter, text_of(&told));
 }
 
-/* Connections. */
-
 static const char *namespace_of(const struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -57,8 +55,6 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 				supervision->api, namespace_of(supervision));
 	return rc;
 }
-
-/* The job on the cluster. */
 
 static int check_for_signal(struct cluster_supervision *supervision, struct err *err)
 {
@@ -198,27 +194,25 @@ static int find_supervised_job(struct cluster_supervision *supervision, struct e
 	return check_for_signal(supervision, err);
 }
 
-/* Its operator acts for it: the document is not pinned, and this process changes nothing. */
-static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
-{
-	int rc = read_found(supervision, err);
-
-	if (rc == 0)
-		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
-	return rc < 0 ? rc : check_for_signal(supervision, err);
-}
-
 static int make_or_find_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *job = request->job;
 
-	if (request->is_tfjob)
-		return find_tfjob(supervision, err);
-	int rc = job ? registration_kube_check_before_run(supervision->api, job,
-							  request->secret->name, err)
-		     : registration_kube_check_before_attach(supervision->api,
-							     namespace_of(supervision), err);
+	int rc;
+
+	/* Its operator acts for a TFJob: the document is not pinned, and this process changes
+	 * nothing. */
+	if (request->is_tfjob) {
+		rc = read_found(supervision, err);
+		if (rc == 0)
+			store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
+		return rc < 0 ? rc : check_for_signal(supervision, err);
+	}
+	rc = job ? registration_kube_check_before_run(supervision->api, job, request->secret->name,
+						      err)
+		 : registration_kube_check_before_attach(supervision->api,
+							 namespace_of(supervision), err);
 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
@@ -230,8 +224,6 @@ static int make_or_find_job(struct cluster_supervision *supervision, struct err 
 		pin_supervised_record(supervision, job);
 	return rc;
 }
-
-/* The job on this machine. */
 
 static int make_cluster_job_folder(struct cluster_supervision *supervision, struct err *err)
 {
@@ -246,16 +238,6 @@ static int make_cluster_job_folder(struct cluster_supervision *supervision, stru
 		return attached_logs_create(supervision->folder, &supervision->log_folder, err);
 	supervision->log_folder = mem_copy_text(supervision->folder);
 	return 0;
-}
-
-/* Other programs leave what runs on a cluster alone when they are interrupted. */
-static void print_interrupt_hint(struct cluster_supervision *supervision)
-{
-	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
-		reporter_print_message(
-			&supervision->base.reporter,
-			"Ctrl-C also stops the job on the cluster; to keep it running, close "
-			"the terminal or start it with -d");
 }
 
 /* Everything that can fail; after it, the job is supervised. */
@@ -283,8 +265,13 @@ static int set_up_cluster_supervision(struct cluster_supervision *supervision, s
 		supervision_kube_only_follow(supervision);
 	else if (rc == 0)
 		rc = supervision_kube_watch_lease(supervision, err);
-	if (rc == 0)
-		print_interrupt_hint(supervision);
+	/* Other programs leave what runs on a cluster alone when they are interrupted. */
+	if (rc == 0 && !is_attached(supervision) && !supervision->is_detached &&
+	    isatty(STDERR_FILENO))
+		reporter_print_message(
+			&base->reporter,
+			"Ctrl-C also stops the job on the cluster; to keep it running, close "
+			"the terminal or start it with -d");
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 
@@ -390,16 +377,6 @@ static void leave_here(struct cluster_supervision *supervision)
 							     : "muster did not wait for its end");
 }
 
-/* A signal ended it before any Pod was started: nothing failed. */
-static int end_early(struct cluster_supervision *supervision, int rc, int *ret_exit_code)
-{
-	undo_registration(supervision);
-	if (!supervision->ended_by)
-		return rc;
-	*ret_exit_code = EXIT_BY_SIGNAL + supervision->ended_by;
-	return 0;
-}
-
 static int supervise_cluster_job(background_started_fn started, void *background,
 				 int *ret_exit_code, struct err *err, void *data)
 {
@@ -417,8 +394,14 @@ static int supervise_cluster_job(background_started_fn started, void *background
 	struct supervision *base = &supervision.base;
 	int rc = set_up_cluster_supervision(&supervision, err);
 
-	if (rc < 0)
-		return end_early(&supervision, rc, ret_exit_code);
+	if (rc < 0) {
+		undo_registration(&supervision);
+		if (!supervision.ended_by)
+			return rc;
+		/* A signal ended it before any Pod was started: nothing failed. */
+		*ret_exit_code = EXIT_BY_SIGNAL + supervision.ended_by;
+		return 0;
+	}
 	make_backend(&supervision);
 	supervision_kube_watch_owner(&supervision);
 	supervision_run(base); /* the Lease may be ours already */

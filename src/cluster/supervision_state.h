@@ -79,8 +79,6 @@ static inline void supervision_kube_fail(struct cluster_supervision *supervision
 
 /* Starts the fetches if they are not running; true when all are over. */
 bool supervision_kube_fetch(struct cluster_supervision *supervision);
-/* The same, if deletions of Pods wait for the fetch. */
-void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision);
 /* Cancels the fetches because the user does not want to wait; `exit_code` becomes that of a job
  * that succeeded. False if no fetch is left. */
 bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code);

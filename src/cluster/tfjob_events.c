@@ -99,19 +99,9 @@ void tfjob_events_free(struct tfjob_events *events)
 	free(events);
 }
 
-/* Sending. */
-
 static const char *member(const struct waiting_event *event, const char *key)
 {
 	return json_as_string(json_get(event->involved, key), "");
-}
-
-static char *message_new(const struct waiting_event *event)
-{
-	if (!event->last_name)
-		return mem_format("%s%s%s", event->before, event->name, event->after);
-	return mem_format("%s%s to %s (%d)%s", event->before, event->name, event->last_name,
-			  event->count, event->after);
 }
 
 static void name_event(const struct waiting_event *event, struct json *metadata)
@@ -129,7 +119,10 @@ static struct json *body_new(const struct waiting_event *event)
 {
 	struct json *body = json_new_texts("apiVersion", "v1", "kind", "Event", NULL);
 	msec now = loop_now() / MSEC_PER_SECOND * MSEC_PER_SECOND;
-	char *message CLEANUP(mem_free_text) = message_new(event);
+	char *message CLEANUP(mem_free_text) =
+		event->last_name ? mem_format("%s%s to %s (%d)%s", event->before, event->name,
+					      event->last_name, event->count, event->after)
+				 : mem_format("%s%s%s", event->before, event->name, event->after);
 
 	name_event(event, json_object_at(body, "metadata"));
 	json_set(body, "involvedObject", json_ref(event->involved));
@@ -143,13 +136,11 @@ static struct json *body_new(const struct waiting_event *event)
 	return body;
 }
 
-static void on_sent(struct json *object, const struct kube_status *status, const struct err *err,
-		    void *data)
+static void on_sent(const struct kube_result *result, void *data)
 {
 	struct waiting_event *event = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	event->call = NULL;
 	if (err && err->code != ERR_EXISTS)
 		log_debug("an Event was rejected: %s", err->text);
 	free_waiting_event(event);
@@ -159,15 +150,10 @@ static void on_slot(void *data)
 {
 	struct waiting_event *event = data;
 	struct json *body CLEANUP(json_cleanup) = body_new(event);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_events,
-		.namespace_name = member(event, "namespace"),
-		.body = body,
-		.wants_metadata = true,
-	};
+	const struct kube_request request = {KUBE_CREATE, &kube_events, member(event, "namespace"),
+					     .body = body, .wants_metadata = true};
 
-	event->call = kube_call_new(event->events->api, &request, on_sent, event);
+	kube_call_start(&event->call, event->events->api, &request, on_sent, event);
 }
 
 static void send(struct waiting_event *event)
@@ -209,8 +195,6 @@ static uint64_t key_of(const struct object_event *event)
 	return hash_add_text(hash_add_text(HASH_BEGIN, event->reason), event->uid);
 }
 
-/* Collecting. */
-
 static void on_collected(void *data)
 {
 	struct waiting_event *event = data;
@@ -229,15 +213,6 @@ static uint64_t hash_event_kind(const struct job *job, const struct object_event
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		hash = hash_add_text(hash, texts[i]);
 	return hash;
-}
-
-static struct waiting_event *find_collecting_event(const struct tfjob_events *events, uint64_t kind)
-{
-	struct waiting_event *event = events->collecting;
-
-	while (event && event->kind != kind)
-		event = event->next;
-	return event;
 }
 
 /* Names of one role differ only in their numbers. */
@@ -267,7 +242,10 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		    const struct object_event *object)
 {
 	uint64_t kind = hash_event_kind(job, object);
-	struct waiting_event *event = find_collecting_event(events, kind);
+	struct waiting_event *event = events->collecting;
+
+	while (event && event->kind != kind)
+		event = event->next;
 
 	if (event) {
 		event->count++;

@@ -349,13 +349,12 @@ static void stop_removal_when_gone(struct removal *removal)
 		loop_stop(removal->session.loop);
 }
 
-static void on_deleted(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_deleted(const struct kube_result *result, void *data)
 {
 	struct removal *removal = data;
+	const struct err *err = result->err;
 	bool is_gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
 
-	(void) object, (void) status;
 	removal->n_calls--;
 	if (err && !is_gone && !removal->err.code)
 		removal->err = *err;
@@ -376,7 +375,7 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 
 		spawner_print_removing(&spawner_kinds[kind], name);
 		removal->n_calls++;
-		kube_call_new(removal->session.api, &request, on_deleted, removal);
+		kube_call_start(NULL, removal->session.api, &request, on_deleted, removal);
 	}
 }
 

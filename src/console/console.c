@@ -26,15 +26,12 @@
 #define MOST_SEARCHED 64
 
 struct console {
-	struct loop *loop;
+	struct console_settings settings;
 	const struct job *job;
 	char *job_words;
-	const char *log_folder;
 	struct screen *lines; /* for the replicas' lines */
 	struct screen *chatter; /* for muster's own, and for a separate stderr of replicas; may be
 				   the same screen */
-	int chatter_fd;
-	struct console_style style;
 	struct line_format format;
 	struct line_format error_format; /* of a separate stderr */
 	struct log_view *view; /* NULL: no lines are shown */
@@ -76,7 +73,7 @@ static void finish_if_drained(struct console *console)
 	bool is_drained = !screen_is_waiting(console->chatter) || screen_is_gone(console->chatter);
 
 	if (console->is_reported && is_drained && console->on_drained)
-		loop_defer(console->loop, TAKE(console->on_drained), console->data);
+		loop_defer(console->settings.loop, TAKE(console->on_drained), console->data);
 }
 
 /* Output that stops would look like a hung job: a full disk, or a reader that left early (`muster
@@ -112,7 +109,7 @@ static void on_console_room(void *data)
 
 static void set_line_format(const struct console *console, int fd, struct line_format *format)
 {
-	const struct console_style *style = &console->style;
+	const struct console_style *style = &console->settings.style;
 
 	*format = (struct line_format){
 		.has_name = !style->hides_names,
@@ -127,12 +124,12 @@ static void set_line_format(const struct console *console, int fd, struct line_f
 
 static void make_screens(struct console *console, const struct console_settings *settings)
 {
-	console->lines = screen_new(console->loop, settings->lines_fd, on_console_room, console);
-	console->chatter =
-		sink_is_same(settings->lines_fd, settings->chatter_fd)
-			? console->lines
-			: screen_new(console->loop, settings->chatter_fd, on_console_room, console);
-	console->chatter_fd = settings->chatter_fd;
+	console->lines =
+		screen_new(console->settings.loop, settings->lines_fd, on_console_room, console);
+	console->chatter = sink_is_same(settings->lines_fd, settings->chatter_fd)
+				   ? console->lines
+				   : screen_new(console->settings.loop, settings->chatter_fd,
+						on_console_room, console);
 	set_line_format(console, settings->lines_fd, &console->format);
 	set_line_format(console, settings->chatter_fd, &console->error_format);
 }
@@ -143,7 +140,7 @@ static int make_view(struct console *console, const struct console_settings *con
 	struct log_selection selection = LOG_SELECTION_ALL;
 	struct log_reader *reader;
 
-	if (console->style.streams.rules)
+	if (console->settings.style.streams.rules)
 		selection.line_limit = LIMIT_WHOLE_LINE;
 	int rc = log_reader_new(console_settings->log_folder, &selection, &reader, err);
 
@@ -152,13 +149,13 @@ static int make_view(struct console *console, const struct console_settings *con
 	if (console_settings->unsaved_output)
 		log_reader_show_unsaved_output(reader, console_settings->unsaved_output);
 	const struct log_view_settings settings = {
-		.loop = console->loop,
+		.loop = console->settings.loop,
 		.take_reader = reader,
 		.outlet = {console->lines, &console->format},
 		.error_outlet = {console->chatter, &console->error_format},
-		.only = console->style.only,
-		.n_only = console->style.n_only,
-		.streams = &console->style.streams,
+		.only = console->settings.style.only,
+		.n_only = console->settings.style.n_only,
+		.streams = &console->settings.style.streams,
 	};
 
 	console->view = log_view_new(&settings);
@@ -170,13 +167,12 @@ int console_new(const struct console_settings *settings, const struct job *job,
 {
 	struct console *console = mem_new(sizeof(*console));
 
-	console->loop = settings->loop;
+	console->settings = *settings;
 	console->job = job;
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
-	console->log_folder = settings->log_folder;
-	console->style = settings->style;
 	console->arena = arena_new();
-	console->output_idle_timer = loop_new_timer(console->loop, on_idle_output_timer, console);
+	console->output_idle_timer =
+		loop_new_timer(console->settings.loop, on_idle_output_timer, console);
 	console->output_idle_is_checked = MSEC_NEVER;
 	make_screens(console, settings);
 	int rc = settings->style.is_quiet ? 0 : make_view(console, settings, err);
@@ -242,8 +238,6 @@ void console_on_note(struct console *console, const struct note *note)
 	console_print(console, note->sentence);
 }
 
-/* Silence. */
-
 static void arm_silence(struct console *console, msec at)
 {
 	console->output_idle_is_checked = at;
@@ -281,21 +275,13 @@ static void note_output(struct console *console)
 	}
 }
 
-/* Muster's row: the startup progress, else the silent replica. */
-static const struct text *console_row_of(const struct console *console)
-{
-	if (console->progress.len > 0)
-		return &console->progress;
-	return console->beginning.len > 0 ? &console->beginning : &console->output_idle;
-}
-
 /* Advice in it is not cut off: it gets its own row. */
 static void break_row(const struct console *console, struct text *row)
 {
 	char *part = row->len ? strstr(row->bytes, "; ") : NULL;
 
-	if (part &&
-	    line_width(row->bytes, row->len) > (size_t) terminal_size(console->chatter_fd).columns)
+	if (part && line_width(row->bytes, row->len) >
+			    (size_t) terminal_size(console->settings.chatter_fd).columns)
 		memcpy(part, "\n ", 2);
 }
 
@@ -303,7 +289,10 @@ static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
 	struct text row CLEANUP(text_done) = {0};
-	const struct text *sentence = console_row_of(console);
+	/* Muster's row: the startup progress, else the silent replica. */
+	const struct text *sentence = console->progress.len > 0    ? &console->progress
+				      : console->beginning.len > 0 ? &console->beginning
+								   : &console->output_idle;
 
 	if (!screen_is_live(screen))
 		return;
@@ -344,7 +333,7 @@ static void print_silent_exception(struct console *console, const struct log_nam
 	struct text sentence CLEANUP(text_done) = {0};
 	struct printed printed;
 
-	if (log_last_lines(console->log_folder, name->role, name->index, name->attempt,
+	if (log_last_lines(console->settings.log_folder, name->role, name->index, name->attempt,
 			   LIMIT_SEARCHED_LINES, arena, &printed, NULL) < 0)
 		return;
 	const char *exception = exception_find(&printed, arena);
@@ -373,14 +362,6 @@ static void print_silent_exceptions(struct console *console)
 	}
 }
 
-/* Output without a reader is not polled, so its times are unknown. */
-static void forget_silences(struct console *console)
-{
-	text_clear(&console->beginning);
-	text_clear(&console->output_idle);
-	show_row(console);
-}
-
 /* On a terminal the row reports a silence while it lasts; elsewhere one line does. */
 static void on_idle_output_timer(void *data)
 {
@@ -388,7 +369,10 @@ static void on_idle_output_timer(void *data)
 	struct text sentence CLEANUP(text_done) = {0};
 
 	if (log_view_is_gone(console->view)) {
-		forget_silences(console);
+		/* Output without a reader is not polled, so its times are unknown. */
+		text_clear(&console->beginning);
+		text_clear(&console->output_idle);
+		show_row(console);
 		return;
 	}
 	note_output(console);
@@ -501,8 +485,6 @@ void console_on_startup(struct console *console, const struct startup *startup,
 	show_progress(console, status);
 }
 
-/* The end. */
-
 /* Whether they are on the same terminal, followed only by our notes. */
 static bool has_shown_last_lines(const struct console *console)
 {
@@ -533,7 +515,8 @@ static void make_reports(struct console *console, const struct status *status)
 	/* srun writes the output of all nodes to one file, unless a pattern separates them. */
 	bool is_elsewhere_in_step = failure && failure->machine && getenv("SLURM_STEP_ID");
 	struct failure_style style = {
-		.offset = time_zone_offset_on(console->chatter_fd, status->completion_time),
+		.offset =
+			time_zone_offset_on(console->settings.chatter_fd, status->completion_time),
 		.skips_last_lines = is_elsewhere_in_step,
 	};
 

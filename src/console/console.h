@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/msec.h"
 #include "base/own.h"
 #include "console/console_style.h"
 #include "io/loop.h"
@@ -15,8 +14,6 @@
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 struct console_settings {
 	struct loop *loop;

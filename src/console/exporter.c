@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "http/routes.h"
 #include "spec/limits.h"
-#include "status/metrics.h"
 
 #include <stdlib.h>
 

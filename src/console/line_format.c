@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "io/own_process.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Colors that are distinguishable on dark and light backgrounds (SGR); no red, which looks like an
@@ -121,15 +120,6 @@ static void add_beginning(struct line_format *format, const struct log_line *lin
 	text_add_char(text, ' ');
 }
 
-static void add_log_line_time(const struct line_format *format, const struct log_line *line,
-			      struct text *text)
-{
-	if (!format->has_time || line->time == MSEC_UNSET)
-		return;
-	text_add_line_time(text, line->time, format->is_local ? time_zone_offset(line->time) : 0);
-	text_add_char(text, ' ');
-}
-
 static void add_bytes(const struct line_format *format, const char *bytes, size_t len,
 		      struct text *text)
 {
@@ -142,7 +132,11 @@ static void add_bytes(const struct line_format *format, const char *bytes, size_
 void line_format_add(struct line_format *format, const struct log_line *line, struct text *text)
 {
 	add_beginning(format, line, text);
-	add_log_line_time(format, line, text);
+	if (format->has_time && line->time != MSEC_UNSET) {
+		text_add_line_time(text, line->time,
+				   format->is_local ? time_zone_offset(line->time) : 0);
+		text_add_char(text, ' ');
+	}
 	add_bytes(format, line->bytes, line->len, text);
 	text_add_char(text, '\n');
 }

@@ -17,14 +17,9 @@
 #define N_OUTLETS 2
 
 struct log_view {
-	struct loop *loop;
-	struct log_reader *reader;
+	struct log_view_settings settings;
 	struct log_outlet outlets[N_OUTLETS]; /* by whether a line is of a separate stderr */
 	size_t n_outlets; /* with a screen of their own */
-	struct screen *attempts_screen;
-	const struct log_name *only;
-	size_t n_only;
-	const struct streams *streams;
 	struct loop_watch *timer;
 	instant looks_at; /* when the timer is armed for; INSTANT_NEVER: it is not */
 	instant next_look; /* not earlier, so that much output costs few polls */
@@ -43,17 +38,12 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 {
 	struct log_view *view = mem_new(sizeof(*view));
 
-	view->loop = settings->loop;
-	view->reader = settings->take_reader;
+	view->settings = *settings;
 	view->outlets[0] = view->outlets[1] = settings->outlet;
 	if (settings->error_outlet.screen)
 		view->outlets[1] = settings->error_outlet;
 	view->n_outlets = view->outlets[1].screen == view->outlets[0].screen ? 1 : N_OUTLETS;
-	view->attempts_screen = settings->attempts_screen;
-	view->only = settings->only;
-	view->n_only = settings->n_only;
-	view->streams = settings->streams;
-	view->timer = loop_new_timer(view->loop, poll_log_view, view);
+	view->timer = loop_new_timer(view->settings.loop, poll_log_view, view);
 	view->looks_at = INSTANT_NEVER;
 	log_view_on_news(view);
 	return view;
@@ -64,7 +54,7 @@ void log_view_free(struct log_view *view)
 	if (!view)
 		return;
 	loop_watch_free(view->timer);
-	log_reader_free(view->reader);
+	log_reader_free(view->settings.take_reader);
 	text_done(&view->bars);
 	mem_free_any(&view);
 }
@@ -99,7 +89,7 @@ static void end_screens(const struct log_view *view)
 
 struct log_reader *log_view_reader(struct log_view *view)
 {
-	return view->reader;
+	return view->settings.take_reader;
 }
 
 size_t log_view_count(const struct log_view *view)
@@ -114,19 +104,6 @@ size_t log_view_count_last(const struct log_view *view, const char *role, int in
 		last->index == index && last->attempt == attempt && text_equals(last->role, role);
 
 	return is_it ? view->n_last : 0;
-}
-
-static void count_line(struct log_view *view, const struct log_name *name)
-{
-	view->n_last = 1 + log_view_count_last(view, name->role, name->index, name->attempt);
-	if (view->n_last == 1)
-		view->last = *name;
-	view->n_lines++;
-}
-
-static msec pause_of(const struct log_view *view)
-{
-	return screen_is_live(main_screen(view)) ? PAUSE_ON_TERMINAL : PAUSE;
 }
 
 static void arm_log_view_timer(struct log_view *view, instant at)
@@ -156,24 +133,24 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
 	view->is_finishing = true;
 	view->on_shown = on_shown;
 	view->data = data;
-	log_reader_end(view->reader);
+	log_reader_end(view->settings.take_reader);
 	arm_log_view_timer(view, INSTANT_UNSET);
 }
 
 static void print_attempt_start(struct log_view *view, const struct log_name *name)
 {
-	if (!view->attempts_screen)
+	if (!view->settings.attempts_screen)
 		return;
-	text_addf(screen_begin(view->attempts_screen), "muster: %s-%d starts attempt %d\n",
+	text_addf(screen_begin(view->settings.attempts_screen), "muster: %s-%d starts attempt %d\n",
 		  name->role, name->index, name->attempt);
-	if (view->attempts_screen != main_screen(view))
-		screen_end(view->attempts_screen);
+	if (view->settings.attempts_screen != main_screen(view))
+		screen_end(view->settings.attempts_screen);
 }
 
 static bool is_log_wanted(const struct log_view *view, const struct log_name *name)
 {
-	return log_name_is_listed(view->only, view->n_only, name) &&
-	       streams_show(view->streams, name);
+	return log_name_is_listed(view->settings.only, view->settings.n_only, name) &&
+	       streams_show(view->settings.streams, name);
 }
 
 /* Adds lines until there is enough to write, or as much was read; false when there are no more for
@@ -187,7 +164,7 @@ static bool add_lines(struct log_view *view, size_t *read)
 		texts[i] = screen_begin(view->outlets[i].screen);
 	for (size_t end = *read + WRITE_SIZE;
 	     *read < end && texts[0]->len < WRITE_SIZE && texts[1]->len < WRITE_SIZE;) {
-		if (!log_reader_next(view->reader, &line))
+		if (!log_reader_next(view->settings.take_reader, &line))
 			return false;
 		*read += line.len + 1;
 		if (!is_log_wanted(view, line.name))
@@ -196,7 +173,11 @@ static bool add_lines(struct log_view *view, size_t *read)
 			print_attempt_start(view, line.name);
 		line_format_add(view->outlets[line.name->is_stderr].format, &line,
 				texts[line.name->is_stderr]);
-		count_line(view, line.name);
+		view->n_last = 1 + log_view_count_last(view, line.name->role, line.name->index,
+						       line.name->attempt);
+		if (view->n_last == 1)
+			view->last = *line.name;
+		view->n_lines++;
 	}
 	return true;
 }
@@ -225,7 +206,7 @@ static bool set_bars(struct log_view *view)
 	bool comes_later = false;
 
 	text_clear(&view->bars);
-	for (size_t i = 0; log_reader_replica(view->reader, i, &replica); i++) {
+	for (size_t i = 0; log_reader_replica(view->settings.take_reader, i, &replica); i++) {
 		if (!replica.has_open_line || !is_log_wanted(view, &replica.name))
 			continue;
 		if (!replica.open_line.is_bar && !replica.open_line.is_quiet) {
@@ -246,14 +227,6 @@ static bool set_bars(struct log_view *view)
 	return comes_later;
 }
 
-static void finish_if_all_is_shown(struct log_view *view)
-{
-	bool is_shown = !is_any_screen_waiting(view) || log_view_is_gone(view);
-
-	if (view->is_finishing && is_shown && view->on_shown)
-		loop_defer(view->loop, TAKE(view->on_shown), view->data);
-}
-
 /* One poll of the logs: lines, then bars, then the time of the next poll without news. */
 static void poll_log_view(void *data)
 {
@@ -265,7 +238,7 @@ static void poll_log_view(void *data)
 	if (is_any_screen_waiting(view))
 		return;
 	if (!log_view_is_gone(view)) {
-		log_reader_poll(view->reader);
+		log_reader_poll(view->settings.take_reader);
 		has_more = show_lines(view);
 		if (screen_is_live(main_screen(view)))
 			comes_later = set_bars(view);
@@ -273,14 +246,16 @@ static void poll_log_view(void *data)
 		end_screens(view);
 	}
 	if (log_view_is_gone(view))
-		log_reader_give_up(view->reader);
+		log_reader_give_up(view->settings.take_reader);
 	instant now = loop_monotonic_now();
 
-	view->next_look = instant_add(now, pause_of(view));
+	view->next_look =
+		instant_add(now, screen_is_live(main_screen(view)) ? PAUSE_ON_TERMINAL : PAUSE);
 	if (has_more)
 		arm_log_view_timer(view, now);
 	else if (comes_later)
 		arm_log_view_timer(view, instant_add(now, PAUSE_BEFORE_OPEN_LINE));
-	else
-		finish_if_all_is_shown(view);
+	else if (view->is_finishing && view->on_shown &&
+		 (!is_any_screen_waiting(view) || log_view_is_gone(view)))
+		loop_defer(view->settings.loop, TAKE(view->on_shown), view->data);
 }

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -202,18 +201,6 @@ void reporter_end(struct reporter *reporter, const struct job *job, const char *
 	retain_reported_status(reporter, job, &plan.status);
 }
 
-/* The caller requested the job as data and did not get it: that is an error even if the job
- * succeeded. */
-static void fail_to_print(struct reporter *reporter, int failure)
-{
-	struct err err;
-
-	err_set_errno(&err, failure, "the job could not be written to standard output");
-	reporter_print_message(reporter, err.text);
-	if (reporter->status.exit_code == 0)
-		reporter->status.exit_code = EXIT_INTERNAL;
-}
-
 void reporter_print(struct reporter *reporter, const char *uid, msec created, int64_t version)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -227,6 +214,14 @@ void reporter_print(struct reporter *reporter, const char *uid, msec created, in
 	json_add_pretty(&text, document);
 	int failure = file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
 
-	if (failure && failure != EPIPE)
-		fail_to_print(reporter, failure);
+	struct err err;
+
+	if (!failure || failure == EPIPE)
+		return;
+	/* The caller requested the job as data and did not get it: that is an error even if the job
+	 * succeeded. */
+	err_set_errno(&err, failure, "the job could not be written to standard output");
+	reporter_print_message(reporter, err.text);
+	if (reporter->status.exit_code == 0)
+		reporter->status.exit_code = EXIT_INTERNAL;
 }

@@ -99,41 +99,28 @@ static void add_screen_rows(struct screen *screen, const char *rows)
 	}
 }
 
-static void draw_live_rows(struct screen *screen)
+void screen_end(struct screen *screen)
 {
 	struct text *text = sink_text(screen->sink);
 
-	add_screen_rows(screen, screen->bars);
-	add_screen_rows(screen, screen->row);
-	if (screen->shown.len > 0)
-		text_add_bytes(text, screen->shown.bytes, screen->shown.len - 1);
-}
-
-void screen_end(struct screen *screen)
-{
-	if (screen->is_live && terminal_is_in_foreground(screen->fd))
-		draw_live_rows(screen);
+	if (screen->is_live && terminal_is_in_foreground(screen->fd)) {
+		add_screen_rows(screen, screen->bars);
+		add_screen_rows(screen, screen->row);
+		if (screen->shown.len > 0)
+			text_add_bytes(text, screen->shown.bytes, screen->shown.len - 1);
+	}
 	screen->is_changed = false;
 	sink_flush(screen->sink);
 }
 
-static void replace(struct screen *screen, char **place, const char *text)
-{
-	if (strcmp(*place, text) == 0)
-		return;
-	mem_free_text(place);
-	*place = mem_copy_text(text);
-	screen->is_changed = true;
-}
-
 void screen_set_bars(struct screen *screen, const char *rows)
 {
-	replace(screen, &screen->bars, rows);
+	screen->is_changed |= text_keep(&screen->bars, rows);
 }
 
 void screen_set_row(struct screen *screen, const char *row)
 {
-	replace(screen, &screen->row, row);
+	screen->is_changed |= text_keep(&screen->row, row);
 }
 
 bool screen_is_changed(const struct screen *screen)

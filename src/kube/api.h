@@ -18,12 +18,16 @@
 struct kube_api;
 struct kube_call; /* one request, with all its tries */
 
-/* Reports the end of a request. `object` is borrowed; it is NULL when the request failed or was a
- * stream. `err` is NULL on success. `status` (code, reason; kube/status.h) is never NULL. A
- * connection error is ERR_UNREACHABLE or a code of http/request.h. The call is freed after the
- * callback. */
-typedef void (*kube_done_fn)(struct json *object, const struct kube_status *status,
-			     const struct err *err, void *data);
+/* How a request ended. */
+struct kube_result {
+	struct json *object; /* borrowed; NULL when the request failed or was a stream */
+	const struct kube_status *status; /* code, reason (kube/status.h); never NULL */
+	/* NULL on success. A connection error is ERR_UNREACHABLE or a code of http/request.h. */
+	const struct err *err;
+};
+
+/* Reports the end of a request, which is freed after the callback. */
+typedef void (*kube_done_fn)(const struct kube_result *result, void *data);
 
 /* Callbacks of a WebSocket; see http/websocket.h for their contract. */
 struct kube_socket {
@@ -64,21 +68,23 @@ void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 struct request_limiter *kube_api_limiter(struct kube_api *api);
 
 /* Starts a request. `request` is needed only until this returns; its resource must outlive the
- * call; the body is kept by reference. `done` is called once, from the loop. */
-struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request *request,
-				kube_done_fn done, void *data);
+ * call; the body is kept by reference. `done` is called once, from the loop. *ret_call is the call;
+ * it is NULL again when `done` is called. ret_call may be NULL. */
+void kube_call_start(struct kube_call **ret_call, struct kube_api *api,
+		     const struct kube_request *request, kube_done_fn done, void *data);
 /* The same for an endless answer: a watch, a followed log. `bytes` gets the answer piece by piece.
  * After `output_idle` without bytes (as in http_request) the connection counts as lost. Only
  * failures before the first byte are retried. */
-struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
-				  msec output_idle, http_bytes_fn bytes, kube_done_fn done,
-				  void *data);
+void kube_stream_start(struct kube_call **ret_call, struct kube_api *api,
+		       const struct kube_request *request, msec output_idle, http_bytes_fn bytes,
+		       kube_done_fn done, void *data);
 /* The same for a WebSocket (exec, attach, portforward). Only a request that the server rejected
  * before it began is retried, because a command must not run twice. `done` gets no error when the
  * server closed the WebSocket properly. */
-struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
-				  const struct kube_socket *socket, kube_done_fn done, void *data);
-/* The WebSocket of a kube_socket_new call, valid from on_open until `done`. */
+void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
+		       const struct kube_request *request, const struct kube_socket *socket,
+		       kube_done_fn done, void *data);
+/* The WebSocket of a kube_socket_start call, valid from on_open until `done`. */
 struct websocket *kube_call_websocket(const struct kube_call *call);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
 /* For a request whose effect was already observed. No callback follows and nothing is retried. If

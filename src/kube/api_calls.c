@@ -4,41 +4,27 @@
 #include "base/text.h"
 #include "io/log.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-void kube_call_join(struct call_list *list, struct kube_call *call)
-{
-	call->list = list;
-	call->previous = NULL;
-	call->next = list->first;
-	if (call->next)
-		call->next->previous = call;
-	list->first = call;
-}
-
 static void leave_list(const struct kube_call *call)
 {
-	if (!call->list)
-		return;
-	*(call->list->first == call ? &call->list->first : &call->previous->next) = call->next;
+	if (call->at)
+		*call->at = call->next;
 	if (call->next)
-		call->next->previous = call->previous;
+		call->next->at = call->at;
 }
 
-/* Removes the first call from the list; NULL: it is empty. */
-static struct kube_call *pop_kube_call(struct call_list *list)
+void kube_call_join(struct kube_call **list, struct kube_call *call)
 {
-	struct kube_call *call = list->first;
-
-	if (!call)
-		return NULL;
-	list->first = call->next;
+	leave_list(call);
+	call->at = list;
+	call->next = *list;
 	if (call->next)
-		call->next->previous = NULL;
-	call->list = NULL;
-	return call;
+		call->next->at = &call->next;
+	*list = call;
 }
 
 void kube_call_free(struct kube_call *call)
@@ -47,21 +33,9 @@ void kube_call_free(struct kube_call *call)
 	http_call_cancel(call->http);
 	websocket_cancel(call->websocket);
 	loop_watch_free(call->timer);
-	free(call->namespace_name);
-	free(call->name);
-	free(call->subresource);
-	free(call->url);
-	free(call->look_url);
 	free(call->body);
-	mem_free_secret(&call->pod_secret);
 	free(call->failure);
-	free(call);
-}
-
-static void add_part(struct text *text, const char *part)
-{
-	if (part && *part)
-		text_addf(text, "/%s", part);
+	arena_free_secret(call->arena);
 }
 
 /* "create pods/ada/train-worker-0: 201 after 12 ms, in 1 tries" */
@@ -69,14 +43,15 @@ static void log_end(const struct kube_call *call, const struct kube_status *stat
 		    const struct err *err)
 {
 	const struct kube_request *request = &call->request;
+	const char *const parts[] = {request->namespace_name, request->name, request->subresource};
 	struct text what CLEANUP(text_done) = {0};
 
 	if (!log_is_on(LOG_DEBUG))
 		return;
 	text_addf(&what, "%s %s", kube_verb_word(request->verb), request->resource->plural);
-	add_part(&what, call->namespace_name);
-	add_part(&what, call->name);
-	add_part(&what, call->subresource);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (parts[i] && *parts[i])
+			text_addf(&what, "/%s", parts[i]);
 	log_debug("%s: %d after %" PRId64 " ms, in %d tries%s%s", text_of(&what), status->code,
 		  instant_since(call->started_at, loop_monotonic_now()), call->n_tries,
 		  err ? ": " : "", err ? err->text : "");
@@ -85,9 +60,13 @@ static void log_end(const struct kube_call *call, const struct kube_status *stat
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err)
 {
+	const struct kube_result result = {object, status, err};
+
 	call->is_ending = true;
 	log_end(call, status, err);
-	call->done(object, status, err, call->data);
+	if (call->kept_at)
+		*call->kept_at = NULL;
+	call->done(&result, call->data);
 	kube_call_free(call);
 }
 
@@ -189,18 +168,20 @@ void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
 	api->permit_data = data;
 }
 
-static void free_all(struct call_list *list)
+static void free_all(struct kube_call *first)
 {
-	for (struct kube_call *call; (call = pop_kube_call(list));)
+	for (struct kube_call *call = first, *next; call; call = next) {
+		next = call->next;
 		kube_call_free(call);
+	}
 }
 
 void kube_api_free(struct kube_api *api)
 {
 	if (!api)
 		return;
-	free_all(&api->calls);
-	free_all(&api->waiting);
+	free_all(api->calls);
+	free_all(api->waiting);
 	http_client_free(api->http);
 	kube_login_free(api->login);
 	http_trust_free(api->trust);
@@ -221,8 +202,9 @@ static void end_refresh(const struct err *err, void *data)
 		api->n_refreshes++;
 		update_api_trust(api);
 	}
-	while ((call = pop_kube_call(&api->waiting))) {
+	while ((call = api->waiting)) {
 		kube_call_join(&api->calls, call);
+		assert(api->waiting != call);
 		if (err)
 			kube_call_fail(call, err);
 		else
@@ -234,7 +216,6 @@ void kube_api_refresh(struct kube_call *call, bool was_refused)
 {
 	struct kube_api *api = call->api;
 
-	leave_list(call);
 	kube_call_join(&api->waiting, call);
 	if (api->is_refreshing)
 		return;

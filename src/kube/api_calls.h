@@ -5,10 +5,6 @@
 
 #include "kube/api.h"
 
-struct call_list {
-	struct kube_call *first;
-};
-
 struct kube_api {
 	struct loop *loop;
 	char *user_agent;
@@ -17,8 +13,8 @@ struct kube_api {
 	struct http_trust *trust;
 	unsigned n_refreshes;
 	bool is_refreshing;
-	struct call_list calls; /* all except those that wait for a new credential */
-	struct call_list waiting;
+	struct kube_call *calls; /* all except those that wait for a new credential */
+	struct kube_call *waiting;
 	struct kube_warnings warnings;
 	struct request_limiter limiter;
 	msec server_ahead; /* server clock minus our clock */
@@ -27,15 +23,15 @@ struct kube_api {
 };
 
 struct kube_call {
+	struct arena *arena; /* of this struct and its names; overwritten before it is freed */
 	struct kube_api *api;
-	struct call_list *list;
-	struct kube_call *previous, *next;
+	struct kube_call *next, **at; /* `at`: its link in the list */
+	struct kube_call **kept_at; /* the caller's pointer to it; NULL: none */
 	/* The request, with copied names; its parameters are only in `url`. */
 	struct kube_request request;
-	char *namespace_name, *name, *subresource;
-	char *url, *look_url; /* look_url: URL of the object to create or patch; NULL: none */
+	const char *url;
+	const char *look_url; /* URL of the object to create or patch; NULL: none */
 	char *body; /* NULL: none */
-	char *pod_secret; /* NULL: none */
 	http_bytes_fn on_bytes; /* NULL: no stream */
 	msec output_idle;
 	kube_done_fn done;
@@ -58,7 +54,8 @@ struct kube_call {
 	bool is_looking, has_started, is_ending;
 };
 
-void kube_call_join(struct call_list *list, struct kube_call *call); /* as the first one */
+/* Moves the call to this list, as the first one. */
+void kube_call_join(struct kube_call **list, struct kube_call *call);
 void kube_call_free(struct kube_call *call); /* also removes it from its list */
 /* Ends the call: calls `done`, then frees the call. */
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,

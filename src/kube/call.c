@@ -9,7 +9,6 @@
 #include "spec/elasticdl.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The end of a try: another one follows, or the call ends. */
@@ -89,24 +88,16 @@ static bool retry_or_finish_call(struct kube_call *call, const struct kube_statu
 	return true;
 }
 
-static bool is_what_was_sent(const struct kube_call *call, const struct json *found)
-{
-	struct json *sent CLEANUP(json_cleanup) = NULL;
-
-	if (json_read(call->body, strlen(call->body), &sent, NULL) < 0)
-		return false;
-	return call->request.verb == KUBE_CREATE ? kube_was_created(sent, found)
-						 : kube_was_patched(sent, found);
-}
-
 /* The searched object exists: created by us or by another client. */
 static void compare(struct kube_call *call, struct json *found, const struct kube_status *status)
 {
 	bool is_create = call->request.verb == KUBE_CREATE;
 	struct kube_status conflict = {.code = 409, .retry_after = -1};
+	struct json *sent CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
-	if (is_what_was_sent(call, found)) {
+	if (json_read(call->body, strlen(call->body), &sent, NULL) == 0 &&
+	    (is_create ? kube_was_created(sent, found) : kube_was_patched(sent, found))) {
 		kube_call_finish(call, found, status, NULL);
 		return;
 	}
@@ -114,7 +105,7 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 		 is_create ? "AlreadyExists" : "Conflict");
 	err_set(&err, is_create ? ERR_EXISTS : ERR_CONFLICT,
 		"cannot %s %s '%s' in namespace '%s': %s", kube_verb_word(call->request.verb),
-		call->request.resource->plural, call->name, call->namespace_name,
+		call->request.resource->plural, call->request.name, call->request.namespace_name,
 		is_create ? "it already exists" : "another client changed it");
 	kube_call_finish(call, NULL, &conflict, &err);
 }
@@ -141,7 +132,6 @@ static void handle_kube_success(struct kube_call *call, const struct http_answer
  * lost too often. */
 static bool creates_now(struct kube_call *call, const struct kube_status *status)
 {
-	const struct kube_status lost = {.retry_after = -1};
 	struct err err = {0};
 
 	if (!call->is_looking || call->request.verb != KUBE_CREATE || status->code != 404)
@@ -157,9 +147,9 @@ static bool creates_now(struct kube_call *call, const struct kube_status *status
 		err_set(&err, ERR_UNREACHABLE,
 			"cannot create %s '%s' in namespace '%s': it was lost %d times on the way "
 			"to %s",
-			call->request.resource->plural, call->name, call->namespace_name,
-			call->n_failures, call->api->login->server);
-	kube_call_finish(call, NULL, &lost, &err);
+			call->request.resource->plural, call->request.name,
+			call->request.namespace_name, call->n_failures, call->api->login->server);
+	kube_call_fail(call, &err);
 	return true;
 }
 
@@ -168,7 +158,7 @@ static void handle_kube_refusal(struct kube_call *call, const struct http_answer
 	struct kube_status status;
 	struct err err = {0};
 
-	kube_status_read(&call->request, call->namespace_name, answer->status, answer->body,
+	kube_status_read(&call->request, call->request.namespace_name, answer->status, answer->body,
 			 answer->body_len, &status, &err);
 	if (answer->retry_after >= 0)
 		status.retry_after = answer->retry_after;
@@ -246,8 +236,6 @@ static void end_socket(const struct websocket_end *end, const struct err *err, v
 		handle_kube_refusal(call, &answer);
 }
 
-/* Tries. */
-
 /* A credential that expires soon is renewed before use, but only once, in case the new one expires
  * soon as well. */
 static bool needs_refresh(const struct kube_call *call)
@@ -271,7 +259,7 @@ static void on_kube_call_bytes(const char *bytes, size_t len, void *data)
 /* An object that is searched is compared as a whole. */
 static const char *accepted_type(const struct kube_call *call)
 {
-	if (call->on_bytes && call->subresource)
+	if (call->on_bytes && call->request.subresource)
 		return "*/*";
 	return call->request.wants_metadata && !call->is_looking
 		       ? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
@@ -286,8 +274,8 @@ static void add_headers(const struct kube_call *call, struct kube_headers *heade
 	kube_headers_add(headers, "Accept", accepted_type(call));
 	if (call->body && !call->is_looking)
 		kube_headers_add(headers, "Content-Type", content_type);
-	if (call->pod_secret)
-		kube_headers_add(headers, POD_SECRET_HEADER, call->pod_secret);
+	if (call->request.pod_secret)
+		kube_headers_add(headers, POD_SECRET_HEADER, call->request.pod_secret);
 	kube_headers_add_login(headers, call->api->login);
 }
 
@@ -407,10 +395,8 @@ static void begin_try(void *data)
 		send_request(call);
 }
 
-/* Calls. */
-
 /* The URL of the object to create or patch, without parameters. */
-static char *verification_url_of(const struct kube_call *call)
+static const char *verification_url_of(const struct kube_call *call)
 {
 	struct kube_request look = call->request;
 	struct text url CLEANUP(text_done) = {0};
@@ -424,44 +410,46 @@ static char *verification_url_of(const struct kube_call *call)
 		return NULL;
 	kube_request_add_url(&url, &look, call->api->login->server,
 			     call->api->login->namespace_name);
-	return text_take(&url);
+	return arena_copy_text(call->arena, text_of(&url));
 }
 
 static void set_up_kube_call(struct kube_call *call, const struct kube_request *request)
 {
 	const struct kube_login *login = call->api->login;
-	struct text url CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
+	const char *namespace_name = kube_request_namespace(request, login->namespace_name);
+	struct arena *arena = call->arena;
+	struct text url CLEANUP(text_done) = {0};
 
 	call->started_at = loop_monotonic_now();
 	kube_request_add_url(&url, request, login->server, login->namespace_name);
-	call->url = text_take(&url);
+	call->url = arena_copy_text(arena, text_of(&url));
 	call->request = *request;
 	call->look_url = verification_url_of(call);
 	call->is_question = kube_request_is_question(request);
-	call->name = mem_copy_text(kube_request_name(request));
-	call->namespace_name =
-		mem_copy_text(kube_request_namespace(request, login->namespace_name));
-	call->subresource = mem_copy_text(request->subresource);
-	if (request->body) {
-		json_add_compact(&body, request->body);
-		call->body = text_take(&body);
-	}
-	call->pod_secret = mem_copy_text(request->pod_secret);
-	call->request.name = call->name;
-	call->request.namespace_name = call->namespace_name;
-	call->request.subresource = call->subresource;
-	call->request.path = call->request.pod_secret = NULL;
-	call->request.parameters = NULL;
-	call->request.body = NULL;
+	if (request->body)
+		call->body = json_compact_text(request->body);
+	call->request = (struct kube_request){
+		request->verb,
+		request->resource,
+		arena_copy_text(arena, namespace_name),
+		arena_copy_text(arena, kube_request_name(request)),
+		arena_copy_text(arena, request->subresource),
+		.pod_secret = arena_copy_text(arena, request->pod_secret),
+		.wants_metadata = request->wants_metadata,
+		.is_relayed = request->is_relayed,
+	};
 }
 
-struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
-				  msec output_idle, http_bytes_fn bytes, kube_done_fn done,
-				  void *data)
+void kube_stream_start(struct kube_call **ret_call, struct kube_api *api,
+		       const struct kube_request *request, msec output_idle, http_bytes_fn bytes,
+		       kube_done_fn done, void *data)
 {
-	struct kube_call *call = mem_new(sizeof(*call));
+	struct arena *arena = arena_new();
+	struct kube_call *call = arena_take(arena, sizeof(*call));
 
+	call->arena = arena;
 	call->api = api;
+	call->kept_at = ret_call;
 	call->on_bytes = bytes;
 	call->output_idle = output_idle;
 	call->done = done;
@@ -470,22 +458,22 @@ struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_reques
 	set_up_kube_call(call, request);
 	call->timer = loop_new_timer(api->loop, begin_try, call);
 	loop_timer_arm_after(call->timer, 0);
-	return call;
+	if (ret_call)
+		*ret_call = call;
 }
 
-struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request *request,
-				kube_done_fn done, void *data)
+void kube_call_start(struct kube_call **ret_call, struct kube_api *api,
+		     const struct kube_request *request, kube_done_fn done, void *data)
 {
-	return kube_stream_new(api, request, 0, NULL, done, data);
+	kube_stream_start(ret_call, api, request, 0, NULL, done, data);
 }
 
-struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
-				  const struct kube_socket *socket, kube_done_fn done, void *data)
+void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
+		       const struct kube_request *request, const struct kube_socket *socket,
+		       kube_done_fn done, void *data)
 {
-	struct kube_call *call = kube_stream_new(api, request, 0, NULL, done, data);
-
-	call->socket = *socket;
-	return call;
+	kube_stream_start(ret_call, api, request, 0, NULL, done, data);
+	(*ret_call)->socket = *socket;
 }
 
 struct websocket *kube_call_websocket(const struct kube_call *call)
@@ -501,8 +489,10 @@ void kube_call_cancel(struct kube_call *call)
 
 void kube_call_let_go(struct kube_call *call)
 {
-	if (call && call->http)
-		call->is_let_go = true;
-	else
+	if (!call || !call->http) {
 		kube_call_cancel(call);
+		return;
+	}
+	call->is_let_go = true;
+	call->kept_at = NULL;
 }

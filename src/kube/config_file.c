@@ -43,7 +43,9 @@ static void add_parts(struct text *path, const char *parts)
 	}
 }
 
-const char *kube_config_path(struct arena *arena, const char *folder, const char *path)
+/* Returns the path if it is absolute, else the path below the folder, in the arena. "." and ".."
+ * are resolved by name alone, as Go's filepath.Join and so kubectl do. */
+static const char *kube_config_path(struct arena *arena, const char *folder, const char *path)
 {
 	struct text joined CLEANUP(text_done) = {0};
 
@@ -149,11 +151,13 @@ void kube_config_file_free(struct kube_config_file *file)
 }
 
 void kube_config_file_find(struct kube_config_file *file, enum kube_config_list list,
-			   const char *name, struct kube_config_entry *ret_entry)
+			   const char *name, struct arena *arena,
+			   struct kube_config_entry *ret_entry)
 {
 	struct kube_config_entry *entry = ret_entry;
 
-	*entry = (struct kube_config_entry){.list = field_member(&file->root, lists[list].list)};
+	*entry = (struct kube_config_entry){.arena = arena,
+					    .list = field_member(&file->root, lists[list].list)};
 	for (size_t i = 0; i < json_count(entry->list.value); i++) {
 		entry->item = field_element(&entry->list, i);
 		if (!text_equals(json_as_string(json_get(entry->item.value, "name"), ""), name))
@@ -166,32 +170,33 @@ void kube_config_file_find(struct kube_config_file *file, enum kube_config_list 
 	}
 }
 
-const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
-			     const char *key)
+const char *kube_config_text(const struct kube_config_entry *entry, const char *key)
 {
 	struct field field = field_member(&entry->value, key);
 	const char *text = field_text(&entry->file->reader, &field, "");
 
-	return *text ? arena_copy_text(arena, text) : NULL;
+	return *text ? arena_copy_text(entry->arena, text) : NULL;
 }
 
-bool kube_config_flag(const struct kube_config_entry *entry, const char *key)
+static bool kube_config_flag(const struct kube_config_entry *entry, const char *key)
 {
 	struct field field = field_member(&entry->value, key);
 
 	return field_bool(&entry->file->reader, &field, false);
 }
 
-const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
-			       const struct field *list, size_t *ret_count)
+/* The list of texts ends with NULL. */
+static const char **kube_config_texts(const struct kube_config_entry *entry,
+				      const struct field *list, size_t *ret_count)
 {
 	size_t count = field_count(&entry->file->reader, list);
-	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
+	const char **texts = arena_take_array(entry->arena, count + 1, sizeof(*texts));
 
 	for (size_t i = 0; i < count; i++) {
 		struct field item = field_element(list, i);
 
-		texts[i] = arena_copy_text(arena, field_text(&entry->file->reader, &item, ""));
+		texts[i] =
+			arena_copy_text(entry->arena, field_text(&entry->file->reader, &item, ""));
 	}
 	*ret_count = count;
 	return texts;
@@ -225,32 +230,22 @@ static const char *const versions[] = {
 	"client.authentication.k8s.io/v1beta1",
 };
 
-static const char *plugin_command_of(const struct kube_config_entry *exec, struct arena *arena)
+static const char *plugin_command_of(const struct kube_config_entry *exec)
 {
-	const char *command = kube_config_text(exec, arena, "command");
+	const char *command = kube_config_text(exec, "command");
 
 	if (!command)
 		kube_config_refuse(exec, NULL, "expected a command");
 	else if (strchr(command, '/'))
-		command = kube_config_path(arena, exec->file->folder, command);
+		command = kube_config_path(exec->arena, exec->file->folder, command);
 	return command;
-}
-
-static const char *plugin_api_version_of(const struct kube_config_entry *exec, struct arena *arena)
-{
-	const char *version = kube_config_text(exec, arena, "apiVersion");
-
-	if (!version || name_find_word(versions, ARRAY_LEN(versions), version) < 0)
-		kube_config_refuse(exec, version ? "apiVersion" : NULL,
-				   "expected apiVersion: %s or %s", versions[0], versions[1]);
-	return version;
 }
 
 /* v1 requires the field; earlier versions had a default. */
 static enum kube_interactive interactive_of(const struct kube_config_entry *exec,
-					    struct arena *arena, const char *version)
+					    const char *version)
 {
-	const char *word = kube_config_text(exec, arena, "interactiveMode");
+	const char *word = kube_config_text(exec, "interactiveMode");
 	int found = name_find_word(interactive_words, ARRAY_LEN(interactive_words), word);
 
 	if (found < 0 && (word || text_equals(version, versions[0])))
@@ -259,18 +254,18 @@ static enum kube_interactive interactive_of(const struct kube_config_entry *exec
 	return found < 0 ? KUBE_INTERACTIVE_IF_AVAILABLE : (enum kube_interactive) found;
 }
 
-static void resolve_variables(const struct kube_config_entry *exec, struct arena *arena,
-			      struct kube_plugin *plugin)
+static void resolve_variables(const struct kube_config_entry *exec, struct kube_plugin *plugin)
 {
 	struct field list = field_member(&exec->value, "env");
 	size_t count = field_count(&exec->file->reader, &list);
-	struct kube_variable *variables = arena_take_array(arena, count + 1, sizeof(*variables));
+	struct kube_variable *variables =
+		arena_take_array(exec->arena, count + 1, sizeof(*variables));
 
 	for (size_t i = 0; i < count; i++) {
-		struct kube_config_entry variable = {.file = exec->file,
-						     .value = field_element(&list, i)};
-		const char *name = kube_config_text(&variable, arena, "name");
-		const char *value = kube_config_text(&variable, arena, "value");
+		struct kube_config_entry variable = {
+			.file = exec->file, .arena = exec->arena, .value = field_element(&list, i)};
+		const char *name = kube_config_text(&variable, "name");
+		const char *value = kube_config_text(&variable, "value");
 
 		if (!name || strchr(name, '='))
 			kube_config_refuse(&variable, NULL,
@@ -281,33 +276,35 @@ static void resolve_variables(const struct kube_config_entry *exec, struct arena
 	plugin->n_variables = count;
 }
 
-static const struct kube_plugin *kube_config_resolve_plugin(const struct kube_config_entry *user,
-							    struct arena *arena)
+static const struct kube_plugin *kube_config_resolve_plugin(const struct kube_config_entry *user)
 {
 	const struct kube_config_entry exec = {.file = user->file,
+					       .arena = user->arena,
 					       .value = field_member(&user->value, "exec")};
 	struct field arguments = field_member(&exec.value, "args");
 	size_t n_arguments;
 
 	if (!field_is_object(&user->file->reader, &exec.value))
 		return NULL;
-	struct kube_plugin *plugin = arena_take(arena, sizeof(*plugin));
-	const char *version = plugin_api_version_of(&exec, arena);
+	struct kube_plugin *plugin = arena_take(user->arena, sizeof(*plugin));
+	const char *version = kube_config_text(&exec, "apiVersion");
 
 	*plugin = (struct kube_plugin){
-		.command = plugin_command_of(&exec, arena),
-		.arguments = kube_config_texts(&exec, arena, &arguments, &n_arguments),
+		.command = plugin_command_of(&exec),
+		.arguments = kube_config_texts(&exec, &arguments, &n_arguments),
 		.api_version = version,
-		.install_hint = kube_config_text(&exec, arena, "installHint"),
-		.interactive = interactive_of(&exec, arena, version),
+		.install_hint = kube_config_text(&exec, "installHint"),
+		.interactive = interactive_of(&exec, version),
 		.wants_cluster = kube_config_flag(&exec, "provideClusterInfo"),
 	};
-	resolve_variables(&exec, arena, plugin);
+	if (!version || name_find_word(versions, ARRAY_LEN(versions), version) < 0)
+		kube_config_refuse(&exec, version ? "apiVersion" : NULL,
+				   "expected apiVersion: %s or %s", versions[0], versions[1]);
+	resolve_variables(&exec, plugin);
 	return plugin;
 }
 
-static const char *kube_config_resolve_cluster_settings(const struct kube_config_entry *cluster,
-							struct arena *arena)
+static const char *kube_config_resolve_cluster_settings(const struct kube_config_entry *cluster)
 {
 	const struct json *list = json_get(cluster->value.value, "extensions");
 	struct text text CLEANUP(text_done) = {0};
@@ -320,29 +317,21 @@ static const char *kube_config_resolve_cluster_settings(const struct kube_config
 		    !text_equals(json_as_string(json_get(item, "name"), ""), EXTENSION))
 			continue;
 		json_add_compact(&text, extension);
-		return arena_copy_text(arena, text_of(&text));
+		return arena_copy_text(cluster->arena, text_of(&text));
 	}
 	return NULL;
 }
 
-/* A field with two forms in an entry: inline bytes or a file's name. */
-struct twofold {
-	const char *data_field, *path_field;
-	const char *bytes, *path;
-};
-
-static const char *kubeconfig_path_of(const struct kube_config_entry *entry, struct arena *arena,
-				      const char *field)
+static const char *kubeconfig_path_of(const struct kube_config_entry *entry, const char *field)
 {
-	const char *path = kube_config_text(entry, arena, field);
+	const char *path = kube_config_text(entry, field);
 
-	return path ? kube_config_path(arena, entry->file->folder, path) : NULL;
+	return path ? kube_config_path(entry->arena, entry->file->folder, path) : NULL;
 }
 
-static const char *pem_of(const struct kube_config_entry *entry, struct arena *arena,
-			  const char *field)
+static const char *pem_of(const struct kube_config_entry *entry, const char *field)
 {
-	const char *text = kube_config_text(entry, arena, field);
+	const char *text = kube_config_text(entry, field);
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
 	struct err err = {0};
@@ -353,7 +342,7 @@ static const char *pem_of(const struct kube_config_entry *entry, struct arena *a
 		kube_config_refuse(entry, field, "%s", err.text);
 		return NULL;
 	}
-	const char *pem = arena_copy_text(arena, bytes);
+	const char *pem = arena_copy_text(entry->arena, bytes);
 
 	if (memchr(bytes, '\0', len) || !strstr(pem, PEM_BEGINNING))
 		kube_config_refuse(entry, field,
@@ -362,25 +351,16 @@ static const char *pem_of(const struct kube_config_entry *entry, struct arena *a
 	return pem;
 }
 
-/* client-go documents that inline data wins, but rejects entries with both. */
-static struct twofold twofold_of(const struct kube_config_entry *entry, struct arena *arena,
-				 const char *data_field, const char *path_field)
+/* Reads a field with two forms: inline bytes, or a file's name. client-go documents that inline
+ * data wins, but rejects entries with both. True if there is either. */
+static bool read_twofold(const struct kube_config_entry *entry, const char *data_field,
+			 const char *path_field, const char **ret_bytes, const char **ret_path)
 {
-	struct twofold twofold = {
-		.data_field = data_field,
-		.path_field = path_field,
-		.bytes = pem_of(entry, arena, data_field),
-		.path = kubeconfig_path_of(entry, arena, path_field),
-	};
-
-	if (twofold.bytes && twofold.path)
+	*ret_bytes = pem_of(entry, data_field);
+	*ret_path = kubeconfig_path_of(entry, path_field);
+	if (*ret_bytes && *ret_path)
 		kube_config_refuse(entry, path_field, "%s is set too; keep only one", data_field);
-	return twofold;
-}
-
-static bool has(struct twofold twofold)
-{
-	return twofold.bytes || twofold.path;
+	return *ret_bytes || *ret_path;
 }
 
 bool kube_server_is_secure(const char *server)
@@ -404,9 +384,9 @@ static bool has_scheme(const char *url, const char *scheme)
 
 /* A server without a scheme is http without a path (rest.DefaultServerURL). Query and fragment are
  * dropped. */
-static const char *server_of(const struct kube_config_entry *entry, struct arena *arena)
+static const char *server_of(const struct kube_config_entry *entry)
 {
-	const char *said = kube_config_text(entry, arena, "server"), *text = said ? said : "";
+	const char *said = kube_config_text(entry, "server"), *text = said ? said : "";
 	bool is_https = has_scheme(text, "https");
 	size_t scheme = scheme_length(text);
 	const char *host = scheme > 0 ? text + scheme + strlen("://") : text;
@@ -426,46 +406,39 @@ static const char *server_of(const struct kube_config_entry *entry, struct arena
 	else if (scheme == 0 && strlen(host + host_len) > 1)
 		kube_config_refuse(entry, "server",
 				   "expected https:// before a server with a path");
-	return arena_format(arena, "%s://%.*s", is_https ? "https" : "http", len, host);
+	return arena_format(entry->arena, "%s://%.*s", is_https ? "https" : "http", len, host);
 }
 
-static const char *proxy_of(const struct kube_config_entry *entry, struct arena *arena)
-{
-	const char *proxy = kube_config_text(entry, arena, "proxy-url");
-
-	if (proxy && !has_scheme(proxy, "http") && !has_scheme(proxy, "https") &&
-	    !has_scheme(proxy, "socks5"))
-		kube_config_refuse(entry, "proxy-url", "expected http://, https:// or socks5://");
-	return proxy;
-}
-
-void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct arena *arena,
+void kube_config_resolve_cluster(const struct kube_config_entry *entry,
 				 struct kube_cluster *ret_cluster)
 {
-	struct twofold authority =
-		twofold_of(entry, arena, "certificate-authority-data", "certificate-authority");
-	const char *server = server_of(entry, arena);
+	const char *authority, *authority_file;
+	bool has_authority = read_twofold(entry, "certificate-authority-data",
+					  "certificate-authority", &authority, &authority_file);
+	const char *server = server_of(entry);
+	const char *proxy = kube_config_text(entry, "proxy-url");
 	bool is_secure = kube_server_is_secure(server);
-	const char *name = ret_cluster->name;
 
 	*ret_cluster = (struct kube_cluster){
-		.name = name,
+		.name = ret_cluster->name,
 		.server = server,
-		.tls_server_name = kube_config_text(entry, arena, "tls-server-name"),
-		.authority = is_secure ? authority.bytes : NULL,
-		.authority_file = is_secure ? authority.path : NULL,
-		.proxy = proxy_of(entry, arena),
-		.plugin_settings = kube_config_resolve_cluster_settings(entry, arena),
+		.tls_server_name = kube_config_text(entry, "tls-server-name"),
+		.authority = is_secure ? authority : NULL,
+		.authority_file = is_secure ? authority_file : NULL,
+		.proxy = proxy,
+		.plugin_settings = kube_config_resolve_cluster_settings(entry),
 		.skips_verify = kube_config_flag(entry, "insecure-skip-tls-verify"),
 		.skips_compression = kube_config_flag(entry, "disable-compression"),
 	};
-	if (is_secure && has(authority) && ret_cluster->skips_verify)
+	if (proxy && !has_scheme(proxy, "http") && !has_scheme(proxy, "https") &&
+	    !has_scheme(proxy, "socks5"))
+		kube_config_refuse(entry, "proxy-url", "expected http://, https:// or socks5://");
+	if (is_secure && has_authority && ret_cluster->skips_verify)
 		kube_config_refuse(entry, "insecure-skip-tls-verify",
 				   "cannot be used with a certificate authority; keep one of them");
 }
 
-static void resolve_extras(const struct kube_config_entry *entry, struct arena *arena,
-			   struct kube_user *user)
+static void resolve_extras(const struct kube_config_entry *entry, struct kube_user *user)
 {
 	struct field map = field_member(&entry->value, "as-user-extra");
 	struct kube_variable *extras = NULL;
@@ -476,50 +449,45 @@ static void resolve_extras(const struct kube_config_entry *entry, struct arena *
 	field_is_object(&entry->file->reader, &map);
 	while (json_next(map.value, &key, &value))
 		count += json_count(value);
-	extras = arena_take_array(arena, count + 1, sizeof(*extras));
+	extras = arena_take_array(entry->arena, count + 1, sizeof(*extras));
 	for (key = NULL; json_next(map.value, &key, &value);) {
 		struct field list = field_map_entry(&map, key);
-		const char **values = kube_config_texts(entry, arena, &list, &n_values);
+		const char **values = kube_config_texts(entry, &list, &n_values);
 
 		for (size_t i = 0; i < n_values; i++)
-			extras[user->as.n_extras++] =
-				(struct kube_variable){arena_copy_text(arena, key), values[i]};
+			extras[user->as.n_extras++] = (struct kube_variable){
+				arena_copy_text(entry->arena, key), values[i]};
 	}
 	user->as.extras = extras;
 }
 
-static void resolve_impersonation(const struct kube_config_entry *entry, struct arena *arena,
-				  struct kube_user *user)
+static void resolve_impersonation(const struct kube_config_entry *entry, struct kube_user *user)
 {
 	struct field groups = field_member(&entry->value, "as-groups");
 
-	user->as.user_name = kube_config_text(entry, arena, "as");
-	user->as.uid = kube_config_text(entry, arena, "as-uid");
-	user->as.groups = kube_config_texts(entry, arena, &groups, &user->as.n_groups);
-	resolve_extras(entry, arena, user);
+	user->as.user_name = kube_config_text(entry, "as");
+	user->as.uid = kube_config_text(entry, "as-uid");
+	user->as.groups = kube_config_texts(entry, &groups, &user->as.n_groups);
+	resolve_extras(entry, user);
 	if (!user->as.user_name && (user->as.uid || user->as.n_groups > 0 || user->as.n_extras > 0))
 		kube_config_refuse(
 			entry, NULL,
 			"as-uid, as-groups and as-user-extra need 'as', the user to impersonate");
 }
 
-static void resolve_certificate(const struct kube_config_entry *entry, struct arena *arena,
-				struct kube_user *user)
+static void resolve_certificate(const struct kube_config_entry *entry, struct kube_user *user)
 {
-	struct twofold certificate =
-		twofold_of(entry, arena, "client-certificate-data", "client-certificate");
-	struct twofold key = twofold_of(entry, arena, "client-key-data", "client-key");
+	bool has_certificate = read_twofold(entry, "client-certificate-data", "client-certificate",
+					    &user->certificate, &user->certificate_file);
+	bool has_key =
+		read_twofold(entry, "client-key-data", "client-key", &user->key, &user->key_file);
 
-	if (!has(certificate))
-		return; /* a key without a certificate is ignored */
-	if (!has(key))
+	if (!has_certificate)
+		user->key = user->key_file = NULL; /* a key without a certificate is ignored */
+	else if (!has_key)
 		kube_config_refuse(
-			entry, certificate.bytes ? certificate.data_field : certificate.path_field,
+			entry, user->certificate ? "client-certificate-data" : "client-certificate",
 			"a certificate needs its key: client-key-data or client-key");
-	user->certificate = certificate.bytes;
-	user->certificate_file = certificate.path;
-	user->key = key.bytes;
-	user->key_file = key.path;
 }
 
 /* Kubernetes 1.26 removed these login methods; only OpenID Connect is left, which plug-ins do as
@@ -540,22 +508,19 @@ static void refuse_provider(const struct kube_config_entry *entry)
 			instead);
 }
 
-void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
-			      struct kube_user *ret_user)
+void kube_config_resolve_user(const struct kube_config_entry *entry, struct kube_user *ret_user)
 {
-	const char *name = ret_user->name;
-
 	*ret_user = (struct kube_user){
-		.name = name,
-		.token = kube_config_text(entry, arena, "token"),
-		.token_file = kubeconfig_path_of(entry, arena, "tokenFile"),
-		.user_name = kube_config_text(entry, arena, "username"),
-		.password = kube_config_text(entry, arena, "password"),
+		.name = ret_user->name,
+		.token = kube_config_text(entry, "token"),
+		.token_file = kubeconfig_path_of(entry, "tokenFile"),
+		.user_name = kube_config_text(entry, "username"),
+		.password = kube_config_text(entry, "password"),
 	};
-	resolve_certificate(entry, arena, ret_user);
-	resolve_impersonation(entry, arena, ret_user);
+	resolve_certificate(entry, ret_user);
+	resolve_impersonation(entry, ret_user);
 	refuse_provider(entry);
-	ret_user->plugin = kube_config_resolve_plugin(entry, arena);
+	ret_user->plugin = kube_config_resolve_plugin(entry);
 	bool has_token = ret_user->token || ret_user->token_file;
 
 	if (has_token && (ret_user->user_name || ret_user->password))

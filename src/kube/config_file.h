@@ -35,6 +35,7 @@ enum kube_config_list {
  * to their parents. */
 struct kube_config_entry {
 	struct kube_config_file *file; /* NULL: none of that name */
+	struct arena *arena; /* of the texts that are read from it */
 	struct field list, item;
 	struct field value; /* the cluster, user or context itself */
 };
@@ -44,33 +45,24 @@ struct kube_config_file *kube_config_file_new(const char *path, const char *fold
 					      const char *bytes, size_t len) MUST_USE;
 void kube_config_file_free(struct kube_config_file *file); /* NULL is fine */
 
-/* Finds the first entry with that name in the list. */
+/* Finds the first entry with that name in the list; its texts will be in the arena. */
 void kube_config_file_find(struct kube_config_file *file, enum kube_config_list list,
-			   const char *name, struct kube_config_entry *ret_entry);
+			   const char *name, struct arena *arena,
+			   struct kube_config_entry *ret_entry);
 
-/* Read a field of the entry's value. A text is in the arena, and is NULL if absent or empty; a list
- * of texts ends with NULL. */
-const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
-			     const char *key);
-bool kube_config_flag(const struct kube_config_entry *entry, const char *key);
-const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
-			       const struct field *list, size_t *ret_count);
+/* Reads a text of the entry's value; NULL if it is absent or empty. */
+const char *kube_config_text(const struct kube_config_entry *entry, const char *key);
 /* Adds a fault at that field of the entry's value (NULL: at the whole value). */
 void kube_config_refuse(const struct kube_config_entry *entry, const char *key, const char *format,
 			...) PRINTF_LIKE(3, 4);
 
-/* Returns the path if it is absolute, else the path below the folder, in the arena. "." and ".."
- * are resolved by name alone, as Go's filepath.Join and so kubectl do. */
-const char *kube_config_path(struct arena *arena, const char *folder, const char *path);
 /* The absolute directory of a file: the base of its relative paths. Caller frees. */
 char *kube_config_folder(const char *file) MUST_USE;
 
 /* Turn an entry into a cluster or a user, validated as client-go does before its requests
- * (tools/clientcmd/validation.go). Errors become faults of the entry's file. Texts are in the
- * arena. */
-void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct arena *arena,
+ * (tools/clientcmd/validation.go). Errors become faults of the entry's file. */
+void kube_config_resolve_cluster(const struct kube_config_entry *entry,
 				 struct kube_cluster *ret_cluster);
-void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
-			      struct kube_user *ret_user);
+void kube_config_resolve_user(const struct kube_config_entry *entry, struct kube_user *ret_user);
 /* True for https, the only scheme for which client-go sends a credential. */
 bool kube_server_is_secure(const char *server);

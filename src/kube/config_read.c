@@ -16,52 +16,36 @@ struct kube_config_files {
 
 #define FILE_OF_HOME "/.kube/config"
 
-static bool was_tried(const struct kube_config_files *files, const char *path)
-{
-	for (size_t i = 0; i < files->count; i++)
-		if (text_equals(files->list[i]->path, path))
-			return true;
-	return false;
-}
-
-static int read_kubeconfig_file(struct kube_config_files *files, const char *path, struct err *err)
+/* An unreadable kubeconfig is an invalid file, whatever the reason; it may be missing unless
+ * must_exist is set. */
+static int read_kubeconfig_file(struct kube_config_files *files, const char *path, bool must_exist,
+				struct err *err)
 {
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	char *folder CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
 
 	text_addf(&files->tried, "%s%s", files->tried.len > 0 ? ", " : "", path);
-	if (was_tried(files, path))
-		return 0;
+	for (size_t i = 0; i < files->count; i++)
+		if (text_equals(files->list[i]->path, path))
+			return 0;
 	if (files->count == KUBE_CONFIG_FILES_LIMIT)
-		return err_set(err, ERR_INVALID, "more than %d kubeconfig files",
+		return err_set(err, ERR_INVALID, "kubeconfig: more than %d kubeconfig files",
 			       KUBE_CONFIG_FILES_LIMIT);
 	int rc = file_read_whole(path, KUBE_CONFIG_SIZE_LIMIT, &bytes, &len, err);
 
-	if (rc < 0)
-		return rc;
+	if (rc == ERR_NOT_FOUND && !must_exist)
+		return 0;
+	if (rc < 0) {
+		if (err)
+			err->code = ERR_INVALID;
+		err_prefix(err, "kubeconfig");
+		return ERR_INVALID;
+	}
 	folder = kube_config_folder(path);
 	files->list[files->count++] = kube_config_file_new(path, folder, bytes, len);
 	explicit_bzero(bytes, len);
 	return 0;
-}
-
-/* An unreadable kubeconfig is an invalid file, whatever the reason. */
-static int refuse_unreadable(struct err *err)
-{
-	if (err)
-		err->code = ERR_INVALID;
-	err_prefix(err, "kubeconfig");
-	return ERR_INVALID;
-}
-
-static int read_if_there(struct kube_config_files *files, const char *path, struct err *err)
-{
-	int rc = read_kubeconfig_file(files, path, err);
-
-	if (rc == ERR_NOT_FOUND)
-		return 0;
-	return rc < 0 ? refuse_unreadable(err) : 0;
 }
 
 static int read_kubeconfig_list(struct kube_config_files *files, const char *list, struct err *err)
@@ -73,7 +57,7 @@ static int read_kubeconfig_list(struct kube_config_files *files, const char *lis
 		char *path CLEANUP(mem_free_text) = mem_copy_bytes(list, len);
 
 		if (len > 0)
-			rc = read_if_there(files, path, err);
+			rc = read_kubeconfig_file(files, path, false, err);
 		list += len;
 		list += *list == ':';
 	}
@@ -86,15 +70,14 @@ static int kube_config_files_read(const struct kube_config_search *search,
 				  struct kube_config_files *files, struct err *err)
 {
 	if (search->file && *search->file)
-		return read_kubeconfig_file(files, search->file, err) < 0 ? refuse_unreadable(err)
-									  : 0;
+		return read_kubeconfig_file(files, search->file, true, err);
 	if (search->list && *search->list)
 		return read_kubeconfig_list(files, search->list, err);
 	if (!search->home || !*search->home)
 		return 0;
 	char *path CLEANUP(mem_free_text) = mem_format("%s" FILE_OF_HOME, search->home);
 
-	return read_if_there(files, path, err);
+	return read_kubeconfig_file(files, path, false, err);
 }
 
 /* Returns ERR_INVALID if any file has faults. The text has the first; `faults` (may be NULL) gets
@@ -134,24 +117,25 @@ static const char *current_context(const struct kube_config_files *files)
 	return *text ? text : NULL;
 }
 
-static void find_kubeconfig_entry(const struct kube_config_files *files, enum kube_config_list list,
-				  const char *name, struct kube_config_entry *ret_entry)
-{
-	ret_entry->file = NULL;
-	for (size_t i = 0; name && i < files->count && !ret_entry->file; i++)
-		kube_config_file_find(files->list[i], list, name, ret_entry);
-}
-
-#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-#define DEFAULT_NAMESPACE "default"
-#define NAMESPACE_SIZE_LIMIT 4096
-
 /* The state of one kube_config_read. */
 struct reading {
 	const struct kube_config_search *search;
 	struct kube_config_files files;
 	struct kube_config *config;
 };
+
+static void find_kubeconfig_entry(const struct reading *reading, enum kube_config_list list,
+				  const char *name, struct kube_config_entry *ret_entry)
+{
+	ret_entry->file = NULL;
+	for (size_t i = 0; name && i < reading->files.count && !ret_entry->file; i++)
+		kube_config_file_find(reading->files.list[i], list, name, reading->config->arena,
+				      ret_entry);
+}
+
+#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+#define DEFAULT_NAMESPACE "default"
+#define NAMESPACE_SIZE_LIMIT 4096
 
 struct kube_config_search kube_config_search_here(void)
 {
@@ -291,31 +275,31 @@ static int refuse_choice(const struct reading *reading, const char *context, str
 static void use_cluster(struct reading *reading, const struct kube_config_entry *context)
 {
 	struct kube_config *config = reading->config;
-	const char *name = kube_config_text(context, config->arena, "cluster");
+	const char *name = kube_config_text(context, "cluster");
 	struct kube_config_entry entry;
 
-	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_CLUSTERS, name, &entry);
+	find_kubeconfig_entry(reading, KUBE_CONFIG_CLUSTERS, name, &entry);
 	config->cluster.name = name;
 	if (!name)
 		kube_config_refuse(context, NULL, "it names no cluster");
 	else if (!entry.file)
 		kube_config_refuse(context, "cluster", "no kubeconfig defines this cluster");
 	else
-		kube_config_resolve_cluster(&entry, config->arena, &config->cluster);
+		kube_config_resolve_cluster(&entry, &config->cluster);
 }
 
 static void use_user(struct reading *reading, const struct kube_config_entry *context)
 {
 	struct kube_config *config = reading->config;
-	const char *name = kube_config_text(context, config->arena, "user");
+	const char *name = kube_config_text(context, "user");
 	struct kube_config_entry entry;
 
 	if (!name)
 		return; /* no user: anonymous */
 	config->user.name = name;
-	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_USERS, name, &entry);
+	find_kubeconfig_entry(reading, KUBE_CONFIG_USERS, name, &entry);
 	if (entry.file)
-		kube_config_resolve_user(&entry, config->arena, &config->user);
+		kube_config_resolve_user(&entry, &config->user);
 	else
 		kube_config_refuse(context, "user", "no kubeconfig defines this user");
 }
@@ -324,8 +308,7 @@ static void use_context(struct reading *reading, const struct kube_config_entry 
 {
 	struct kube_config *config = reading->config;
 
-	config->namespace_name =
-		namespace_for(reading, kube_config_text(context, config->arena, "namespace"));
+	config->namespace_name = namespace_for(reading, kube_config_text(context, "namespace"));
 	use_cluster(reading, context);
 	use_user(reading, context);
 	/* Without TLS client-go never sends a credential (client_config.go, ClientConfig). */
@@ -339,7 +322,7 @@ static int choose(struct reading *reading, struct err *err)
 							     : current_context(&reading->files);
 	struct kube_config_entry context;
 
-	find_kubeconfig_entry(&reading->files, KUBE_CONFIG_CONTEXTS, name, &context);
+	find_kubeconfig_entry(reading, KUBE_CONFIG_CONTEXTS, name, &context);
 	if (!context.file && !name && is_in_pod(reading)) {
 		use_service_account(reading);
 		return 0;

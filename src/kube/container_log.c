@@ -24,20 +24,6 @@ bool log_follow_begin(struct log_follow *follow)
 	return was_previous && !follow->reads_previous;
 }
 
-/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. An unreachable node is asked half as often. */
-static msec compute_log_back_off(int n_vain, enum log_end end, double jitter)
-{
-	msec first = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
-
-	return backoff_spread(backoff_pause(first, LONGEST_WAIT, n_vain ? n_vain : 1), 0.5, jitter);
-}
-
-static bool is_complete(const struct log_follow *follow, enum log_end end, bool is_catching_up)
-{
-	return end == LOG_END_PROPER && follow->began_after_end && !follow->has_news &&
-	       !is_catching_up;
-}
-
 /* The next step after a stream that may deserve another one. */
 static struct log_next decide_next_log_stream(const struct log_follow *follow, enum log_end end,
 					      double jitter)
@@ -52,8 +38,12 @@ static struct log_next decide_next_log_stream(const struct log_follow *follow, e
 	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
 	    follow->n_vain <= 1)
 		return (struct log_next){LOG_STEP_STREAM, 0};
-	return (struct log_next){LOG_STEP_STREAM,
-				 compute_log_back_off(follow->n_vain, end, jitter)};
+	/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. An unreachable node is asked half as
+	 * often. */
+	msec first = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
+	msec wait = backoff_pause(first, LONGEST_WAIT, follow->n_vain ? follow->n_vain : 1);
+
+	return (struct log_next){LOG_STEP_STREAM, backoff_spread(wait, 0.5, jitter)};
 }
 
 struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bool is_catching_up,
@@ -72,7 +62,8 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 	}
 	if (follow->container.n_restarts > follow->n_restarts && end == LOG_END_PROPER)
 		return (struct log_next){LOG_STEP_STREAM, 0};
-	if (is_complete(follow, end, is_catching_up))
+	if (end == LOG_END_PROPER && follow->began_after_end && !follow->has_news &&
+	    !is_catching_up)
 		return done;
 	/* A kubelet that has just started does not know its Pods for a moment. */
 	if (end == LOG_END_ABSENT && !follow->container.has_ended)
@@ -179,37 +170,28 @@ static bool log_seen_is_same_place(const struct log_seen *a, const struct log_se
 	       run_a->hash == run_b->hash;
 }
 
-/* The earliest and latest stamp of the last lines; LOG_STAMP_NONE if no line had one. */
-static log_stamp log_seen_earliest(const struct log_seen *seen)
+/* The earliest and latest stamp of the last lines, and of the open one; LOG_STAMP_NONE if none has
+ * one. */
+static void find_known_stamps(const struct log_lines *lines, log_stamp *ret_earliest,
+			      log_stamp *ret_latest)
 {
-	log_stamp earliest = LOG_STAMP_NONE;
+	log_stamp open = lines->open_len > 0 ? lines->open_stamp : LOG_STAMP_NONE;
 
+	*ret_earliest = *ret_latest = open;
 	for (unsigned i = 0; i < LOG_SEEN_RUNS; i++) {
-		log_stamp stamp = seen->runs[i].stamp;
+		log_stamp stamp = lines->seen.runs[i].stamp;
 
-		if (stamp != LOG_STAMP_NONE && (earliest == LOG_STAMP_NONE || stamp < earliest))
-			earliest = stamp;
+		if (stamp == LOG_STAMP_NONE)
+			continue;
+		if (*ret_earliest == LOG_STAMP_NONE || stamp < *ret_earliest)
+			*ret_earliest = stamp;
+		if (stamp > *ret_latest)
+			*ret_latest = stamp;
 	}
-	return earliest;
-}
-
-static log_stamp log_seen_latest(const struct log_seen *seen)
-{
-	log_stamp latest = LOG_STAMP_NONE;
-
-	for (unsigned i = 0; i < LOG_SEEN_RUNS; i++)
-		if (seen->runs[i].stamp > latest)
-			latest = seen->runs[i].stamp;
-	return latest;
 }
 
 /* A line is its head (up to the space after the stamp) and its text. What to do with a line is
  * decided between the two. */
-
-struct target {
-	log_text_fn fn;
-	void *data;
-};
 
 void log_lines_begin(struct log_lines *lines, bool is_other)
 {
@@ -225,58 +207,49 @@ void log_lines_begin(struct log_lines *lines, bool is_other)
 	lines->expects_gap = is_other;
 }
 
-static log_stamp earlier(log_stamp a, log_stamp b)
-{
-	if (a == LOG_STAMP_NONE || b == LOG_STAMP_NONE)
-		return a > b ? a : b;
-	return a < b ? a : b;
-}
-
 bool log_lines_add_since(const struct log_lines *lines, struct text *text)
 {
-	log_stamp open = lines->open_len > 0 ? lines->open_stamp : LOG_STAMP_NONE;
-	log_stamp since = earlier(log_seen_earliest(&lines->seen), open);
+	log_stamp since, latest;
 
+	find_known_stamps(lines, &since, &latest);
 	if (since != LOG_STAMP_NONE)
 		text_add_time(text, (since / NSEC_PER_SECOND - MARGIN_SECONDS) * MSEC_PER_SECOND);
 	return since != LOG_STAMP_NONE;
 }
 
-static log_stamp latest_known(const struct log_lines *lines)
-{
-	log_stamp latest = log_seen_latest(&lines->seen);
-
-	return lines->open_len > 0 && lines->open_stamp > latest ? lines->open_stamp : latest;
-}
-
-/* This unknown line is the place to continue, after a gap. */
-static void continue_after_log_gap(struct log_lines *lines, const struct target *target)
+/* This unknown line is the place to continue, after a gap since `latest`. */
+static void continue_after_log_gap(struct log_lines *lines, log_stamp latest)
 {
 	if (!lines->expects_gap) {
-		lines->gap_from = latest_known(lines);
+		lines->gap_from = latest;
 		lines->gap_to = lines->stamp;
 	}
 	if (lines->open_len > 0)
-		target->fn("\n", 1, log_stamp_time(lines->open_stamp), target->data);
+		lines->fn("\n", 1, log_stamp_time(lines->open_stamp), lines->data);
 	lines->open_len = 0;
 	lines->is_catching_up = false;
 }
 
 /* The stamp is known; the text follows. */
-static void begin_text(struct log_lines *lines, log_stamp stamp, const struct target *target)
+static void begin_text(struct log_lines *lines, log_stamp stamp)
 {
+	log_stamp earliest, latest;
+
 	lines->stamp = stamp;
 	lines->has_stamps |= stamp != LOG_STAMP_NONE;
 	lines->is_first = false;
 	lines->hash = HASH_BEGIN;
 	lines->is_in_text = true;
 	lines->known_len = 0;
-	if (lines->is_catching_up && lines->is_behind_seen && stamp == lines->open_stamp) {
-		/* The open line goes on. */
-		lines->known_len = lines->open_len;
-		lines->is_catching_up = false;
-	} else if (lines->is_catching_up && stamp > latest_known(lines)) {
-		continue_after_log_gap(lines, target);
+	if (lines->is_catching_up) {
+		find_known_stamps(lines, &earliest, &latest);
+		if (lines->is_behind_seen && stamp == lines->open_stamp) {
+			/* The open line goes on. */
+			lines->known_len = lines->open_len;
+			lines->is_catching_up = false;
+		} else if (stamp > latest) {
+			continue_after_log_gap(lines, latest);
+		}
 	}
 	lines->is_known = lines->is_catching_up;
 	if (!lines->is_known && lines->known_len == 0)
@@ -293,8 +266,7 @@ static void end_known_line(struct log_lines *lines)
 }
 
 /* Takes part of a line's text; `ends`: its last byte is the line feed. */
-static void accept_log_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
-			    const struct target *target)
+static void accept_log_text(struct log_lines *lines, const char *bytes, size_t len, bool ends)
 {
 	lines->hash = hash_add(lines->hash, bytes, len - ends);
 	if (lines->is_known) {
@@ -307,8 +279,8 @@ static void accept_log_text(struct log_lines *lines, const char *bytes, size_t l
 			known = len - 1; /* at least the line's end is new */
 		lines->known_len -= known;
 		if (len > known)
-			target->fn(bytes + known, len - known, log_stamp_time(lines->stamp),
-				   target->data);
+			lines->fn(bytes + known, len - known, log_stamp_time(lines->stamp),
+				  lines->data);
 		lines->open_len += len - known;
 		lines->open_stamp = lines->stamp;
 		if (ends) {
@@ -320,13 +292,13 @@ static void accept_log_text(struct log_lines *lines, const char *bytes, size_t l
 }
 
 /* The head was no stamp, so it is text. */
-static void accept_log_head_as_text(struct log_lines *lines, bool ends, const struct target *target)
+static void accept_log_head_as_text(struct log_lines *lines, bool ends)
 {
 	size_t len = lines->head_len;
 
 	lines->head_len = 0;
-	begin_text(lines, LOG_STAMP_NONE, target);
-	accept_log_text(lines, lines->head, len, ends, target);
+	begin_text(lines, LOG_STAMP_NONE);
+	accept_log_text(lines, lines->head, len, ends);
 }
 
 /* Lines without stamps. */
@@ -336,22 +308,22 @@ static bool has_ended(const struct log_lines *lines)
 	return lines->held[lines->held_len - 1] == '\n';
 }
 
-static void release_held(struct log_lines *lines, const struct target *target)
+static void release_held(struct log_lines *lines)
 {
 	size_t len = lines->held_len;
 	bool ends = has_ended(lines);
 
 	lines->held_len = 0;
-	begin_text(lines, LOG_STAMP_NONE, target);
-	accept_log_text(lines, lines->held, len, ends, target);
+	begin_text(lines, LOG_STAMP_NONE);
+	accept_log_text(lines, lines->held, len, ends);
 }
 
 /* Whether a line without a stamp may be the kubelet's. Servers without stamps never send one on any
  * line; for their logs only the first line is held. */
-static void leave_head(struct log_lines *lines, bool ends, const struct target *target)
+static void leave_head(struct log_lines *lines, bool ends)
 {
 	if (!lines->has_stamps && !lines->is_first) {
-		accept_log_head_as_text(lines, ends, target);
+		accept_log_head_as_text(lines, ends);
 		return;
 	}
 	memcpy(lines->held, lines->head, lines->head_len);
@@ -360,14 +332,13 @@ static void leave_head(struct log_lines *lines, bool ends, const struct target *
 }
 
 /* Takes more of a held line, or of what follows it. Returns the number of bytes taken. */
-static size_t append_held_log_line(struct log_lines *lines, const char *bytes, size_t len,
-				   const struct target *target)
+static size_t append_held_log_line(struct log_lines *lines, const char *bytes, size_t len)
 {
 	const char *line_feed = memchr(bytes, '\n', len);
 	size_t count = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
 
 	if (has_ended(lines) || lines->held_len + count > sizeof(lines->held)) {
-		release_held(lines, target);
+		release_held(lines);
 		return 0;
 	}
 	memcpy(lines->held + lines->held_len, bytes, count);
@@ -389,7 +360,7 @@ static bool is_of_kubelet(const struct log_lines *lines)
 }
 
 /* Takes the next byte of a head. */
-static void accept_log_head_byte(struct log_lines *lines, char byte, const struct target *target)
+static void accept_log_head_byte(struct log_lines *lines, char byte)
 {
 	log_stamp stamp = LOG_STAMP_NONE;
 
@@ -398,30 +369,30 @@ static void accept_log_head_byte(struct log_lines *lines, char byte, const struc
 		stamp = log_stamp_read(lines->head, lines->head_len - 1);
 	if (stamp != LOG_STAMP_NONE) {
 		lines->head_len = 0;
-		begin_text(lines, stamp, target);
+		begin_text(lines, stamp);
 	} else if (byte == ' ' || byte == '\n' || lines->head_len == sizeof(lines->head)) {
-		leave_head(lines, byte == '\n', target);
+		leave_head(lines, byte == '\n');
 	}
 }
 
 void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_text_fn fn,
 		    void *data)
 {
-	const struct target target = {fn, data};
-
+	lines->fn = fn;
+	lines->data = data;
 	for (size_t at = 0; at < len;) {
 		if (lines->held_len > 0) {
-			at += append_held_log_line(lines, bytes + at, len - at, &target);
+			at += append_held_log_line(lines, bytes + at, len - at);
 			continue;
 		}
 		if (!lines->is_in_text) {
-			accept_log_head_byte(lines, bytes[at++], &target);
+			accept_log_head_byte(lines, bytes[at++]);
 			continue;
 		}
 		const char *line_feed = memchr(bytes + at, '\n', len - at);
 		size_t end = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
 
-		accept_log_text(lines, bytes + at, end - at, line_feed != NULL, &target);
+		accept_log_text(lines, bytes + at, end - at, line_feed != NULL);
 		at = end;
 	}
 }
@@ -436,18 +407,13 @@ void log_lines_take_words(struct log_lines *lines, struct text *words)
 
 void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data)
 {
-	const struct target target = {fn, data};
-
+	lines->fn = fn;
+	lines->data = data;
 	if (lines->held_len > 0)
-		release_held(lines, &target);
+		release_held(lines);
 	if (lines->head_len > 0 && !lines->has_stamps)
-		accept_log_head_as_text(lines, false, &target);
+		accept_log_head_as_text(lines, false);
 	lines->head_len = 0;
-}
-
-bool log_lines_is_catching_up(const struct log_lines *lines)
-{
-	return lines->is_catching_up;
 }
 
 bool log_lines_take_gap(struct log_lines *lines, msec *ret_from, msec *ret_to)

@@ -114,11 +114,15 @@ struct log_seen {
 
 #define LOG_WORDS_SIZE 1024 /* of a kubelet message; longer ones count as text */
 
+/* Receives text; `time` is MSEC_UNSET if the line has no stamp. */
+typedef void (*log_text_fn)(const char *bytes, size_t len, msec time, void *data);
+
 /* State of one container's log. Zero it to begin. */
 struct log_lines {
 	struct log_seen seen; /* whole lines that were passed on */
 	struct log_seen again; /* the lines so far of a stream that was resumed */
-	bool is_catching_up; /* the bytes up to here are known */
+	bool is_catching_up; /* the bytes up to here are known: the place where the last stream
+				broke was not reached yet */
 	bool is_behind_seen; /* all known whole lines came; the open line follows */
 	bool is_in_text; /* after the stamp of a line */
 	bool is_known; /* this line is skipped */
@@ -135,10 +139,9 @@ struct log_lines {
 	size_t known_len; /* bytes of this line still to skip */
 	bool expects_gap;
 	log_stamp gap_from, gap_to; /* LOG_STAMP_NONE: no gap */
+	log_text_fn fn; /* during log_lines_take and log_lines_end */
+	void *data;
 };
-
-/* Receives text; `time` is MSEC_UNSET if the line has no stamp. */
-typedef void (*log_text_fn)(const char *bytes, size_t len, msec time, void *data);
 
 /* A stream begins. `is_other`: it is of another container than the last stream, so known lines need
  * not come again. */
@@ -152,7 +155,5 @@ void log_lines_take_words(struct log_lines *lines, struct text *words);
 /* No more bytes will come: passes on the held text. An incomplete stamp is dropped. */
 void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data);
 
-/* Whether the stream has not yet reached the place where the last stream broke. */
-bool log_lines_is_catching_up(const struct log_lines *lines);
 /* Returns true if lines may be missing between these times. Each gap is reported once. */
 bool log_lines_take_gap(struct log_lines *lines, msec *ret_from, msec *ret_to);

@@ -6,7 +6,6 @@
 #include "kube/credential.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BEGINNING "-----BEGIN CERTIFICATE-----"
@@ -110,16 +109,6 @@ static msec read_der_time(unsigned char tag, struct der time)
 	return text_read_time(written, &end, NULL) == 0 ? end : MSEC_NEVER;
 }
 
-static msec end_of_der(struct der certificate)
-{
-	struct der validity, time;
-	unsigned char tag;
-
-	if (!find_not_after(certificate, &validity) || !parse_der_value(&validity, &tag, &time))
-		return MSEC_NEVER;
-	return read_der_time(tag, time);
-}
-
 msec kube_certificate_end(const char *pem)
 {
 	const char *begin = pem ? strstr(pem, BEGINNING) : NULL;
@@ -132,7 +121,12 @@ msec kube_certificate_end(const char *pem)
 	begin += strlen(BEGINNING);
 	if (base64_read(begin, (size_t) (end - begin), &bytes, &len, NULL) < 0)
 		return MSEC_NEVER;
-	return end_of_der((struct der){(const unsigned char *) bytes, len});
+	struct der certificate = {(const unsigned char *) bytes, len}, validity, time;
+	unsigned char tag;
+
+	return find_not_after(certificate, &validity) && parse_der_value(&validity, &tag, &time)
+		       ? read_der_time(tag, time)
+		       : MSEC_NEVER;
 }
 
 static msec end_of_claims(const char *bytes, size_t len)

@@ -17,31 +17,27 @@
 static const char sleep_until_deleted[] =
 	"trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done";
 
-/* Selection of the replicas. */
-
-static void check_one(const struct job *job, const struct fetch *fetch, struct faults *faults)
-{
-	static const char path[] = "metadata.annotations[" JOB_ANNOTATION_FETCH "]";
-	const struct role *role = job_role(job, fetch->role);
-	const struct json *spec = role ? json_get(role->template, "spec") : NULL;
-	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
-
-	if (!role || fetch->index >= role->replicas)
-		fault_add(faults, (struct place){0}, path,
-			  "Invalid value: '%s' cannot be fetched: the job has no %s-%d", text,
-			  fetch->role, fetch->index);
-	else if (json_as_bool(json_get(spec, "shareProcessNamespace"), false) ||
-		 json_as_bool(json_get(spec, "hostPID"), false))
-		fault_add(faults, (struct place){0}, path,
-			  "Invalid value: '%s' cannot be fetched: its Pod has "
-			  "shareProcessNamespace or hostPID",
-			  text);
-}
-
 void fetch_sidecar_check(const struct job *job, struct faults *faults)
 {
-	for (size_t i = 0; i < job->n_fetches; i++)
-		check_one(job, &job->fetches[i], faults);
+	static const char path[] = "metadata.annotations[" JOB_ANNOTATION_FETCH "]";
+
+	for (size_t i = 0; i < job->n_fetches; i++) {
+		const struct fetch *fetch = &job->fetches[i];
+		const struct role *role = job_role(job, fetch->role);
+		const struct json *spec = role ? json_get(role->template, "spec") : NULL;
+		char *text CLEANUP(mem_free_text) = fetch_text(fetch);
+
+		if (!role || fetch->index >= role->replicas)
+			fault_add(faults, (struct place){0}, path,
+				  "Invalid value: '%s' cannot be fetched: the job has no %s-%d",
+				  text, fetch->role, fetch->index);
+		else if (json_as_bool(json_get(spec, "shareProcessNamespace"), false) ||
+			 json_as_bool(json_get(spec, "hostPID"), false))
+			fault_add(faults, (struct place){0}, path,
+				  "Invalid value: '%s' cannot be fetched: its Pod has "
+				  "shareProcessNamespace or hostPID",
+				  text);
+	}
 }
 
 static bool is_of(const struct fetch *fetch, const char *role, int index)
@@ -56,8 +52,6 @@ bool fetch_sidecar_is_needed(const struct job *job, const char *role, int index)
 			return true;
 	return false;
 }
-
-/* Volumes. */
 
 /* The mount on which a path lies: the deepest one. */
 static const struct json *find_mount(const struct json *mounts, const char *path)
@@ -81,72 +75,44 @@ static const struct json *add_volume(struct json *spec, struct json *container, 
 				     size_t number)
 {
 	char *name CLEANUP(mem_free_text) = mem_format(VOLUME, number);
-	struct json *volume = json_new_texts("name", name, NULL);
-	struct json *mount = json_new_texts("name", name, "mountPath", path, NULL);
+	struct json *mount = pod_template_add(container, "volumeMounts", name);
 
-	(void) json_object_at(volume, "emptyDir");
-	json_append(json_array_at(spec, "volumes"), volume);
-	json_append(json_array_at(container, "volumeMounts"), mount);
+	(void) json_object_at(pod_template_add(spec, "volumes", name), "emptyDir");
+	json_set_string(mount, "mountPath", path);
 	return mount;
 }
 
-/* Two directories may be on one volume. */
-static void mount_in_sidecar(struct json *sidecar, const struct json *mount)
+/* The user is that of the container: files may be readable only for the user who wrote them. */
+static struct json *add_sidecar(struct json *spec, const struct json *container)
 {
-	struct json *mounts = json_array_at(sidecar, "volumeMounts");
-	const char *path = json_as_string(json_get(mount, "mountPath"), "");
+	static const char *const words[] = {"sh", "-c", sleep_until_deleted};
+	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
+	const struct json *security = json_get(container, "securityContext");
+	struct json *sidecar = pod_template_add(spec, "containers", FETCH_SIDECAR_CONTAINER);
 
-	if (!pod_template_find(mounts, "mountPath", path))
-		json_append(mounts, json_new_copy(mount));
-}
-
-/* The container. */
-
-static void set_resources(struct json *sidecar)
-{
+	json_copy_member(sidecar, container, "image");
+	json_copy_member(sidecar, container, "imagePullPolicy");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		json_append(json_array_at(sidecar, "command"), json_new_string(words[i]));
 	struct json *resources = json_object_at(sidecar, "resources");
 
 	json_set(resources, "requests", json_new_texts("cpu", CPU, "memory", MEMORY, NULL));
 	json_set(resources, "limits", json_new_texts("memory", MEMORY, NULL));
-}
-
-/* Files may be readable only for the user who wrote them. */
-static void set_user(struct json *sidecar, const struct json *container)
-{
-	static const char *const members[] = {"runAsUser", "runAsGroup", "runAsNonRoot"};
-	const struct json *security = json_get(container, "securityContext");
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		struct json *value = json_get(security, members[i]);
-
-		if (value)
-			json_set(json_object_at(sidecar, "securityContext"), members[i],
-				 json_ref(value));
-	}
-}
-
-static struct json *sidecar_new(const struct json *container)
-{
-	static const char *const words[] = {"sh", "-c", sleep_until_deleted};
-	static const char *const same[] = {"image", "imagePullPolicy"};
-	struct json *sidecar = json_new_texts("name", FETCH_SIDECAR_CONTAINER, NULL);
-
-	for (size_t i = 0; i < ARRAY_LEN(same); i++)
-		if (json_get(container, same[i]))
-			json_set(sidecar, same[i], json_ref(json_get(container, same[i])));
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		json_append(json_array_at(sidecar, "command"), json_new_string(words[i]));
-	set_resources(sidecar);
-	set_user(sidecar, container);
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_get(security, members[i]))
+			json_copy_member(json_object_at(sidecar, "securityContext"), security,
+					 members[i]);
 	return sidecar;
 }
 
-/* The same script runs in every replica, so every replica has the directories. */
+/* The same script runs in every replica, so every replica has the directories. Two of them may be
+ * on one volume. */
 void fetch_sidecar_add(const struct job *job, const struct role *role, int index, struct json *spec,
 		       struct json *container)
 {
-	struct json *sidecar =
-		fetch_sidecar_is_needed(job, role->name, index) ? sidecar_new(container) : NULL;
+	struct json *sidecar = fetch_sidecar_is_needed(job, role->name, index)
+				       ? add_sidecar(spec, container)
+				       : NULL;
 
 	for (size_t i = 0; i < job->n_fetches; i++) {
 		const struct fetch *fetch = &job->fetches[i];
@@ -155,11 +121,14 @@ void fetch_sidecar_add(const struct job *job, const struct role *role, int index
 
 		if (!mount)
 			mount = add_volume(spec, container, path, i);
-		if (is_of(fetch, role->name, index))
-			mount_in_sidecar(sidecar, mount);
+		if (!is_of(fetch, role->name, index))
+			continue;
+		struct json *mounts = json_array_at(sidecar, "volumeMounts");
+		const char *folder = json_as_string(json_get(mount, "mountPath"), "");
+
+		if (!pod_template_find(mounts, "mountPath", folder))
+			json_append(mounts, json_new_copy(mount));
 	}
-	if (sidecar)
-		json_append(json_array_at(spec, "containers"), sidecar);
 }
 
 /* Choice of the container to copy from. */

@@ -55,14 +55,6 @@ static const char *const type_words[] = {
 	[KUBE_BOOKMARK] = "BOOKMARK", [KUBE_ERROR] = "ERROR",
 };
 
-static bool is_blank_frame_line(const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-			return false;
-	return true;
-}
-
 /* Returns 0 and sets *ret_goes_on, or returns an error. */
 static int parse_frame_line(const char *line, size_t len, bool has_writers, kube_event_fn fn,
 			    void *data, bool *ret_goes_on, struct err *err)
@@ -70,7 +62,7 @@ static int parse_frame_line(const char *line, size_t len, bool has_writers, kube
 	struct json *frame CLEANUP(json_cleanup) = NULL;
 
 	*ret_goes_on = true;
-	if (is_blank_frame_line(line, len))
+	if (strspn(line, " \t\r") == len) /* its end, or a line feed, follows */
 		return 0;
 	int rc = kube_json_read(line, len, has_writers, &frame, err);
 

@@ -59,8 +59,6 @@ static const struct kube_resource *const resources[JOB_CACHE_KIND_COUNT] = {
 	[JOB_CACHE_FILES] = &kube_config_maps,
 };
 
-/* Jobs. */
-
 /* In a cache of one job, the key needs no name. */
 static char *key_of(const struct job_cache *cache, const char *namespace_name, const char *job_name)
 {
@@ -97,7 +95,7 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (job->objects[kind].count)
 			return;
-	mirror_table_remove(&cache->jobs, mirror_table_find(&cache->jobs, job->key));
+	mirror_table_drop(&cache->jobs, job->key);
 	cached_job_free(job);
 }
 
@@ -113,8 +111,6 @@ static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_
 	return job_at(cache, key_of(cache, json_as_string(json_get(metadata, "namespace"), ""),
 				    job_name ? job_name : ""));
 }
-
-/* Reports. */
 
 static void notify_pod_followers(const struct cached_job *job, const struct job_pod *before,
 				 struct job_pod *now)
@@ -142,16 +138,13 @@ static void on_cached_object_change(const char *name, void *data)
 static struct job_follower *next_follower(const struct job_cache *cache,
 					  const struct job_follower *follower, size_t *place)
 {
-	const struct mirror_entry *entry;
+	const struct cached_job *job;
 
 	if (follower && follower->next)
 		return follower->next;
-	while ((entry = mirror_table_next(&cache->jobs, place))) {
-		const struct cached_job *job = entry->kept;
-
+	while ((job = mirror_table_next_value(&cache->jobs, place)))
 		if (job->followers)
 			return job->followers;
-	}
 	return NULL;
 }
 
@@ -193,8 +186,6 @@ static void on_cached_kind_trouble(const struct err *err, void *data)
 			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
 }
 
-/* Warning Events of Pods. */
-
 /* The next follower that wants the Events of this namespace. */
 static struct job_follower *next_warned(const struct job_cache *cache, const char *namespace_name,
 					struct job_follower *follower, size_t *place)
@@ -224,8 +215,6 @@ static void on_warnings(const char *namespace_name, const struct json *const *ev
 		follower->settings.on_warnings(events, count, follower->settings.data);
 }
 
-/* Stored objects. */
-
 static struct cached_object *make_cached_object(struct kind_watch *watch, const struct json *json)
 {
 	struct cached_object *object = mem_new(sizeof(*object));
@@ -248,9 +237,7 @@ static void release_cached_object(void *kept, void *data)
 {
 	struct kind_watch *watch = data;
 	struct cached_object *object = kept;
-	struct mirror_table *table = &object->job->objects[watch->kind];
-
-	mirror_table_remove(table, mirror_table_find(table, object->name));
+	mirror_table_drop(&object->job->objects[watch->kind], object->name);
 	watch->changed = object->job;
 	if (object->pod && !watch->cache->is_ending)
 		notify_pod_followers(object->job, object->pod, NULL);
@@ -317,8 +304,6 @@ static void *project(const struct json *json, void *before, void *data)
 	return object;
 }
 
-/* Watches. */
-
 static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind)
 {
 	static const char *const parts[JOB_CACHE_KIND_COUNT] = {
@@ -338,7 +323,7 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
 }
 
-static const struct kube_resource *resource_of(const struct job_cache *cache,
+const struct kube_resource *job_cache_resource(const struct job_cache *cache,
 					       enum job_cache_kind kind)
 {
 	if (kind == JOB_CACHE_POD_GROUPS)
@@ -363,7 +348,7 @@ void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 	char *name CLEANUP(mem_free_text) = name_of_watched(cache, kind);
 	char *selector CLEANUP(mem_free_text) = name ? NULL : selector_of(cache, kind);
 	const struct kube_mirror_settings settings = {
-		.resource = resource_of(cache, kind),
+		.resource = job_cache_resource(cache, kind),
 		.namespace_name = cache->namespace_name,
 		.object_name = name,
 		.label_selector = selector,
@@ -408,11 +393,11 @@ void job_cache_free(struct job_cache *cache)
 	cache->is_ending = true;
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		kube_mirror_free(cache->watches[kind].mirror);
-	const struct mirror_entry *entry;
+	struct cached_job *job;
 	size_t place = 0;
 
-	while ((entry = mirror_table_next(&cache->jobs, &place)))
-		cached_job_free(entry->kept);
+	while ((job = mirror_table_next_value(&cache->jobs, &place)))
+		cached_job_free(job);
 	mirror_table_done(&cache->jobs);
 	pod_warnings_free(cache->warnings);
 	free(cache->namespace_name);
@@ -433,8 +418,6 @@ void job_cache_list_again(struct job_cache *cache)
 		if (cache->watches[kind].mirror)
 			kube_mirror_list_again(cache->watches[kind].mirror);
 }
-
-/* Followers. */
 
 struct job_follower *job_cache_follow(struct job_cache *cache,
 				      const struct job_follower_settings *settings)
@@ -464,11 +447,6 @@ void job_follower_free(struct job_follower *follower)
 	free(follower);
 }
 
-void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
-{
-	job_cache_watch(follower->cache, kind);
-}
-
 void job_follower_ask_warnings(struct job_follower *follower)
 {
 	pod_warnings_ask(follower->cache->warnings, follower->namespace_name);
@@ -493,18 +471,10 @@ size_t job_follower_count(const struct job_follower *follower, enum job_cache_ki
 	return follower->job->objects[kind].count;
 }
 
-static const struct cached_object *find_cached_object(const struct job_follower *follower,
-						      enum job_cache_kind kind, const char *name)
-{
-	const struct mirror_entry *entry = mirror_table_find(&follower->job->objects[kind], name);
-
-	return entry ? entry->kept : NULL;
-}
-
 const struct job_object *job_follower_object(const struct job_follower *follower,
 					     enum job_cache_kind kind, const char *name)
 {
-	const struct cached_object *object = find_cached_object(follower, kind, name);
+	const struct cached_object *object = mirror_table_get(&follower->job->objects[kind], name);
 
 	return object ? &object->object : NULL;
 }
@@ -519,22 +489,16 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name)
 {
-	const struct cached_object *object = find_cached_object(follower, JOB_CACHE_PODS, name);
+	const struct cached_object *object =
+		mirror_table_get(&follower->job->objects[JOB_CACHE_PODS], name);
 
 	return object ? object->pod : NULL;
 }
 
-static const struct cached_object *next(const struct job_follower *follower,
-					enum job_cache_kind kind, size_t *place)
-{
-	const struct mirror_entry *entry = mirror_table_next(&follower->job->objects[kind], place);
-
-	return entry ? entry->kept : NULL;
-}
-
 struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
 {
-	const struct cached_object *object = next(follower, JOB_CACHE_PODS, place);
+	const struct cached_object *object =
+		mirror_table_next_value(&follower->job->objects[JOB_CACHE_PODS], place);
 
 	return object ? object->pod : NULL;
 }
@@ -543,7 +507,8 @@ const struct job_object *job_follower_next_object(const struct job_follower *fol
 						  enum job_cache_kind kind, size_t *place,
 						  const char **ret_name)
 {
-	const struct cached_object *object = next(follower, kind, place);
+	const struct cached_object *object =
+		mirror_table_next_value(&follower->job->objects[kind], place);
 
 	if (!object)
 		return NULL;

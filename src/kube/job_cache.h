@@ -53,12 +53,16 @@ struct job_cache_settings {
 struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_USE;
 /* Ends all watches without callbacks. Free the followers first. NULL is fine. */
 void job_cache_free(struct job_cache *cache);
+/* The resource of a kind of objects; NULL: there is none. */
+const struct kube_resource *job_cache_resource(const struct job_cache *cache,
+					       enum job_cache_kind kind);
 /* The resourceVersion up to which objects of a kind are known; "" before the first list. */
 const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind kind);
 
 /* Lists all watched kinds again (kube/mirror.h). */
 void job_cache_list_again(struct job_cache *cache);
-/* Starts to watch a kind. Call it before the first follower if the kind must be known by then. */
+/* Starts to watch a kind, in the next turn of the loop, unless it is already watched. Call it
+ * before the first follower if the kind must be known by then. */
 void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind);
 
 /* Any callback may be NULL. No callback may free the cache or a follower. */
@@ -87,8 +91,6 @@ struct job_follower_settings {
 struct job_follower *job_cache_follow(struct job_cache *cache,
 				      const struct job_follower_settings *settings) MUST_USE;
 void job_follower_free(struct job_follower *follower); /* NULL is fine */
-/* Starts to watch a kind, in the next turn of the loop, unless it is already watched. */
-void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind);
 
 /* Requests the Warning Events of Pods once (kube/pod_warnings.h). */
 void job_follower_ask_warnings(struct job_follower *follower);

@@ -45,16 +45,15 @@ static bool parse_label_number(const char *text, int most, int *ret_number)
 
 /* Which replica of its job it is. The values name its log files, regardless of the origin of the
  * labels. */
-static bool read_labels(const struct json *metadata, struct arena *arena,
-			struct observed_replica *replica)
+static bool read_labels(const struct json *metadata, struct job_pod *pod)
 {
 	const struct pod_labels labels = pod_labels_of(metadata);
 
 	if (!name_is_dns_label(labels.role) || !name_is_dns1035_label(labels.job))
 		return false;
-	replica->role = arena_copy_text(arena, labels.role);
-	return parse_label_number(labels.index, LIMIT_REPLICAS - 1, &replica->index) &&
-	       parse_label_number(labels.attempt, LIMIT_RESTARTS - 1, &replica->attempt);
+	pod->seen.role = arena_copy_text(pod->arena, labels.role);
+	return parse_label_number(labels.index, LIMIT_REPLICAS - 1, &pod->seen.index) &&
+	       parse_label_number(labels.attempt, LIMIT_RESTARTS - 1, &pod->seen.attempt);
 }
 
 /* A Pod with phase Unknown was running when its node last reported. */
@@ -80,12 +79,11 @@ static const char *first_line(struct arena *arena, const char *message)
 	return len ? arena_format(arena, "%.*s", (int) len, message) : NULL;
 }
 
-static void set_reason(struct observed_replica *replica, struct arena *arena, const char *reason,
-		       const char *message)
+static void set_reason(struct job_pod *pod, const char *reason, const char *message)
 {
-	replica->reason = arena_copy_text(arena, reason);
-	replica->message = first_line(arena, message);
-	replica->container = NULL;
+	pod->seen.reason = arena_copy_text(pod->arena, reason);
+	pod->seen.message = first_line(pod->arena, message);
+	pod->seen.container = NULL;
 }
 
 static void read_exit_code(const struct json *terminated, struct observed_replica *replica)
@@ -107,119 +105,105 @@ static bool is_start_error(const char *reason)
 }
 
 /* "Completed" and "Error" add nothing to the code. */
-static void read_reason_of_end(const struct json *terminated, struct arena *arena,
-			       struct observed_replica *replica)
+static void read_reason_of_end(const struct json *terminated, struct job_pod *pod)
 {
 	const char *reason = pod_text_of(terminated, "reason");
 	const char *message = pod_text_of(terminated, "message");
 
 	if (is_start_error(reason)) {
-		replica->exit_code = -1; /* the run-time's code, not the program's */
-		replica->started_at = MSEC_UNSET;
-		set_reason(replica, arena, FAILURE_START_FAILED, message);
+		pod->seen.exit_code = -1; /* the run-time's code, not the program's */
+		pod->seen.started_at = MSEC_UNSET;
+		set_reason(pod, FAILURE_START_FAILED, message);
 	} else if (reason && !text_equals(reason, "Completed") && !text_equals(reason, "Error")) {
-		set_reason(replica, arena, reason, message);
+		set_reason(pod, reason, message);
 	}
 }
 
-static void read_terminated(const struct json *terminated, struct arena *arena,
-			    struct observed_replica *replica)
+static void read_terminated(const struct json *terminated, struct job_pod *pod)
 {
-	read_exit_code(terminated, replica);
-	replica->phase = replica->exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
-	replica->started_at = time_at(terminated, "startedAt");
-	replica->ended_at = time_at(terminated, "finishedAt");
-	read_reason_of_end(terminated, arena, replica);
+	read_exit_code(terminated, &pod->seen);
+	pod->seen.phase = pod->seen.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
+	pod->seen.started_at = time_at(terminated, "startedAt");
+	pod->seen.ended_at = time_at(terminated, "finishedAt");
+	read_reason_of_end(terminated, pod);
 }
 
 /* The registry's message does not always name the image. */
-static void name_image(const char *image, struct arena *arena, struct observed_replica *replica)
+static void name_image(const char *image, struct job_pod *pod)
 {
-	const char *message = replica->message;
+	const char *message = pod->seen.message;
 
-	if (!image || !text_equals(failure_phrase_of_waiting_reason(replica->reason),
+	if (!image || !text_equals(failure_phrase_of_waiting_reason(pod->seen.reason),
 				   failure_phrase_of_waiting_reason("ErrImagePull")))
 		return;
 	if (!message)
-		replica->message = arena_format(arena, "image '%s'", image);
+		pod->seen.message = arena_format(pod->arena, "image '%s'", image);
 	else if (!strstr(message, image))
-		replica->message = arena_format(arena, "image '%s': %s", image, message);
+		pod->seen.message = arena_format(pod->arena, "image '%s': %s", image, message);
 }
 
-static void read_waiting(const struct json *container, struct arena *arena,
-			 struct observed_replica *replica)
+static void read_waiting(const struct json *container, struct job_pod *pod)
 {
 	const struct json *waiting = json_get_path(container, "state", "waiting", NULL);
 	const char *reason = pod_text_of(waiting, "reason");
 
-	if (observed_is_live(replica))
-		replica->phase = OBSERVED_STARTING;
+	if (observed_is_live(&pod->seen))
+		pod->seen.phase = OBSERVED_STARTING;
 	/* The ordinary start steps need no reason. */
 	if (!reason || text_equals(reason, "ContainerCreating") ||
 	    text_equals(reason, "PodInitializing"))
 		return;
-	set_reason(replica, arena, reason, pod_text_of(waiting, "message"));
-	replica->container = arena_copy_text(arena, pod_text_of(container, "name"));
-	name_image(pod_text_of(container, "image"), arena, replica);
+	set_reason(pod, reason, pod_text_of(waiting, "message"));
+	pod->seen.container = arena_copy_text(pod->arena, pod_text_of(container, "name"));
+	name_image(pod_text_of(container, "image"), pod);
 }
 
-static const char *training_container_of(const struct json *pod)
+static const char *training_container_of(const struct json *object)
 {
-	const struct json *container = pod_template_container(pod);
+	const struct json *container = pod_template_container(object);
 
 	return json_as_string(json_get(container, "name"), TRAINING_CONTAINER);
 }
 
 /* The kubelet restarts the container as long as the Pod has not ended and is not being deleted. */
-static bool is_started_again(const struct json *pod, const struct json *terminated,
+static bool is_started_again(const struct json *object, const struct json *terminated,
 			     const struct observed_replica *replica)
 {
-	const char *policy = pod_text_of(json_get(pod, "spec"), "restartPolicy");
+	const char *policy = pod_text_of(json_get(object, "spec"), "restartPolicy");
 	bool has_succeeded =
 		terminated && json_as_integer(json_get(terminated, "exitCode"), 0) == 0;
 
 	return observed_is_live(replica) &&
-	       !json_get_path(pod, "metadata", "deletionTimestamp", NULL) &&
+	       !json_get_path(object, "metadata", "deletionTimestamp", NULL) &&
 	       (text_equals(policy, "Always") ||
 		(text_equals(policy, "OnFailure") && !has_succeeded));
 }
 
 /* Until the restart is done, the container has ended once more than it was restarted. */
-static void read_ends_in_place(const struct json *container, struct arena *arena,
-			       struct observed_replica *replica)
+static void read_ends_in_place(const struct json *container, struct job_pod *pod)
 {
 	const struct json *state = json_get(container, "state");
 	const struct json *now = json_get(state, "terminated");
 	const struct json *before = json_get_path(container, "lastState", "terminated", NULL);
 	bool is_between = now || (before && json_get(state, "waiting"));
 	int64_t count = json_as_integer(json_get(container, "restartCount"), 0) + is_between;
-	struct observed_replica ended = {.exit_code = -1};
+	struct job_pod ended = {.arena = pod->arena, .seen.exit_code = -1};
 
 	if (!now && !before)
 		return;
-	read_terminated(now ? now : before, arena, &ended);
-	replica->n_ends_in_place = count < LIMIT_RESTARTS ? (int) count : LIMIT_RESTARTS;
-	replica->last_end = (struct observed_end){
-		.exit_code = ended.exit_code,
-		.signal = ended.signal,
-		.reason = ended.reason,
-		.started_at = ended.started_at,
-		.ended_at = ended.ended_at,
+	read_terminated(now ? now : before, &ended);
+	pod->seen.n_ends_in_place = count < LIMIT_RESTARTS ? (int) count : LIMIT_RESTARTS;
+	pod->seen.last_end = (struct observed_end){
+		.exit_code = ended.seen.exit_code,
+		.signal = ended.seen.signal,
+		.reason = ended.seen.reason,
+		.started_at = ended.seen.started_at,
+		.ended_at = ended.seen.ended_at,
 	};
 }
 
-/* A replica of a TFJob has succeeded when its Pod has, as in training-operator: a sidecar may
- * finish the work, for instance with an upload. */
-static bool is_held_open(const struct json *pod, const struct json *terminated,
-			 const struct observed_replica *replica)
-{
-	return pod_labels_are_of_tfjob(json_get(pod, "metadata")) && observed_is_live(replica) &&
-	       json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
-}
-
 /* A container other than the training container has failed, and with it the Pod. */
-static void read_failed_sidecar(const struct json *list, struct arena *arena,
-				struct observed_replica *replica)
+static void read_failed_sidecar(const struct json *list, struct job_pod *pod)
 {
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct json *container = json_at(list, i);
@@ -227,68 +211,73 @@ static void read_failed_sidecar(const struct json *list, struct arena *arena,
 
 		if (json_as_integer(json_get(ended, "exitCode"), 0) == 0)
 			continue;
-		replica->exit_code = -1;
-		read_exit_code(ended, replica);
-		replica->reason = FAILURE_SIDECAR_FAILED;
-		replica->message = arena_format(
-			arena, "container '%s' exited with code %d", pod_text_of(container, "name"),
-			(int) json_as_integer(json_get(ended, "exitCode"), 0));
+		pod->seen.exit_code = -1;
+		read_exit_code(ended, &pod->seen);
+		pod->seen.reason = FAILURE_SIDECAR_FAILED;
+		pod->seen.message =
+			arena_format(pod->arena, "container '%s' exited with code %d",
+				     pod_text_of(container, "name"),
+				     (int) json_as_integer(json_get(ended, "exitCode"), 0));
 		return;
 	}
 }
 
 /* A replica of a TFJob has failed when its Pod has. */
-static void read_end_of_pod(const struct json *pod, struct arena *arena,
-			    struct observed_replica *replica)
+static void read_end_of_pod(const struct json *object, struct job_pod *pod)
 {
-	const struct json *status = json_get(pod, "status");
+	const struct json *status = json_get(object, "status");
 
-	if (replica->phase != OBSERVED_SUCCEEDED || phase_of(status) != OBSERVED_FAILED ||
-	    !pod_labels_are_of_tfjob(json_get(pod, "metadata")))
+	if (pod->seen.phase != OBSERVED_SUCCEEDED || phase_of(status) != OBSERVED_FAILED ||
+	    !pod_labels_are_of_tfjob(json_get(object, "metadata")))
 		return;
-	replica->phase = OBSERVED_FAILED;
-	read_failed_sidecar(json_get(status, "containerStatuses"), arena, replica);
+	pod->seen.phase = OBSERVED_FAILED;
+	read_failed_sidecar(json_get(status, "containerStatuses"), pod);
 }
 
-static void read_container(const struct json *pod, struct arena *arena,
-			   struct observed_replica *replica)
+static void read_container(const struct json *object, struct job_pod *pod)
 {
-	const struct json *list = json_get_path(pod, "status", "containerStatuses", NULL);
-	const struct json *container = pod_template_find(list, "name", training_container_of(pod));
+	const struct json *list = json_get_path(object, "status", "containerStatuses", NULL);
+	const struct json *container =
+		pod_template_find(list, "name", training_container_of(object));
 	const struct json *state, *terminated;
 
 	container = container ? container : json_at(list, 0);
 	state = json_get(container, "state");
 	terminated = json_get(state, "terminated");
-	if (is_started_again(pod, terminated, replica))
-		read_ends_in_place(container, arena, replica);
-	else if (is_held_open(pod, terminated, replica))
-		replica->started_at = time_at(terminated, "startedAt");
+	/* A replica of a TFJob has succeeded when its Pod has, as in training-operator: a
+	 * sidecar may finish the work, for instance with an upload. */
+	bool is_held_open = pod_labels_are_of_tfjob(json_get(object, "metadata")) &&
+			    observed_is_live(&pod->seen) &&
+			    json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
+
+	if (is_started_again(object, terminated, &pod->seen))
+		read_ends_in_place(container, pod);
+	else if (is_held_open)
+		pod->seen.started_at = time_at(terminated, "startedAt");
 	else if (terminated)
-		read_terminated(terminated, arena, replica);
-	read_end_of_pod(pod, arena, replica);
+		read_terminated(terminated, pod);
+	read_end_of_pod(object, pod);
 	if (json_get(state, "waiting"))
-		read_waiting(container, arena, replica);
+		read_waiting(container, pod);
 	else if (json_get(state, "running"))
-		replica->started_at = time_at(json_get(state, "running"), "startedAt");
+		pod->seen.started_at = time_at(json_get(state, "running"), "startedAt");
 }
 
 /* Secrets may not be read, so this is how a missing Secret of the job is noticed. The job's
  * document does not have the values. */
-static void explain_missing_secret(const struct json *metadata, struct arena *arena,
-				   struct observed_replica *replica)
+static void explain_missing_secret(const struct json *metadata, struct job_pod *pod)
 {
 	const char *job_name = pod_text_of(json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
 	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), "default");
 	char *name CLEANUP(mem_free_text) = job_secret_name(job_name);
 	char *message CLEANUP(mem_free_text) = mem_format("secret \"%s\" not found", name);
 
-	if (!text_equals(replica->reason, "CreateContainerConfigError") ||
-	    !text_equals(replica->message, message) || !name_is_dns_label(namespace_name))
+	if (!text_equals(pod->seen.reason, "CreateContainerConfigError") ||
+	    !text_equals(pod->seen.message, message) || !name_is_dns_label(namespace_name))
 		return;
-	replica->reason = FAILURE_SECRET_MISSING;
-	replica->message =
-		arena_format(arena,
+	pod->seen.reason = FAILURE_SECRET_MISSING;
+	pod->seen.message =
+		arena_format(pod->arena,
 			     "'%s', which holds the variables of --env, was deleted, so new Pods "
 			     "cannot start: create it again (kubectl create secret generic -n %s "
 			     "%s --from-literal=NAME=VALUE), or stop the job and run it again",
@@ -334,74 +323,63 @@ static const char *describe_failed_init(const struct json *container, const stru
 }
 
 /* An init container that blocks the training container. */
-static void read_init_container(const struct json *container, struct arena *arena,
-				struct observed_replica *replica)
-{
-	const struct json *waiting = json_get_path(container, "state", "waiting", NULL);
-	const struct json *terminated = json_get_path(container, "state", "terminated", NULL);
-	int64_t code = json_as_integer(json_get(terminated, "exitCode"), 0);
-
-	if (code != 0 && replica->phase == OBSERVED_FAILED) {
-		replica->ended_at = time_at(terminated, "finishedAt");
-		replica->reason = FAILURE_INIT_FAILED;
-		replica->message = describe_failed_init(container, terminated, arena);
-	} else if (waiting) {
-		read_waiting(container, arena, replica);
-	}
-}
-
-static void read_init_containers(const struct json *status, struct arena *arena,
-				 struct observed_replica *replica)
+static void read_init_containers(const struct json *status, struct job_pod *pod)
 {
 	const struct json *list = json_get(status, "initContainerStatuses");
 
-	for (size_t i = 0; i < json_count(list) && !replica->reason; i++)
-		read_init_container(json_at(list, i), arena, replica);
+	for (size_t i = 0; i < json_count(list) && !pod->seen.reason; i++) {
+		const struct json *container = json_at(list, i);
+		const struct json *state = json_get(container, "state");
+		const struct json *terminated = json_get(state, "terminated");
+		bool has_failed = json_as_integer(json_get(terminated, "exitCode"), 0) != 0;
+
+		if (has_failed && pod->seen.phase == OBSERVED_FAILED) {
+			pod->seen.ended_at = time_at(terminated, "finishedAt");
+			pod->seen.reason = FAILURE_INIT_FAILED;
+			pod->seen.message = describe_failed_init(container, terminated, pod->arena);
+		} else if (json_get(state, "waiting")) {
+			read_waiting(container, pod);
+		}
+	}
 }
 
 /* The reason of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". The container's cause of
  * death is more specific. The exit code of a program that was asked to end is not: a 0 after saving
  * is no success. */
-static void read_reason_of_pod(const struct json *status, struct arena *arena,
-			       struct observed_replica *replica)
+static void read_reason_of_pod(const struct json *status, struct job_pod *pod)
 {
 	const char *reason = pod_text_of(status, "reason");
 
-	if (!reason || replica->reason || observed_is_live(replica))
+	if (!reason || pod->seen.reason || observed_is_live(&pod->seen))
 		return;
-	set_reason(replica, arena, reason, pod_text_of(status, "message"));
+	set_reason(pod, reason, pod_text_of(status, "message"));
 	if (phase_of(status) != OBSERVED_FAILED)
 		return;
-	replica->phase = OBSERVED_FAILED;
-	replica->exit_code = -1;
+	pod->seen.phase = OBSERVED_FAILED;
+	pod->seen.exit_code = -1;
 }
 
 /* Why the Pod is being removed, or cannot be scheduled. */
-static void read_condition(const struct json *condition, struct arena *arena,
-			   struct observed_replica *replica)
-{
-	const char *type = pod_text_of(condition, "type");
-	const char *value = pod_text_of(condition, "status");
-	bool is_unplaced = text_equals(type, "PodScheduled") && text_equals(value, "False") &&
-			   !replica->reason;
-	bool is_disrupted = text_equals(type, "DisruptionTarget") && text_equals(value, "True");
-
-	/* For its own evictions a kubelet gives more detail in the Pod's reason. */
-	if (is_disrupted && replica->reason &&
-	    text_equals(pod_text_of(condition, "reason"), "TerminationByKubelet"))
-		return;
-	if (is_unplaced || is_disrupted)
-		set_reason(replica, arena, pod_text_of(condition, "reason"),
-			   pod_text_of(condition, "message"));
-}
-
-static void read_conditions(const struct json *status, struct arena *arena,
-			    struct observed_replica *replica)
+static void read_conditions(const struct json *status, struct job_pod *pod)
 {
 	const struct json *conditions = json_get(status, "conditions");
 
-	for (size_t i = 0; i < json_count(conditions); i++)
-		read_condition(json_at(conditions, i), arena, replica);
+	for (size_t i = 0; i < json_count(conditions); i++) {
+		const struct json *condition = json_at(conditions, i);
+		const char *type = pod_text_of(condition, "type");
+		const char *value = pod_text_of(condition, "status");
+		const char *reason = pod_text_of(condition, "reason");
+		bool is_unplaced = text_equals(type, "PodScheduled") &&
+				   text_equals(value, "False") && !pod->seen.reason;
+		bool is_disrupted =
+			text_equals(type, "DisruptionTarget") && text_equals(value, "True");
+		/* For its own evictions a kubelet gives more detail in the Pod's reason. */
+		bool is_known = is_disrupted && pod->seen.reason &&
+				text_equals(reason, "TerminationByKubelet");
+
+		if ((is_unplaced || is_disrupted) && !is_known)
+			set_reason(pod, reason, pod_text_of(condition, "message"));
+	}
 }
 
 static bool condition_is(const struct json *status, const char *type, const char *value)
@@ -423,20 +401,20 @@ static bool is_node_silent(const struct json *status)
 	       condition_is(status, "ContainersReady", "True") && !pod_text_of(ready, "reason");
 }
 
-static void read_node(const struct json *pod, struct arena *arena, struct observed_replica *replica)
+static void read_node(const struct json *object, struct job_pod *pod)
 {
-	const char *node = pod_text_of(json_get(pod, "spec"), "nodeName");
+	const char *node = pod_text_of(json_get(object, "spec"), "nodeName");
 
 	if (!name_is_dns_subdomain(node))
 		return; /* it would appear in printed commands */
-	replica->node = arena_copy_text(arena, node);
-	replica->is_node_silent =
-		observed_is_live(replica) && is_node_silent(json_get(pod, "status"));
-	if (!replica->is_node_silent || replica->reason)
+	pod->seen.node = arena_copy_text(pod->arena, node);
+	pod->seen.is_node_silent =
+		observed_is_live(&pod->seen) && is_node_silent(json_get(object, "status"));
+	if (!pod->seen.is_node_silent || pod->seen.reason)
 		return;
-	replica->reason = FAILURE_NODE_NOT_READY;
-	replica->message =
-		arena_format(arena,
+	pod->seen.reason = FAILURE_NODE_NOT_READY;
+	pod->seen.message =
+		arena_format(pod->arena,
 			     "node '%s' does not respond; unless it recovers, the cluster evicts "
 			     "the Pod (after 30s, or the time in its tolerations)",
 			     node);
@@ -457,65 +435,25 @@ static void read_deletion(const struct json *metadata, struct observed_replica *
 
 /* The limit that the kernel enforced. The kill is visible immediately. Its reason comes separately,
  * and containerd may learn it late or never (containerd's issues 8893 and 12372). */
-static void read_memory_limit(const struct json *pod, struct arena *arena,
-			      struct observed_replica *replica)
+static void read_memory_limit(const struct json *object, struct job_pod *pod)
 {
-	const char *limit = json_as_string(
-		json_get_path(pod_template_container(pod), "resources", "limits", "memory", NULL),
-		NULL);
+	const char *limit = json_as_string(json_get_path(pod_template_container(object),
+							 "resources", "limits", "memory", NULL),
+					   NULL);
 
-	if (!limit || replica->message)
+	if (!limit || pod->seen.message)
 		return;
-	if (text_equals(replica->reason, "OOMKilled"))
-		replica->message = arena_format(arena, "its memory limit is %s", limit);
-	else if (!replica->reason && replica->signal == SIGKILL &&
-		 replica->stop_asked_at == MSEC_UNSET)
-		replica->message = arena_format(
-			arena, "its memory limit is %s, which it may have reached", limit);
+	if (text_equals(pod->seen.reason, "OOMKilled"))
+		pod->seen.message = arena_format(pod->arena, "its memory limit is %s", limit);
+	else if (!pod->seen.reason && pod->seen.signal == SIGKILL &&
+		 pod->seen.stop_asked_at == MSEC_UNSET)
+		pod->seen.message = arena_format(
+			pod->arena, "its memory limit is %s, which it may have reached", limit);
 }
-
-/* Returns false if the Pod lacks the labels of a replica. Its owner is not checked. */
-static bool read_replica(const struct json *pod, struct arena *arena,
-			 struct observed_replica *ret_replica)
-{
-	const struct json *metadata = json_get(pod, "metadata");
-	const struct json *status = json_get(pod, "status");
-	struct observed_replica replica = {.exit_code = -1};
-
-	if (!read_labels(metadata, arena, &replica))
-		return false;
-	replica.phase = phase_of(status);
-	replica.stage = condition_is(status, "PodReadyToStartContainers", "True") ? OBSERVED_SET_UP
-			: condition_is(status, "PodScheduled", "True") ? OBSERVED_SCHEDULED
-								       : OBSERVED_MADE;
-	replica.is_object_running =
-		pod_labels_are_of_tfjob(metadata) && replica.phase == OBSERVED_RUNNING;
-	read_container(pod, arena, &replica);
-	explain_missing_secret(metadata, arena, &replica);
-	read_init_containers(status, arena, &replica);
-	read_reason_of_pod(status, arena, &replica);
-	read_conditions(status, arena, &replica);
-	read_node(pod, arena, &replica);
-	read_deletion(metadata, &replica);
-	read_memory_limit(pod, arena, &replica);
-	*ret_replica = replica;
-	return true;
-}
-
-/* The Pod. */
 
 static const char *copy_at(struct arena *arena, const struct json *object, const char *key)
 {
 	return arena_copy_text(arena, pod_text_of(object, key));
-}
-
-static int restarts_of(const struct json *status, const char *container)
-{
-	const struct json *list = json_get(status, "containerStatuses");
-	const struct json *found = pod_template_find(list, "name", container);
-	int64_t count = json_as_integer(json_get(found, "restartCount"), 0);
-
-	return count > 0 && count < INT_MAX ? (int) count : 0;
 }
 
 struct job_pod *job_pod_read(const struct json *object)
@@ -527,18 +465,39 @@ struct job_pod *job_pod_read(const struct json *object)
 	struct job_pod *pod = arena_take(arena, sizeof(*pod));
 
 	pod->arena = arena;
-	if (!name_is_dns_subdomain(pod_text_of(metadata, "name")) ||
-	    !read_replica(object, arena, &pod->seen)) {
+	pod->seen.exit_code = -1;
+	if (!name_is_dns_subdomain(pod_text_of(metadata, "name")) || !read_labels(metadata, pod)) {
 		arena_free(arena);
 		return NULL;
 	}
+	pod->seen.phase = phase_of(status);
+	pod->seen.stage = condition_is(status, "PodReadyToStartContainers", "True")
+				  ? OBSERVED_SET_UP
+			  : condition_is(status, "PodScheduled", "True") ? OBSERVED_SCHEDULED
+									 : OBSERVED_MADE;
+	pod->seen.is_object_running =
+		pod_labels_are_of_tfjob(metadata) && pod->seen.phase == OBSERVED_RUNNING;
+	read_container(object, pod);
+	explain_missing_secret(metadata, pod);
+	read_init_containers(status, pod);
+	read_reason_of_pod(status, pod);
+	read_conditions(status, pod);
+	read_node(object, pod);
+	read_deletion(metadata, &pod->seen);
+	read_memory_limit(object, pod);
 	pod->name = copy_at(arena, metadata, "name");
 	pod->uid = copy_at(arena, metadata, "uid");
 	pod->job_name = arena_copy_text(arena, pod_labels_job(metadata));
 	pod->owner_uid = copy_at(arena, objects_owner_of(metadata), "uid");
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, training_container_of(object));
-	pod->n_restarts = restarts_of(status, pod->container);
+	int64_t n_restarts =
+		json_as_integer(json_get(pod_template_find(json_get(status, "containerStatuses"),
+							   "name", pod->container),
+					 "restartCount"),
+				0);
+
+	pod->n_restarts = n_restarts > 0 && n_restarts < INT_MAX ? (int) n_restarts : 0;
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
 	return pod;
@@ -548,6 +507,13 @@ void job_pod_free(struct job_pod *pod)
 {
 	if (pod)
 		arena_free(pod->arena);
+}
+
+void job_pod_set_reason(struct job_pod *pod, const char *reason, const char *message)
+{
+	pod->seen.is_reason_from_elsewhere = true;
+	pod->seen.reason = arena_copy_text(pod->arena, reason);
+	pod->seen.message = first_line(pod->arena, message);
 }
 
 static bool is_owned_by_job(const struct json *owner, const char *kind, const char *name,

@@ -33,6 +33,8 @@ struct job_pod {
 /* Parses a Pod. Returns NULL if it lacks the labels of a replica of a job. The caller frees it. */
 struct job_pod *job_pod_read(const struct json *object) MUST_USE;
 void job_pod_free(struct job_pod *pod); /* NULL is fine */
+/* Sets what blocks it, from elsewhere than the Pod; of the message only its first line. */
+void job_pod_set_reason(struct job_pod *pod, const char *reason, const char *message);
 
 /* Whether an observed object is a Pod of the job, by its labels and by its owner, the job's
  * ConfigMap or TFJob, with this uid. NULL: the uid is unknown. Then the owner's name counts, which

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "spec/environment.h"
+#include "spec/pod_template.h"
 
 #define LABEL_OF_PREFIX "name-prefix"
 
@@ -66,20 +67,6 @@ static void set_labels(const struct task *task, struct json *labels)
 		json_set_string(labels, LABEL_OF_PREFIX, task->wanted->prefix);
 }
 
-static struct json *env_new(const struct k8s_tensorflow *wanted)
-{
-	struct json *list = json_new_array();
-
-	for (size_t i = 0; i < wanted->n_env; i++) {
-		struct text literal CLEANUP(text_done) = {0};
-
-		environment_add_literal(&literal, wanted->env[i].value);
-		json_append(list, json_new_texts("name", wanted->env[i].name, "value",
-						 text_of(&literal), NULL));
-	}
-	return list;
-}
-
 static struct json *args_new(const struct task *task, const char *cluster_spec)
 {
 	struct json *args = json_new_array();
@@ -102,8 +89,14 @@ static struct json *container_new(const struct task *task, const char *cluster_s
 	json_set_integer(port, "containerPort", task->wanted->port);
 	json_set(container, "args", args_new(task, cluster_spec));
 	json_append(json_array_at(container, "ports"), port);
-	if (task->wanted->n_env > 0)
-		json_set(container, "env", env_new(task->wanted));
+	for (size_t i = 0; i < task->wanted->n_env; i++) {
+		const struct env_entry *entry = &task->wanted->env[i];
+		struct text literal CLEANUP(text_done) = {0};
+
+		environment_add_literal(&literal, entry->value);
+		json_set_string(pod_template_add(container, "env", entry->name), "value",
+				text_of(&literal));
+	}
 	return container;
 }
 

@@ -1,7 +1,6 @@
 /* Reads a Lease and builds the bodies of its writes. */
 #include "kube/lease.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/process.h"
@@ -10,7 +9,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -36,39 +34,28 @@ int lease_holder_new(char **ret_text, struct err *err)
 	return 0;
 }
 
-/* Cuts off the last field; NULL: none. */
-static const char *cut_last_lease_field(char *text)
-{
-	char *separator = strrchr(text, SEPARATOR);
-
-	if (!separator)
-		return NULL;
-	*separator = '\0';
-	return separator + 1;
-}
-
-static bool cut_last_lease_number(char *text, int64_t high, int64_t *ret_number)
-{
-	const char *field = cut_last_lease_field(text);
-
-	return field && text_read_int(field, 0, high, ret_number, NULL) == 0;
-}
-
 /* The rest of `text` is the host. */
 static bool read_fields(char *text, struct process_identity *ret_identity)
 {
+	const char *fields[5]; /* the last first */
 	int64_t pid, start_time, pid_space;
-	const char *number = cut_last_lease_field(text);
-	const char *boot_id = cut_last_lease_field(text);
 
-	if (!number || !boot_id || !cut_last_lease_number(text, INT64_MAX, &pid_space) ||
-	    !cut_last_lease_number(text, INT64_MAX, &start_time) ||
-	    !cut_last_lease_number(text, INT_MAX, &pid))
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		char *separator = strrchr(text, SEPARATOR);
+
+		if (!separator)
+			return false;
+		*separator = '\0';
+		fields[i] = separator + 1;
+	}
+	if (text_read_int(fields[2], 0, INT64_MAX, &pid_space, NULL) < 0 ||
+	    text_read_int(fields[3], 0, INT64_MAX, &start_time, NULL) < 0 ||
+	    text_read_int(fields[4], 0, INT_MAX, &pid, NULL) < 0)
 		return false;
 	ret_identity->pid = (pid_t) pid;
 	ret_identity->start_time = (uint64_t) start_time;
 	ret_identity->pid_space = (uint64_t) pid_space;
-	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s", boot_id);
+	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s", fields[1]);
 	return true;
 }
 
@@ -120,19 +107,12 @@ static void copy_uid(char uid[KUBE_UID_SIZE], const struct json *object)
 	snprintf(uid, KUBE_UID_SIZE, "%s", json_as_string(json_get(object, "uid"), ""));
 }
 
-/* The server's range: 0 to 2^31 - 1, so that adding one does not overflow. */
-static int64_t lease_count_of(const struct json *number)
-{
-	int64_t count = json_as_integer(number, 0);
-
-	return count > 0 && count < INT32_MAX ? count : 0;
-}
-
 int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, struct err *err)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const struct json *spec = json_get(object, "spec");
 	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	int64_t n_transitions = json_as_integer(json_get(spec, "leaseTransitions"), 0);
 	struct kube_lease lease = {.record = {.is_there = true}};
 	struct lease_record *record = &lease.record;
 
@@ -143,7 +123,8 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	record->duration =
 		msec_of_seconds(json_as_integer(json_get(spec, "leaseDurationSeconds"), 0));
 	record->fate = lease_holder_fate(record->holder);
-	lease.n_transitions = lease_count_of(json_get(spec, "leaseTransitions"));
+	/* The server's range: 0 to 2^31 - 1, so that adding one does not overflow. */
+	lease.n_transitions = n_transitions > 0 && n_transitions < INT32_MAX ? n_transitions : 0;
 	lease.renewed_at = json_as_time(json_get(spec, "renewTime"));
 	lease.written_at = written_at(metadata);
 	copy_uid(lease.uid, metadata);

@@ -64,35 +64,28 @@ static bool read_seen_lease(struct lease_keeper *keeper, const struct json *obje
 	return true;
 }
 
-/* Requests. */
-
 static void call_lease(struct lease_keeper *keeper, enum kube_verb verb, struct json *take_body,
 		       kube_done_fn done)
 {
 	struct json *body CLEANUP(json_cleanup) = take_body;
-	const struct kube_request request = {
-		.verb = verb,
-		.resource = &kube_leases,
-		.namespace_name = keeper->settings.job ? keeper->settings.job->name_space
-						       : keeper->settings.namespace_name,
-		.name = verb == KUBE_CREATE ? NULL : keeper->name,
-		.body = body,
-	};
+	const struct kube_request request = {verb, &kube_leases,
+					     keeper->settings.job ? keeper->settings.job->name_space
+								  : keeper->settings.namespace_name,
+					     verb == KUBE_CREATE ? NULL : keeper->name,
+					     .body = body};
 
-	keeper->call = kube_call_new(keeper->settings.api, &request, done, keeper);
+	kube_call_start(&keeper->call, keeper->settings.api, &request, done, keeper);
 }
 
-static void on_written(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_written(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
+	const struct err *err = result->err;
 	bool had_seen = lease_keeper_has_seen(keeper);
 
-	(void) status;
-	keeper->call = NULL;
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_EXISTS))
 		lease_conflicted(&keeper->lease, loop_monotonic_now());
-	else if (read_seen_lease(keeper, object, err))
+	else if (read_seen_lease(keeper, result->object, err))
 		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
 	on_lease_keeper_timer(keeper);
 	if (!had_seen && lease_keeper_has_seen(keeper))
@@ -100,13 +93,11 @@ static void on_written(struct json *object, const struct kube_status *status, co
 }
 
 /* Ignores the result for the Lease of an earlier job: the next read shows it. */
-static void on_cleared(struct json *object, const struct kube_status *status, const struct err *err,
-		       void *data)
+static void on_cleared(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	keeper->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
 		handle_lease_call_failed(keeper, err);
 	else
@@ -114,16 +105,13 @@ static void on_cleared(struct json *object, const struct kube_status *status, co
 	on_lease_keeper_timer(keeper);
 }
 
-static void on_looked(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_looked(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
 	const struct kube_lease *seen = &keeper->seen;
 	const struct job *job = keeper->settings.job;
 
-	(void) status;
-	keeper->call = NULL;
-	bool is_read = read_seen_lease(keeper, object, err);
+	bool is_read = read_seen_lease(keeper, result->object, result->err);
 
 	if (is_read && job && !text_equals(seen->owner_uid, job->uid)) {
 		/* Of an earlier job of this name: the cluster deletes it soon. */
@@ -166,8 +154,6 @@ static void begin_call(struct lease_keeper *keeper)
 	}
 }
 
-/* Steps. */
-
 static void cancel_overdue_lease_call(struct lease_keeper *keeper)
 {
 	struct err err = {0};
@@ -177,16 +163,6 @@ static void cancel_overdue_lease_call(struct lease_keeper *keeper)
 	kube_call_cancel(TAKE(keeper->call));
 	err_set(&err, ERR_UNREACHABLE, "the cluster does not respond");
 	handle_lease_call_failed(keeper, &err);
-}
-
-static void report_lease_standing(struct lease_keeper *keeper)
-{
-	enum lease_standing standing = lease_keeper_standing(keeper);
-
-	if (standing == keeper->told)
-		return;
-	keeper->told = standing;
-	keeper->settings.on_change(keeper->settings.data);
 }
 
 static void finish_lease_keeping(struct lease_keeper *keeper)
@@ -208,18 +184,19 @@ static void on_lease_keeper_timer(void *data)
 	cancel_overdue_lease_call(keeper);
 	begin_call(keeper);
 	loop_timer_arm(keeper->timer, lease_wake_at(&keeper->lease, loop_monotonic_now()));
-	report_lease_standing(keeper);
+	enum lease_standing standing = lease_keeper_standing(keeper);
+
+	if (standing == keeper->told)
+		return;
+	keeper->told = standing;
+	keeper->settings.on_change(keeper->settings.data);
 }
 
-/* The end. */
-
-static void on_lease_given_up(struct json *object, const struct kube_status *status,
-			      const struct err *err, void *data)
+static void on_lease_given_up(const struct kube_result *result, void *data)
 {
 	struct lease_keeper *keeper = data;
 
-	(void) object, (void) status, (void) err;
-	keeper->call = NULL;
+	(void) result;
 	finish_lease_keeping(keeper);
 }
 
@@ -252,8 +229,6 @@ bool lease_keeper_is_done(const struct lease_keeper *keeper)
 {
 	return keeper->is_done;
 }
-
-/* Queries. */
 
 bool lease_keeper_has_seen(const struct lease_keeper *keeper)
 {

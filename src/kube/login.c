@@ -61,8 +61,6 @@ void kube_login_cleanup(struct kube_login **login)
 	kube_login_free(*login);
 }
 
-/* Headers. */
-
 static void add_kube_header_line(struct kube_headers *headers, char *take_line)
 {
 	/* One more for the NULL at the end, because new memory is not zeroed. */

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After which the connection of a watch counts as lost: servers send a bookmark about once a
+ * minute. */
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
 #define SHORTEST_WATCH 300 /* seconds; each lasts up to twice that, as client-go's */
-#define MOST_PARAMETERS 10
 #define LIST_ENDS "k8s.io/initial-events-end"
 
 struct kube_mirror {
@@ -34,11 +35,6 @@ struct kube_mirror {
 	uint64_t list_number; /* objects not seen in a list were deleted */
 	bool is_partial; /* during a list: some objects have come, others have not */
 	char *trouble; /* the last error reported; NULL: none */
-};
-
-struct parameters {
-	struct kube_parameter rows[MOST_PARAMETERS + 1];
-	size_t count;
 };
 
 static void on_mirror_timer(void *data);
@@ -74,14 +70,14 @@ static void end_calls(struct kube_mirror *mirror)
 
 void kube_mirror_free(struct kube_mirror *mirror)
 {
-	const struct mirror_entry *entry;
-
 	if (!mirror)
 		return;
 	end_calls(mirror);
 	loop_watch_free(mirror->timer);
-	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
-		mirror->settings.release(entry->kept, mirror->settings.data);
+	size_t place = 0;
+
+	for (void *kept; (kept = mirror_table_next_value(&mirror->table, &place));)
+		mirror->settings.release(kept, mirror->settings.data);
 	mirror_table_done(&mirror->table);
 	free(mirror->namespace_name);
 	free(mirror->label_selector);
@@ -102,9 +98,7 @@ bool kube_mirror_is_whole(const struct kube_mirror *mirror)
 
 void *kube_mirror_get(const struct kube_mirror *mirror, const char *name)
 {
-	const struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
-
-	return entry ? entry->kept : NULL;
+	return mirror_table_get(&mirror->table, name);
 }
 
 size_t kube_mirror_count(const struct kube_mirror *mirror)
@@ -114,17 +108,13 @@ size_t kube_mirror_count(const struct kube_mirror *mirror)
 
 void *kube_mirror_next(const struct kube_mirror *mirror, size_t *place)
 {
-	const struct mirror_entry *entry = mirror_table_next(&mirror->table, place);
-
-	return entry ? entry->kept : NULL;
+	return mirror_table_next_value(&mirror->table, place);
 }
 
 const char *kube_mirror_version(const struct kube_mirror *mirror)
 {
 	return mirror->reflection.version;
 }
-
-/* Stored parts */
 
 static const char *object_version_of(const struct json *object)
 {
@@ -143,11 +133,6 @@ static char *mirrored_name_of(const struct kube_mirror *mirror, const struct jso
 	return mem_format("%s/%s", namespace_name, name);
 }
 
-static void notify_mirror_change(const struct kube_mirror *mirror, const char *name)
-{
-	mirror->settings.on_change(name, mirror->settings.data);
-}
-
 static void notify_mirror_progress(const struct kube_mirror *mirror)
 {
 	if (mirror->settings.on_progress)
@@ -163,21 +148,21 @@ static void store_mirrored_object(struct kube_mirror *mirror, const char *name,
 	entry->kept = settings->project(object, entry->kept, settings->data);
 	entry->seen = mirror->list_number;
 	if (!entry->kept)
-		mirror_table_remove(&mirror->table, entry);
-	notify_mirror_change(mirror, name);
+		mirror_table_drop(&mirror->table, name);
+	mirror->settings.on_change(name, mirror->settings.data);
 }
 
 static void drop(struct kube_mirror *mirror, const char *name)
 {
-	struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
+	void *kept = mirror_table_get(&mirror->table, name);
 
-	if (!entry) {
+	if (!kept) {
 		notify_mirror_progress(mirror);
 		return;
 	}
-	mirror->settings.release(entry->kept, mirror->settings.data);
-	mirror_table_remove(&mirror->table, entry);
-	notify_mirror_change(mirror, name);
+	mirror->settings.release(kept, mirror->settings.data);
+	mirror_table_drop(&mirror->table, name);
+	mirror->settings.on_change(name, mirror->settings.data);
 }
 
 static void apply_mirrored_object(struct kube_mirror *mirror, const struct json *object,
@@ -223,8 +208,6 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 	mirror->settings.on_synced(mirror->settings.data);
 }
 
-/* End of a step */
-
 static void end_step(struct kube_mirror *mirror, const struct kube_status *status,
 		     const struct err *err)
 {
@@ -253,25 +236,11 @@ void kube_mirror_list_again(struct kube_mirror *mirror)
 	arm_mirror_timer(mirror);
 }
 
-/* Watches */
-
-static void add_list_parameter(struct parameters *parameters, const char *name, const char *value)
-{
-	if (value)
-		parameters->rows[parameters->count++] = (struct kube_parameter){name, value};
-}
-
 static struct kube_request mirror_request_of(const struct kube_mirror *mirror, enum kube_verb verb,
-					     struct parameters *parameters)
+					     const struct kube_parameter *parameters)
 {
-	add_list_parameter(parameters, "labelSelector", mirror->label_selector);
-	add_list_parameter(parameters, "fieldSelector", mirror->field_selector);
-	return (struct kube_request){
-		.verb = verb,
-		.resource = mirror->settings.resource,
-		.namespace_name = mirror->namespace_name,
-		.parameters = parameters->rows,
-	};
+	return (struct kube_request){verb, mirror->settings.resource, mirror->namespace_name,
+				     .parameters = parameters};
 }
 
 static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json *object)
@@ -289,8 +258,7 @@ static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json 
 
 static void end_by_event(struct kube_mirror *mirror, const struct json *object)
 {
-	struct parameters none = {0};
-	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, &none);
+	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, NULL);
 	const char *own = kube_api_login(mirror->api)->namespace_name;
 	struct kube_status status;
 	struct err err = {0};
@@ -331,62 +299,50 @@ static void on_mirror_watch_bytes(const char *bytes, size_t len, void *data)
 		end_step(mirror, NULL, &err);
 }
 
-static void end_watch(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void end_watch(const struct kube_result *result, void *data)
 {
 	struct kube_mirror *mirror = data;
 
-	(void) object;
-	mirror->call = NULL;
-	end_step(mirror, err ? status : NULL, err);
-}
-
-/* Silence after which the connection counts as lost: servers send a bookmark about once a
- * minute. */
-static msec output_idle_of(const struct kube_mirror *mirror)
-{
-	msec of_login = kube_api_login(mirror->api)->timeout;
-
-	if (mirror->settings.output_idle)
-		return mirror->settings.output_idle;
-	return of_login ? of_login : DEFAULT_SILENCE;
+	end_step(mirror, result->err ? result->status : NULL, result->err);
 }
 
 static void begin_watch(struct kube_mirror *mirror)
 {
 	bool is_stream = mirror->reflection.step == REFLECTION_STREAM;
-	struct parameters parameters = {0};
+	msec output_idle = kube_api_login(mirror->api)->timeout;
 	char seconds[16];
 
 	snprintf(seconds, sizeof(seconds), "%d",
 		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * random_fraction()));
-	add_list_parameter(&parameters, "allowWatchBookmarks", "true");
-	add_list_parameter(&parameters, "timeoutSeconds", seconds);
-	add_list_parameter(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);
-	add_list_parameter(&parameters, "resourceVersionMatch", is_stream ? "NotOlderThan" : NULL);
-	add_list_parameter(&parameters, "resourceVersion",
-			   is_stream ? NULL : mirror->reflection.version);
-	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, &parameters);
+	const struct kube_parameter parameters[] = {
+		{"allowWatchBookmarks", "true"},
+		{"timeoutSeconds", seconds},
+		{"sendInitialEvents", is_stream ? "true" : NULL},
+		{"resourceVersionMatch", is_stream ? "NotOlderThan" : NULL},
+		{"resourceVersion", is_stream ? NULL : mirror->reflection.version},
+		{"labelSelector", mirror->label_selector},
+		{"fieldSelector", mirror->field_selector},
+		{0},
+	};
+	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, parameters);
 
-	mirror->call = kube_stream_new(mirror->api, &request, output_idle_of(mirror),
-				       on_mirror_watch_bytes, end_watch, mirror);
+	kube_stream_start(&mirror->call, mirror->api, &request,
+			  output_idle ? output_idle : DEFAULT_SILENCE, on_mirror_watch_bytes,
+			  end_watch, mirror);
 }
-
-/* Pages */
 
 static void on_mirror_list_item(const struct json *item, void *data)
 {
 	apply_mirrored_object(data, item, false);
 }
 
-static void end_pages(const char *version, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void end_pages(const char *version, const struct kube_result *result, void *data)
 {
 	struct kube_mirror *mirror = data;
 
 	mirror->pages = NULL;
-	if (err) {
-		end_step(mirror, status, err);
+	if (result->err) {
+		end_step(mirror, result->status, result->err);
 		return;
 	}
 	end_list(mirror, version);
@@ -395,8 +351,10 @@ static void end_pages(const char *version, const struct kube_status *status, con
 
 static void begin_pages(struct kube_mirror *mirror)
 {
-	struct parameters parameters = {0};
-	const struct kube_request request = mirror_request_of(mirror, KUBE_LIST, &parameters);
+	const struct kube_parameter parameters[] = {{"labelSelector", mirror->label_selector},
+						    {"fieldSelector", mirror->field_selector},
+						    {0}};
+	const struct kube_request request = mirror_request_of(mirror, KUBE_LIST, parameters);
 
 	mirror->pages =
 		kube_pages_new(mirror->api, &request, on_mirror_list_item, end_pages, mirror);

@@ -18,8 +18,6 @@ struct kube_mirror_settings {
 	const char *namespace_name; /* NULL: the login's; or KUBE_ALL_NAMESPACES */
 	const char *label_selector; /* NULL: all */
 	const char *object_name; /* only the object of this name; NULL: all */
-	msec output_idle; /* silence after which a watch counts as lost; 0: 150 s (the server sends
-			     a bookmark about once a minute) */
 
 	/* Returns the part of the object to store; NULL: store nothing. `before` is the part stored
 	 * so far, or NULL. The mirror drops it and stores the result, which may be the same

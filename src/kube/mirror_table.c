@@ -25,15 +25,6 @@ static struct mirror_entry *find_place(const struct mirror_table *table, const c
 	return &table->entries[place];
 }
 
-struct mirror_entry *mirror_table_find(const struct mirror_table *table, const char *name)
-{
-	if (!table->n_places)
-		return NULL;
-	struct mirror_entry *entry = find_place(table, name);
-
-	return entry->name ? entry : NULL;
-}
-
 /* At most two thirds are in use. */
 static void grow(struct mirror_table *table)
 {
@@ -63,8 +54,12 @@ struct mirror_entry *mirror_table_put(struct mirror_table *table, const char *na
 	return entry;
 }
 
-void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry)
+void mirror_table_drop(struct mirror_table *table, const char *name)
 {
+	struct mirror_entry *entry = table->n_places ? find_place(table, name) : NULL;
+
+	if (!entry || !entry->name)
+		return;
 	size_t mask = table->n_places - 1, gap = (size_t) (entry - table->entries);
 
 	free(entry->name);
@@ -83,6 +78,13 @@ void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry)
 	}
 }
 
+void *mirror_table_get(const struct mirror_table *table, const char *name)
+{
+	const struct mirror_entry *entry = table->n_places ? find_place(table, name) : NULL;
+
+	return entry ? entry->kept : NULL;
+}
+
 struct mirror_entry *mirror_table_next(const struct mirror_table *table, size_t *place)
 {
 	while (*place < table->n_places) {
@@ -92,6 +94,13 @@ struct mirror_entry *mirror_table_next(const struct mirror_table *table, size_t 
 			return entry;
 	}
 	return NULL;
+}
+
+void *mirror_table_next_value(const struct mirror_table *table, size_t *place)
+{
+	const struct mirror_entry *entry = mirror_table_next(table, place);
+
+	return entry ? entry->kept : NULL;
 }
 
 void mirror_table_done(struct mirror_table *table)

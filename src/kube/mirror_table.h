@@ -3,7 +3,6 @@
 
 #include "base/own.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,12 +18,15 @@ struct mirror_table {
 	size_t n_places, count;
 };
 
-/* NULL: none. Pointers to entries live until the next put or remove. */
-struct mirror_entry *mirror_table_find(const struct mirror_table *table, const char *name);
-/* The entry of that name; it is created if missing (with `kept` NULL). */
+/* The entry of that name; it is created if missing (with `kept` NULL). It lives until the next put
+ * or drop. */
 struct mirror_entry *mirror_table_put(struct mirror_table *table, const char *name) MUST_USE;
-void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry);
+/* The value of that name; NULL: none. */
+void *mirror_table_get(const struct mirror_table *table, const char *name);
+/* Removes the entry of that name, if it exists. */
+void mirror_table_drop(struct mirror_table *table, const char *name);
 /* Walks the entries in no order: for (i = 0; (entry = mirror_table_next(table, &i));). Do not put
- * or remove entries meanwhile. */
+ * or drop entries meanwhile. The second function gives the values, none of which may be NULL. */
 struct mirror_entry *mirror_table_next(const struct mirror_table *table, size_t *place);
+void *mirror_table_next_value(const struct mirror_table *table, size_t *place);
 void mirror_table_done(struct mirror_table *table);

@@ -50,12 +50,6 @@ bool objects_read_pod_name(const struct job *job, const char *name, const char *
 	return true;
 }
 
-void objects_add_address(const struct job *job, const struct role *role, int index,
-			 struct text *text)
-{
-	tf_cluster_add_kubeflow_address(job, role, index, job->name, NULL, text);
-}
-
 static const char *label_text_of(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), NULL);
@@ -175,8 +169,6 @@ struct json *objects_secret_new(const struct job *job, const struct job_secret *
 	return object;
 }
 
-/* Ports. */
-
 struct json *objects_port_new(const struct role *role)
 {
 	struct json *port = json_new_texts("name", OBJECTS_PORT_NAME, NULL);
@@ -241,14 +233,6 @@ struct json *objects_service_new(const struct job *job, const char *owner_uid)
 					    labels_new(job));
 }
 
-static struct json *pod_selector_new(const struct job *job)
-{
-	struct json *selector = json_new_object();
-
-	json_set(selector, "matchLabels", labels_new(job));
-	return selector;
-}
-
 struct json *objects_network_policy_new(const struct job *job, const char *owner_uid)
 {
 	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
@@ -258,15 +242,13 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 	struct json *rule = json_new_object(), *peer = json_new_object();
 
 	json_set_string(policy, "apiVersion", "networking.k8s.io/v1");
-	json_set(spec, "podSelector", pod_selector_new(job));
+	json_set(json_object_at(spec, "podSelector"), "matchLabels", labels_new(job));
 	json_append(json_array_at(spec, "policyTypes"), json_new_string("Ingress"));
 	json_append(json_array_at(spec, "ingress"), rule);
 	json_append(json_array_at(rule, "from"), peer);
-	json_set(peer, "podSelector", pod_selector_new(job));
+	json_set(json_object_at(peer, "podSelector"), "matchLabels", labels_new(job));
 	return policy;
 }
-
-/* ConfigMaps of files. */
 
 static void add_file(struct json *config_map, const struct job_file *file, size_t index)
 {
@@ -306,8 +288,6 @@ int objects_add_files(const struct job *job, const struct job_file *files, size_
 	return 0;
 }
 
-/* Checks. */
-
 /* A Pod's host name is a DNS label, and so is each part of its address. */
 bool objects_check_names(const struct job *job, struct faults *faults)
 {
@@ -334,50 +314,42 @@ bool objects_check_names(const struct job *job, struct faults *faults)
 	return faults->count == n_before;
 }
 
-static void check_image(const struct role *role, const struct json *container, const char *list,
-			size_t index, struct faults *faults)
-{
-	const char *image = json_as_string(json_get(container, "image"), "");
-	const char *name = json_as_string(json_get(container, "name"), "");
-
-	if (*image)
-		return;
-	char *path CLEANUP(mem_free_text) = mem_format(
-		"spec.tfReplicaSpecs[%s].template.spec.%s[%zu].image", role->title, list, index);
-
-	fault_add(faults, (struct place){0}, path,
-		  "Required value: container '%s' needs an image on Kubernetes: --image IMAGE",
-		  name);
-}
-
 static void check_images(const struct role *role, const char *list, struct faults *faults)
 {
 	const struct json *containers = json_get_path(role->template, "spec", list, NULL);
 
-	for (size_t i = 0; i < json_count(containers); i++)
-		check_image(role, json_at(containers, i), list, i, faults);
+	for (size_t i = 0; i < json_count(containers); i++) {
+		const struct json *container = json_at(containers, i);
+		char *path CLEANUP(mem_free_text) =
+			mem_format("spec.tfReplicaSpecs[%s].template.spec.%s[%zu].image",
+				   role->title, list, i);
+
+		if (!*json_as_string(json_get(container, "image"), ""))
+			fault_add(faults, (struct place){0}, path,
+				  "Required value: container '%s' needs an image on Kubernetes: "
+				  "--image IMAGE",
+				  json_as_string(json_get(container, "name"), ""));
+	}
 }
 
-/* How many of a role's replicas a TF_CONFIG lists: all. In a dynamic job each replica other than a
- * parameter server lists only itself. */
-static int count_named(const struct job *job, const struct role *role)
-{
-	return !job->is_dynamic || role->kind == ROLE_PS || role->replicas == 0 ? role->replicas
-										: 1;
-}
-
-/* A container with too long variables cannot start. */
+/* A container with too long variables cannot start. A TF_CONFIG lists all replicas; in a dynamic
+ * job each replica other than a parameter server lists only itself. */
 static void check_tf_config(const struct job *job, struct faults *faults)
 {
 	size_t len = TF_CONFIG_FRAME;
 	struct text address CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int n = count_named(job, &job->roles[i]); n > 0; n--) {
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+		bool lists_all = !job->is_dynamic || role->kind == ROLE_PS || role->replicas == 0;
+
+		for (int n = lists_all ? role->replicas : 1; n > 0; n--) {
 			text_clear(&address);
-			objects_add_address(job, &job->roles[i], n - 1, &address);
+			tf_cluster_add_kubeflow_address(job, role, n - 1, job->name, NULL,
+							&address);
 			len += address.len + strlen("\"\",");
 		}
+	}
 	if (len > LIMIT_VARIABLE)
 		fault_add(faults, (struct place){0}, "spec.tfReplicaSpecs",
 			  "Too many: %d replicas: TF_CONFIG, which names them all, would have %zu "

@@ -84,9 +84,6 @@ char *objects_selector(const char *job_name) MUST_USE;
  * into `name`. Returns false if `name` is not such a name. */
 bool objects_read_pod_name(const struct job *job, const char *name, const char **ret_role,
 			   size_t *ret_role_len, int *ret_index) MUST_USE;
-/* Appends the address by which other replicas reach a replica: POD.JOB.NAMESPACE.svc:PORT. */
-void objects_add_address(const struct job *job, const struct role *role, int index,
-			 struct text *text);
 
 /* metadata with name, namespace and the common labels of this job's objects. It has a reference to
  * the owner unless `owner_uid` is NULL, as before the owner's creation. */

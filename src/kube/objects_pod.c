@@ -141,17 +141,6 @@ static struct json *pod_metadata_new(const struct job *job, const struct role *r
 	return metadata;
 }
 
-/* The kubelet substitutes its value where later variables refer to it. */
-static struct json *shared_variable_new(const struct objects *objects)
-{
-	struct json *variable = json_new_object();
-
-	json_set(json_object_at(variable, "valueFrom"), "configMapKeyRef",
-		 json_new_texts("name", objects->shared_name, "key", CLUSTER_KEY, NULL));
-	json_set_string(variable, "name", CLUSTER_VARIABLE);
-	return variable;
-}
-
 /* Placed before the container's own variables, so that these can refer to ours, $(WORKER_NUMBER),
  * and win over them. */
 static void set_environment(const struct objects *objects, const struct role *role, int index,
@@ -161,8 +150,15 @@ static void set_environment(const struct objects *objects, const struct role *ro
 	const struct json *own = json_get(container, "env");
 	struct json *list = json_new_array();
 
-	if (objects->shared_cluster)
-		json_append(list, shared_variable_new(objects));
+	if (objects->shared_cluster) {
+		struct json *variable = json_new_object();
+
+		/* The kubelet substitutes its value where later variables refer to it. */
+		json_set(json_object_at(variable, "valueFrom"), "configMapKeyRef",
+			 json_new_texts("name", objects->shared_name, "key", CLUSTER_KEY, NULL));
+		json_set_string(variable, "name", CLUSTER_VARIABLE);
+		json_append(list, variable);
+	}
 	tf_cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
 	for (size_t i = 0; i < environment.count; i++) {
 		const char *equals = strchr(environment.entries[i], '=');
@@ -177,15 +173,6 @@ static void set_environment(const struct objects *objects, const struct role *ro
 	json_set(container, "env", list);
 }
 
-static bool tolerates_unreachable(const struct json *toleration)
-{
-	const char *key = json_as_string(json_get(toleration, "key"), "");
-	const char *effect = json_as_string(json_get(toleration, "effect"), "");
-
-	return (!*key || text_equals(key, UNREACHABLE)) &&
-	       (!*effect || text_equals(effect, NO_EXECUTE));
-}
-
 /* The peers wait for a lost replica or fail soon; the cluster's default of 5 minutes would be lost
  * time. */
 static void add_lost_node_toleration(struct json *spec)
@@ -193,35 +180,37 @@ static void add_lost_node_toleration(struct json *spec)
 	struct json *list = json_array_at(spec, "tolerations");
 	struct json *toleration;
 
-	for (size_t i = 0; i < json_count(list); i++)
-		if (tolerates_unreachable(json_at(list, i)))
+	for (size_t i = 0; i < json_count(list); i++) {
+		const char *key = json_as_string(json_get(json_at(list, i), "key"), "");
+		const char *effect = json_as_string(json_get(json_at(list, i), "effect"), "");
+
+		if ((!*key || text_equals(key, UNREACHABLE)) &&
+		    (!*effect || text_equals(effect, NO_EXECUTE)))
 			return;
+	}
 	toleration = json_new_texts("key", UNREACHABLE, "operator", "Exists", "effect", NO_EXECUTE,
 				    NULL);
 	json_set_integer(toleration, "tolerationSeconds", SECONDS_UNREACHABLE);
 	json_append(list, toleration);
 }
 
-/* Puts the last output of a failed container into the Pod, where it becomes the reason why the
- * replica did not start. Its log is deleted with the Pod. */
-static void set_termination_log_policy(const struct json *init_containers)
-{
-	for (size_t i = 0; i < json_count(init_containers); i++)
-		if (!json_get(json_at(init_containers, i), "terminationMessagePolicy"))
-			json_set_string(json_at(init_containers, i), "terminationMessagePolicy",
-					"FallbackToLogsOnError");
-}
-
 /* Services of the same namespace, sometimes hundreds, would each add variables. */
 static void set_defaults(const struct job *job, struct json *spec)
 {
+	const struct json *init_containers = json_get(spec, "initContainers");
+
 	if (!json_get(spec, "terminationGracePeriodSeconds"))
 		json_set_integer(spec, "terminationGracePeriodSeconds",
 				 msec_to_whole_seconds(job->grace));
 	if (!json_get(spec, "enableServiceLinks"))
 		json_set_bool(spec, "enableServiceLinks", false);
 	add_lost_node_toleration(spec);
-	set_termination_log_policy(json_get(spec, "initContainers"));
+	/* Puts the last output of a failed container into the Pod, where it becomes the reason why
+	 * the replica did not start. Its log is deleted with the Pod. */
+	for (size_t i = 0; i < json_count(init_containers); i++)
+		if (!json_get(json_at(init_containers, i), "terminationMessagePolicy"))
+			json_set_string(json_at(init_containers, i), "terminationMessagePolicy",
+					"FallbackToLogsOnError");
 }
 
 struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,

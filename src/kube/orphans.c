@@ -35,8 +35,6 @@ void kube_orphans_done(struct kube_orphans *orphans)
 	*orphans = (struct kube_orphans){0};
 }
 
-/* Find. */
-
 static void on_orphan_list_restart(void *data)
 {
 	const struct finding *finding = data;
@@ -71,12 +69,8 @@ static int find_kind(const struct kube_orphans_place *place, const struct kube_r
 	char *owner_name CLEANUP(mem_free_text) = objects_owner_name(place->job_name);
 	char *selector CLEANUP(mem_free_text) = objects_selector(place->job_name);
 	const struct kube_parameter labels[] = {{"labelSelector", selector}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = resource,
-		.namespace_name = place->namespace_name,
-		.parameters = labels,
-	};
+	const struct kube_request request = {KUBE_LIST, resource, place->namespace_name,
+					     .parameters = labels};
 	struct finding finding = {orphans, resource, owner_name, orphans->count};
 
 	return kube_pages_wait(place->api, &request, on_orphan_list_restart, on_orphan_candidate,
@@ -102,36 +96,22 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 	return 0;
 }
 
-/* The Secret. */
-
-/* A Secret of another job or with another owner is left unchanged. */
-static struct json *secret_adoption_new(const struct kube_orphans_place *place,
-					const char *owner_uid)
+/* A Secret of another job or with another owner (422) is left unchanged. That, and a missing one,
+ * is no error. */
+static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err)
 {
-	struct json *steps = json_new_array();
+	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
+	struct json *steps CLEANUP(json_cleanup) = json_new_array();
+	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets, place->namespace_name,
+					     name, .body = steps};
+	struct err own;
 
 	json_patch_add_step(steps, "test", "/metadata/labels/muster~1job",
 			    json_new_string(place->job_name));
 	json_patch_add_step(steps, "test", "/metadata/ownerReferences", json_new_null());
 	json_patch_add_step(steps, "add", "/metadata/ownerReferences",
 			    objects_owner_references_new(place->job_name, owner_uid));
-	return steps;
-}
-
-/* A Secret that does not exist or is not ours (422) is no error. */
-static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err)
-{
-	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
-	struct json *steps CLEANUP(json_cleanup) = secret_adoption_new(place, owner_uid);
-	const struct kube_request request = {
-		.verb = KUBE_JSON_PATCH,
-		.resource = &kube_secrets,
-		.namespace_name = place->namespace_name,
-		.name = name,
-		.body = steps,
-	};
-	struct err own;
 	int rc = kube_wait(place->api, &request, NULL, &own);
 
 	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
@@ -141,19 +121,6 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 	if (!orphans->refusal.code)
 		orphans->refusal = own;
 	return 0;
-}
-
-/* Requests. */
-
-/* An object that does not exist, or was replaced, is no error. */
-static void clear_gone_object_errors(struct kube_answer *answers, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		int code = answers[i].err.code;
-
-		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
-			answers[i].err.code = 0;
-	}
 }
 
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
@@ -166,18 +133,20 @@ int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orph
 
 	for (size_t i = 0; i < count; i++)
 		requests[i] = (struct kube_request){
-			.verb = KUBE_DELETE,
-			.resource = orphans->list[i].resource,
-			.namespace_name = place->namespace_name,
-			.name = orphans->list[i].name,
-			.body = kube_delete_options_new(orphans->list[i].uid),
-		};
+			KUBE_DELETE, orphans->list[i].resource, place->namespace_name,
+			orphans->list[i].name,
+			.body = kube_delete_options_new(orphans->list[i].uid)};
 	kube_wait_all(place->api, requests, count, answers);
-	clear_gone_object_errors(answers, count);
+	for (size_t i = 0; i < count; i++) {
+		int code = answers[i].err.code;
+
+		/* An object that does not exist, or was replaced, is no error. */
+		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
+			answers[i].err.code = 0;
+		json_free((struct json *) requests[i].body);
+	}
 	int rc = kube_answers_error(answers, count, err);
 
-	for (size_t i = 0; i < count; i++)
-		json_free((struct json *) requests[i].body);
 	kube_answers_free(answers, count);
 	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
 }

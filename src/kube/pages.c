@@ -13,8 +13,8 @@
 
 struct kube_pages {
 	struct kube_api *api;
-	const struct kube_resource *resource;
-	char *namespace_name;
+	struct arena *arena; /* of this struct, and of what is copied from the request */
+	struct kube_request request;
 	/* The caller's, then "limit" and "continue", then the NULL name at the end. */
 	struct kube_parameter *parameters;
 	size_t n_parameters; /* of the caller */
@@ -36,25 +36,30 @@ static void copy_parameters(struct kube_pages *pages, const struct kube_paramete
 	while (parameters && parameters[count].name)
 		count++;
 	pages->n_parameters = count;
-	pages->parameters = mem_new_array(count + 3, sizeof(*pages->parameters));
+	pages->parameters = arena_take_array(pages->arena, count + 3, sizeof(*pages->parameters));
 	for (size_t i = 0; i < count; i++)
-		pages->parameters[i] = (struct kube_parameter){mem_copy_text(parameters[i].name),
-							       mem_copy_text(parameters[i].value)};
+		pages->parameters[i] =
+			(struct kube_parameter){arena_copy_text(pages->arena, parameters[i].name),
+						arena_copy_text(pages->arena, parameters[i].value)};
 	pages->parameters[count].name = "limit";
+	pages->parameters[count + 1].name = "continue";
 }
 
 struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
 				  kube_item_fn on_item, kube_listed_fn on_listed, void *data)
 {
-	struct kube_pages *pages = mem_new(sizeof(*pages));
+	struct arena *arena = arena_new();
+	struct kube_pages *pages = arena_take(arena, sizeof(*pages));
 
 	pages->api = api;
-	pages->resource = request->resource;
-	pages->namespace_name = mem_copy_text(request->namespace_name);
+	pages->arena = arena;
 	pages->on_item = on_item;
 	pages->on_listed = on_listed;
 	pages->data = data;
 	copy_parameters(pages, request->parameters);
+	pages->request = (struct kube_request){KUBE_LIST, request->resource,
+					       arena_copy_text(arena, request->namespace_name),
+					       .parameters = pages->parameters};
 	begin_page(pages);
 	return pages;
 }
@@ -64,21 +69,8 @@ void kube_pages_cancel(struct kube_pages *pages)
 	if (!pages)
 		return;
 	kube_call_cancel(pages->call);
-	for (size_t i = 0; i < pages->n_parameters; i++) {
-		free((char *) pages->parameters[i].name);
-		free((char *) pages->parameters[i].value);
-	}
-	free(pages->parameters);
-	free(pages->namespace_name);
 	free(pages->next);
-	free(pages);
-}
-
-static void fail_page_listing(struct kube_pages *pages, const struct kube_status *status,
-			      const struct err *err)
-{
-	pages->on_listed("", status, err, pages->data);
-	kube_pages_cancel(pages);
+	arena_free(pages->arena);
 }
 
 /* A broken or hostile server may send pages forever. */
@@ -93,21 +85,26 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 	return err_set(err, ERR_LIMIT,
 		       "the API server's list of %s does not end: received %zu pages with %zu "
 		       "objects (limits: %zu and %d)",
-		       pages->resource->plural, pages->n_pages, pages->n_objects, most_pages,
-		       LIMIT_LIST_OBJECTS);
+		       pages->request.resource->plural, pages->n_pages, pages->n_objects,
+		       most_pages, LIMIT_LIST_OBJECTS);
 }
 
-static void apply_listed_page(struct kube_pages *pages, const struct json *page,
-			      const struct kube_status *status)
+static void finish_listing(struct kube_pages *pages, const char *version,
+			   const struct kube_result *result)
 {
-	const struct json *items = json_get(page, "items");
-	const struct json *metadata = json_get(page, "metadata");
+	pages->on_listed(version, result, pages->data);
+	kube_pages_cancel(pages);
+}
+
+static void apply_listed_page(struct kube_pages *pages, const struct kube_result *result)
+{
+	const struct json *items = json_get(result->object, "items");
+	const struct json *metadata = json_get(result->object, "metadata");
 	const char *next = json_as_string(json_get(metadata, "continue"), "");
-	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
 	struct err err = {0};
 
 	if (check_limits(pages, json_count(items), !*next, &err) < 0) {
-		fail_page_listing(pages, status, &err);
+		finish_listing(pages, "", &(struct kube_result){NULL, result->status, &err});
 		return;
 	}
 	for (size_t i = 0; i < json_count(items); i++)
@@ -118,42 +115,31 @@ static void apply_listed_page(struct kube_pages *pages, const struct json *page,
 		begin_page(pages);
 		return;
 	}
-	pages->on_listed(version, status, NULL, pages->data);
-	kube_pages_cancel(pages);
+	finish_listing(pages, json_as_string(json_get(metadata, "resourceVersion"), ""), result);
 }
 
-static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void end_page(const struct kube_result *result, void *data)
 {
 	struct kube_pages *pages = data;
 
-	pages->call = NULL;
-	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one) {
+	if (result->err && result->err->code == ERR_LIMIT && !pages->is_one_by_one) {
 		pages->is_one_by_one = true;
 		begin_page(pages);
-	} else if (err) {
-		fail_page_listing(pages, status, err);
+	} else if (result->err) {
+		finish_listing(pages, "", result);
 	} else {
-		apply_listed_page(pages, page, status);
+		apply_listed_page(pages, result);
 	}
 }
 
 static void begin_page(struct kube_pages *pages)
 {
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = pages->resource,
-		.namespace_name = pages->namespace_name,
-		.parameters = pages->parameters,
-	};
+	struct kube_parameter *own = pages->parameters + pages->n_parameters;
 
-	pages->parameters[pages->n_parameters].value = pages->is_one_by_one ? SMALLEST_PAGE : PAGE;
-	pages->parameters[pages->n_parameters + 1] =
-		(struct kube_parameter){pages->next ? "continue" : NULL, pages->next};
-	pages->call = kube_call_new(pages->api, &request, end_page, pages);
+	own[0].value = pages->is_one_by_one ? SMALLEST_PAGE : PAGE;
+	own[1].value = pages->next;
+	kube_call_start(&pages->call, pages->api, &pages->request, end_page, pages);
 }
-
-/* Blocking list. */
 
 struct wait {
 	struct loop *loop;
@@ -170,14 +156,13 @@ static void on_awaited_list_item(const struct json *item, void *data)
 	wait->on_item(item, wait->data);
 }
 
-static void end_wait(const char *version, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void end_wait(const char *version, const struct kube_result *result, void *data)
 {
 	struct wait *wait = data;
 
-	(void) version, (void) status;
-	if (err)
-		wait->err = *err;
+	(void) version;
+	if (result->err)
+		wait->err = *result->err;
 	wait->is_over = true;
 	loop_stop(wait->loop);
 }

@@ -11,12 +11,11 @@ struct kube_pages;
 
 /* Receives an object of the list; borrowed. */
 typedef void (*kube_item_fn)(const struct json *item, void *data);
-/* The end of the list; `version` is the resourceVersion of the whole list. With `err` the objects
- * so far are incomplete. ERR_CONFLICT (410): the server dropped the list meanwhile, and it can be
- * started again. ERR_LIMIT: the list is too long (LIMIT_LIST_PAGES, _OBJECTS of spec/limits.h). The
- * pages are freed after the callback. */
-typedef void (*kube_listed_fn)(const char *version, const struct kube_status *status,
-			       const struct err *err, void *data);
+/* The end of the list; `version` is the resourceVersion of the whole list. The result is that of
+ * its last page. With an error the objects so far are incomplete. ERR_CONFLICT (410): the server
+ * dropped the list meanwhile, and it can be started again. ERR_LIMIT: the list is too long
+ * (LIMIT_LIST_PAGES, _OBJECTS of spec/limits.h). The pages are freed after the callback. */
+typedef void (*kube_listed_fn)(const char *version, const struct kube_result *result, void *data);
 
 /* Starts a list. It uses the resource (which must outlive the list), namespace and parameters of
  * the request; all but the resource is copied. */

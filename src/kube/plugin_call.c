@@ -158,8 +158,6 @@ static char **arguments_for(const struct kube_plugin *plugin, struct arena *aren
 	return arguments;
 }
 
-/* The answer. */
-
 static const char *text_of_status(const struct json *status, const char *key)
 {
 	const char *text = json_as_string(json_get(status, key), "");
@@ -194,16 +192,6 @@ static int check_status(const struct json *status, struct err *err)
 	return 0;
 }
 
-static int read_end(const struct json *status, msec *ret_end, struct err *err)
-{
-	const char *end = text_of_status(status, "expirationTimestamp");
-
-	*ret_end = MSEC_NEVER;
-	if (end && text_read_time(end, ret_end, NULL) < 0)
-		return err_set(err, ERR_INVALID, "its expirationTimestamp is not a time");
-	return 0;
-}
-
 int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_version,
 			    struct kube_credential *ret_credential, msec *ret_end, struct err *err)
 {
@@ -217,10 +205,12 @@ int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_versi
 
 	if (rc == 0)
 		rc = check_status(status, err);
-	if (rc == 0)
-		rc = read_end(status, &end, err);
 	if (rc < 0)
 		return rc;
+	const char *expiry = text_of_status(status, "expirationTimestamp");
+
+	if (expiry && text_read_time(expiry, &end, NULL) < 0)
+		return err_set(err, ERR_INVALID, "its expirationTimestamp is not a time");
 	*ret_credential = (struct kube_credential){
 		.token = mem_copy_text(text_of_status(status, "token")),
 		.client_certificate =
@@ -229,16 +219,6 @@ int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_versi
 	};
 	*ret_end = end;
 	return 0;
-}
-
-static void finish_plugin_call(struct kube_plugin_call *call, struct kube_credential *credential,
-			       msec end, const struct err *err)
-{
-	kube_plugin_done_fn done = call->done;
-	void *data = call->data;
-
-	free(call);
-	done(credential, end, err, data);
 }
 
 static int read_plugin_answer(const struct kube_plugin_call *call,
@@ -266,16 +246,15 @@ static void on_plugin_program_done(const struct program_answer *answer, const st
 				   void *data)
 {
 	struct kube_plugin_call *call = data;
+	const struct kube_plugin_call ended = *call;
 	struct kube_credential credential CLEANUP(kube_credential_done) = {0};
 	msec ends_at = MSEC_NEVER;
 	struct err fault = {0};
 	int rc = answer ? read_plugin_answer(call, answer, &credential, &ends_at, &fault)
 			: set_plugin_error(call->config, err->text, &fault);
 
-	if (rc < 0)
-		finish_plugin_call(call, NULL, MSEC_NEVER, &fault);
-	else
-		finish_plugin_call(call, &credential, ends_at, NULL);
+	free(call);
+	ended.done(rc < 0 ? NULL : &credential, ends_at, rc < 0 ? &fault : NULL, ended.data);
 }
 
 static int start_plugin_program(struct kube_plugin_call *call, struct loop *loop,

@@ -8,9 +8,10 @@
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 static const struct kube_resource pod_groups[] = {
-	[GANG_VOLCANO] = {"scheduling.volcano.sh", "v1beta1", "podgroups", false},
-	[GANG_KUBERNETES] = {"scheduling.k8s.io", "v1alpha2", "podgroups", false},
-	[GANG_SCHEDULER_PLUGINS] = {"scheduling.x-k8s.io", "v1alpha1", "podgroups", false},
+	[GANG_VOLCANO] = {"scheduling.volcano.sh", "v1beta1", "podgroups", false, "PodGroup"},
+	[GANG_KUBERNETES] = {"scheduling.k8s.io", "v1alpha2", "podgroups", false, "PodGroup"},
+	[GANG_SCHEDULER_PLUGINS] = {"scheduling.x-k8s.io", "v1alpha1", "podgroups", false,
+				    "PodGroup"},
 };
 
 struct gang gang_of(const char *scheduler_name)
@@ -32,8 +33,6 @@ const struct kube_resource *gang_resource(const struct gang *gang)
 {
 	return gang->kind == GANG_NONE ? NULL : &pod_groups[gang->kind];
 }
-
-/* Settings of the job. */
 
 static const struct json *policy_member(const struct job *job, const char *key)
 {
@@ -113,8 +112,6 @@ static struct json *least_resources_new(const struct job *job)
 	}
 	return sum;
 }
-
-/* The group. */
 
 static void set_spec(const struct gang *gang, const struct job *job, struct json *spec)
 {

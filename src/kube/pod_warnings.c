@@ -1,6 +1,7 @@
 #include "kube/pod_warnings.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "kube/mirror_table.h"
 
@@ -42,10 +43,7 @@ bool pod_warnings_is_reason(const char *reason)
 					      "FailedMapVolume", "FailedCreatePodSandBox",
 					      "NetworkNotReady"};
 
-	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-		if (text_equals(reasons[i], reason))
-			return true;
-	return false;
+	return name_find_word(reasons, ARRAY_LEN(reasons), reason) >= 0;
 }
 
 /* When it was last seen; a new Event has eventTime, a repeated one lastTimestamp. */
@@ -94,25 +92,21 @@ static void listing_free(struct listing *listing)
 
 static void delete_warnings_listing(struct listing *listing)
 {
-	struct mirror_table *listings = &listing->warnings->listings;
-
-	mirror_table_remove(listings, mirror_table_find(listings, listing->namespace_name));
+	mirror_table_drop(&listing->warnings->listings, listing->namespace_name);
 	listing_free(listing);
 }
 
-static void on_listed(struct json *list, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_listed(const struct kube_result *result, void *data)
 {
 	struct listing *listing = data;
+	const struct err *err = result->err;
 
-	(void) status;
-	listing->call = NULL;
 	if (err && err->code == ERR_REFUSED) {
 		loop_timer_arm_after(listing->timer, PAUSE_WITHOUT_RIGHT);
 		return;
 	}
 	listing->is_asked = false;
-	report_pod_warnings(listing, err ? NULL : json_get(list, "items"));
+	report_pod_warnings(listing, err ? NULL : json_get(result->object, "items"));
 	if (!listing->is_asked)
 		delete_warnings_listing(listing);
 }
@@ -121,15 +115,11 @@ static void list(void *data)
 {
 	struct listing *listing = data;
 	const struct pod_warnings_settings *settings = &listing->warnings->settings;
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = &kube_events,
-		.namespace_name = listing->namespace_name,
-		.parameters = warnings_of_pods,
-	};
+	const struct kube_request request = {KUBE_LIST, &kube_events, listing->namespace_name,
+					     .parameters = warnings_of_pods};
 
 	if (settings->is_wanted(listing->namespace_name, settings->data))
-		listing->call = kube_call_new(settings->api, &request, on_listed, listing);
+		kube_call_start(&listing->call, settings->api, &request, on_listed, listing);
 	else
 		delete_warnings_listing(listing);
 }
@@ -144,13 +134,13 @@ struct pod_warnings *pod_warnings_new(const struct pod_warnings_settings *settin
 
 void pod_warnings_free(struct pod_warnings *warnings)
 {
-	const struct mirror_entry *entry;
+	struct listing *listing;
 	size_t place = 0;
 
 	if (!warnings)
 		return;
-	while ((entry = mirror_table_next(&warnings->listings, &place)))
-		listing_free(entry->kept);
+	while ((listing = mirror_table_next_value(&warnings->listings, &place)))
+		listing_free(listing);
 	mirror_table_done(&warnings->listings);
 	free(warnings);
 }

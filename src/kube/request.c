@@ -5,55 +5,55 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct kube_resource kube_config_maps = {"", "v1", "configmaps", false};
-const struct kube_resource kube_events = {"", "v1", "events", false};
-const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
+const struct kube_resource kube_config_maps = {"", "v1", "configmaps", .kind = "ConfigMap"};
+const struct kube_resource kube_events = {"", "v1", "events", .kind = "Event"};
+const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", .kind = "Lease"};
 const struct kube_resource kube_network_policies = {"networking.k8s.io", "v1", "networkpolicies",
-						    false};
-const struct kube_resource kube_pods = {"", "v1", "pods", false};
-const struct kube_resource kube_secrets = {"", "v1", "secrets", false};
-const struct kube_resource kube_services = {"", "v1", "services", false};
-const struct kube_resource kube_tfjobs = {"kubeflow.org", "v1", "tfjobs", false};
+						    .kind = "NetworkPolicy"};
+const struct kube_resource kube_pods = {"", "v1", "pods", .kind = "Pod"};
+const struct kube_resource kube_secrets = {"", "v1", "secrets", .kind = "Secret"};
+const struct kube_resource kube_services = {"", "v1", "services", .kind = "Service"};
+const struct kube_resource kube_tfjobs = {"kubeflow.org", "v1", "tfjobs", .kind = "TFJob"};
 
 #define RBAC "rbac.authorization.k8s.io"
-
-const struct kube_resource kube_cluster_role_bindings = {RBAC, "v1", "clusterrolebindings", true};
-const struct kube_resource kube_cluster_roles = {RBAC, "v1", "clusterroles", true};
+const struct kube_resource kube_cluster_role_bindings = {RBAC, "v1", "clusterrolebindings", true,
+							 "ClusterRoleBinding"};
+const struct kube_resource kube_cluster_roles = {RBAC, "v1", "clusterroles", true, "ClusterRole"};
 const struct kube_resource kube_definitions = {"apiextensions.k8s.io", "v1",
-					       "customresourcedefinitions", true};
-const struct kube_resource kube_deployments = {"apps", "v1", "deployments", false};
-const struct kube_resource kube_namespaces = {"", "v1", "namespaces", true};
-const struct kube_resource kube_role_bindings = {RBAC, "v1", "rolebindings", false};
-const struct kube_resource kube_roles = {RBAC, "v1", "roles", false};
-const struct kube_resource kube_service_accounts = {"", "v1", "serviceaccounts", false};
+					       "customresourcedefinitions", true,
+					       "CustomResourceDefinition"};
+const struct kube_resource kube_deployments = {"apps", "v1", "deployments", .kind = "Deployment"};
+const struct kube_resource kube_namespaces = {"", "v1", "namespaces", true, "Namespace"};
+const struct kube_resource kube_role_bindings = {RBAC, "v1", "rolebindings", .kind = "RoleBinding"};
+const struct kube_resource kube_roles = {RBAC, "v1", "roles", .kind = "Role"};
+const struct kube_resource kube_service_accounts = {"", "v1", "serviceaccounts",
+						    .kind = "ServiceAccount"};
 const struct kube_resource kube_validating_webhooks = {"admissionregistration.k8s.io", "v1",
-						       "validatingwebhookconfigurations", true};
+						       "validatingwebhookconfigurations", true,
+						       "ValidatingWebhookConfiguration"};
 
 const struct kube_resource *kube_resource_of(const struct json *object)
 {
-	static const struct {
-		const char *kind;
-		const struct kube_resource *resource;
-	} rows[] = {
-		{"ClusterRole", &kube_cluster_roles},
-		{"ClusterRoleBinding", &kube_cluster_role_bindings},
-		{"ConfigMap", &kube_config_maps},
-		{"CustomResourceDefinition", &kube_definitions},
-		{"Deployment", &kube_deployments},
-		{"Namespace", &kube_namespaces},
-		{"NetworkPolicy", &kube_network_policies},
-		{"Pod", &kube_pods},
-		{"Role", &kube_roles},
-		{"RoleBinding", &kube_role_bindings},
-		{"Secret", &kube_secrets},
-		{"Service", &kube_services},
-		{"ServiceAccount", &kube_service_accounts},
+	static const struct kube_resource *const known[] = {
+		&kube_cluster_roles,
+		&kube_cluster_role_bindings,
+		&kube_config_maps,
+		&kube_definitions,
+		&kube_deployments,
+		&kube_namespaces,
+		&kube_network_policies,
+		&kube_pods,
+		&kube_roles,
+		&kube_role_bindings,
+		&kube_secrets,
+		&kube_services,
+		&kube_service_accounts,
 	};
 	const char *kind = json_as_string(json_get(object, "kind"), NULL);
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (text_equals(kind, rows[i].kind))
-			return rows[i].resource;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (text_equals(kind, known[i]->kind))
+			return known[i];
 	return NULL;
 }
 
@@ -72,6 +72,20 @@ static const struct verb {
 	[KUBE_DELETE] = {"delete", "DELETE", "application/json"},
 	[KUBE_DELETE_COLLECTION] = {"deletecollection", "DELETE", "application/json"},
 };
+
+struct kube_request kube_pod_request(const char *namespace_name, const char *pod,
+				     const char *subresource,
+				     const struct kube_parameter *parameters)
+{
+	return (struct kube_request){
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = namespace_name,
+		.name = pod,
+		.subresource = subresource,
+		.parameters = parameters,
+	};
+}
 
 struct json *kube_delete_options_new(const char *uid)
 {
@@ -166,8 +180,12 @@ void kube_request_add_url(struct text *text, const struct kube_request *request,
 		add_step(text, request->subresource);
 	if (request->path)
 		add_step(text, request->path);
-	for (const struct kube_parameter *p = request->parameters; p && p->name; p++, before = '&')
+	for (const struct kube_parameter *p = request->parameters; p && p->name; p++) {
+		if (!p->value)
+			continue;
 		add_parameter(text, before, p->name, p->value);
+		before = '&';
+	}
 	if (request->verb == KUBE_WATCH)
 		add_parameter(text, before, "watch", "true");
 }

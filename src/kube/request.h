@@ -29,6 +29,7 @@ struct kube_resource {
 	const char *version; /* "v1" */
 	const char *plural; /* "pods" */
 	bool is_cluster_wide; /* its objects have no namespace */
+	const char *kind; /* "Pod" */
 };
 
 /* The kinds of objects that a job consists of. Compare them by address. */
@@ -45,7 +46,7 @@ extern const struct kube_resource kube_cluster_role_bindings, kube_cluster_roles
 const struct kube_resource *kube_resource_of(const struct json *object);
 
 struct kube_parameter {
-	const char *name, *value;
+	const char *name, *value; /* value NULL: it is left out */
 };
 
 #define KUBE_ALL_NAMESPACES "" /* as the namespace of a list or watch */
@@ -66,6 +67,11 @@ struct kube_request {
 	bool is_relayed; /* a kubelet behind the server answers: its failure is not the server's, so
 			    there is no retry */
 };
+
+/* A request to read from a Pod: its log, or what runs in it. */
+struct kube_request kube_pod_request(const char *namespace_name, const char *pod,
+				     const char *subresource,
+				     const struct kube_parameter *parameters);
 
 /* The body of a delete that affects only the object of this uid, not a newer one of the same
  * name. */

@@ -102,24 +102,19 @@ static struct request_slot *next_of_kind(struct request_limiter *limiter, enum r
 	return NULL;
 }
 
-static struct request_slot *next_slot_waiter(struct request_limiter *limiter)
-{
-	struct request_slot *slot = NULL;
-
-	for (int kind = 0; kind < REQUEST_KIND_COUNT && !slot; kind++)
-		slot = next_of_kind(limiter, (enum request_kind) kind);
-	return slot;
-}
-
 /* A request that gets its slot may release it immediately, and so call this again. */
 static void grant_free_slots(struct request_limiter *limiter)
 {
-	struct request_slot *slot;
-
 	if (limiter->is_giving)
 		return;
 	limiter->is_giving = true;
-	while ((slot = next_slot_waiter(limiter))) {
+	for (;;) {
+		struct request_slot *slot = NULL;
+
+		for (int kind = 0; kind < REQUEST_KIND_COUNT && !slot; kind++)
+			slot = next_of_kind(limiter, (enum request_kind) kind);
+		if (!slot)
+			break;
 		leave_queue(slot);
 		claim_slot(slot);
 		slot->on_slot(slot->data);

@@ -2,31 +2,15 @@
 
 #include "base/backoff.h"
 #include "base/text.h"
+#include "spec/pod_template.h"
 
 #define SHORTEST_WAIT ((msec) 200)
 #define LONGEST_WAIT (60 * MSEC_PER_SECOND) /* caps the wait that a server asks for */
 #define LONGEST_BACKOFF (10 * MSEC_PER_SECOND)
 
-/* 0.2 s, 0.4 s, 0.8 s …, and up to half as much more. */
-static msec compute_retry_back_off(int n_tries, double jitter)
-{
-	return backoff_spread(backoff_pause(SHORTEST_WAIT, LONGEST_BACKOFF, n_tries), 0.5, jitter);
-}
-
-/* Spread a little, so that clients that got the same wait do not retry at the same time. */
-static msec asked_wait(msec retry_after, double jitter)
-{
-	return msec_min(retry_after, LONGEST_WAIT) + (msec) ((double) SHORTEST_WAIT * jitter);
-}
-
 bool kube_asks_to_wait(const struct kube_status *status)
 {
 	return status->code == 429 || (status->code >= 500 && status->retry_after >= 0);
-}
-
-static bool is_server_fault(const struct kube_outcome *outcome)
-{
-	return outcome->is_lost || outcome->status.code >= 500;
 }
 
 /* An earlier try may have caused this answer: its object was deleted, exists already, or has
@@ -50,6 +34,13 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 {
 	const struct kube_status *status = &outcome->status;
 	const struct kube_retry give_up = {KUBE_GIVE_UP, 0};
+	/* 0.2 s, 0.4 s, 0.8 s …, and up to half as much more. */
+	msec back_off = backoff_spread(
+		backoff_pause(SHORTEST_WAIT, LONGEST_BACKOFF, outcome->n_tries), 0.5, jitter);
+	/* Spread a little, so that clients that got the same wait do not retry at the same time. */
+	msec asked = msec_min(status->retry_after, LONGEST_WAIT) +
+		     (msec) ((double) SHORTEST_WAIT * jitter);
+	bool is_server_fault = outcome->is_lost || status->code >= 500;
 	bool is_create = outcome->verb == KUBE_CREATE && !outcome->is_question;
 
 	if (status->code == 401)
@@ -63,47 +54,24 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	if (kube_asks_to_wait(status) && (status->code == 429 || !is_create)) {
 		if (outcome->n_tries >= KUBE_TRIES)
 			return give_up;
-		return (struct kube_retry){
-			KUBE_TRY_AGAIN, status->retry_after >= 0
-						? asked_wait(status->retry_after, jitter)
-						: compute_retry_back_off(outcome->n_tries, jitter)};
+		return (struct kube_retry){KUBE_TRY_AGAIN,
+					   status->retry_after >= 0 ? asked : back_off};
 	}
 	bool is_worn_out = outcome->n_tries >= KUBE_TRIES ||
 			   (!is_create && outcome->n_failures >= KUBE_BLIND_TRIES);
 
 	/* A JSON patch must not be applied twice. */
-	if (!is_server_fault(outcome) || outcome->verb == KUBE_JSON_PATCH || is_worn_out ||
+	if (!is_server_fault || outcome->verb == KUBE_JSON_PATCH || is_worn_out ||
 	    (outcome->is_relayed && status->code) || (is_create && !outcome->has_name))
 		return give_up;
-	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,
-				   compute_retry_back_off(outcome->n_tries, jitter)};
-}
-
-/* Whether an object that was found is ours. */
-
-static bool has_members(const struct json *sent, const struct json *found)
-{
-	const char *key = NULL;
-	struct json *value;
-
-	while (json_next(sent, &key, &value))
-		if (!json_equals(value, json_get(found, key)))
-			return false;
-	return true;
-}
-
-static bool has_owner(const struct json *owners, const char *uid)
-{
-	for (size_t i = 0; i < json_count(owners); i++)
-		if (text_equals(json_as_string(json_get(json_at(owners, i), "uid"), NULL), uid))
-			return true;
-	return false;
+	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN, back_off};
 }
 
 static bool has_owners(const struct json *sent, const struct json *found)
 {
 	for (size_t i = 0; i < json_count(sent); i++)
-		if (!has_owner(found, json_as_string(json_get(json_at(sent, i), "uid"), NULL)))
+		if (!pod_template_find(found, "uid",
+				       json_as_string(json_get(json_at(sent, i), "uid"), NULL)))
 			return false;
 	return true;
 }
@@ -135,13 +103,18 @@ bool kube_was_patched(const struct json *patch, const struct json *found)
 
 bool kube_was_created(const struct json *sent, const struct json *found)
 {
+	static const char *const maps[] = {"labels", "annotations"};
 	const struct json *mine = json_get(sent, "metadata");
 	const struct json *its = json_get(found, "metadata");
+	const struct json *owners = json_get(mine, "ownerReferences");
+	size_t n_marks = json_count(owners);
 
-	if (!json_count(json_get(mine, "labels")) && !json_count(json_get(mine, "annotations")) &&
-	    !json_count(json_get(mine, "ownerReferences")))
-		return false;
-	return has_members(json_get(mine, "labels"), json_get(its, "labels")) &&
-	       has_members(json_get(mine, "annotations"), json_get(its, "annotations")) &&
-	       has_owners(json_get(mine, "ownerReferences"), json_get(its, "ownerReferences"));
+	for (size_t i = 0; i < ARRAY_LEN(maps); i++) {
+		const struct json *map = json_get(mine, maps[i]);
+
+		n_marks += json_count(map);
+		if (map && !is_so(map, json_get(its, maps[i])))
+			return false;
+	}
+	return n_marks > 0 && has_owners(owners, json_get(its, "ownerReferences"));
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/msec.h"
-#include "base/own.h"
 #include "kube/request.h"
 #include "kube/status.h"
 

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "kube/wait.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct kube_resource reviews = {"authorization.k8s.io", "v1",
@@ -88,12 +87,6 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 	return err_set(err, ERR_REFUSED, "%s", text_of(&text));
 }
 
-/* A user who may not ask, or gets no answer, finds out with the real request. */
-static bool is_trouble(const struct kube_answer *answer)
-{
-	return answer->err.code && (answer->http_code == 401 || !answer->http_code);
-}
-
 static int check_rights_answers(const char *namespace_name, const struct kube_right *rights,
 				size_t n_rights, const struct kube_answer *answers, struct err *err)
 {
@@ -104,7 +97,8 @@ static int check_rights_answers(const char *namespace_name, const struct kube_ri
 		const struct json *allowed =
 			json_get_path(answers[i].object, "status", "allowed", NULL);
 
-		if (is_trouble(&answers[i]))
+		/* A user who may not ask, or gets no answer, finds out with the real request. */
+		if (answers[i].err.code && (answers[i].http_code == 401 || !answers[i].http_code))
 			return err_copy(err, &answers[i].err);
 		is_missing[i] = !answers[i].err.code && !json_as_bool(allowed, true);
 		is_any_missing |= is_missing[i];

@@ -12,13 +12,6 @@
 #define LONGEST_MESSAGE 300
 #define MOST_TOLD 100 /* warnings, so that a server cannot fill our memory */
 
-/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
- * there. */
-static bool is_missing_right(const char *message)
-{
-	return strstr(message, " cannot ") && strstr(message, " resource ");
-}
-
 /* Controllers create these in a namespace a moment after its creation. */
 static bool is_about_to_be_there(const char *message)
 {
@@ -34,7 +27,9 @@ static bool is_about_to_be_there(const char *message)
 
 static enum kube_refusal forbidden(const char *message)
 {
-	if (is_missing_right(message))
+	/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
+	 * there. */
+	if (strstr(message, " cannot ") && strstr(message, " resource "))
 		return KUBE_REFUSED_RIGHT;
 	if (strstr(message, "exceeded quota"))
 		return KUBE_REFUSED_QUOTA;
@@ -84,10 +79,9 @@ static enum err_code err_code_of_http(int http_code, const char *reason)
 }
 
 static void add_rule(struct text *text, const struct kube_request *request,
-		     const char *own_namespace)
+		     const char *namespace_name)
 {
 	const struct kube_resource *resource = request->resource;
-	const char *namespace_name = kube_request_namespace(request, own_namespace);
 
 	text_addf(text,
 		  "; add this rule to a %s there: {apiGroups: [\"%s\"], resources: [\"%s%s%s\"], "
@@ -95,17 +89,6 @@ static void add_rule(struct text *text, const struct kube_request *request,
 		  *namespace_name ? "Role" : "ClusterRole", resource->group, resource->plural,
 		  request->subresource ? "/" : "", request->subresource ? request->subresource : "",
 		  kube_verb_word(request->verb));
-}
-
-static void add_what(struct text *text, const struct kube_request *request,
-		     const char *own_namespace)
-{
-	const char *namespace_name = kube_request_namespace(request, own_namespace);
-
-	text_addf(text, "cannot %s ", kube_verb_word(request->verb));
-	kube_request_add_object(text, request);
-	if (*namespace_name)
-		text_addf(text, " in namespace '%s'", namespace_name);
 }
 
 /* The cluster rejects this login for any request. */
@@ -122,17 +105,21 @@ static int set_unknown(const char *message, struct err *err)
 static int set_err(const struct kube_request *request, const char *own_namespace, int http_code,
 		   const char *reason, const char *message, struct err *err)
 {
+	const char *namespace_name = kube_request_namespace(request, own_namespace);
 	struct text sentence CLEANUP(text_done) = {0};
 
 	if (http_code == 401)
 		return set_unknown(message, err);
-	add_what(&sentence, request, own_namespace);
+	text_addf(&sentence, "cannot %s ", kube_verb_word(request->verb));
+	kube_request_add_object(&sentence, request);
+	if (*namespace_name)
+		text_addf(&sentence, " in namespace '%s'", namespace_name);
 	if (*message)
 		text_addf(&sentence, ": %.*s", LONGEST_MESSAGE, message);
 	else
 		text_addf(&sentence, ": the server responded with %d", http_code);
 	if (kube_refusal_of(http_code, message) == KUBE_REFUSED_RIGHT)
-		add_rule(&sentence, request, own_namespace);
+		add_rule(&sentence, request, namespace_name);
 	return err_set(err, err_code_of_http(http_code, reason), "%s", text_of(&sentence));
 }
 
@@ -161,30 +148,23 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 	return set_err(request, own_namespace, (int) code, reason, message, err);
 }
 
-/* A body that is not JSON is a proxy's page, or plain text of an overloaded server. */
-static int parse_status_as_text(const struct kube_request *request, const char *own_namespace,
-				int http_code, const char *body, size_t len,
-				struct kube_status *ret_status, struct err *err)
-{
-	struct text message CLEANUP(text_done) = {0};
-
-	*ret_status = (struct kube_status){.code = http_code, .retry_after = -1};
-	if (!len || *body != '<') {
-		text_add_as_utf8(&message, body, strcspn(body, "\r\n"));
-	}
-	ret_status->refusal = kube_refusal_of(http_code, text_of(&message));
-	return set_err(request, own_namespace, http_code, "", text_of(&message), err);
-}
-
 int kube_status_read(const struct kube_request *request, const char *own_namespace, int http_code,
 		     const char *body, size_t len, struct kube_status *ret_status, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct text message CLEANUP(text_done) = {0};
 
-	if (json_read(body, len, &object, NULL) < 0 || !is_status(object))
-		return parse_status_as_text(request, own_namespace, http_code, body, len,
-					    ret_status, err);
-	return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
+	if (json_read(body, len, &object, NULL) == 0 && is_status(object))
+		return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
+	/* A body that is not JSON is a proxy's page, or plain text of an overloaded server. */
+	if (!len || *body != '<')
+		text_add_as_utf8(&message, body, strcspn(body, "\r\n"));
+	*ret_status = (struct kube_status){
+		.code = http_code,
+		.retry_after = -1,
+		.refusal = kube_refusal_of(http_code, text_of(&message)),
+	};
+	return set_err(request, own_namespace, http_code, "", text_of(&message), err);
 }
 
 const char *kube_refusal_said(const char *sentence)
@@ -223,14 +203,6 @@ char *kube_warning_text(const char *value)
 	return text.len ? text_take(&text) : NULL;
 }
 
-static bool was_warning_reported(const struct kube_warnings *warnings, const char *sentence)
-{
-	for (size_t i = 0; i < warnings->n_told; i++)
-		if (!strcmp(warnings->told[i], sentence))
-			return true;
-	return warnings->n_told == MOST_TOLD;
-}
-
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer)
 {
 	const char *value;
@@ -238,11 +210,14 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
 		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
 
-		if (!sentence || was_warning_reported(warnings, sentence))
+		size_t len = warnings->told.len;
+
+		if (!sentence || warnings->n_told == MOST_TOLD)
 			continue;
-		mem_grow(&warnings->told, &warnings->capacity, warnings->n_told,
-			 sizeof(*warnings->told));
-		warnings->told[warnings->n_told++] = mem_copy_text(sentence);
+		text_add_line_once(&warnings->told, "%s", sentence);
+		if (warnings->told.len == len)
+			continue;
+		warnings->n_told++;
 		if (warnings->fn)
 			warnings->fn(sentence, warnings->data);
 	}
@@ -250,8 +225,6 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 
 void kube_warnings_done(struct kube_warnings *warnings)
 {
-	for (size_t i = 0; i < warnings->n_told; i++)
-		free(warnings->told[i]);
-	free(warnings->told);
+	text_done(&warnings->told);
 	*warnings = (struct kube_warnings){0};
 }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "kube/login.h"
 #include "kube/request.h"
 
@@ -58,8 +59,8 @@ const char *kube_refusal_why(const char *sentence);
 struct kube_warnings {
 	kube_warning_fn fn;
 	void *data;
-	char **told;
-	size_t n_told, capacity;
+	struct text told; /* a line for each */
+	size_t n_told;
 };
 
 /* Reports the warnings of the answer that were not reported before. */

@@ -44,15 +44,6 @@ static void set_metadata(const struct tf_spawner *wanted, const char *name, stru
 	json_set_string(json_object_at(metadata, "labels"), TF_SPAWNER_LABEL, wanted->tag);
 }
 
-static struct json *script_new(const struct tf_spawner *wanted)
-{
-	struct json *config_map = json_new_texts("apiVersion", "v1", "kind", "ConfigMap", NULL);
-
-	set_metadata(wanted, TF_SPAWNER_SCRIPT, config_map);
-	json_set_string(json_object_at(config_map, "data"), "training-script.py", wanted->script);
-	return config_map;
-}
-
 static int add_service(const struct tf_spawner *wanted, const char *name, struct json *list,
 		       struct err *err)
 {
@@ -81,33 +72,30 @@ static void add_spawner_tf_config(const struct tf_spawner *wanted, int index, st
 
 /* A later variable of the same name replaces the value and keeps the position, as in a Python
  * dict. */
-static void set_variable(struct json *list, const char *name, const char *value)
+static void set_variable(struct json *container, const char *name, const char *value)
 {
-	struct json *entry = pod_template_find(list, "name", name);
+	struct json *entry = pod_template_find(json_get(container, "env"), "name", name);
 	struct text literal CLEANUP(text_done) = {0};
 
-	if (!entry) {
-		entry = json_new_texts("name", name, NULL);
-		json_append(list, entry);
-	}
+	if (!entry)
+		entry = pod_template_add(container, "env", name);
 	environment_add_literal(&literal, value);
 	json_set_string(entry, "value", text_of(&literal));
 }
 
-static struct json *env_new(const struct tf_spawner *wanted, int index)
+static void set_environment(const struct tf_spawner *wanted, int index, struct json *container)
 {
-	struct json *list = json_new_array();
 	struct text config CLEANUP(text_done) = {0};
 	char *number CLEANUP(mem_free_text) = mem_format("%d", index);
 	char *count CLEANUP(mem_free_text) = mem_format("%d", wanted->n_workers);
 
 	add_spawner_tf_config(wanted, index, &config);
-	set_variable(list, "TF_CONFIG", text_of(&config));
-	set_variable(list, "WORKER_NUMBER", number);
-	set_variable(list, "TOT_WORKERS", count);
+	json_set(container, "env", json_new_array());
+	set_variable(container, "TF_CONFIG", text_of(&config));
+	set_variable(container, "WORKER_NUMBER", number);
+	set_variable(container, "TOT_WORKERS", count);
 	for (size_t i = 0; i < wanted->n_env; i++)
-		set_variable(list, wanted->env[i].name, wanted->env[i].value);
-	return list;
+		set_variable(container, wanted->env[i].name, wanted->env[i].value);
 }
 
 /* TF-Spawner joined the lines with "&&", which broke loops and comments; -e has the intended
@@ -137,7 +125,7 @@ static int add_pod(const struct tf_spawner *wanted, const char *name, int index,
 	set_metadata(wanted, name, pod);
 	json_set_string(json_get_path(pod, "metadata", "labels", NULL), "app", name);
 	json_set_string(container, "image", wanted->image);
-	json_set(container, "env", env_new(wanted, index));
+	set_environment(wanted, index, container);
 	if (wanted->command)
 		json_set(container, "command", command_new(wanted->command));
 	return 0;
@@ -146,9 +134,12 @@ static int add_pod(const struct tf_spawner *wanted, const char *name, int index,
 int tf_spawner_objects_new(const struct tf_spawner *wanted, struct json **ret_list, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
+	struct json *script = json_new_texts("apiVersion", "v1", "kind", "ConfigMap", NULL);
 	struct err own = {0};
 
-	json_append(list, script_new(wanted));
+	set_metadata(wanted, TF_SPAWNER_SCRIPT, script);
+	json_set_string(json_object_at(script, "data"), "training-script.py", wanted->script);
+	json_append(list, script);
 	for (int i = 0; i < wanted->n_workers && !own.code; i++) {
 		char *name CLEANUP(mem_free_text) = mem_format("worker%d", i);
 

@@ -1,7 +1,6 @@
 #include "kube/tfjob_objects.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "kube/objects.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
@@ -48,8 +47,6 @@ void tfjob_objects_free(struct tfjob_objects *objects)
 	arena_free(objects->arena);
 	free(objects);
 }
-
-/* Metadata. */
 
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
 {
@@ -105,18 +102,6 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 	return object;
 }
 
-/* A template may have metadata; its name and namespace are ignored. */
-static void copy_template_metadata(struct json *metadata, const struct role *role)
-{
-	static const char *const members[] = {"labels", "annotations", "finalizers"};
-	const struct json *from = json_get(role->template, "metadata");
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		json_copy_member(metadata, from, members[i]);
-}
-
-/* Pods. */
-
 /* After the template's variables: the kubelet uses the last of two equal names. */
 static void add_tf_config_variable(const struct tfjob_objects *objects, const struct role *role,
 				   int index, struct json *containers)
@@ -131,25 +116,19 @@ static void add_tf_config_variable(const struct tfjob_objects *objects, const st
 		    json_new_texts("name", "TF_CONFIG", "value", text_of(&value), NULL));
 }
 
-/* A kubelet can restart only a single container, regardless of its exit code. */
-static const char *restart_policy_of_pod(const struct job *job, const struct role *role)
-{
-	return restart_policy_words[role->restart_policy == RESTART_EXIT_CODE ||
-						    job_restarts_whole(job, role)
-					    ? RESTART_NEVER
-					    : role->restart_policy];
-}
-
 struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct role *role, int index,
 			   int attempt, const char *owner_uid)
 {
+	static const char *const members[] = {"labels", "annotations", "finalizers"};
 	const struct job *job = objects->job;
 	struct json *pod = make_tfjob_object("Pod", job, role, index, owner_uid);
 	struct json *metadata = json_get(pod, "metadata");
 	struct json *spec = json_new_copy(json_get(role->template, "spec"));
 	struct json *labels;
 
-	copy_template_metadata(metadata, role);
+	/* A template may have metadata; its name and namespace are ignored. */
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		json_copy_member(metadata, json_get(role->template, "metadata"), members[i]);
 	labels = json_object_at(metadata, "labels");
 	add_labels(labels, job, role, index);
 	if (is_master(job, role, index))
@@ -163,15 +142,18 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 	json_set(pod, "spec", spec);
 	objects_add_port(role, pod_template_container(pod));
 	add_tf_config_variable(objects, role, index, json_get(spec, "containers"));
-	json_set_string(spec, "restartPolicy", restart_policy_of_pod(job, role));
+	/* A kubelet can restart only a single container, regardless of its exit code. */
+	json_set_string(spec, "restartPolicy",
+			restart_policy_words[role->restart_policy == RESTART_EXIT_CODE ||
+							     job_restarts_whole(job, role)
+						     ? RESTART_NEVER
+						     : role->restart_policy]);
 	if (objects->manner->has_one_service) {
 		json_set(spec, "hostname", json_new_copy(json_get(metadata, "name")));
 		json_set_string(spec, "subdomain", job->name);
 	}
 	return pod;
 }
-
-/* Services. */
 
 static void add_service_port(struct json *ports, const struct json *port)
 {
@@ -236,8 +218,6 @@ struct json *tfjob_job_service_new(const struct job *job, const char *owner_uid)
 	return objects_headless_service_new(job, metadata, selector);
 }
 
-/* The definition. */
-
 static int refuse_foreign_definition(const char *why, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
@@ -253,19 +233,10 @@ static int refuse_dropped(struct err *err)
 	return refuse_foreign_definition("it drops what muster writes into a status", err);
 }
 
-static const struct json *find_v1_version(const struct json *definition)
-{
-	const struct json *versions = json_get_path(definition, "spec", "versions", NULL);
-
-	for (size_t i = 0; i < json_count(versions); i++)
-		if (text_equals(json_as_string(json_get(json_at(versions, i), "name"), NULL), "v1"))
-			return json_at(versions, i);
-	return NULL;
-}
-
 int tfjob_definition_check(const struct json *definition, struct err *err)
 {
-	const struct json *version = find_v1_version(definition);
+	const struct json *version = pod_template_find(
+		json_get_path(definition, "spec", "versions", NULL), "name", "v1");
 	const struct json *status =
 		json_get_path(version, "schema", "openAPIV3Schema", "properties", "status", NULL);
 	const struct json *keeps = json_get(status, "x-kubernetes-preserve-unknown-fields");

@@ -16,17 +16,15 @@ struct waiting {
 	struct kube_answer *answer;
 };
 
-static void on_waiting_call_done(struct json *object, const struct kube_status *status,
-				 const struct err *err, void *data)
+static void on_waiting_call_done(const struct kube_result *result, void *data)
 {
 	struct waiting *waiting = data;
 
-	waiting->call = NULL;
-	*waiting->answer = (struct kube_answer){.http_code = status->code};
-	if (err)
-		waiting->answer->err = *err;
-	if (object)
-		waiting->answer->object = json_ref(object);
+	*waiting->answer = (struct kube_answer){.http_code = result->status->code};
+	if (result->err)
+		waiting->answer->err = *result->err;
+	if (result->object)
+		waiting->answer->object = json_ref(result->object);
 	if (--waiting->wait->n_open == 0)
 		loop_stop(waiting->wait->loop);
 }
@@ -41,8 +39,8 @@ void kube_wait_all(struct kube_api *api, const struct kube_request *requests, si
 	for (size_t i = 0; i < count; i++) {
 		waiting[i] = (struct waiting){.wait = &wait, .answer = &answers[i]};
 		/* Each ends in the callback, and the last one stops the loop. */
-		waiting[i].call =
-			kube_call_new(api, &requests[i], on_waiting_call_done, &waiting[i]);
+		kube_call_start(&waiting[i].call, api, &requests[i], on_waiting_call_done,
+				&waiting[i]);
 	}
 	if (count > 0)
 		loop_run(loop);

@@ -1,4 +1,4 @@
-#include "logs/attempt.h"
+#include "logs/stream.h"
 
 #include "base/mem.h"
 #include "io/file.h"
@@ -33,16 +33,11 @@ static void close_part(struct part *part)
 	file_close(&part->index_fd);
 }
 
-static int64_t part_size(const struct part *part)
+static int64_t part_end(const struct part *part)
 {
 	struct stat found;
 
-	return part->fd >= 0 && fstat(part->fd, &found) == 0 ? found.st_size : 0;
-}
-
-static int64_t part_end(const struct part *part)
-{
-	return part->base + part_size(part);
+	return part->base + (part->fd >= 0 && fstat(part->fd, &found) == 0 ? found.st_size : 0);
 }
 
 /* Opens a file and its index. If the index does not give the offset where the file begins, it is

@@ -99,23 +99,11 @@ static int compare_names(const void *a, const void *b)
 	return log_name_compare(a, b);
 }
 
-/* A log and its older part have the same name. */
-static void remove_duplicates(struct log_folder *folder)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < folder->count; i++) {
-		if (kept > 0 && log_name_compare(&folder->names[kept - 1], &folder->names[i]) == 0)
-			continue;
-		folder->names[kept++] = folder->names[i];
-	}
-	folder->count = kept;
-}
-
 static int read_names(struct log_folder *folder, struct err *err)
 {
 	DIR *entries CLEANUP(folder_close) = opendir(folder->path);
 	struct dirent *entry;
+	size_t kept = 0;
 
 	if (!entries)
 		return err_set_errno(err, errno, "cannot read log directory '%s'", folder->path);
@@ -127,21 +115,17 @@ static int read_names(struct log_folder *folder, struct err *err)
 	}
 	if (folder->count > 0)
 		qsort(folder->names, folder->count, sizeof(*folder->names), compare_names);
-	remove_duplicates(folder);
+	/* A log and its older part have the same name. */
+	for (size_t i = 0; i < folder->count; i++)
+		if (kept == 0 || log_name_compare(&folder->names[kept - 1], &folder->names[i]) != 0)
+			folder->names[kept++] = folder->names[i];
+	folder->count = kept;
 	return 0;
 }
 
-static bool is_same_time(const struct timespec *a, const struct timespec *b)
+static int64_t nsec_of(struct timespec time)
 {
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool is_older_than_grain(const struct timespec *changed, const struct timespec *now)
-{
-	int64_t age = (int64_t) (now->tv_sec - changed->tv_sec) * 1000000000 +
-		      (now->tv_nsec - changed->tv_nsec);
-
-	return age > GRAIN_NSEC;
+	return (int64_t) time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err *err)
@@ -155,11 +139,13 @@ int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err 
 						 folder->path)
 				       : err_set_errno(err, errno, "cannot read log directory '%s'",
 						       folder->path);
-	*ret_is_changed = !folder->is_stable || !is_same_time(&folder->changed, &found.st_mtim);
+	int64_t changed = nsec_of(found.st_mtim);
+
+	*ret_is_changed = !folder->is_stable || folder->changed != changed;
 	if (!*ret_is_changed)
 		return 0;
-	folder->changed = found.st_mtim;
-	folder->is_stable = is_older_than_grain(&found.st_mtim, &now);
+	folder->changed = changed;
+	folder->is_stable = nsec_of(now) - changed > GRAIN_NSEC;
 	return read_names(folder, err);
 }
 

@@ -16,7 +16,7 @@ struct log_folder {
 	struct log_name *names;
 	size_t count;
 	size_t capacity;
-	struct timespec changed; /* of the directory at the last read */
+	int64_t changed; /* time stamp of the directory at the last read, in nanoseconds */
 	bool is_stable; /* a later change shows in the directory's time */
 };
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/msec.h"
-#include "base/own.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define STDERR_PART ".stderr"

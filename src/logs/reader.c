@@ -1,9 +1,7 @@
 #include "logs/reader.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "logs/folder.h"
-#include "logs/pattern.h"
 #include "spec/limits.h"
 
 #include <string.h>
@@ -83,33 +81,24 @@ static bool line_matches(struct log_attempt *attempt, const struct log_pattern *
 	return log_pattern_matches(pattern, state, len);
 }
 
-/* The end of the last line: its line feed, or the log's end if it has none. */
-static int64_t last_line_end(struct window *window, int64_t floor)
-{
-	int64_t end = log_attempt_end(window->attempt);
-
-	return end > floor && find_line_begin(window, floor, end) == end ? end - 1 : end;
-}
-
 /* Offset of the first of the last *n_lines lines that match, not before `floor`; *n_lines is
  * decreased by the number found. A last line without an end counts. `line_limit`: only that much of
  * a line is searched for the pattern. */
-static int64_t log_tail_find(struct log_attempt *attempt, int64_t floor,
+static int64_t log_tail_find(struct window *window, int64_t floor,
 			     const struct log_pattern *pattern, size_t line_limit, int64_t *n_lines)
 {
-	struct window *window CLEANUP(mem_free_any) = mem_new(sizeof(*window));
 	char *text CLEANUP(mem_free_text) = mem_new(line_limit);
-	int64_t begin = log_attempt_end(attempt);
+	int64_t begin = log_attempt_end(window->attempt);
 
-	window->attempt = attempt;
 	if (*n_lines == 0 || begin <= floor)
 		return begin;
-	int64_t end = last_line_end(window, floor);
+	/* The end of the last line: its line feed, or the log's end if it has none. */
+	int64_t end = find_line_begin(window, floor, begin) == begin ? begin - 1 : begin;
 
 	for (;;) {
 		int64_t line = find_line_begin(window, floor, end);
 
-		if (line_matches(attempt, pattern, line, end, text, line_limit)) {
+		if (line_matches(window->attempt, pattern, line, end, text, line_limit)) {
 			begin = line;
 			(*n_lines)--;
 		}
@@ -117,15 +106,6 @@ static int64_t log_tail_find(struct log_attempt *attempt, int64_t floor,
 			return begin;
 		end = line - 1;
 	}
-}
-
-/* Offset of the start of the line with the byte at `offset`, not before `floor`. */
-static int64_t log_tail_line_begin(struct log_attempt *attempt, int64_t floor, int64_t offset)
-{
-	struct window *window CLEANUP(mem_free_any) = mem_new(sizeof(*window));
-
-	window->attempt = attempt;
-	return find_line_begin(window, floor, offset);
 }
 
 /* The logs of a replica, or of one of its streams; one attempt at a time is open. */
@@ -231,18 +211,6 @@ void log_reader_free(struct log_reader *reader)
 	mem_free_any(&reader);
 }
 
-/* The attempts of one stream of a replica in the directory's list: from `first` to before the
- * result. */
-static size_t end_of_replica(const struct log_folder *folder, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < folder->count &&
-	       log_name_same_stream(&folder->names[first], &folder->names[end]))
-		end++;
-	return end;
-}
-
 /* The start of the selected lines of one attempt. `*n_lines` is the number of lines still to find
  * (-1: all), and is decreased by those found. True when no earlier attempt is needed. */
 static bool find_start(struct log_reader *reader, struct log_attempt *attempt, int64_t *n_lines,
@@ -251,12 +219,18 @@ static bool find_start(struct log_reader *reader, struct log_attempt *attempt, i
 	int64_t begin = log_attempt_begin(attempt);
 	int64_t floor = begin;
 
+	*ret_offset = begin;
+	if (reader->selection.since == MSEC_UNSET && *n_lines < 0)
+		return false;
+	struct window *window CLEANUP(mem_free_any) = mem_new(sizeof(*window));
+
+	window->attempt = attempt;
 	if (reader->selection.since != MSEC_UNSET)
-		floor = log_tail_line_begin(
-			attempt, begin, log_attempt_find_time(attempt, reader->selection.since));
+		floor = find_line_begin(window, begin,
+					log_attempt_find_time(attempt, reader->selection.since));
 	*ret_offset = floor;
 	if (*n_lines >= 0)
-		*ret_offset = log_tail_find(attempt, floor, reader->pattern,
+		*ret_offset = log_tail_find(window, floor, reader->pattern,
 					    reader->selection.line_limit, n_lines);
 	return floor > begin || *n_lines == 0;
 }
@@ -284,30 +258,6 @@ static bool find_replica_start(struct log_reader *reader, size_t first, size_t e
 	}
 	*ret_start = start;
 	return start.attempt != NULL;
-}
-
-static struct replica *find_replica(const struct log_reader *reader, const struct log_name *name,
-				    size_t *ret_place)
-{
-	size_t low = 0;
-	size_t high = reader->n_replicas;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		struct log_name found = reader->replicas[middle]->name;
-
-		found.attempt = name->attempt;
-		int order = log_name_compare(&found, name);
-
-		if (order == 0)
-			return reader->replicas[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret_place = low;
-	return NULL;
 }
 
 static void insert_replica(struct log_reader *reader, size_t place, struct replica *replica)
@@ -347,17 +297,25 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 	insert_replica(reader, place, replica);
 }
 
+/* The directory's names are in the order of the replicas: by role, index and stream. */
 static void add_new_replicas(struct log_reader *reader)
 {
 	const struct log_folder *folder = &reader->folder;
+	size_t place = 0;
 
-	for (size_t first = 0; first < folder->count;) {
-		size_t end = end_of_replica(folder, first);
-		size_t place = 0;
+	for (size_t first = 0, end; first < folder->count; first = end) {
+		const struct log_name *name = &folder->names[first];
 
-		if (!find_replica(reader, &folder->names[first], &place))
+		for (end = first + 1; end < folder->count; end++)
+			if (!log_name_same_stream(name, &folder->names[end]))
+				break;
+		while (place < reader->n_replicas &&
+		       log_name_compare(&reader->replicas[place]->name, name) < 0 &&
+		       !log_name_same_stream(&reader->replicas[place]->name, name))
+			place++;
+		if (place == reader->n_replicas ||
+		    !log_name_same_stream(&reader->replicas[place]->name, name))
 			add_replica(reader, place, first, end);
-		first = end;
 	}
 }
 
@@ -506,16 +464,6 @@ bool log_reader_replica(struct log_reader *reader, size_t position, struct log_r
 	return true;
 }
 
-static const char *copy_clipped_line(struct arena *arena, const struct log_line *line)
-{
-	size_t len = line->len < LIMIT_LAST_LINE_LENGTH ? line->len : LIMIT_LAST_LINE_LENGTH;
-	char *text = arena_take(arena, len + 1);
-
-	if (len > 0)
-		memcpy(text, line->bytes, len);
-	return text;
-}
-
 int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
 		   struct arena *arena, struct printed *ret_printed, struct err *err)
 {
@@ -535,7 +483,7 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 	struct log_line line;
 	int rc = log_reader_new(folder, &selection, &reader, err);
 
-	if (rc < 0)
+	if (rc)
 		return rc;
 	log_reader_poll(reader);
 	log_reader_end(reader);
@@ -543,7 +491,10 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		if (line.is_continuation)
 			continue;
 		printed.times[printed.count] = line.time;
-		printed.lines[printed.count++] = copy_clipped_line(arena, &line);
+		int len =
+			line.len < LIMIT_LAST_LINE_LENGTH ? (int) line.len : LIMIT_LAST_LINE_LENGTH;
+
+		printed.lines[printed.count++] = arena_format(arena, "%.*s", len, line.bytes);
 	}
 	log_reader_free(reader);
 	if (printed.count > most) {

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "logs/attempt.h"
 #include "logs/name.h"
 #include "logs/pattern.h"
 #include "logs/stream.h"

@@ -54,29 +54,16 @@ void log_stream_free(struct log_stream *stream)
 	mem_free_any(&stream);
 }
 
-/* Offset in the whole output for a position in the buffer. */
-static int64_t offset_of(const struct log_stream *stream, size_t place)
-{
-	return stream->offset - (int64_t) (stream->end - place);
-}
-
 /* Times only increase and change rarely, so they are looked up when a line exceeds the last one's
  * range. */
 static msec time_of(struct log_stream *stream, size_t place)
 {
-	int64_t offset = offset_of(stream, place);
+	/* In the whole output. */
+	int64_t offset = stream->offset - (int64_t) (stream->end - place);
 
 	if (offset >= stream->time_until)
 		stream->time = log_attempt_time(stream->attempt, offset, &stream->time_until);
 	return stream->time;
-}
-
-static void release_buffer(struct log_stream *stream)
-{
-	mem_free_any(&stream->buffer);
-	stream->buffer = NULL;
-	stream->capacity = 0;
-	stream->begin = stream->end = stream->searched = 0;
 }
 
 /* Moves what was not given yet to the front, and makes some room after it. False when one line
@@ -185,8 +172,12 @@ bool log_stream_next(struct log_stream *stream, struct log_line *ret_line)
 		if (!make_stream_room(stream) && cut_long_line_piece(stream, ret_line))
 			return true;
 		if (make_stream_room(stream) && !fill(stream)) {
-			if (stream->begin == stream->end)
-				release_buffer(stream);
+			if (stream->begin == stream->end) {
+				mem_free_any(&stream->buffer);
+				stream->buffer = NULL;
+				stream->capacity = 0;
+				stream->begin = stream->end = stream->searched = 0;
+			}
 			return false;
 		}
 	}

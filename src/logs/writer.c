@@ -5,7 +5,6 @@
 #include "io/file.h"
 #include "io/folder.h"
 #include "logs/index.h"
-#include "logs/name.h"
 #include "logs/output_copies.h"
 
 #include <ctype.h>
@@ -46,14 +45,6 @@ struct log_writer {
 	msec retry_at;
 };
 
-static void find_base(struct log_writer *writer)
-{
-	struct log_record first;
-
-	if (log_index_read(writer->index_fd, 0, &first))
-		writer->base = first.offset;
-}
-
 /* Opens both files; 0 or errno. */
 static int open_files(struct log_writer *writer)
 {
@@ -63,6 +54,7 @@ static int open_files(struct log_writer *writer)
 	if (index_fd < 0)
 		return errno;
 	int fd CLEANUP(file_close) = file_open_regular(writer->paths[LOG_FILE_TEXT], flags);
+	struct log_record first;
 	struct stat found;
 
 	if (fd < 0 || fstat(fd, &found) != 0)
@@ -72,7 +64,8 @@ static int open_files(struct log_writer *writer)
 	writer->fd = fd;
 	index_fd = -1;
 	fd = -1;
-	find_base(writer);
+	if (log_index_read(writer->index_fd, 0, &first))
+		writer->base = first.offset;
 	return 0;
 }
 
@@ -230,16 +223,6 @@ static struct unsaved_attempt_output *shown_output(const struct log_writer *writ
 		       : NULL;
 }
 
-/* How much of the started text is complete lines, or has to be taken as such. */
-static size_t whole_lines(const struct text *text)
-{
-	const char *end = text->len ? memrchr(text->bytes, '\n', text->len) : NULL;
-
-	if (end)
-		return (size_t) (end - text->bytes) + 1;
-	return text->len >= LONGEST_LINE ? text->len : 0;
-}
-
 /* Moves the first bytes of the started text to the terminal; the log will miss them. */
 static void move_unsaved_to_terminal(struct log_writer *writer, size_t len)
 {
@@ -251,11 +234,18 @@ static void move_unsaved_to_terminal(struct log_writer *writer, size_t len)
 	text_remove_beginning(&writer->line, len);
 }
 
+/* If it is shown, lines stay complete, and a line that is too long counts as such. */
 static void handle_log_output_lost(struct log_writer *writer, const char *bytes, size_t len)
 {
-	text_add_bytes(&writer->line, bytes, len);
-	move_unsaved_to_terminal(writer, shown_output(writer) ? whole_lines(&writer->line)
-							      : writer->line.len);
+	struct text *line = &writer->line;
+
+	text_add_bytes(line, bytes, len);
+	const char *end = line->len ? memrchr(line->bytes, '\n', line->len) : NULL;
+
+	if (!shown_output(writer) || (!end && line->len >= LONGEST_LINE))
+		move_unsaved_to_terminal(writer, line->len);
+	else
+		move_unsaved_to_terminal(writer, end ? (size_t) (end - line->bytes) + 1 : 0);
 }
 
 bool log_writer_has_room(const struct log_writer *writer)
@@ -264,13 +254,6 @@ bool log_writer_has_room(const struct log_writer *writer)
 		writer->is_failing ? shown_output(writer) : NULL;
 
 	return !output || unsaved_output_has_room(output);
-}
-
-/* The next bytes of the file follow all bytes that it did not take: those have to be shown
- * first. */
-static bool may_resume_log_write(const struct log_writer *writer, msec now)
-{
-	return now >= writer->retry_at && unsaved_output_is_empty(shown_output(writer));
 }
 
 /* All steps from `bytes` to the disk; 0 or errno, and how many bytes were written. */
@@ -304,7 +287,10 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 	bool was_failing = writer->is_failing;
 
 	output_copy_add(writer->copy, bytes, len);
-	if (was_failing && !may_resume_log_write(writer, now)) {
+	/* The next bytes of the file follow all bytes that it did not take: those have to be shown
+	 * first. */
+	if (was_failing &&
+	    (now < writer->retry_at || !unsaved_output_is_empty(shown_output(writer)))) {
 		handle_log_output_lost(writer, bytes, len);
 		return 0;
 	}
@@ -323,17 +309,6 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 			     writer->paths[LOG_FILE_TEXT]);
 }
 
-/* Where a line begins that can give way to a note, with those after it; 0: a note may begin
- * there, too, or it stands in the middle of a line. */
-static size_t find_line_to_replace(const char *end, size_t len)
-{
-	size_t at = len - NOTE_SIZE;
-
-	while (at > 0 && end[at - 1] != '\n')
-		at--;
-	return at;
-}
-
 /* On a disk that is still full, the last lines of the file give their place to the note; blanks
  * fill it up, because the index has the offsets of those lines. */
 static void replace_last_lines_by_note(struct log_writer *writer)
@@ -344,7 +319,12 @@ static void replace_last_lines_by_note(struct log_writer *writer)
 
 	if (len < NOTE_SIZE || pread(writer->fd, end, len, begin) != (ssize_t) len)
 		return;
-	size_t at = find_line_to_replace(end, len);
+	size_t at = len - NOTE_SIZE;
+
+	/* Where a line begins that can give way to a note, with those after it; 0: a note may begin
+	 * there, too, or it stands in the middle of a line. */
+	while (at > 0 && end[at - 1] != '\n')
+		at--;
 
 	writer->lost += len - at;
 	size_t note_len = write_note_of_loss(writer, begin > 0 && at == 0, note);

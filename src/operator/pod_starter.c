@@ -97,13 +97,11 @@ static struct json *secret_new(const struct pod_starter *starter, const char *te
 }
 
 /* Another client may have created it meanwhile: then that one is used. */
-static void on_exec_secret_created(struct json *object, const struct kube_status *status,
-				   const struct err *err, void *data)
+static void on_exec_secret_created(const struct kube_result *result, void *data)
 {
 	struct pod_starter *starter = data;
+	const struct err *err = result->err;
 
-	(void) object, (void) status;
-	starter->secret_call = NULL;
 	if (err && err->code != ERR_EXISTS)
 		secret_failed(starter, err);
 	else
@@ -121,21 +119,19 @@ static void make_secret(struct pod_starter *starter)
 		.body = body,
 	};
 
-	starter->secret_call =
-		kube_call_new(starter->settings.api, &request, on_exec_secret_created, starter);
+	kube_call_start(&starter->secret_call, starter->settings.api, &request,
+			on_exec_secret_created, starter);
 }
 
-static void on_secret(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_secret(const struct kube_result *result, void *data)
 {
 	struct pod_starter *starter = data;
-	const char *value =
-		json_as_string(json_get_path(object, "data", ELASTICDL_SECRET_KEY, NULL), "");
+	const struct err *err = result->err;
+	const char *value = json_as_string(
+		json_get_path(result->object, "data", ELASTICDL_SECRET_KEY, NULL), "");
 	struct err fault = {0};
 	size_t len;
 
-	(void) status;
-	starter->secret_call = NULL;
 	if (err && err->code == ERR_NOT_FOUND) {
 		make_secret(starter);
 	} else if (err) {
@@ -156,7 +152,7 @@ static void ask_for_secret(struct pod_starter *starter)
 		.name = starter->secret_name,
 	};
 
-	starter->secret_call = kube_call_new(starter->settings.api, &request, on_secret, starter);
+	kube_call_start(&starter->secret_call, starter->settings.api, &request, on_secret, starter);
 }
 
 /* The steps of a Pod. */
@@ -212,18 +208,15 @@ static void read_pod(struct pod_start *start, const struct json *pod)
 		start->tf_config = NULL;
 }
 
-static void on_pod_read(struct json *object, const struct kube_status *status,
-			const struct err *err, void *data)
+static void on_pod_read(const struct kube_result *result, void *data)
 {
 	struct pod_start *start = data;
 
-	(void) status;
-	start->call = NULL;
-	if (err) {
-		start_failed(start, err);
+	if (result->err) {
+		start_failed(start, result->err);
 		return;
 	}
-	read_pod(start, object);
+	read_pod(start, result->object);
 	enter_pod_start_step(start, STEP_ASK);
 }
 
@@ -245,19 +238,17 @@ static void end_step(struct pod_start *start)
 		enter_pod_start_step(start, STEP_CONFIGURE);
 }
 
-static void on_pod_start_answer(struct json *object, const struct kube_status *status,
-				const struct err *err, void *data)
+static void on_pod_start_answer(const struct kube_result *result, void *data)
 {
 	struct pod_start *start = data;
+	const struct err *err = result->err;
 
 	struct err fault = {0};
 
-	(void) object;
-	start->call = NULL;
 	if (err)
 		fault = *err;
 	/* The API server was reached, but the Pod was not. */
-	if (err && status->code)
+	if (err && result->status->code)
 		fault.code = ERR_IO;
 	if (err && start->step == STEP_ASK && err->code == ERR_NOT_FOUND) {
 		start->is_old = true;
@@ -296,8 +287,8 @@ static void ask_pod(struct pod_start *start, enum kube_verb verb, const char *pa
 	};
 
 	text_clear(&start->answer);
-	start->call = kube_stream_new(settings->api, &request, PATIENCE, on_pod_start_bytes,
-				      on_pod_start_answer, start);
+	kube_stream_start(&start->call, settings->api, &request, PATIENCE, on_pod_start_bytes,
+			  on_pod_start_answer, start);
 }
 
 /* A single-Pod TFJob has no TF_CONFIG, but exec.py always reads one. */
@@ -328,15 +319,12 @@ static void configure(struct pod_start *start)
 	ask_pod(start, KUBE_CREATE, "config", body);
 }
 
-static void on_marked(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_marked(const struct kube_result *result, void *data)
 {
 	struct pod_start *start = data;
 
-	(void) object, (void) status;
-	start->call = NULL;
-	if (err)
-		start_failed(start, err);
+	if (result->err)
+		start_failed(start, result->err);
 	else
 		enter_pod_start_step(start, STEP_RUN);
 }
@@ -357,7 +345,7 @@ static void mark(struct pod_start *start)
 
 	json_set_string(metadata, "uid", start->uid);
 	json_set_string(json_object_at(metadata, "annotations"), MARK, "true");
-	start->call = kube_call_new(settings->api, &request, on_marked, start);
+	kube_call_start(&start->call, settings->api, &request, on_marked, start);
 }
 
 static void perform_pod_start_step(struct pod_start *start)
@@ -372,7 +360,7 @@ static void perform_pod_start_step(struct pod_start *start)
 
 	switch (start->step) {
 	case STEP_READ:
-		start->call = kube_call_new(settings->api, &read, on_pod_read, start);
+		kube_call_start(&start->call, settings->api, &read, on_pod_read, start);
 		break;
 	case STEP_ASK:
 		ask_pod(start, KUBE_GET, "status", NULL);

@@ -375,20 +375,19 @@ static int check_gang(struct controller *controller, struct err *err)
 /* The definition of TFJobs. If it may not be read, the first write of a status shows the
  * problem. */
 
-static void on_definition(struct json *object, const struct kube_status *status,
-			  const struct err *err, void *data)
+static void on_definition(const struct kube_result *result, void *data)
 {
 	struct controller *controller = data;
+	const struct err *err = result->err;
 	struct err fault = {0};
 
-	(void) status;
 	if (err && err->code == ERR_NOT_FOUND)
 		operator_report(controller,
 				"the cluster has no definition of TFJobs; add it: 'muster "
 				"operator install', or kubectl apply -f deploy/crd.yaml");
 	else if (err)
 		log_info("cannot read the definition of TFJobs: %s", err->text);
-	else if (tfjob_definition_check(object, &fault) < 0)
+	else if (tfjob_definition_check(result->object, &fault) < 0)
 		operator_stop_for(controller, &fault);
 }
 
@@ -396,10 +395,8 @@ static void ask_for_definition(struct controller *controller)
 {
 	const struct kube_request request = {
 		.verb = KUBE_GET, .resource = &kube_definitions, .name = TFJOB_DEFINITION};
-	struct kube_call *call =
-		kube_call_new(controller->api, &request, on_definition, controller);
-
-	(void) call; /* it ends with its answer, or with the API */
+	/* It ends with its answer, or with the API. */
+	kube_call_start(NULL, controller->api, &request, on_definition, controller);
 }
 
 /* The process. */

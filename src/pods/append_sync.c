@@ -74,22 +74,12 @@ static const char script_text[] =
 	"	(look) || echo missing\n"
 	"done\n";
 
-/* The local directory. */
-
 void append_sync_folder_done(struct append_sync_folder *folder)
 {
 	for (size_t i = 0; i < folder->n_files; i++)
 		free(folder->files[i].path);
 	free(folder->files);
 	*folder = (struct append_sync_folder){.path = folder->path};
-}
-
-static struct append_sync_file *find_file(const struct append_sync_folder *folder, const char *path)
-{
-	for (size_t i = 0; i < folder->n_files; i++)
-		if (text_equals(folder->files[i].path, path))
-			return &folder->files[i];
-	return NULL;
 }
 
 static struct append_sync_file *add_file(struct append_sync_folder *folder, const char *path,
@@ -120,23 +110,16 @@ static int replace_growing_file(struct kube_append_sync *sync, const char *path,
 	return sync->fd < 0 ? err_set_errno(err, errno, "cannot make '%s'", path) : 0;
 }
 
-/* Receiving. */
-
 /* The disk space of a new file in addition to its bytes, with its parent directories, which alone
  * could fill the disk. A replaced file still counts: a reader may have it open. */
-static uint64_t cost_of_names(const char *path)
-{
-	uint64_t n_names = 1;
-
-	for (; *path; path++)
-		n_names += *path == '/';
-	return n_names * BLOCK_SIZE;
-}
-
 static int claim_folder_room(struct append_sync_folder *folder, const char *path, bool goes_on,
 			     uint64_t len, struct err *err)
 {
-	uint64_t cost = goes_on ? 0 : cost_of_names(path);
+	uint64_t n_names = 1;
+
+	for (const char *at = path; *at; at++)
+		n_names += *at == '/';
+	uint64_t cost = goes_on ? 0 : n_names * BLOCK_SIZE;
 
 	if (len + cost > folder->bytes_left)
 		return err_set(err, ERR_LIMIT,
@@ -154,7 +137,10 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 	char *here CLEANUP(mem_free_text) = mem_format("%s/%s", sync->folder->path, path);
 
 	file_close(&sync->fd);
-	sync->file = find_file(sync->folder, path);
+	sync->file = NULL;
+	for (size_t i = 0; i < sync->folder->n_files && !sync->file; i++)
+		if (text_equals(sync->folder->files[i].path, path))
+			sync->file = &sync->folder->files[i];
 	bool goes_on = sync->file && sync->file->size == offset;
 
 	if (offset && !goes_on)
@@ -192,8 +178,6 @@ static void on_round(bool is_there, void *data)
 	file_close(&sync->fd);
 	sync->request.on_round(is_there, sync->request.data);
 }
-
-/* The script. */
 
 static void free_growth(struct kube_append_sync *sync)
 {

@@ -15,29 +15,6 @@ bool kube_channels_choose(struct kube_channels *channels, const char *protocol)
 	return channels->can_close || text_equals(protocol, KUBE_CHANNELS_V4);
 }
 
-/* The Status may arrive in several pieces: the API server copies it from another connection. It may
- * also start with an empty message, as a greeting. */
-static int store_exec_status(struct kube_channels *channels, const char *bytes, size_t len,
-			     struct err *err)
-{
-	if (len > KUBE_CHANNELS_STATUS_LIMIT - channels->status.len)
-		return err_set(err, ERR_LIMIT, "the status of the command is larger than %zu bytes",
-			       KUBE_CHANNELS_STATUS_LIMIT);
-	text_add_bytes(&channels->status, bytes, len);
-	return 0;
-}
-
-static struct kube_channel_event output_event(enum kube_channel channel, const char *bytes,
-					      size_t len)
-{
-	return (struct kube_channel_event){
-		.type = len ? KUBE_CHANNEL_BYTES : KUBE_CHANNEL_NOTHING,
-		.channel = channel,
-		.bytes = bytes,
-		.len = len,
-	};
-}
-
 int kube_channels_take(struct kube_channels *channels, const char *message, size_t len,
 		       struct kube_channel_event *ret_event, struct err *err)
 {
@@ -45,28 +22,23 @@ int kube_channels_take(struct kube_channels *channels, const char *message, size
 		return err_set(err, ERR_INVALID, "the server sent a message without a channel");
 	unsigned char channel = (unsigned char) message[0];
 
-	message++;
+	*ret_event = (struct kube_channel_event){.channel = (enum kube_channel) channel,
+						 .bytes = message + 1};
 	len--;
-	switch (channel) {
-	case KUBE_CHANNEL_OUTPUT:
-	case KUBE_CHANNEL_ERROR_OUTPUT:
-		*ret_event = output_event((enum kube_channel) channel, message, len);
+	if (channel == KUBE_CHANNEL_CLOSE && len != 1)
+		return err_set(err, ERR_INVALID,
+			       "the server closed a channel that it did not name");
+	if (channel == KUBE_CHANNEL_OUTPUT || channel == KUBE_CHANNEL_ERROR_OUTPUT)
+		ret_event->len = len;
+	if (channel != KUBE_CHANNEL_STATUS)
 		return 0;
-	case KUBE_CHANNEL_STATUS:
-		*ret_event = (struct kube_channel_event){.channel = KUBE_CHANNEL_STATUS};
-		return store_exec_status(channels, message, len, err);
-	case KUBE_CHANNEL_CLOSE:
-		if (len != 1)
-			return err_set(err, ERR_INVALID,
-				       "the server closed a channel that it did not name");
-		*ret_event = (struct kube_channel_event){
-			.type = KUBE_CHANNEL_CLOSED,
-			.channel = (enum kube_channel)(unsigned char) message[0]};
-		return 0;
-	default:
-		*ret_event = (struct kube_channel_event){.channel = (enum kube_channel) channel};
-		return 0;
-	}
+	/* The Status may arrive in several pieces: the API server copies it from another
+	 * connection. It may also start with an empty message, as a greeting. */
+	if (len > KUBE_CHANNELS_STATUS_LIMIT - channels->status.len)
+		return err_set(err, ERR_LIMIT, "the status of the command is larger than %zu bytes",
+			       KUBE_CHANNELS_STATUS_LIMIT);
+	text_add_bytes(&channels->status, message + 1, len);
+	return 0;
 }
 
 /* The exit code is text among the causes of the failure. */

@@ -35,17 +35,11 @@ struct kube_channels {
 	struct text status; /* the Status object, as far as it has arrived */
 };
 
-enum kube_channel_event_type {
-	KUBE_CHANNEL_NOTHING, /* nothing for the caller: a greeting, a piece of the Status */
-	KUBE_CHANNEL_BYTES, /* of one of the two outputs */
-	KUBE_CHANNEL_CLOSED, /* the channel is closed */
-};
-
+/* What a message has of one of the two outputs. */
 struct kube_channel_event {
-	enum kube_channel_event_type type;
-	enum kube_channel channel; /* of the event */
+	enum kube_channel channel;
 	const char *bytes; /* borrowed from the message */
-	size_t len; /* never 0 */
+	size_t len; /* 0: nothing: a greeting, a piece of the Status, a channel that is closed */
 };
 
 /* Records the sub-protocol that the server chose (NULL: none). False: it is neither of ours. */

@@ -32,7 +32,7 @@ struct kube_copy {
 	uint64_t bytes;
 	struct err err; /* the first one, on this machine */
 
-	char *warnings; /* of the container's tar, and about omitted files; NULL: none */
+	struct text warnings; /* of the container's tar, and about omitted files */
 
 	/* From a container. */
 	char *target; /* the destination */
@@ -68,13 +68,8 @@ static char *copy_base(const char *path)
 
 static void copy_add_warning(struct kube_copy *copy, const char *warning)
 {
-	char *before CLEANUP(mem_free_text) = copy->warnings;
-
 	if (*warning)
-		copy->warnings =
-			before ? mem_format("%s; %s", before, warning) : mem_copy_text(warning);
-	else
-		copy->warnings = TAKE(before);
+		text_addf(&copy->warnings, "%s%s", copy->warnings.len ? "; " : "", warning);
 }
 
 static void copy_warn_of_left_out(struct kube_copy *copy, const struct archive_left_out *left_out)
@@ -92,7 +87,7 @@ static void copy_free(struct kube_copy *copy)
 	archive_pack_free(copy->pack);
 	free(copy->target);
 	free(copy->stage);
-	free(copy->warnings);
+	text_done(&copy->warnings);
 	free(copy->here);
 	free(copy);
 }
@@ -176,7 +171,7 @@ static char *find_file(const char *stage, struct err *err)
 static int install(struct kube_copy *copy, struct err *err)
 {
 	folder_measure(copy->stage, &copy->n_files, &copy->file_bytes);
-	if (copy->must_have_files && !copy->n_files && !copy->warnings)
+	if (copy->must_have_files && !copy->n_files && !copy->warnings.len)
 		return err_set(err, ERR_CONFLICT, "the directory has no files");
 	if (copy->is_folder)
 		return folder_exists(copy->target)
@@ -189,8 +184,6 @@ static int install(struct kube_copy *copy, struct err *err)
 	return file ? folder_move(file, copy->target, err) : err->code;
 }
 
-/* Callbacks of both sides. */
-
 static void end_if_both_ended(struct kube_copy *copy)
 {
 	struct err err = copy->err;
@@ -199,7 +192,7 @@ static void end_if_both_ended(struct kube_copy *copy)
 		return;
 	int rc = err.code ? err.code : install(copy, &err);
 
-	copy->on_end(copy->warnings ? copy->warnings : "", rc ? &err : NULL, copy->data);
+	copy->on_end(text_of(&copy->warnings), rc ? &err : NULL, copy->data);
 	copy_free(copy);
 }
 
@@ -264,8 +257,6 @@ static void on_unpacker_end(const struct archive_left_out *left_out, const struc
 		kube_script_cancel(TAKE(copy->script));
 	end_if_both_ended(copy);
 }
-
-/* Starting. */
 
 static void choose_target(struct kube_copy *copy, const struct kube_copy_request *request)
 {
@@ -458,7 +449,7 @@ static void on_copy_to_script_end(const char *warnings, const struct err *err, v
 
 	copy->script = NULL;
 	copy_add_warning(copy, warnings);
-	finish_copy_to_pod(copy, copy->warnings ? copy->warnings : "", err);
+	finish_copy_to_pod(copy, text_of(&copy->warnings), err);
 }
 
 int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,

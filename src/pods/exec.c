@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MESSAGE_SIZE ((size_t) 32 * 1024) /* of input; as kubectl */
 #define SILENCE (60 * MSEC_PER_SECOND)
@@ -16,39 +17,26 @@ struct kube_exec {
 
 static const char *const protocols[] = {KUBE_CHANNELS_V5, KUBE_CHANNELS_V4, NULL};
 
-struct parameters {
-	struct kube_parameter *list; /* ends with a NULL name */
-	size_t count, capacity;
-};
-
-static void add_exec_parameter(struct parameters *parameters, const char *name, const char *value)
+/* The words of the command, then the rest. Caller frees. */
+static struct kube_parameter *parameters_of(const struct kube_exec_request *request)
 {
-	mem_grow(&parameters->list, &parameters->capacity, parameters->count + 1,
-		 sizeof(*parameters->list));
-	parameters->list[parameters->count++] = (struct kube_parameter){name, value};
-	parameters->list[parameters->count] = (struct kube_parameter){0};
-}
+	const struct kube_parameter rest[] = {
+		{"container", request->container.name},
+		{"stdin", request->has_input ? "true" : NULL},
+		{"stdout", "true"},
+		{request->is_terminal ? "tty" : "stderr", "true"},
+		{0},
+	};
+	size_t n_words = 0;
 
-static void parameters_done(struct parameters *parameters)
-{
-	free(parameters->list);
-}
+	while (request->command && request->command[n_words])
+		n_words++;
+	struct kube_parameter *parameters =
+		mem_new_array(n_words + ARRAY_LEN(rest), sizeof(*parameters));
 
-static struct parameters parameters_of(const struct kube_exec_request *request)
-{
-	struct parameters parameters = {0};
-
-	for (size_t i = 0; request->command && request->command[i]; i++)
-		add_exec_parameter(&parameters, "command", request->command[i]);
-	if (request->container.name)
-		add_exec_parameter(&parameters, "container", request->container.name);
-	if (request->has_input)
-		add_exec_parameter(&parameters, "stdin", "true");
-	add_exec_parameter(&parameters, "stdout", "true");
-	if (request->is_terminal)
-		add_exec_parameter(&parameters, "tty", "true");
-	else
-		add_exec_parameter(&parameters, "stderr", "true");
+	for (size_t i = 0; i < n_words; i++)
+		parameters[i] = (struct kube_parameter){"command", request->command[i]};
+	memcpy(parameters + n_words, rest, sizeof(rest));
 	return parameters;
 }
 
@@ -57,8 +45,10 @@ static struct websocket *websocket_of(const struct kube_exec *exec)
 	return kube_call_websocket(exec->call);
 }
 
-static void free_exec(struct kube_exec *exec)
+void kube_exec_cancel(struct kube_exec *exec)
 {
+	if (!exec)
+		return;
 	kube_call_cancel(exec->call);
 	kube_channels_done(&exec->channels);
 	free(exec);
@@ -87,9 +77,9 @@ static void on_exec_message(const char *bytes, size_t len, void *data)
 		return;
 	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) < 0)
 		websocket_close(websocket_of(exec));
-	else if (event.type == KUBE_CHANNEL_BYTES) /* the callback may cancel */
+	else if (event.len > 0) /* the callback may cancel */
 		exec->request.on_output(event.channel, event.bytes, event.len, exec->request.data);
-	/* After KUBE_CHANNEL_CLOSED the connection will be closed soon, too. */
+	/* After a channel was closed, the connection will be, too. */
 }
 
 static void on_exec_websocket_room(void *data)
@@ -115,19 +105,15 @@ static int evaluate_exec_end(const struct kube_exec *exec, const struct err *los
 	return kube_channels_end(&exec->channels, ret_exit_code, err);
 }
 
-static void end_exec(struct json *object, const struct kube_status *status, const struct err *lost,
-		     void *data)
+static void end_exec(const struct kube_result *result, void *data)
 {
 	struct kube_exec *exec = data;
 	struct err err = {0};
 	int exit_code = -1;
-	int rc = evaluate_exec_end(exec, lost, &exit_code, &err);
+	int rc = evaluate_exec_end(exec, result->err, &exit_code, &err);
 
-	(void) object; /* none */
-	(void) status;
-	exec->call = NULL;
 	exec->request.on_end(exit_code, rc ? &err : NULL, exec->request.data);
-	free_exec(exec);
+	kube_exec_cancel(exec);
 }
 
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request)
@@ -139,26 +125,15 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 		.on_message = on_exec_message,
 		.on_room = on_exec_websocket_room,
 	};
-	struct parameters parameters CLEANUP(parameters_done) = parameters_of(request);
+	struct kube_parameter *parameters CLEANUP(mem_free_any) = parameters_of(request);
 	struct kube_exec *exec = mem_new(sizeof(*exec));
-	const struct kube_request call = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = request->container.namespace_name,
-		.name = request->container.pod,
-		.subresource = request->command ? "exec" : "attach",
-		.parameters = parameters.list,
-	};
+	const struct kube_request call =
+		kube_pod_request(request->container.namespace_name, request->container.pod,
+				 request->command ? "exec" : "attach", parameters);
 
 	exec->request = *request;
-	exec->call = kube_socket_new(api, &call, &socket, end_exec, exec);
+	kube_socket_start(&exec->call, api, &call, &socket, end_exec, exec);
 	return exec;
-}
-
-void kube_exec_cancel(struct kube_exec *exec)
-{
-	if (exec)
-		free_exec(exec);
 }
 
 bool kube_exec_has_room(const struct kube_exec *exec)

@@ -41,28 +41,19 @@ static void finish_pod_fetching(struct kube_fetching *fetching, const char *what
 
 static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
 {
-	const struct kube_request get = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = fetching->request.namespace_name,
-		.name = fetching->request.pod,
-	};
+	const struct kube_request get = {KUBE_GET, &kube_pods, fetching->request.namespace_name,
+					 fetching->request.pod};
 
-	fetching->call = kube_call_new(fetching->api, &get, on_end, fetching);
+	kube_call_start(&fetching->call, fetching->api, &get, on_end, fetching);
 }
 
-/* The copy. */
-
 /* Deleting a Pod stops its sidecar too: a later try would fail. */
-static void on_pod_of_failure(struct json *pod, const struct kube_status *status,
-			      const struct err *err, void *data)
+static void on_pod_of_failure(const struct kube_result *result, void *data)
 {
 	struct kube_fetching *fetching = data;
 
-	(void) status;
-	fetching->call = NULL;
-	if ((err && err->code == ERR_NOT_FOUND) ||
-	    json_get_path(pod, "metadata", "deletionTimestamp", NULL))
+	if ((result->err && result->err->code == ERR_NOT_FOUND) ||
+	    json_get_path(result->object, "metadata", "deletionTimestamp", NULL))
 		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists",
 			fetching->request.pod);
 	finish_pod_fetching(fetching, NULL, &fetching->why);
@@ -122,23 +113,22 @@ static int start_fetching_copy(struct kube_fetching *fetching, const struct json
 	return rc < 0 ? rc : kube_copy_from(fetching->api, &request, &fetching->copy, err);
 }
 
-static void on_fetched_pod_read(struct json *pod, const struct kube_status *status,
-				const struct err *err, void *data)
+static void on_fetched_pod_read(const struct kube_result *result, void *data)
 {
 	struct kube_fetching *fetching = data;
+	const struct err *err = result->err;
 	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->request.pod);
 	struct err why = {0};
 
-	(void) status;
-	fetching->call = NULL;
 	if (err && err->code == ERR_NOT_FOUND)
 		err_set(&why, ERR_CONFLICT, "%s no longer exists", who);
 	else if (err)
 		why = *err;
-	else if (!job_pod_is_in(pod, fetching->request.job_name, fetching->request.job_uid))
+	else if (!job_pod_is_in(result->object, fetching->request.job_name,
+				fetching->request.job_uid))
 		err_set(&why, ERR_CONFLICT, "%s does not belong to job '%s'", who,
 			fetching->request.job_name);
-	else if (start_fetching_copy(fetching, pod, who, &why) == 0)
+	else if (start_fetching_copy(fetching, result->object, who, &why) == 0)
 		return;
 	finish_pod_fetching(fetching, NULL, &why);
 }

@@ -39,10 +39,10 @@ static struct websocket *websocket_of(const struct kube_port_forward *forward)
 	return kube_call_websocket(forward->call);
 }
 
-/* Closing. */
-
-static void free_forward(struct kube_port_forward *forward)
+void kube_port_forward_cancel(struct kube_port_forward *forward)
 {
+	if (!forward)
+		return;
 	kube_call_cancel(forward->call);
 	loop_watch_free(forward->readable);
 	loop_watch_free(forward->timer);
@@ -53,22 +53,16 @@ static void free_forward(struct kube_port_forward *forward)
 	free(forward);
 }
 
-/* Incomplete data must not look complete: the client's next read fails. */
-static void cut(const struct kube_port_forward *forward)
-{
-	const struct linger at_once = {.l_onoff = 1};
-
-	setsockopt(forward->request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-}
-
 static void finish_port_forward(struct kube_port_forward *forward)
 {
+	const struct linger at_once = {.l_onoff = 1};
 	const struct kube_port_forward_request request = forward->request;
 	const struct err err = forward->err;
 
+	/* Incomplete data must not look complete: the client's next read fails. */
 	if (err.code)
-		cut(forward);
-	free_forward(forward);
+		setsockopt(request.take_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	kube_port_forward_cancel(forward);
 	request.on_end(err.code ? &err : NULL, request.data);
 }
 
@@ -233,23 +227,17 @@ static void on_port_forward_message(const char *message, size_t len, void *data)
 		write_to_client(forward, bytes, len); /* this may free it */
 }
 
-static void end_websocket(struct json *object, const struct kube_status *status,
-			  const struct err *lost, void *data)
+static void end_websocket(const struct kube_result *result, void *data)
 {
 	struct kube_port_forward *forward = data;
 
-	(void) object; /* none */
-	(void) status;
-	forward->call = NULL;
-	evaluate_forward_end(forward, lost);
+	evaluate_forward_end(forward, result->err);
 	set_reading(forward);
 	if (!sink_is_waiting(forward->sink))
 		end_toward_client(forward);
 }
 
-/* Starting. */
-
-static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward *forward)
+static void call_pod(struct kube_api *api, struct kube_port_forward *forward)
 {
 	static const struct kube_socket socket = {
 		.protocols = protocols,
@@ -261,16 +249,10 @@ static struct kube_call *call_pod(struct kube_api *api, struct kube_port_forward
 	};
 	char *port CLEANUP(mem_free_text) = mem_format("%d", forward->frames.port);
 	const struct kube_parameter parameters[] = {{"ports", port}, {0}};
-	const struct kube_request call = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = forward->request.namespace_name,
-		.name = forward->pod,
-		.subresource = "portforward",
-		.parameters = parameters,
-	};
+	const struct kube_request call = kube_pod_request(forward->request.namespace_name,
+							  forward->pod, "portforward", parameters);
 
-	return kube_socket_new(api, &call, &socket, end_websocket, forward);
+	kube_socket_start(&forward->call, api, &call, &socket, end_websocket, forward);
 }
 
 struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
@@ -287,12 +269,6 @@ struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
 		loop_watch_readable(loop, request->take_fd, on_forward_client_readable, forward);
 	forward->timer = loop_new_timer(loop, on_port_forward_timer, forward);
 	loop_watch_enable(forward->readable, false);
-	forward->call = call_pod(api, forward);
+	call_pod(api, forward);
 	return forward;
-}
-
-void kube_port_forward_cancel(struct kube_port_forward *forward)
-{
-	if (forward)
-		free_forward(forward);
 }

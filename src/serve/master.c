@@ -94,17 +94,16 @@ static void on_caller_disconnect(struct http_call *http, void *data)
 	asked->http = NULL;
 }
 
-static void on_master_request_done(struct json *object, const struct kube_status *status,
-				   const struct err *err, void *data)
+static void on_master_request_done(const struct kube_result *result, void *data)
 {
 	struct asked *asked = data;
+	const struct err *err = result->err;
 	struct http_call *http = asked->http;
 
-	(void) status;
 	if (http && err)
 		http_answer_text(http, master_http_status_of(err->code), err->text);
 	else if (http)
-		asked->answer(asked->master, http, object);
+		asked->answer(asked->master, http, result->object);
 	asked_free(asked);
 }
 
@@ -131,8 +130,8 @@ static void start_master_request(struct master *master, struct http_call *http,
 	asked->answer = answer;
 	request.resource = &kube_tfjobs;
 	request.namespace_name = master->settings.namespace_name;
-	asked->kube =
-		kube_call_new(master->settings.host.api, &request, on_master_request_done, asked);
+	kube_call_start(&asked->kube, master->settings.host.api, &request, on_master_request_done,
+			asked);
 }
 
 /* Answers. */
@@ -186,12 +185,12 @@ static void add_listed_job(const struct json *tfjob, void *data)
 
 static void begin_list(struct asked *asked);
 
-static void on_jobs_listed(const char *version, const struct kube_status *status,
-			   const struct err *err, void *data)
+static void on_jobs_listed(const char *version, const struct kube_result *result, void *data)
 {
 	struct asked *asked = data;
+	const struct err *err = result->err;
 
-	(void) version, (void) status;
+	(void) version;
 	if (err && err->code == ERR_CONFLICT && asked->n_tries < LIMIT_LIST_TRIES) {
 		begin_list(asked);
 		return;

@@ -86,7 +86,7 @@ static void follow(struct job_cache *cache, struct followed_job *job, char *name
 	job->name = name;
 	job->follower = job_cache_follow(cache, &settings);
 	for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++)
-		job_follower_watch(job->follower, (enum job_cache_kind) kind);
+		job_cache_watch(cache, (enum job_cache_kind) kind);
 }
 
 static void end(void *data)

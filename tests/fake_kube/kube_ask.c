@@ -51,14 +51,15 @@ static void take_bytes(const char *bytes, size_t len, void *data)
 	tool_print(object);
 }
 
-static void end_call(struct json *object, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void end_call(const struct kube_result *result, void *data)
 {
 	struct asker *asker = data;
+	struct json *object = result->object;
+	const struct err *err = result->err;
 	struct json *line = json_new_object();
 
-	json_set_integer(line, "code", status->code);
-	json_set_string(line, "reason", status->reason);
+	json_set_integer(line, "code", result->status->code);
+	json_set_string(line, "reason", result->status->reason);
 	if (err) {
 		json_set_string(line, "error", err->text);
 		json_set_integer(line, "errorCode", err->code);
@@ -221,10 +222,10 @@ static int run(struct asker *asker)
 		kube_api_set_permit(asker->api, permit, asker);
 	for (int64_t i = 0; i < asker->n_calls; i++)
 		if (asker->is_stream)
-			(void) kube_stream_new(asker->api, &asker->request, 0, take_bytes, end_call,
-					       asker);
+			kube_stream_start(NULL, asker->api, &asker->request, 0, take_bytes,
+					  end_call, asker);
 		else
-			(void) kube_call_new(asker->api, &asker->request, end_call, asker);
+			kube_call_start(NULL, asker->api, &asker->request, end_call, asker);
 	loop_run(asker->loop);
 	kube_api_free(asker->api);
 	loop_free(asker->loop);

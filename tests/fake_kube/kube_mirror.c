@@ -87,7 +87,6 @@ int main(int argc, char **argv)
 	const struct kube_mirror_settings settings = {
 		.resource = &pods,
 		.namespace_name = argc > 5 ? argv[5] : NULL,
-		.output_idle = getenv("MIRROR_SILENCE") ? atoi(getenv("MIRROR_SILENCE")) : 0,
 		.project = project,
 		.release = release,
 		.on_change = tell_change,
@@ -97,9 +96,13 @@ int main(int argc, char **argv)
 	};
 	struct kube_api *api;
 
-	if (argc < 2 || loop_new(&watcher.loop, NULL) < 0 ||
-	    kube_api_new(watcher.loop, tool_login_new(argv[1], argc > 4 ? argv + 2 : NULL), &api,
-			 NULL) < 0)
+	if (argc < 2 || loop_new(&watcher.loop, NULL) < 0)
+		return 2;
+	struct kube_login *login = tool_login_new(argv[1], argc > 4 ? argv + 2 : NULL);
+
+	if (getenv("MIRROR_SILENCE"))
+		login->timeout = atoi(getenv("MIRROR_SILENCE"));
+	if (kube_api_new(watcher.loop, login, &api, NULL) < 0)
 		return 2;
 	struct loop_watch *input = loop_watch_readable(watcher.loop, STDIN_FILENO, end, &watcher);
 

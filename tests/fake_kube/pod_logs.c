@@ -112,6 +112,7 @@ int main(int argc, char **argv)
 		.output_idle = argc > 3 ? strtol(argv[3], NULL, 10) : 0,
 		.on_output = ignore_output,
 		.on_complete = tell_complete,
+		.complete_data = &follower,
 		.on_trouble = tell_trouble,
 		.data = &follower,
 	};

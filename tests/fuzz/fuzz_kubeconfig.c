@@ -14,10 +14,10 @@ static void check_users(struct kube_config_file *file, const char *name, struct 
 	struct kube_config_entry entry;
 	struct kube_user user = {.name = name};
 
-	kube_config_file_find(file, KUBE_CONFIG_USERS, name, &entry);
+	kube_config_file_find(file, KUBE_CONFIG_USERS, name, arena, &entry);
 	if (!entry.file)
 		return;
-	kube_config_resolve_user(&entry, arena, &user);
+	kube_config_resolve_user(&entry, &user);
 	if (file->faults.count == 0 && (user.certificate || user.certificate_file) && !user.key &&
 	    !user.key_file)
 		abort();
@@ -28,10 +28,10 @@ static void check_clusters(struct kube_config_file *file, const char *name, stru
 	struct kube_config_entry entry;
 	struct kube_cluster cluster = {.name = name};
 
-	kube_config_file_find(file, KUBE_CONFIG_CLUSTERS, name, &entry);
+	kube_config_file_find(file, KUBE_CONFIG_CLUSTERS, name, arena, &entry);
 	if (!entry.file)
 		return;
-	kube_config_resolve_cluster(&entry, arena, &cluster);
+	kube_config_resolve_cluster(&entry, &cluster);
 	if (!cluster.server)
 		abort();
 	if (cluster.authority_file && *cluster.authority_file != '/')

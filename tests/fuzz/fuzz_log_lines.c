@@ -76,7 +76,7 @@ static void check_breaks(const char *bytes, size_t len, const struct text *whole
 		log_lines_take_words(&lines, &text);
 		log_lines_end(&lines, add_text, &text);
 		if (!text_equals(text_of(&text), text_of(whole)) || text.len != whole->len ||
-		    log_lines_is_catching_up(&lines) || log_lines_take_gap(&lines, &from, &to))
+		    lines.is_catching_up || log_lines_take_gap(&lines, &from, &to))
 			abort();
 	}
 }

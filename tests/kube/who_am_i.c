@@ -28,17 +28,15 @@ static int exit_code_of(const struct err *err)
 	return err->code == ERR_INVALID ? 2 : err->code == ERR_REFUSED ? 4 : 3;
 }
 
-static void on_answer(struct json *object, const struct kube_status *status, const struct err *err,
-		      void *data)
+static void on_answer(const struct kube_result *result, void *data)
 {
 	struct question *question = data;
 	struct text text CLEANUP(text_done) = {0};
 
-	(void) status;
-	if (err) {
-		question->err = *err;
+	if (result->err) {
+		question->err = *result->err;
 	} else {
-		json_add_compact(&text, json_get(object, "status"));
+		json_add_compact(&text, json_get(result->object, "status"));
 		printf("%s\n", text_of(&text));
 	}
 	loop_stop(question->loop);
@@ -59,7 +57,7 @@ static int ask(struct question *question)
 	const struct kube_request request = {
 		.verb = KUBE_CREATE, .resource = &reviews, .body = body};
 
-	kube_call_new(question->api, &request, on_answer, question);
+	kube_call_start(NULL, question->api, &request, on_answer, question);
 	loop_run(question->loop);
 	return question->err.code;
 }

@@ -109,7 +109,7 @@ TEST(each_byte_comes_once_wherever_a_stream_breaks_off)
 				stream(&lines, &log, next_random(&random) % (len + 1), &text);
 			stream(&lines, &log, SIZE_MAX, &text);
 			assert_string_equal(text_of(&text), text_of(&wanted));
-			assert_false(log_lines_is_catching_up(&lines));
+			assert_false(lines.is_catching_up);
 			assert_false(log_lines_take_gap(&lines, &from, &to));
 		}
 	}
@@ -170,7 +170,7 @@ TEST(what_was_rotated_away_is_a_gap)
 	log_lines_begin(&lines, false);
 	take(&lines, STAMP "01Z one\n" STAMP "02Z tw", &text);
 	log_lines_begin(&lines, false);
-	assert_true(log_lines_is_catching_up(&lines));
+	assert_true(lines.is_catching_up);
 	take(&lines, "2026-01-02T03:04:09Z nine\n", &text);
 	assert_string_equal(text_of(&text), "one\ntw\nnine\n");
 	assert_true(log_lines_take_gap(&lines, &from, &to));

@@ -12,7 +12,7 @@
 static struct kube_channel_event take(struct kube_channels *channels, const char *message,
 				      size_t len)
 {
-	struct kube_channel_event event = {.type = KUBE_CHANNEL_CLOSED};
+	struct kube_channel_event event = {.len = 1};
 
 	assert_int_equal(kube_channels_take(channels, message, len, &event, NULL), 0);
 	return event;
@@ -23,7 +23,7 @@ static int end_of(const char *message, int *ret_exit_code, struct err *err)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 
-	assert_int_equal(take(&channels, message, strlen(message)).type, KUBE_CHANNEL_NOTHING);
+	assert_int_equal(take(&channels, message, strlen(message)).len, 0);
 	return kube_channels_end(&channels, ret_exit_code, err);
 }
 
@@ -40,12 +40,11 @@ TEST(outputs_come_as_they_were_sent)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event = take(&channels, MESSAGE("\1a\0b"));
 
-	assert_int_equal(event.type, KUBE_CHANNEL_BYTES);
 	assert_int_equal(event.channel, KUBE_CHANNEL_OUTPUT);
 	assert_int_equal(event.len, 3);
 	assert_memory_equal(event.bytes, "a\0b", 3);
 	event = take(&channels, MESSAGE("\2!"));
-	assert_int_equal(event.type, KUBE_CHANNEL_BYTES);
+	assert_int_equal(event.len, 1);
 	assert_int_equal(event.channel, KUBE_CHANNEL_ERROR_OUTPUT);
 }
 
@@ -54,20 +53,20 @@ TEST(greetings_and_unknown_channels_say_nothing)
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	int code;
 
-	assert_int_equal(take(&channels, MESSAGE("\1")).type, KUBE_CHANNEL_NOTHING);
-	assert_int_equal(take(&channels, MESSAGE("\3")).type, KUBE_CHANNEL_NOTHING);
-	assert_int_equal(take(&channels, MESSAGE("\0echo")).type, KUBE_CHANNEL_NOTHING);
-	assert_int_equal(take(&channels, MESSAGE("\x7fnews")).type, KUBE_CHANNEL_NOTHING);
+	assert_int_equal(take(&channels, MESSAGE("\1")).len, 0);
+	assert_int_equal(take(&channels, MESSAGE("\3")).len, 0);
+	assert_int_equal(take(&channels, MESSAGE("\0echo")).len, 0);
+	assert_int_equal(take(&channels, MESSAGE("\x7fnews")).len, 0);
 	assert_int_equal(kube_channels_end(&channels, &code, NULL), ERR_UNREACHABLE);
 }
 
-TEST(a_channel_that_is_closed_is_named)
+TEST(a_channel_that_is_closed_says_nothing)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
 	struct kube_channel_event event = take(&channels, MESSAGE("\xff\2"));
 
-	assert_int_equal(event.type, KUBE_CHANNEL_CLOSED);
-	assert_int_equal(event.channel, KUBE_CHANNEL_ERROR_OUTPUT);
+	assert_int_equal(event.channel, KUBE_CHANNEL_CLOSE);
+	assert_int_equal(event.len, 0);
 }
 
 TEST(a_message_without_a_channel_is_refused)
@@ -106,7 +105,7 @@ TEST(the_status_may_come_in_pieces_and_before_the_last_output)
 
 		take(&channels, piece, sizeof(piece));
 	}
-	assert_int_equal(take(&channels, MESSAGE("\1late")).type, KUBE_CHANNEL_BYTES);
+	assert_int_equal(take(&channels, MESSAGE("\1late")).len, 4);
 	assert_int_equal(kube_channels_end(&channels, &code, NULL), 0);
 	assert_int_equal(code, 3);
 }
