@@ -1,8 +1,7 @@
 /* The state of the back end for Kubernetes: its job, and the calls that are due. Only the files of
  * the back end include it:
  *
- *     backend_functions.c  the functions of a back end
- *     pod_tail.c           the last lines of a failed Pod
+ *     backend_functions.c  the functions of a back end; the last lines of a failed Pod
  *     observe.c            what the cache shows, and why Pods wait
  *     pod_calls.c          starts and deletions of Pods
  *     kinds.c              the objects of a kind of job
@@ -219,23 +218,11 @@ void kube_report_pod(const struct kube_backend *backend, const struct job_pod *b
 void kube_report(const struct kube_backend *backend, enum note_level level, const char *reason,
 		 const char *sentence);
 
-/* Requests the last lines of this Pod. An earlier request is dropped. */
-void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod);
-/* Whether the last request was for the Pod of this name in this attempt, and `pod`, which has the
- * name now (NULL: none), has not failed since. */
-bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attempt,
-		    const struct job_pod *pod);
 /* Whether the lines of this Pod (NULL: of any) were requested and have not arrived. */
 static inline bool pod_tail_is_open(const struct pod_tail *tail, const char *uid)
 {
 	return tail->call && (!uid || text_equals(tail->uid, uid));
 }
-/* At most LIMIT_LAST_LINES lines, oldest first, in the arena. ERR_UNREACHABLE: they have not
- * arrived yet. */
-int pod_tail_read(const struct pod_tail *tail, struct arena *arena, struct printed *ret_printed,
-		  struct err *err) MUST_USE;
-void pod_tail_done(struct pod_tail *tail);
-
 /* The log of a Pod is complete, or its last lines have arrived: the Pod may be deleted. */
 void kube_backend_on_log_complete(void *data);
 
