@@ -4,7 +4,7 @@
 #include "cli/local_jobs.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "doctor/collect.h"
+#include "doctor/doctor.h"
 
 #define STATE_WIDTH 9
 #define NAME_WIDTH 15
