@@ -44,8 +44,7 @@ static void add_check_call_fault(struct call *call, const char *sentence)
 
 static void read_check_target(struct call *call)
 {
-	size_t n_arguments;
-	const char *place = options_arguments(call->options, &n_arguments)[0];
+	const char *place = options_arguments(call->options)[0];
 	bool is_on_kubernetes = text_equals(option_text(call->options, "on"), "kubernetes");
 
 	call->request.is_on_kubernetes = is_on_kubernetes;
@@ -222,10 +221,8 @@ static int run_check(struct call *call)
 
 	if (local_jobs_folder(options, &state_folder, &err))
 		return output_fail(&err);
-	if (call->request.has_private_network && enter_private_network(&err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_NOT_REACHED;
-	}
+	if (call->request.has_private_network && enter_private_network(&err) < 0)
+		return output_fail_with(EXIT_NOT_REACHED, "%s", err.text);
 	call->request.name = name;
 	const struct check_run_settings settings = {
 		.request = &call->request,
@@ -316,10 +313,8 @@ static int run_probe(const struct call *call)
 	struct library_guard *guard = &probe_call.guard;
 	struct err err = {0};
 
-	if (library_find(&search, &place, NULL, &err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_NOT_REACHED;
-	}
+	if (library_find(&search, &place, NULL, &err) < 0)
+		return output_fail_with(EXIT_NOT_REACHED, "%s", err.text);
 	if (library_guard_fork(guard, "the probe", place->path, &err) < 0)
 		return output_fail(&err);
 	if (guard->guard.is_inner)

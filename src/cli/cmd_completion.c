@@ -491,8 +491,8 @@ static /* NULL: another shell. */
 
 static int completion_run(const struct options *options)
 {
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	size_t count = options_n_arguments(options);
+	const char *const *arguments = options_arguments(options);
 	struct text text CLEANUP(text_done) = {0};
 	const char *script = count == 1 ? completion_script(arguments[0]) : NULL;
 
@@ -501,8 +501,7 @@ static int completion_run(const struct options *options)
 	} else if (script) {
 		text_add(&text, script);
 	} else {
-		output_print_message("missing shell (expected bash, zsh or fish)");
-		return EXIT_USAGE;
+		return output_fail_with(EXIT_USAGE, "missing shell (expected bash, zsh or fish)");
 	}
 	output_add(&text);
 	return EXIT_DONE;

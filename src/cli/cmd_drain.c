@@ -135,12 +135,11 @@ static void read_drain_call(struct drain *drain, struct text *faults)
 {
 	const struct options *options = drain->options;
 	const char *endpoint = rendezvous_option(options, "rdzv-endpoint");
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	drain->job = arguments[0];
 	drain->machines = arguments + 1;
-	drain->n_machines = count - 1;
+	drain->n_machines = options_n_arguments(options) - 1;
 	if (endpoint)
 		rendezvous_endpoint_read(endpoint, &drain->asker.endpoint, faults);
 	else

@@ -133,11 +133,10 @@ static int orchestrator_run(const struct options *options)
 {
 	const char *token_file = option_text(options, "make-token");
 
-	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE) {
-		output_print_message(
+	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE)
+		return output_fail_with(
+			EXIT_USAGE,
 			"--lease: must be at least 2s, because agents call every second");
-		return EXIT_USAGE;
-	}
 	if (!token_file)
 		return orchestrator_call(options);
 	return cluster_support ? cluster_support->create_token(token_file)

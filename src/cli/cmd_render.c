@@ -24,13 +24,10 @@
 static int render_pods(const struct options *options, const struct job_source *source)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
-	struct faults faults CLEANUP(faults_done) = {0};
 	struct err err = {0};
 
-	if (!objects_check(source->job, &faults)) {
-		job_source_print_errors(options, &faults);
+	if (!job_source_fits_cluster(source))
 		return EXIT_USAGE;
-	}
 	if (objects_add_all(source->job, source->program.files, source->program.n_files,
 			    &source->secret, list, &err))
 		return output_fail(&err);
@@ -40,14 +37,13 @@ static int render_pods(const struct options *options, const struct job_source *s
 
 static bool is_free_of_a_job(const struct options *options)
 {
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *argument = options_arguments(options)[0];
 
-	if (!count && !option_text(options, "file"))
+	if (!argument && !option_text(options, "file"))
 		return true;
 	output_print_message(
 		"'%s': cannot be used with --as k8s-tensorflow, which renders servers only",
-		count ? arguments[0] : "--file");
+		argument ? argument : "--file");
 	return false;
 }
 
@@ -88,10 +84,8 @@ static int render_k8s_tensorflow(const struct options *options)
 	}
 	wanted.env = variables.list;
 	wanted.n_env = variables.count;
-	if (wanted.n_workers + wanted.n_parameter_servers == 0) {
-		output_print_message("--workers 0: no server would run; add --ps");
-		return EXIT_USAGE;
-	}
+	if (wanted.n_workers + wanted.n_parameter_servers == 0)
+		return output_fail_with(EXIT_USAGE, "--workers 0: no server would run; add --ps");
 	struct json *list CLEANUP(json_cleanup) = k8s_tensorflow_objects_new(&wanted);
 
 	output_add_objects(list, option_text(options, "output"));
@@ -181,11 +175,9 @@ static int show_one(const struct options *options, const struct rendering *rende
 	const struct tf_cluster_address *replica = find_replica(rendering, role, index);
 	struct text text CLEANUP(text_done) = {0};
 
-	if (!replica) {
-		output_print_message("%s has no replica %s-%lld", job_source_name(options), role,
-				     (long long) index);
-		return EXIT_USAGE;
-	}
+	if (!replica)
+		return output_fail_with(EXIT_USAGE, "%s has no replica %s-%lld",
+					job_source_name(options), role, (long long) index);
 	add_replica_tf_config(rendering, replica, &text);
 	text_add_char(&text, '\n');
 	output_add(&text);
@@ -255,10 +247,8 @@ static int show_addresses(const struct options *options, struct job_source *sour
 {
 	struct err err = {0};
 
-	if (source->is_for_kubernetes && place(options, source, &err)) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
+	if (source->is_for_kubernetes && place(options, source, &err))
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	return text_equals(option_text(options, "as"), "pods")
 		       ? render_pods(options, source)
 		       : show_tf_config(options, source->job);
@@ -298,7 +288,7 @@ static void add_parameters(const struct template_parameter *parameters, size_t c
 
 static int list_parameters(const struct options *options)
 {
-	struct job_documents documents CLEANUP(job_documents_done) = {0};
+	struct job_documents documents CLEANUP(job_documents_done) = {.options = options};
 	struct template_parameter *parameters CLEANUP(mem_free_any) = NULL;
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct text said CLEANUP(text_done) = {0};
@@ -306,7 +296,7 @@ static int list_parameters(const struct options *options)
 
 	if (!option_text(options, "file"))
 		text_add(&said, "--parameters: needs -f with a Template\n");
-	else if (job_documents_open(options, &documents, &said) && !documents.template)
+	else if (job_documents_open(&documents, &said) && !documents.template)
 		text_addf(&said, "%s: not a Template\n", job_source_name(options));
 	output_print_messages(&said);
 	if (said.len)
@@ -324,6 +314,7 @@ static int render_run(const struct options *options)
 	const char *what = option_text(options, "as");
 	bool is_for_kubernetes = text_equals(option_text(options, "on"), "kubernetes");
 	struct job_source source CLEANUP(job_source_done) = {
+		.options = options,
 		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods"),
 		.hides_variables = text_equals(what, "pods"),
 		.pack_folder = cluster_support ? cluster_support->pack_folder : NULL,
@@ -336,7 +327,7 @@ static int render_run(const struct options *options)
 	if (option_flag(options, "parameters"))
 		return list_parameters(options);
 	source.takes_all = text_equals(what, "tfjob");
-	if (!job_source_read(options, &source))
+	if (!job_source_read(&source))
 		return EXIT_USAGE;
 	if (!source.takes_all)
 		return show_addresses(options, &source);

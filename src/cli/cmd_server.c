@@ -216,8 +216,7 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
 
 	if (!serving_run(&request, &exit_code, &err))
 		return exit_code;
-	output_print_message("%s", err.text);
-	return EXIT_FAILED;
+	return output_fail_with(EXIT_FAILED, "%s", err.text);
 }
 
 /* A parameter server computes nothing, and TensorFlow would take all memory of every GPU for it. If

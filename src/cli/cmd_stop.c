@@ -91,29 +91,12 @@ static int wait_for_stopped_job(const struct options *options, const struct foun
 {
 	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};
 	enum watch_end end;
-	int rc = watch_job(job->client, job->name, INSTANT_NEVER, show_progress, &progress, &end,
-			   err);
+	int rc = watch_job(job->client, job->name, INSTANT_NEVER, MSEC_NEVER, show_progress,
+			   &progress, &end, err);
 
 	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unsupervised)
 		rc = begin_stop(options, job, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
-}
-
-static int find_jobs_to_stop(struct lookup *lookup, const struct options *options,
-			     struct found_jobs *jobs)
-{
-	struct err err = {0};
-	size_t count;
-
-	options_arguments(options, &count);
-	int exit_code = lookup_jobs(lookup, jobs);
-
-	if (count > 0)
-		return exit_code;
-	if (lookup_only_running_job(lookup, &jobs->list[0], &err) < 0)
-		return output_fail(&err);
-	jobs->count = 1;
-	return EXIT_DONE;
 }
 
 /* All jobs are asked before the first is waited for, so that they stop at the same time. */
@@ -121,15 +104,18 @@ static int stop_run(const struct options *options)
 {
 	struct err err = {0};
 
-	if (option_flag(options, "now") && option_is_given(options, "grace")) {
-		output_print_message("--now: cannot be used with --grace");
-		return EXIT_USAGE;
-	}
+	if (option_flag(options, "now") && option_is_given(options, "grace"))
+		return output_fail_with(EXIT_USAGE, "--now: cannot be used with --grace");
 
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
-	int exit_code = find_jobs_to_stop(lookup, options, &jobs);
+	int exit_code = lookup_jobs(lookup, &jobs);
 
+	if (options_n_arguments(options) == 0) {
+		if (lookup_only_running_job(lookup, &jobs.list[0], &err) < 0)
+			return output_fail(&err);
+		jobs.count = 1;
+	}
 	for (size_t i = 0; i < jobs.count; i++)
 		if (begin_stop(options, &jobs.list[i], &err))
 			exit_code = output_fail(&err);

@@ -323,22 +323,20 @@ static void on_elastic_status_answer(int status, const struct json *answer, void
 /* Reads the command line. */
 static void read_elastic_call(struct look *look, struct text *faults)
 {
-	size_t count;
-	const char *const *arguments = options_arguments(look->options, &count);
 	const char *format = option_text(look->options, "output");
 	bool is_watched = option_flag(look->options, "watch");
 
 	rendezvous_endpoint_read(option_text(look->options, "rdzv-endpoint"), &look->asker.endpoint,
 				 faults);
 	rendezvous_endpoint_read_trust(look->options, false, &look->asker.endpoint, faults);
-	look->job = count ? arguments[0] : NULL;
-	if (count > 1)
+	look->job = options_arguments(look->options)[0];
+	if (options_n_arguments(look->options) > 1)
 		text_add(faults, "--rdzv-endpoint: takes one job only\n");
-	if (count && !(*arguments[0] && name_is_label_value(arguments[0])))
-		text_addf(faults, "'%s' is not the id of a job\n", arguments[0]);
+	if (look->job && !(*look->job && name_is_label_value(look->job)))
+		text_addf(faults, "'%s' is not the id of a job\n", look->job);
 	if (text_equals(format, "name"))
 		text_add(faults, "--output: json, yaml or wide with --rdzv-endpoint\n");
-	if (is_watched && (!count || format))
+	if (is_watched && (!look->job || format))
 		text_add(faults, "--watch: follows one job, as text, with --rdzv-endpoint\n");
 }
 

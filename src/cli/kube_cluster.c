@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct option_row cluster_job_rows[] = {CLUSTER_JOB_ROWS, {0}};
+
 int kube_cluster_read_config(const struct options *options, struct kube_config **ret_config,
 			     struct err *err)
 {

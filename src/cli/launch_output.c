@@ -59,18 +59,6 @@ static int *read_streams(const struct options *options, const char *name, int n_
 	return streams;
 }
 
-static void reject_duplicates(const struct options *options, struct text *faults)
-{
-	static const char *const names[] = {"duplicate-stdout-filters", "duplicate-stderr-filters"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (rendezvous_option(options, names[i]))
-			text_addf(faults,
-				  "--%s: not supported; the lines are in the output: muster logs "
-				  "JOB | grep -F WORD\n",
-				  names[i]);
-}
-
 /* The local ranks of --local-ranks-filter; NULL: all. */
 static bool *read_filter(const struct options *options, int n_processes, struct text *faults)
 {
@@ -142,26 +130,27 @@ static bool tells_streams_apart(const struct launch_output *output, int n_proces
 	return !sink_is_same(STDOUT_FILENO, STDERR_FILENO);
 }
 
-static const char *read_prefix(const struct options *options)
-{
-	const char *word = rendezvous_option(options, "log-line-prefix-template");
-
-	return word ? word : getenv(PREFIX_VARIABLE);
-}
-
 void launch_output_read(const struct options *options, int n_processes, const char *role_name,
 			struct launch_output *output, struct text *faults)
 {
+	static const char *const filters[] = {"duplicate-stdout-filters",
+					      "duplicate-stderr-filters"};
 	const char *folder = rendezvous_option(options, "log-dir");
+	const char *prefix = rendezvous_option(options, "log-line-prefix-template");
 
 	*output = (struct launch_output){.folder = folder && *folder ? folder : NULL};
 	read_rules(options, n_processes, output, faults);
-	reject_duplicates(options, faults);
+	for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+		if (rendezvous_option(options, filters[i]))
+			text_addf(faults,
+				  "--%s: not supported; the lines are in the output: muster logs "
+				  "JOB | grep -F WORD\n",
+				  filters[i]);
 	output->streams = (struct streams){
 		.are_apart = tells_streams_apart(output, n_processes),
 		.rules = output->rules,
 		.n_rules = (size_t) n_processes,
-		.prefix = read_prefix(options),
+		.prefix = prefix ? prefix : getenv(PREFIX_VARIABLE),
 		.role_name = role_name,
 	};
 	if (folder && option_text(options, "output-dir"))

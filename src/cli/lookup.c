@@ -779,12 +779,11 @@ int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs)
 {
 	struct found_jobs jobs = {0};
 	struct err err = {0};
-	size_t count;
-	const char *const *arguments = options_arguments(lookup->options, &count);
+	const char *const *arguments = options_arguments(lookup->options);
 	int exit_code = EXIT_DONE;
 
-	jobs.list = mem_new_array(count + 1, sizeof(*jobs.list));
-	for (size_t i = 0; i < count; i++)
+	jobs.list = mem_new_array(options_n_arguments(lookup->options) + 1, sizeof(*jobs.list));
+	for (size_t i = 0; arguments[i]; i++)
 		if (lookup_job(lookup, arguments[i], &jobs.list[jobs.count], &err))
 			exit_code = output_fail(&err);
 		else

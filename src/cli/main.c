@@ -118,12 +118,11 @@ int main(int argc, char **argv)
 	const struct command *command = choose_command(argc, argv, &n_used);
 
 	file_keep_standard_numbers();
-	if (has_elevated_privileges()) {
-		output_print_message(
+	if (has_elevated_privileges())
+		return output_fail_with(
+			EXIT_INTERNAL,
 			"muster must not be installed setuid, setgid or with file capabilities, "
 			"because its caller chooses the libraries and programs that it runs");
-		return EXIT_INTERNAL;
-	}
 	/* This program holds keys and tokens: no core dump of it is written, and no process of the
 	 * same user can read its memory. Its child processes are not affected (execve(2)). */
 	if (cluster_support)

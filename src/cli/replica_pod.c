@@ -6,6 +6,16 @@
 #include "kube/job_pod.h"
 #include "kube/wait.h"
 
+int cluster_connect(const struct options *options, struct loop **ret_loop,
+		    struct kube_api **ret_api, struct err *err)
+{
+	int rc = loop_new(ret_loop, err);
+
+	return rc < 0 ? rc
+		      : kube_api_connect(*ret_loop, kube_cluster_log_in, (void *) options, ret_api,
+					 err);
+}
+
 void replica_pod_done(struct replica_pod *pod)
 {
 	json_free(pod->object);
@@ -21,8 +31,6 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	int rc = kube_cluster_read_config(options, &config, err);
 
-	if (rc == 0)
-		rc = loop_new(&pod->loop, err);
 	if (rc < 0)
 		return rc;
 	kube_cluster_warn(config);
@@ -30,16 +38,7 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 	pod->name = mem_format("%s-%s-%d", place->job, place->role, place->index);
 	pod->namespace_name = mem_copy_text(place->namespace_name ? place->namespace_name
 								  : config->namespace_name);
-	return kube_api_connect(pod->loop, kube_cluster_log_in, (void *) options, &pod->api, err);
-}
-
-static int choose_container(struct replica_pod *pod, struct err *err)
-{
-	const struct copy_place *place = pod->place;
-	char *who CLEANUP(mem_free_text) =
-		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
-
-	return fetch_sidecar_choose_container(pod->object, who, false, &pod->container.name, err);
+	return cluster_connect(options, &pod->loop, &pod->api, err);
 }
 
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)
@@ -61,5 +60,10 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 			err, ERR_NOT_FOUND,
 			"replica %s-%d of job '%s' not found in namespace '%s' of the cluster",
 			place->role, place->index, place->job, pod->namespace_name);
-	return rc || container ? rc : choose_container(pod, err);
+	if (rc || container)
+		return rc;
+	char *who CLEANUP(mem_free_text) =
+		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
+
+	return fetch_sidecar_choose_container(pod->object, who, false, &pod->container.name, err);
 }

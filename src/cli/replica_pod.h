@@ -1,4 +1,4 @@
-/* The Pod of a replica named by a user, and the connection to its cluster. */
+/* The connection of a command to its cluster, and the Pod there of a replica that a user names. */
 #pragma once
 
 #include "base/err.h"
@@ -8,6 +8,11 @@
 #include "command/options.h"
 #include "io/loop.h"
 #include "pods/exec.h"
+
+/* Creates a loop, and logs in to the cluster that the options select, which must outlive both. Free
+ * them even after an error. */
+int cluster_connect(const struct options *options, struct loop **ret_loop,
+		    struct kube_api **ret_api, struct err *err) MUST_USE;
 
 /* Zero it to begin. */
 struct replica_pod {

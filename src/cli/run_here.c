@@ -135,10 +135,8 @@ int run_here(const struct options *options, const char *state_folder,
 
 	if (console_options_read(options, request->job, &console, &err) < 0 ||
 	    prepare_copies(options, request, &copies, &err) < 0 ||
-	    open_input(options, request->job, &whole.input, &err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
+	    open_input(options, request->job, &whole.input, &err) < 0)
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	whole.base.job_words = words;
 	whole.base.state_folder = state_folder;
 	whole.base.is_detached = option_flag(options, "detach");

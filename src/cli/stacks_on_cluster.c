@@ -1,7 +1,7 @@
 #include "cli/cluster_support.h"
 
 #include "base/own.h"
-#include "cli/kube_cluster.h"
+#include "cli/replica_pod.h"
 #include "pods/script.h"
 #include "status/stacks.h"
 
@@ -39,7 +39,6 @@ struct spying;
 /* One Pod. */
 struct spied {
 	struct spying *spying;
-	const struct replica_status *replica;
 	struct kube_script *script; /* NULL: not started, or over */
 	struct text output;
 };
@@ -121,27 +120,16 @@ static void begin_next(struct spying *spying)
 		.data = pod,
 	};
 
-	*pod = (struct spied){.spying = spying, .replica = replica};
+	*pod = (struct spied){.spying = spying};
 	pod->script = kube_script_new(spying->api, &request);
-}
-
-static void read_output(const struct spied *pod, struct arena *arena, struct stacks *stacks)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	spied_stacks_add(&text, text_of(&pod->output));
-	stacks_read(stacks, text_of(&text), pod->replica->role, pod->replica->index, arena);
 }
 
 int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *stacks,
 		      struct err *err)
 {
 	struct spying spying CLEANUP(spying_done) = {.call = call};
-	int rc = loop_new(&spying.loop, err);
+	int rc = cluster_connect(call->options, &spying.loop, &spying.api, err);
 
-	if (rc == 0)
-		rc = kube_api_connect(spying.loop, kube_cluster_log_in, (void *) call->options,
-				      &spying.api, err);
 	if (rc < 0)
 		return rc;
 	spying.pods = mem_new_array(call->n_replicas + 1, sizeof(*spying.pods));
@@ -150,7 +138,12 @@ int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *
 	loop_run(spying.loop);
 	if (spying.n_failed == call->n_replicas)
 		return err_copy(err, &spying.err);
-	for (size_t i = 0; i < call->n_replicas; i++)
-		read_output(&spying.pods[i], call->arena, stacks);
+	for (size_t i = 0; i < call->n_replicas; i++) {
+		const struct replica_status *replica = call->replicas[i];
+		struct text text CLEANUP(text_done) = {0};
+
+		spied_stacks_add(&text, text_of(&spying.pods[i].output));
+		stacks_read(stacks, text_of(&text), replica->role, replica->index, call->arena);
+	}
 	return 0;
 }

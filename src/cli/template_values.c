@@ -35,11 +35,6 @@ static int add_template_value(void *to, const char *assignment, struct err *err)
 	return 0;
 }
 
-static int add_template_line(void *to, char *line, struct err *err)
-{
-	return add_template_value(to, line, err);
-}
-
 void template_values_read(const struct options *options, struct template_values *values,
 			  struct text *faults)
 {
@@ -48,7 +43,7 @@ void template_values_read(const struct options *options, struct template_values 
 	const char *const *list = option_list(options, "param-file", &count);
 
 	for (size_t i = 0; i < count; i++)
-		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_line,
+		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_value,
 				values, faults);
 	list = option_list(options, "param", &count);
 	for (size_t i = 0; i < count; i++)

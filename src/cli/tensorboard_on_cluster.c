@@ -2,14 +2,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/fetched_logs.h"
 #include "cli/replica_pod.h"
 #include "command/output.h"
 #include "io/folder.h"
 #include "pods/append_sync.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 
 struct viewing {
@@ -41,11 +40,6 @@ static void viewing_done(struct viewing *viewing)
 
 /* Following the Pod. */
 
-static void arm_viewing_timer(struct viewing *viewing)
-{
-	loop_timer_arm_after(viewing->timer, viewing->call->interval);
-}
-
 static void on_viewing_timer(void *data)
 {
 	struct viewing *viewing = data;
@@ -76,7 +70,7 @@ static void on_round(bool is_there, void *data)
 		output_print_message("%s-%d is back", viewing->call->place->role,
 				     viewing->call->place->index);
 	viewing->was_lost = false;
-	arm_viewing_timer(viewing);
+	loop_timer_arm_after(viewing->timer, viewing->call->interval);
 	if (tensorboard_is_started(viewing->tensorboard) ||
 	    tensorboard_start(viewing->tensorboard, &viewing->err) == 0)
 		return;
@@ -124,39 +118,26 @@ static void show_until_interrupted(struct viewing *viewing)
 			viewing->call->place->role, viewing->call->place->index, viewing->err.text);
 	viewing->was_lost = true;
 	if (!viewing->is_full)
-		arm_viewing_timer(viewing);
+		loop_timer_arm_after(viewing->timer, viewing->call->interval);
 	loop_run(viewing->pod.loop);
 }
 
 /* The whole command. */
 
-static int create_viewing_folder(struct viewing *viewing, struct err *err)
-{
-	const char *parent = getenv("TMPDIR");
-	struct statvfs space = {0};
-	char *path CLEANUP(mem_free_text) =
-		mem_format("%s/muster-tensorboard-XXXXXX", parent && *parent ? parent : "/tmp");
-
-	if (!mkdtemp(path))
-		return err_set_errno(err, errno, "cannot create directory '%s'", path);
-	statvfs(path, &space); /* an unknown file system counts as full */
-	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
-	viewing->path = TAKE(path);
-	viewing->folder.path = viewing->path;
-	viewing->settings.log_folder = viewing->path;
-	return 0;
-}
-
 static int set_up_viewing(struct viewing *viewing, struct err *err)
 {
 	const struct tensorboard_call *call = viewing->call;
+	struct statvfs space = {0};
 	int rc = replica_pod_connect(call->options, call->place, &viewing->pod, err);
 
 	if (rc == 0)
-		rc = create_viewing_folder(viewing, err);
-	if (rc == 0)
-		rc = tensorboard_new(viewing->pod.loop, &viewing->settings, &viewing->tensorboard,
-				     err);
+		rc = temporary_folder_create("muster-tensorboard", &viewing->path, err);
+	if (rc < 0)
+		return rc;
+	statvfs(viewing->path, &space); /* an unknown file system counts as full */
+	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
+	viewing->folder.path = viewing->settings.log_folder = viewing->path;
+	rc = tensorboard_new(viewing->pod.loop, &viewing->settings, &viewing->tensorboard, err);
 	if (rc == 0)
 		viewing->timer = loop_new_timer(viewing->pod.loop, on_viewing_timer, viewing);
 	return rc;

@@ -166,13 +166,6 @@ static bool has_word(const char *words, const char *word, size_t len)
 	}
 }
 
-static bool is_whole_number(const char *text)
-{
-	int64_t number;
-
-	return text && text_read_int(text, 0, INT64_MAX, &number, NULL) == 0;
-}
-
 static const struct other_tool_option *find_foreign_option(const char *command, const char *word,
 							   size_t len, bool is_number)
 {
@@ -195,8 +188,10 @@ const struct other_tool_option *other_tool_option_find(const char *command, cons
 const struct other_tool_option *other_tool_number_find(const char *command, const char *letter,
 						       const char *value)
 {
-	return is_whole_number(value) ? find_foreign_option(command, letter, strlen(letter), true)
-				      : NULL;
+	int64_t number;
+	bool is_number = text_read_int(value, 0, INT64_MAX, &number, NULL) == 0;
+
+	return is_number ? find_foreign_option(command, letter, strlen(letter), true) : NULL;
 }
 
 const char *other_tool_argument_answer(const char *command)

@@ -115,18 +115,36 @@ void output_print_errors(const struct text *text)
 }
 
 /* One write, so that the sentences of processes that share a terminal do not mix. */
-void output_print_message(const char *format, ...)
+void output_print_sentence(const char *sentence, void *data)
 {
 	struct text line CLEANUP(text_done) = {0};
+
+	(void) data;
+	text_add(&line, "muster: ");
+	line_text_add_sentence(&line, sentence, strlen(sentence));
+	text_add_char(&line, '\n');
+	output_print_errors(&line);
+}
+
+void output_print_message(const char *format, ...)
+{
 	va_list values;
 
 	va_start(values, format);
 	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
-	text_add(&line, "muster: ");
-	line_text_add_sentence(&line, sentence, strlen(sentence));
-	text_add_char(&line, '\n');
-	output_print_errors(&line);
+	output_print_sentence(sentence, NULL);
+}
+
+int output_fail_with(int exit_code, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
+	va_end(values);
+	output_print_sentence(sentence, NULL);
+	return exit_code;
 }
 
 void output_print_messages(const struct text *lines)

@@ -11,14 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *token_folder(void)
-{
-	return home_folder("XDG_CONFIG_HOME", ".config");
-}
-
 char *user_token_path(void)
 {
-	char *folder CLEANUP(mem_free_text) = token_folder();
+	char *folder CLEANUP(mem_free_text) = home_folder("XDG_CONFIG_HOME", ".config");
 
 	return folder ? mem_format("%s/token", folder) : NULL;
 }
@@ -67,7 +62,7 @@ static int read_token(const char *folder, bool creates, char **ret_token, struct
 
 int user_token_read(bool creates, char **ret_token, struct err *err)
 {
-	char *folder CLEANUP(mem_free_text) = token_folder();
+	char *folder CLEANUP(mem_free_text) = home_folder("XDG_CONFIG_HOME", ".config");
 
 	*ret_token = NULL;
 	if (!folder && !creates)

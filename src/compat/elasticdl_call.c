@@ -555,11 +555,8 @@ static int call_master(const struct elasticdl_call *call)
 	struct err err = {0};
 
 	if (loop_new(&following.loop, &err) < 0 ||
-	    http_client_new(following.loop, "muster/" MUSTER_VERSION, &following.client, &err) <
-		    0) {
-		output_print_message("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	    http_client_new(following.loop, "muster/" MUSTER_VERSION, &following.client, &err) < 0)
+		return output_fail_with(EXIT_INTERNAL, "%s", err.text);
 	set_master_trust(&following);
 	following.timer = loop_new_timer(following.loop, on_following_timer, &following);
 	following.interrupt =

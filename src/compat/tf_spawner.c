@@ -160,14 +160,10 @@ static int spawn(const struct options *old, const char *script)
 	struct json *list CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
-	if (!script) {
-		output_print_message("compat tf-spawner: no script specified");
-		return EXIT_USAGE;
-	}
-	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err)) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
+	if (!script)
+		return output_fail_with(EXIT_USAGE, "compat tf-spawner: no script specified");
+	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err))
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	if (make_objects(old, &reading, &list, &err))
 		return output_fail(&err);
 	return option_flag(old, "dry-run") ? print_objects(list, reading.tag)
@@ -209,7 +205,7 @@ static bool check_namespace(const struct options *old)
 
 static int tf_spawner_run(const struct options *old)
 {
-	const char *argument = options_arguments(old, &(size_t){0})[0];
+	const char *argument = options_arguments(old)[0];
 
 	if (!check_namespace(old))
 		return EXIT_USAGE;
