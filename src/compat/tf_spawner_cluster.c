@@ -1,12 +1,13 @@
 /* The program muster-kubernetes: what TF-Spawner did with Kubernetes' Python client.
  *
  * It supervises nothing: its users follow the objects with kubectl, as before. */
-#include "compat/tf_spawner_cluster.h"
+#include "compat/on_cluster.h"
 
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/kube_cluster.h"
+#include "cli/replica_pod.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "kube/mirror.h"
@@ -55,8 +56,8 @@ static int spawner_session_open(const struct options *old, const char *tag,
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 
-	if (kube_cluster_read_config(old, &config, err) || loop_new(&session->loop, err) ||
-	    kube_api_connect(session->loop, kube_cluster_log_in, (void *) old, &session->api, err))
+	if (kube_cluster_read_config(old, &config, err) ||
+	    cluster_connect(old, &session->loop, &session->api, err))
 		return err->code;
 	kube_cluster_warn(config);
 	session->selector = mem_format(TF_SPAWNER_LABEL "=%s", tag);
@@ -68,14 +69,6 @@ static void spawner_session_close(struct spawner_session *session)
 	kube_api_free(session->api);
 	loop_free(session->loop);
 	free(session->selector);
-}
-
-/* The request that deletes one object, with a body of kube_delete_options_new. */
-static struct kube_request spawner_deletion(const struct spawner_kind *kind, const char *name,
-					    struct json *body)
-{
-	return (struct kube_request){
-		.verb = KUBE_DELETE, .resource = kind->resource, .name = name, .body = body};
 }
 
 /* Prints TF-Spawner's message, and flushes it. */
@@ -244,7 +237,8 @@ static void delete_created_objects(struct creation *creation)
 		const char *name = text_in_metadata(made, "name");
 		struct json *body CLEANUP(json_cleanup) =
 			kube_delete_options_new(text_in_metadata(made, "uid"));
-		const struct kube_request request = spawner_deletion(row, name, body);
+		const struct kube_request request = {
+			.verb = KUBE_DELETE, .resource = row->resource, .name = name, .body = body};
 		struct err err = {0};
 
 		spawner_print_removing(row, name);
@@ -253,31 +247,11 @@ static void delete_created_objects(struct creation *creation)
 	}
 }
 
-static int fail_to_create(struct creation *creation, const struct options *old,
-			  const struct err *err)
-{
-	bool is_taken = err->code == ERR_EXISTS && !creation->answers[0].object;
-
-	output_print_message("deployment failed, cleaning up");
-	delete_created_objects(creation);
-	if (is_taken)
-		print_other_tag_hint(&creation->session, old);
-	return output_fail(err);
-}
-
-static int print_created_label(const char *tag)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	text_addf(&text, "generated with label " TF_SPAWNER_LABEL "=%s\n", tag);
-	output_add(&text);
-	return EXIT_DONE;
-}
-
 /* The two functions of tf_spawner_cluster. */
 static int spawner_create(const struct options *old, const char *tag, const struct json *objects)
 {
 	struct creation creation CLEANUP(creation_done) = {.objects = objects};
+	struct text label CLEANUP(text_done) = {0};
 	struct err err = {0};
 	bool is_there;
 
@@ -287,9 +261,18 @@ static int spawner_create(const struct options *old, const char *tag, const stru
 		return output_fail(&err);
 	if (is_there)
 		return refuse_same_tag(old, tag);
-	if (make_all(&creation, &err))
-		return fail_to_create(&creation, old, &err);
-	return print_created_label(tag);
+	if (make_all(&creation, &err)) {
+		bool is_taken = err.code == ERR_EXISTS && !creation.answers[0].object;
+
+		output_print_message("deployment failed, cleaning up");
+		delete_created_objects(&creation);
+		if (is_taken)
+			print_other_tag_hint(&creation.session, old);
+		return output_fail(&err);
+	}
+	text_addf(&label, "generated with label " TF_SPAWNER_LABEL "=%s\n", tag);
+	output_add(&label);
+	return EXIT_DONE;
 }
 
 /* Deletes all objects with the label of a training, and waits until the names are free again. */
@@ -324,28 +307,13 @@ static void free_object_metadata(void *kept, void *data)
 	json_free(kept);
 }
 
-static bool is_all_seen(const struct removal *removal)
-{
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		if (!kube_mirror_is_synced(removal->mirrors[kind]))
-			return false;
-	return true;
-}
-
-static bool are_all_objects_gone(const struct removal *removal)
-{
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		if (kube_mirror_count(removal->mirrors[kind]) > 0)
-			return false;
-	return true;
-}
-
 static void stop_removal_when_gone(struct removal *removal)
 {
-	bool is_failed = removal->err.code != 0;
+	size_t n_left = 0;
 
-	if (removal->has_started && removal->n_calls == 0 &&
-	    (is_failed || are_all_objects_gone(removal)))
+	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
+		n_left += kube_mirror_count(removal->mirrors[kind]);
+	if (removal->has_started && removal->n_calls == 0 && (removal->err.code || n_left == 0))
 		loop_stop(removal->session.loop);
 }
 
@@ -371,8 +339,10 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 		const char *name = json_as_string(json_get(metadata, "name"), "");
 		struct json *body CLEANUP(json_cleanup) =
 			kube_delete_options_new(json_as_string(json_get(metadata, "uid"), ""));
-		const struct kube_request request =
-			spawner_deletion(&spawner_kinds[kind], name, body);
+		const struct kube_request request = {.verb = KUBE_DELETE,
+						     .resource = spawner_kinds[kind].resource,
+						     .name = name,
+						     .body = body};
 
 		spawner_print_removing(&spawner_kinds[kind], name);
 		removal->n_calls++;
@@ -384,8 +354,9 @@ static void on_seen(void *data)
 {
 	struct removal *removal = data;
 
-	if (removal->has_started || !is_all_seen(removal))
-		return;
+	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
+		if (removal->has_started || !kube_mirror_is_synced(removal->mirrors[kind]))
+			return;
 	removal->has_started = true;
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
 		delete_kind(removal, kind);
@@ -412,22 +383,6 @@ static void on_removal_trouble(const struct err *err, void *data)
 	loop_stop(removal->session.loop);
 }
 
-static void watch_removed_kind(struct removal *removal, enum spawner_kind_id kind)
-{
-	const struct kube_mirror_settings settings = {
-		.resource = spawner_kinds[kind].resource,
-		.label_selector = removal->session.selector,
-		.project = copy_object_metadata,
-		.release = free_object_metadata,
-		.on_change = on_removal_change,
-		.on_synced = on_seen,
-		.on_trouble = on_removal_trouble,
-		.data = removal,
-	};
-
-	removal->mirrors[kind] = kube_mirror_new(removal->session.api, &settings);
-}
-
 /* TF-Spawner's own question, and the only answer that it accepts as yes. */
 static bool is_confirmed(const char *tag)
 {
@@ -450,8 +405,20 @@ static int spawner_remove(const struct options *old, const char *tag)
 		return output_fail(&err);
 	if (!is_confirmed(tag))
 		return EXIT_DONE;
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		watch_removed_kind(&removal, kind);
+	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++) {
+		const struct kube_mirror_settings settings = {
+			.resource = spawner_kinds[kind].resource,
+			.label_selector = removal.session.selector,
+			.project = copy_object_metadata,
+			.release = free_object_metadata,
+			.on_change = on_removal_change,
+			.on_synced = on_seen,
+			.on_trouble = on_removal_trouble,
+			.data = &removal,
+		};
+
+		removal.mirrors[kind] = kube_mirror_new(removal.session.api, &settings);
+	}
 	loop_run(removal.session.loop);
 	return removal.err.code ? output_fail(&removal.err) : EXIT_DONE;
 }
