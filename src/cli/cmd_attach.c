@@ -225,7 +225,7 @@ static int attach_on_its_cluster(const struct found_job *found)
 			"job '%s' is a TFJob, which an operator supervises; there is nothing to "
 			"take over",
 			found->name);
-	return cluster_support->attach(found->options, lookup_namespace(found), found->name,
+	return cluster_support->attach(found->options, found->namespace_name, found->name,
 				       is_tfjob);
 }
 
@@ -237,7 +237,7 @@ static int attach_run(const struct options *options)
 
 	if (lookup_job(lookup, options_arguments(options)[0], &found, &err))
 		return attach_fail(&err);
-	if (!lookup_namespace(&found))
+	if (!found.namespace_name)
 		return attach_here(options, &found);
 	return attach_on_its_cluster(&found);
 }

@@ -80,8 +80,8 @@ static int copy_known(const struct options *options, const struct ends *ends, st
 
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		return output_fail(&err);
-	if (rc == 0 && lookup_namespace(&found)) {
-		place.namespace_name = (char *) lookup_namespace(&found);
+	if (rc == 0 && found.namespace_name) {
+		place.namespace_name = (char *) found.namespace_name;
 		call.options = found.options;
 		call.place = &place;
 	} else if (is_recorded_here(options, place.job)) {

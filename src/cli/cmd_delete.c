@@ -38,7 +38,7 @@ static void hint_at_forgetting(const struct options *options, struct lookup *loo
 static int delete_named(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	if (exit_code != EXIT_DONE)
@@ -89,8 +89,7 @@ static int delete_finished(const struct options *options, struct lookup *lookup)
 	int exit_code = EXIT_DONE;
 	int64_t n_kept = option_number(options, "keep", 0);
 	msec newest = loop_now() - option_duration(options, "older-than", 0);
-	int rc = lookup_means_cluster(options) ? lookup_on_cluster(lookup, NULL, &client, &err)
-					       : lookup_here(lookup, &client, &err);
+	int rc = lookup_client(lookup, lookup_means_cluster(options), NULL, &client, &err);
 
 	if (rc || client->functions->list(client, &rows, &count, &err))
 		return output_fail(&err);

@@ -138,7 +138,7 @@ static int find_target(const struct options *options, struct target *target, str
 		return ERR_NOT_FOUND;
 	if (!place->role)
 		place->role = mem_copy_text(role->name);
-	place->namespace_name = mem_copy_text(lookup_namespace(&found));
+	place->namespace_name = mem_copy_text(found.namespace_name);
 	place->job = mem_copy_text(found.name);
 	return 0;
 }

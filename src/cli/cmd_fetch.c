@@ -21,7 +21,7 @@ static int fetch_one(const struct options *options, const struct found_job *foun
 		.options = options, .place = &place, .here = here, .is_fetch = true};
 	struct err err = {0};
 
-	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
+	copy_place_of_fetch(found->namespace_name, found->name, fetch, &place);
 	if (folder_create(here, &err) < 0)
 		return output_fail(&err);
 	return cluster_support->copy(&call);
@@ -63,7 +63,7 @@ static int fetch_run(const struct options *options)
 
 	if (lookup_job(lookup, arguments[0], &found, &err))
 		return output_fail(&err);
-	if (!lookup_namespace(&found))
+	if (!found.namespace_name)
 		return output_fail_with(
 			EXIT_REFUSED, "job '%s' has no Pods: it runs on this machine, or has ended",
 			found.name);

@@ -11,11 +11,6 @@
 
 #include <stdlib.h>
 
-static void print_pod_server_line(const char *sentence)
-{
-	output_print_message("%s", sentence);
-}
-
 /* From the file, else from the environment. NULL: there is none. Caller frees. */
 static int read_secret(const struct options *options, char **ret_secret, struct err *err)
 {
@@ -32,28 +27,23 @@ static int read_secret(const struct options *options, char **ret_secret, struct 
 	return 0;
 }
 
-/* For a container whose image has no muster. */
-static int install(const char *folder)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/muster", folder);
-	struct err err = {0};
-
-	if (own_program_copy(path, &err) == 0)
-		return EXIT_DONE;
-	return output_fail_with(EXIT_INTERNAL, "%s", err.text);
-}
-
 static int pod_server_call(const struct options *options)
 {
-	if (option_text(options, "install"))
-		return install(option_text(options, "install"));
-
+	const char *folder = option_text(options, "install");
 	struct listening listening CLEANUP(listening_done) = {.fd = -1};
 	char *secret CLEANUP(mem_free_secret) = NULL;
 	struct err err = {0};
 	const char *const *command = options_arguments(options);
 	int exit_code = EXIT_INTERNAL;
 
+	/* For a container whose image has no muster. */
+	if (folder) {
+		char *path CLEANUP(mem_free_text) = mem_format("%s/muster", folder);
+
+		return own_program_copy(path, &err) == 0
+			       ? EXIT_DONE
+			       : output_fail_with(EXIT_INTERNAL, "%s", err.text);
+	}
 	if (read_secret(options, &secret, &err) < 0)
 		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	if (!secret && !option_flag(options, "insecure"))
@@ -70,7 +60,7 @@ static int pod_server_call(const struct options *options)
 		.secret = secret,
 		.command = command[0] ? command : NULL,
 		.grace = option_duration(options, "grace", 0),
-		.say = print_pod_server_line,
+		.say = output_print_sentence,
 	};
 
 	output_print_message("waiting for the master on http://%s", listening.address);

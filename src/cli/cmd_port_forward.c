@@ -58,7 +58,7 @@ static int port_forward_run(const struct options *options)
 	const char *address = option_text(found.options, "address");
 	const struct port_forward_call call = {
 		.options = found.options,
-		.namespace_name = lookup_namespace(&found),
+		.namespace_name = found.namespace_name,
 		.job = found.name,
 		.is_tfjob = client_job_is_served(state.object),
 		.replica = replica,

@@ -127,8 +127,7 @@ static int read_object(struct lookup *lookup, const struct client_row *row, stru
 		       struct err *err)
 {
 	struct client *client;
-	int rc = row->namespace_name ? lookup_on_cluster(lookup, row->namespace_name, &client, err)
-				     : lookup_here(lookup, &client, err);
+	int rc = lookup_client(lookup, row->namespace_name, row->namespace_name, &client, err);
 
 	return rc < 0 ? rc : client->functions->get(client, row->name, ret_job, err);
 }
@@ -178,8 +177,7 @@ static int add_listed_jobs(const struct options *options, struct lookup *lookup,
 	struct client *client = NULL;
 	struct client_row *list = NULL;
 	size_t count = 0;
-	int rc = is_on_cluster ? lookup_on_cluster(lookup, namespace_name, &client, err)
-			       : lookup_here(lookup, &client, err);
+	int rc = lookup_client(lookup, is_on_cluster, namespace_name, &client, err);
 
 	if (rc == 0)
 		rc = client->functions->list(client, &list, &count, err);

@@ -17,13 +17,12 @@
 static int resume_without_fork(const struct found_job *found, bool *ret_has_ended, struct err *err)
 {
 	struct job_state state CLEANUP(job_state_done) = {0};
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(found->options, lookup_namespace(found), found->name);
+	char *words CLEANUP(mem_free_text) = found_job_words(found);
 
 	if (job_state_read(found, &state, err))
 		return err->code;
 	if (status_is_finished(&state.status)) {
-		*ret_has_ended = !client_job_is_served(state.object) && !lookup_namespace(found);
+		*ret_has_ended = !client_job_is_served(state.object) && !found->namespace_name;
 		if (*ret_has_ended)
 			return 0;
 		/* Its objects are about to be deleted, or it has no supervisor that would delete
@@ -59,7 +58,7 @@ static int first_round(const struct options *options, struct arena *arena, const
 		       size_t *n_ended)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++) {

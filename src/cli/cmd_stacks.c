@@ -132,8 +132,7 @@ static void read_kept(struct call *call)
 static int add_py_spy_hint(const struct call *call, const struct replica_status *replica,
 			   struct err *err)
 {
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(call->options, lookup_namespace(&call->found), call->found.name);
+	char *words CLEANUP(mem_free_text) = found_job_words(&call->found);
 	const struct err fault = *err;
 
 	return err_set(err, fault.code,
@@ -149,7 +148,7 @@ static int add_stacks_of_pods(struct call *call, struct err *err)
 		mem_new_array(status->n_replicas + 1, sizeof(*running));
 	struct stacks_on_cluster_call pods = {
 		.options = call->options,
-		.namespace_name = lookup_namespace(&call->found),
+		.namespace_name = call->found.namespace_name,
 		.replicas = running,
 		.arena = call->arena,
 	};
@@ -207,8 +206,8 @@ static int stacks_run(const struct options *options)
 	int rc = find_job_of_stacks(&call, &err);
 
 	if (rc == 0)
-		rc = lookup_namespace(&call.found) ? add_stacks_of_pods(&call, &err)
-						   : add_stacks_here(&call, &err);
+		rc = call.found.namespace_name ? add_stacks_of_pods(&call, &err)
+					       : add_stacks_here(&call, &err);
 	if (rc == 0)
 		rc = print_job_stacks(&call, &err);
 	return rc < 0 ? output_fail(&err) : EXIT_DONE;

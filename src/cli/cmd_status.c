@@ -77,7 +77,7 @@ static int try_to_show(const struct options *options, const struct found_job *jo
 	msec period = display.is_drawn ? MSEC_PER_SECOND : MSEC_NEVER;
 	enum watch_end end;
 
-	display.words = lookup_words(job->options, lookup_namespace(job), job->name);
+	display.words = found_job_words(job);
 	if (watch_job(job->client, job->name, INSTANT_NEVER, period, show_job, &display, &end, err))
 		return err->code;
 	if (display.err.code)
@@ -103,7 +103,7 @@ static int show_found(const struct options *options, struct lookup *lookup,
 static int status_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	size_t n_arguments = options_n_arguments(options);
 	const char *format = option_text(options, "output");
 	struct found_job newest = {0};

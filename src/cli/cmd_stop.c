@@ -108,7 +108,7 @@ static int stop_run(const struct options *options)
 		return output_fail_with(EXIT_USAGE, "--now: cannot be used with --grace");
 
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	if (options_n_arguments(options) == 0) {

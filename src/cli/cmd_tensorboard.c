@@ -69,7 +69,7 @@ static int show_cluster_tensorboard(const struct found_job *found, const struct 
 		.interval = option_duration(found->options, "interval", INTERVAL),
 	};
 
-	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
+	copy_place_of_fetch(found->namespace_name, found->name, fetch, &place);
 	if (call.interval < LEAST_INTERVAL)
 		return output_fail_with(EXIT_USAGE, "--interval: must be at least 1s");
 	return cluster_support->see_tensorboard(&call);
@@ -122,8 +122,8 @@ static int tensorboard_run(const struct options *options)
 	    found.client->functions->get(found.client, found.name, &document, &err) ||
 	    read_log_place(found.options, document, arena, &fetch, &err))
 		return output_fail(&err);
-	return lookup_namespace(&found) ? show_cluster_tensorboard(&found, &fetch, &settings)
-					: show_local_tensorboard(&found, &fetch, &settings);
+	return found.namespace_name ? show_cluster_tensorboard(&found, &fetch, &settings)
+				    : show_local_tensorboard(&found, &fetch, &settings);
 }
 
 static const struct option_row rows_of_tensorboard[] = {

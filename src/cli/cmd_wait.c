@@ -39,8 +39,7 @@ static bool on_awaited_status(const struct json *job, const struct status *statu
 	sight->exit_code = status->exit_code;
 	sight->is_unsupervised = client_job_is_unsupervised(job);
 	if (sight->is_unsupervised && !was_unsupervised && !status_is_finished(status)) {
-		char *words CLEANUP(mem_free_text) =
-			lookup_words(found->options, lookup_namespace(found), found->name);
+		char *words CLEANUP(mem_free_text) = found_job_words(found);
 
 		output_print_message(
 			"job '%s' has no active supervisor, so nothing restarts or stops it; to "

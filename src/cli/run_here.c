@@ -26,8 +26,7 @@ static int print_detached_object(const struct options *options, const char *name
 	struct client *client;
 	struct err err = {0};
 
-	if ((namespace_name ? lookup_on_cluster(lookup, namespace_name, &client, &err)
-			    : lookup_here(lookup, &client, &err)) ||
+	if (lookup_client(lookup, namespace_name, namespace_name, &client, &err) ||
 	    client->functions->get(client, name, &object, &err))
 		return output_fail(&err);
 	output_add_object(object, option_text(options, "output"));
