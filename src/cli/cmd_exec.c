@@ -29,15 +29,8 @@
 /* A program next to a replica that runs on this machine: with the replica's environment, in its
  * directory and in its network. */
 
-/* With these marks, muster would count the process as the job's, and kill it with the job's
- * remaining processes. */
-static bool is_mark(const char *entry)
-{
-	return text_starts_with(entry, ENVIRONMENT_JOB_MARK "=") ||
-	       text_starts_with(entry, ENVIRONMENT_ATTEMPT_MARK "=");
-}
-
-/* The entries of a text, then NULL. Caller frees the list. */
+/* The entries of a text, then NULL, without the marks: with these, muster would count the process
+ * as the job's, and kill it with the job's remaining processes. Caller frees the list. */
 static char **list_entries(struct text *text)
 {
 	size_t count = 0, capacity = 0;
@@ -45,7 +38,8 @@ static char **list_entries(struct text *text)
 
 	for (size_t at = 0; at < text->len; at += strlen(text->bytes + at) + 1) {
 		mem_grow(&entries, &capacity, count + 1, sizeof(*entries));
-		if (!is_mark(text->bytes + at))
+		if (!text_starts_with(text->bytes + at, ENVIRONMENT_JOB_MARK "=") &&
+		    !text_starts_with(text->bytes + at, ENVIRONMENT_ATTEMPT_MARK "="))
 			entries[count++] = text->bytes + at;
 	}
 	mem_grow(&entries, &capacity, count, sizeof(*entries));

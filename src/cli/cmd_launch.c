@@ -47,8 +47,7 @@ struct call {
 	struct launch_signals signals;
 	struct gpus gpus;
 	struct arena *arena;
-	const char **command;
-	char *interpreter;
+	struct found_program program;
 	char *name; /* of the local job that is this machine's part */
 	struct job *job;
 	char *serves_at; /* an address of this machine; NULL: another machine has the endpoint */
@@ -60,8 +59,7 @@ static void launch_call_done(struct call *call)
 {
 	launch_done(&call->launch);
 	launch_output_done(&call->output);
-	free(call->command);
-	free(call->interpreter);
+	found_program_done(&call->program);
 	free(call->name);
 	job_free(call->job);
 	free(call->serves_at);
@@ -72,19 +70,6 @@ static void launch_call_done(struct call *call)
 }
 
 /* The local job. */
-
-static int find_command(struct call *call, struct err *err)
-{
-	const char *const *arguments = options_arguments(call->options);
-	size_t count = options_n_arguments(call->options);
-
-	if (count == 0)
-		return err_set(err, ERR_INVALID, "missing script");
-	return call->launch.is_module ? program_find_module(arguments, count, &call->command,
-							    &call->interpreter, err)
-				      : program_find(arguments, count, call->launch.is_program,
-						     &call->command, &call->interpreter, err);
-}
 
 static void annotate(struct json *object, const char *name, const char *value)
 {
@@ -123,7 +108,7 @@ static int make_job(struct call *call, struct faults *faults)
 	const struct job_build build = {
 		.name = call->name,
 		.workers = launch->n_processes,
-		.command = call->command,
+		.command = call->program.command,
 		.env = env,
 		.n_env = limits_threads ? ARRAY_LEN(env) : 0,
 		.restart_scope = "job",
@@ -142,7 +127,7 @@ static int make_job(struct call *call, struct faults *faults)
 	annotate(document, JOB_ANNOTATION_ELASTIC, launch->job_id ? launch->job_id : id);
 	/* As under torchrun, survivors may save. TensorFlow and JAX take SIGTERM for themselves,
 	 * and would delay a restart by all of it. */
-	if (call->signals.has_grace || program_is_for_torch(call->command))
+	if (call->signals.has_grace || program_is_for_torch(call->program.command))
 		annotate(document, JOB_ANNOTATION_GRACE_AFTER_FAILURE,
 			 JOB_GRACE_AFTER_FAILURE_WHOLE);
 	int rc = job_read(document, NULL, JOB_STRICT, faults, &call->job);
@@ -359,12 +344,16 @@ static int launch_run(const struct options *options)
 	const struct slurm_step *step = is_task ? &call.step : NULL;
 
 	launch_read(options, &call.gpus, step, &call.launch, &mistakes);
-	if (find_command(&call, &err) < 0)
+	if (!options_arguments(options)[0])
+		text_add(&mistakes, "missing script\n");
+	else if (program_find(options_arguments(options), call.launch.is_module,
+			      call.launch.is_program, &call.program, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
 	/* A process for each GPU of the node, as scripts of PyTorch expect it. Those of TensorFlow
 	 * and JAX use all GPUs that they see. */
 	if (call.launch.step && step->n_local_tasks == 1 && call.gpus.count &&
-	    !rendezvous_option(options, "nproc-per-node") && program_is_for_torch(call.command))
+	    !rendezvous_option(options, "nproc-per-node") &&
+	    program_is_for_torch(call.program.command))
 		call.launch.n_processes = (int) call.gpus.count;
 	launch_output_read(options, call.launch.n_processes, call.launch.role_name, &call.output,
 			   &mistakes);

@@ -158,16 +158,6 @@ static int fetch_logs(struct logs *logs, struct err *err)
 	return rc;
 }
 
-/* The directory of the job's logs. The logs of a job on a cluster come from its Pods if no process
- * of this machine supervises it. */
-static int find_folder(struct logs *logs, struct err *err)
-{
-	struct client *client = logs->found.client;
-	int rc = client->functions->log_folder(client, logs->found.name, &logs->folder, err);
-
-	return rc == ERR_NOT_FOUND && client->functions->fetch_logs ? fetch_logs(logs, err) : rc;
-}
-
 static int check_logs(const struct logs *logs, bool more_may_come, struct err *err)
 {
 	const struct logs_there there = {
@@ -340,7 +330,11 @@ static int find_logged_job(struct logs *logs, struct err *err)
 	if (read_logged_job(logs, err) || loop_new(&logs->loop, err))
 		return err->code;
 	logs->is_over = logs->is_over || is_cut_off; /* no more lines come */
-	return find_folder(logs, err);
+	/* The directory of the job's logs. The logs of a job on a cluster come from its Pods if no
+	 * process of this machine supervises it. */
+	rc = found->client->functions->log_folder(found->client, found->name, &logs->folder, err);
+	return rc == ERR_NOT_FOUND && found->client->functions->fetch_logs ? fetch_logs(logs, err)
+									   : rc;
 }
 
 /* The words after a job that are its replicas; returns their number. A single one is like --role
@@ -417,22 +411,6 @@ static bool check_words(const char *const *words, size_t count)
 	return true;
 }
 
-/* False on conflicting options. */
-static bool check_call(const struct options *options, const char *const *words, size_t count,
-		       size_t n_jobs)
-{
-	if (!check_words(words, count))
-		return false;
-	if (n_jobs > 1 && option_flag(options, "follow"))
-		output_print_message("-f: follows one job only; run one command per job");
-	else if (count > n_jobs &&
-		 (option_is_given(options, "role") || option_is_given(options, "index")))
-		output_print_message("--role, --index: cannot be used with a replica name");
-	else
-		return true;
-	return false;
-}
-
 static int logs_run(const struct options *options)
 {
 	const char *const *words = options_arguments(options);
@@ -441,8 +419,15 @@ static int logs_run(const struct options *options)
 
 	for (size_t i = 1; i < count; i++)
 		n_jobs += !log_selection_read_replica(words[i], &(struct log_name){0});
-	if (!check_call(options, words, count, n_jobs))
+	if (!check_words(words, count))
 		return EXIT_USAGE;
+	if (n_jobs > 1 && option_flag(options, "follow"))
+		return output_fail_with(EXIT_USAGE,
+					"-f: follows one job only; run one command per job");
+	if (count > n_jobs &&
+	    (option_is_given(options, "role") || option_is_given(options, "index")))
+		return output_fail_with(EXIT_USAGE,
+					"--role, --index: cannot be used with a replica name");
 
 	do {
 		int shown;

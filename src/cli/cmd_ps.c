@@ -105,33 +105,6 @@ static void add_table(const struct options *options, const struct rows *rows,
 	table_write(&table, text);
 }
 
-static void print_table(const struct options *options, const struct rows *rows)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	add_table(options, rows, NULL, true, &text);
-	output_add(&text);
-}
-
-/* Names that other commands take, each on a line: local/digits-x7k2p. */
-static void print_names(const struct rows *rows)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < rows->count; i++)
-		text_addf(&text, "%s/%s\n", rows->list[i].where, rows->list[i].name);
-	output_add(&text);
-}
-
-static int read_object(struct lookup *lookup, const struct client_row *row, struct json **ret_job,
-		       struct err *err)
-{
-	struct client *client;
-	int rc = lookup_client(lookup, row->namespace_name, row->namespace_name, &client, err);
-
-	return rc < 0 ? rc : client->functions->get(client, row->name, ret_job, err);
-}
-
 /* A TFJobList, as the API server returns one. A job deleted since the list was read is omitted. */
 static int print_objects(struct lookup *lookup, const struct rows *rows, const char *format,
 			 struct err *err)
@@ -144,8 +117,13 @@ static int print_objects(struct lookup *lookup, const struct rows *rows, const c
 	json_set(list, "items", items);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct json *job = NULL;
-		int rc = read_object(lookup, &rows->list[i], &job, err);
+		const struct client_row *row = &rows->list[i];
+		struct client *client;
+		int rc = lookup_client(lookup, row->namespace_name, row->namespace_name, &client,
+				       err);
 
+		if (rc == 0)
+			rc = client->functions->get(client, row->name, &job, err);
 		if (rc == ERR_NOT_FOUND)
 			continue;
 		if (rc)
@@ -204,19 +182,6 @@ static int list_all(const struct options *options, struct lookup *lookup, struct
 	if (is_asked_for(options, "local") && add_listed_jobs(options, lookup, false, rows, &err))
 		exit_code = output_fail(&err);
 	return exit_code;
-}
-
-/* A user who has started a job on a cluster and sees an empty table thinks that it is lost. */
-static void point_to_cluster(const struct options *options)
-{
-	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-
-	if (!is_asked_for(options, "kubernetes") &&
-	    kube_cluster_read_config(options, &config, NULL) == 0)
-		output_print_message(
-			"no job is running on this machine; to list namespace '%s' of the "
-			"cluster: muster ps --on kubernetes",
-			config->namespace_name);
 }
 
 /* -w. A terminal shows the present table, redrawn each second; a file gets the table, and then a
@@ -331,6 +296,8 @@ static int ps_run(const struct options *options)
 	struct rows rows CLEANUP(rows_done) = {0};
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	const char *format = option_text(options, "output");
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	struct text text CLEANUP(text_done) = {0};
 	int exit_code;
 
 	if (option_text(options, "rdzv-endpoint"))
@@ -341,14 +308,25 @@ static int ps_run(const struct options *options)
 	if (exit_code && !rows.count)
 		return exit_code;
 	drop_hidden(options, &rows);
-	if (text_equals(format, "name"))
-		print_names(&rows);
-	else if (!format || text_equals(format, "wide"))
-		print_table(options, &rows);
-	else if (print_objects(lookup, &rows, format, &err))
+	bool is_table = !format || text_equals(format, "wide");
+	bool are_names = text_equals(format, "name");
+
+	if (is_table)
+		add_table(options, &rows, NULL, true, &text);
+	/* Names that other commands take, each on a line: local/digits-x7k2p. */
+	for (size_t i = 0; are_names && i < rows.count; i++)
+		text_addf(&text, "%s/%s\n", rows.list[i].where, rows.list[i].name);
+	output_add(&text);
+	if (!is_table && !are_names && print_objects(lookup, &rows, format, &err))
 		return output_fail(&err);
-	if (!format && !option_flag(options, "no-headers") && !rows.count)
-		point_to_cluster(options);
+	/* A user who has started a job on a cluster and sees an empty table thinks that it is
+	 * lost. */
+	if (!format && !option_flag(options, "no-headers") && !rows.count &&
+	    !is_asked_for(options, "kubernetes") &&
+	    kube_cluster_read_config(options, &config, NULL) == 0)
+		output_print_message("no job is running on this machine; to list namespace "
+				     "'%s' of the cluster: muster ps --on kubernetes",
+				     config->namespace_name);
 	return exit_code;
 }
 

@@ -64,15 +64,6 @@ static bool is_place_known(const struct options *options)
 	return false;
 }
 
-static void warn_of_ignored_fields(const struct job *job)
-{
-	struct text ignored CLEANUP(text_done) = {0};
-
-	job_describe_ignored_here(job, &ignored);
-	if (ignored.len)
-		output_print_message("ignored on this machine: %s", text_of(&ignored));
-}
-
 /* A variable that the job sets itself overrides muster's; one left in a file from another
  * environment is not meant to. */
 static void warn_of_own_identity(const struct job *job)
@@ -111,16 +102,6 @@ static void print_planned_starts(const struct job *job)
 			output_print_message("would start %s-0 to %s-%d:%s", role->name, role->name,
 					     role->replicas - 1, text_of(&command));
 	}
-}
-
-static int show_plan(const struct options *options, const struct job *job)
-{
-	const char *format = option_text(options, "output");
-
-	output_add_object(job->document, format ? format : "yaml");
-	output_flush();
-	print_planned_starts(job);
-	return EXIT_DONE;
 }
 
 static int supervise_run_here(const struct options *options, struct job *job,
@@ -176,6 +157,7 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
+	const char *format = option_text(options, "output");
 	bool is_printed = option_flag(options, "dry-run") &&
 			  !text_equals(option_text(options, "dry-run"), "server");
 	struct job_source source CLEANUP(job_source_done) = {
@@ -187,6 +169,7 @@ static int run_run(const struct options *options)
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct faults faults CLEANUP(faults_done) = {0};
+	struct text ignored CLEANUP(text_done) = {0};
 	struct gpus gpus = {0};
 
 	if (!is_place_known(options))
@@ -207,10 +190,16 @@ static int run_run(const struct options *options)
 	if (gpus.fault)
 		output_print_message("%s", gpus.fault);
 	if (!is_on_cluster)
-		warn_of_ignored_fields(source.job);
+		job_describe_ignored_here(source.job, &ignored);
+	if (ignored.len)
+		output_print_message("ignored on this machine: %s", text_of(&ignored));
 	warn_of_own_identity(source.job);
-	if (is_printed)
-		return show_plan(options, source.job);
+	if (is_printed) {
+		output_add_object(source.job->document, format ? format : "yaml");
+		output_flush();
+		print_planned_starts(source.job);
+		return EXIT_DONE;
+	}
 	return run_with_metrics(options, &source, &gpus);
 }
 

@@ -74,22 +74,11 @@ static bool restarts_whole(const struct job *job, const struct json *specs)
 	return false;
 }
 
-static void print_restart_notice(const struct job *job)
-{
-	struct text grace CLEANUP(text_done) = {0};
-
-	text_add_duration(&grace, job->grace);
-	output_print_message(
-		"restarting all processes of job '%s': they cannot accept a new number of "
-		"replicas while they run. They have %s to save and exit; a script with "
-		"checkpoints continues from the last one",
-		job->name, text_of(&grace));
-}
-
 static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,
 		 struct err *err)
 {
 	struct job_state state CLEANUP(job_state_done) = {0};
+	struct text grace CLEANUP(text_done) = {0};
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
 	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
 
@@ -98,9 +87,15 @@ static int scale(const struct found_job *found, const char *const *counts, size_
 		return err->code;
 	int rc = change_job(found, patch, err);
 
-	if (rc == 0 && is_any_at_work(&state.status) && restarts_whole(state.job, specs))
-		print_restart_notice(state.job);
-	return rc;
+	if (rc < 0 || !is_any_at_work(&state.status) || !restarts_whole(state.job, specs))
+		return rc;
+	text_add_duration(&grace, state.job->grace);
+	output_print_message(
+		"restarting all processes of job '%s': they cannot accept a new number of "
+		"replicas while they run. They have %s to save and exit; a script with "
+		"checkpoints continues from the last one",
+		state.job->name, text_of(&grace));
+	return 0;
 }
 
 static int scale_run(const struct options *options)

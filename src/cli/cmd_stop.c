@@ -25,54 +25,41 @@ static bool is_live(const struct replica_status *replica)
 	return replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING;
 }
 
-/* With the grace period: that of the command line, which the job has by now, or the job's own. */
-static void add_grace(const struct json *tfjob, struct text *text)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	if (client_read_job(tfjob, &job, NULL) < 0 || job->grace <= 0)
-		return;
-	text_add(text, ", up to ");
-	text_add_duration(text, job->grace);
-}
-
-static void print_stop_progress(struct progress *progress, const struct json *job,
+static void print_stop_progress(struct progress *progress, const struct json *tfjob,
 				const struct status *status)
 {
 	struct text text CLEANUP(text_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (progress->is_told && !progress->is_terminal)
 		return;
 	replica_names_add(&text, status, is_live);
 	if (!text.len)
 		return;
-	if (!progress->is_told)
-		add_grace(job, &text);
+	/* With the grace period: that of the command line, which the job has by now, or the job's
+	 * own. */
+	if (!progress->is_told && client_read_job(tfjob, &job, NULL) == 0 && job->grace > 0) {
+		text_add(&text, ", up to ");
+		text_add_duration(&text, job->grace);
+	}
 	output_print_message("%s: waiting for %s", progress->name, text_of(&text));
 	progress->is_told = true;
-}
-
-/* As `run` prints them on a terminal. */
-static void print_stop_obstacles(struct progress *progress, const struct status *status)
-{
-	struct text lines CLEANUP(text_done) = {0};
-
-	waiting_reasons_describe(status, "", &lines);
-	if (progress->is_trouble_told || !lines.len)
-		return;
-	output_print_errors(&lines);
-	progress->is_trouble_told = true;
 }
 
 static bool show_progress(const struct json *job, const struct status *status, void *data)
 {
 	struct progress *progress = data;
+	struct text lines CLEANUP(text_done) = {0};
 
 	progress->is_unsupervised = client_job_is_unsupervised(job) && !status_is_finished(status);
 	if (watch_is_left(job, status) || progress->is_unsupervised)
 		return true;
 	print_stop_progress(progress, job, status);
-	print_stop_obstacles(progress, status);
+	waiting_reasons_describe(status, "", &lines); /* as `run` prints them on a terminal */
+	if (!progress->is_trouble_told && lines.len) {
+		output_print_errors(&lines);
+		progress->is_trouble_told = true;
+	}
 	return false;
 }
 

@@ -16,26 +16,19 @@ struct sight {
 	bool is_unsupervised;
 };
 
-/* The code of a job whose finish was not observed is uncertain; a replica may have been deleted,
- * too. */
-static void print_unobserved_end(const struct status *status)
-{
-	const struct failure *failure = status->failure;
-
-	if (failure && !failure->role &&
-	    (text_equals(failure->reason, RECONCILE_DELETED) ||
-	     text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
-		output_print_message("%s", failure->message);
-}
-
 static bool on_awaited_status(const struct json *job, const struct status *status, void *data)
 {
 	struct sight *sight = data;
 	bool was_unsupervised = sight->is_unsupervised;
 	const struct found_job *found = sight->job;
+	const struct failure *failure = status->failure;
 
-	if (sight->exit_code < 0 && status_is_finished(status))
-		print_unobserved_end(status);
+	/* The code of a job whose finish was not observed is uncertain; a replica may have been
+	 * deleted, too. */
+	if (sight->exit_code < 0 && status_is_finished(status) && failure && !failure->role &&
+	    (text_equals(failure->reason, RECONCILE_DELETED) ||
+	     text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
+		output_print_message("%s", failure->message);
 	sight->exit_code = status->exit_code;
 	sight->is_unsupervised = client_job_is_unsupervised(job);
 	if (sight->is_unsupervised && !was_unsupervised && !status_is_finished(status)) {

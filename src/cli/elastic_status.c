@@ -137,19 +137,6 @@ static void add_reason(const struct json *world, const struct json *before, stru
 	table_add(table, is_failure && failure ? failure : reason);
 }
 
-static void add_world(const struct json *worlds, size_t i, msec end, bool is_local,
-		      struct table *table)
-{
-	const struct json *world = json_at(worlds, i), *next = json_at(worlds, i + 1);
-	msec begin = time_at(world, "formedAt");
-
-	table_addf(table, "%" PRId64, number_at(world, "generation"));
-	table_add_time(table, begin - begin % MSEC_PER_SECOND, is_local);
-	table_add_span(table, begin, next ? time_at(next, "formedAt") : end);
-	table_addf(table, "%" PRId64, number_at(world, "members"));
-	add_reason(world, i ? json_at(worlds, i - 1) : NULL, table);
-}
-
 static void add_worlds(const struct json *job, bool is_local, struct text *text)
 {
 	static const char *const headings[] = {"WORLD", "STARTED", "LASTED", "MACHINES", "REASON"};
@@ -160,8 +147,16 @@ static void add_worlds(const struct json *job, bool is_local, struct text *text)
 	if (!json_count(worlds))
 		return;
 	table_add_row(&table, headings);
-	for (size_t i = 0; i < json_count(worlds); i++)
-		add_world(worlds, i, end, is_local, &table);
+	for (size_t i = 0; i < json_count(worlds); i++) {
+		const struct json *world = json_at(worlds, i), *next = json_at(worlds, i + 1);
+		msec begin = time_at(world, "formedAt");
+
+		table_addf(&table, "%" PRId64, number_at(world, "generation"));
+		table_add_time(&table, begin - begin % MSEC_PER_SECOND, is_local);
+		table_add_span(&table, begin, next ? time_at(next, "formedAt") : end);
+		table_addf(&table, "%" PRId64, number_at(world, "members"));
+		add_reason(world, i ? json_at(worlds, i - 1) : NULL, &table);
+	}
 	text_add_char(text, '\n');
 	table_write(&table, text);
 }
@@ -183,16 +178,6 @@ static void add_elastic_failure(const struct json *job, bool is_local, struct te
 	text_add(text,
 		 elastic_text_is_over(job) ? "\nFailure:\n" : "\nCause of the last restart:\n");
 	failure_describe(&status, status.failure->machine_job, &style, text);
-}
-
-/* One job: its state, its machines by rank, all its worlds, and the last failure. `is_local`: times
- * in this machine's time zone, not UTC. */
-static void elastic_text_add(const struct json *job, bool is_local, struct text *text)
-{
-	elastic_text_add_line(job, text);
-	add_members(job, text);
-	add_worlds(job, is_local, text);
-	add_elastic_failure(job, is_local, text);
 }
 
 /* A table of all jobs of a server. */
@@ -248,14 +233,19 @@ static void show_elastic_status(struct look *look, const struct json *object)
 	bool is_over = !is_watched || elastic_text_is_over(object);
 	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
 
-	if (text_equals(format, "json") || text_equals(format, "yaml"))
+	if (text_equals(format, "json") || text_equals(format, "yaml")) {
 		output_add_object(object, format);
-	else if (!look->job)
+	} else if (!look->job) {
 		elastic_text_add_list(json_get(object, "jobs"), &text);
-	else if (is_watched && !is_drawn)
+	} else if (is_watched && !is_drawn) {
 		elastic_text_add_line(object, &text);
-	else
-		elastic_text_add(object, is_local, &text);
+	} else {
+		/* Its state, its machines by rank, all its worlds, and the last failure. */
+		elastic_text_add_line(object, &text);
+		add_members(object, &text);
+		add_worlds(object, is_local, &text);
+		add_elastic_failure(object, is_local, &text);
+	}
 	if (is_drawn)
 		redraw_add(text_of(&text), is_over, &screen);
 	is_over |= output_add_changed(is_drawn ? &screen : &text,

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/job_name.h"
-#include "cli/template_values.h"
 #include "command/input.h"
 #include "command/output.h"
 #include "io/random.h"
@@ -11,6 +10,7 @@
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
+#include "spec/template.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +67,6 @@ static void override_policy(const struct options *options, struct json *policy)
 	json_set_string(policy, "stopSignal", option_text(options, "stop-signal"));
 }
 
-static void allow_restarts(struct json *role)
-{
-	const char *policy = json_as_string(json_get(role, "restartPolicy"),
-					    restart_policy_words[RESTART_NEVER]);
-
-	if (text_equals(policy, restart_policy_words[RESTART_NEVER]))
-		json_set_string(role, "restartPolicy", restart_policy_words[RESTART_ON_FAILURE]);
-}
-
 void job_override(const struct options *options, const struct variables *variables,
 		  struct json *document)
 {
@@ -86,8 +77,12 @@ void job_override(const struct options *options, const struct variables *variabl
 
 	override_policy(options, json_object_at(spec, "runPolicy"));
 	while (json_next(roles, &title, &role)) {
-		if (option_number(options, "max-restarts", 0) != 0)
-			allow_restarts(role);
+		const char *never = restart_policy_words[RESTART_NEVER];
+
+		if (option_number(options, "max-restarts", 0) != 0 &&
+		    text_equals(json_as_string(json_get(role, "restartPolicy"), never), never))
+			json_set_string(role, "restartPolicy",
+					restart_policy_words[RESTART_ON_FAILURE]);
 		job_document_add_env(pod_template_container(json_get(role, "template")),
 				     variables->list, variables->count);
 	}
@@ -117,24 +112,20 @@ void job_documents_done(struct job_documents *documents)
 	documents_free(documents->written, documents->n_written);
 }
 
-static int read_document_file(struct job_documents *documents, struct err *err)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	if (input_read(option_text(documents->options, "file"), LIMIT_DOCUMENT_SIZE, &text, err))
-		return err->code;
-	if (documents_read(text_of(&text), text.len, &documents->written, &documents->n_written,
-			   err))
-		return err_prefix(err, "%s", job_documents_name(documents->options));
-	return 0;
-}
-
 bool job_documents_open(struct job_documents *documents, struct text *faults)
 {
+	const char *file = job_documents_name(documents->options);
+	struct text text CLEANUP(text_done) = {0};
 	struct err err;
 	size_t n_templates = 0;
 
-	if (read_document_file(documents, &err)) {
+	int rc = input_read(option_text(documents->options, "file"), LIMIT_DOCUMENT_SIZE, &text,
+			    &err);
+
+	if (rc == 0 && documents_read(text_of(&text), text.len, &documents->written,
+				      &documents->n_written, &err))
+		rc = err_prefix(&err, "%s", file);
+	if (rc < 0) {
 		text_addf(faults, "%s\n", err.text);
 		return false;
 	}
@@ -144,8 +135,7 @@ bool job_documents_open(struct job_documents *documents, struct text *faults)
 			n_templates++;
 		}
 	if (n_templates > 1)
-		text_addf(faults, "%s: contains %zu Templates (expected one)\n",
-			  job_documents_name(documents->options), n_templates);
+		text_addf(faults, "%s: contains %zu Templates (expected one)\n", file, n_templates);
 	return n_templates <= 1;
 }
 
@@ -154,6 +144,70 @@ static void append_document(struct job_documents *documents, struct document *ta
 	documents->list =
 		mem_resize(documents->list, documents->count + 1, sizeof(*documents->list));
 	documents->list[documents->count++] = take_document;
+}
+
+/* The values for the parameters of a template: --param and --param-file. */
+struct template_values {
+	struct template_value *list; /* those of files first, so that those of the command line
+					win */
+	size_t count;
+	size_t capacity;
+	struct arena *arena; /* holds the texts */
+};
+
+static void template_values_done(struct template_values *values)
+{
+	free(values->list);
+	arena_free(values->arena);
+}
+
+static int add_template_value(void *to, const char *assignment, struct err *err)
+{
+	struct template_values *values = to;
+	const char *equals = strchr(assignment, '=');
+
+	if (!equals || equals == assignment)
+		return err_set(err, ERR_INVALID, "'%s': expected NAME=VALUE", assignment);
+	if (!text_is_utf8(assignment, strlen(assignment)))
+		return err_set(
+			err, ERR_INVALID,
+			"%.*s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
+			(int) (equals - assignment), assignment);
+	if (!values->arena)
+		values->arena = arena_new();
+	mem_grow(&values->list, &values->capacity, values->count, sizeof(*values->list));
+	values->list[values->count++] = (struct template_value){
+		.name = arena_format(values->arena, "%.*s", (int) (equals - assignment),
+				     assignment),
+		.value = arena_copy_text(values->arena, equals + 1),
+	};
+	return 0;
+}
+
+static void template_values_read(const struct options *options, struct template_values *values,
+				 struct text *faults)
+{
+	struct err err;
+	size_t count;
+	const char *const *list = option_list(options, "param-file", &count);
+
+	for (size_t i = 0; i < count; i++)
+		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_value,
+				values, faults);
+	list = option_list(options, "param", &count);
+	for (size_t i = 0; i < count; i++)
+		if (add_template_value(values, list[i], &err))
+			text_addf(faults, "--param: %s\n", err.text);
+}
+
+void job_documents_refuse_values(const struct options *options, const char *with,
+				 struct text *faults)
+{
+	static const char *const names[] = {"param", "param-file"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (option_is_given(options, names[i]))
+			text_addf(faults, "--%s goes with %s\n", names[i], with);
 }
 
 static bool append_template(struct job_documents *documents, struct text *faults)
@@ -191,7 +245,7 @@ bool job_documents_make(struct job_documents *documents, struct text *faults)
 	bool is_good = true;
 
 	if (!documents->template)
-		template_values_refuse(documents->options, with, faults);
+		job_documents_refuse_values(documents->options, with, faults);
 	for (size_t i = 0; i < documents->n_written; i++) {
 		const struct document *document = documents->written[i];
 		struct json *root = document_root(document);

@@ -35,6 +35,10 @@ bool job_documents_open(struct job_documents *documents, struct text *faults) MU
 /* Makes the list of the opened documents. False on an error: faults of a template are printed,
  * others are in `faults`. */
 bool job_documents_make(struct job_documents *documents, struct text *faults) MUST_USE;
+/* Rejects such values on a command line that does not use them; `with` names the option that they
+ * need. */
+void job_documents_refuse_values(const struct options *options, const char *with,
+				 struct text *faults);
 void job_documents_done(struct job_documents *documents);
 
 /* A lone document counts as a job, whatever kind it has: its reader reports what it lacks. */
@@ -57,3 +61,11 @@ bool job_override_is_needed(const struct options *options, const struct variable
  * --max-restarts, roles whose policy is never to restart are restarted on failure. */
 void job_override(const struct options *options, const struct variables *variables,
 		  struct json *document);
+
+/* The rows of the values for a template's parameters, for a command's table. */
+#define TEMPLATE_VALUE_ROWS                                                                        \
+	OPTION("param", LIST, "NAME=VALUE", NULL, "set a parameter of the Template in -f",         \
+	       .letter = 'p', .group = OPTIONS_OF_JOB, .hides_values = true),                      \
+		OPTION("param-file", LIST, "FILE", NULL,                                           \
+		       "set parameters from a file with lines NAME=VALUE",                         \
+		       .group = OPTIONS_OF_JOB)

@@ -243,39 +243,20 @@ static bool read_command(struct job_source *source, const struct job_build *buil
 	return !source->faults.len && make_job_of_document(source, root, NULL, &source->job);
 }
 
-/* The command of every process on this machine. */
-struct found_program {
-	const char **command;
-	char *interpreter;
-};
-
-static void found_program_done(struct found_program *program)
-{
-	free(program->command);
-	free(program->interpreter);
-}
-
 /* Into the source for Pods, else into `program`. */
 static int find_program(struct job_source *source, struct found_program *program, struct err *err)
 {
 	const struct options *options = source->options;
-	const char *folder = option_text(options, "sync");
-	const char *const *arguments = options_arguments(options);
-	size_t count = options_n_arguments(options);
 	bool is_module = option_flag(options, "module");
 	bool is_program = options_had_separator(options);
 
 	source->program.is_module = is_module;
-	if (source->is_for_kubernetes && folder)
-		return pod_files_find_in_folder(arguments, count, is_program, folder,
-						source->pack_folder, &source->program, err);
-	if (source->is_for_kubernetes)
-		return pod_files_find(arguments, count, is_program, &source->program, err);
-	if (is_module)
-		return program_find_module(arguments, count, &program->command,
-					   &program->interpreter, err);
-	return program_find(arguments, count, is_program, &program->command, &program->interpreter,
-			    err);
+	return source->is_for_kubernetes
+		       ? pod_files_find(options_arguments(options), is_program,
+					option_text(options, "sync"), source->pack_folder,
+					&source->program, err)
+		       : program_find(options_arguments(options), is_module, is_program, program,
+				      err);
 }
 
 static bool read_flags(struct job_source *source)
@@ -296,7 +277,7 @@ static bool read_flags(struct job_source *source)
 	};
 	struct err err;
 
-	template_values_refuse(options, "-f and a Template", &source->faults);
+	job_documents_refuse_values(options, "-f and a Template", &source->faults);
 	if (find_program(source, &program, &err) < 0)
 		text_addf(&source->faults, "%s\n", err.text);
 	else

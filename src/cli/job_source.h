@@ -5,7 +5,6 @@
 #include "base/own.h"
 #include "cli/job_documents.h"
 #include "cli/pod_options.h"
-#include "cli/template_values.h"
 #include "command/options.h"
 #include "command/variables.h"
 #include "spec/job.h"

@@ -157,17 +157,6 @@ void launch_output_read(const struct options *options, int n_processes, const ch
 		text_add(faults, "--log-dir: cannot be used with --output-dir\n");
 }
 
-/* The pattern of a directory that was named: a percent sign in it is no variable. */
-static char *pattern_of(const char *folder)
-{
-	struct text pattern = {0};
-
-	for (const char *at = folder; *at; at++)
-		text_add(&pattern, *at == '%' ? "%%" : (char[]){*at, '\0'});
-	text_add(&pattern, "/attempt_%g/%i/stdout.log");
-	return text_take(&pattern);
-}
-
 int launch_output_make_folder(struct launch_output *output, const char *run_id, struct err *err)
 {
 	if (!output->folder)
@@ -179,6 +168,7 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 	char *token CLEANUP(mem_free_text) = random_token();
 	char *name CLEANUP(mem_free_text) = mem_format("%s_%.*s", run_id, SUFFIX_LENGTH, token);
 	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", output->folder, name);
+	struct text pattern CLEANUP(text_done) = {0};
 	int fd CLEANUP(file_close) = -1;
 	int rc = folder_open_shared(output->folder, &fd, err);
 
@@ -188,6 +178,10 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 		rc = err_set_errno(err, errno, "cannot create directory '%s'", folder);
 	if (rc < 0)
 		return err_prefix(err, "--log-dir");
-	output->pattern = pattern_of(folder);
+	/* A percent sign in the name of a directory is no variable. */
+	for (const char *at = folder; *at; at++)
+		text_add(&pattern, *at == '%' ? "%%" : (char[]){*at, '\0'});
+	text_add(&pattern, "/attempt_%g/%i/stdout.log");
+	output->pattern = text_take(&pattern);
 	return 0;
 }
