@@ -87,33 +87,29 @@ static void finish_attachment(struct attachment *attachment)
 	console_finish(attachment->console, &attachment->state.status, on_drained, attachment);
 }
 
-/* The supervisor's own log was closed: it has exited. If it was killed, the job is cleaned up
- * now. */
-static void wait_until_settled(struct attachment *attachment)
-{
-	const struct found_job *found = attachment->found;
-	struct err err = {0};
-	int rc = watch_until_settled(found->client, found->name, &err);
-
-	if (rc < 0 && rc != ERR_NOT_FOUND)
-		output_print_message("%s", err.text);
-	finish_attachment(attachment);
-}
-
 static void on_folder_news(enum folder_news news, const char *file_name, void *data)
 {
 	struct attachment *attachment = data;
+	const struct found_job *found = attachment->found;
+	struct err err = {0};
 	bool are_notes = !file_name || strcmp(file_name, "muster.log") == 0;
 
 	if (attachment->is_ending)
 		return;
 	console_on_output(attachment->console);
-	if (news == FOLDER_GONE)
+	if (news == FOLDER_GONE) {
 		finish_attachment(attachment);
-	else if (are_notes && news == FOLDER_FILE_CLOSED)
-		wait_until_settled(attachment);
-	else if (are_notes && job_state_read(attachment->found, &attachment->state, NULL) == 0)
+	} else if (are_notes && news == FOLDER_FILE_CLOSED) {
+		/* The supervisor's own log was closed: it has exited. If it was killed, the job is
+		 * cleaned up now. */
+		int rc = watch_until_settled(found->client, found->name, &err);
+
+		if (rc < 0 && rc != ERR_NOT_FOUND)
+			output_print_message("%s", err.text);
+		finish_attachment(attachment);
+	} else if (are_notes && job_state_read(found, &attachment->state, NULL) == 0) {
 		console_on_status(attachment->console, &attachment->state.status);
+	}
 }
 
 static void on_attach_interrupt(int signal_number, void *data)

@@ -19,6 +19,7 @@
 #include "spec/job.h"
 #include "status/status.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -98,18 +99,15 @@ static void target_done(struct target *target)
 }
 
 /* JOB [ROLE-INDEX] -- COMMAND */
-static int read_arguments(const struct options *options, struct target *target,
-			  const char *const **ret_command, struct err *err)
+static int read_arguments(const struct options *options, struct copy_place *place, struct err *err)
 {
 	size_t before = options_n_before_separator(options);
 	const char *const *arguments = options_arguments(options);
-	struct copy_place *place = &target->place;
 
 	if (before > 2 || !arguments[before])
 		return err_set(
 			err, ERR_INVALID,
 			"missing command; write it after --: muster exec JOB worker-0 -- COMMAND");
-	*ret_command = arguments + before;
 	return before == 2 ? replica_name_take(arguments[1], &place->role, &place->index, err) : 0;
 }
 
@@ -157,6 +155,7 @@ static int run_here(const struct options *options, const struct target *target,
 
 		dup2(fd, STDIN_FILENO);
 	}
+	assert(state->job);
 	int rc = exec_here(json_as_string(uid, ""), replica, state->job->has_private_network,
 			   command, &err);
 
@@ -169,10 +168,11 @@ static int run_here(const struct options *options, const struct target *target,
 static int exec_run(const struct options *options)
 {
 	struct target target CLEANUP(target_done) = {0};
-	const char *const *command = NULL;
+	const char *const *command =
+		options_arguments(options) + options_n_before_separator(options);
 	struct err err = {0};
 
-	if (read_arguments(options, &target, &command, &err) < 0)
+	if (read_arguments(options, &target.place, &err) < 0)
 		return output_fail(&err);
 	if (find_target(options, &target, &err) < 0)
 		return output_fail_with(EXIT_INTERNAL, "%s", err.text);

@@ -351,7 +351,7 @@ static int launch_run(const struct options *options)
 		text_addf(&mistakes, "%s\n", err.text);
 	/* A process for each GPU of the node, as scripts of PyTorch expect it. Those of TensorFlow
 	 * and JAX use all GPUs that they see. */
-	if (call.launch.step && step->n_local_tasks == 1 && call.gpus.count &&
+	if (call.launch.step && call.launch.step->n_local_tasks == 1 && call.gpus.count &&
 	    !rendezvous_option(options, "nproc-per-node") &&
 	    program_is_for_torch(call.program.command))
 		call.launch.n_processes = (int) call.gpus.count;

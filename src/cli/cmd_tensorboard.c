@@ -11,6 +11,7 @@
 #include "io/folder.h"
 #include "spec/fetch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
@@ -45,8 +46,10 @@ static int read_log_place(const struct options *options, const struct json *docu
 		};
 		return 0;
 	}
-	if (fetch_read_all(json_as_string(fetches, NULL), arena, &list, &count, err) < 0)
-		return err->code;
+	int rc = fetch_read_all(json_as_string(fetches, NULL), arena, &list, &count, err);
+
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < count; i++)
 		if ((!role || text_equals(role, list[i].role)) &&
 		    option_number(options, "index", list[i].index) == list[i].index) {
@@ -115,13 +118,14 @@ static int tensorboard_run(const struct options *options)
 		.port = (int) option_number(options, "port", 0),
 	};
 	struct found_job found = {0};
-	struct fetch fetch;
+	struct fetch fetch = {0};
 	struct err err = {0};
 
 	if (lookup_job(lookup, options_arguments(options)[0], &found, &err) ||
 	    found.client->functions->get(found.client, found.name, &document, &err) ||
 	    read_log_place(found.options, document, arena, &fetch, &err))
 		return output_fail(&err);
+	assert(fetch.path);
 	return found.namespace_name ? show_cluster_tensorboard(&found, &fetch, &settings)
 				    : show_local_tensorboard(&found, &fetch, &settings);
 }

@@ -297,6 +297,37 @@ static void check_tasks(const struct launch *launch, struct text *faults)
 			  step->id, step->n_nodes, step->n_nodes == 1 ? "" : "s");
 }
 
+static void read_endpoint(const struct options *options, const struct slurm_step *step,
+			  struct launch *launch, struct text *faults)
+{
+	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
+			    &launch->endpoint, faults);
+	const char *host = launch->endpoint.host;
+
+	/* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */
+	if (step && step->n_nodes > 1 && host && !text_equals(host, step->first_host) &&
+	    network_address_names_loopback(host))
+		text_addf(faults,
+			  "--rdzv-endpoint: %s is the address of each node for itself; leave the "
+			  "option out, and the step meets at %s\n",
+			  host, step->first_host);
+	/* TORCHELASTIC_RUN_ID as torchrun sets it, but a single machine keeps the id that was
+	 * given. */
+	if (launch->job_id && !rendezvous_flag(options, "standalone"))
+		launch->run_id = mem_copy_text(launch->job_id);
+	else
+		launch->run_id = launch->address.is_shared ? mem_copy_text("none") : job_uid_new();
+	/* torchrun's static rendezvous waits as long for its server as for the other machines. */
+	if (!launch->patience && !launch->address.master_host)
+		launch->patience = PATIENCE;
+	launch->patience = launch->patience ? msec_min(launch->patience, launch->terms.join_time)
+					    : launch->terms.join_time;
+	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
+	launch->is_alone = !launch->endpoint.host;
+	launch->endpoint.is_tls &= !launch->is_alone;
+	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
+}
+
 void launch_read(const struct options *options, const struct gpus *gpus,
 		 const struct slurm_step *step, struct launch *launch, struct text *faults)
 {
@@ -327,32 +358,7 @@ void launch_read(const struct options *options, const struct gpus *gpus,
 	read_restarts(options, &launch->terms.restarts, faults);
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
-	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
-			    &launch->endpoint, faults);
-	const char *host = launch->endpoint.host;
-
-	/* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */
-	if (step && step->n_nodes > 1 && host && !text_equals(host, step->first_host) &&
-	    network_address_names_loopback(host))
-		text_addf(faults,
-			  "--rdzv-endpoint: %s is the address of each node for itself; leave the "
-			  "option out, and the step meets at %s\n",
-			  host, step->first_host);
-	/* TORCHELASTIC_RUN_ID as torchrun sets it, but a single machine keeps the id that was
-	 * given. */
-	if (launch->job_id && !rendezvous_flag(options, "standalone"))
-		launch->run_id = mem_copy_text(launch->job_id);
-	else
-		launch->run_id = launch->address.is_shared ? mem_copy_text("none") : job_uid_new();
-	/* torchrun's static rendezvous waits as long for its server as for the other machines. */
-	if (!launch->patience && !launch->address.master_host)
-		launch->patience = PATIENCE;
-	launch->patience = launch->patience ? msec_min(launch->patience, launch->terms.join_time)
-					    : launch->terms.join_time;
-	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
-	launch->is_alone = !launch->endpoint.host;
-	launch->endpoint.is_tls &= !launch->is_alone;
-	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
+	read_endpoint(options, step, launch, faults);
 	check_unused(options, faults);
 	if (launch->step)
 		check_tasks(launch, faults);

@@ -108,8 +108,9 @@ static void write_object(const char *level, const char *sentence)
 	struct json *line CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0}, now CLEANUP(text_done) = {0};
 	struct text clean CLEANUP(text_done) = {0};
-	const char *name =
-		text_starts_with(sentence, JOB_BEGINS) ? sentence + strlen(JOB_BEGINS) : NULL;
+	const char *name = strncmp(sentence, JOB_BEGINS, strlen(JOB_BEGINS)) == 0
+				   ? sentence + strlen(JOB_BEGINS)
+				   : NULL;
 	const char *end = name ? strstr(name, JOB_ENDS) : NULL;
 	char *job CLEANUP(mem_free_text) = end ? mem_copy_bytes(name, (size_t) (end - name)) : NULL;
 
@@ -286,28 +287,19 @@ static int open_address(const struct options *options, const char *option,
 	return 0;
 }
 
-struct sockets {
-	struct listening metrics, health;
-};
-
-static void sockets_done(struct sockets *sockets)
-{
-	listening_done(&sockets->metrics);
-	listening_done(&sockets->health);
-}
-
 static int serve_operator(const struct options *options, struct operator_settings *settings,
 			  struct err *err)
 {
-	struct sockets sockets CLEANUP(sockets_done) = {{.fd = -1}, {.fd = -1}};
+	struct listening metrics CLEANUP(listening_done) = {.fd = -1};
+	struct listening health CLEANUP(listening_done) = {.fd = -1};
 	int rc = operator_flags_check(options, err);
 
 	if (rc < 0)
 		return rc;
 	log_ignored_flags(options);
-	rc = open_address(options, "metrics-bind-address", &sockets.metrics, err);
+	rc = open_address(options, "metrics-bind-address", &metrics, err);
 	if (rc == 0)
-		rc = open_address(options, "health-probe-bind-address", &sockets.health, err);
+		rc = open_address(options, "health-probe-bind-address", &health, err);
 	if (rc < 0)
 		return rc;
 	struct gang gang = gang_of(option_text(options, "gang-scheduler-name"));
@@ -318,8 +310,8 @@ static int serve_operator(const struct options *options, struct operator_setting
 					       job_services_words[SERVICES_PER_JOB]),
 	};
 	settings->gang = gang.kind == GANG_NONE ? NULL : &gang;
-	settings->metrics = sockets.metrics.fd < 0 ? NULL : &sockets.metrics;
-	settings->health = sockets.health.fd < 0 ? NULL : &sockets.health;
+	settings->metrics = metrics.fd < 0 ? NULL : &metrics;
+	settings->health = health.fd < 0 ? NULL : &health;
 	if (option_flag(options, "leader-elect"))
 		settings->lease_name = option_text(options, "leader-election-id");
 	return operator_run(settings, err);

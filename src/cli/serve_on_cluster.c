@@ -9,6 +9,7 @@
 #include "operator/operator.h"
 #include "serve/master.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ static int serve_jobs_on_cluster(struct front *front, struct err *err)
 		rc = kube_cluster_read_config(front->options, &config, err);
 	if (rc < 0)
 		return rc;
+	assert(config);
 	front->namespace_name = config->namespace_name;
 	const char *const namespaces[] = {front->namespace_name, NULL};
 	const struct operator_settings settings = {

@@ -86,22 +86,13 @@ static void add_supervisor(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
-/* The kind of its addresses. */
-static void add_network(const struct view *view, struct text *text)
-{
-	const struct json *word = json_get_path(view->object, "metadata", "annotations",
-						JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
-
-	if (!view->is_on_cluster && text_equals(json_as_string(word, NULL), "true"))
-		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
-			  view->job_words);
-}
-
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
 	const struct status *status = view->status;
 	const struct json *metadata = json_get(view->object, "metadata");
+	const struct json *network =
+		json_get_path(metadata, "annotations", JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
 	const char *elastic_id = json_as_string(
 		json_get_path(metadata, "annotations", JOB_ANNOTATION_ELASTIC, NULL), NULL);
 
@@ -115,7 +106,9 @@ static void add_head(const struct view *view, struct text *text)
 	else if (view->operator_name)
 		text_add(text, "Served:     no operator manages it yet\n");
 	add_message(text, "Roles:      ", summary->roles, "\n");
-	add_network(view, text);
+	if (!view->is_on_cluster && text_equals(json_as_string(network, NULL), "true"))
+		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
+			  view->job_words);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:   %d\n", summary->restarts);
 	if (elastic_id)
@@ -249,17 +242,6 @@ static void add_replica_table(const struct view *view, struct text *text)
 	table_write(&table, text);
 }
 
-static void add_obstacles(const struct view *view, struct text *text)
-{
-	struct text lines CLEANUP(text_done) = {0};
-
-	if (status_is_finished(view->status))
-		return;
-	waiting_reasons_describe(view->status, "  ", &lines);
-	if (lines.len)
-		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
-}
-
 /* The warning that `run` prints on its terminal about a silent job, for other terminals. */
 static void add_silence(const struct view *view, struct text *text)
 {
@@ -335,6 +317,7 @@ int status_text_add(const struct json *tfjob, const struct status *status, const
 {
 	struct view view CLEANUP(view_done) = {
 		.job_words = job_words, .is_wide = style->is_wide, .is_local = style->is_local};
+	struct text waiting CLEANUP(text_done) = {0};
 
 	if (read_view(tfjob, status, &view, err))
 		return err->code;
@@ -347,7 +330,10 @@ int status_text_add(const struct json *tfjob, const struct status *status, const
 	add_head(&view, text);
 	add_conditions(&view, text);
 	add_replica_table(&view, text);
-	add_obstacles(&view, text);
+	if (!status_is_finished(status))
+		waiting_reasons_describe(status, "  ", &waiting);
+	if (waiting.len)
+		text_addf(text, "\nWaiting:\n%s", text_of(&waiting));
 	add_silence(&view, text);
 	add_failure_section(&view, text);
 	return 0;

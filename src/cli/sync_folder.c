@@ -122,18 +122,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-static void sort_names(struct sync_folder *folder)
-{
-	const char *name = text_of(&folder->names), *end = name + folder->names.len;
-
-	for (; name < end; name += strlen(name) + 1) {
-		mem_grow(&folder->list, &folder->capacity, folder->count, sizeof(*folder->list));
-		folder->list[folder->count++] = name;
-	}
-	if (folder->count)
-		qsort(folder->list, folder->count, sizeof(*folder->list), by_name);
-}
-
 /* .git is a directory, or a file in a work tree. */
 static bool is_in_checkout(const char *path)
 {
@@ -162,8 +150,14 @@ static int list_files(struct sync_folder *folder, struct err *err)
 							  "git repository; run 'git init' there",
 							  folder->path);
 	rc = ask_git(folder, err);
-	if (rc == 0)
-		sort_names(folder);
+	const char *name = text_of(&folder->names), *end = name + folder->names.len;
+
+	for (; rc == 0 && name < end; name += strlen(name) + 1) {
+		mem_grow(&folder->list, &folder->capacity, folder->count, sizeof(*folder->list));
+		folder->list[folder->count++] = name;
+	}
+	if (folder->count)
+		qsort(folder->list, folder->count, sizeof(*folder->list), by_name);
 	return rc;
 }
 

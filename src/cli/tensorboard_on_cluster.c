@@ -50,25 +50,18 @@ static void on_viewing_timer(void *data)
 		loop_stop(viewing->pod.loop);
 }
 
-/* Training creates the directory when it starts: to be early is no error. */
-static void print_missing_log_folder(struct viewing *viewing, bool is_there)
+static void on_round(bool is_there, void *data)
 {
+	struct viewing *viewing = data;
 	const struct copy_place *place = viewing->call->place;
 
+	/* Training creates the directory when it starts: to be early is no error. */
 	if (!is_there && !viewing->was_missing)
 		output_print_message("directory '%s' does not exist yet in %s-%d of job '%s'",
 				     place->path, place->role, place->index, place->job);
 	viewing->was_missing = !is_there;
-}
-
-static void on_round(bool is_there, void *data)
-{
-	struct viewing *viewing = data;
-
-	print_missing_log_folder(viewing, is_there);
 	if (viewing->was_lost)
-		output_print_message("%s-%d is back", viewing->call->place->role,
-				     viewing->call->place->index);
+		output_print_message("%s-%d is back", place->role, place->index);
 	viewing->was_lost = false;
 	loop_timer_arm_after(viewing->timer, viewing->call->interval);
 	if (tensorboard_is_started(viewing->tensorboard) ||

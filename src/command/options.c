@@ -130,25 +130,18 @@ static bool read_flag(const char *text, int64_t *ret_number)
 	return true;
 }
 
-/* Copies the words of "a|b|c" into an array (which borrows from *ret_memory). */
-static size_t split_words(const char *words, char **ret_memory, const char **list, size_t room)
-{
-	size_t count = 0;
-	char *rest = *ret_memory = mem_copy_text(words);
-
-	for (char *word; (word = strsep(&rest, "|"));) {
-		assert(count < room);
-		list[count++] = word;
-	}
-	return count;
-}
-
+/* Whether it is one of "a|b|c". */
 static int check_word(const struct option_row *row, const char *text, struct err *err)
 {
-	char *memory CLEANUP(mem_free_text) = NULL;
+	char *words CLEANUP(mem_free_text) = mem_copy_text(row->words);
+	char *rest = words;
 	const char *list[16];
-	size_t count = split_words(row->words, &memory, list, ARRAY_LEN(list));
+	size_t count = 0;
 
+	for (char *word; (word = strsep(&rest, "|"));) {
+		assert(count < ARRAY_LEN(list));
+		list[count++] = word;
+	}
 	if (name_find_word(list, count, text) >= 0)
 		return 0;
 	const char *nearest = name_nearest(list, count, text);
@@ -271,15 +264,6 @@ static void read_long_option(struct reading *reading, const char *name)
 		consume_option_argument(reading, value, shown);
 }
 
-static void add_unknown_letter_fault(struct reading *reading, const char *shown)
-{
-	const struct other_tool_option *foreign =
-		other_tool_option_find(reading->options->command->name, shown, strlen(shown));
-
-	text_addf(reading->faults, "%s: no such option%s%s\n", shown, foreign ? "; " : "",
-		  foreign ? foreign->answer : "");
-}
-
 /* -a, -aq, -w 2 or -w2; `letters` is the text after the dash. */
 static void read_letters(struct reading *reading, const char *letters)
 {
@@ -288,7 +272,11 @@ static void read_letters(struct reading *reading, const char *letters)
 		struct value *value = find_letter(reading->options, *letters);
 
 		if (!value) {
-			add_unknown_letter_fault(reading, shown);
+			const struct other_tool_option *foreign = other_tool_option_find(
+				reading->options->command->name, shown, strlen(shown));
+
+			text_addf(reading->faults, "%s: no such option%s%s\n", shown,
+				  foreign ? "; " : "", foreign ? foreign->answer : "");
 			return;
 		}
 		if (value->row->kind != OPTION_FLAG) {

@@ -145,11 +145,6 @@ static const struct foreign_command {
 	{"usage|man|commands|-?", "help"},
 };
 
-static char as_dash(char byte)
-{
-	return byte == '_' ? '-' : byte;
-}
-
 /* Whether the words, separated by '|', have this one: the first `len` characters of `word`. */
 static bool has_word(const char *words, const char *word, size_t len)
 {
@@ -157,7 +152,8 @@ static bool has_word(const char *words, const char *word, size_t len)
 		size_t at = 0;
 
 		end = words + strcspn(words, "|");
-		while (at < len && words + at < end && as_dash(word[at]) == words[at])
+		while (at < len && words + at < end &&
+		       (word[at] == '_' ? '-' : word[at]) == words[at])
 			at++;
 		if (at == len && words + at == end)
 			return true;

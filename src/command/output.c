@@ -57,33 +57,23 @@ void output_add_object(const struct json *object, const char *format)
 	output_add(&text);
 }
 
-static void add_documents(struct text *text, const struct json *list)
-{
-	for (size_t i = 0; i < json_count(list); i++) {
-		if (i > 0)
-			text_add(text, "---\n");
-		yaml_add(text, json_at(list, i));
-	}
-}
-
-static void add_list(struct text *text, const struct json *list)
-{
-	struct json *object CLEANUP(json_cleanup) = json_new_object();
-
-	json_set_string(object, "apiVersion", "v1");
-	json_set_string(object, "kind", "List");
-	json_set(object, "items", json_new_copy(list));
-	json_add_pretty(text, object);
-}
-
 void output_add_objects(const struct json *list, const char *format)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	if (text_equals(format, "yaml"))
-		add_documents(&text, list);
-	else
-		add_list(&text, list);
+	if (!text_equals(format, "yaml")) {
+		struct json *object CLEANUP(json_cleanup) =
+			json_new_texts("apiVersion", "v1", "kind", "List", NULL);
+
+		json_set(object, "items", json_new_copy(list));
+		output_add_object(object, format);
+		return;
+	}
+	for (size_t i = 0; i < json_count(list); i++) {
+		if (i > 0)
+			text_add(&text, "---\n");
+		yaml_add(&text, json_at(list, i));
+	}
 	output_add(&text);
 }
 

@@ -18,12 +18,6 @@ void table_done(struct table *table)
 	free(table->cells);
 }
 
-static void append_table_cell(struct table *table, char *take_text)
-{
-	mem_grow(&table->cells, &table->capacity, table->n_cells, sizeof(*table->cells));
-	table->cells[table->n_cells++] = take_text;
-}
-
 void table_add(struct table *table, const char *cell)
 {
 	struct text text = {0};
@@ -32,7 +26,8 @@ void table_add(struct table *table, const char *cell)
 		line_text_add_sentence(&text, cell, strlen(cell));
 	if (text.len == 0)
 		text_add_char(&text, '-');
-	append_table_cell(table, text_take(&text));
+	mem_grow(&table->cells, &table->capacity, table->n_cells, sizeof(*table->cells));
+	table->cells[table->n_cells++] = text_take(&text);
 }
 
 void table_addf(struct table *table, const char *format, ...)

@@ -105,22 +105,15 @@ static void add_set_ones(size_t first, struct text *text)
 			text_addf(text, "%s%s", text->len ? ", " : "", remote_variables[i]);
 }
 
-/* The part after the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
-static bool has_port(const char *url)
-{
-	const char *host = strstr(url, "://");
-	const char *bracket = strrchr(url, ']');
-
-	host = host ? host + strlen("://") : url;
-	return strchr(bracket ? bracket : host, ':') != NULL;
-}
-
-/* A URL without a port gets the port of the old scripts' servers. */
+/* A URL without a port gets the port of the old scripts' servers. The port is the part after the
+ * host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
 static char *url_of_servers(const char *url)
 {
 	const char *port = variable("TF_DIST_GRPC_PORT");
+	const char *host = strstr(url, "://"), *bracket = strrchr(url, ']');
 
-	if (has_port(url))
+	host = host ? host + strlen("://") : url;
+	if (strchr(bracket ? bracket : host, ':'))
 		return mem_copy_text(url);
 	return mem_format("%s:%s", url, port ? port : DEFAULT_PORT);
 }

@@ -451,19 +451,13 @@ static void on_following_interrupt(int number, void *data)
 	finish_following(following, EXIT_BY_SIGNAL + number);
 }
 
-static bool is_on_loopback(const char *master)
-{
-	struct http_target target CLEANUP(http_target_done) = {0};
-
-	return http_target_read(master, NULL, &target, NULL) == 0 && target.is_loopback;
-}
-
 /* The key of a master is made from its token, or an authority has signed it: then the master may be
  * anyone's, and does not get the user's own token. */
 static void set_master_trust(struct following *following)
 {
 	const struct elasticdl_call *call = following->call;
 	bool is_tls = text_starts_with(call->master, "https:");
+	struct http_target target CLEANUP(http_target_done) = {0};
 
 	following->has_token_key = is_tls && call->token && !call->pin;
 	char *pin CLEANUP(mem_free_text) = following->has_token_key
@@ -472,7 +466,10 @@ static void set_master_trust(struct following *following)
 
 	if (pin)
 		following->trust = http_trust_new(&(struct http_trust_parts){.pin = pin});
-	if (call->token && (is_tls || !call->is_own_token || is_on_loopback(call->master)))
+	bool is_on_loopback =
+		http_target_read(call->master, NULL, &target, NULL) == 0 && target.is_loopback;
+
+	if (call->token && (is_tls || !call->is_own_token || is_on_loopback))
 		following->authorization = mem_format("Authorization: Bearer %s", call->token);
 }
 

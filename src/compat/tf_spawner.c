@@ -155,27 +155,22 @@ static int spawn(const struct options *old, const char *script)
 	return EXIT_DONE;
 }
 
-static int print_deletion(const struct options *old, const char *tag)
-{
-	struct text text CLEANUP(text_done) = {0};
-	const char *name_space = option_text(old, "namespace");
-
-	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s\n",
-		  name_space ? " -n " : "", name_space ? name_space : "", tag);
-	output_add(&text);
-	return EXIT_DONE;
-}
-
 /* A label after -d is the tag, according to TF-Spawner's documentation. */
 static int delete_labelled(const struct options *old, const char *label)
 {
 	struct reading reading CLEANUP(spawner_reading_done) = {0};
+	const char *name_space = option_text(old, "namespace");
+	struct text text CLEANUP(text_done) = {0};
 	struct err err = {0};
 
 	if (choose_tag(old, label, &reading, &err))
 		return output_fail(&err);
-	return option_flag(old, "dry-run") ? print_deletion(old, reading.tag)
-					   : tf_spawner_cluster->remove(old, reading.tag);
+	if (!option_flag(old, "dry-run"))
+		return tf_spawner_cluster->remove(old, reading.tag);
+	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s\n",
+		  name_space ? " -n " : "", name_space ? name_space : "", reading.tag);
+	output_add(&text);
+	return EXIT_DONE;
 }
 
 static int tf_spawner_run(const struct options *old)

@@ -188,15 +188,16 @@ static void print_other_tag_hint(struct spawner_session *session, const struct o
 		tag, (int) (command.len - 1), text_of(&command));
 }
 
-/* Creates the objects from `from` up to `to`, exclusive, at the same time. */
-static int make_some(struct creation *creation, size_t from, size_t to, struct err *err)
+/* Creates one kind after the other, in list order: those of a kind at the same time. */
+static int make_all(struct creation *creation, struct err *err)
 {
-	size_t count = to - from;
+	size_t count = json_count(creation->objects), n_same;
 	struct kube_request *requests CLEANUP(mem_free_any) =
 		mem_new_array(count, sizeof(*requests));
+	int rc = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct json *object = json_at(creation->objects, from + i);
+		const struct json *object = json_at(creation->objects, i);
 
 		requests[i] = (struct kube_request){
 			.verb = KUBE_CREATE,
@@ -204,23 +205,13 @@ static int make_some(struct creation *creation, size_t from, size_t to, struct e
 			.body = object,
 		};
 	}
-	kube_wait_all(creation->session.api, requests, count, creation->answers + from);
-	return kube_answers_error(creation->answers + from, count, err);
-}
-
-/* Creates one kind after the other, in list order. */
-static int make_all(struct creation *creation, struct err *err)
-{
-	size_t count = json_count(creation->objects), to;
-	int rc = 0;
-
-	for (size_t from = 0; from < count && rc == 0; from = to) {
-		const struct spawner_kind *row = spawner_kind_of(json_at(creation->objects, from));
-
-		for (to = from + 1; to < count; to++)
-			if (spawner_kind_of(json_at(creation->objects, to)) != row)
+	for (size_t from = 0; from < count && rc == 0; from += n_same) {
+		for (n_same = 1; from + n_same < count; n_same++)
+			if (requests[from + n_same].resource != requests[from].resource)
 				break;
-		rc = make_some(creation, from, to, err);
+		kube_wait_all(creation->session.api, requests + from, n_same,
+			      creation->answers + from);
+		rc = kube_answers_error(creation->answers + from, n_same, err);
 	}
 	return rc;
 }

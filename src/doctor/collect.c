@@ -146,26 +146,22 @@ static void collect_library(struct doctor_library *library, struct arena *arena)
 #define PORTS_TRIED 32
 
 /* Tries some ports, evenly over the range: ports in use may be neighbors. */
-static bool has_free_port(const struct doctor_network *network)
+static void collect_ports(struct doctor_network *network, struct arena *arena)
 {
+	struct err err;
+
+	if (port_range(&network->low_port, &network->high_port, &err)) {
+		network->port_fault = arena_copy_text(arena, err.text);
+		return;
+	}
 	int count = network->high_port - network->low_port + 1;
 	int step = count > PORTS_TRIED ? count / PORTS_TRIED : 1;
 
 	for (int port = network->low_port; port <= network->high_port; port += step)
 		if (port_is_free(port))
-			return true;
-	return false;
-}
-
-static void collect_ports(struct doctor_network *network, struct arena *arena)
-{
-	struct err err;
-
-	if (port_range(&network->low_port, &network->high_port, &err))
-		network->port_fault = arena_copy_text(arena, err.text);
-	else if (!has_free_port(network))
-		network->port_fault = arena_format(arena, "none of %d to %d can be bound",
-						   network->low_port, network->high_port);
+			return;
+	network->port_fault = arena_format(arena, "none of %d to %d can be bound",
+					   network->low_port, network->high_port);
 }
 
 /* A server, and a client that connects to it. 0 or errno. */
@@ -245,16 +241,6 @@ static const char *printable(struct arena *arena, const char *name)
 	return copy;
 }
 
-static void collect_config(struct doctor_kubernetes *kubernetes, const struct kube_config *config,
-			   struct arena *arena)
-{
-	kubernetes->server = printable(arena, config->cluster.server);
-	kubernetes->context = printable(arena, config->context);
-	kubernetes->user = printable(arena, config->user.name);
-	kubernetes->namespace_name = printable(arena, config->namespace_name);
-	kubernetes->skips_verify = config->cluster.skips_verify;
-}
-
 /* Opens it to check the files that it names; without a loop, so that nothing can be run. */
 static int try_login(struct kube_config **config, struct err *err)
 {
@@ -280,7 +266,11 @@ static void doctor_collect_kubernetes(struct doctor_kubernetes *kubernetes, stru
 	if (rc == ERR_UNREACHABLE)
 		return; /* a kubeconfig is optional */
 	if (rc == 0) {
-		collect_config(kubernetes, config, arena);
+		kubernetes->server = printable(arena, config->cluster.server);
+		kubernetes->context = printable(arena, config->context);
+		kubernetes->user = printable(arena, config->user.name);
+		kubernetes->namespace_name = printable(arena, config->namespace_name);
+		kubernetes->skips_verify = config->cluster.skips_verify;
 		rc = try_login(&config, &err);
 	}
 	kubernetes->is_malformed = rc == ERR_INVALID;
@@ -495,29 +485,21 @@ static void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder,
 
 #define SHARED_MEMORY "/dev/shm"
 
-static int64_t size_of_shared_memory(void)
-{
-	struct statvfs space;
-
-	if (access(SHARED_MEMORY, W_OK) < 0 || statvfs(SHARED_MEMORY, &space) < 0)
-		return DOCTOR_UNKNOWN;
-	return (int64_t) space.f_blocks * (int64_t) space.f_frsize;
-}
-
-/* Reads, and changes nothing: `modes` is 0. */
-static void collect_clock(struct doctor_facts *facts)
-{
-	struct timex clock = {.modes = 0};
-
-	facts->is_clock_known = adjtimex(&clock) >= 0;
-	facts->is_clock_synchronized = facts->is_clock_known && !(clock.status & STA_UNSYNC);
-}
-
 void doctor_collect(const char *state_folder, struct arena *arena, struct doctor_facts *ret_facts)
 {
+	struct timex clock = {.modes = 0}; /* reads, and changes nothing */
+	bool is_clock_known = adjtimex(&clock) >= 0;
+	struct statvfs space;
+	bool has_shared_memory =
+		access(SHARED_MEMORY, W_OK) == 0 && statvfs(SHARED_MEMORY, &space) == 0;
+
 	*ret_facts = (struct doctor_facts){
-		.shared_memory = size_of_shared_memory(),
+		.shared_memory = has_shared_memory
+					 ? (int64_t) space.f_blocks * (int64_t) space.f_frsize
+					 : DOCTOR_UNKNOWN,
 		.is_superuser = geteuid() == 0,
+		.is_clock_known = is_clock_known,
+		.is_clock_synchronized = is_clock_known && !(clock.status & STA_UNSYNC),
 	};
 	collect_python(ret_facts, arena);
 	collect_library(&ret_facts->library, arena);
@@ -526,5 +508,4 @@ void doctor_collect(const char *state_folder, struct arena *arena, struct doctor
 	doctor_collect_state_folder(&ret_facts->state_folder, state_folder, arena);
 	doctor_collect_gpu(&ret_facts->gpu, state_folder, arena);
 	doctor_collect_kubernetes(&ret_facts->kubernetes, arena);
-	collect_clock(ret_facts);
 }
