@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/own.h"
 #include "cli/job_source.h"
 #include "cli/replica_name.h"

@@ -8,7 +8,6 @@
 #include "command/output.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define PATIENCE (10 * MSEC_PER_SECOND)
 

@@ -17,8 +17,6 @@
 #include "spec/template.h"
 #include "spec/tf_cluster.h"
 
-#include <stdlib.h>
-
 /* Objects of Kubernetes; no cluster is contacted. */
 
 static int render_pods(const struct options *options, const struct job_source *source)

@@ -10,7 +10,6 @@
 #include "command/output.h"
 #include "io/terminal.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* How `status` shows a job, once or at each change. */

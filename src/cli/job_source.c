@@ -15,7 +15,6 @@
 #include "spec/job.h"
 #include "spec/job_build.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *job_source_name(const struct options *options)

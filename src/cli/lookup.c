@@ -13,7 +13,6 @@
 #include "command/output.h"
 #include "io/loop.h"
 #include "jobs/cluster_job_record.h"
-#include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 #include "spec/job.h"

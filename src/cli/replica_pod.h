@@ -9,16 +9,23 @@
 #include "io/loop.h"
 #include "pods/exec.h"
 
-/* Creates a loop, and logs in to the cluster that the options select, which must outlive both. Free
- * them even after an error. */
-int cluster_connect(const struct options *options, struct loop **ret_loop,
-		    struct kube_api **ret_api, struct err *err) MUST_USE;
+/* Zero it to begin. */
+struct cluster_connection {
+	struct loop *loop;
+	struct kube_api *api;
+};
+
+/* Creates a loop, and logs in to the cluster that the options select, which must outlive the
+ * connection. */
+int cluster_connect(const struct options *options, struct cluster_connection *connection,
+		    struct err *err) MUST_USE;
+/* First end everything that uses the loop and the API. */
+void cluster_disconnect(struct cluster_connection *connection);
 
 /* Zero it to begin. */
 struct replica_pod {
 	const struct copy_place *place; /* borrowed */
-	struct loop *loop;
-	struct kube_api *api;
+	struct cluster_connection cluster;
 	char *namespace_name;
 	char *name;
 	struct json *object;

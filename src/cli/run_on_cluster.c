@@ -16,24 +16,13 @@
 
 #include <stdlib.h>
 
-struct connection {
-	struct loop *loop;
-	struct kube_api *api;
-};
-
-static void disconnect(struct connection *connection)
-{
-	kube_api_free(connection->api);
-	loop_free(connection->loop);
-}
-
 /* Checks the job on the cluster without creating it; returns the exit code. */
 static int rehearse(const struct options *options, const struct job *job,
 		    const struct job_source *source, struct err *err)
 {
 	struct text faults CLEANUP(text_done) = {0}, told CLEANUP(text_done) = {0};
-	struct connection connection CLEANUP(disconnect) = {0};
-	int rc = cluster_connect(options, &connection.loop, &connection.api, err);
+	struct cluster_connection connection CLEANUP(cluster_disconnect) = {0};
+	int rc = cluster_connect(options, &connection, err);
 
 	if (rc == 0)
 		rc = server_dry_run(connection.api, job, source->program.files,
@@ -100,7 +89,7 @@ static int begin_making(const struct options *options, const struct job_source *
 static int submit(const struct options *options, const struct job_source *source,
 		  const struct making *making, struct err *err)
 {
-	struct connection connection CLEANUP(disconnect) = {0};
+	struct cluster_connection connection CLEANUP(cluster_disconnect) = {0};
 	struct tfjob_submission submission = {
 		.job = making->job,
 		.job_words = making->words,
@@ -117,7 +106,7 @@ static int submit(const struct options *options, const struct job_source *source
 			     "--fetch: cannot be used with --via operator; let the job write to a "
 			     "volume");
 	if (rc == 0)
-		rc = cluster_connect(options, &connection.loop, &connection.api, err);
+		rc = cluster_connect(options, &connection, err);
 	submission.api = connection.api;
 	return rc < 0 ? rc : tfjob_submit(&submission, err);
 }

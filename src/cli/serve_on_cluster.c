@@ -1,7 +1,6 @@
 #include "cli/cluster_support.h"
 #include "cli/server_access.h"
 
-#include "base/mem.h"
 #include "cli/kube_cluster.h"
 #include "command/command.h"
 #include "command/input.h"
@@ -10,8 +9,6 @@
 #include "serve/master.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LEASE_NAME "muster-serve"
 #define PROGRAM_IN_IMAGE "/usr/local/libexec/muster/muster-static"

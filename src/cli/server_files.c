@@ -11,9 +11,7 @@
 #include "io/folder.h"
 #include "io/random.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -13,7 +13,6 @@
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PIN_DIGITS 44 /* of 32 bytes in base64 */

@@ -29,8 +29,7 @@ struct spawner_kind {
 	const struct kube_resource *resource;
 };
 struct spawner_session {
-	struct loop *loop;
-	struct kube_api *api;
+	struct cluster_connection cluster;
 	char *selector; /* "training_attempt=TAG" */
 };
 
@@ -57,7 +56,7 @@ static int spawner_session_open(const struct options *old, const char *tag,
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 
 	if (kube_cluster_read_config(old, &config, err) ||
-	    cluster_connect(old, &session->loop, &session->api, err))
+	    cluster_connect(old, &session->cluster, err))
 		return err->code;
 	kube_cluster_warn(config);
 	session->selector = mem_format(TF_SPAWNER_LABEL "=%s", tag);
@@ -66,8 +65,7 @@ static int spawner_session_open(const struct options *old, const char *tag,
 
 static void spawner_session_close(struct spawner_session *session)
 {
-	kube_api_free(session->api);
-	loop_free(session->loop);
+	cluster_disconnect(&session->cluster);
 	free(session->selector);
 }
 
@@ -142,7 +140,7 @@ static int find_same_tag_training(struct spawner_session *session, bool *ret_is_
 		.resource = &kube_config_maps,
 		.parameters = parameters,
 	};
-	int rc = kube_wait(session->api, &request, &list, err);
+	int rc = kube_wait(session->cluster.api, &request, &list, err);
 
 	if (rc == 0)
 		*ret_is_there = json_count(json_get(list, "items")) > 0;
@@ -173,7 +171,7 @@ static void print_other_tag_hint(struct spawner_session *session, const struct o
 		.name = TF_SPAWNER_SCRIPT,
 	};
 
-	if (kube_wait(session->api, &request, &script, NULL))
+	if (kube_wait(session->cluster.api, &request, &script, NULL))
 		return;
 	const char *tag = json_as_string(
 		json_get_path(script, "metadata", "labels", TF_SPAWNER_LABEL, NULL), NULL);
@@ -209,7 +207,7 @@ static int make_all(struct creation *creation, struct err *err)
 		for (n_same = 1; from + n_same < count; n_same++)
 			if (requests[from + n_same].resource != requests[from].resource)
 				break;
-		kube_wait_all(creation->session.api, requests + from, n_same,
+		kube_wait_all(creation->session.cluster.api, requests + from, n_same,
 			      creation->answers + from);
 		rc = kube_answers_error(creation->answers + from, n_same, err);
 	}
@@ -233,7 +231,7 @@ static void delete_created_objects(struct creation *creation)
 		struct err err = {0};
 
 		spawner_print_removing(row, name);
-		if (kube_wait(creation->session.api, &request, NULL, &err))
+		if (kube_wait(creation->session.cluster.api, &request, NULL, &err))
 			output_print_message("%s", err.text);
 	}
 }
@@ -305,7 +303,7 @@ static void stop_removal_when_gone(struct removal *removal)
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
 		n_left += kube_mirror_count(removal->mirrors[kind]);
 	if (removal->has_started && removal->n_calls == 0 && (removal->err.code || n_left == 0))
-		loop_stop(removal->session.loop);
+		loop_stop(removal->session.cluster.loop);
 }
 
 static void on_deleted(struct json *object, const struct kube_status *status, const struct err *err,
@@ -337,7 +335,7 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 
 		spawner_print_removing(&spawner_kinds[kind], name);
 		removal->n_calls++;
-		kube_call_new(removal->session.api, &request, on_deleted, removal);
+		kube_call_new(removal->session.cluster.api, &request, on_deleted, removal);
 	}
 }
 
@@ -371,7 +369,7 @@ static void on_removal_trouble(const struct err *err, void *data)
 	if (!is_hopeless || removal->err.code)
 		return;
 	removal->err = *err;
-	loop_stop(removal->session.loop);
+	loop_stop(removal->session.cluster.loop);
 }
 
 /* TF-Spawner's own question, and the only answer that it accepts as yes. */
@@ -408,9 +406,9 @@ static int spawner_remove(const struct options *old, const char *tag)
 			.data = &removal,
 		};
 
-		removal.mirrors[kind] = kube_mirror_new(removal.session.api, &settings);
+		removal.mirrors[kind] = kube_mirror_new(removal.session.cluster.api, &settings);
 	}
-	loop_run(removal.session.loop);
+	loop_run(removal.session.cluster.loop);
 	return removal.err.code ? output_fail(&removal.err) : EXIT_DONE;
 }
 

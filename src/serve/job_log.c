@@ -5,7 +5,6 @@
 #include "cluster/client.h"
 #include "http/query.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
