@@ -7,10 +7,12 @@ int job_state_read(const struct found_job *found, struct job_state *state, struc
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
+	int rc = found->client->functions->get(found->client, found->name, &object, err);
 
-	if (found->client->functions->get(found->client, found->name, &object, err) ||
-	    status_read(json_get(object, "status"), arena, &status, err))
-		return err->code;
+	if (rc == 0)
+		rc = status_read(json_get(object, "status"), arena, &status, err);
+	if (rc < 0)
+		return rc;
 	json_free(state->object);
 	arena_free(state->arena);
 	state->object = TAKE(object);

@@ -25,14 +25,15 @@ int watch_job(struct client *client, const char *name, instant until, msec perio
 		/* When to read without a change: at the end of the period, or of the watch. */
 		instant look_at = instant_min(until, loop_instant_after(period));
 		bool is_gone = false;
+		int rc = client->functions->wait_for_change(client, name, version, look_at,
+							    &version, &is_gone, err);
 
-		if (client->functions->wait_for_change(client, name, version, look_at, &version,
-						       &is_gone, err))
-			return err->code;
+		if (rc < 0)
+			return rc;
 		/* Woken early without a new version: no new version will come. */
 		bool is_last = version == last_version &&
 			       (!instant_is_before(look_at, until) || !loop_has_come(look_at));
-		int rc = is_gone ? ERR_NOT_FOUND : client->functions->get(client, name, &job, err);
+		rc = is_gone ? ERR_NOT_FOUND : client->functions->get(client, name, &job, err);
 		const char *own_uid =
 			json_as_string(json_get_path(job, "metadata", "uid", NULL), "");
 
@@ -49,8 +50,9 @@ int watch_job(struct client *client, const char *name, instant until, msec perio
 		if (is_last)
 			return 0;
 		*ret_end = WATCH_ENOUGH;
-		if (status_read(json_get(job, "status"), arena, &status, err))
-			return err->code;
+		rc = status_read(json_get(job, "status"), arena, &status, err);
+		if (rc < 0)
+			return rc;
 		is_enough = fn(job, &status, data);
 	}
 	return 0;
