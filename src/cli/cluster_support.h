@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/own.h"
 #include "cli/job_source.h"
 #include "cli/replica_name.h"
@@ -32,16 +31,6 @@ struct copy_call {
 	const char *here;
 	bool is_to_pod;
 	bool is_fetch; /* reports what was copied; it is an error if nothing was */
-};
-
-/* A command in a job's Pod. */
-struct exec_call {
-	const struct options *options; /* these select the cluster */
-	const struct copy_place *place; /* the replica; its path is ignored */
-	const char *container; /* NULL: as kube/fetch_sidecar.h chooses */
-	const char *const *command; /* ends with NULL */
-	bool has_input;
-	bool is_terminal; /* standard input is a terminal */
 };
 
 /* Ports of this machine that are forwarded into a job's Pod. */
@@ -78,7 +67,8 @@ struct cluster_support {
 	int (*open_client)(const struct options *options, const char *namespace_name,
 			   const char *state_folder, struct client **ret_client, struct err *err);
 	int (*copy)(const struct copy_call *call);
-	int (*exec)(const struct exec_call *call);
+	int (*exec)(const struct options *options, const struct copy_place *place,
+		    const char *const *command);
 	int (*add_stacks)(const struct stacks_on_cluster_call *call, struct stacks *stacks,
 			  struct err *err);
 	int (*see_tensorboard)(const struct tensorboard_call *call);
@@ -119,9 +109,11 @@ int serve_on_cluster(const struct options *options);
 
 /* On a terminal a line shows the progress. */
 int copy_call_run(const struct copy_call *call);
-/* Runs the command, connected to our standard streams, until it exits or a signal ends this call.
- * Returns the command's exit code, 126 when it could not be run, 125 when its code is unknown. */
-int exec_on_cluster(const struct exec_call *call);
+/* Runs the command (it ends with NULL) in the Pod of this replica, connected to our standard
+ * streams as the options say, until it exits or a signal ends this call. Returns the command's exit
+ * code, 126 when it could not be run, 125 when its code is unknown. */
+int exec_on_cluster(const struct options *options, const struct copy_place *place,
+		    const char *const *command);
 /* Forwards until a signal comes or the job has finished. Each connection goes to the Pod that has
  * the replica's name at that time, so a restart cuts only the open connections. */
 int port_forward_on_cluster(const struct port_forward_call *call);

@@ -14,12 +14,6 @@
 #include "http/tls.h"
 #include "jobs/client.h"
 
-static void print_fetch_trouble(const char *sentence, void *data)
-{
-	(void) data;
-	output_print_message("%s", sentence);
-}
-
 /* The options outlive the client. */
 static int cluster_client_open(const struct options *options, const char *namespace_name,
 			       const char *state_folder, struct client **ret_client,
@@ -32,7 +26,7 @@ static int cluster_client_open(const struct options *options, const char *namesp
 		.namespace_name = namespace_name,
 		.choice = choice,
 		.state_folder = state_folder,
-		.on_trouble = print_fetch_trouble,
+		.on_trouble = output_print_sentence,
 	};
 
 	return client_kube_new(&settings, ret_client, err);

@@ -5,8 +5,8 @@
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/console_options.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -21,17 +21,12 @@
 #include <unistd.h>
 
 #define EXIT_INTERRUPTED (EXIT_BY_SIGNAL + SIGINT)
-/* After a supervisor was killed, its job is cleaned up in less than this. */
-#define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
 /* A local job that is followed. */
 struct attachment {
 	const struct options *options;
 	const struct found_job *found;
-	struct job *job;
-	struct arena *arena; /* of `status` */
-	struct status status;
-	bool is_over;
+	struct job_state state;
 	char *folder; /* of its logs */
 	struct loop *loop;
 	struct console *console;
@@ -50,42 +45,12 @@ static void attachment_done(struct attachment *attachment)
 	console_options_done(&attachment->console_options);
 	loop_free(attachment->loop);
 	mem_free_text(&attachment->folder);
-	arena_free(attachment->arena);
-	job_free(attachment->job);
+	job_state_done(&attachment->state);
 }
 
-/* Takes the job's present state. */
-
-static int store_attached_status(struct attachment *attachment, const struct json *object,
-				 struct err *err)
+static bool is_attached_job_over(const struct attachment *attachment)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-	int rc = status_read(json_get(object, "status"), arena, &status, err);
-
-	if (rc < 0)
-		return rc;
-	arena_free(attachment->arena);
-	attachment->arena = TAKE(arena);
-	attachment->status = status;
-	attachment->is_over = watch_is_over(object, &status, NULL);
-	return 0;
-}
-
-static int read_attached_job(struct attachment *attachment, struct err *err)
-{
-	const struct found_job *found = attachment->found;
-	struct json *object CLEANUP(json_cleanup) = NULL;
-	int rc = found->client->functions->get(found->client, found->name, &object, err);
-
-	if (rc == 0)
-		rc = store_attached_status(attachment, object, err);
-	if (rc < 0 || attachment->job)
-		return rc;
-	rc = client_read_job(object, &attachment->job, err);
-	return rc < 0 ? rc
-		      : found->client->functions->log_folder(found->client, found->name,
-							     &attachment->folder, err);
+	return watch_is_over(attachment->state.object, &attachment->state.status, NULL);
 }
 
 /* Following. */
@@ -101,61 +66,50 @@ static void on_drained(void *data)
 static void handle_job_record_lost(struct attachment *attachment, int rc)
 {
 	bool is_deleted = rc == ERR_NOT_FOUND;
-	struct status last = attachment->status;
+	struct status *last = &attachment->state.status;
 	struct plan plan;
 
-	if (status_is_finished(&last))
+	if (status_is_finished(last))
 		return;
-	reconcile_lost(attachment->job, &last,
+	reconcile_lost(attachment->state.job, last,
 		       is_deleted ? RECONCILE_DELETED : RECONCILE_END_UNKNOWN,
 		       is_deleted ? "its record was deleted" : "its result is not known",
-		       loop_now(), attachment->arena, &plan);
-	attachment->status = plan.status;
+		       loop_now(), attachment->state.arena, &plan);
+	*last = plan.status;
 }
 
 static void finish_attachment(struct attachment *attachment)
 {
-	handle_job_record_lost(attachment, read_attached_job(attachment, NULL));
+	handle_job_record_lost(attachment,
+			       job_state_read(attachment->found, &attachment->state, NULL));
 	attachment->is_ending = true;
-	attachment->exit_code = attachment->status.exit_code;
-	console_finish(attachment->console, &attachment->status, on_drained, attachment);
-}
-
-/* The supervisor's own log was closed: it has exited. If it was killed, the job is cleaned up
- * now. */
-static void wait_until_settled(struct attachment *attachment)
-{
-	const struct found_job *found = attachment->found;
-	enum watch_end how;
-	struct err err = {0};
-
-	int rc = watch_job(found->client, found->name, loop_instant_after(SETTLING_TIME),
-			   watch_is_over, NULL, &how, &err);
-	if (rc < 0 && rc != ERR_NOT_FOUND)
-		output_print_message("%s", err.text);
-	finish_attachment(attachment);
-}
-
-static void on_notes(struct attachment *attachment)
-{
-	if (read_attached_job(attachment, NULL) == 0)
-		console_on_status(attachment->console, &attachment->status);
+	attachment->exit_code = attachment->state.status.exit_code;
+	console_finish(attachment->console, &attachment->state.status, on_drained, attachment);
 }
 
 static void on_folder_news(enum folder_news news, const char *file_name, void *data)
 {
 	struct attachment *attachment = data;
+	const struct found_job *found = attachment->found;
+	struct err err = {0};
 	bool are_notes = !file_name || strcmp(file_name, "muster.log") == 0;
 
 	if (attachment->is_ending)
 		return;
 	console_on_output(attachment->console);
-	if (news == FOLDER_GONE)
+	if (news == FOLDER_GONE) {
 		finish_attachment(attachment);
-	else if (are_notes && news == FOLDER_FILE_CLOSED)
-		wait_until_settled(attachment);
-	else if (are_notes)
-		on_notes(attachment);
+	} else if (are_notes && news == FOLDER_FILE_CLOSED) {
+		/* The supervisor's own log was closed: it has exited. If it was killed, the job is
+		 * cleaned up now. */
+		int rc = watch_until_settled(found->client, found->name, &err);
+
+		if (rc < 0 && rc != ERR_NOT_FOUND)
+			output_print_message("%s", err.text);
+		finish_attachment(attachment);
+	} else if (are_notes && job_state_read(found, &attachment->state, NULL) == 0) {
+		console_on_status(attachment->console, &attachment->state.status);
+	}
 }
 
 static void on_attach_interrupt(int signal_number, void *data)
@@ -187,12 +141,12 @@ static int set_up_attachment(struct attachment *attachment, struct err *err)
 
 	attachment->interrupt =
 		loop_watch_signal(attachment->loop, SIGINT, on_attach_interrupt, attachment);
-	rc = console_new(&settings, attachment->job, &attachment->console, err);
+	rc = console_new(&settings, attachment->state.job, &attachment->console, err);
 	if (rc == 0)
 		rc = folder_watch_new(attachment->loop, attachment->folder, on_folder_news,
 				      attachment, &attachment->watch, err);
 	/* Watches first and reads then, so that no finish between the two is missed. */
-	return rc < 0 ? rc : read_attached_job(attachment, err);
+	return rc < 0 ? rc : job_state_read(attachment->found, &attachment->state, err);
 }
 
 static int run_attachment(struct attachment *attachment, struct err *err)
@@ -201,8 +155,8 @@ static int run_attachment(struct attachment *attachment, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	console_on_status(attachment->console, &attachment->status);
-	if (attachment->is_over)
+	console_on_status(attachment->console, &attachment->state.status);
+	if (is_attached_job_over(attachment))
 		finish_attachment(attachment);
 	loop_run(attachment->loop);
 	return 0;
@@ -210,17 +164,16 @@ static int run_attachment(struct attachment *attachment, struct err *err)
 
 static int print_attached_outcome(const struct attachment *attachment)
 {
+	const struct status *status = &attachment->state.status;
 	struct text text CLEANUP(text_done) = {0};
-
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(attachment->options, NULL, attachment->found->name);
-
 	const struct failure_style style = {
-		.offset = time_zone_offset_on(STDERR_FILENO, attachment->status.completion_time)};
+		.offset = time_zone_offset_on(STDERR_FILENO, status->completion_time)};
 
-	report_outcome(attachment->job, &attachment->status, words, &style, &text);
+	report_outcome(attachment->state.job, status, words, &style, &text);
 	output_print_errors(&text);
-	return attachment->status.exit_code;
+	return status->exit_code;
 }
 
 static int attach_here(const struct options *options, const struct found_job *found)
@@ -229,16 +182,18 @@ static int attach_here(const struct options *options, const struct found_job *fo
 		.options = options, .found = found, .exit_code = EXIT_INTERNAL};
 	struct err err = {0};
 
-	if (read_attached_job(&attachment, &err) < 0 ||
-	    console_options_read(options, attachment.job, &attachment.console_options, &err) < 0)
+	if (job_state_read_job(found, &attachment.state, &err) < 0 ||
+	    found->client->functions->log_folder(found->client, found->name, &attachment.folder,
+						 &err) < 0 ||
+	    console_options_read(options, attachment.state.job, &attachment.console_options, &err) <
+		    0)
 		return attach_fail(&err);
-	if (attachment.is_over)
+	if (is_attached_job_over(&attachment))
 		return print_attached_outcome(&attachment);
-	if (option_flag(options, "detach")) {
-		output_print_message("job '%s' runs on this machine and already has a supervisor",
-				     found->name);
-		return EXIT_REFUSED;
-	}
+	if (option_flag(options, "detach"))
+		return output_fail_with(
+			EXIT_REFUSED, "job '%s' runs on this machine and already has a supervisor",
+			found->name);
 	return run_attachment(&attachment, &err) < 0 ? attach_fail(&err) : attachment.exit_code;
 }
 
@@ -260,14 +215,13 @@ static int attach_on_its_cluster(const struct found_job *found)
 		return attach_fail(&err);
 	bool is_tfjob = client_job_is_served(object);
 
-	if (is_tfjob && option_flag(found->options, "detach")) {
-		output_print_message(
+	if (is_tfjob && option_flag(found->options, "detach"))
+		return output_fail_with(
+			EXIT_REFUSED,
 			"job '%s' is a TFJob, which an operator supervises; there is nothing to "
 			"take over",
 			found->name);
-		return EXIT_REFUSED;
-	}
-	return cluster_support->attach(found->options, lookup_namespace(found), found->name,
+	return cluster_support->attach(found->options, found->namespace_name, found->name,
 				       is_tfjob);
 }
 
@@ -277,9 +231,9 @@ static int attach_run(const struct options *options)
 	struct found_job found = {0};
 	struct err err = {0};
 
-	if (lookup_job(lookup, options_arguments(options, &(size_t){0})[0], &found, &err))
+	if (lookup_job(lookup, options_arguments(options)[0], &found, &err))
 		return attach_fail(&err);
-	if (!lookup_namespace(&found))
+	if (!found.namespace_name)
 		return attach_here(options, &found);
 	return attach_on_its_cluster(&found);
 }

@@ -44,8 +44,7 @@ static void add_check_call_fault(struct call *call, const char *sentence)
 
 static void read_check_target(struct call *call)
 {
-	size_t n_arguments;
-	const char *place = options_arguments(call->options, &n_arguments)[0];
+	const char *place = options_arguments(call->options)[0];
 	bool is_on_kubernetes = text_equals(option_text(call->options, "on"), "kubernetes");
 
 	call->request.is_on_kubernetes = is_on_kubernetes;
@@ -96,25 +95,6 @@ static void read_pods(struct call *call)
 		call->request.place = words;
 	else if (count > 0)
 		text_addf(&call->faults, "muster check: %s: needs --on kubernetes\n", words[0]);
-}
-
-/* Only a template may have one as well. */
-static void check_image(struct call *call)
-{
-	if (call->request.is_on_kubernetes && !option_text(call->options, "image") &&
-	    !option_text(call->options, "pod-template"))
-		add_check_call_fault(
-			call, "--on kubernetes: needs --image, an image with TensorFlow and muster "
-			      "(make server-image adds muster to an image with TensorFlow)");
-}
-
-static void read_model(struct call *call)
-{
-	const char *word = option_text(call->options, "model");
-
-	for (enum check_model model = 0; model < CHECK_MODEL_COUNT; model++)
-		if (text_equals(word, check_model_words[model]))
-			call->request.model = model;
 }
 
 static void read_cluster(struct call *call)
@@ -192,24 +172,18 @@ static void read_request(struct call *call)
 		.timeout = option_duration(options, "timeout", 0),
 	};
 	read_check_target(call);
-	read_model(call);
+	for (enum check_model model = 0; model < CHECK_MODEL_COUNT; model++)
+		if (text_equals(option_text(options, "model"), check_model_words[model]))
+			call->request.model = model;
 	read_cluster(call);
 	read_pods(call);
-	check_image(call);
+	/* Only a template may have one as well. */
+	if (call->request.is_on_kubernetes && !option_text(options, "image") &&
+	    !option_text(options, "pod-template"))
+		add_check_call_fault(
+			call, "--on kubernetes: needs --image, an image with TensorFlow and muster "
+			      "(make server-image adds muster to an image with TensorFlow)");
 	refuse_what_does_not_fit(call);
-}
-
-/* All processes that the check starts are in it too, and so reach each other. */
-static int enter_private_network(struct err *err)
-{
-	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
-	int rc = private_network_create(&network, err);
-
-	if (rc < 0)
-		return err_prefix(err, "cannot create a private network");
-	int failure = private_network_enter(&network);
-
-	return failure ? err_set_errno(err, failure, "cannot enter a private network") : 0;
 }
 
 static int run_check(struct call *call)
@@ -217,14 +191,23 @@ static int run_check(struct call *call)
 	const struct options *options = call->options;
 	char *state_folder CLEANUP(mem_free_text) = NULL;
 	char *name CLEANUP(mem_free_text) = job_name_generate("check-");
+	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
 	struct err err = {0};
 	int exit_code = EXIT_FAILED;
 
 	if (local_jobs_folder(options, &state_folder, &err))
 		return output_fail(&err);
-	if (call->request.has_private_network && enter_private_network(&err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_NOT_REACHED;
+	/* All processes that the check starts are in it too, and so reach each other. */
+	if (call->request.has_private_network) {
+		if (private_network_create(&network, &err) < 0)
+			return output_fail_with(EXIT_NOT_REACHED,
+						"cannot create a private network: %s", err.text);
+		int failure = private_network_enter(&network);
+
+		if (failure)
+			return output_fail_with(EXIT_NOT_REACHED,
+						"cannot enter a private network: %s",
+						strerror(failure));
 	}
 	call->request.name = name;
 	const struct check_run_settings settings = {
@@ -316,10 +299,8 @@ static int run_probe(const struct call *call)
 	struct library_guard *guard = &probe_call.guard;
 	struct err err = {0};
 
-	if (library_find(&search, &place, NULL, &err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_NOT_REACHED;
-	}
+	if (library_find(&search, &place, NULL, &err) < 0)
+		return output_fail_with(EXIT_NOT_REACHED, "%s", err.text);
 	if (library_guard_fork(guard, "the probe", place->path, &err) < 0)
 		return output_fail(&err);
 	if (guard->guard.is_inner)

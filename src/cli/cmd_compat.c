@@ -34,8 +34,8 @@ static int report_unknown_program(const struct command *const *programs, const c
 static int compat_run(const struct options *options)
 {
 	const struct command_table *table = options_table(options);
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	size_t count = options_n_arguments(options);
+	const char *const *arguments = options_arguments(options);
 	const struct command *command = arguments[0] ? compat_find(table, arguments[0]) : NULL;
 
 	if (!command)

@@ -2,6 +2,7 @@
  * that the script requests. */
 #include "base/line_text.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "cli/commands.h"
 #include "cli/local_jobs.h"
 #include "cli/replica_name.h"
@@ -53,20 +54,15 @@ static void add_word(const struct line *line, const char *word, const char *mean
 	text_add_char(line->lines, '\n');
 }
 
-static void add_commands(const struct line *line)
+static void add_commands(const struct line *line, bool are_old_programs)
 {
-	const struct command *const *commands = options_table(line->options)->commands;
+	const struct command_table *table = options_table(line->options);
+	const struct command *const *commands =
+		are_old_programs ? table->old_programs : table->commands;
 
 	for (size_t i = 0; commands[i]; i++)
-		add_word(line, commands[i]->name, commands[i]->one_line);
-}
-
-static void add_old_programs(const struct line *line)
-{
-	const struct command *const *programs = options_table(line->options)->old_programs;
-
-	for (size_t i = 0; programs[i]; i++)
-		add_word(line, compat_name(programs[i]), programs[i]->one_line);
+		add_word(line, are_old_programs ? compat_name(commands[i]) : commands[i]->name,
+			 commands[i]->one_line);
 }
 
 /* Adds each of "a|b|c", after `before`. */
@@ -82,32 +78,7 @@ static void add_choice(const struct line *line, const char *before, const char *
 	}
 }
 
-static void add_files(const struct line *line)
-{
-	text_add(line->lines, COMPLETION_FILES "\n");
-}
-
 /* Jobs and replicas. */
-
-/* These commands have no use for finished jobs. */
-static bool wants_running_jobs(const struct command *command)
-{
-	static const char *const names[] = {"stop",   "suspend", "scale",       "wait",
-					    "attach", "exec",    "port-forward"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (text_equals(command->name, names[i]))
-			return true;
-	return false;
-}
-
-static bool is_named_already(const struct line *line, const char *name)
-{
-	for (size_t i = 0; i < line->n_arguments; i++)
-		if (text_equals(line->arguments[i], name))
-			return true;
-	return false;
-}
 
 /* The newest first; `behind` follows each name. */
 static void add_jobs(const struct line *line, const char *behind)
@@ -115,6 +86,10 @@ static void add_jobs(const struct line *line, const char *behind)
 	struct client *client CLEANUP(local_jobs_close) = NULL;
 	struct client_row *rows = NULL;
 	size_t count = 0;
+	/* These commands have no use for finished jobs. */
+	static const char *const names[] = {"stop",   "suspend", "scale",       "wait",
+					    "attach", "exec",    "port-forward"};
+	bool wants_running = name_find_word(names, ARRAY_LEN(names), line->command->name) >= 0;
 
 	if (local_jobs_open_existing(line->options, line->state_folder, &client) ||
 	    client->functions->list(client, &rows, &count, NULL))
@@ -124,8 +99,8 @@ static void add_jobs(const struct line *line, const char *behind)
 		char *word CLEANUP(mem_free_text) = mem_format("%s%s", row->name, behind);
 		char *meaning CLEANUP(mem_free_text) = mem_format("%s, %s", row->state, row->roles);
 
-		if (!is_named_already(line, row->name) &&
-		    !(row->is_finished && wants_running_jobs(line->command)))
+		if (name_find_word(line->arguments, line->n_arguments, row->name) < 0 &&
+		    !(row->is_finished && wants_running))
 			add_word(line, word, meaning);
 	}
 	client_rows_free(rows, count);
@@ -167,7 +142,7 @@ static void complete_replica_names(const struct line *line)
 			char *word CLEANUP(mem_free_text) =
 				mem_format("%s-%d", job->roles[i].name, k);
 
-			if (!is_named_already(line, word))
+			if (name_find_word(line->arguments, line->n_arguments, word) < 0)
 				add_word(line, word, NULL);
 		}
 }
@@ -222,25 +197,17 @@ static void add_options(const struct line *line)
 	}
 }
 
-static bool is_path(const struct option_row *row)
-{
-	static const char *const names[] = {"FILE", "DIR", "PATH"};
-
-	for (size_t i = 0; row->value_name && i < ARRAY_LEN(names); i++)
-		if (text_equals(row->value_name, names[i]))
-			return true;
-	return false;
-}
-
 /* `before` is "--name=", if it is in the same word. */
 static void add_values(const struct line *line, const struct option_row *row, const char *before)
 {
+	static const char *const paths[] = {"FILE", "DIR", "PATH"};
+
 	if (row->words)
 		add_choice(line, before, row->words);
 	else if (row->kind == OPTION_FLAG)
 		add_choice(line, before, "true|false");
-	else if (is_path(row))
-		add_files(line);
+	else if (row->value_name && name_find_word(paths, ARRAY_LEN(paths), row->value_name) >= 0)
+		text_add(line->lines, COMPLETION_FILES "\n");
 	else if (text_equals(row->value_name, "ROLE") && !*before)
 		complete_role_names(line, "");
 }
@@ -311,12 +278,12 @@ static void add_argument(const struct line *line, const char *token)
 	else if (text_equals(token, "ROLE=N"))
 		complete_role_names(line, "=");
 	else if (text_equals(token, "COMMAND"))
-		add_commands(line);
+		add_commands(line, false);
 	else if (text_equals(token, "NAME"))
-		add_old_programs(line);
+		add_commands(line, true);
 	else if (text_equals(token, "SCRIPTpy") || text_equals(token, "DEST") ||
 		 text_equals(token, "SRC"))
-		add_files(line);
+		text_add(line->lines, COMPLETION_FILES "\n");
 	else if (*token >= 'a' && *token <= 'z')
 		add_choice(line, "", token);
 }
@@ -388,7 +355,7 @@ static void completion_add_words(const struct options *options, const char *cons
 	};
 
 	if (count < 2) {
-		add_commands(&line);
+		add_commands(&line, false);
 		return;
 	}
 	size_t first = find_command(options_table(options), words, count, &line.command);
@@ -400,7 +367,7 @@ static void completion_add_words(const struct options *options, const char *cons
 	if (line.option)
 		add_values(&line, line.option, "");
 	else if (line.is_program || line.has_separator)
-		add_files(&line);
+		text_add(lines, COMPLETION_FILES "\n");
 	else if (line.current[0] == '-' && strchr(line.current, '='))
 		add_values_behind_equals(&line);
 	else if (line.current[0] == '-')
@@ -478,32 +445,25 @@ static const char fish_script[] =
 	"end\n"
 	"complete -c muster -f -k -a '(__muster_complete)'\n";
 
-static /* NULL: another shell. */
-	const char *
-	completion_script(const char *shell)
-{
-	if (text_equals(shell, "bash"))
-		return bash_script;
-	if (text_equals(shell, "zsh"))
-		return zsh_script;
-	return text_equals(shell, "fish") ? fish_script : NULL;
-}
-
 static int completion_run(const struct options *options)
 {
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	size_t count = options_n_arguments(options);
+	const char *const *arguments = options_arguments(options);
 	struct text text CLEANUP(text_done) = {0};
-	const char *script = count == 1 ? completion_script(arguments[0]) : NULL;
+	const struct {
+		const char *shell, *script;
+	} scripts[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+	const char *script = NULL;
 
-	if (count > 0 && text_equals(arguments[0], "words")) {
+	for (size_t i = 0; count == 1 && i < ARRAY_LEN(scripts); i++)
+		if (text_equals(arguments[0], scripts[i].shell))
+			script = scripts[i].script;
+	if (count > 0 && text_equals(arguments[0], "words"))
 		completion_add_words(options, arguments + 1, count - 1, &text);
-	} else if (script) {
+	else if (script)
 		text_add(&text, script);
-	} else {
-		output_print_message("missing shell (expected bash, zsh or fish)");
-		return EXIT_USAGE;
-	}
+	else
+		return output_fail_with(EXIT_USAGE, "missing shell (expected bash, zsh or fish)");
 	output_add(&text);
 	return EXIT_DONE;
 }

@@ -13,6 +13,7 @@
 
 struct ends {
 	struct copy_place from, to;
+	const struct copy_place *in_job; /* one of them */
 };
 
 static void ends_done(struct ends *ends)
@@ -23,9 +24,7 @@ static void ends_done(struct ends *ends)
 
 static int check_ends(const struct ends *ends, struct err *err)
 {
-	const struct copy_place *place = ends->from.job ? &ends->from : &ends->to;
-
-	if (!place->job)
+	if (!ends->in_job->job)
 		return err_set(
 			err, ERR_INVALID,
 			"neither '%s' nor '%s' is a path in a job (expected JOB:ROLE-INDEX:PATH)",
@@ -52,7 +51,7 @@ static bool is_recorded_here(const struct options *options, const char *name)
 	       !status_has_pods(&status);
 }
 
-static int refuse_local(const struct ends *ends, const struct copy_place *place)
+static int refuse_local(const struct ends *ends)
 {
 	struct text command CLEANUP(text_done) = {0};
 
@@ -60,9 +59,8 @@ static int refuse_local(const struct ends *ends, const struct copy_place *place)
 	shell_word_add(&command, ends->from.path);
 	text_add_char(&command, ' ');
 	shell_word_add(&command, ends->to.path);
-	output_print_message("job '%s' is local; copy its files with: %s", place->job,
-			     text_of(&command));
-	return EXIT_REFUSED;
+	return output_fail_with(EXIT_REFUSED, "job '%s' is local; copy its files with: %s",
+				ends->in_job->job, text_of(&command));
 }
 
 static int copy_pod_files(const struct copy_call *call)
@@ -82,39 +80,38 @@ static int copy_known(const struct options *options, const struct ends *ends, st
 
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		return output_fail(&err);
-	if (rc == 0 && lookup_namespace(&found)) {
-		place.namespace_name = (char *) lookup_namespace(&found);
+	if (rc == 0 && found.namespace_name) {
+		place.namespace_name = (char *) found.namespace_name;
 		call.options = found.options;
 		call.place = &place;
 	} else if (is_recorded_here(options, place.job)) {
-		return refuse_local(ends, call.place);
+		return refuse_local(ends);
 	}
 	return copy_pod_files(&call);
 }
 
 static int cp_run(const struct options *options)
 {
-	size_t count; /* two, by the table */
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options); /* two, by the table */
 	struct ends ends CLEANUP(ends_done) = {0};
 	struct err err = {0};
 
 	copy_place_read(arguments[0], &ends.from);
 	copy_place_read(arguments[1], &ends.to);
+	ends.in_job = ends.from.job ? &ends.from : &ends.to;
 	if (check_ends(&ends, &err))
 		return output_fail(&err);
-	const struct copy_place *place = ends.from.job ? &ends.from : &ends.to;
 	const struct copy_call call = {
 		.options = options,
-		.place = place,
+		.place = ends.in_job,
 		.container = option_text(options, "container"),
 		.here = ends.from.job ? ends.to.path : ends.from.path,
 		.is_to_pod = ends.to.job != NULL,
 	};
 
-	if (place->is_here)
-		return refuse_local(&ends, place);
-	if (place->namespace_name || lookup_means_cluster(options))
+	if (ends.in_job->is_here)
+		return refuse_local(&ends);
+	if (ends.in_job->namespace_name || lookup_means_cluster(options))
 		return copy_pod_files(&call);
 	return copy_known(options, &ends, call);
 }

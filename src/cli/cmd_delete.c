@@ -9,16 +9,6 @@
 
 #include <stdlib.h>
 
-/* Requests a stop; a finished job stays as it is. Errors are ignored: the deletion meets them
- * again. */
-static void begin_end(const struct found_job *job)
-{
-	int rc = job->client->functions->stop(job->client, job->name,
-					      stop_reason_words[STOP_REQUESTED], -1, NULL);
-
-	(void) rc;
-}
-
 static int delete_job_record(const struct found_job *job, struct err *err)
 {
 	int rc = job->client->functions->remove(job->client, job->name, err);
@@ -33,10 +23,9 @@ static void hint_at_forgetting(const struct options *options, struct lookup *loo
 {
 	char *choice CLEANUP(mem_free_text) = lookup_choice(options, false);
 	struct found_job kept;
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
-	for (size_t i = 0; jobs->count == 0 && i < count; i++)
+	for (size_t i = 0; jobs->count == 0 && arguments[i]; i++)
 		if (lookup_remembered(lookup, arguments[i], &kept, NULL) == 0)
 			output_print_message(
 				"if its cluster no longer exists, delete the local record: "
@@ -44,17 +33,20 @@ static void hint_at_forgetting(const struct options *options, struct lookup *loo
 				arguments[i], choice);
 }
 
-/* All jobs are asked to stop before the first is waited for, so that they stop at the same time. */
+/* All jobs are asked to stop before the first is waited for, so that they stop at the same time.
+ * Errors of that are ignored: the deletion meets them again. */
 static int delete_named(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	if (exit_code != EXIT_DONE)
 		hint_at_forgetting(options, lookup, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
-		begin_end(&jobs.list[i]);
+		(void) !jobs.list[i].client->functions->stop(jobs.list[i].client, jobs.list[i].name,
+							     stop_reason_words[STOP_REQUESTED], -1,
+							     NULL);
 	for (size_t i = 0; i < jobs.count; i++)
 		if (delete_job_record(&jobs.list[i], &err))
 			exit_code = output_fail(&err);
@@ -66,10 +58,9 @@ static int delete_named_records(const struct options *options, struct lookup *lo
 {
 	struct err err = {0};
 	int exit_code = EXIT_DONE;
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; arguments[i]; i++) {
 		struct found_job job;
 
 		if (lookup_remembered(lookup, arguments[i], &job, &err) ||
@@ -98,8 +89,7 @@ static int delete_finished(const struct options *options, struct lookup *lookup)
 	int exit_code = EXIT_DONE;
 	int64_t n_kept = option_number(options, "keep", 0);
 	msec newest = loop_now() - option_duration(options, "older-than", 0);
-	int rc = lookup_means_cluster(options) ? lookup_on_cluster(lookup, NULL, &client, &err)
-					       : lookup_here(lookup, &client, &err);
+	int rc = lookup_client(lookup, lookup_means_cluster(options), NULL, &client, &err);
 
 	if (rc || client->functions->list(client, &rows, &count, &err))
 		return output_fail(&err);
@@ -115,33 +105,23 @@ static int delete_finished(const struct options *options, struct lookup *lookup)
 	return exit_code;
 }
 
-static bool is_limited(const struct options *options)
-{
-	return option_duration(options, "older-than", -1) >= 0 ||
-	       option_number(options, "keep", -1) >= 0;
-}
-
 static int delete_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	bool is_all_finished = option_flag(options, "all-finished");
-	size_t count;
+	bool is_limited =
+		option_text(options, "older-than") || option_number(options, "keep", -1) >= 0;
 
 	lookup_take_whole_names(lookup);
-	options_arguments(options, &count);
-	if (is_all_finished == (count > 0)) {
-		output_print_message(
+	if (is_all_finished == (options_n_arguments(options) > 0))
+		return output_fail_with(
+			EXIT_USAGE,
 			"delete: missing job name; name the jobs, or use --all-finished");
-		return EXIT_USAGE;
-	}
-	if (option_flag(options, "forget") && is_all_finished) {
-		output_print_message("delete: --forget needs job names");
-		return EXIT_USAGE;
-	}
-	if (!is_all_finished && is_limited(options)) {
-		output_print_message("delete: --older-than and --keep need --all-finished");
-		return EXIT_USAGE;
-	}
+	if (option_flag(options, "forget") && is_all_finished)
+		return output_fail_with(EXIT_USAGE, "delete: --forget needs job names");
+	if (!is_all_finished && is_limited)
+		return output_fail_with(EXIT_USAGE,
+					"delete: --older-than and --keep need --all-finished");
 	if (option_flag(options, "forget"))
 		return delete_named_records(options, lookup);
 	return is_all_finished ? delete_finished(options, lookup) : delete_named(options, lookup);

@@ -4,34 +4,10 @@
 #include "cli/local_jobs.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "doctor/collect.h"
+#include "doctor/doctor.h"
 
 #define STATE_WIDTH 9
 #define NAME_WIDTH 15
-
-static void add_doctor_row(struct text *text, const struct doctor_row *row)
-{
-	text_addf(text, "%-*s%-*s%s\n", STATE_WIDTH, doctor_state_words[row->state], NAME_WIDTH,
-		  row->name, row->found);
-	if (row->fix)
-		text_addf(text, "%*sfix: %s\n", STATE_WIDTH + NAME_WIDTH, "", row->fix);
-}
-
-static void print_rows(const struct doctor_report *report)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < report->n_rows; i++)
-		add_doctor_row(&text, &report->rows[i]);
-	output_add(&text);
-}
-
-static void print_json(const struct doctor_report *report)
-{
-	struct json *object CLEANUP(json_cleanup) = doctor_report_json(report);
-
-	output_add_object(object, "json");
-}
 
 static void print_doctor_conclusion(const struct doctor_report *report)
 {
@@ -56,15 +32,26 @@ static int doctor_run(const struct options *options)
 	char *folder CLEANUP(mem_free_text) = NULL;
 	struct doctor_facts facts;
 	struct doctor_report report;
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct text text CLEANUP(text_done) = {0};
 
 	if (local_jobs_folder(options, &folder, &err))
 		return output_fail(&err);
 	doctor_collect(folder, arena, &facts);
 	doctor_evaluate(&facts, arena, &report);
-	if (option_text(options, "output"))
-		print_json(&report);
-	else
-		print_rows(&report);
+	if (option_text(options, "output")) {
+		object = doctor_report_json(&report);
+		output_add_object(object, "json");
+	}
+	for (size_t i = 0; !object && i < report.n_rows; i++) {
+		const struct doctor_row *row = &report.rows[i];
+
+		text_addf(&text, "%-*s%-*s%s\n", STATE_WIDTH, doctor_state_words[row->state],
+			  NAME_WIDTH, row->name, row->found);
+		if (row->fix)
+			text_addf(&text, "%*sfix: %s\n", STATE_WIDTH + NAME_WIDTH, "", row->fix);
+	}
+	output_add(&text);
 	output_flush();
 	print_doctor_conclusion(&report);
 	return doctor_count(&report, DOCTOR_MISSING) ? EXIT_FAILED : EXIT_DONE;

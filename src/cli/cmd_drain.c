@@ -8,7 +8,6 @@
 #include "command/output.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define PATIENCE (10 * MSEC_PER_SECOND)
 
@@ -16,8 +15,7 @@ struct drain {
 	const struct options *options;
 	struct rendezvous_asker asker;
 	const char *job;
-	const char *const *machines;
-	size_t n_machines;
+	const char *const *machines; /* ends with NULL */
 	struct json *leaving; /* their members; NULL: not asked yet */
 };
 
@@ -27,26 +25,21 @@ static void drain_done(struct drain *drain)
 	json_free(drain->leaving);
 }
 
-static void ask_to_leave(struct drain *drain)
+static void send_drain_request(void *data)
 {
+	struct drain *drain = data;
 	char *path CLEANUP(mem_free_text) = mem_format("/v1/jobs/%s/drain", drain->job);
 	struct json *body CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < drain->n_machines; i++)
+	if (drain->leaving) {
+		rendezvous_asker_read(&drain->asker, drain->job);
+		return;
+	}
+	for (size_t i = 0; drain->machines[i]; i++)
 		json_append(json_array_at(body, "machines"), json_new_string(drain->machines[i]));
 	json_add_compact(&text, body);
 	rendezvous_asker_request(&drain->asker, path, text_of(&text), text.len);
-}
-
-static void send_drain_request(void *data)
-{
-	struct drain *drain = data;
-
-	if (drain->leaving)
-		rendezvous_asker_read(&drain->asker, drain->job);
-	else
-		ask_to_leave(drain);
 }
 
 /* "10.0.0.2 (machine 1)" */
@@ -135,12 +128,10 @@ static void read_drain_call(struct drain *drain, struct text *faults)
 {
 	const struct options *options = drain->options;
 	const char *endpoint = rendezvous_option(options, "rdzv-endpoint");
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	drain->job = arguments[0];
 	drain->machines = arguments + 1;
-	drain->n_machines = count - 1;
 	if (endpoint)
 		rendezvous_endpoint_read(endpoint, &drain->asker.endpoint, faults);
 	else

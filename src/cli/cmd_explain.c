@@ -158,21 +158,16 @@ static int explain(const char *path, struct text *text)
 	struct failure failure;
 	struct err err;
 
-	if (!is_input && fd < 0) {
-		output_print_message("cannot read '%s': %s", path, strerror(errno));
-		return EXIT_USAGE;
-	}
-	if (read_end(is_input ? STDIN_FILENO : fd, &log.bytes, &err) < 0) {
-		output_print_message("%s: %s", path, err.text);
-		return EXIT_USAGE;
-	}
+	if (!is_input && fd < 0)
+		return output_fail_with(EXIT_USAGE, "cannot read '%s': %s", path, strerror(errno));
+	if (read_end(is_input ? STDIN_FILENO : fd, &log.bytes, &err) < 0)
+		return output_fail_with(EXIT_USAGE, "%s: %s", path, err.text);
 	split_lines(&log);
 	const struct source_line *source = find_failure(&log, &failure);
 
-	if (!source) {
-		output_print_message("%s: no error found", is_input ? "standard input" : path);
-		return EXIT_NOTHING_FOUND;
-	}
+	if (!source)
+		return output_fail_with(EXIT_NOTHING_FOUND, "%s: no error found",
+					is_input ? "standard input" : path);
 	const char *name = is_input ? "standard input" : path;
 
 	line_text_add_sentence(text, name, strlen(name)); /* other users may have named it */
@@ -184,16 +179,13 @@ static int explain(const char *path, struct text *text)
 
 static int explain_run(const struct options *options)
 {
-	static const char *const input[] = {"-"};
-	size_t count;
-	const char *const *paths = options_arguments(options, &count);
+	static const char *const input[] = {"-", NULL};
+	const char *const *paths = options_arguments(options);
 	int exit_code = EXIT_DONE;
 
-	if (count == 0) {
+	if (!paths[0])
 		paths = input;
-		count = 1;
-	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; paths[i]; i++) {
 		struct text text CLEANUP(text_done) = {0};
 		int code = explain(paths[i], &text);
 

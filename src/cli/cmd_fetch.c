@@ -21,7 +21,7 @@ static int fetch_one(const struct options *options, const struct found_job *foun
 		.options = options, .place = &place, .here = here, .is_fetch = true};
 	struct err err = {0};
 
-	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
+	copy_place_of_fetch(found->namespace_name, found->name, fetch, &place);
 	if (folder_create(here, &err) < 0)
 		return output_fail(&err);
 	return cluster_support->copy(&call);
@@ -40,12 +40,11 @@ static int fetch_all(const struct options *options, const struct found_job *foun
 	if (fetch_read_all(json_as_string(json_get(annotations, JOB_ANNOTATION_FETCH), NULL), arena,
 			   &list, &count, &err) < 0)
 		return output_fail(&err);
-	if (count == 0) {
-		output_print_message(
+	if (count == 0)
+		return output_fail_with(
+			EXIT_FAILED,
 			"job '%s' was run without --fetch; to copy any path, use muster cp",
 			found->name);
-		return EXIT_FAILED;
-	}
 	for (size_t i = 0; i < count; i++) {
 		int code = fetch_one(options, found, destination, &list[i]);
 
@@ -60,22 +59,18 @@ static int fetch_run(const struct options *options)
 	struct json *document CLEANUP(json_cleanup) = NULL;
 	struct found_job found = {0};
 	struct err err = {0};
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	if (lookup_job(lookup, arguments[0], &found, &err))
 		return output_fail(&err);
-	if (!lookup_namespace(&found)) {
-		output_print_message("job '%s' has no Pods: it runs on this machine, or has ended",
-				     found.name);
-		return EXIT_REFUSED;
-	}
+	if (!found.namespace_name)
+		return output_fail_with(
+			EXIT_REFUSED, "job '%s' has no Pods: it runs on this machine, or has ended",
+			found.name);
 	if (found.client->functions->get(found.client, found.name, &document, &err))
 		return output_fail(&err);
-	return fetch_all(found.options, &found, count > 1 ? arguments[1] : ".", document);
+	return fetch_all(found.options, &found, arguments[1] ? arguments[1] : ".", document);
 }
-
-static const struct option_row rows_of_fetch[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_fetch = {
 	.name = "fetch",
@@ -84,7 +79,7 @@ const struct command command_fetch = {
 	.one_line = "copy the directories named by 'run --fetch' to this machine now",
 	.examples = "  muster fetch digits-x7k2p\n"
 		    "  muster fetch digits-x7k2p results\n",
-	.options = rows_of_fetch,
+	.options = cluster_job_rows,
 	.least_arguments = 1,
 	.most_arguments = 2,
 	.run = fetch_run,

@@ -9,8 +9,7 @@ static int help_run(const struct options *options)
 {
 	const struct command_table *table = options_table(options);
 	struct text text CLEANUP(text_done) = {0};
-	size_t n_arguments;
-	const char *name = options_arguments(options, &n_arguments)[0];
+	const char *name = options_arguments(options)[0];
 	const struct command *command = name ? command_find(table, name) : NULL;
 
 	if (name && !command) {

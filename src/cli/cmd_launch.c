@@ -47,8 +47,7 @@ struct call {
 	struct launch_signals signals;
 	struct gpus gpus;
 	struct arena *arena;
-	const char **command;
-	char *interpreter;
+	struct found_program program;
 	char *name; /* of the local job that is this machine's part */
 	struct job *job;
 	char *serves_at; /* an address of this machine; NULL: another machine has the endpoint */
@@ -60,8 +59,7 @@ static void launch_call_done(struct call *call)
 {
 	launch_done(&call->launch);
 	launch_output_done(&call->output);
-	free(call->command);
-	free(call->interpreter);
+	found_program_done(&call->program);
 	free(call->name);
 	job_free(call->job);
 	free(call->serves_at);
@@ -73,56 +71,10 @@ static void launch_call_done(struct call *call)
 
 /* The local job. */
 
-static int find_command(struct call *call, struct err *err)
-{
-	size_t count;
-	const char *const *arguments = options_arguments(call->options, &count);
-
-	if (count == 0)
-		return err_set(err, ERR_INVALID, "missing script");
-	return call->launch.is_module ? program_find_module(arguments, count, &call->command,
-							    &call->interpreter, err)
-				      : program_find(arguments, count, call->launch.is_program,
-						     &call->command, &call->interpreter, err);
-}
-
-/* As torchrun does, if OMP_NUM_THREADS is not set. */
-static bool limits_threads(const struct call *call)
-{
-	return call->launch.n_processes > 1 && !getenv(THREADS_VARIABLE);
-}
-
 static void annotate(struct json *object, const char *name, const char *value)
 {
 	json_set_string(json_object_at(json_object_at(object, "metadata"), "annotations"), name,
 			value);
-}
-
-/* Its processes choose among all GPUs by LOCAL_RANK. */
-static void share_gpus(const struct call *call, struct json *document)
-{
-	struct json *template =
-		json_get_path(document, "spec", "tfReplicaSpecs", "Worker", "template", NULL);
-
-	if (call->gpus.count)
-		annotate(template, JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
-}
-
-/* With the id that was given: a random one means nothing to the user. */
-static void mark_part(const struct call *call, struct json *document)
-{
-	const char *id = call->launch.address.is_shared ? call->launch.run_id : call->name;
-
-	annotate(document, JOB_ANNOTATION_ELASTIC, call->launch.job_id ? call->launch.job_id : id);
-}
-
-/* As under torchrun, survivors may save. TensorFlow and JAX take SIGTERM for themselves, and would
- * delay a restart by all of it. */
-static void keep_grace_after_failure(const struct call *call, struct json *document)
-{
-	if (call->signals.has_grace || program_is_for_torch(call->command))
-		annotate(document, JOB_ANNOTATION_GRACE_AFTER_FAILURE,
-			 JOB_GRACE_AFTER_FAILURE_WHOLE);
 }
 
 /* The nodes share the directory of jobs. */
@@ -136,51 +88,54 @@ static const char *place_of_task(const struct call *call)
 					: arena_format(call->arena, "%d", step->task);
 }
 
-static int make_job(struct call *call, struct faults *faults)
+static char *choose_name(const struct call *call)
 {
-	const struct env_entry env[] = {{THREADS_VARIABLE, "1"}};
-	const char *name = option_text(call->options, "name");
-	size_t count;
-	const char *script = options_arguments(call->options, &count)[0];
-	const char *slash = strrchr(script, '/');
+	const char *name = option_text(call->options, "name"), *id = call->launch.job_id;
+	const char *script = options_arguments(call->options)[0], *slash = strrchr(script, '/');
 
 	if (name)
-		call->name = mem_copy_text(name);
-	else if (call->launch.job_id)
-		call->name = job_name_choose_of_id(call->options, call->launch.job_id,
-						   place_of_task(call));
-	else
-		call->name = job_name_choose(call->options, slash ? slash + 1 : script);
+		return mem_copy_text(name);
+	return id ? job_name_choose_of_id(call->options, id, place_of_task(call))
+		  : job_name_choose(call->options, slash ? slash + 1 : script);
+}
+
+static int make_job(struct call *call, struct faults *faults)
+{
+	const struct launch *launch = &call->launch;
+	const struct env_entry env[] = {{THREADS_VARIABLE, "1"}};
+	/* As torchrun does, if OMP_NUM_THREADS is not set. */
+	bool limits_threads = launch->n_processes > 1 && !getenv(THREADS_VARIABLE);
 	const struct job_build build = {
 		.name = call->name,
-		.workers = call->launch.n_processes,
-		.command = call->command,
+		.workers = launch->n_processes,
+		.command = call->program.command,
 		.env = env,
-		.n_env = limits_threads(call) ? ARRAY_LEN(env) : 0,
+		.n_env = limits_threads ? ARRAY_LEN(env) : 0,
 		.restart_scope = "job",
 		.grace = call->signals.grace,
 		.timeout = -1,
 	};
 	struct json *document CLEANUP(json_cleanup) = job_document_new(&build);
+	const char *id = launch->address.is_shared ? launch->run_id : call->name;
 
-	share_gpus(call, document);
-	mark_part(call, document);
-	keep_grace_after_failure(call, document);
+	/* Its processes choose among all GPUs by LOCAL_RANK. */
+	if (call->gpus.count)
+		annotate(json_get_path(document, "spec", "tfReplicaSpecs", "Worker", "template",
+				       NULL),
+			 JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
+	/* With the id that was given: a random one means nothing to the user. */
+	annotate(document, JOB_ANNOTATION_ELASTIC, launch->job_id ? launch->job_id : id);
+	/* As under torchrun, survivors may save. TensorFlow and JAX take SIGTERM for themselves,
+	 * and would delay a restart by all of it. */
+	if (call->signals.has_grace || program_is_for_torch(call->program.command))
+		annotate(document, JOB_ANNOTATION_GRACE_AFTER_FAILURE,
+			 JOB_GRACE_AFTER_FAILURE_WHOLE);
 	int rc = job_read(document, NULL, JOB_STRICT, faults, &call->job);
 
 	return rc < 0 ? rc : backend_local_check(call->job, &call->gpus, faults);
 }
 
 /* Slurm. */
-
-/* A process that muster started is no task. */
-static const struct slurm_step *find_step(struct call *call)
-{
-	bool is_task =
-		!getenv(JOB_NAME_VARIABLE) && slurm_step_read(getenv, call->arena, &call->step);
-
-	return is_task ? &call->step : NULL;
-}
 
 /* The name of a node need not be that of a host: then Slurm's controller has its address. */
 static int resolve_first_host(struct call *call, struct err *err)
@@ -208,18 +163,6 @@ static int resolve_first_host(struct call *call, struct err *err)
 	free(endpoint->host);
 	endpoint->host = mem_copy_text(address);
 	return 0;
-}
-
-/* A process for each GPU of the node, as scripts of PyTorch expect it. Those of TensorFlow and JAX
- * use all GPUs that they see. */
-static void take_gpus(struct call *call)
-{
-	const struct slurm_step *step = call->launch.step;
-
-	if (step && step->n_local_tasks == 1 && call->gpus.count &&
-	    !rendezvous_option(call->options, "nproc-per-node") &&
-	    program_is_for_torch(call->command))
-		call->launch.n_processes = (int) call->gpus.count;
 }
 
 /* "Slurm step 4711.0: 2 tasks on 2 nodes meet at n1 port 24711; 8 processes per task" */
@@ -326,21 +269,15 @@ static void check_master_port(const struct call *call, struct text *mistakes)
 		  port, owner);
 }
 
-/* Unless the user assigned ranks, the machine with MASTER_ADDR comes first. */
-static int node_rank_of(const struct launch *launch)
-{
-	const char *master = launch->is_alone ? NULL : launch->address.master_host;
-	bool is_elsewhere = master && !launch->has_node_rank && own_host_check(master, NULL) < 0;
-
-	return is_elsewhere ? 1 : launch->node_rank;
-}
-
 /* Running. */
 
 static int supervise_launch(struct call *call)
 {
 	const struct launch *launch = &call->launch;
 	const struct options *options = call->options;
+	/* Unless the user assigned ranks, the machine with MASTER_ADDR comes first. */
+	const char *master = launch->is_alone ? NULL : launch->address.master_host;
+	bool is_elsewhere = master && !launch->has_node_rank && own_host_check(master, NULL) < 0;
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
 
@@ -350,7 +287,7 @@ static int supervise_launch(struct call *call)
 	const struct agent_request agent = {
 		.job_id = launch->run_id,
 		.terms = launch->terms,
-		.node_rank = node_rank_of(launch),
+		.node_rank = is_elsewhere ? 1 : launch->node_rank,
 		.role_name = launch->role_name,
 		.has_virtual_local_rank = launch->has_virtual_local_rank,
 		.machine = launch->machine.local_size ? &launch->machine : NULL,
@@ -387,18 +324,13 @@ static int supervise_launch(struct call *call)
 	return run_here(options, folder, &request);
 }
 
-static int print_completion(const struct options *options)
-{
-	char *words[] = {(char *) option_text(options, "print-completion")};
-
-	return command_call(options_table(options), &command_completion, 1, words);
-}
-
 static int launch_run(const struct options *options)
 {
-	if (option_is_given(options, "print-completion"))
-		return print_completion(options);
+	if (option_is_given(options, "print-completion")) {
+		char *words[] = {(char *) option_text(options, "print-completion")};
 
+		return command_call(options_table(options), &command_completion, 1, words);
+	}
 	struct call call CLEANUP(launch_call_done) = {
 		.options = options, .listening = {.fd = -1}, .arena = arena_new()};
 	struct text mistakes CLEANUP(text_done) = {0};
@@ -406,13 +338,23 @@ static int launch_run(const struct options *options)
 	struct err err = {0};
 
 	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
-
-	const struct slurm_step *step = find_step(&call);
+	/* A process that muster started is no task. */
+	bool is_task =
+		!getenv(JOB_NAME_VARIABLE) && slurm_step_read(getenv, call.arena, &call.step);
+	const struct slurm_step *step = is_task ? &call.step : NULL;
 
 	launch_read(options, &call.gpus, step, &call.launch, &mistakes);
-	if (find_command(&call, &err) < 0)
+	if (!options_arguments(options)[0])
+		text_add(&mistakes, "missing script\n");
+	else if (program_find(options_arguments(options), call.launch.is_module,
+			      call.launch.is_program, &call.program, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
-	take_gpus(&call);
+	/* A process for each GPU of the node, as scripts of PyTorch expect it. Those of TensorFlow
+	 * and JAX use all GPUs that they see. */
+	if (call.launch.step && call.launch.step->n_local_tasks == 1 && call.gpus.count &&
+	    !rendezvous_option(options, "nproc-per-node") &&
+	    program_is_for_torch(call.program.command))
+		call.launch.n_processes = (int) call.gpus.count;
 	launch_output_read(options, call.launch.n_processes, call.launch.role_name, &call.output,
 			   &mistakes);
 	launch_signals_read(options, step, &call.signals, &mistakes);
@@ -425,15 +367,14 @@ static int launch_run(const struct options *options)
 		output_print_messages(&mistakes);
 		return EXIT_USAGE;
 	}
+	call.name = choose_name(&call);
 	if (make_job(&call, &faults) < 0) {
 		for (size_t i = 0; i < faults.count; i++)
 			output_print_message("%s", faults.list[i].sentence);
 		return EXIT_USAGE;
 	}
-	if (launch_output_make_folder(&call.output, call.launch.run_id, &err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
+	if (launch_output_make_folder(&call.output, call.launch.run_id, &err) < 0)
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	if (open_server(&call, &err) < 0)
 		return output_fail(&err);
 	if (call.launch.endpoint.is_tls && call.serves_at)

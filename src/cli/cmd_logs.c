@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/fetched_logs.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/log_selection.h"
-#include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -23,16 +23,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* After a supervisor was killed, its job is cleaned up in less than this. */
-#define SETTLING_TIME (10 * MSEC_PER_SECOND)
-
 struct logs {
 	const struct options *options;
 	struct lookup *lookup;
 	const char *argument; /* the job's name as given */
-	const char *name;
-	struct client *client;
-	struct job *job;
+	struct found_job found;
+	struct job_state state;
 	bool is_over; /* nothing will be written any more */
 	char *folder;
 	struct fetched_logs fetched; /* if the job's own directory is on another machine */
@@ -66,7 +62,7 @@ static void logs_done(struct logs *logs)
 	loop_free(logs->loop);
 	mem_free_text(&logs->folder);
 	free(logs->replicas);
-	job_free(logs->job);
+	job_state_done(&logs->state);
 	lookup_free(logs->lookup);
 }
 
@@ -126,24 +122,11 @@ static void on_fetched(void *data)
 
 static int read_logged_job(struct logs *logs, struct err *err)
 {
-	struct json *object CLEANUP(json_cleanup) = NULL;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-	int rc = logs->client->functions->get(logs->client, logs->name, &object, err);
+	int rc = job_state_read_job(&logs->found, &logs->state, err);
 
-	if (rc)
-		return rc;
-	rc = status_read(json_get(object, "status"), arena, &status, err);
-	if (rc)
-		return rc;
-	logs->is_over = watch_is_over(object, &status, NULL);
-	return logs->job ? 0 : client_read_job(object, &logs->job, err);
-}
-
-static void print_log_trouble(const char *sentence, void *data)
-{
-	(void) data;
-	output_print_message("%s", sentence);
+	if (rc == 0)
+		logs->is_over = watch_is_over(logs->state.object, &logs->state.status, NULL);
+	return rc;
 }
 
 /* Readers read the fetched lines of all replicas and attempts; the others are not fetched to begin
@@ -162,35 +145,24 @@ static int fetch_logs(struct logs *logs, struct err *err)
 		.follows = wants_to_follow(logs),
 		.on_known = on_known,
 		.on_over = on_fetched,
-		.on_trouble = print_log_trouble,
+		.on_trouble = output_print_sentence,
 		.data = logs,
 	};
 	logs->comes_bit_by_bit = wants_to_follow(logs) || !is_counted;
-	int rc =
-		logs->comes_bit_by_bit
-			? fetched_logs_begin(&logs->fetched, logs->client, logs->name, request, err)
-			: fetched_logs_get(&logs->fetched, logs->client, logs->name, request, err);
+	int rc = logs->comes_bit_by_bit
+			 ? fetched_logs_begin(&logs->fetched, &logs->found, request, err)
+			 : fetched_logs_get(&logs->fetched, &logs->found, request, err);
 
 	if (rc == 0)
 		logs->folder = mem_copy_text(logs->fetched.folder);
 	return rc;
 }
 
-/* The directory of the job's logs. The logs of a job on a cluster come from its Pods if no process
- * of this machine supervises it. */
-static int find_folder(struct logs *logs, struct err *err)
-{
-	const struct client_functions *functions = logs->client->functions;
-	int rc = functions->log_folder(logs->client, logs->name, &logs->folder, err);
-
-	return rc == ERR_NOT_FOUND && functions->fetch_logs ? fetch_logs(logs, err) : rc;
-}
-
 static int check_logs(const struct logs *logs, bool more_may_come, struct err *err)
 {
 	const struct logs_there there = {
-		.name = logs->name,
-		.job = logs->job,
+		.name = logs->found.name,
+		.job = logs->state.job,
 		.folder = logs->folder,
 		.is_over = logs->is_over,
 		.is_fetched = logs->fetched.folder,
@@ -224,17 +196,6 @@ static void on_logs_signal(int signal_number, void *data)
 	loop_stop(logs->loop);
 }
 
-/* So that a live line is erased from the screen, and fetched files are deleted. */
-static void watch_logs_signals(struct logs *logs)
-{
-	bool has_fetched = logs->fetched.folder != NULL;
-
-	if (screen_is_live(logs->lines) || has_fetched)
-		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_logs_signal, logs);
-	if (has_fetched)
-		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_logs_signal, logs);
-}
-
 static int set_up_view(struct logs *logs, struct err *err)
 {
 	const char *color = option_text(logs->options, "color");
@@ -255,8 +216,8 @@ static int set_up_view(struct logs *logs, struct err *err)
 		.is_safe = isatty(STDOUT_FILENO),
 	};
 	if (logs->is_one_of_several)
-		logs->format.job_name = logs->name;
-	line_format_fit_job(&logs->format, logs->job);
+		logs->format.job_name = logs->found.name;
+	line_format_fit_job(&logs->format, logs->state.job);
 	const struct log_view_settings settings = {
 		.loop = logs->loop,
 		.take_reader = reader,
@@ -265,37 +226,15 @@ static int set_up_view(struct logs *logs, struct err *err)
 	};
 
 	logs->view = log_view_new(&settings);
-	watch_logs_signals(logs);
+	/* So that a live line is erased from the screen, and fetched files are deleted. */
+	if (screen_is_live(logs->lines) || logs->fetched.folder)
+		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_logs_signal, logs);
+	if (logs->fetched.folder)
+		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_logs_signal, logs);
 	return 0;
 }
 
 /* Following. */
-
-static void end_if_over(struct logs *logs)
-{
-	struct err err;
-
-	if (read_logged_job(logs, &err) != 0 || logs->is_over)
-		end_following(logs);
-}
-
-/* The supervisor's own log was closed: it has exited and writes no more. If it was killed, the job
- * is cleaned up now. */
-static void wait_until_settled(struct logs *logs)
-{
-	instant until = loop_instant_after(SETTLING_TIME);
-	int64_t version = 0, last_version = -1;
-	bool is_gone = false;
-
-	while (!logs->is_over && !is_gone && version != last_version) {
-		last_version = version;
-		if (logs->client->functions->wait_for_change(logs->client, logs->name, version,
-							     until, &version, &is_gone, NULL) ||
-		    read_logged_job(logs, NULL))
-			break;
-	}
-	end_following(logs);
-}
 
 static void on_folder_news(enum folder_news news, const char *file_name, void *data)
 {
@@ -312,10 +251,15 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 		log_view_on_news(logs->view);
 		if (logs->fetched.folder)
 			break; /* on_fetched is called when it is over */
-		if (!file_name)
-			end_if_over(logs);
-		else if (strcmp(file_name, "muster.log") == 0)
-			wait_until_settled(logs);
+		if (!file_name) {
+			if (read_logged_job(logs, NULL) != 0 || logs->is_over)
+				end_following(logs);
+		} else if (strcmp(file_name, "muster.log") == 0) {
+			/* The supervisor's own log: it has exited and writes no more. */
+			(void) !watch_until_settled(logs->found.client, logs->found.name, NULL);
+			(void) !read_logged_job(logs, NULL);
+			end_following(logs);
+		}
 		break;
 	case FOLDER_GONE:
 		end_following(logs);
@@ -358,46 +302,39 @@ static int exit_code_of(const struct logs *logs)
 
 	if (logs->exit_code != EXIT_DONE)
 		return logs->exit_code;
-	if (failure && failure != EPIPE) {
-		output_print_message("cannot write the output: %s", strerror(failure));
-		return EXIT_FAILED;
-	}
-	if (!failure && logs->selection.pattern && log_view_count(logs->view) == 0) {
-		output_print_message("no line matches '%s'", logs->selection.pattern);
-		return EXIT_FAILED;
-	}
+	if (failure && failure != EPIPE)
+		return output_fail_with(EXIT_FAILED, "cannot write the output: %s",
+					strerror(failure));
+	if (!failure && logs->selection.pattern && log_view_count(logs->view) == 0)
+		return output_fail_with(EXIT_FAILED, "no line matches '%s'",
+					logs->selection.pattern);
 	return EXIT_DONE;
 }
 
 /* If the job's cluster cannot be reached, the lines on this machine are printed all the same. */
-static int find_job_for_logs(struct logs *logs, struct found_job *ret_found, bool *ret_is_cut_off,
-			     struct err *err)
-{
-	int rc = lookup_job(logs->lookup, logs->argument, ret_found, err);
-
-	*ret_is_cut_off = rc != 0 && rc != ERR_NOT_FOUND &&
-			  lookup_remembered(logs->lookup, logs->argument, ret_found, NULL) == 0;
-	if (!*ret_is_cut_off)
-		return rc;
-	output_print_message("%s; printing the output of job '%s' that is stored on this machine",
-			     err->text, ret_found->name);
-	return 0;
-}
-
 static int find_logged_job(struct logs *logs, struct err *err)
 {
-	struct found_job found;
-	bool is_cut_off;
+	struct found_job *found = &logs->found;
 
 	logs->lookup = lookup_new(logs->options);
-	if (find_job_for_logs(logs, &found, &is_cut_off, err))
-		return err->code;
-	logs->name = found.name;
-	logs->client = found.client;
+	int rc = lookup_job(logs->lookup, logs->argument, found, err);
+	bool is_cut_off = rc != 0 && rc != ERR_NOT_FOUND &&
+			  lookup_remembered(logs->lookup, logs->argument, found, NULL) == 0;
+
+	if (rc != 0 && !is_cut_off)
+		return rc;
+	if (is_cut_off)
+		output_print_message(
+			"%s; printing the output of job '%s' that is stored on this machine",
+			err->text, found->name);
 	if (read_logged_job(logs, err) || loop_new(&logs->loop, err))
 		return err->code;
 	logs->is_over = logs->is_over || is_cut_off; /* no more lines come */
-	return find_folder(logs, err);
+	/* The directory of the job's logs. The logs of a job on a cluster come from its Pods if no
+	 * process of this machine supervises it. */
+	rc = found->client->functions->log_folder(found->client, found->name, &logs->folder, err);
+	return rc == ERR_NOT_FOUND && found->client->functions->fetch_logs ? fetch_logs(logs, err)
+									   : rc;
 }
 
 /* The words after a job that are its replicas; returns their number. A single one is like --role
@@ -457,16 +394,6 @@ static size_t show_next(const struct options *options, const char *const *words,
 	return n_used;
 }
 
-static size_t count_jobs(const char *const *words, size_t count)
-{
-	struct log_name name;
-	size_t n_jobs = 1;
-
-	for (size_t i = 1; i < count; i++)
-		n_jobs += !log_selection_read_replica(words[i], &name);
-	return n_jobs;
-}
-
 /* "muster logs JOB 1", "muster logs JOB worker": such a word is meant as a replica, not as a
  * job. */
 static bool check_words(const char *const *words, size_t count)
@@ -484,32 +411,23 @@ static bool check_words(const char *const *words, size_t count)
 	return true;
 }
 
-/* False on conflicting options. */
-static bool check_call(const struct options *options, const char *const *words, size_t count,
-		       size_t n_jobs)
-{
-	if (!check_words(words, count))
-		return false;
-	if (n_jobs > 1 && option_flag(options, "follow"))
-		output_print_message("-f: follows one job only; run one command per job");
-	else if (count > n_jobs &&
-		 (option_is_given(options, "role") || option_is_given(options, "index")))
-		output_print_message("--role, --index: cannot be used with a replica name");
-	else
-		return true;
-	return false;
-}
-
 static int logs_run(const struct options *options)
 {
-	size_t count;
-	const char *const *words = options_arguments(options, &count);
-	size_t n_jobs = count_jobs(words, count);
+	const char *const *words = options_arguments(options);
+	size_t count = options_n_arguments(options), n_jobs = 1, at = 0;
 	int exit_code = EXIT_DONE;
 
-	if (!check_call(options, words, count, n_jobs))
+	for (size_t i = 1; i < count; i++)
+		n_jobs += !log_selection_read_replica(words[i], &(struct log_name){0});
+	if (!check_words(words, count))
 		return EXIT_USAGE;
-	size_t at = 0;
+	if (n_jobs > 1 && option_flag(options, "follow"))
+		return output_fail_with(EXIT_USAGE,
+					"-f: follows one job only; run one command per job");
+	if (count > n_jobs &&
+	    (option_is_given(options, "role") || option_is_given(options, "index")))
+		return output_fail_with(EXIT_USAGE,
+					"--role, --index: cannot be used with a replica name");
 
 	do {
 		int shown;

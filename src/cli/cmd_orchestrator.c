@@ -36,12 +36,6 @@ static void serving_done(struct serving *serving)
 	server_access_done(&serving->access);
 }
 
-static void print_orchestrator_line(const char *sentence, void *data)
-{
-	(void) data;
-	output_print_message("%s", sentence);
-}
-
 static void on_orchestrator_signal(int number, void *data)
 {
 	const struct serving *serving = data;
@@ -71,21 +65,11 @@ static int start_orchestrator(struct serving *serving, const struct options *opt
 		.access = serving->access.access,
 		.folder = folder,
 		.lease = option_duration(options, "lease", 0),
-		.say = print_orchestrator_line,
+		.say = output_print_sentence,
 	};
 
 	end_signals_watch(&serving->signals, serving->loop, on_orchestrator_signal, serving);
 	return orchestrator_new(&settings, &serving->orchestrator, err);
-}
-
-static void warn_of_limit(void)
-{
-	size_t n_connections = descriptor_limit_connections(LIMIT_MEMBERS);
-
-	if (n_connections < LIMIT_MEMBERS)
-		output_print_message("the limit of open files (ulimit -Hn) leaves room for about "
-				     "%zu machines",
-				     n_connections / 2);
 }
 
 static int serve_elastic_jobs(struct serving *serving, const struct options *options)
@@ -98,6 +82,7 @@ static int serve_elastic_jobs(struct serving *serving, const struct options *opt
 	    start_orchestrator(serving, options, &err) < 0)
 		return output_fail(&err);
 	bool has_certificate = option_text(options, "tls-dir");
+	size_t n_connections = descriptor_limit_connections(LIMIT_MEMBERS);
 
 	output_print_message("elastic jobs connect to %s%s%s",
 			     serving->access.tls ? has_certificate ? "https://" : "" : "http://",
@@ -105,7 +90,10 @@ static int serve_elastic_jobs(struct serving *serving, const struct options *opt
 			     serving->access.tls && !has_certificate
 				     ? ", over TLS with the key of the token"
 				     : "");
-	warn_of_limit();
+	if (n_connections < LIMIT_MEMBERS)
+		output_print_message("the limit of open files (ulimit -Hn) leaves room for about "
+				     "%zu machines",
+				     n_connections / 2);
 	if (has_certificate)
 		output_print_message(
 			"if no authority signed the certificate, agents need: --rdzv-pin %s",
@@ -133,11 +121,10 @@ static int orchestrator_run(const struct options *options)
 {
 	const char *token_file = option_text(options, "make-token");
 
-	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE) {
-		output_print_message(
+	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE)
+		return output_fail_with(
+			EXIT_USAGE,
 			"--lease: must be at least 2s, because agents call every second");
-		return EXIT_USAGE;
-	}
 	if (!token_file)
 		return orchestrator_call(options);
 	return cluster_support ? cluster_support->create_token(token_file)

@@ -11,11 +11,6 @@
 
 #include <stdlib.h>
 
-static void print_pod_server_line(const char *sentence)
-{
-	output_print_message("%s", sentence);
-}
-
 /* From the file, else from the environment. NULL: there is none. Caller frees. */
 static int read_secret(const struct options *options, char **ret_secret, struct err *err)
 {
@@ -32,40 +27,30 @@ static int read_secret(const struct options *options, char **ret_secret, struct 
 	return 0;
 }
 
-/* For a container whose image has no muster. */
-static int install(const char *folder)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/muster", folder);
-	struct err err = {0};
-
-	if (own_program_copy(path, &err) == 0)
-		return EXIT_DONE;
-	output_print_message("%s", err.text);
-	return EXIT_INTERNAL;
-}
-
 static int pod_server_call(const struct options *options)
 {
-	if (option_text(options, "install"))
-		return install(option_text(options, "install"));
-
+	const char *folder = option_text(options, "install");
 	struct listening listening CLEANUP(listening_done) = {.fd = -1};
 	char *secret CLEANUP(mem_free_secret) = NULL;
 	struct err err = {0};
-	size_t n_words;
-	const char *const *command = options_arguments(options, &n_words);
+	const char *const *command = options_arguments(options);
 	int exit_code = EXIT_INTERNAL;
 
-	if (read_secret(options, &secret, &err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
+	/* For a container whose image has no muster. */
+	if (folder) {
+		char *path CLEANUP(mem_free_text) = mem_format("%s/muster", folder);
+
+		return own_program_copy(path, &err) == 0
+			       ? EXIT_DONE
+			       : output_fail_with(EXIT_INTERNAL, "%s", err.text);
 	}
-	if (!secret && !option_flag(options, "insecure")) {
-		output_print_message(
+	if (read_secret(options, &secret, &err) < 0)
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
+	if (!secret && !option_flag(options, "insecure"))
+		return output_fail_with(
+			EXIT_REFUSED,
 			"no secret: any client that reaches this Pod could start its training; "
 			"set " POD_SECRET_VARIABLE " or --secret-file, or allow that: --insecure");
-		return EXIT_REFUSED;
-	}
 	if (listening_open(option_text(options, "listen"), &listening, &err) < 0) {
 		output_print_message("--listen: %s", err.text);
 		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
@@ -73,9 +58,9 @@ static int pod_server_call(const struct options *options)
 	const struct pod_server_settings settings = {
 		.listening = &listening,
 		.secret = secret,
-		.command = n_words ? command : NULL,
+		.command = command[0] ? command : NULL,
 		.grace = option_duration(options, "grace", 0),
-		.say = print_pod_server_line,
+		.say = output_print_sentence,
 	};
 
 	output_print_message("waiting for the master on http://%s", listening.address);

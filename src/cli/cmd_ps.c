@@ -11,10 +11,8 @@
 #include "command/table.h"
 #include "io/folder.h"
 #include "io/loop.h"
-#include "io/own_process.h"
 #include "io/terminal.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,184 +32,98 @@ static bool is_shown(const struct options *options, const struct client_row *row
 	return option_flag(options, "all") || !row->is_finished;
 }
 
-/* The rows to print, or those of them that have changed. */
-struct shown_rows {
-	const struct client_row **list;
-	size_t count;
-};
-
-static void shown_rows_done(struct shown_rows *shown)
+/* Keeps the rows to print. */
+static void drop_hidden(const struct options *options, struct rows *rows)
 {
-	free(shown->list);
-}
-
-static struct shown_rows choose_rows(const struct options *options, const struct rows *rows)
-{
-	struct shown_rows shown = {.list = mem_new_array(rows->count + 1, sizeof(*shown.list))};
+	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
 		if (is_shown(options, &rows->list[i]))
-			shown.list[shown.count++] = &rows->list[i];
-	return shown;
+			rows->list[count++] = rows->list[i];
+		else
+			client_row_done(&rows->list[i]);
+	rows->count = count;
 }
 
-/* The table. Each column is a heading and a cell for each row. */
-
-enum detail {
-	DETAIL_ALWAYS,
-	DETAIL_NAMESPACES, /* for a list of all namespaces */
-	DETAIL_WIDE,
-};
-
-/* The values for the cells of a line. */
-struct line {
-	const struct client_row *row;
-	msec now;
-	bool is_local; /* times in this machine's time zone, not UTC */
-};
-
-typedef void (*add_cell_fn)(struct table *table, const struct line *line);
-
-static void add_job_state_cell(struct table *table, const struct line *line)
+/* Whether it has changed since the last rows were printed. A job that has finished since then is
+ * printed once more. */
+static bool is_changed(const struct options *options, const struct rows *last,
+		       const struct client_row *row)
 {
-	table_addf(table, "%s%s", line->row->state,
-		   line->row->is_unsupervised ? " (unsupervised)" : "");
+	const struct client_row *before = NULL;
+
+	for (size_t i = 0; i < last->count && !before; i++)
+		if (text_equals(last->list[i].uid, row->uid))
+			before = &last->list[i];
+	if (before && before->version == row->version &&
+	    before->is_unsupervised == row->is_unsupervised)
+		return false;
+	return is_shown(options, row) || (before && is_shown(options, before));
 }
 
-static void add_running(struct table *table, const struct line *line)
-{
-	table_addf(table, "%d/%d", line->row->running, line->row->wanted);
-}
+#define N_USUAL_COLUMNS 7 /* those before WHERE */
 
-static void add_age(struct table *table, const struct line *line)
+static void add_row(const struct options *options, const struct client_row *row, bool is_wide,
+		    struct table *table)
 {
-	struct text age CLEANUP(text_done) = {0};
-	msec passed = line->now - line->row->created;
-
-	text_add_duration(&age, passed > 0 ? passed : 0);
-	table_add(table, text_of(&age));
-}
-
-static void add_exit_code(struct table *table, const struct line *line)
-{
-	if (line->row->exit_code >= 0)
-		table_addf(table, "%d", line->row->exit_code);
+	if (option_flag(options, "all-namespaces"))
+		table_add(table, row->namespace_name);
+	table_add(table, row->name);
+	table_addf(table, "%s%s", row->state, row->is_unsupervised ? " (unsupervised)" : "");
+	table_add(table, row->roles);
+	table_addf(table, "%d/%d", row->running, row->wanted);
+	table_addf(table, "%d", row->restarts);
+	table_add_span(table, row->created, loop_now());
+	if (!is_wide)
+		return;
+	table_add(table, row->where);
+	if (row->exit_code >= 0)
+		table_addf(table, "%d", row->exit_code);
 	else
 		table_add(table, NULL);
+	table_add_time(table, row->start_time, times_are_local(options));
+	table_add(table, row->message);
 }
 
-static void add_start_time(struct table *table, const struct line *line)
+/* With those rows only that differ from the `last` ones (NULL: all). */
+static void add_table(const struct options *options, const struct rows *rows,
+		      const struct rows *last, bool has_headings, struct text *text)
 {
-	struct text time CLEANUP(text_done) = {0};
-
-	msec start = line->row->start_time;
-
-	if (start != MSEC_UNSET)
-		text_add_time_ahead(&time, start, line->is_local ? time_zone_offset(start) : 0);
-	table_add(table, text_of(&time));
-}
-
-static const struct column {
-	const char *heading;
-	enum detail detail;
-	bool is_number;
-	add_cell_fn add; /* NULL: the cell is the member at `offset`, a text or an int */
-	size_t offset;
-} all_columns[] = {
-	{"NAMESPACE", DETAIL_NAMESPACES, false, NULL, offsetof(struct client_row, namespace_name)},
-	{"NAME", DETAIL_ALWAYS, false, NULL, offsetof(struct client_row, name)},
-	{"STATE", DETAIL_ALWAYS, false, add_job_state_cell},
-	{"ROLES", DETAIL_ALWAYS, false, NULL, offsetof(struct client_row, roles)},
-	{"RUNNING", DETAIL_ALWAYS, false, add_running},
-	{"RESTARTS", DETAIL_ALWAYS, true, NULL, offsetof(struct client_row, restarts)},
-	{"AGE", DETAIL_ALWAYS, false, add_age},
-	{"WHERE", DETAIL_WIDE, false, NULL, offsetof(struct client_row, where)},
-	{"EXIT", DETAIL_WIDE, false, add_exit_code},
-	{"STARTED", DETAIL_WIDE, false, add_start_time},
-	{"MESSAGE", DETAIL_WIDE, false, NULL, offsetof(struct client_row, message)},
-};
-
-/* The columns to print; returns their number. */
-static size_t choose_columns(const struct options *options, const struct column **chosen)
-{
+	static const char *const headings[] = {"NAMESPACE", "NAME",     "STATE",  "ROLES",
+					       "RUNNING",   "RESTARTS", "AGE",    "WHERE",
+					       "EXIT",      "STARTED",  "MESSAGE"};
 	bool is_wide = text_equals(option_text(options, "output"), "wide");
-	size_t count = 0;
+	size_t first = option_flag(options, "all-namespaces") ? 0 : 1;
+	struct table table CLEANUP(table_done) = {
+		.n_columns = (is_wide ? ARRAY_LEN(headings) : N_USUAL_COLUMNS) - first};
 
-	for (size_t i = 0; i < ARRAY_LEN(all_columns); i++) {
-		enum detail detail = all_columns[i].detail;
-
-		if (detail == DETAIL_ALWAYS || (detail == DETAIL_WIDE && is_wide) ||
-		    (detail == DETAIL_NAMESPACES && option_flag(options, "all-namespaces")))
-			chosen[count++] = &all_columns[i];
-	}
-	return count;
-}
-
-static void add_table(const struct options *options, const struct shown_rows *shown,
-		      bool has_headings, struct text *text)
-{
-	const struct column *columns[ARRAY_LEN(all_columns)];
-	size_t n_columns = choose_columns(options, columns);
-	struct table table CLEANUP(table_done) = {.n_columns = n_columns};
-	struct line line = {.now = loop_now(), .is_local = times_are_local(options)};
-
-	for (size_t i = 0; i < n_columns && has_headings; i++)
-		table_add(&table, columns[i]->heading);
-	for (size_t i = 0; i < shown->count; i++) {
-		line.row = shown->list[i];
-		for (size_t k = 0; k < n_columns; k++)
-			if (columns[k]->add)
-				columns[k]->add(&table, &line);
-			else
-				table_add_member(&table, line.row, columns[k]->offset,
-						 columns[k]->is_number);
-	}
+	if (has_headings && !option_flag(options, "no-headers"))
+		table_add_row(&table, headings + first);
+	for (size_t i = 0; i < rows->count; i++)
+		if (!last || is_changed(options, last, &rows->list[i]))
+			add_row(options, &rows->list[i], is_wide, &table);
 	table_write(&table, text);
 }
 
-static void print_table(const struct options *options, const struct shown_rows *shown)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	add_table(options, shown, !option_flag(options, "no-headers"), &text);
-	output_add(&text);
-}
-
-/* Names that other commands take, each on a line: local/digits-x7k2p. */
-static void print_names(const struct shown_rows *shown)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < shown->count; i++)
-		text_addf(&text, "%s/%s\n", shown->list[i]->where, shown->list[i]->name);
-	output_add(&text);
-}
-
-static int read_object(struct lookup *lookup, const struct client_row *row, struct json **ret_job,
-		       struct err *err)
-{
-	struct client *client;
-	int rc = row->namespace_name ? lookup_on_cluster(lookup, row->namespace_name, &client, err)
-				     : lookup_here(lookup, &client, err);
-
-	return rc < 0 ? rc : client->functions->get(client, row->name, ret_job, err);
-}
-
 /* A TFJobList, as the API server returns one. A job deleted since the list was read is omitted. */
-static int print_objects(struct lookup *lookup, const struct shown_rows *shown, const char *format,
+static int print_objects(struct lookup *lookup, const struct rows *rows, const char *format,
 			 struct err *err)
 {
-	struct json *list CLEANUP(json_cleanup) = json_new_object();
+	struct json *list CLEANUP(json_cleanup) =
+		json_new_texts("apiVersion", "kubeflow.org/v1", "kind", "TFJobList", NULL);
 	struct json *items = json_new_array();
 
-	json_set_string(list, "apiVersion", "kubeflow.org/v1");
-	json_set_string(list, "kind", "TFJobList");
 	json_set(list, "metadata", json_new_object());
 	json_set(list, "items", items);
-	for (size_t i = 0; i < shown->count; i++) {
+	for (size_t i = 0; i < rows->count; i++) {
 		struct json *job = NULL;
-		int rc = read_object(lookup, shown->list[i], &job, err);
+		const struct client_row *row = &rows->list[i];
+		struct client *client;
+		int rc = lookup_client(lookup, row->namespace_name, row->namespace_name, &client,
+				       err);
 
+		if (rc == 0)
+			rc = client->functions->get(client, row->name, &job, err);
 		if (rc == ERR_NOT_FOUND)
 			continue;
 		if (rc)
@@ -243,8 +155,7 @@ static int add_listed_jobs(const struct options *options, struct lookup *lookup,
 	struct client *client = NULL;
 	struct client_row *list = NULL;
 	size_t count = 0;
-	int rc = is_on_cluster ? lookup_on_cluster(lookup, namespace_name, &client, err)
-			       : lookup_here(lookup, &client, err);
+	int rc = lookup_client(lookup, is_on_cluster, namespace_name, &client, err);
 
 	if (rc == 0)
 		rc = client->functions->list(client, &list, &count, err);
@@ -271,19 +182,6 @@ static int list_all(const struct options *options, struct lookup *lookup, struct
 	if (is_asked_for(options, "local") && add_listed_jobs(options, lookup, false, rows, &err))
 		exit_code = output_fail(&err);
 	return exit_code;
-}
-
-/* A user who has started a job on a cluster and sees an empty table thinks that it is lost. */
-static void point_to_cluster(const struct options *options)
-{
-	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-
-	if (!is_asked_for(options, "kubernetes") &&
-	    kube_cluster_read_config(options, &config, NULL) == 0)
-		output_print_message(
-			"no job is running on this machine; to list namespace '%s' of the "
-			"cluster: muster ps --on kubernetes",
-			config->namespace_name);
 }
 
 /* -w. A terminal shows the present table, redrawn each second; a file gets the table, and then a
@@ -316,52 +214,6 @@ static void watching_done(struct watching *watching)
 	lookup_free(watching->lookup);
 }
 
-static const struct client_row *find_last(const struct rows *last, const struct client_row *row)
-{
-	for (size_t i = 0; i < last->count; i++)
-		if (text_equals(last->list[i].uid, row->uid))
-			return &last->list[i];
-	return NULL;
-}
-
-/* A job that has finished since it was printed is printed once more. */
-static struct shown_rows choose_changed(const struct watching *watching, const struct rows *rows)
-{
-	struct shown_rows shown = {.list = mem_new_array(rows->count + 1, sizeof(*shown.list))};
-
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct client_row *row = &rows->list[i];
-		const struct client_row *last = find_last(&watching->last, row);
-		bool is_changed = !last || last->version != row->version ||
-				  last->is_unsupervised != row->is_unsupervised;
-
-		if (is_changed && (is_shown(watching->options, row) ||
-				   (last && is_shown(watching->options, last))))
-			shown.list[shown.count++] = row;
-	}
-	return shown;
-}
-
-static void draw_job_table(const struct watching *watching, const struct rows *rows)
-{
-	struct shown_rows shown CLEANUP(shown_rows_done) = choose_rows(watching->options, rows);
-	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
-
-	add_table(watching->options, &shown, !option_flag(watching->options, "no-headers"), &text);
-	redraw_add(text_of(&text), false, &screen);
-	output_add_screen(&screen);
-}
-
-static void add_changed(const struct watching *watching, const struct rows *rows)
-{
-	struct shown_rows shown CLEANUP(shown_rows_done) = choose_changed(watching, rows);
-	struct text text CLEANUP(text_done) = {0};
-	bool has_headings = !watching->has_looked && !option_flag(watching->options, "no-headers");
-
-	add_table(watching->options, &shown, has_headings, &text);
-	output_add(&text);
-}
-
 /* Not later than the next poll. */
 static void schedule_job_poll(struct watching *watching, msec pause)
 {
@@ -376,14 +228,20 @@ static void schedule_job_poll(struct watching *watching, msec pause)
 static void poll_listed_jobs(void *data)
 {
 	struct watching *watching = data;
+	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
 	struct rows rows = {0};
 
 	watching->next_look = INSTANT_NEVER;
 	watching->exit_code = list_all(watching->options, watching->lookup, &rows);
-	if (watching->is_drawn)
-		draw_job_table(watching, &rows);
-	else
-		add_changed(watching, &rows);
+	if (watching->is_drawn) {
+		drop_hidden(watching->options, &rows);
+		add_table(watching->options, &rows, NULL, true, &text);
+		redraw_add(text_of(&text), false, &screen);
+		output_add_screen(&screen);
+	} else {
+		add_table(watching->options, &rows, &watching->last, !watching->has_looked, &text);
+		output_add(&text);
+	}
 	watching->has_looked = true;
 	rows_done(&watching->last);
 	watching->last = rows;
@@ -402,19 +260,6 @@ static void on_job_folder_change(enum folder_news news, const char *file_name, v
 	schedule_job_poll(watching, SETTLE_DOWN);
 }
 
-/* Without it, changes are found by polling. */
-static void watch_store(struct watching *watching)
-{
-	char *folder CLEANUP(mem_free_text) = NULL;
-
-	if (is_asked_for(watching->options, "local") &&
-	    !local_jobs_folder(watching->options, &folder, NULL)) {
-		int rc = folder_watch_new(watching->loop, folder, on_job_folder_change, watching,
-					  &watching->folder_watch, NULL);
-		(void) rc;
-	}
-}
-
 static int watch_job_list(const struct options *options)
 {
 	struct watching watching CLEANUP(watching_done) = {
@@ -424,19 +269,22 @@ static int watch_job_list(const struct options *options)
 		.is_drawn = terminal_understands_escapes(STDOUT_FILENO),
 	};
 	const char *format = option_text(options, "output");
+	char *folder CLEANUP(mem_free_text) = NULL;
 	struct err err;
 
-	if (format && !text_equals(format, "wide")) {
-		output_print_message(
+	if (format && !text_equals(format, "wide"))
+		return output_fail_with(
+			EXIT_USAGE,
 			"-w: works with the table only; to follow one job: 'muster status -w -o "
 			"%s JOB'",
 			format);
-		return EXIT_USAGE;
-	}
 	if (loop_new(&watching.loop, &err))
 		return output_fail(&err);
 	watching.timer = loop_new_timer(watching.loop, poll_listed_jobs, &watching);
-	watch_store(&watching);
+	/* Without it, changes are found by polling. */
+	if (is_asked_for(options, "local") && !local_jobs_folder(options, &folder, NULL))
+		(void) !folder_watch_new(watching.loop, folder, on_job_folder_change, &watching,
+					 &watching.folder_watch, NULL);
 	schedule_job_poll(&watching, 0);
 	loop_run(watching.loop);
 	return watching.exit_code;
@@ -448,6 +296,8 @@ static int ps_run(const struct options *options)
 	struct rows rows CLEANUP(rows_done) = {0};
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	const char *format = option_text(options, "output");
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	struct text text CLEANUP(text_done) = {0};
 	int exit_code;
 
 	if (option_text(options, "rdzv-endpoint"))
@@ -457,16 +307,26 @@ static int ps_run(const struct options *options)
 	exit_code = list_all(options, lookup, &rows);
 	if (exit_code && !rows.count)
 		return exit_code;
-	struct shown_rows shown CLEANUP(shown_rows_done) = choose_rows(options, &rows);
+	drop_hidden(options, &rows);
+	bool is_table = !format || text_equals(format, "wide");
+	bool are_names = text_equals(format, "name");
 
-	if (text_equals(format, "name"))
-		print_names(&shown);
-	else if (!format || text_equals(format, "wide"))
-		print_table(options, &shown);
-	else if (print_objects(lookup, &shown, format, &err))
+	if (is_table)
+		add_table(options, &rows, NULL, true, &text);
+	/* Names that other commands take, each on a line: local/digits-x7k2p. */
+	for (size_t i = 0; are_names && i < rows.count; i++)
+		text_addf(&text, "%s/%s\n", rows.list[i].where, rows.list[i].name);
+	output_add(&text);
+	if (!is_table && !are_names && print_objects(lookup, &rows, format, &err))
 		return output_fail(&err);
-	if (!format && !option_flag(options, "no-headers") && !shown.count)
-		point_to_cluster(options);
+	/* A user who has started a job on a cluster and sees an empty table thinks that it is
+	 * lost. */
+	if (!format && !option_flag(options, "no-headers") && !rows.count &&
+	    !is_asked_for(options, "kubernetes") &&
+	    kube_cluster_read_config(options, &config, NULL) == 0)
+		output_print_message("no job is running on this machine; to list namespace "
+				     "'%s' of the cluster: muster ps --on kubernetes",
+				     config->namespace_name);
 	return exit_code;
 }
 

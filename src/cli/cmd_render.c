@@ -17,52 +17,20 @@
 #include "spec/template.h"
 #include "spec/tf_cluster.h"
 
-#include <stdlib.h>
-
 /* Objects of Kubernetes; no cluster is contacted. */
 
 static int render_pods(const struct options *options, const struct job_source *source)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
-	struct faults faults CLEANUP(faults_done) = {0};
 	struct err err = {0};
 
-	if (!objects_check(source->job, &faults)) {
-		job_source_print_errors(options, &faults);
+	if (!job_source_fits_cluster(source))
 		return EXIT_USAGE;
-	}
 	if (objects_add_all(source->job, source->program.files, source->program.n_files,
 			    &source->secret, list, &err))
 		return output_fail(&err);
 	output_add_objects(list, option_text(options, "output"));
 	return EXIT_DONE;
-}
-
-static bool is_free_of_a_job(const struct options *options)
-{
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
-
-	if (!count && !option_text(options, "file"))
-		return true;
-	output_print_message(
-		"'%s': cannot be used with --as k8s-tensorflow, which renders servers only",
-		count ? arguments[0] : "--file");
-	return false;
-}
-
-/* With the longest name that is appended. */
-static bool check_prefix(const char *prefix)
-{
-	char *name CLEANUP(mem_free_text) = mem_format("%s-worker%d", prefix, LIMIT_REPLICAS);
-
-	if (name_is_dns1035_label(name))
-		return true;
-	output_print_message(
-		"--name: '%s' cannot begin the name of a Service (expected lower-case letters, "
-		"digits and '-', a letter first, and %s at most %d characters long)",
-		prefix, name, DNS_LABEL_MAX);
-	return false;
 }
 
 static int render_k8s_tensorflow(const struct options *options)
@@ -79,8 +47,23 @@ static int render_k8s_tensorflow(const struct options *options)
 		.has_load_balancer = option_flag(options, "request-load-balancer"),
 	};
 
-	if (!is_free_of_a_job(options) || (wanted.prefix && !check_prefix(wanted.prefix)))
-		return EXIT_USAGE;
+	const char *argument = options_arguments(options)[0];
+	/* With the longest name that is appended. */
+	char *longest CLEANUP(mem_free_text) =
+		wanted.prefix ? mem_format("%s-worker%d", wanted.prefix, LIMIT_REPLICAS) : NULL;
+
+	if (argument || option_text(options, "file"))
+		return output_fail_with(
+			EXIT_USAGE,
+			"'%s': cannot be used with --as k8s-tensorflow, which renders servers only",
+			argument ? argument : "--file");
+	if (longest && !name_is_dns1035_label(longest))
+		return output_fail_with(
+			EXIT_USAGE,
+			"--name: '%s' cannot begin the name of a Service (expected lower-case "
+			"letters, digits and '-', a letter first, and %s at most %d characters "
+			"long)",
+			wanted.prefix, longest, DNS_LABEL_MAX);
 	variables_read(options, &variables, &faults);
 	if (faults.len) {
 		output_print_messages(&faults);
@@ -88,10 +71,8 @@ static int render_k8s_tensorflow(const struct options *options)
 	}
 	wanted.env = variables.list;
 	wanted.n_env = variables.count;
-	if (wanted.n_workers + wanted.n_parameter_servers == 0) {
-		output_print_message("--workers 0: no server would run; add --ps");
-		return EXIT_USAGE;
-	}
+	if (wanted.n_workers + wanted.n_parameter_servers == 0)
+		return output_fail_with(EXIT_USAGE, "--workers 0: no server would run; add --ps");
 	struct json *list CLEANUP(json_cleanup) = k8s_tensorflow_objects_new(&wanted);
 
 	output_add_objects(list, option_text(options, "output"));
@@ -102,112 +83,70 @@ static int render_k8s_tensorflow(const struct options *options)
 #define FIRST_EXAMPLE_PORT 20000
 
 /* The cluster of a job that does not run: each replica with the address that it would have. */
-struct rendering {
-	const struct job *job;
-	enum tf_config_style style;
-	struct tf_cluster_address *addresses;
-	struct arena *arena;
-	struct tf_cluster cluster;
-};
-
-static void rendering_done(struct rendering *rendering)
+static struct tf_cluster make_cluster(const struct job *job, bool is_local, struct arena *arena)
 {
-	arena_free(rendering->arena);
-}
-
-static const char *make_address(const struct rendering *rendering, const struct role *role,
-				int index, size_t number)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	switch (rendering->style) {
-	case TF_CONFIG_DENSE:
-		text_addf(&text, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + number);
-		break;
-	case TF_CONFIG_KUBEFLOW:
-		tf_cluster_add_kubeflow_address(rendering->job, role, index, NULL, NULL, &text);
-		break;
-	}
-	return arena_copy_text(rendering->arena, text_of(&text));
-}
-
-static void rendering_make(struct rendering *rendering, const struct job *job,
-			   enum tf_config_style style)
-{
+	struct tf_cluster_address *addresses =
+		arena_take_array(arena, (size_t) job_replica_count(job), sizeof(*addresses));
 	size_t count = 0;
 
-	rendering->job = job;
-	rendering->style = style;
-	rendering->arena = arena_new();
-	rendering->addresses = arena_take_array(rendering->arena, (size_t) job_replica_count(job),
-						sizeof(*rendering->addresses));
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
-			rendering->addresses[count] = (struct tf_cluster_address){
-				.role = job->roles[i].name,
+			const struct role *role = &job->roles[i];
+			struct text text CLEANUP(text_done) = {0};
+
+			if (is_local)
+				text_addf(&text, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + count);
+			else
+				tf_cluster_add_kubeflow_address(job, role, index, NULL, NULL,
+								&text);
+			addresses[count++] = (struct tf_cluster_address){
+				.role = role->name,
 				.index = index,
-				.address = make_address(rendering, &job->roles[i], index, count),
+				.address = arena_copy_text(arena, text_of(&text)),
 			};
-			count++;
 		}
-	rendering->cluster = (struct tf_cluster){
-		.job = job, .addresses = rendering->addresses, .n_addresses = count};
-}
-
-static void add_replica_tf_config(const struct rendering *rendering,
-				  const struct tf_cluster_address *replica, struct text *text)
-{
-	tf_cluster_add_tf_config(&rendering->cluster, rendering->style, replica->role,
-				 replica->index, text);
-}
-
-static const struct tf_cluster_address *find_replica(const struct rendering *rendering,
-						     const char *role, int64_t index)
-{
-	for (size_t i = 0; i < rendering->cluster.n_addresses; i++) {
-		const struct tf_cluster_address *replica = &rendering->addresses[i];
-
-		if (text_equals(replica->role, role) && replica->index == index)
-			return replica;
-	}
-	return NULL;
+	return (struct tf_cluster){.job = job, .addresses = addresses, .n_addresses = count};
 }
 
 /* The value for one replica alone: TF_CONFIG="$(muster render …)". */
-static int show_one(const struct options *options, const struct rendering *rendering)
+static int show_one(const struct options *options, const struct tf_cluster *cluster,
+		    enum tf_config_style style)
 {
 	const char *role = option_text(options, "role") ? option_text(options, "role") : "worker";
 	int64_t index = option_number(options, "index", 0);
-	const struct tf_cluster_address *replica = find_replica(rendering, role, index);
 	struct text text CLEANUP(text_done) = {0};
 
-	if (!replica) {
-		output_print_message("%s has no replica %s-%lld", job_source_name(options), role,
-				     (long long) index);
-		return EXIT_USAGE;
+	for (size_t i = 0; i < cluster->n_addresses; i++) {
+		const struct tf_cluster_address *replica = &cluster->addresses[i];
+
+		if (!text_equals(replica->role, role) || replica->index != index)
+			continue;
+		tf_cluster_add_tf_config(cluster, style, role, replica->index, &text);
+		text_add_char(&text, '\n');
+		output_add(&text);
+		return EXIT_DONE;
 	}
-	add_replica_tf_config(rendering, replica, &text);
-	text_add_char(&text, '\n');
-	output_add(&text);
-	return EXIT_DONE;
+	return output_fail_with(EXIT_USAGE, "%s has no replica %s-%lld", job_source_name(options),
+				role, (long long) index);
 }
 
 /* A line for each replica, which is YAML and contains the exact text of the variable; or one JSON
  * object. */
-static void show_all(const struct options *options, const struct rendering *rendering)
+static void show_all(const struct options *options, const struct tf_cluster *cluster,
+		     enum tf_config_style style)
 {
 	bool is_json = text_equals(option_text(options, "output"), "json");
 	struct text text CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < rendering->cluster.n_addresses; i++) {
-		const struct tf_cluster_address *replica = &rendering->addresses[i];
+	for (size_t i = 0; i < cluster->n_addresses; i++) {
+		const struct tf_cluster_address *replica = &cluster->addresses[i];
 
 		if (is_json)
 			text_addf(&text, "%s\"%s-%d\": ", i ? ",\n " : "{", replica->role,
 				  replica->index);
 		else
 			text_addf(&text, "%s-%d: ", replica->role, replica->index);
-		add_replica_tf_config(rendering, replica, &text);
+		tf_cluster_add_tf_config(cluster, style, replica->role, replica->index, &text);
 		if (!is_json)
 			text_add_char(&text, '\n');
 	}
@@ -218,17 +157,18 @@ static void show_all(const struct options *options, const struct rendering *rend
 
 static int show_tf_config(const struct options *options, const struct job *job)
 {
-	struct rendering rendering CLEANUP(rendering_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	bool is_local = text_equals(option_text(options, "on"), "local");
+	enum tf_config_style style = is_local ? TF_CONFIG_DENSE : TF_CONFIG_KUBEFLOW;
+	const struct tf_cluster cluster = make_cluster(job, is_local, arena);
 
 	if (!is_local && !tf_cluster_has_kubeflow_tf_config(job)) {
 		output_print_message("a job of one replica gets no TF_CONFIG on Kubernetes");
 		return EXIT_DONE;
 	}
-	rendering_make(&rendering, job, is_local ? TF_CONFIG_DENSE : TF_CONFIG_KUBEFLOW);
 	if (option_is_given(options, "role") || option_is_given(options, "index"))
-		return show_one(options, &rendering);
-	show_all(options, &rendering);
+		return show_one(options, &cluster, style);
+	show_all(options, &cluster, style);
 	if (is_local)
 		output_print_message("the ports are examples; each job reserves its own");
 	return EXIT_DONE;
@@ -248,32 +188,6 @@ static int place(const struct options *options, struct job_source *source, struc
 	job_free(source->job);
 	source->job = placed;
 	return 0;
-}
-
-/* A TFJob stays unchanged: its namespace is chosen when it is created. */
-static int show_addresses(const struct options *options, struct job_source *source)
-{
-	struct err err = {0};
-
-	if (source->is_for_kubernetes && place(options, source, &err)) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
-	return text_equals(option_text(options, "as"), "pods")
-		       ? render_pods(options, source)
-		       : show_tf_config(options, source->job);
-}
-
-static void show_objects(const struct options *options, const struct job_source *source)
-{
-	const char *format = option_text(options, "output");
-
-	if (json_count(source->objects) > 1)
-		output_add_objects(source->objects, format);
-	else
-		output_add_object(source->objects ? json_at(source->objects, 0)
-						  : source->job->document,
-				  format);
 }
 
 /* As `oc process --parameters` prints them. */
@@ -298,7 +212,7 @@ static void add_parameters(const struct template_parameter *parameters, size_t c
 
 static int list_parameters(const struct options *options)
 {
-	struct job_documents documents CLEANUP(job_documents_done) = {0};
+	struct job_documents documents CLEANUP(job_documents_done) = {.options = options};
 	struct template_parameter *parameters CLEANUP(mem_free_any) = NULL;
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct text said CLEANUP(text_done) = {0};
@@ -306,7 +220,7 @@ static int list_parameters(const struct options *options)
 
 	if (!option_text(options, "file"))
 		text_add(&said, "--parameters: needs -f with a Template\n");
-	else if (job_documents_open(options, &documents, &said) && !documents.template)
+	else if (job_documents_open(&documents, &said) && !documents.template)
 		text_addf(&said, "%s: not a Template\n", job_source_name(options));
 	output_print_messages(&said);
 	if (said.len)
@@ -321,13 +235,16 @@ static int list_parameters(const struct options *options)
 
 static int render_run(const struct options *options)
 {
-	const char *what = option_text(options, "as");
+	const char *what = option_text(options, "as"), *format = option_text(options, "output");
 	bool is_for_kubernetes = text_equals(option_text(options, "on"), "kubernetes");
 	struct job_source source CLEANUP(job_source_done) = {
+		.options = options,
 		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods"),
 		.hides_variables = text_equals(what, "pods"),
 		.pack_folder = cluster_support ? cluster_support->pack_folder : NULL,
 	};
+
+	struct err err = {0};
 
 	if (text_equals(what, "k8s-tensorflow"))
 		return render_k8s_tensorflow(options);
@@ -336,11 +253,20 @@ static int render_run(const struct options *options)
 	if (option_flag(options, "parameters"))
 		return list_parameters(options);
 	source.takes_all = text_equals(what, "tfjob");
-	if (!job_source_read(options, &source))
+	if (!job_source_read(&source))
 		return EXIT_USAGE;
-	if (!source.takes_all)
-		return show_addresses(options, &source);
-	show_objects(options, &source);
+	if (!source.takes_all) {
+		/* A TFJob stays unchanged: its namespace is chosen when it is created. */
+		if (source.is_for_kubernetes && place(options, &source, &err))
+			return output_fail_with(EXIT_USAGE, "%s", err.text);
+		return text_equals(what, "pods") ? render_pods(options, &source)
+						 : show_tf_config(options, source.job);
+	}
+	if (json_count(source.objects) > 1)
+		output_add_objects(source.objects, format);
+	else
+		output_add_object(
+			source.objects ? json_at(source.objects, 0) : source.job->document, format);
 	return EXIT_DONE;
 }
 

@@ -1,10 +1,9 @@
 /* muster resume: resumes suspended jobs, and restarts jobs that were stopped or have failed. */
 #include "base/mem.h"
-#include "cli/change.h"
 #include "cli/commands.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
-#include "cli/lookup.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "jobs/registration.h"
@@ -14,99 +13,42 @@
 
 #include <stdlib.h>
 
-/* What to do with a job. */
-enum work {
-	WORK_NONE, /* it is running */
-	WORK_LATER, /* it is stopping */
-	WORK_CLEAR_SUSPENSION,
-	WORK_GO_ON, /* it has finished */
-	WORK_REFUSED, /* the same, of a TFJob */
-};
-
-static enum work work_on(const struct json *object, const struct status *status)
-{
-	const struct json *suspend = json_get_path(object, "spec", "runPolicy", "suspend", NULL);
-
-	if (status_is_finished(status))
-		return client_job_is_served(object) ? WORK_REFUSED : WORK_GO_ON;
-	if (json_get_path(object, "metadata", "annotations", JOB_ANNOTATION_STOP, NULL))
-		return WORK_LATER;
-	/* A job without an active supervisor gets an error that says so. */
-	return json_as_bool(suspend, false) || client_job_is_unsupervised(object)
-		       ? WORK_CLEAR_SUSPENSION
-		       : WORK_NONE;
-}
-
-static int inspect_job_to_resume(const struct found_job *found, enum work *ret_work,
-				 struct err *err)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct json *object CLEANUP(json_cleanup) = NULL;
-	struct status status;
-
-	if (found->client->functions->get(found->client, found->name, &object, err) ||
-	    status_read(json_get(object, "status"), arena, &status, err))
-		return err->code;
-	*ret_work = work_on(object, &status);
-	return 0;
-}
-
-static int refuse_for_now(const struct found_job *found, struct err *err)
-{
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(found->options, lookup_namespace(found), found->name);
-
-	return err_set(err, ERR_REFUSED,
-		       "job '%s' is stopping; resume it after it has ended (muster wait %s)",
-		       found->name, words);
-}
-
-/* Its objects are about to be deleted, or it has no supervisor that would delete them. */
-static int refuse_on_cluster(const struct found_job *found, struct err *err)
-{
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(found->options, lookup_namespace(found), found->name);
-
-	return err_set(err, ERR_REFUSED,
-		       "job '%s' has ended and cannot be resumed; delete its remaining objects "
-		       "with 'muster delete %s', then run it again",
-		       found->name, words);
-}
-
-static int refuse_ended_tfjob(const struct found_job *found, struct err *err)
-{
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(found->options, lookup_namespace(found), found->name);
-
-	return err_set(err, ERR_REFUSED,
-		       "job '%s' has finished, and a finished TFJob cannot be restarted; delete it "
-		       "with 'muster delete %s', then create it again",
-		       found->name, words);
-}
-
 /* The work that is possible with an open store. *ret_has_ended: there is more to do. */
 static int resume_without_fork(const struct found_job *found, bool *ret_has_ended, struct err *err)
 {
-	enum work work;
+	struct job_state state CLEANUP(job_state_done) = {0};
+	char *words CLEANUP(mem_free_text) = found_job_words(found);
 
-	if (inspect_job_to_resume(found, &work, err))
+	if (job_state_read(found, &state, err))
 		return err->code;
-	switch (work) {
-	case WORK_NONE:
-		output_print_message("job '%s' is already running", found->name);
-		return 0;
-	case WORK_LATER:
-		return refuse_for_now(found, err);
-	case WORK_CLEAR_SUSPENSION:
-		return change_suspension(found, false, err);
-	case WORK_REFUSED:
-		return refuse_ended_tfjob(found, err);
-	case WORK_GO_ON:
-		break;
+	if (status_is_finished(&state.status)) {
+		*ret_has_ended = !client_job_is_served(state.object) && !found->namespace_name;
+		if (*ret_has_ended)
+			return 0;
+		/* Its objects are about to be deleted, or it has no supervisor that would delete
+		 * them. */
+		if (!client_job_is_served(state.object))
+			return err_set(
+				err, ERR_REFUSED,
+				"job '%s' has ended and cannot be resumed; delete its "
+				"remaining objects with 'muster delete %s', then run it again",
+				found->name, words);
+		return err_set(err, ERR_REFUSED,
+			       "job '%s' has finished, and a finished TFJob cannot be restarted; "
+			       "delete it with 'muster delete %s', then create it again",
+			       found->name, words);
 	}
-	if (lookup_namespace(found))
-		return refuse_on_cluster(found, err);
-	*ret_has_ended = true;
+	if (json_get_path(state.object, "metadata", "annotations", JOB_ANNOTATION_STOP, NULL))
+		return err_set(
+			err, ERR_REFUSED,
+			"job '%s' is stopping; resume it after it has ended (muster wait %s)",
+			found->name, words);
+	const struct json *suspend =
+		json_get_path(state.object, "spec", "runPolicy", "suspend", NULL);
+	/* A job without an active supervisor gets an error that says so. */
+	if (json_as_bool(suspend, false) || client_job_is_unsupervised(state.object))
+		return change_suspension(found, false, err);
+	output_print_message("job '%s' is already running", found->name);
 	return 0;
 }
 
@@ -116,7 +58,7 @@ static int first_round(const struct options *options, struct arena *arena, const
 		       size_t *n_ended)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++) {
@@ -172,40 +114,30 @@ static int resume_local_job(const struct options *options, const char *state_fol
 	return EXIT_DONE;
 }
 
-/* Absolute, because a supervisor changes to the directory in which its job was started. */
-static int find_state_folder(const struct options *options, char **ret_folder, struct err *err)
-{
-	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = local_jobs_folder(options, &folder, err);
-
-	if (rc < 0)
-		return rc;
-	*ret_folder = realpath(folder, NULL);
-	return *ret_folder ? 0 : err_set(err, ERR_IO, "directory '%s' not found", folder);
-}
-
 static int resume_run(const struct options *options)
 {
-	size_t count, n_ended = 0;
+	size_t n_ended = 0;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	char *folder CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 
-	options_arguments(options, &count);
-	const char **ended = arena_take_array(arena, count, sizeof(*ended));
+	const char **ended = arena_take_array(arena, options_n_arguments(options), sizeof(*ended));
 	int exit_code = first_round(options, arena, ended, &n_ended);
 
-	if (n_ended > 0 && find_state_folder(options, &folder, &err))
+	if (n_ended > 0 && local_jobs_folder(options, &folder, &err))
 		return output_fail(&err);
+	/* A supervisor changes to the directory in which its job was started. */
+	char *absolute CLEANUP(mem_free_text) = folder ? realpath(folder, NULL) : NULL;
+
+	if (folder && !absolute)
+		return output_fail_with(EXIT_FAILED, "directory '%s' not found", folder);
 	for (size_t i = 0; i < n_ended; i++) {
-		int code = resume_local_job(options, folder, ended[i]);
+		int code = resume_local_job(options, absolute, ended[i]);
 
 		exit_code = code ? code : exit_code;
 	}
 	return exit_code;
 }
-
-static const struct option_row rows_of_resume[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_resume = {
 	.name = "resume",
@@ -214,7 +146,7 @@ const struct command command_resume = {
 	.one_line = "restart jobs that were suspended or stopped, or that failed",
 	.examples = "  muster resume digits-x7k2p\n"
 		    "  muster resume -n research digits-x7k2p\n",
-	.options = rows_of_resume,
+	.options = cluster_job_rows,
 	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = resume_run,

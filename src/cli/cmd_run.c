@@ -11,7 +11,6 @@
 #include "cli/run_here.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "kube/objects.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
 
@@ -22,23 +21,17 @@ static bool is_on_kubernetes(const struct options *options)
 	return text_equals(option_text(options, "on"), "kubernetes");
 }
 
-static bool is_server_asked(const struct options *options)
-{
-	return text_equals(option_text(options, "dry-run"), "server");
-}
-
-/* Rejects options that select a cluster, for a local job. */
-static bool complain_of_cluster_options(const struct options *options)
+/* Options that select a cluster are rejected for a local job. */
+static bool options_select_cluster(const struct options *options)
 {
 	static const char *const names[] = {"namespace", "context", "kubeconfig"};
 	bool is_any = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (!option_text(options, names[i]))
-			continue;
-		output_print_message("--%s: needs --on kubernetes", names[i]);
-		is_any = true;
-	}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (option_text(options, names[i])) {
+			output_print_message("--%s: needs --on kubernetes", names[i]);
+			is_any = true;
+		}
 	return is_any;
 }
 
@@ -47,7 +40,7 @@ static bool is_place_known(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
 
-	if (!is_on_cluster && is_server_asked(options))
+	if (!is_on_cluster && text_equals(option_text(options, "dry-run"), "server"))
 		output_print_message("--dry-run=server: needs --on kubernetes");
 	else if (!is_on_cluster && option_is_given(options, "via"))
 		output_print_message("--via: needs --on kubernetes");
@@ -67,35 +60,8 @@ static bool is_place_known(const struct options *options)
 		output_print_message(
 			"--output-dir: cannot be used with --via operator and --detach");
 	else
-		return is_on_cluster || !complain_of_cluster_options(options);
+		return is_on_cluster || !options_select_cluster(options);
 	return false;
-}
-
-/* Exits with an internal error when there is no other program. */
-static int forward_run_call(const struct options *options)
-{
-	(void) exec_kubernetes_program(options);
-	return EXIT_INTERNAL;
-}
-
-static bool can_run(const struct options *options, const struct job *job, const struct gpus *gpus)
-{
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	if (is_on_kubernetes(options) ? objects_check(job, &faults)
-				      : !backend_local_check(job, gpus, &faults))
-		return true;
-	job_source_print_errors(options, &faults);
-	return false;
-}
-
-static void warn_of_ignored_fields(const struct job *job)
-{
-	struct text ignored CLEANUP(text_done) = {0};
-
-	job_describe_ignored_here(job, &ignored);
-	if (ignored.len)
-		output_print_message("ignored on this machine: %s", text_of(&ignored));
 }
 
 /* A variable that the job sets itself overrides muster's; one left in a file from another
@@ -138,54 +104,26 @@ static void print_planned_starts(const struct job *job)
 	}
 }
 
-static int show_plan(const struct options *options, const struct job *job)
-{
-	const char *format = option_text(options, "output");
-
-	output_add_object(job->document, format ? format : "yaml");
-	output_flush();
-	print_planned_starts(job);
-	return EXIT_DONE;
-}
-
-/* A background job's messages about its GPUs are not visible, so this check is made first. */
-static bool are_gpus_free(const struct options *options, const struct job *job,
-			  const struct gpus *gpus, const char *state_folder, struct err *err)
-{
-	struct text told CLEANUP(text_done) = {0};
-
-	if (machine_gpus_check_free(gpus, job, state_folder, &told, err))
-		return false;
-	if (told.len && option_flag(options, "detach"))
-		output_print_message("%s", text_of(&told));
-	return true;
-}
-
 static int supervise_run_here(const struct options *options, struct job *job,
 			      const struct gpus *gpus, const struct listening *metrics)
 {
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
+	struct text told CLEANUP(text_done) = {0};
 
+	/* A background job's messages about its GPUs are not visible, so this check is made
+	 * first. */
 	if (local_jobs_folder(options, &folder, &err) ||
-	    !are_gpus_free(options, job, gpus, folder, &err)) {
-		output_print_message("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	    machine_gpus_check_free(gpus, job, folder, &told, &err))
+		return output_fail_with(EXIT_INTERNAL, "%s", err.text);
+	if (told.len && option_flag(options, "detach"))
+		output_print_message("%s", text_of(&told));
 	const struct supervisor_request request = {
 		.base = {.metrics = metrics}, .job = job, .gpus = gpus};
 
 	int exit_code = run_here(options, folder, &request);
 
 	return run_remove_finished(options, NULL, job->name, exit_code);
-}
-
-/* On this machine or on a cluster, with an open socket for its metrics (NULL: none). */
-static int run_there(const struct options *options, struct job_source *source,
-		     const struct gpus *gpus, const struct listening *metrics)
-{
-	return is_on_kubernetes(options) ? cluster_support->run(options, source, metrics)
-					 : supervise_run_here(options, source->job, gpus, metrics);
 }
 
 /* The socket is opened before the job. So an address in use is reported before anything was
@@ -197,17 +135,21 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 	const char *address = option_text(options, "metrics-listen");
 	struct err err = {0};
 
-	if (!address || option_flag(options, "dry-run"))
-		return run_there(options, source, gpus, NULL);
-	if (listening_open(address, &listening, &err) < 0) {
+	bool has_metrics = address && !option_flag(options, "dry-run");
+
+	if (has_metrics && listening_open(address, &listening, &err) < 0) {
 		output_print_message("--metrics-listen: %s", err.text);
 		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
 	}
-	output_print_message("metrics of job '%s': %s%s", source->job->name,
-			     listening.path ? "" : "http://", listening.address);
-	int exit_code = run_there(options, source, gpus, &listening);
+	if (has_metrics)
+		output_print_message("metrics of job '%s': %s%s", source->job->name,
+				     listening.path ? "" : "http://", listening.address);
+	const struct listening *metrics = has_metrics ? &listening : NULL;
+	int exit_code = is_on_kubernetes(options)
+				? cluster_support->run(options, source, metrics)
+				: supervise_run_here(options, source->job, gpus, metrics);
 
-	if (exit_code != EXIT_DONE)
+	if (has_metrics && exit_code != EXIT_DONE)
 		listening_remove(&listening);
 	return exit_code;
 }
@@ -215,33 +157,49 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
-	bool is_printed = option_flag(options, "dry-run") && !is_server_asked(options);
+	const char *format = option_text(options, "output");
+	bool is_printed = option_flag(options, "dry-run") &&
+			  !text_equals(option_text(options, "dry-run"), "server");
 	struct job_source source CLEANUP(job_source_done) = {
+		.options = options,
 		.is_for_kubernetes = is_on_cluster,
 		.is_for_this_machine = !is_on_cluster,
 		.hides_variables = is_on_cluster && !is_printed,
 		.pack_folder = cluster_support ? cluster_support->pack_folder : NULL,
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct text ignored CLEANUP(text_done) = {0};
 	struct gpus gpus = {0};
 
 	if (!is_place_known(options))
 		return EXIT_USAGE;
-	if (is_on_cluster && !cluster_support)
-		return forward_run_call(options);
-	if (!job_source_read(options, &source))
+	if (is_on_cluster && !cluster_support) {
+		(void) exec_kubernetes_program(options);
+		return EXIT_INTERNAL; /* there is no other program */
+	}
+	if (!job_source_read(&source))
 		return EXIT_USAGE;
 	if (!is_on_cluster)
 		machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpus);
-	if (!can_run(options, source.job, &gpus))
+	if (is_on_cluster ? !job_source_fits_cluster(&source)
+			  : backend_local_check(source.job, &gpus, &faults) != 0) {
+		job_source_print_errors(options, &faults);
 		return EXIT_USAGE;
+	}
 	if (gpus.fault)
 		output_print_message("%s", gpus.fault);
 	if (!is_on_cluster)
-		warn_of_ignored_fields(source.job);
+		job_describe_ignored_here(source.job, &ignored);
+	if (ignored.len)
+		output_print_message("ignored on this machine: %s", text_of(&ignored));
 	warn_of_own_identity(source.job);
-	if (is_printed)
-		return show_plan(options, source.job);
+	if (is_printed) {
+		output_add_object(source.job->document, format ? format : "yaml");
+		output_flush();
+		print_planned_starts(source.job);
+		return EXIT_DONE;
+	}
 	return run_with_metrics(options, &source, &gpus);
 }
 

@@ -1,16 +1,14 @@
 /* muster scale: changes the number of a role's replicas. */
 #include "base/mem.h"
-#include "cli/change.h"
 #include "cli/commands.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "cli/lookup.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "spec/job.h"
 #include "spec/limits.h"
 #include "status/status.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Adds "worker=3" to a patch. The key of the role is as the document spells it. */
@@ -51,35 +49,10 @@ static int add_counts(const struct job *job, const char *const *counts, size_t n
 	return rc;
 }
 
-/* One job as it was read: its document and status. */
-struct reading {
-	struct job *job;
-	struct status status;
-	struct arena *arena; /* of the status */
-};
-
-static void scale_reading_done(struct reading *reading)
+static bool is_any_at_work(const struct status *status)
 {
-	job_free(reading->job);
-	arena_free(reading->arena);
-}
-
-static int read_scaled_job(const struct found_job *found, struct reading *reading, struct err *err)
-{
-	struct json *object CLEANUP(json_cleanup) = NULL;
-
-	if (found->client->functions->get(found->client, found->name, &object, err))
-		return err->code;
-	reading->arena = arena_new();
-	if (status_read(json_get(object, "status"), reading->arena, &reading->status, err))
-		return err->code;
-	return client_read_job(object, &reading->job, err);
-}
-
-static bool is_any_at_work(const struct reading *reading)
-{
-	for (size_t i = 0; i < reading->status.n_replicas; i++) {
-		enum replica_state state = reading->status.replicas[i].state;
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		enum replica_state state = status->replicas[i].state;
 
 		if (state == REPLICA_STARTING || state == REPLICA_RUNNING)
 			return true;
@@ -101,35 +74,28 @@ static bool restarts_whole(const struct job *job, const struct json *specs)
 	return false;
 }
 
-static void print_restart_notice(const struct job *job)
+static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,
+		 struct err *err)
 {
+	struct job_state state CLEANUP(job_state_done) = {0};
 	struct text grace CLEANUP(text_done) = {0};
+	struct json *patch CLEANUP(json_cleanup) = json_new_object();
+	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
 
-	text_add_duration(&grace, job->grace);
+	if (job_state_read_job(found, &state, err) ||
+	    add_counts(state.job, counts, n_counts, specs, err))
+		return err->code;
+	int rc = change_job(found, patch, err);
+
+	if (rc < 0 || !is_any_at_work(&state.status) || !restarts_whole(state.job, specs))
+		return rc;
+	text_add_duration(&grace, state.job->grace);
 	output_print_message(
 		"restarting all processes of job '%s': they cannot accept a new number of "
 		"replicas while they run. They have %s to save and exit; a script with "
 		"checkpoints continues from the last one",
-		job->name, text_of(&grace));
-}
-
-static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,
-		 struct err *err)
-{
-	struct reading reading CLEANUP(scale_reading_done) = {0};
-	struct json *patch CLEANUP(json_cleanup) = json_new_object();
-	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
-
-	if (read_scaled_job(found, &reading, err))
-		return err->code;
-	assert(reading.job);
-	if (add_counts(reading.job, counts, n_counts, specs, err))
-		return err->code;
-	int rc = change_job(found, patch, err);
-
-	if (rc == 0 && is_any_at_work(&reading) && restarts_whole(reading.job, specs))
-		print_restart_notice(reading.job);
-	return rc;
+		state.job->name, text_of(&grace));
+	return 0;
 }
 
 static int scale_run(const struct options *options)
@@ -137,16 +103,13 @@ static int scale_run(const struct options *options)
 	struct err err = {0};
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_job found;
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	if (lookup_job(lookup, arguments[0], &found, &err) ||
-	    scale(&found, arguments + 1, count - 1, &err))
+	    scale(&found, arguments + 1, options_n_arguments(options) - 1, &err))
 		return output_fail(&err);
 	return EXIT_DONE;
 }
-
-static const struct option_row rows_of_scale[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_scale = {
 	.name = "scale",
@@ -155,7 +118,7 @@ const struct command command_scale = {
 	.one_line = "change the number of replicas of a role",
 	.examples = "  muster scale digits-x7k2p worker=3\n"
 		    "  muster scale -n research digits-x7k2p worker=3\n",
-	.options = rows_of_scale,
+	.options = cluster_job_rows,
 	.least_arguments = 2,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = scale_run,

@@ -31,12 +31,6 @@ static void server_call_done(struct server_call *call)
 	library_place_free(call->library);
 }
 
-static bool has_task_flags(const struct options *options)
-{
-	return option_is_given(options, "cluster-spec") || option_is_given(options, "job-name") ||
-	       option_is_given(options, "task-index");
-}
-
 /* True when `text` was read; else its faults are printed, each after `source`. */
 static bool read_spec_from(const char *source, const char *text,
 			   int (*read)(const char *, struct faults *, struct cluster_spec **),
@@ -103,14 +97,6 @@ static bool read_settings(const struct options *options, struct server_settings 
 	return false;
 }
 
-static void print_library_place(const struct library_place *place)
-{
-	output_print_message("library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
-			     place->version ? place->package : "", place->version ? " " : "",
-			     place->version ? place->version : "",
-			     library_origin_words[place->origin]);
-}
-
 /* False when there is none: then it has printed where it searched, and what to install. */
 static bool find_library(const struct options *options, struct library_place **ret_library)
 {
@@ -119,8 +105,14 @@ static bool find_library(const struct options *options, struct library_place **r
 	struct err err;
 
 	if (!library_find(&search, ret_library, &looked_at, &err)) {
+		const struct library_place *place = *ret_library;
+
 		if (option_flag(options, "verbose"))
-			print_library_place(*ret_library);
+			output_print_message(
+				"library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
+				place->version ? place->package : "", place->version ? " " : "",
+				place->version ? place->version : "",
+				library_origin_words[place->origin]);
 		return true;
 	}
 	output_print_errors(&looked_at);
@@ -130,15 +122,12 @@ static bool find_library(const struct options *options, struct library_place **r
 
 static void print_serving(const struct server_call *call, const struct serving *serving)
 {
-	struct json *event CLEANUP(json_cleanup) = json_new_object();
 	char *task CLEANUP(mem_free_text) =
 		mem_format("%s-%d", call->spec->own_job, call->spec->own_index);
+	struct json *event CLEANUP(json_cleanup) =
+		json_new_texts("muster", "serving", "task", task, "target", serving->target,
+			       "version", serving->version, "library", call->library->path, NULL);
 
-	json_set_string(event, "muster", "serving");
-	json_set_string(event, "task", task);
-	json_set_string(event, "target", serving->target);
-	json_set_string(event, "version", serving->version);
-	json_set_string(event, "library", call->library->path);
 	json_set(event, "seconds", json_new_real(serving->seconds));
 	output_add_event(event);
 }
@@ -167,18 +156,6 @@ static void warn_of_other_host(const struct cluster_spec *spec)
 				     spec->own_job, spec->own_index, address, err.text);
 }
 
-/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster, the
- * first server of each role warns for all of them. */
-static void warn_of_open_port(const struct cluster_spec *spec)
-{
-	if (getenv("MUSTER_INDEX") && spec->own_index > 0)
-		return;
-	output_print_message(
-		"warning: this server listens on all addresses without authentication: any "
-		"client that can reach the port can run code as uid %d on this machine",
-		(int) geteuid());
-}
-
 static void on_server_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
@@ -188,7 +165,14 @@ static void on_server_serving(const struct serving *serving, void *data)
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
-	warn_of_open_port(call->spec);
+	/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster,
+	 * the first server of each role warns for all of them. */
+	if (!getenv("MUSTER_INDEX") || call->spec->own_index == 0)
+		output_print_message(
+			"warning: this server listens on all addresses without authentication: "
+			"any client that can reach the port can run code as uid %d on this "
+			"machine",
+			(int) geteuid());
 }
 
 static void on_serving_failure(const struct err *err, void *data)
@@ -216,16 +200,7 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
 
 	if (!serving_run(&request, &exit_code, &err))
 		return exit_code;
-	output_print_message("%s", err.text);
-	return EXIT_FAILED;
-}
-
-/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU for it. If
- * the user names GPUs for it, or a part of their memory, nothing is hidden. */
-static void hide_gpus(const struct cluster_spec *spec, const struct server_settings *settings)
-{
-	if (text_equals(spec->own_job, "ps") && settings->gpu_memory_fraction == 0)
-		setenv(GPUS_VARIABLE, "", 0);
+	return output_fail_with(EXIT_FAILED, "%s", err.text);
 }
 
 /* With the threads of one core, all of them may wait for other tasks, and a job of parameter
@@ -246,13 +221,19 @@ static int server_run(const struct options *options)
 {
 	struct server_call call CLEANUP(server_call_done) = {.options = options};
 	struct server_settings settings;
-	bool is_understood = has_task_flags(options) ? read_flags(options, &call.spec)
-						     : read_environment(&call.spec);
+	bool has_task_flags = option_is_given(options, "cluster-spec") ||
+			      option_is_given(options, "job-name") ||
+			      option_is_given(options, "task-index");
+	bool is_understood =
+		has_task_flags ? read_flags(options, &call.spec) : read_environment(&call.spec);
 
 	if (!read_settings(options, &settings) || !is_understood)
 		return EXIT_USAGE;
 	settings.inter_op_threads = threads_for(call.spec);
-	hide_gpus(call.spec, &settings);
+	/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU
+	 * for it. If the user names GPUs for it, or a part of their memory, nothing is hidden. */
+	if (text_equals(call.spec->own_job, "ps") && settings.gpu_memory_fraction == 0)
+		setenv(GPUS_VARIABLE, "", 0);
 	if (!find_library(options, &call.library))
 		return EXIT_NOT_REACHED;
 	return serve_tensorflow(&call, settings);

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -19,9 +19,8 @@ struct call {
 	const struct options *options;
 	struct lookup *lookup;
 	struct found_job found;
-	struct arena *arena;
-	struct status status;
-	struct json *tfjob; /* as it was read */
+	struct job_state state;
+	struct arena *arena; /* of the stacks */
 	char *folder; /* of the job's logs; NULL: none on this machine */
 	struct stacks stacks;
 	struct loop *loop;
@@ -31,7 +30,7 @@ static void stacks_call_done(struct call *call)
 {
 	lookup_free(call->lookup);
 	arena_free(call->arena);
-	json_free(call->tfjob);
+	job_state_done(&call->state);
 	free(call->folder);
 	stacks_done(&call->stacks);
 	loop_free(call->loop);
@@ -40,48 +39,33 @@ static void stacks_call_done(struct call *call)
 /* JOB [ROLE-INDEX ...] */
 static bool is_replica_selected(const struct call *call, const struct replica_status *replica)
 {
-	size_t count;
-	const char *const *words = options_arguments(call->options, &count);
+	const char *const *words = options_arguments(call->options);
 	char *name CLEANUP(mem_free_text) = mem_format("%s-%d", replica->role, replica->index);
 
-	for (size_t i = 1; i < count; i++)
+	for (size_t i = 1; words[0] && words[i]; i++)
 		if (text_equals(words[i], name))
 			return true;
-	return count <= 1;
+	return options_n_arguments(call->options) <= 1;
 }
 
-static int check_replicas(const struct call *call, struct err *err)
+static int find_job_of_stacks(struct call *call, struct err *err)
 {
-	size_t count;
-	const char *const *words = options_arguments(call->options, &count);
+	const char *const *words = options_arguments(call->options);
 
-	for (size_t i = 1; i < count; i++) {
+	if (lookup_job(call->lookup, words[0], &call->found, err) ||
+	    job_state_read(&call->found, &call->state, err))
+		return err->code;
+	for (size_t i = 1; words[0] && words[i]; i++) {
 		char *role CLEANUP(mem_free_text) = NULL;
 		int index;
 
 		if (replica_name_take(words[i], &role, &index, err) < 0)
 			return err->code;
-		if (!status_replica(&call->status, role, index))
+		if (!status_replica(&call->state.status, role, index))
 			return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s", call->found.name,
 				       words[i]);
 	}
 	return 0;
-}
-
-static int find_job_of_stacks(struct call *call, struct err *err)
-{
-	size_t count;
-	const char *name = options_arguments(call->options, &count)[0];
-	const struct client_functions *functions;
-	int rc = lookup_job(call->lookup, name, &call->found, err);
-
-	if (rc < 0)
-		return rc;
-	functions = call->found.client->functions;
-	rc = functions->get(call->found.client, call->found.name, &call->tfjob, err);
-	if (rc == 0)
-		rc = status_read(json_get(call->tfjob, "status"), call->arena, &call->status, err);
-	return rc < 0 ? rc : check_replicas(call, err);
 }
 
 /* On this machine. */
@@ -95,10 +79,11 @@ static void on_stacks_done(void *data)
 
 static int add_stacks_here(struct call *call, struct err *err)
 {
-	const struct status *status = &call->status;
+	const struct status *status = &call->state.status;
 	struct stacks_replica *running CLEANUP(mem_free_any) =
 		mem_new_array(status->n_replicas + 1, sizeof(*running));
-	const char *uid = json_as_string(json_get_path(call->tfjob, "metadata", "uid", NULL), "");
+	const char *uid =
+		json_as_string(json_get_path(call->state.object, "metadata", "uid", NULL), "");
 	size_t n_running = 0;
 	int rc = call->found.client->functions->log_folder(call->found.client, call->found.name,
 							   &call->folder, err);
@@ -128,8 +113,8 @@ static int add_stacks_here(struct call *call, struct err *err)
 /* The stored stacks of a job that has finished. */
 static void read_kept(struct call *call)
 {
-	for (size_t i = 0; call->folder && i < call->status.n_replicas; i++) {
-		const struct replica_status *replica = &call->status.replicas[i];
+	for (size_t i = 0; call->folder && i < call->state.status.n_replicas; i++) {
+		const struct replica_status *replica = &call->state.status.replicas[i];
 		char *path CLEANUP(mem_free_text) = stacks_file_path(
 			call->folder, replica->role, replica->index, replica->attempt);
 		char *kept CLEANUP(mem_free_text) =
@@ -147,8 +132,7 @@ static void read_kept(struct call *call)
 static int add_py_spy_hint(const struct call *call, const struct replica_status *replica,
 			   struct err *err)
 {
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(call->options, lookup_namespace(&call->found), call->found.name);
+	char *words CLEANUP(mem_free_text) = found_job_words(&call->found);
 	const struct err fault = *err;
 
 	return err_set(err, fault.code,
@@ -159,36 +143,29 @@ static int add_py_spy_hint(const struct call *call, const struct replica_status 
 
 static int add_stacks_of_pods(struct call *call, struct err *err)
 {
-	const struct status *status = &call->status;
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	const struct status *status = &call->state.status;
 	const struct replica_status **running CLEANUP(mem_free_any) =
 		mem_new_array(status->n_replicas + 1, sizeof(*running));
 	struct stacks_on_cluster_call pods = {
 		.options = call->options,
-		.namespace_name = lookup_namespace(&call->found),
+		.namespace_name = call->found.namespace_name,
 		.replicas = running,
 		.arena = call->arena,
 	};
 
-	if (client_read_job(call->tfjob, &job, err) < 0)
+	if (client_read_job(call->state.object, &call->state.job, err) < 0)
 		return err->code;
-	pods.job = job;
+	pods.job = call->state.job;
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
 
 		if (is_replica_selected(call, replica) && replica->pod &&
-		    job_role(job, replica->role) && replica->state == REPLICA_RUNNING)
+		    job_role(pods.job, replica->role) && replica->state == REPLICA_RUNNING)
 			running[pods.n_replicas++] = replica;
 	}
 	int rc = pods.n_replicas ? cluster_support->add_stacks(&pods, &call->stacks, err) : 0;
 
 	return rc == ERR_UNSUPPORTED ? add_py_spy_hint(call, running[0], err) : rc;
-}
-
-static int collect_job_stacks(struct call *call, struct err *err)
-{
-	return lookup_namespace(&call->found) ? add_stacks_of_pods(call, err)
-					      : add_stacks_here(call, err);
 }
 
 static int print_job_stacks(struct call *call, struct err *err)
@@ -226,10 +203,14 @@ static int stacks_run(const struct options *options)
 		.options = options, .lookup = lookup_new(options), .arena = arena_new()};
 	struct err err = {0};
 
-	if (find_job_of_stacks(&call, &err) < 0 || collect_job_stacks(&call, &err) < 0 ||
-	    print_job_stacks(&call, &err) < 0)
-		return output_fail(&err);
-	return EXIT_DONE;
+	int rc = find_job_of_stacks(&call, &err);
+
+	if (rc == 0)
+		rc = call.found.namespace_name ? add_stacks_of_pods(&call, &err)
+					       : add_stacks_here(&call, &err);
+	if (rc == 0)
+		rc = print_job_stacks(&call, &err);
+	return rc < 0 ? output_fail(&err) : EXIT_DONE;
 }
 
 static const struct option_row rows_of_stacks[] = {

@@ -10,7 +10,6 @@
 #include "command/output.h"
 #include "io/terminal.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* How `status` shows a job, once or at each change. */
@@ -20,7 +19,8 @@ struct display {
 	const char *format; /* of -o; NULL: none */
 	struct status_style style;
 	struct text last; /* the last output */
-	watch_fn show;
+	bool is_watched;
+	bool is_drawn; /* each time over the last output, on a terminal */
 	bool has_ended;
 	struct err err;
 };
@@ -31,104 +31,53 @@ static void display_done(struct display *display)
 	mem_free_text(&display->words);
 }
 
-static bool show_object(const struct json *object, const struct status *status, void *data)
-{
-	const struct display *display = data;
-
-	output_add_object(object, display->format);
-	return !output_flush() || watch_is_over(object, status, NULL);
-}
-
-static bool show_screen(const struct json *object, const struct status *status, void *data)
+static bool show_job(const struct json *object, const struct status *status, void *data)
 {
 	struct display *display = data;
 	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
-	bool is_over = watch_is_over(object, status, NULL);
+	bool is_over = !display->is_watched || watch_is_over(object, status, NULL);
 
-	if (status_text_add(object, status, display->words, &display->style, &text, &display->err))
+	display->has_ended = status_is_finished(status);
+	if (text_equals(display->format, "name")) {
+		text_addf(&text, "%s/%s\n", display->where,
+			  json_as_string(json_get_path(object, "metadata", "name", NULL), ""));
+		output_add(&text);
 		return true;
+	}
+	if (display->format && !text_equals(display->format, "wide")) {
+		output_add_object(object, display->format);
+		return !output_flush() || is_over;
+	}
+	int rc = display->is_watched && !display->is_drawn
+			 ? status_text_add_line(object, status, &text, &display->err)
+			 : status_text_add(object, status, display->words, &display->style, &text,
+					   &display->err);
+
+	if (rc < 0)
+		return true;
+	if (!display->is_drawn)
+		return output_add_changed(&text, output_add, &display->last) || is_over;
 	redraw_add(text_of(&text), is_over, &screen);
 	return output_add_changed(&screen, output_add_screen, &display->last) || is_over;
 }
 
-static bool show_line(const struct json *object, const struct status *status, void *data)
-{
-	struct display *display = data;
-	struct text text CLEANUP(text_done) = {0};
-
-	return status_text_add_line(object, status, &text, &display->err) ||
-	       output_add_changed(&text, output_add, &display->last) ||
-	       watch_is_over(object, status, NULL);
-}
-
-static bool show_once(const struct json *object, const struct status *status, void *data)
-{
-	struct display *display = data;
-	struct text text CLEANUP(text_done) = {0};
-
-	return status_text_add(object, status, display->words, &display->style, &text,
-			       &display->err) ||
-	       output_add_changed(&text, output_add, &display->last) || true;
-}
-
-static bool show_object_once(const struct json *object, const struct status *status, void *data)
-{
-	show_object(object, status, data);
-	return true;
-}
-
-static bool show_name(const struct json *object, const struct status *status, void *data)
-{
-	const struct display *display = data;
-	struct text text CLEANUP(text_done) = {0};
-
-	(void) status;
-	text_addf(&text, "%s/%s\n", display->where,
-		  json_as_string(json_get_path(object, "metadata", "name", NULL), ""));
-	output_add(&text);
-	return true;
-}
-
-static watch_fn choose_display(const char *format, bool is_watched)
-{
-	if (text_equals(format, "name"))
-		return show_name;
-	if (format && !text_equals(format, "wide"))
-		return is_watched ? show_object : show_object_once;
-	if (!is_watched)
-		return show_once;
-	return terminal_understands_escapes(STDOUT_FILENO) ? show_screen : show_line;
-}
-
-/* On a terminal, durations advance. */
-static msec period_of(const struct display *display)
-{
-	return display->show == show_screen ? MSEC_PER_SECOND : MSEC_NEVER;
-}
-
-static bool show_change(const struct json *object, const struct status *status, void *data)
-{
-	struct display *display = data;
-
-	display->has_ended = status_is_finished(status);
-	return display->show(object, status, data);
-}
-
-/* Returns the exit code, or an error of the job's client. */
+/* Returns the exit code, or an error of the job's client. On a terminal, durations advance. */
 static int try_to_show(const struct options *options, const struct found_job *job, struct err *err)
 {
+	bool is_watched = option_flag(options, "watch");
 	struct display display CLEANUP(display_done) = {
 		.where = job->where,
 		.format = option_text(options, "output"),
 		.style = {.is_wide = option_is_given(options, "output"),
 			  .is_local = times_are_local(options)},
+		.is_watched = is_watched,
+		.is_drawn = is_watched && terminal_understands_escapes(STDOUT_FILENO),
 	};
+	msec period = display.is_drawn ? MSEC_PER_SECOND : MSEC_NEVER;
 	enum watch_end end;
 
-	display.words = lookup_words(job->options, lookup_namespace(job), job->name);
-	display.show = choose_display(display.format, option_flag(options, "watch"));
-	if (watch_job_often(job->client, job->name, period_of(&display), show_change, &display,
-			    &end, err))
+	display.words = found_job_words(job);
+	if (watch_job(job->client, job->name, INSTANT_NEVER, period, show_job, &display, &end, err))
 		return err->code;
 	if (display.err.code)
 		return output_fail(&display.err);
@@ -138,8 +87,8 @@ static int try_to_show(const struct options *options, const struct found_job *jo
 }
 
 /* A job that was found by its record and is still active has another name since the lookup. */
-static int show_job(const struct options *options, struct lookup *lookup,
-		    const struct found_job *job)
+static int show_found(const struct options *options, struct lookup *lookup,
+		      const struct found_job *job)
 {
 	struct found_job again = {0};
 	struct err err = {0};
@@ -150,51 +99,35 @@ static int show_job(const struct options *options, struct lookup *lookup,
 	return rc < 0 ? output_fail(&err) : rc;
 }
 
-/* Between two jobs: a blank line, or the separator of YAML documents. */
-static void part(const struct options *options)
-{
-	struct text text CLEANUP(text_done) = {0};
-	const char *format = option_text(options, "output");
-
-	if (!format || text_equals(format, "wide"))
-		text_add_char(&text, '\n');
-	else if (text_equals(format, "yaml"))
-		text_add(&text, "---\n");
-	output_add(&text);
-}
-
-static int show_newest(const struct options *options)
-{
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_job job = {0};
-	struct err err = {0};
-
-	return lookup_newest_job(lookup, &job, &err) ? output_fail(&err)
-						     : show_job(options, lookup, &job);
-}
-
 static int status_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
-	size_t n_arguments;
-	int exit_code;
+	struct found_jobs jobs = {0};
+	size_t n_arguments = options_n_arguments(options);
+	const char *format = option_text(options, "output");
+	struct found_job newest = {0};
+	struct err err = {0};
 
 	if (option_text(options, "rdzv-endpoint"))
 		return elastic_status(options);
-	options_arguments(options, &n_arguments);
 	if (n_arguments == 0)
-		return show_newest(options);
-	if (n_arguments > 1 && option_flag(options, "watch")) {
-		output_print_message(
-			"-w: follows one job only; to follow all jobs: 'muster ps -w'");
-		return EXIT_USAGE;
-	}
-	exit_code = lookup_jobs(lookup, &jobs);
+		return lookup_newest_job(lookup, &newest, &err)
+			       ? output_fail(&err)
+			       : show_found(options, lookup, &newest);
+	if (n_arguments > 1 && option_flag(options, "watch"))
+		return output_fail_with(
+			EXIT_USAGE, "-w: follows one job only; to follow all jobs: 'muster ps -w'");
+	int exit_code = lookup_jobs(lookup, &jobs);
 	for (size_t i = 0; i < jobs.count; i++) {
-		if (i > 0)
-			part(options);
-		int shown = show_job(options, lookup, &jobs.list[i]);
+		struct text separator CLEANUP(text_done) = {0};
+
+		/* Between two jobs. */
+		if (i > 0 && (!format || text_equals(format, "wide")))
+			text_add(&separator, "\n");
+		else if (i > 0 && text_equals(format, "yaml"))
+			text_add(&separator, "---\n");
+		output_add(&separator);
+		int shown = show_found(options, lookup, &jobs.list[i]);
 
 		exit_code = exit_code ? exit_code : shown;
 	}

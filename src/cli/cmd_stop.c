@@ -25,54 +25,41 @@ static bool is_live(const struct replica_status *replica)
 	return replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING;
 }
 
-/* With the grace period: that of the command line, which the job has by now, or the job's own. */
-static void add_grace(const struct json *tfjob, struct text *text)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	if (client_read_job(tfjob, &job, NULL) < 0 || job->grace <= 0)
-		return;
-	text_add(text, ", up to ");
-	text_add_duration(text, job->grace);
-}
-
-static void print_stop_progress(struct progress *progress, const struct json *job,
+static void print_stop_progress(struct progress *progress, const struct json *tfjob,
 				const struct status *status)
 {
 	struct text text CLEANUP(text_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (progress->is_told && !progress->is_terminal)
 		return;
 	replica_names_add(&text, status, is_live);
 	if (!text.len)
 		return;
-	if (!progress->is_told)
-		add_grace(job, &text);
+	/* With the grace period: that of the command line, which the job has by now, or the job's
+	 * own. */
+	if (!progress->is_told && client_read_job(tfjob, &job, NULL) == 0 && job->grace > 0) {
+		text_add(&text, ", up to ");
+		text_add_duration(&text, job->grace);
+	}
 	output_print_message("%s: waiting for %s", progress->name, text_of(&text));
 	progress->is_told = true;
-}
-
-/* As `run` prints them on a terminal. */
-static void print_stop_obstacles(struct progress *progress, const struct status *status)
-{
-	struct text lines CLEANUP(text_done) = {0};
-
-	waiting_reasons_describe(status, "", &lines);
-	if (progress->is_trouble_told || !lines.len)
-		return;
-	output_print_errors(&lines);
-	progress->is_trouble_told = true;
 }
 
 static bool show_progress(const struct json *job, const struct status *status, void *data)
 {
 	struct progress *progress = data;
+	struct text lines CLEANUP(text_done) = {0};
 
 	progress->is_unsupervised = client_job_is_unsupervised(job) && !status_is_finished(status);
 	if (watch_is_left(job, status) || progress->is_unsupervised)
 		return true;
 	print_stop_progress(progress, job, status);
-	print_stop_obstacles(progress, status);
+	waiting_reasons_describe(status, "", &lines); /* as `run` prints them on a terminal */
+	if (!progress->is_trouble_told && lines.len) {
+		output_print_errors(&lines);
+		progress->is_trouble_told = true;
+	}
 	return false;
 }
 
@@ -91,29 +78,12 @@ static int wait_for_stopped_job(const struct options *options, const struct foun
 {
 	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};
 	enum watch_end end;
-	int rc = watch_job(job->client, job->name, INSTANT_NEVER, show_progress, &progress, &end,
-			   err);
+	int rc = watch_job(job->client, job->name, INSTANT_NEVER, MSEC_NEVER, show_progress,
+			   &progress, &end, err);
 
 	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unsupervised)
 		rc = begin_stop(options, job, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
-}
-
-static int find_jobs_to_stop(struct lookup *lookup, const struct options *options,
-			     struct found_jobs *jobs)
-{
-	struct err err = {0};
-	size_t count;
-
-	options_arguments(options, &count);
-	int exit_code = lookup_jobs(lookup, jobs);
-
-	if (count > 0)
-		return exit_code;
-	if (lookup_only_running_job(lookup, &jobs->list[0], &err) < 0)
-		return output_fail(&err);
-	jobs->count = 1;
-	return EXIT_DONE;
 }
 
 /* All jobs are asked before the first is waited for, so that they stop at the same time. */
@@ -121,15 +91,18 @@ static int stop_run(const struct options *options)
 {
 	struct err err = {0};
 
-	if (option_flag(options, "now") && option_is_given(options, "grace")) {
-		output_print_message("--now: cannot be used with --grace");
-		return EXIT_USAGE;
-	}
+	if (option_flag(options, "now") && option_is_given(options, "grace"))
+		return output_fail_with(EXIT_USAGE, "--now: cannot be used with --grace");
 
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
-	int exit_code = find_jobs_to_stop(lookup, options, &jobs);
+	struct found_jobs jobs = {0};
+	int exit_code = lookup_jobs(lookup, &jobs);
 
+	if (options_n_arguments(options) == 0) {
+		if (lookup_only_running_job(lookup, &jobs.list[0], &err) < 0)
+			return output_fail(&err);
+		jobs.count = 1;
+	}
 	for (size_t i = 0; i < jobs.count; i++)
 		if (begin_stop(options, &jobs.list[i], &err))
 			exit_code = output_fail(&err);

@@ -6,18 +6,6 @@
 #include "cli/kubernetes_program.h"
 #include "cli/pod_options.h"
 #include "command/options.h"
-#include "command/output.h"
-#include "kube/objects.h"
-
-static bool can_run(const struct options *options, const struct job *job)
-{
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	if (objects_check(job, &faults))
-		return true;
-	job_source_print_errors(options, &faults);
-	return false;
-}
 
 static int submit_run(const struct options *options)
 {
@@ -25,12 +13,13 @@ static int submit_run(const struct options *options)
 		return exec_kubernetes_program(options);
 
 	struct job_source source CLEANUP(job_source_done) = {
+		.options = options,
 		.is_for_kubernetes = true,
 		.hides_variables = true,
 		.pack_folder = cluster_support->pack_folder,
 	};
 
-	if (!job_source_read(options, &source) || !can_run(options, source.job))
+	if (!job_source_read(&source) || !job_source_fits_cluster(&source))
 		return EXIT_USAGE;
 	return cluster_support->submit(options, &source);
 }

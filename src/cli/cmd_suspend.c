@@ -1,15 +1,14 @@
 /* muster suspend: stops the processes of jobs gracefully, and keeps the jobs to be resumed. */
-#include "cli/change.h"
 #include "cli/commands.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "cli/lookup.h"
 #include "command/options.h"
 #include "command/output.h"
 
 static int suspend_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	struct found_jobs jobs = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++) {
@@ -21,8 +20,6 @@ static int suspend_run(const struct options *options)
 	return exit_code;
 }
 
-static const struct option_row rows_of_suspend[] = {CLUSTER_JOB_ROWS, {0}};
-
 const struct command command_suspend = {
 	.name = "suspend",
 	.group = "Change",
@@ -30,7 +27,7 @@ const struct command command_suspend = {
 	.one_line = "stop the processes of jobs so that they can be resumed",
 	.examples = "  muster suspend digits-x7k2p\n"
 		    "  muster suspend -n research digits-x7k2p\n",
-	.options = rows_of_suspend,
+	.options = cluster_job_rows,
 	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = suspend_run,

@@ -11,21 +11,11 @@
 #include "io/folder.h"
 #include "spec/fetch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
 #define LEAST_INTERVAL (1 * MSEC_PER_SECOND)
-
-/* The location of the event files, by the job's document. */
-struct log_place {
-	struct arena *arena;
-	struct fetch fetch; /* no path: it is unknown */
-};
-
-static void log_place_done(struct log_place *place)
-{
-	arena_cleanup(&place->arena);
-}
 
 /* The chief (or master) writes the event files if there is one; else worker 0. */
 static const char *leader_of(const struct json *document)
@@ -37,59 +27,54 @@ static const char *leader_of(const struct json *document)
 	return json_get(roles, "Master") ? "master" : "worker";
 }
 
-/* The first directory of --fetch; of the selected replica if one was given. */
-static int read_fetch(const struct options *options, const struct json *document,
-		      struct log_place *place, struct err *err)
+/* The location of the event files: --logdir, else the first directory of --fetch, of the selected
+ * replica if one was given. */
+static int read_log_place(const struct options *options, const struct json *document,
+			  struct arena *arena, struct fetch *ret_fetch, struct err *err)
 {
-	const struct json *annotations = json_get_path(document, "metadata", "annotations", NULL);
-	const char *role = option_text(options, "role");
+	const char *path = option_text(options, "logdir"), *role = option_text(options, "role");
+	const struct json *fetches =
+		json_get_path(document, "metadata", "annotations", JOB_ANNOTATION_FETCH, NULL);
 	const struct fetch *list = NULL;
 	size_t count = 0;
-	int rc = fetch_read_all(json_as_string(json_get(annotations, JOB_ANNOTATION_FETCH), NULL),
-				place->arena, &list, &count, err);
 
-	for (size_t i = 0; rc == 0 && i < count && !place->fetch.path; i++)
+	if (path) {
+		*ret_fetch = (struct fetch){
+			.role = role ? role : leader_of(document),
+			.index = (int) option_number(options, "index", 0),
+			.path = path,
+		};
+		return 0;
+	}
+	int rc = fetch_read_all(json_as_string(fetches, NULL), arena, &list, &count, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < count; i++)
 		if ((!role || text_equals(role, list[i].role)) &&
-		    option_number(options, "index", list[i].index) == list[i].index)
-			place->fetch = list[i];
-	return rc;
+		    option_number(options, "index", list[i].index) == list[i].index) {
+			*ret_fetch = list[i];
+			return 0;
+		}
+	return err_set(err, ERR_INVALID,
+		       "job '%s' has no --fetch directory; name its event files with --logdir PATH",
+		       json_as_string(json_get_path(document, "metadata", "name", NULL), ""));
 }
 
-static int read_log_place(const struct options *options, const struct json *document,
-			  struct log_place *place, struct err *err)
-{
-	const char *path = option_text(options, "logdir");
-	const char *role = option_text(options, "role");
-
-	place->arena = arena_new();
-	if (!path)
-		return read_fetch(options, document, place, err);
-	place->fetch = (struct fetch){
-		.role = role ? role : leader_of(document),
-		.index = (int) option_number(options, "index", 0),
-		.path = path,
-	};
-	return 0;
-}
-
-static int show_cluster_tensorboard(const struct options *options, const struct found_job *found,
-				    const struct fetch *fetch,
+static int show_cluster_tensorboard(const struct found_job *found, const struct fetch *fetch,
 				    const struct tensorboard_settings *settings)
 {
 	struct copy_place place CLEANUP(copy_place_done) = {0};
 	const struct tensorboard_call call = {
-		.options = options,
+		.options = found->options,
 		.place = &place,
 		.settings = *settings,
-		.interval = option_duration(options, "interval", INTERVAL),
+		.interval = option_duration(found->options, "interval", INTERVAL),
 	};
-	struct err err = {0};
 
-	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
-	if (call.interval < LEAST_INTERVAL) {
-		err_set(&err, ERR_INVALID, "--interval: must be at least 1s");
-		return output_fail(&err);
-	}
+	copy_place_of_fetch(found->namespace_name, found->name, fetch, &place);
+	if (call.interval < LEAST_INTERVAL)
+		return output_fail_with(EXIT_USAGE, "--interval: must be at least 1s");
 	return cluster_support->see_tensorboard(&call);
 }
 
@@ -105,11 +90,10 @@ static char *fetched_folder(const char *job, const struct fetch *fetch)
 			  is_contents ? "" : base);
 }
 
-static int show_local_tensorboard(const struct options *options, const struct found_job *found,
-				  const struct fetch *fetch,
+static int show_local_tensorboard(const struct found_job *found, const struct fetch *fetch,
 				  const struct tensorboard_settings *settings)
 {
-	char *folder CLEANUP(mem_free_text) = option_text(options, "logdir")
+	char *folder CLEANUP(mem_free_text) = option_text(found->options, "logdir")
 						      ? mem_copy_text(fetch->path)
 						      : fetched_folder(found->name, fetch);
 	struct tensorboard_settings here = *settings;
@@ -117,50 +101,33 @@ static int show_local_tensorboard(const struct options *options, const struct fo
 	here.log_folder = folder;
 	if (folder_exists(folder))
 		return tensorboard_show(&here);
-	output_print_message(
+	return output_fail_with(
+		EXIT_FAILED,
 		"job '%s' runs on this machine, or has ended, and this machine has no directory "
 		"'%s'; set --logdir to the directory of its event files",
 		found->name, folder);
-	return EXIT_FAILED;
-}
-
-static int show_job_tensorboard(const struct options *options, const struct found_job *found,
-				const struct json *document)
-{
-	struct log_place place CLEANUP(log_place_done) = {0};
-	const struct tensorboard_settings settings = {
-		.host = option_text(options, "host"),
-		.port = (int) option_number(options, "port", 0),
-	};
-	struct err err = {0};
-
-	if (read_log_place(options, document, &place, &err) < 0)
-		return output_fail(&err);
-	if (!place.fetch.path) {
-		err_set(&err, ERR_INVALID,
-			"job '%s' has no --fetch directory; name its event files with --logdir "
-			"PATH",
-			found->name);
-		return output_fail(&err);
-	}
-	return lookup_namespace(found)
-		       ? show_cluster_tensorboard(options, found, &place.fetch, &settings)
-		       : show_local_tensorboard(options, found, &place.fetch, &settings);
 }
 
 static int tensorboard_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct json *document CLEANUP(json_cleanup) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct tensorboard_settings settings = {
+		.host = option_text(options, "host"),
+		.port = (int) option_number(options, "port", 0),
+	};
 	struct found_job found = {0};
+	struct fetch fetch = {0};
 	struct err err = {0};
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
 
-	if (lookup_job(lookup, arguments[0], &found, &err) ||
-	    found.client->functions->get(found.client, found.name, &document, &err))
+	if (lookup_job(lookup, options_arguments(options)[0], &found, &err) ||
+	    found.client->functions->get(found.client, found.name, &document, &err) ||
+	    read_log_place(found.options, document, arena, &fetch, &err))
 		return output_fail(&err);
-	return show_job_tensorboard(found.options, &found, document);
+	assert(fetch.path);
+	return found.namespace_name ? show_cluster_tensorboard(&found, &fetch, &settings)
+				    : show_local_tensorboard(&found, &fetch, &settings);
 }
 
 static const struct option_row rows_of_tensorboard[] = {

@@ -9,8 +9,6 @@
 #include "io/loop.h"
 #include "reconcile/reconcile.h"
 
-/* The exit code of timeout(1) after a timeout. */
-
 /* What was observed of the job. */
 struct sight {
 	const struct found_job *job;
@@ -18,41 +16,29 @@ struct sight {
 	bool is_unsupervised;
 };
 
-static void print_unsupervised_notice(const struct sight *sight)
-{
-	const struct found_job *job = sight->job;
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(job->options, lookup_namespace(job), job->name);
-
-	output_print_message(
-		"job '%s' has no active supervisor, so nothing restarts or stops it; to take "
-		"over: 'muster attach %s'",
-		job->name, words);
-}
-
-/* The code of a job whose finish was not observed is uncertain; a replica may have been deleted,
- * too. */
-static void print_unobserved_end(const struct status *status)
-{
-	const struct failure *failure = status->failure;
-
-	if (failure && !failure->role &&
-	    (text_equals(failure->reason, RECONCILE_DELETED) ||
-	     text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
-		output_print_message("%s", failure->message);
-}
-
 static bool on_awaited_status(const struct json *job, const struct status *status, void *data)
 {
 	struct sight *sight = data;
 	bool was_unsupervised = sight->is_unsupervised;
+	const struct found_job *found = sight->job;
+	const struct failure *failure = status->failure;
 
-	if (sight->exit_code < 0 && status_is_finished(status))
-		print_unobserved_end(status);
+	/* The code of a job whose finish was not observed is uncertain; a replica may have been
+	 * deleted, too. */
+	if (sight->exit_code < 0 && status_is_finished(status) && failure && !failure->role &&
+	    (text_equals(failure->reason, RECONCILE_DELETED) ||
+	     text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
+		output_print_message("%s", failure->message);
 	sight->exit_code = status->exit_code;
 	sight->is_unsupervised = client_job_is_unsupervised(job);
-	if (sight->is_unsupervised && !was_unsupervised && !status_is_finished(status))
-		print_unsupervised_notice(sight);
+	if (sight->is_unsupervised && !was_unsupervised && !status_is_finished(status)) {
+		char *words CLEANUP(mem_free_text) = found_job_words(found);
+
+		output_print_message(
+			"job '%s' has no active supervisor, so nothing restarts or stops it; to "
+			"take over: 'muster attach %s'",
+			found->name, words);
+	}
 	return watch_is_left(job, status) || (sight->is_unsupervised && status_is_finished(status));
 }
 
@@ -71,7 +57,8 @@ static int wait_for_job(const struct found_job *job, instant until)
 	struct sight sight = {.job = job, .exit_code = -1};
 	enum watch_end end;
 
-	if (watch_job(job->client, job->name, until, on_awaited_status, &sight, &end, &err))
+	if (watch_job(job->client, job->name, until, MSEC_NEVER, on_awaited_status, &sight, &end,
+		      &err))
 		return report_wait_failure(&err);
 	switch (end) {
 	case WATCH_ENOUGH:
@@ -80,28 +67,13 @@ static int wait_for_job(const struct found_job *job, instant until)
 		/* Or it has finished, and no process is left that would update its record. */
 		if (sight.exit_code >= 0 && !loop_has_come(until))
 			return sight.exit_code;
-		output_print_message("job '%s' has not ended yet", job->name);
-		return EXIT_OVERDUE;
+		return output_fail_with(EXIT_OVERDUE, "job '%s' has not ended yet", job->name);
 	case WATCH_GONE:
 		break;
 	}
 	if (sight.exit_code >= 0)
 		return sight.exit_code; /* it had finished, and its supervisor has cleaned up */
-	output_print_message("job '%s' was deleted before it ended", job->name);
-	return EXIT_INTERNAL;
-}
-
-/* Looks up all of them first: a wrong name is reported before the long wait. */
-static int find_jobs_to_wait_for(struct lookup *lookup, const char *const *arguments, size_t count,
-				 struct found_job *jobs)
-{
-	struct err err = {0};
-	int exit_code = EXIT_DONE;
-
-	for (size_t i = 0; i < count; i++)
-		if (lookup_job(lookup, arguments[i], &jobs[i], &err))
-			exit_code = report_wait_failure(&err);
-	return exit_code;
+	return output_fail_with(EXIT_INTERNAL, "job '%s' was deleted before it ended", job->name);
 }
 
 /* Returns the code of the first job, in the order of the arguments, that did not succeed. */
@@ -110,13 +82,17 @@ static int wait_run(const struct options *options)
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	msec timeout = option_duration(options, "timeout", -1);
 	instant until = loop_instant_after(timeout < 0 ? MSEC_NEVER : timeout);
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	size_t count = options_n_arguments(options);
 	struct found_job *jobs CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*jobs));
+	int exit_code = EXIT_DONE;
+	struct err err = {0};
 
 	if (count == 0)
 		count = 1; /* its name is NULL: the newest job */
-	int exit_code = find_jobs_to_wait_for(lookup, arguments, count, jobs);
+	/* All of them are looked up first: a wrong name is reported before the long wait. */
+	for (size_t i = 0; i < count; i++)
+		if (lookup_job(lookup, options_arguments(options)[i], &jobs[i], &err))
+			exit_code = report_wait_failure(&err);
 	bool are_found = exit_code == EXIT_DONE;
 
 	for (size_t i = 0; are_found && i < count; i++) {

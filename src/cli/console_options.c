@@ -28,15 +28,6 @@ static int add_names(struct console_options *console_options, size_t *capacity, 
 	return 0;
 }
 
-/* A job may get more replicas of a role while it runs, but no other role. */
-static int check_only_role(const struct job *job, const struct log_name *name, struct err *err)
-{
-	if (job_role(job, name->role))
-		return 0;
-	return err_set(err, ERR_INVALID, "--only: job '%s' has no role '%s'", job->name,
-		       name->role);
-}
-
 int console_options_read(const struct options *options, const struct job *job,
 			 struct console_options *console_options, struct err *err)
 {
@@ -52,8 +43,12 @@ int console_options_read(const struct options *options, const struct job *job,
 			  .is_local = times_are_local(options)}};
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_names(console_options, &capacity, values[i], err);
-	for (size_t i = 0; job && i < console_options->style.n_only && rc == 0; i++)
-		rc = check_only_role(job, &console_options->only[i], err);
+	for (size_t i = 0; job && i < console_options->style.n_only && rc == 0; i++) {
+		/* A job may get more replicas of a role while it runs, but no other role. */
+		if (!job_role(job, console_options->only[i].role))
+			rc = err_set(err, ERR_INVALID, "--only: job '%s' has no role '%s'",
+				     job->name, console_options->only[i].role);
+	}
 	console_options->style.only = console_options->only;
 	return rc;
 }

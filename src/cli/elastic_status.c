@@ -15,7 +15,6 @@
 #include "rendezvous/rendezvous.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,25 +31,6 @@ static int64_t number_at(const struct json *object, const char *key)
 static msec time_at(const struct json *object, const char *key)
 {
 	return json_as_time(json_get(object, key));
-}
-
-static void add_span(struct table *table, msec from, msec to)
-{
-	struct text span CLEANUP(text_done) = {0};
-
-	if (from != MSEC_UNSET && to != MSEC_UNSET)
-		text_add_duration(&span, to > from ? to - from : 0);
-	table_add(table, text_of(&span));
-}
-
-static void add_moment(struct table *table, msec moment, bool is_local)
-{
-	struct text time CLEANUP(text_done) = {0};
-
-	if (moment != MSEC_UNSET)
-		text_add_time_ahead(&time, moment - moment % MSEC_PER_SECOND,
-				    is_local ? time_zone_offset(moment) : 0);
-	table_add(table, text_of(&time));
 }
 
 /* Whether it is closed: nothing more will change. */
@@ -78,20 +58,16 @@ static int64_t count_machines(const struct json *job)
 	return count;
 }
 
-/* The server's; its line ends would begin a line of ours. */
-static void add_server_word(const char *word, struct text *text)
-{
-	line_text_add_sentence(text, word, strlen(word));
-}
-
 /* The same as one line that changes whenever the job changes. */
 static void elastic_text_add_line(const struct json *job, struct text *text)
 {
 	int64_t restarts = number_at(job, "restarts"), machines = count_machines(job);
+	const char *name = elastic_string_of(job, "name"), *state = elastic_state_of(job);
 
-	add_server_word(elastic_string_of(job, "name"), text);
+	/* The server's words: line ends in them would begin a line of ours. */
+	line_text_add_sentence(text, name, strlen(name));
 	text_add(text, ": ");
-	add_server_word(elastic_state_of(job), text);
+	line_text_add_sentence(text, state, strlen(state));
 	if (!elastic_text_is_over(job))
 		text_addf(text, ", %" PRId64 " machine%s (%" PRId64 " to %" PRId64 ")", machines,
 			  machines == 1 ? "" : "s", number_at(job, "min"), number_at(job, "max"));
@@ -144,14 +120,6 @@ static void add_members(const struct json *job, struct text *text)
 	table_write(&table, text);
 }
 
-static const char *reason_sentence_of(const char *reason)
-{
-	for (size_t i = 0; i < WORLD_REASON_COUNT; i++)
-		if (text_equals(reason, world_reason_words[i]))
-			return world_reason_sentences[i];
-	return reason;
-}
-
 /* A failed process and a lost machine are named in the failure of the previous world. */
 static void add_reason(const struct json *world, const struct json *before, struct table *table)
 {
@@ -160,23 +128,12 @@ static void add_reason(const struct json *world, const struct json *before, stru
 	bool is_failure = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]) ||
 			  text_equals(reason, world_reason_words[WORLD_LOST_MEMBER]);
 
-	if (is_failure && failure)
-		table_add(table, failure);
-	else
-		table_add(table, reason_sentence_of(reason));
-}
-
-static void add_world(const struct json *worlds, size_t i, msec end, bool is_local,
-		      struct table *table)
-{
-	const struct json *world = json_at(worlds, i), *next = json_at(worlds, i + 1);
-	msec begin = time_at(world, "formedAt");
-
-	table_addf(table, "%" PRId64, number_at(world, "generation"));
-	add_moment(table, begin, is_local);
-	add_span(table, begin, next ? time_at(next, "formedAt") : end);
-	table_addf(table, "%" PRId64, number_at(world, "members"));
-	add_reason(world, i ? json_at(worlds, i - 1) : NULL, table);
+	for (size_t i = 0; i < WORLD_REASON_COUNT; i++)
+		if (text_equals(reason, world_reason_words[i])) {
+			reason = world_reason_sentences[i];
+			break;
+		}
+	table_add(table, is_failure && failure ? failure : reason);
 }
 
 static void add_worlds(const struct json *job, bool is_local, struct text *text)
@@ -189,8 +146,16 @@ static void add_worlds(const struct json *job, bool is_local, struct text *text)
 	if (!json_count(worlds))
 		return;
 	table_add_row(&table, headings);
-	for (size_t i = 0; i < json_count(worlds); i++)
-		add_world(worlds, i, end, is_local, &table);
+	for (size_t i = 0; i < json_count(worlds); i++) {
+		const struct json *world = json_at(worlds, i), *next = json_at(worlds, i + 1);
+		msec begin = time_at(world, "formedAt");
+
+		table_addf(&table, "%" PRId64, number_at(world, "generation"));
+		table_add_time(&table, begin - begin % MSEC_PER_SECOND, is_local);
+		table_add_span(&table, begin, next ? time_at(next, "formedAt") : end);
+		table_addf(&table, "%" PRId64, number_at(world, "members"));
+		add_reason(world, i ? json_at(worlds, i - 1) : NULL, &table);
+	}
 	text_add_char(text, '\n');
 	table_write(&table, text);
 }
@@ -214,16 +179,6 @@ static void add_elastic_failure(const struct json *job, bool is_local, struct te
 	failure_describe(&status, status.failure->machine_job, &style, text);
 }
 
-/* One job: its state, its machines by rank, all its worlds, and the last failure. `is_local`: times
- * in this machine's time zone, not UTC. */
-static void elastic_text_add(const struct json *job, bool is_local, struct text *text)
-{
-	elastic_text_add_line(job, text);
-	add_members(job, text);
-	add_worlds(job, is_local, text);
-	add_elastic_failure(job, is_local, text);
-}
-
 /* A table of all jobs of a server. */
 static void elastic_text_add_list(const struct json *jobs, struct text *text)
 {
@@ -240,7 +195,7 @@ static void elastic_text_add_list(const struct json *jobs, struct text *text)
 		table_addf(&table, "%" PRId64, number_at(job, "members"));
 		table_addf(&table, "%" PRId64, number_at(job, "generation"));
 		table_addf(&table, "%" PRId64, number_at(job, "restarts"));
-		add_span(&table, time_at(job, "createdAt"), time_at(job, "now"));
+		table_add_span(&table, time_at(job, "createdAt"), time_at(job, "now"));
 	}
 	table_write(&table, text);
 }
@@ -268,43 +223,33 @@ static void request_elastic_status(void *data)
 		rendezvous_asker_request(&look->asker, "/v1/jobs", NULL, 0);
 }
 
-static bool show_again(struct look *look, const struct json *job)
-{
-	bool is_over = elastic_text_is_over(job);
-	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
-
-	if (!terminal_understands_escapes(STDOUT_FILENO)) {
-		elastic_text_add_line(job, &text);
-		return output_add_changed(&text, output_add, &look->last) || is_over;
-	}
-	elastic_text_add(job, times_are_local(look->options), &text);
-	redraw_add(text_of(&text), is_over, &screen);
-	return output_add_changed(&screen, output_add_screen, &look->last) || is_over;
-}
-
-static void show_once(const struct look *look, const struct json *object)
+static void show_elastic_status(struct look *look, const struct json *object)
 {
 	const char *format = option_text(look->options, "output");
-	struct text text CLEANUP(text_done) = {0};
+	bool is_local = times_are_local(look->options);
+	bool is_watched = option_flag(look->options, "watch");
+	bool is_drawn = is_watched && terminal_understands_escapes(STDOUT_FILENO);
+	bool is_over = !is_watched || elastic_text_is_over(object);
+	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
 
 	if (text_equals(format, "json") || text_equals(format, "yaml")) {
 		output_add_object(object, format);
-		return;
-	}
-	if (look->job)
-		elastic_text_add(object, times_are_local(look->options), &text);
-	else
+	} else if (!look->job) {
 		elastic_text_add_list(json_get(object, "jobs"), &text);
-	output_add(&text);
-}
-
-static void show_elastic_status(struct look *look, const struct json *object)
-{
-	bool is_watched = option_flag(look->options, "watch");
-
-	if (!is_watched)
-		show_once(look, object);
-	if (!is_watched || show_again(look, object))
+	} else if (is_watched && !is_drawn) {
+		elastic_text_add_line(object, &text);
+	} else {
+		/* Its state, its machines by rank, all its worlds, and the last failure. */
+		elastic_text_add_line(object, &text);
+		add_members(object, &text);
+		add_worlds(object, is_local, &text);
+		add_elastic_failure(object, is_local, &text);
+	}
+	if (is_drawn)
+		redraw_add(text_of(&text), is_over, &screen);
+	is_over |= output_add_changed(is_drawn ? &screen : &text,
+				      is_drawn ? output_add_screen : output_add, &look->last);
+	if (is_over)
 		rendezvous_asker_end(&look->asker, EXIT_DONE);
 	else
 		rendezvous_asker_again(&look->asker);
@@ -323,22 +268,20 @@ static void on_elastic_status_answer(int status, const struct json *answer, void
 /* Reads the command line. */
 static void read_elastic_call(struct look *look, struct text *faults)
 {
-	size_t count;
-	const char *const *arguments = options_arguments(look->options, &count);
 	const char *format = option_text(look->options, "output");
 	bool is_watched = option_flag(look->options, "watch");
 
 	rendezvous_endpoint_read(option_text(look->options, "rdzv-endpoint"), &look->asker.endpoint,
 				 faults);
 	rendezvous_endpoint_read_trust(look->options, false, &look->asker.endpoint, faults);
-	look->job = count ? arguments[0] : NULL;
-	if (count > 1)
+	look->job = options_arguments(look->options)[0];
+	if (options_n_arguments(look->options) > 1)
 		text_add(faults, "--rdzv-endpoint: takes one job only\n");
-	if (count && !(*arguments[0] && name_is_label_value(arguments[0])))
-		text_addf(faults, "'%s' is not the id of a job\n", arguments[0]);
+	if (look->job && !(*look->job && name_is_label_value(look->job)))
+		text_addf(faults, "'%s' is not the id of a job\n", look->job);
 	if (text_equals(format, "name"))
 		text_add(faults, "--output: json, yaml or wide with --rdzv-endpoint\n");
-	if (is_watched && (!count || format))
+	if (is_watched && (!look->job || format))
 		text_add(faults, "--watch: follows one job, as text, with --rdzv-endpoint\n");
 }
 

@@ -16,13 +16,14 @@
 #define PIECE 65536
 
 struct running {
-	const struct exec_call *call;
 	struct replica_pod pod;
 	struct kube_exec *exec; /* NULL: it has exited */
 	struct end_signals signals;
 	struct loop_watch *input; /* NULL: not started, or at end of file */
 	struct loop_watch *resizes;
 	struct raw_terminal *raw;
+	bool has_input;
+	bool is_terminal; /* the command gets a terminal, which is our standard input */
 	bool has_started;
 	int exit_code;
 };
@@ -40,25 +41,19 @@ static void running_done(struct running *running)
 
 /* Input. */
 
-static void end_input(struct running *running)
-{
-	struct err err;
-
-	loop_watch_free(TAKE(running->input));
-	if (kube_exec_end_input(running->exec, &err) < 0)
-		output_print_message("%s", err.text);
-}
-
 static void on_input(void *data)
 {
 	struct running *running = data;
 	static char bytes[PIECE];
 	ssize_t len = read(STDIN_FILENO, bytes, sizeof(bytes));
+	struct err err;
 
 	if (len < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (len <= 0) {
-		end_input(running);
+		loop_watch_free(TAKE(running->input));
+		if (kube_exec_end_input(running->exec, &err) < 0)
+			output_print_message("%s", err.text);
 		return;
 	}
 	kube_exec_send(running->exec, bytes, (size_t) len);
@@ -67,41 +62,32 @@ static void on_input(void *data)
 
 /* The terminal. */
 
-static void send_terminal_size(struct running *running)
-{
-	struct terminal_size size = terminal_size(STDIN_FILENO);
-
-	kube_exec_resize(running->exec, size.columns, size.rows);
-}
-
 static void on_resize(int number, void *data)
 {
 	struct running *running = data;
+	struct terminal_size size = terminal_size(STDIN_FILENO);
 
 	(void) number;
 	if (running->exec)
-		send_terminal_size(running);
-}
-
-static void begin_terminal(struct running *running)
-{
-	struct err err = {0};
-
-	if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
-		output_print_message("%s", err.text);
-	running->resizes = loop_watch_signal(running->pod.loop, SIGWINCH, on_resize, running);
-	send_terminal_size(running);
+		kube_exec_resize(running->exec, size.columns, size.rows);
 }
 
 /* Until the command has started, Ctrl-C ends this process. */
 static void start_exec_input(struct running *running)
 {
+	struct err err = {0};
+
 	running->has_started = true;
-	if (running->call->is_terminal)
-		begin_terminal(running);
-	if (running->call->has_input)
-		running->input =
-			loop_watch_readable(running->pod.loop, STDIN_FILENO, on_input, running);
+	if (running->is_terminal) {
+		if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
+			output_print_message("%s", err.text);
+		running->resizes =
+			loop_watch_signal(running->pod.cluster.loop, SIGWINCH, on_resize, running);
+		on_resize(SIGWINCH, running);
+	}
+	if (running->has_input)
+		running->input = loop_watch_readable(running->pod.cluster.loop, STDIN_FILENO,
+						     on_input, running);
 }
 
 static void on_exec_room(void *data)
@@ -119,7 +105,7 @@ static void on_exec_room(void *data)
 static void stop_exec_call(struct running *running, int exit_code)
 {
 	running->exit_code = exit_code;
-	loop_stop(running->pod.loop);
+	loop_stop(running->pod.cluster.loop);
 }
 
 /* The reader has closed our output: `| head`. */
@@ -149,29 +135,43 @@ static void on_exec_signal(int number, void *data)
 	stop_exec_call(data, EXIT_BY_SIGNAL + number);
 }
 
-int exec_on_cluster(const struct exec_call *call)
+/* A flag that was given, else the default. */
+static bool flag_or(const struct options *options, const char *name, bool otherwise)
 {
-	struct running running CLEANUP(running_done) = {.call = call};
+	return option_is_given(options, name) ? option_flag(options, name) : otherwise;
+}
+
+/* The command gets a terminal if stdin and stdout are terminals. If only the output goes elsewhere,
+ * as to `| less`, the terminal's keys are not read: less needs them. */
+int exec_on_cluster(const struct options *options, const struct copy_place *place,
+		    const char *const *command)
+{
+	bool can_be_terminal = isatty(STDIN_FILENO), has_screen = isatty(STDOUT_FILENO);
+	bool wants_terminal = flag_or(options, "tty", can_be_terminal && has_screen);
+	struct running running CLEANUP(running_done) = {
+		.has_input = flag_or(options, "stdin", !can_be_terminal || has_screen),
+		.is_terminal = wants_terminal && can_be_terminal,
+	};
 	struct err err = {0};
 
-	if (replica_pod_connect(call->options, call->place, &running.pod, &err) ||
-	    replica_pod_find(&running.pod, call->container, &err)) {
-		output_print_message("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	if (wants_terminal && !can_be_terminal)
+		output_print_message("--tty: standard input is not a terminal");
+	if (replica_pod_connect(options, place, &running.pod, &err) ||
+	    replica_pod_find(&running.pod, option_text(options, "container"), &err))
+		return output_fail_with(EXIT_INTERNAL, "%s", err.text);
 	const struct kube_exec_request request = {
 		.container = running.pod.container,
-		.command = call->command,
-		.has_input = call->has_input,
-		.is_terminal = call->is_terminal,
+		.command = command,
+		.has_input = running.has_input,
+		.is_terminal = running.is_terminal,
 		.on_output = on_exec_output,
 		.on_room = on_exec_room,
 		.on_end = on_exec_end,
 		.data = &running,
 	};
 
-	end_signals_watch(&running.signals, running.pod.loop, on_exec_signal, &running);
-	running.exec = kube_exec_new(running.pod.api, &request);
-	loop_run(running.pod.loop);
+	end_signals_watch(&running.signals, running.pod.cluster.loop, on_exec_signal, &running);
+	running.exec = kube_exec_new(running.pod.cluster.api, &request);
+	loop_run(running.pod.cluster.loop);
 	return running.exit_code;
 }

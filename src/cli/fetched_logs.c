@@ -9,15 +9,15 @@
 #include <signal.h>
 #include <stdlib.h>
 
-static int create_fetch_folder(char **ret_folder, struct err *err)
+int temporary_folder_create(const char *name, char **ret_path, struct err *err)
 {
 	const char *parent = getenv("TMPDIR");
-	char *folder CLEANUP(mem_free_text) =
-		mem_format("%s/muster-logs-XXXXXX", parent && *parent ? parent : "/tmp");
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s/%s-XXXXXX", parent && *parent ? parent : "/tmp", name);
 
-	if (!mkdtemp(folder))
-		return err_set_errno(err, errno, "cannot create directory '%s'", folder);
-	*ret_folder = TAKE(folder);
+	if (!mkdtemp(path))
+		return err_set_errno(err, errno, "cannot create directory '%s'", path);
+	*ret_path = TAKE(path);
 	return 0;
 }
 
@@ -51,18 +51,19 @@ static void on_fetch_signal(int signal_number, void *data)
 	loop_stop(wait->asked.loop);
 }
 
-int fetched_logs_begin(struct fetched_logs *fetched, struct client *client, const char *name,
+int fetched_logs_begin(struct fetched_logs *fetched, const struct found_job *job,
 		       struct client_logs_request request, struct err *err)
 {
-	int rc = create_fetch_folder(&fetched->folder, err);
+	int rc = temporary_folder_create("muster-logs", &fetched->folder, err);
 
-	fetched->client = client;
+	fetched->client = job->client;
 	request.folder = fetched->folder;
 	return rc < 0 ? rc
-		      : client->functions->fetch_logs(client, name, &request, &fetched->logs, err);
+		      : job->client->functions->fetch_logs(job->client, job->name, &request,
+							   &fetched->logs, err);
 }
 
-int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const char *name,
+int fetched_logs_get(struct fetched_logs *fetched, const struct found_job *job,
 		     struct client_logs_request request, struct err *err)
 {
 	struct wait wait = {.fetched = fetched, .asked = request};
@@ -71,7 +72,7 @@ int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const 
 	request.on_over = on_over;
 	request.on_trouble = on_fetch_trouble;
 	request.data = &wait;
-	int rc = fetched_logs_begin(fetched, client, name, request, err);
+	int rc = fetched_logs_begin(fetched, job, request, err);
 
 	if (rc < 0)
 		return rc;
@@ -80,7 +81,7 @@ int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const 
 	loop_run(request.loop);
 	loop_watch_free(wait.signals[0]);
 	loop_watch_free(wait.signals[1]);
-	client->functions->end_logs(TAKE(fetched->logs));
+	job->client->functions->end_logs(TAKE(fetched->logs));
 	return 0;
 }
 

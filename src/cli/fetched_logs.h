@@ -4,9 +4,13 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "cli/lookup.h"
 #include "jobs/client.h"
 
 #include <stdbool.h>
+
+/* Creates a new directory of that name and random characters in $TMPDIR or /tmp. Caller frees. */
+int temporary_folder_create(const char *name, char **ret_path, struct err *err) MUST_USE;
 
 struct fetched_logs {
 	struct client *client;
@@ -17,10 +21,10 @@ struct fetched_logs {
 };
 
 /* Creates the directory and starts to fetch; the request lacks only the directory. */
-int fetched_logs_begin(struct fetched_logs *fetched, struct client *client, const char *name,
+int fetched_logs_begin(struct fetched_logs *fetched, const struct found_job *job,
 		       struct client_logs_request request, struct err *err) MUST_USE;
 /* The same, and runs the loop until all was fetched, or a signal came. */
-int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const char *name,
+int fetched_logs_get(struct fetched_logs *fetched, const struct found_job *job,
 		     struct client_logs_request request, struct err *err) MUST_USE;
 /* As client_functions.logs_known_until. */
 msec fetched_logs_known_until(const struct fetched_logs *fetched);

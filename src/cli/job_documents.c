@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/job_name.h"
-#include "cli/template_values.h"
 #include "command/input.h"
 #include "command/output.h"
 #include "io/random.h"
@@ -11,6 +10,7 @@
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
+#include "spec/template.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +67,6 @@ static void override_policy(const struct options *options, struct json *policy)
 	json_set_string(policy, "stopSignal", option_text(options, "stop-signal"));
 }
 
-static void allow_restarts(struct json *role)
-{
-	const char *policy = json_as_string(json_get(role, "restartPolicy"),
-					    restart_policy_words[RESTART_NEVER]);
-
-	if (text_equals(policy, restart_policy_words[RESTART_NEVER]))
-		json_set_string(role, "restartPolicy", restart_policy_words[RESTART_ON_FAILURE]);
-}
-
 void job_override(const struct options *options, const struct variables *variables,
 		  struct json *document)
 {
@@ -86,8 +77,12 @@ void job_override(const struct options *options, const struct variables *variabl
 
 	override_policy(options, json_object_at(spec, "runPolicy"));
 	while (json_next(roles, &title, &role)) {
-		if (option_number(options, "max-restarts", 0) != 0)
-			allow_restarts(role);
+		const char *never = restart_policy_words[RESTART_NEVER];
+
+		if (option_number(options, "max-restarts", 0) != 0 &&
+		    text_equals(json_as_string(json_get(role, "restartPolicy"), never), never))
+			json_set_string(role, "restartPolicy",
+					restart_policy_words[RESTART_ON_FAILURE]);
 		job_document_add_env(pod_template_container(json_get(role, "template")),
 				     variables->list, variables->count);
 	}
@@ -117,26 +112,20 @@ void job_documents_done(struct job_documents *documents)
 	documents_free(documents->written, documents->n_written);
 }
 
-static int read_document_file(const struct options *options, struct job_documents *documents,
-			      struct err *err)
+bool job_documents_open(struct job_documents *documents, struct text *faults)
 {
+	const char *file = job_documents_name(documents->options);
 	struct text text CLEANUP(text_done) = {0};
-
-	if (input_read(option_text(options, "file"), LIMIT_DOCUMENT_SIZE, &text, err))
-		return err->code;
-	if (documents_read(text_of(&text), text.len, &documents->written, &documents->n_written,
-			   err))
-		return err_prefix(err, "%s", job_documents_name(options));
-	return 0;
-}
-
-bool job_documents_open(const struct options *options, struct job_documents *documents,
-			struct text *faults)
-{
 	struct err err;
 	size_t n_templates = 0;
 
-	if (read_document_file(options, documents, &err)) {
+	int rc = input_read(option_text(documents->options, "file"), LIMIT_DOCUMENT_SIZE, &text,
+			    &err);
+
+	if (rc == 0 && documents_read(text_of(&text), text.len, &documents->written,
+				      &documents->n_written, &err))
+		rc = err_prefix(&err, "%s", file);
+	if (rc < 0) {
 		text_addf(faults, "%s\n", err.text);
 		return false;
 	}
@@ -146,24 +135,82 @@ bool job_documents_open(const struct options *options, struct job_documents *doc
 			n_templates++;
 		}
 	if (n_templates > 1)
-		text_addf(faults, "%s: contains %zu Templates (expected one)\n",
-			  job_documents_name(options), n_templates);
+		text_addf(faults, "%s: contains %zu Templates (expected one)\n", file, n_templates);
 	return n_templates <= 1;
 }
 
-static void append_documents(struct job_documents *documents, struct document **objects,
-			     size_t count)
+static void append_document(struct job_documents *documents, struct document *take_document)
 {
-	if (count == 0)
-		return;
 	documents->list =
-		mem_resize(documents->list, documents->count + count, sizeof(*documents->list));
-	memcpy(documents->list + documents->count, objects, count * sizeof(*objects));
-	documents->count += count;
+		mem_resize(documents->list, documents->count + 1, sizeof(*documents->list));
+	documents->list[documents->count++] = take_document;
 }
 
-static bool append_template(const struct options *options, struct job_documents *documents,
-			    struct text *faults)
+/* The values for the parameters of a template: --param and --param-file. */
+struct template_values {
+	struct template_value *list; /* those of files first, so that those of the command line
+					win */
+	size_t count;
+	size_t capacity;
+	struct arena *arena; /* holds the texts */
+};
+
+static void template_values_done(struct template_values *values)
+{
+	free(values->list);
+	arena_free(values->arena);
+}
+
+static int add_template_value(void *to, const char *assignment, struct err *err)
+{
+	struct template_values *values = to;
+	const char *equals = strchr(assignment, '=');
+
+	if (!equals || equals == assignment)
+		return err_set(err, ERR_INVALID, "'%s': expected NAME=VALUE", assignment);
+	if (!text_is_utf8(assignment, strlen(assignment)))
+		return err_set(
+			err, ERR_INVALID,
+			"%.*s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
+			(int) (equals - assignment), assignment);
+	if (!values->arena)
+		values->arena = arena_new();
+	mem_grow(&values->list, &values->capacity, values->count, sizeof(*values->list));
+	values->list[values->count++] = (struct template_value){
+		.name = arena_format(values->arena, "%.*s", (int) (equals - assignment),
+				     assignment),
+		.value = arena_copy_text(values->arena, equals + 1),
+	};
+	return 0;
+}
+
+static void template_values_read(const struct options *options, struct template_values *values,
+				 struct text *faults)
+{
+	struct err err;
+	size_t count;
+	const char *const *list = option_list(options, "param-file", &count);
+
+	for (size_t i = 0; i < count; i++)
+		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_value,
+				values, faults);
+	list = option_list(options, "param", &count);
+	for (size_t i = 0; i < count; i++)
+		if (add_template_value(values, list[i], &err))
+			text_addf(faults, "--param: %s\n", err.text);
+}
+
+void job_documents_refuse_values(const struct options *options, const char *with,
+				 struct text *faults)
+{
+	static const char *const names[] = {"param", "param-file"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (option_is_given(options, names[i]))
+			text_addf(faults, "--%s goes with %s\n", names[i], with);
+}
+
+static bool append_template(struct job_documents *documents, struct text *faults)
 {
 	struct template_values values CLEANUP(template_values_done) = {0};
 	struct faults found CLEANUP(faults_done) = {0};
@@ -171,15 +218,16 @@ static bool append_template(const struct options *options, struct job_documents 
 	struct document **objects CLEANUP(mem_free_any) = NULL;
 	size_t count = 0;
 
-	template_values_read(options, &values, faults);
+	template_values_read(documents->options, &values, faults);
 	if (faults->len)
 		return false;
 	const struct template_call call = {values.list, values.count, random_bytes};
 	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
 
-	job_documents_print_errors(options, &notes);
-	job_documents_print_errors(options, &found);
-	append_documents(documents, objects, count);
+	job_documents_print_errors(documents->options, &notes);
+	job_documents_print_errors(documents->options, &found);
+	for (size_t i = 0; i < count; i++)
+		append_document(documents, objects[i]);
 	return !rc;
 }
 
@@ -190,63 +238,43 @@ static bool is_list(const struct json *root)
 	       json_is(json_get(root, "items"), JSON_ARRAY);
 }
 
-static void append_items(struct job_documents *documents, const struct document *list)
+bool job_documents_make(struct job_documents *documents, struct text *faults)
 {
-	const struct json *items = json_get(document_root(list), "items");
-
-	for (size_t i = 0; i < json_count(items); i++) {
-		char *path CLEANUP(mem_free_text) = mem_format("items[%zu]", i);
-		struct document *item = document_new_part(list, path, json_ref(json_at(items, i)));
-
-		append_documents(documents, &item, 1);
-	}
-}
-
-static void append_document(struct job_documents *documents, const struct document *document)
-{
-	struct document *part = document_new_part(document, "", json_ref(document_root(document)));
-
-	append_documents(documents, &part, 1);
-}
-
-bool job_documents_make(const struct options *options, struct job_documents *documents,
-			struct text *faults)
-{
+	const char *file = job_documents_name(documents->options);
+	char *with CLEANUP(mem_free_text) = mem_format("a Template: %s is not one", file);
 	bool is_good = true;
 
-	char *with CLEANUP(mem_free_text) =
-		mem_format("a Template: %s is not one", job_documents_name(options));
-
 	if (!documents->template)
-		template_values_refuse(options, with, faults);
+		job_documents_refuse_values(documents->options, with, faults);
 	for (size_t i = 0; i < documents->n_written; i++) {
 		const struct document *document = documents->written[i];
+		struct json *root = document_root(document);
+		const struct json *items = is_list(root) ? json_get(root, "items") : NULL;
 
 		if (document == documents->template)
-			is_good = append_template(options, documents, faults);
-		else if (is_list(document_root(document)))
-			append_items(documents, document);
-		else
-			append_document(documents, document);
+			is_good = append_template(documents, faults);
+		else if (!items)
+			append_document(documents, document_new_part(document, "", json_ref(root)));
+		for (size_t k = 0; k < json_count(items); k++) {
+			char *path CLEANUP(mem_free_text) = mem_format("items[%zu]", k);
+
+			append_document(documents, document_new_part(document, path,
+								     json_ref(json_at(items, k))));
+		}
 	}
 	documents->is_lone = documents->n_written == 1 && !documents->template &&
 			     !is_list(document_root(documents->written[0]));
 	if (documents->n_written == 0)
-		text_addf(faults, "%s: empty (expected a TFJob)\n", job_documents_name(options));
+		text_addf(faults, "%s: empty (expected a TFJob)\n", file);
 	return is_good && !faults->len;
-}
-
-static bool says_job(const struct document *document)
-{
-	const struct json *kind = json_get(document_root(document), "kind");
-
-	return text_equals_ignoring_case(json_as_string(kind, ""), "TFJob"); /* some documents have
-										TfJob */
 }
 
 bool job_documents_is_job(const struct job_documents *documents, size_t index)
 {
-	return documents->is_lone || says_job(documents->list[index]);
+	const struct json *kind = json_get(document_root(documents->list[index]), "kind");
+
+	/* Some documents have TfJob. */
+	return documents->is_lone || text_equals_ignoring_case(json_as_string(kind, ""), "TFJob");
 }
 
 size_t job_documents_count_jobs(const struct job_documents *documents)
@@ -270,8 +298,7 @@ static void add_document_name(struct text *names, const struct document *documen
 }
 
 /* Other objects (a Service, a volume claim) are for kubectl. */
-static void print_unused_documents(const struct options *options,
-				   const struct job_documents *documents)
+static void print_unused_documents(const struct job_documents *documents)
 {
 	struct text names CLEANUP(text_done) = {0};
 	size_t n_others = 0;
@@ -283,15 +310,14 @@ static void print_unused_documents(const struct options *options,
 		text_addf(&names, " and %zu more", n_others - N_NAMED);
 	if (n_others)
 		output_print_message("%s: using only the TFJob, without %s",
-				     job_documents_name(options), text_of(&names));
+				     job_documents_name(documents->options), text_of(&names));
 }
 
-const struct document *job_documents_choose(const struct options *options,
-					    const struct job_documents *documents,
+const struct document *job_documents_choose(const struct job_documents *documents,
 					    struct text *faults)
 {
 	size_t n_jobs = job_documents_count_jobs(documents);
-	const char *file = job_documents_name(options);
+	const char *file = job_documents_name(documents->options);
 	size_t index = 0;
 
 	if (n_jobs == 0)
@@ -304,7 +330,7 @@ const struct document *job_documents_choose(const struct options *options,
 			  file, n_jobs);
 	if (n_jobs != 1)
 		return NULL;
-	print_unused_documents(options, documents);
+	print_unused_documents(documents);
 	while (!job_documents_is_job(documents, index))
 		index++;
 	return documents->list[index];

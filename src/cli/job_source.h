@@ -5,8 +5,8 @@
 #include "base/own.h"
 #include "cli/job_documents.h"
 #include "cli/pod_options.h"
-#include "cli/template_values.h"
 #include "command/options.h"
+#include "command/variables.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
 #include "spec/limits.h"
@@ -14,8 +14,10 @@
 
 #include <stdbool.h>
 
-/* The job of a command line. The caller sets the cluster fields, and zeroes the rest to begin. */
+/* The job of a command line. The caller sets the options and the cluster fields, and zeroes the
+ * rest to begin. */
 struct job_source {
+	const struct options *options;
 	bool is_for_kubernetes; /* its script goes into Pods, which have an image */
 	bool is_for_this_machine; /* its processes see GPUs, by --visible-gpus */
 	bool hides_variables; /* variables of the command line go to a Secret, not into the
@@ -31,10 +33,13 @@ struct job_source {
 	struct pod_options pods;
 	struct pod_file pod_files[2]; /* the files of its Pod template, as far as given */
 	size_t n_pod_files;
+
+	struct variables variables; /* of the command line, for the document */
+	struct text faults; /* errors in the command line, one sentence a line */
 };
 
 /* Reads the job. False on an error: every error was printed on stderr. */
-bool job_source_read(const struct options *options, struct job_source *source) MUST_USE;
+bool job_source_read(struct job_source *source) MUST_USE;
 void job_source_done(struct job_source *source);
 
 /* The name of the source in messages: the file, or "the command line". */
@@ -42,6 +47,9 @@ const char *job_source_name(const struct options *options);
 
 /* Prints faults that were found in the job after it was read. */
 void job_source_print_errors(const struct options *options, const struct faults *faults);
+
+/* Whether the job can run on a cluster (kube/objects.h); prints the faults. */
+bool job_source_fits_cluster(const struct job_source *source) MUST_USE;
 
 /* The rows of the options that job_source_read reads, for a command's table; in addition to those
  * of cli/pod_options.h. */

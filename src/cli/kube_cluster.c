@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct option_row cluster_job_rows[] = {CLUSTER_JOB_ROWS, {0}};
+
 int kube_cluster_read_config(const struct options *options, struct kube_config **ret_config,
 			     struct err *err)
 {
@@ -34,21 +36,15 @@ int kube_cluster_place_job(const struct kube_config *config, const struct job *j
 	return 0;
 }
 
-/* One file, as an absolute path for later commands; several files cannot be given in an option. */
-static char *find_kubeconfig(const struct options *options)
-{
-	const char *list = getenv("KUBECONFIG");
-	const char *file = option_text(options, "kubeconfig");
-
-	if (!file && list && *list && !strchr(list, ':'))
-		file = list;
-	return file ? realpath(file, NULL) : NULL;
-}
-
 char *kube_cluster_write_place(const struct options *options, const struct kube_config *config,
 			       const char *namespace_name)
 {
-	char *kubeconfig CLEANUP(mem_free_text) = find_kubeconfig(options);
+	/* One file, as an absolute path for later commands; several files cannot be given in an
+	 * option. */
+	const char *list = getenv("KUBECONFIG"), *file = option_text(options, "kubeconfig");
+	bool is_in_list = !file && list && *list && !strchr(list, ':');
+	char *kubeconfig CLEANUP(mem_free_text) =
+		file || is_in_list ? realpath(file ? file : list, NULL) : NULL;
 	const struct cluster_job_place place = {
 		.server = config->cluster.server,
 		.context = config->context,

@@ -28,6 +28,9 @@
 	CLUSTER_ROWS, OPTION("namespace", TEXT, "NAMESPACE", NULL, "namespace on the cluster",     \
 			     .letter = 'n', .group = OPTIONS_OF_KUBERNETES)
 
+/* All rows of a command that has only these. */
+extern const struct option_row cluster_job_rows[];
+
 /* For commands that go into a Pod. */
 #define CONTAINER_ROW                                                                              \
 	OPTION("container", TEXT, "NAME", NULL,                                                    \

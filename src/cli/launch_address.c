@@ -28,12 +28,6 @@ static const char *read_given(const struct options *options, const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* "localhost:0" is torchrun's endpoint for a single machine. */
-static bool is_placeholder_endpoint(const char *endpoint)
-{
-	return text_equals(endpoint, "localhost:0") || text_equals(endpoint, "127.0.0.1:0");
-}
-
 static bool is_static(const struct given *given)
 {
 	bool is_asked = text_equals(given->backend, "static");
@@ -41,15 +35,6 @@ static bool is_static(const struct given *given)
 	if (given->backend && !is_asked)
 		return false;
 	return given->port || (is_asked && given->endpoint) || (given->host && !given->is_single);
-}
-
-static void check_backend(const char *backend, struct text *faults)
-{
-	if (backend && !text_equals(backend, "c10d") && !text_equals(backend, "static"))
-		text_addf(faults,
-			  "--rdzv-backend: '%s' is not supported; use c10d, which needs no other "
-			  "program\n",
-			  backend);
 }
 
 /* "[::1]" is "::1" in a variable. */
@@ -64,18 +49,6 @@ static char *host_without_brackets(const char *host)
 static char *join_address(const char *host, int port)
 {
 	return mem_format(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
-}
-
-/* Without an endpoint. */
-static void choose_server(const struct launch_address *address,
-			  struct rendezvous_endpoint *endpoint, struct text *faults)
-{
-	int port = address->master_port < 2 * LAUNCH_SERVER_DISTANCE
-			   ? address->master_port + LAUNCH_SERVER_DISTANCE
-			   : address->master_port - LAUNCH_SERVER_DISTANCE;
-	char *server CLEANUP(mem_free_text) = join_address(address->master_host, port);
-
-	rendezvous_endpoint_read(server, endpoint, faults);
 }
 
 /* --master-addr and --master-port; the host is that of the endpoint if only the port was given. */
@@ -125,18 +98,14 @@ static void read_static(const struct given *given, struct launch_address *addres
 		read_master(given, endpoint, address, faults);
 	else
 		read_master_of_endpoint(given, address, faults);
-	if (address->master_port && !given->is_single && !endpoint->host)
-		choose_server(address, endpoint, faults);
-}
+	if (!address->master_port || given->is_single || endpoint->host)
+		return;
+	bool is_low = address->master_port < 2 * LAUNCH_SERVER_DISTANCE;
+	int port =
+		address->master_port + (is_low ? LAUNCH_SERVER_DISTANCE : -LAUNCH_SERVER_DISTANCE);
+	char *server CLEANUP(mem_free_text) = join_address(address->master_host, port);
 
-static void read_port(struct given *given, struct text *faults)
-{
-	int64_t number = 0;
-	struct err err;
-
-	if (given->port && text_read_int(given->port, 1, UINT16_MAX, &number, &err) < 0)
-		text_addf(faults, "--master-port: %s\n", err.text);
-	given->port_number = (int) number;
+	rendezvous_endpoint_read(server, endpoint, faults);
 }
 
 void launch_address_read(const struct options *options, bool is_single,
@@ -150,13 +119,24 @@ void launch_address_read(const struct options *options, bool is_single,
 		.port = read_given(options, "master-port"),
 		.is_single = is_single,
 	};
+	int64_t port = 0;
+	struct err err;
 
 	*address = (struct launch_address){0};
-	check_backend(given.backend, faults);
-	read_port(&given, faults);
+	if (given.backend && !text_equals(given.backend, "c10d") &&
+	    !text_equals(given.backend, "static"))
+		text_addf(faults,
+			  "--rdzv-backend: '%s' is not supported; use c10d, which needs no other "
+			  "program\n",
+			  given.backend);
+	if (given.port && text_read_int(given.port, 1, UINT16_MAX, &port, &err) < 0)
+		text_addf(faults, "--master-port: %s\n", err.text);
+	given.port_number = (int) port;
 	if (rendezvous_flag(options, "standalone"))
 		return;
-	if (given.endpoint && is_placeholder_endpoint(given.endpoint))
+	/* "localhost:0" is torchrun's endpoint for a single machine. */
+	if (text_equals(given.endpoint, "localhost:0") ||
+	    text_equals(given.endpoint, "127.0.0.1:0"))
 		given.endpoint = NULL;
 	address->is_shared = !is_single || is_static(&given) || text_equals(given.backend, "c10d");
 	if (is_static(&given))

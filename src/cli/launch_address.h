@@ -8,7 +8,6 @@
  * Source: torch/distributed/run.py of PyTorch 2.15 (get_rdzv_endpoint, config_from_args). */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "cli/rendezvous_endpoint.h"
 #include "command/options.h"

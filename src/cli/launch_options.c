@@ -112,28 +112,23 @@ static void read_machines(const struct options *options, struct member_terms *te
 					  faults);
 }
 
-/* torchrun refuses a negative number, so no number means "no limit". */
-static void read_most_restarts(const struct options *options, int *most, struct text *faults)
+static void read_restarts(const struct options *options, struct restart_terms *terms,
+			  struct text *faults)
 {
 	const char *word = rendezvous_option(options, "max-restarts");
 
+	terms->max_no_progress = MAX_NO_PROGRESS;
+	terms->window = option_duration(options, "restart-window", 0);
+	/* torchrun refuses a negative number, so no number means "no limit". */
 	if (text_equals(word, RESTARTS_UNLIMITED))
-		*most = -1;
+		terms->most = -1;
 	else if (word && word[0] == '-')
 		text_addf(faults,
 			  "--max-restarts: '%s' is negative; to allow any number: "
 			  "--max-restarts " RESTARTS_UNLIMITED "\n",
 			  word);
 	else
-		read_count(options, "max-restarts", 0, LIMIT_RESTARTS, most, faults);
-}
-
-static void read_restarts(const struct options *options, struct restart_terms *terms,
-			  struct text *faults)
-{
-	terms->max_no_progress = MAX_NO_PROGRESS;
-	terms->window = option_duration(options, "restart-window", 0);
-	read_most_restarts(options, &terms->most, faults);
+		read_count(options, "max-restarts", 0, LIMIT_RESTARTS, &terms->most, faults);
 	read_count(options, "max-no-progress", 0, LIMIT_RESTARTS, &terms->max_no_progress, faults);
 	if (terms->window && terms->most > LIMIT_TIMED_RESTARTS)
 		text_addf(faults, "--restart-window: needs --max-restarts of at most %d\n",
@@ -160,13 +155,6 @@ static void read_processes(const struct options *options, const struct gpus *gpu
 					  faults);
 }
 
-/* As Python reads it for torchrun. */
-static bool is_false(const char *value)
-{
-	return text_equals(value, "0") || text_equals(value, "false") ||
-	       text_equals(value, "False");
-}
-
 static void read_pair(const char *key, const char *value, struct launch *launch,
 		      struct text *faults)
 {
@@ -183,8 +171,10 @@ static void read_pair(const char *key, const char *value, struct launch *launch,
 	int64_t seconds = 0;
 	struct err err;
 
+	/* As Python reads it for torchrun. */
 	if (text_equals(key, "is_host"))
-		launch->never_serves = is_false(value);
+		launch->never_serves = text_equals(value, "0") || text_equals(value, "false") ||
+				       text_equals(value, "False");
 	/* Other settings of torchrun's store have no effect. */
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
 		if (!text_equals(key, times[i].key))
@@ -215,26 +205,21 @@ static void read_conf(const struct options *options, struct launch *launch, stru
 	}
 }
 
-/* As torchrun: without the variable, the number of a process is that of its GPU. */
-static void check_gpus(const struct launch *launch, struct text *faults)
+static void check_names(const struct launch *launch, struct text *faults)
 {
 	const char *visible = getenv(GPUS_VARIABLE);
-	int count = 1;
+	int n_visible = 1;
 
+	if (launch->is_program && launch->is_module)
+		text_add(faults, "--no-python: cannot be used with --module\n");
+	/* As torchrun: without the variable, the number of a process is that of its GPU. */
 	for (const char *at = visible; at && *at; at++)
-		count += *at == ',';
-	if (launch->has_virtual_local_rank && visible && count < launch->n_processes)
+		n_visible += *at == ',';
+	if (launch->has_virtual_local_rank && visible && n_visible < launch->n_processes)
 		text_addf(faults,
 			  "--virtual-local-rank: " GPUS_VARIABLE " has %d device%s, but "
 			  "--nproc-per-node starts %d processes\n",
-			  count, count == 1 ? "" : "s", launch->n_processes);
-}
-
-static void check_names(const struct launch *launch, struct text *faults)
-{
-	if (launch->is_program && launch->is_module)
-		text_add(faults, "--no-python: cannot be used with --module\n");
-	check_gpus(launch, faults);
+			  n_visible, n_visible == 1 ? "" : "s", launch->n_processes);
 	if (launch->own_port && launch->n_processes > 1)
 		text_add(faults, "--local-port: is the port of one process, but --nproc-per-node "
 				 "starts more\n");
@@ -284,24 +269,6 @@ static void check_unused(const struct options *options, struct text *faults)
 		text_addf(faults, "--monitor-interval: %s\n", err.text);
 }
 
-/* TORCHELASTIC_RUN_ID as torchrun sets it, but a single machine keeps the id that was given. */
-static char *run_id_of(const struct options *options, const struct launch *launch)
-{
-	if (launch->job_id && !rendezvous_flag(options, "standalone"))
-		return mem_copy_text(launch->job_id);
-	return launch->address.is_shared ? mem_copy_text("none") : job_uid_new();
-}
-
-/* torchrun's static rendezvous waits as long for its server as for the other machines. */
-static void limit_patience(struct launch *launch)
-{
-	msec most = launch->terms.join_time;
-
-	if (!launch->patience)
-		launch->patience = launch->address.master_host ? most : PATIENCE;
-	launch->patience = msec_min(launch->patience, most);
-}
-
 /* With Slurm's ranks neighbors stay neighbors, also if the user says where machines meet. */
 static void read_node_rank(const struct options *options, const struct slurm_step *step,
 			   struct launch *launch, struct text *faults)
@@ -330,17 +297,35 @@ static void check_tasks(const struct launch *launch, struct text *faults)
 			  step->id, step->n_nodes, step->n_nodes == 1 ? "" : "s");
 }
 
-/* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */
-static void check_endpoint_of_step(const struct slurm_step *step,
-				   const struct rendezvous_endpoint *endpoint, struct text *faults)
+static void read_endpoint(const struct options *options, const struct slurm_step *step,
+			  struct launch *launch, struct text *faults)
 {
-	if (step && step->n_nodes > 1 && endpoint->host &&
-	    !text_equals(endpoint->host, step->first_host) &&
-	    network_address_names_loopback(endpoint->host))
+	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
+			    &launch->endpoint, faults);
+	const char *host = launch->endpoint.host;
+
+	/* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */
+	if (step && step->n_nodes > 1 && host && !text_equals(host, step->first_host) &&
+	    network_address_names_loopback(host))
 		text_addf(faults,
 			  "--rdzv-endpoint: %s is the address of each node for itself; leave the "
 			  "option out, and the step meets at %s\n",
-			  endpoint->host, step->first_host);
+			  host, step->first_host);
+	/* TORCHELASTIC_RUN_ID as torchrun sets it, but a single machine keeps the id that was
+	 * given. */
+	if (launch->job_id && !rendezvous_flag(options, "standalone"))
+		launch->run_id = mem_copy_text(launch->job_id);
+	else
+		launch->run_id = launch->address.is_shared ? mem_copy_text("none") : job_uid_new();
+	/* torchrun's static rendezvous waits as long for its server as for the other machines. */
+	if (!launch->patience && !launch->address.master_host)
+		launch->patience = PATIENCE;
+	launch->patience = launch->patience ? msec_min(launch->patience, launch->terms.join_time)
+					    : launch->terms.join_time;
+	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
+	launch->is_alone = !launch->endpoint.host;
+	launch->endpoint.is_tls &= !launch->is_alone;
+	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
 }
 
 void launch_read(const struct options *options, const struct gpus *gpus,
@@ -373,15 +358,7 @@ void launch_read(const struct options *options, const struct gpus *gpus,
 	read_restarts(options, &launch->terms.restarts, faults);
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
-	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
-			    &launch->endpoint, faults);
-	check_endpoint_of_step(step, &launch->endpoint, faults);
-	launch->run_id = run_id_of(options, launch);
-	limit_patience(launch);
-	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
-	launch->is_alone = !launch->endpoint.host;
-	launch->endpoint.is_tls &= !launch->is_alone;
-	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
+	read_endpoint(options, step, launch, faults);
 	check_unused(options, faults);
 	if (launch->step)
 		check_tasks(launch, faults);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "cli/launch_address.h"
 #include "cli/rendezvous_endpoint.h"

@@ -59,18 +59,6 @@ static int *read_streams(const struct options *options, const char *name, int n_
 	return streams;
 }
 
-static void reject_duplicates(const struct options *options, struct text *faults)
-{
-	static const char *const names[] = {"duplicate-stdout-filters", "duplicate-stderr-filters"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (rendezvous_option(options, names[i]))
-			text_addf(faults,
-				  "--%s: not supported; the lines are in the output: muster logs "
-				  "JOB | grep -F WORD\n",
-				  names[i]);
-}
-
 /* The local ranks of --local-ranks-filter; NULL: all. */
 static bool *read_filter(const struct options *options, int n_processes, struct text *faults)
 {
@@ -142,41 +130,31 @@ static bool tells_streams_apart(const struct launch_output *output, int n_proces
 	return !sink_is_same(STDOUT_FILENO, STDERR_FILENO);
 }
 
-static const char *read_prefix(const struct options *options)
-{
-	const char *word = rendezvous_option(options, "log-line-prefix-template");
-
-	return word ? word : getenv(PREFIX_VARIABLE);
-}
-
 void launch_output_read(const struct options *options, int n_processes, const char *role_name,
 			struct launch_output *output, struct text *faults)
 {
+	static const char *const filters[] = {"duplicate-stdout-filters",
+					      "duplicate-stderr-filters"};
 	const char *folder = rendezvous_option(options, "log-dir");
+	const char *prefix = rendezvous_option(options, "log-line-prefix-template");
 
 	*output = (struct launch_output){.folder = folder && *folder ? folder : NULL};
 	read_rules(options, n_processes, output, faults);
-	reject_duplicates(options, faults);
+	for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+		if (rendezvous_option(options, filters[i]))
+			text_addf(faults,
+				  "--%s: not supported; the lines are in the output: muster logs "
+				  "JOB | grep -F WORD\n",
+				  filters[i]);
 	output->streams = (struct streams){
 		.are_apart = tells_streams_apart(output, n_processes),
 		.rules = output->rules,
 		.n_rules = (size_t) n_processes,
-		.prefix = read_prefix(options),
+		.prefix = prefix ? prefix : getenv(PREFIX_VARIABLE),
 		.role_name = role_name,
 	};
 	if (folder && option_text(options, "output-dir"))
 		text_add(faults, "--log-dir: cannot be used with --output-dir\n");
-}
-
-/* The pattern of a directory that was named: a percent sign in it is no variable. */
-static char *pattern_of(const char *folder)
-{
-	struct text pattern = {0};
-
-	for (const char *at = folder; *at; at++)
-		text_add(&pattern, *at == '%' ? "%%" : (char[]){*at, '\0'});
-	text_add(&pattern, "/attempt_%g/%i/stdout.log");
-	return text_take(&pattern);
 }
 
 int launch_output_make_folder(struct launch_output *output, const char *run_id, struct err *err)
@@ -190,6 +168,7 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 	char *token CLEANUP(mem_free_text) = random_token();
 	char *name CLEANUP(mem_free_text) = mem_format("%s_%.*s", run_id, SUFFIX_LENGTH, token);
 	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", output->folder, name);
+	struct text pattern CLEANUP(text_done) = {0};
 	int fd CLEANUP(file_close) = -1;
 	int rc = folder_open_shared(output->folder, &fd, err);
 
@@ -199,6 +178,10 @@ int launch_output_make_folder(struct launch_output *output, const char *run_id, 
 		rc = err_set_errno(err, errno, "cannot create directory '%s'", folder);
 	if (rc < 0)
 		return err_prefix(err, "--log-dir");
-	output->pattern = pattern_of(folder);
+	/* A percent sign in the name of a directory is no variable. */
+	for (const char *at = folder; *at; at++)
+		text_add(&pattern, *at == '%' ? "%%" : (char[]){*at, '\0'});
+	text_add(&pattern, "/attempt_%g/%i/stdout.log");
+	output->pattern = text_take(&pattern);
 	return 0;
 }

@@ -54,22 +54,6 @@ static bool has_wanted_log(const struct log_selection *selection, const struct l
 	return false;
 }
 
-/* The job has a selected replica, so its log may still appear. */
-static bool may_have_wanted_log(const struct log_selection *selection,
-				const struct logs_there *there)
-{
-	if (!there->is_followed)
-		return false;
-	for (size_t i = 0; i < there->job->n_roles; i++) {
-		const struct role *role = &there->job->roles[i];
-
-		if ((!selection->role || strcmp(selection->role, role->name) == 0) &&
-		    selection->index < role->replicas)
-			return true;
-	}
-	return false;
-}
-
 /* The selection as a name: "worker-7", "worker", "attempt 3 of worker-7". */
 static void describe_wanted(const struct log_selection *selection, struct text *text)
 {
@@ -80,19 +64,15 @@ static void describe_wanted(const struct log_selection *selection, struct text *
 		text_addf(text, "-%d", selection->index);
 }
 
-static bool is_narrow(const struct log_selection *selection)
-{
-	return selection->role || selection->index >= 0 || selection->attempt >= 0;
-}
-
 static int refuse_log_selection(const struct log_selection *selection,
 				const struct logs_there *there, const struct log_folder *folder,
 				struct err *err)
 {
 	struct text wanted CLEANUP(text_done) = {0};
 	struct text others CLEANUP(text_done) = {0};
+	bool is_narrow = selection->role || selection->index >= 0 || selection->attempt >= 0;
 
-	if (folder->count == 0 && there->is_fetched && is_narrow(selection)) {
+	if (folder->count == 0 && there->is_fetched && is_narrow) {
 		describe_wanted(selection, &wanted);
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", there->name,
 			       text_of(&wanted));
@@ -120,10 +100,17 @@ static int check_one(const struct log_selection *selection, const struct logs_th
 	log_folder_init(&folder, there->folder);
 	int rc = log_folder_read(&folder, &is_changed, err);
 
-	if (rc == 0 && !has_wanted_log(selection, &folder) &&
-	    !may_have_wanted_log(selection, there))
-		rc = refuse_log_selection(selection, there, &folder, err);
-	return rc;
+	if (rc < 0 || has_wanted_log(selection, &folder))
+		return rc;
+	/* The job has a selected replica, so its log may still appear. */
+	for (size_t i = 0; there->is_followed && i < there->job->n_roles; i++) {
+		const struct role *role = &there->job->roles[i];
+
+		if ((!selection->role || strcmp(selection->role, role->name) == 0) &&
+		    selection->index < role->replicas)
+			return 0;
+	}
+	return refuse_log_selection(selection, there, &folder, err);
 }
 
 int log_selection_check(const struct log_selection *selection, const struct logs_there *there,

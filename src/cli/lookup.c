@@ -13,16 +13,15 @@
 #include "command/output.h"
 #include "io/loop.h"
 #include "jobs/cluster_job_record.h"
-#include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 #include "spec/job.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #define MOST_NAMED 5 /* named in a message */
+#define CLUSTER_PLACE "kubernetes/"
 
 /* A supervisor on this machine, if it is alive, has recorded the end of its job in less than
  * this. */
@@ -30,22 +29,21 @@
 
 /* A client for one namespace of a cluster. */
 struct way {
+	struct way *next;
+	struct found_job found; /* without a name; its client is NULL before it is needed */
 	struct cluster_job_record job; /* by the records of this machine; else zero */
-	struct options *options; /* these select the cluster; NULL: the command's own options do */
-	char *where; /* "kubernetes/NAMESPACE" */
-	struct client *client; /* NULL before it is needed */
+	struct options *options; /* these select its cluster; NULL: the command's own do */
 };
 
 struct lookup {
 	const struct options *options;
-	struct client *here; /* NULL before it is needed */
-	struct kube_config *config; /* of the selected cluster; NULL before it is needed */
-	struct way **ways;
-	size_t n_ways, capacity;
+	struct arena *arena; /* of the ways, and the names of found jobs */
+	char *folder; /* of the records of this machine; NULL before it is needed */
+	struct client *here; /* the same */
+	struct kube_config *config; /* of the selected cluster; the same */
+	struct way *ways;
 	bool has_warned; /* about the config's unsafe settings */
 	bool is_exact; /* prefixes of names are rejected */
-	char **names; /* of jobs that were found by another word than their name */
-	size_t n_names, names_capacity;
 };
 
 /* Clients. */
@@ -55,25 +53,19 @@ struct lookup *lookup_new(const struct options *options)
 	struct lookup *lookup = mem_new(sizeof(*lookup));
 
 	lookup->options = options;
+	lookup->arena = arena_new();
 	return lookup;
-}
-
-static void way_free(struct way *way)
-{
-	local_jobs_close(&way->client);
-	options_free(way->options);
-	cluster_job_record_done(&way->job);
-	free(way->where);
-	free(way);
 }
 
 static struct way *add_way(struct lookup *lookup, const char *namespace_name)
 {
-	struct way *way = mem_new(sizeof(*way));
+	struct way *way = arena_take(lookup->arena, sizeof(*way));
 
-	way->where = mem_format("kubernetes/%s", namespace_name);
-	mem_grow(&lookup->ways, &lookup->capacity, lookup->n_ways, sizeof(*lookup->ways));
-	lookup->ways[lookup->n_ways++] = way;
+	way->next = lookup->ways;
+	lookup->ways = way;
+	way->found.options = lookup->options;
+	way->found.where = arena_format(lookup->arena, CLUSTER_PLACE "%s", namespace_name);
+	way->found.namespace_name = way->found.where + strlen(CLUSTER_PLACE);
 	return way;
 }
 
@@ -82,13 +74,14 @@ void lookup_free(struct lookup *lookup)
 	if (!lookup)
 		return;
 	local_jobs_close(&lookup->here);
-	for (size_t i = 0; i < lookup->n_ways; i++)
-		way_free(lookup->ways[i]);
-	free(lookup->ways);
+	for (struct way *way = lookup->ways; way; way = way->next) {
+		local_jobs_close(&way->found.client);
+		options_free(way->options);
+		cluster_job_record_done(&way->job);
+	}
 	kube_config_free(lookup->config);
-	for (size_t i = 0; i < lookup->n_names; i++)
-		free(lookup->names[i]);
-	free(lookup->names);
+	free(lookup->folder);
+	arena_free(lookup->arena);
 	free(lookup);
 }
 
@@ -97,26 +90,25 @@ void lookup_cleanup(struct lookup **lookup)
 	lookup_free(*lookup);
 }
 
-static void add_lookup_option(const struct options *options, const char *name, struct text *text)
+void lookup_take_whole_names(struct lookup *lookup)
 {
-	const char *value = option_text(options, name);
-
-	if (!value)
-		return;
-	text_addf(text, " --%s ", name);
-	shell_word_add(text, value);
+	lookup->is_exact = true;
 }
 
 char *lookup_choice(const struct options *options, bool is_on_cluster)
 {
-	struct text text CLEANUP(text_done) = {0};
+	static const char *const names[] = {"context", "kubeconfig", "state-dir"};
+	struct text text = {0};
 
-	if (is_on_cluster) {
-		add_lookup_option(options, "context", &text);
-		add_lookup_option(options, "kubeconfig", &text);
+	for (size_t i = is_on_cluster ? 0 : 2; i < ARRAY_LEN(names); i++) {
+		const char *value = option_text(options, names[i]);
+
+		if (!value)
+			continue;
+		text_addf(&text, " --%s ", names[i]);
+		shell_word_add(&text, value);
 	}
-	add_lookup_option(options, "state-dir", &text);
-	return mem_copy_text(text_of(&text));
+	return text_take(&text);
 }
 
 char *lookup_words(const struct options *options, const char *namespace_name, const char *name)
@@ -126,27 +118,23 @@ char *lookup_words(const struct options *options, const char *namespace_name, co
 	return job_words_new(namespace_name, name, choice);
 }
 
+char *found_job_words(const struct found_job *found)
+{
+	return lookup_words(found->options, found->namespace_name, found->name);
+}
+
 bool lookup_means_cluster(const struct options *options)
 {
 	return option_text(options, "context") || option_text(options, "kubeconfig") ||
 	       option_text(options, "namespace");
 }
 
-int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err)
+/* NULL and an error: there is no home directory. */
+static const char *state_folder(struct lookup *lookup, struct err *err)
 {
-	int rc = lookup->here ? 0 : local_jobs_open(lookup->options, &lookup->here, err);
-
-	if (rc == 0)
-		*ret_client = lookup->here;
-	return rc;
-}
-
-/* NULL: not of a cluster. */
-static const char *namespace_of(const char *where)
-{
-	static const char place[] = "kubernetes/";
-
-	return text_starts_with(where, place) ? where + sizeof(place) - 1 : NULL;
+	if (!lookup->folder)
+		(void) !local_jobs_folder(lookup->options, &lookup->folder, err);
+	return lookup->folder;
 }
 
 static int read_config(struct lookup *lookup, struct err *err)
@@ -154,28 +142,22 @@ static int read_config(struct lookup *lookup, struct err *err)
 	return lookup->config ? 0 : kube_cluster_read_config(lookup->options, &lookup->config, err);
 }
 
-/* Does not return when it succeeds. */
-static int run_other_program(const struct lookup *lookup, struct err *err)
-{
-	char **call CLEANUP(mem_free_any) = options_call(lookup->options);
-	struct err why = {0};
-	int rc = kubernetes_program_exec(call, &why);
-
-	(void) rc;
-	return err_set(err, ERR_UNREACHABLE, "%s", why.text);
-}
-
+/* In the program without cluster support, does not return when it succeeds. */
 static int open_namespace(struct lookup *lookup, const struct options *options,
 			  const char *namespace_name, struct client **ret_client, struct err *err)
 {
-	char *folder CLEANUP(mem_free_text) = NULL;
+	if (!cluster_support) {
+		char **call CLEANUP(mem_free_any) = options_call(lookup->options);
+		struct err why = {0};
 
-	if (!cluster_support)
-		return run_other_program(lookup, err);
-	int rc = local_jobs_folder(lookup->options, &folder, err);
+		(void) !kubernetes_program_exec(call, &why);
+		return err_set(err, ERR_UNREACHABLE, "%s", why.text);
+	}
+	const char *folder = state_folder(lookup, err);
+	int rc = folder ? cluster_support->open_client(options, namespace_name, folder, ret_client,
+						       err)
+			: ERR_NOT_FOUND;
 
-	if (rc == 0)
-		rc = cluster_support->open_client(options, namespace_name, folder, ret_client, err);
 	if (rc < 0 || !lookup->config || lookup->has_warned)
 		return rc;
 	kube_cluster_warn(lookup->config);
@@ -183,65 +165,54 @@ static int open_namespace(struct lookup *lookup, const struct options *options,
 	return 0;
 }
 
-/* To this namespace, or the selected one. */
-static int select_namespace_way(struct lookup *lookup, const char *namespace_name,
-				const struct way **ret_way, struct err *err)
+/* A found job without its name: of this machine, or of a namespace on the cluster (NULL: the
+ * selected one). */
+static int open_place(struct lookup *lookup, bool is_on_cluster, const char *namespace_name,
+		      struct found_job *ret_place, struct err *err)
 {
 	struct client *client = NULL;
-	int rc = read_config(lookup, err);
+	int rc = 0;
 
+	if (!is_on_cluster) {
+		rc = lookup->here ? 0 : local_jobs_open(lookup->options, &lookup->here, err);
+		if (rc == 0)
+			*ret_place = (struct found_job){.client = lookup->here,
+							.options = lookup->options,
+							.where = "local"};
+		return rc;
+	}
+	rc = read_config(lookup, err);
 	if (rc < 0)
 		return rc;
 	if (!namespace_name)
 		namespace_name = lookup->config->namespace_name;
-	for (size_t i = 0; i < lookup->n_ways; i++) {
-		const struct way *way = lookup->ways[i];
+	struct way *way = lookup->ways;
 
-		if (!way->options && text_equals(namespace_of(way->where), namespace_name)) {
-			*ret_way = way;
-			return 0;
-		}
+	while (way && (way->options || !text_equals(way->found.namespace_name, namespace_name)))
+		way = way->next;
+	if (!way) {
+		rc = open_namespace(lookup, lookup->options, namespace_name, &client, err);
+		if (rc < 0)
+			return rc;
+		way = add_way(lookup, namespace_name);
+		way->found.client = client;
 	}
-	rc = open_namespace(lookup, lookup->options, namespace_name, &client, err);
-	if (rc < 0)
-		return rc;
-	struct way *way = add_way(lookup, namespace_name);
-
-	way->client = client;
-	*ret_way = way;
+	*ret_place = way->found;
 	return 0;
 }
 
-int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
-		      struct err *err)
+int lookup_client(struct lookup *lookup, bool is_on_cluster, const char *namespace_name,
+		  struct client **ret_client, struct err *err)
 {
-	const struct way *way = NULL;
-	int rc = select_namespace_way(lookup, namespace_name, &way, err);
+	struct found_job place;
+	int rc = open_place(lookup, is_on_cluster, namespace_name, &place, err);
 
 	if (rc == 0)
-		*ret_client = way->client;
+		*ret_client = place.client;
 	return rc;
 }
 
 /* Similar names. */
-
-static const char *store_lookup_name(struct lookup *lookup, const char *name)
-{
-	mem_grow(&lookup->names, &lookup->names_capacity, lookup->n_names, sizeof(*lookup->names));
-	lookup->names[lookup->n_names] = mem_copy_text(name);
-	return lookup->names[lookup->n_names++];
-}
-
-/* Prints the name that was chosen for the user. */
-static void print_chosen_job(const struct found_job *found)
-{
-	output_print_message("job %s", found->name);
-}
-
-void lookup_take_whole_names(struct lookup *lookup)
-{
-	lookup->is_exact = true;
-}
 
 /* Jobs of one place whose names begin with the given word. */
 struct begun {
@@ -253,10 +224,8 @@ struct begun {
 static void find_begun(const struct found_job *sought, const struct client_row *rows, size_t count,
 		       struct begun *ret_begun)
 {
-	bool is_on_cluster = namespace_of(sought->where);
-
 	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].namespace_name == is_on_cluster ||
+		if (!rows[i].namespace_name != !sought->namespace_name ||
 		    !text_starts_with(rows[i].name, sought->name))
 			continue;
 		ret_begun->count++;
@@ -271,13 +240,6 @@ static void find_begun(const struct found_job *sought, const struct client_row *
 		text_addf(&ret_begun->names, " and %zu more", ret_begun->count - MOST_NAMED);
 }
 
-static void print_chosen_of_begun(const struct begun *begun, const char *beginning)
-{
-	output_print_message("job %s (%s of %zu that begin with '%s')", begun->name,
-			     begun->n_running ? "the one that runs" : "the newest", begun->count,
-			     beginning);
-}
-
 /* NULL when no name is similar. */
 static const char *find_nearest(const struct found_job *sought, const struct client_row *rows,
 				size_t count)
@@ -289,10 +251,49 @@ static const char *find_nearest(const struct found_job *sought, const struct cli
 	return name_nearest(names, count, sought->name);
 }
 
+/* "namespace 'ada' of context 'prod'"; without a context, of `otherwise`. */
+static char *describe_place(const char *namespace_name, const char *context, const char *otherwise)
+{
+	return context ? mem_format("namespace '%s' of context '%s'", namespace_name, context)
+		       : mem_format("namespace '%s' of %s", namespace_name, otherwise);
+}
+
+/* A job that was not found, and why: "job 'digts' not found; did you mean 'digits'?". `neither`:
+ * where else it is not. */
+static int refuse_name(const struct lookup *lookup, const struct found_job *sought,
+		       const char *neither, const char *nearest, const struct begun *begun,
+		       struct err *err)
+{
+	bool is_on_cluster = sought->namespace_name;
+	char *place CLEANUP(mem_free_text) =
+		is_on_cluster ? describe_place(sought->namespace_name, lookup->config->context,
+					       "this Pod's cluster")
+			      : NULL;
+	char *where CLEANUP(mem_free_text) =
+		is_on_cluster ? mem_format("%s in %s", neither, place) : mem_copy_text("");
+	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, is_on_cluster);
+
+	if (nearest)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
+			       sought->name, where, nearest);
+	if (begun->count > 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "job '%s' not found%s; jobs that begin with it: %s", sought->name,
+			       where, text_of(&begun->names));
+	if (log_selection_read_replica(sought->name, &(struct log_name){0}))
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"job '%s' not found%s; if it is a replica, name its job first: JOB %s",
+			sought->name, where, sought->name);
+	return err_set(err, ERR_NOT_FOUND,
+		       "job '%s' not found%s; to list the jobs: 'muster ps -%s%s'", sought->name,
+		       where, is_on_cluster ? "A" : "a", choice);
+}
+
 /* For a missing job: takes the one whose name it is a prefix of, of several the only one that runs,
- * or else the newest; or sets the error "job 'digts' not found; did you mean 'digits'?". */
-static int match_job_prefix(struct lookup *lookup, struct found_job *sought, const char *where,
-			    const char *listing, struct err *err)
+ * or else the newest; or sets an error with what may be meant. */
+static int match_job_prefix(struct lookup *lookup, struct found_job *sought, const char *neither,
+			    struct err *err)
 {
 	struct client_row *rows = NULL;
 	size_t count = 0;
@@ -303,64 +304,20 @@ static int match_job_prefix(struct lookup *lookup, struct found_job *sought, con
 	if (rc == 0)
 		find_begun(sought, rows, count, &begun);
 	if (begun.count > 0 && begun.n_running <= 1 && !lookup->is_exact) {
-		const char *beginning = sought->name;
-
-		sought->name = store_lookup_name(lookup, begun.name);
-		if (begun.count == 1)
-			print_chosen_job(sought);
-		else
-			print_chosen_of_begun(&begun, beginning);
 		rc = 0;
-	} else if (nearest) {
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
-			     sought->name, where, nearest);
-	} else if (begun.count > 0) {
-		rc = err_set(err, ERR_NOT_FOUND,
-			     "job '%s' not found%s; jobs that begin with it: %s", sought->name,
-			     where, text_of(&begun.names));
-	} else if (log_selection_read_replica(sought->name, &(struct log_name){0})) {
-		rc = err_set(err, ERR_NOT_FOUND,
-			     "job '%s' not found%s; if it is a replica, name its job first: JOB %s",
-			     sought->name, where, sought->name);
+		if (begun.count == 1)
+			output_print_message("job %s", begun.name);
+		else
+			output_print_message("job %s (%s of %zu that begin with '%s')", begun.name,
+					     begun.n_running ? "the one that runs" : "the newest",
+					     begun.count, sought->name);
+		sought->name = arena_copy_text(lookup->arena, begun.name);
 	} else {
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; to list the jobs: '%s'",
-			     sought->name, where, listing);
+		rc = refuse_name(lookup, sought, neither, nearest, &begun, err);
 	}
 	text_done(&begun.names);
 	client_rows_free(rows, count);
 	return rc;
-}
-
-/* "namespace 'ada' of context 'prod'" */
-static char *describe_namespace(const struct lookup *lookup, const char *namespace_name)
-{
-	const struct kube_config *config = lookup->config;
-
-	if (!namespace_name)
-		namespace_name = config->namespace_name;
-	return config->context ? mem_format("namespace '%s' of context '%s'", namespace_name,
-					    config->context)
-			       : mem_format("namespace '%s' of this Pod's cluster", namespace_name);
-}
-
-static int match_cluster_job_prefix(struct lookup *lookup, struct found_job *sought,
-				    const char *namespace_name, const char *neither,
-				    struct err *err)
-{
-	char *described CLEANUP(mem_free_text) = describe_namespace(lookup, namespace_name);
-	char *where CLEANUP(mem_free_text) = mem_format("%s in %s", neither, described);
-	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, true);
-	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -A%s", choice);
-
-	return match_job_prefix(lookup, sought, where, listing, err);
-}
-
-static int match_local_job_prefix(struct lookup *lookup, struct found_job *sought, struct err *err)
-{
-	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, false);
-	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -a%s", choice);
-
-	return match_job_prefix(lookup, sought, "", listing, err);
 }
 
 /* Finding. */
@@ -377,14 +334,12 @@ static int find_here(struct lookup *lookup, const char *name, struct found_job *
 		     struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
-	struct client *client = NULL;
-	int rc = lookup_here(lookup, &client, err);
+	int rc = open_place(lookup, false, NULL, ret_found, err);
 
 	if (rc != 0)
 		return rc;
-	*ret_found = (struct found_job){
-		.client = client, .name = name, .options = lookup->options, .where = "local"};
-	return client->functions->log_folder(client, name, &folder, err);
+	ret_found->name = name;
+	return ret_found->client->functions->log_folder(ret_found->client, name, &folder, err);
 }
 
 static int check_job_exists(struct client *client, const char *name, struct err *err)
@@ -401,26 +356,15 @@ static int check_job_exists(struct client *client, const char *name, struct err 
 static int find_on_cluster(struct lookup *lookup, const char *namespace_name, const char *name,
 			   struct found_job *ret_found, struct err *err)
 {
-	const struct way *way = NULL;
-	int rc = select_namespace_way(lookup, namespace_name, &way, err);
+	int rc = open_place(lookup, true, namespace_name, ret_found, err);
 
 	if (rc < 0)
 		return rc;
-	*ret_found = (struct found_job){.client = way->client,
-					.name = name,
-					.options = lookup->options,
-					.where = way->where};
-	return check_job_exists(way->client, name, err);
+	ret_found->name = name;
+	return check_job_exists(ret_found->client, name, err);
 }
 
 /* Jobs on clusters that this machine has recorded. */
-
-static char *describe_place(const struct cluster_job_place *at)
-{
-	return at->context ? mem_format("namespace '%s' of context '%s'", at->namespace_name,
-					at->context)
-			   : mem_format("namespace '%s' of %s", at->namespace_name, at->server);
-}
 
 /* Whether the options select that cluster. */
 static bool is_meant_cluster(struct lookup *lookup, const struct cluster_job_place *at)
@@ -430,30 +374,17 @@ static bool is_meant_cluster(struct lookup *lookup, const struct cluster_job_pla
 	       text_equals(lookup->config->context, at->context);
 }
 
-static struct way *add_way_of(struct lookup *lookup, struct cluster_job_record *take_job)
+/* Its cluster has deleted the job, so it has finished: the record on this machine. */
+static int find_ended(struct lookup *lookup, const struct cluster_job_place *at, const char *name,
+		      struct found_job *ret_found, struct err *err)
 {
-	struct way *way = add_way(lookup, take_job->at.namespace_name);
-
-	way->job = *take_job;
-	*take_job = (struct cluster_job_record){0};
-	way->options = options_copy(lookup->options);
-	if (!is_meant_cluster(lookup, &way->job.at)) {
-		options_set_text(way->options, "context", way->job.at.context);
-		options_set_text(way->options, "kubeconfig", way->job.at.kubeconfig);
-	}
-	return way;
-}
-
-/* The record on this machine. */
-static int find_ended_in(struct lookup *lookup, const char *folder,
-			 const struct cluster_job_place *at, const char *name,
-			 struct found_job *ret_found, struct err *err)
-{
-	char *described CLEANUP(mem_free_text) = describe_place(at);
+	const char *folder = state_folder(lookup, err);
+	char *place CLEANUP(mem_free_text) =
+		describe_place(at->namespace_name, at->context, at->server);
 	char *why CLEANUP(mem_free_text) = mem_format(
-		"it is no longer in %s, and this machine does not know how it ended", described);
+		"it is no longer in %s, and this machine does not know how it ended", place);
 	struct cluster_job_record job CLEANUP(cluster_job_record_done) = {0};
-	int rc = cluster_job_record_find_at(folder, at, name, &job, err);
+	int rc = folder ? cluster_job_record_find_at(folder, at, name, &job, err) : ERR_NOT_FOUND;
 
 	if (rc == 0)
 		supervisor_wait(job.record.supervisor, loop_instant_after(SETTLING_TIME));
@@ -463,19 +394,9 @@ static int find_ended_in(struct lookup *lookup, const char *folder,
 	cluster_job_record_done(&job);
 	if (rc == 0)
 		rc = cluster_job_record_find_at(folder, at, name, &job, err);
-	if (rc < 0)
-		return rc;
-	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
-}
-
-/* Its cluster has deleted the job, so it has finished. */
-static int find_ended(struct lookup *lookup, const struct cluster_job_place *at, const char *name,
-		      struct found_job *ret_found, struct err *err)
-{
-	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = local_jobs_folder(lookup->options, &folder, err);
-
-	return rc < 0 ? rc : find_ended_in(lookup, folder, at, name, ret_found, err);
+	return rc < 0 ? rc
+		      : find_here(lookup, arena_copy_text(lookup->arena, job.record.name),
+				  ret_found, err);
 }
 
 /* Another job may have its name by now. */
@@ -486,18 +407,6 @@ static bool is_same_job_record(struct client *client, const char *name, const ch
 	return client->functions->get(client, name, &object, NULL) < 0 ||
 	       text_equals(json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL),
 			   uid);
-}
-
-/* ERR_NOT_FOUND then means the connection, and not the job. */
-static int set_place_unreachable_error(const char *name, const struct cluster_job_place *at,
-				       struct err *err)
-{
-	char *described CLEANUP(mem_free_text) = describe_place(at);
-
-	if (err->code == ERR_NOT_FOUND)
-		err->code = ERR_UNREACHABLE;
-	return err_prefix(err, "job '%s' was started in %s, which cannot be reached", name,
-			  described);
 }
 
 /* Only the server that had the job can say that it was deleted: the kubeconfig may have been
@@ -514,84 +423,75 @@ static int check_server(const struct way *way, struct err *err)
 	return rc;
 }
 
-static int find_job_by_way(struct lookup *lookup, struct way *way, const char *name,
-			   struct found_job *ret_found, struct err *err)
-{
-	const struct cluster_job_place *at = &way->job.at;
-	int rc = open_namespace(lookup, way->options, at->namespace_name, &way->client, err);
-
-	if (rc < 0)
-		return set_place_unreachable_error(name, at, err);
-	rc = check_job_exists(way->client, name, err);
-	bool is_gone = rc == ERR_NOT_FOUND ||
-		       (rc == 0 && !is_same_job_record(way->client, name, way->job.record.uid));
-
-	if (is_gone)
-		rc = check_server(way, err);
-	if (rc < 0)
-		return set_place_unreachable_error(name, at, err);
-	if (is_gone)
-		return find_ended(lookup, at, name, ret_found, err);
-	*ret_found = (struct found_job){
-		.client = way->client, .name = name, .options = way->options, .where = way->where};
-	return 0;
-}
-
 int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		 struct err *err)
 {
-	char *folder CLEANUP(mem_free_text) = NULL;
+	const char *folder = state_folder(lookup, NULL);
 	struct cluster_job_record job = {0};
 
-	if (local_jobs_folder(lookup->options, &folder, NULL) < 0 ||
-	    cluster_job_record_find(folder, name, &job, NULL) < 0)
+	if (!folder || cluster_job_record_find(folder, name, &job, NULL) < 0)
 		return ERR_NOT_FOUND;
-	return find_job_by_way(lookup, add_way_of(lookup, &job), name, ret_found, err);
-}
+	const struct cluster_job_place *at = &job.at;
+	struct way *way = add_way(lookup, at->namespace_name);
+	struct found_job *found = &way->found;
+	bool is_gone = false;
 
-static int find_known(const char *folder, const struct job_reference *reference,
-		      struct cluster_job_record *ret_job, struct err *err)
-{
-	if (reference->place != JOB_ON_CLUSTER)
-		return cluster_job_record_find(folder, reference->name, ret_job, err);
-	char *record_name CLEANUP(mem_free_text) =
-		cluster_job_record_name(reference->namespace_name, reference->name);
+	way->job = job;
+	way->options = options_copy(lookup->options);
+	found->options = way->options;
+	if (!is_meant_cluster(lookup, at)) {
+		options_set_text(way->options, "context", at->context);
+		options_set_text(way->options, "kubeconfig", at->kubeconfig);
+	}
+	int rc = open_namespace(lookup, way->options, at->namespace_name, &found->client, err);
 
-	return cluster_job_record_get(folder, record_name, ret_job, err);
+	if (rc == 0) {
+		rc = check_job_exists(found->client, name, err);
+		is_gone = rc == ERR_NOT_FOUND ||
+			  (rc == 0 && !is_same_job_record(found->client, name, job.record.uid));
+		if (is_gone)
+			rc = check_server(way, err);
+	}
+	if (rc < 0) {
+		char *place CLEANUP(mem_free_text) =
+			describe_place(at->namespace_name, at->context, at->server);
+
+		/* ERR_NOT_FOUND then means the connection, and not the job. */
+		if (err->code == ERR_NOT_FOUND)
+			err->code = ERR_UNREACHABLE;
+		return err_prefix(err, "job '%s' was started in %s, which cannot be reached", name,
+				  place);
+	}
+	if (is_gone)
+		return find_ended(lookup, at, name, ret_found, err);
+	*ret_found = *found;
+	ret_found->name = name;
+	return 0;
 }
 
 int lookup_remembered(struct lookup *lookup, const char *argument, struct found_job *ret_found,
 		      struct err *err)
 {
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
-	char *folder CLEANUP(mem_free_text) = NULL;
-	struct cluster_job_record job = {0};
-	int rc = job_reference_read(argument, &reference, err);
+	struct cluster_job_record job CLEANUP(cluster_job_record_done) = {0};
+	const char *folder = state_folder(lookup, err);
+	int rc = folder ? job_reference_read(argument, &reference, err) : ERR_NOT_FOUND;
 
-	if (rc == 0)
-		rc = local_jobs_folder(lookup->options, &folder, err);
-	if (rc == 0 &&
-	    (reference.place == JOB_HERE || find_known(folder, &reference, &job, NULL) < 0))
-		rc = err_set(err, ERR_NOT_FOUND,
-			     "this machine has no record of a running job '%s' on a cluster",
-			     argument);
 	if (rc < 0)
 		return rc;
-	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
-}
+	if (reference.place == JOB_ON_CLUSTER) {
+		char *record CLEANUP(mem_free_text) =
+			cluster_job_record_name(reference.namespace_name, reference.name);
 
-/* For a job that the cluster has deleted. */
-static int find_remembered(struct lookup *lookup, const char *namespace_name, const char *name,
-			   struct found_job *ret_found, struct err *err)
-{
-	const struct kube_config *config = lookup->config;
-	const struct cluster_job_place place = {
-		.server = config->cluster.server,
-		.context = config->context,
-		.namespace_name = namespace_name ? namespace_name : config->namespace_name,
-	};
-
-	return find_ended(lookup, &place, name, ret_found, err);
+		rc = cluster_job_record_get(folder, record, &job, NULL);
+	} else {
+		rc = cluster_job_record_find(folder, reference.name, &job, NULL);
+	}
+	if (rc < 0 || reference.place == JOB_HERE)
+		return err_set(err, ERR_NOT_FOUND,
+			       "this machine has no record of a running job '%s' on a cluster",
+			       argument);
+	return find_here(lookup, arena_copy_text(lookup->arena, job.record.name), ret_found, err);
 }
 
 static int find_named_on_cluster(struct lookup *lookup, const char *namespace_name,
@@ -602,11 +502,17 @@ static int find_named_on_cluster(struct lookup *lookup, const char *namespace_na
 
 	if (!is_missing(rc, ret_found))
 		return rc;
-	if (find_remembered(lookup, namespace_name, name, &remembered, NULL) == 0) {
-		*ret_found = remembered;
-		return 0;
-	}
-	return match_cluster_job_prefix(lookup, ret_found, namespace_name, "", err);
+	/* The cluster may have deleted it. */
+	const struct cluster_job_place place = {
+		.server = lookup->config->cluster.server,
+		.context = lookup->config->context,
+		.namespace_name = ret_found->namespace_name,
+	};
+
+	if (find_ended(lookup, &place, name, &remembered, NULL) < 0)
+		return match_job_prefix(lookup, ret_found, "", err);
+	*ret_found = remembered;
+	return 0;
 }
 
 static int find_named_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
@@ -614,19 +520,7 @@ static int find_named_here(struct lookup *lookup, const char *name, struct found
 {
 	int rc = find_here(lookup, name, ret_found, err);
 
-	return is_missing(rc, ret_found) ? match_local_job_prefix(lookup, ret_found, err) : rc;
-}
-
-/* An error in the kubeconfig must not hide that this machine does not have the job. */
-static int set_cluster_unasked_error(const struct lookup *lookup, const char *name, struct err *err)
-{
-	const char *context = lookup->config ? lookup->config->context : NULL;
-	char *cluster CLEANUP(mem_free_text) =
-		context ? mem_format("the cluster of context '%s'", context)
-			: mem_copy_text("the cluster");
-
-	return err_prefix(err, "job '%s' is not on this machine, and %s cannot be reached", name,
-			  cluster);
+	return is_missing(rc, ret_found) ? match_job_prefix(lookup, ret_found, "", err) : rc;
 }
 
 static int find_anywhere(struct lookup *lookup, const char *name, struct found_job *ret_found,
@@ -650,26 +544,25 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 		return find_named_here(lookup, name, ret_found, err);
 	if (rc == 0)
 		rc = find_on_cluster(lookup, NULL, name, &found, err);
+	const char *context = lookup->config ? lookup->config->context : NULL;
+
 	/* A finished job is recorded on this machine just before the cluster deletes it. */
 	if (is_missing(rc, &found) && find_here(lookup, name, ret_found, NULL) == 0)
 		return 0;
-	if (is_missing(rc, &found) && match_local_job_prefix(lookup, ret_found, NULL) == 0)
+	if (is_missing(rc, &found) && match_job_prefix(lookup, ret_found, "", NULL) == 0)
 		return 0;
 	if (is_missing(rc, &found))
-		rc = match_cluster_job_prefix(lookup, &found, NULL, ", neither here nor", err);
+		rc = match_job_prefix(lookup, &found, ", neither here nor", err);
 	else if (rc < 0)
-		return set_cluster_unasked_error(lookup, name, err);
+		/* An error in the kubeconfig must not hide that this machine does not have the job.
+		 */
+		return err_prefix(
+			err,
+			"job '%s' is not on this machine, and the cluster%s%s%s cannot be reached",
+			name, context ? " of context '" : "", context ? context : "",
+			context ? "'" : "");
 	if (rc == 0)
 		*ret_found = found;
-	return rc;
-}
-
-static int find_newest(struct lookup *lookup, struct found_job *ret_found, struct err *err)
-{
-	int rc = lookup_newest_job(lookup, ret_found, err);
-
-	if (rc == 0)
-		print_chosen_job(ret_found);
 	return rc;
 }
 
@@ -679,11 +572,12 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
 	struct found_job found = {0};
 
-	if (!argument)
-		return find_newest(lookup, ret_found, err);
-	int rc = job_reference_read(argument, &reference, err);
+	int rc = argument ? job_reference_read(argument, &reference, err)
+			  : lookup_newest_job(lookup, ret_found, err);
 
-	if (rc < 0)
+	if (rc == 0 && !argument)
+		output_print_message("job %s", ret_found->name);
+	if (rc < 0 || !argument)
 		return rc;
 	if (reference.place == JOB_ANYWHERE && lookup_means_cluster(lookup->options))
 		reference.place = JOB_ON_CLUSTER;
@@ -710,20 +604,11 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 static int list_meant(struct lookup *lookup, struct found_job *ret_found,
 		      struct client_row **ret_rows, size_t *ret_count, struct err *err)
 {
-	const struct way *way = NULL;
-	struct client *client = NULL;
-	int rc = lookup_means_cluster(lookup->options)
-			 ? select_namespace_way(lookup, NULL, &way, err)
-			 : lookup_here(lookup, &client, err);
+	int rc = open_place(lookup, lookup_means_cluster(lookup->options), NULL, ret_found, err);
 
-	if (rc < 0)
-		return rc;
-	if (way)
-		client = way->client;
-	assert(client);
-	*ret_found = (struct found_job){
-		.client = client, .options = lookup->options, .where = way ? way->where : "local"};
-	return client->functions->list(client, ret_rows, ret_count, err);
+	return rc < 0 ? rc
+		      : ret_found->client->functions->list(ret_found->client, ret_rows, ret_count,
+							   err);
 }
 
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
@@ -733,7 +618,7 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
 	int rc = list_meant(lookup, ret_found, &rows, &count, err);
 
 	if (rc == 0 && count > 0)
-		ret_found->name = store_lookup_name(lookup, rows[count - 1].name);
+		ret_found->name = arena_copy_text(lookup->arena, rows[count - 1].name);
 	else if (rc == 0)
 		rc = err_set(err, ERR_NOT_FOUND, "no jobs yet; to start one: 'muster run'");
 	client_rows_free(rows, count);
@@ -764,41 +649,31 @@ int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found, 
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!rows[i].is_finished && n_running++ == 0)
-			ret_found->name = store_lookup_name(lookup, rows[i].name);
+			ret_found->name = arena_copy_text(lookup->arena, rows[i].name);
 	if (rc == 0 && n_running == 0)
 		rc = err_set(err, ERR_NOT_FOUND, "no job is running");
 	else if (rc == 0 && n_running > 1)
 		rc = set_ambiguous_job_error(rows, count, n_running, err);
 	else if (rc == 0)
-		print_chosen_job(ret_found);
+		output_print_message("job %s", ret_found->name);
 	client_rows_free(rows, count);
 	return rc;
 }
 
 int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs)
 {
-	struct found_jobs jobs = {0};
-	struct err err = {0};
-	size_t count;
-	const char *const *arguments = options_arguments(lookup->options, &count);
+	const char *const *arguments = options_arguments(lookup->options);
+	size_t most = options_n_arguments(lookup->options) + 1;
+	struct found_jobs jobs = {
+		.list = arena_take_array(lookup->arena, most, sizeof(*jobs.list))};
 	int exit_code = EXIT_DONE;
+	struct err err = {0};
 
-	jobs.list = mem_new_array(count + 1, sizeof(*jobs.list));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; arguments[i]; i++)
 		if (lookup_job(lookup, arguments[i], &jobs.list[jobs.count], &err))
 			exit_code = output_fail(&err);
 		else
 			jobs.count++;
 	*ret_jobs = jobs;
 	return exit_code;
-}
-
-void found_jobs_done(struct found_jobs *jobs)
-{
-	free(jobs->list);
-}
-
-const char *lookup_namespace(const struct found_job *found)
-{
-	return namespace_of(found->where);
 }

@@ -32,10 +32,10 @@ struct found_job {
 	const char *name; /* in the client */
 	const struct options *options; /* of the command; these select its cluster */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
+	const char *namespace_name; /* of a job on a cluster; NULL for a job of this machine */
 };
-
-/* The namespace of a job on a cluster, borrowed; NULL for a job of this machine. */
-const char *lookup_namespace(const struct found_job *found);
+/* lookup_words of the job. Caller frees. */
+char *found_job_words(const struct found_job *found) MUST_USE;
 
 /* The command has the rows of CLUSTER_JOB_ROWS (cli/kube_cluster.h). The caller frees it with
  * lookup_free. */
@@ -46,15 +46,14 @@ void lookup_cleanup(struct lookup **lookup);
 /* Whether options of the command select a cluster. */
 bool lookup_means_cluster(const struct options *options);
 
-/* The jobs of this machine. */
-int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err) MUST_USE;
-/* The jobs on the cluster: of a namespace, NULL for the selected one, or "" for all (a client that
- * only lists). In the program without cluster support, this executes the other program and does not
- * return (cli/kubernetes_program.h): call it before anything was changed or printed. */
-int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
-		      struct err *err) MUST_USE;
+/* The jobs of this machine, or those on the cluster: of a namespace, NULL for the selected one, or
+ * "" for all (a client that only lists). In the program without cluster support, this executes the
+ * other program and does not return (cli/kubernetes_program.h): call it before anything was changed
+ * or printed. */
+int lookup_client(struct lookup *lookup, bool is_on_cluster, const char *namespace_name,
+		  struct client **ret_client, struct err *err) MUST_USE;
 
-/* The named job, which existed a moment ago; may execute the other program like lookup_on_cluster.
+/* The named job, which existed a moment ago; may execute the other program like lookup_client.
  * A prefix is enough: of the jobs on this machine or in the namespace that have it, the only one
  * that runs is meant, or the newest if none does. NULL is the job of lookup_newest_job.
  * ERR_NOT_FOUND names where it was searched and similar names. If the job is not on this machine
@@ -88,7 +87,6 @@ struct found_jobs {
 	size_t count;
 };
 
-/* The jobs of all arguments of the command; missing ones are reported. Returns the exit code so
- * far. The caller frees them with found_jobs_done. */
+/* The jobs of all arguments of the command; missing ones are reported. The list has room for one
+ * more, and lives as long as the lookup. Returns the exit code so far. */
 int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs) MUST_USE;
-void found_jobs_done(struct found_jobs *jobs);

@@ -70,15 +70,6 @@ static const char *command_name_of(const char *word)
 	return word;
 }
 
-static int complain_of_command(const char *name)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	help_add_unknown_command(&text, &table, name);
-	output_print_errors(&text);
-	return EXIT_USAGE;
-}
-
 /* The command of a program that muster replaces, by the name of a link; NULL: muster's own name, or
  * a question that muster answers itself. */
 static const struct command *command_of_link(int argc, char **argv)
@@ -90,16 +81,6 @@ static const struct command *command_of_link(int argc, char **argv)
 	if (is_torchrun)
 		return asks_version ? NULL : &command_launch;
 	return argc ? compat_find(&table, argv[0]) : NULL;
-}
-
-/* The command of the command line, and how many of its words name it: by the name of the program, a
- * link for an old program, else by its first argument. */
-static const struct command *choose_command(int argc, char **argv, int *ret_n_used)
-{
-	const struct command *old = command_of_link(argc, argv);
-
-	*ret_n_used = old || argc < 2 ? argc > 0 : 2;
-	return old ? old : command_find(&table, command_name_of(argc > 1 ? argv[1] : NULL));
 }
 
 /* A caller who sets the environment controls which libraries and programs muster uses: it must not
@@ -114,16 +95,19 @@ static bool has_elevated_privileges(void)
 
 int main(int argc, char **argv)
 {
-	int n_used;
-	const struct command *command = choose_command(argc, argv, &n_used);
+	/* By the name of the program, a link for an old program, else by its first argument. */
+	const struct command *old = command_of_link(argc, argv);
+	int n_used = old || argc < 2 ? argc > 0 : 2; /* words that name the command */
+	const struct command *command =
+		old ? old : command_find(&table, command_name_of(argc > 1 ? argv[1] : NULL));
+	struct text text CLEANUP(text_done) = {0};
 
 	file_keep_standard_numbers();
-	if (has_elevated_privileges()) {
-		output_print_message(
+	if (has_elevated_privileges())
+		return output_fail_with(
+			EXIT_INTERNAL,
 			"muster must not be installed setuid, setgid or with file capabilities, "
 			"because its caller chooses the libraries and programs that it runs");
-		return EXIT_INTERNAL;
-	}
 	/* This program holds keys and tokens: no core dump of it is written, and no process of the
 	 * same user can read its memory. Its child processes are not affected (execve(2)). */
 	if (cluster_support)
@@ -132,7 +116,10 @@ int main(int argc, char **argv)
 	 * writer handles itself. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (!command)
-		return complain_of_command(argv[1]);
+	if (!command) {
+		help_add_unknown_command(&text, &table, argv[1]);
+		output_print_errors(&text);
+		return EXIT_USAGE;
+	}
 	return output_finish(command_call(&table, command, argc - n_used, argv + n_used));
 }

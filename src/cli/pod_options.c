@@ -55,18 +55,11 @@ static int parse_fetch_place(const char *text, char **ret_place, struct err *err
 	return 0;
 }
 
-/* The colon after the path in the Pod, which is the second one; NULL: there is no DEST. */
-static const char *find_destination(const char *text)
-{
-	const char *colon = strchr(text, ':');
-
-	return colon ? strchr(colon + 1, ':') : NULL;
-}
-
 static int add_one(const char *text, struct json *document, char **ret_place, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	const char *colon = find_destination(text);
+	/* The colon after the path in the Pod; NULL: there is no DEST. */
+	const char *first = strchr(text, ':'), *colon = first ? strchr(first + 1, ':') : NULL;
 	struct fetch fetch;
 	int rc = fetch_read(colon ? arena_format(arena, "%.*s", (int) (colon - text), text) : text,
 			    arena, &fetch, err);
@@ -140,41 +133,6 @@ static int read_script(const char *path, struct pod_files *pod_files, struct err
 	return 0;
 }
 
-/* The words of the command line, with the script's path replaced and Python before it. */
-static void make_command(const char *const *arguments, size_t n_arguments,
-			 struct pod_files *pod_files)
-{
-	size_t n_before = 0;
-
-	pod_files->command = mem_new_array(n_arguments + 4, sizeof(*pod_files->command));
-	if (pod_files->is_module || (pod_files->script_path && is_python(arguments[0]))) {
-		pod_files->command[n_before++] = "python3";
-		pod_files->command[n_before++] = "-u";
-	}
-	if (pod_files->is_module)
-		pod_files->command[n_before++] = "-m";
-	memcpy(pod_files->command + n_before, arguments, n_arguments * sizeof(*arguments));
-	if (pod_files->script_path)
-		pod_files->command[n_before] = pod_files->script_path;
-}
-
-static bool is_script(const struct pod_files *pod_files, const char *word, bool is_program)
-{
-	return !is_program && !pod_files->is_module && (is_python(word) || strchr(word, '/'));
-}
-
-int pod_files_find(const char *const *arguments, size_t n_arguments, bool is_program,
-		   struct pod_files *pod_files, struct err *err)
-{
-	if (!n_arguments)
-		return program_refuse_nothing(err);
-	if (is_script(pod_files, arguments[0], is_program) &&
-	    read_script(arguments[0], pod_files, err))
-		return err->code;
-	make_command(arguments, n_arguments, pod_files);
-	return 0;
-}
-
 /* A directory in parts. */
 
 static int check_folder(const char *path, struct err *err)
@@ -228,24 +186,44 @@ static void cut_into_parts(struct pod_files *pod_files)
 	}
 }
 
-int pod_files_find_in_folder(const char *const *arguments, size_t n_arguments, bool is_program,
-			     const char *folder, sync_folder_pack_fn pack,
-			     struct pod_files *pod_files, struct err *err)
+static int pack_folder(const char *folder, sync_folder_pack_fn pack, const char *script,
+		       struct pod_files *pod_files, struct err *err)
 {
-	if (!n_arguments)
-		return program_refuse_nothing(err);
 	int rc = check_folder(folder, err);
 
-	if (rc == 0 && is_script(pod_files, arguments[0], is_program))
-		rc = find_script(arguments[0], folder, pod_files, err);
+	if (rc == 0 && script)
+		rc = find_script(script, folder, pod_files, err);
 	if (rc == 0)
 		rc = pack(folder,
 			  pod_files->script_path ? pod_files->script_path + strlen("./") : NULL,
 			  &pod_files->bytes, err);
+	if (rc == 0)
+		cut_into_parts(pod_files);
+	return rc;
+}
+
+int pod_files_find(const char *const *arguments, bool is_program, const char *folder,
+		   sync_folder_pack_fn pack, struct pod_files *pod_files, struct err *err)
+{
+	const char *first = arguments[0];
+
+	if (!first)
+		return program_refuse_nothing(err);
+	bool is_module = pod_files->is_module;
+	bool is_script = !is_program && !is_module && (is_python(first) || strchr(first, '/'));
+	bool has_python = is_module || (is_script && is_python(first));
+	int rc = 0;
+
+	if (folder)
+		rc = pack_folder(folder, pack, is_script ? first : NULL, pod_files, err);
+	else if (is_script)
+		rc = read_script(first, pod_files, err);
 	if (rc < 0)
 		return rc;
-	cut_into_parts(pod_files);
-	make_command(arguments, n_arguments, pod_files);
+	/* The words of the command line, with the script's path replaced. */
+	pod_files->command = program_command(has_python ? "python3" : NULL, is_module, arguments);
+	if (is_script)
+		pod_files->command[has_python ? 2 : 0] = pod_files->script_path;
 	return 0;
 }
 
@@ -260,18 +238,6 @@ static struct pod_texts texts_of(const struct options *options, const char *name
 
 	texts.list = option_list(options, name, &texts.count);
 	return texts;
-}
-
-static bool check_fields(const char *path, const struct pod_options *pod_options,
-			 struct text *faults)
-{
-	struct faults found CLEANUP(faults_done) = {0};
-
-	pod_fields_check_file(pod_options->documents[0], &found);
-	if (found.count)
-		text_add(faults, "--pod-template: ");
-	faults_describe(&found, path, faults);
-	return !found.count;
 }
 
 static int read_template(const char *path, struct pod_options *pod_options, struct err *err)
@@ -296,6 +262,7 @@ bool pod_options_read(const struct options *options, struct pod_options *pod_opt
 		      struct text *faults)
 {
 	const char *template = option_text(options, "pod-template");
+	struct faults found CLEANUP(faults_done) = {0};
 	struct err err;
 
 	pod_options->build = (struct pod_build){
@@ -315,5 +282,10 @@ bool pod_options_read(const struct options *options, struct pod_options *pod_opt
 		text_addf(faults, "--pod-template: %s\n", err.text);
 		return false;
 	}
-	return !template || check_fields(template, pod_options, faults);
+	if (template)
+		pod_fields_check_file(pod_options->documents[0], &found);
+	if (found.count)
+		text_add(faults, "--pod-template: ");
+	faults_describe(&found, template, faults);
+	return !found.count;
 }

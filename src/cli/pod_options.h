@@ -99,13 +99,10 @@ void pod_files_done(struct pod_files *pod_files);
  * them) they are a program of the image. Otherwise a first word that ends in .py or .pyz, or has a
  * slash, is a file of this machine and is copied into the Pod; the image's python3 runs a .py or
  * .pyz file with -u, another file is executed. Any other word is a program of the image.
- * ERR_INVALID, or the errors of input_read. */
-int pod_files_find(const char *const *arguments, size_t n_arguments, bool is_program,
-		   struct pod_files *pod_files, struct err *err) MUST_USE;
-
-/* The same with a whole directory, in whose copy the command runs; a script is in the directory.
- * ERR_NOT_FOUND or ERR_INVALID: no such directory, or a script outside it; or the errors of
- * sync_folder_pack. */
-int pod_files_find_in_folder(const char *const *arguments, size_t n_arguments, bool is_program,
-			     const char *folder, sync_folder_pack_fn pack,
-			     struct pod_files *pod_files, struct err *err) MUST_USE;
+ * ERR_INVALID, or the errors of input_read.
+ *
+ * With a `folder` (NULL: none), the whole directory is packed and copied, and the command runs in
+ * its copy; a script is in it. ERR_NOT_FOUND or ERR_INVALID: no such directory, or a script outside
+ * it; or the errors of sync_folder_pack. */
+int pod_files_find(const char *const *arguments, bool is_program, const char *folder,
+		   sync_folder_pack_fn pack, struct pod_files *pod_files, struct err *err) MUST_USE;

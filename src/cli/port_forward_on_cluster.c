@@ -4,8 +4,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "cli/kube_cluster.h"
-#include "cli/replica_name.h"
+#include "cli/replica_pod.h"
 #include "cluster/job_view.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -37,8 +36,7 @@ struct open_port {
 
 struct forwarding {
 	const struct port_forward_call *call;
-	struct loop *loop;
-	struct kube_api *api;
+	struct cluster_connection cluster;
 	struct job_view *job;
 	struct open_port *ports; /* fixed once something listens */
 	size_t n_ports;
@@ -60,33 +58,6 @@ struct tunnel {
 
 /* Tunnels. */
 
-static void add_tunnel(struct forwarding *forwarding, struct tunnel *tunnel)
-{
-	tunnel->forwarding = forwarding;
-	tunnel->next = forwarding->tunnels;
-	tunnel->link = &forwarding->tunnels;
-	if (tunnel->next)
-		tunnel->next->link = &tunnel->next;
-	forwarding->tunnels = tunnel;
-	forwarding->n_tunnels++;
-}
-
-static void remove_tunnel(struct tunnel *tunnel)
-{
-	*tunnel->link = tunnel->next;
-	if (tunnel->next)
-		tunnel->next->link = tunnel->link;
-	tunnel->forwarding->n_tunnels--;
-	free(tunnel);
-}
-
-static void print_forward_error_once(struct forwarding *forwarding, const struct err *err)
-{
-	if (err && !text_equals(err->text, forwarding->said.text))
-		output_print_message("%s", err->text);
-	forwarding->said = err ? *err : (struct err){0};
-}
-
 static void enable_ports(const struct forwarding *forwarding, bool is_enabled)
 {
 	for (size_t i = 0; i < forwarding->n_ports; i++)
@@ -99,22 +70,17 @@ static void on_tunnel_end(const struct err *err, void *data)
 	struct tunnel *tunnel = data;
 	struct forwarding *forwarding = tunnel->forwarding;
 
-	remove_tunnel(tunnel);
-	print_forward_error_once(forwarding, err);
+	*tunnel->link = tunnel->next;
+	if (tunnel->next)
+		tunnel->next->link = tunnel->link;
+	forwarding->n_tunnels--;
+	free(tunnel);
+	if (err && !text_equals(err->text, forwarding->said.text))
+		output_print_message("%s", err->text);
+	forwarding->said = err ? *err : (struct err){0};
 	enable_ports(forwarding, true);
 	if (forwarding->n_tunnels < LIMIT_FORWARDED / 2)
 		forwarding->was_full = false;
-}
-
-static void pause_forward_accepts(struct forwarding *forwarding)
-{
-	enable_ports(forwarding, false);
-	if (!forwarding->was_full)
-		output_print_message(
-			"%d connections are open, which is the maximum; new ones wait until one "
-			"closes",
-			LIMIT_FORWARDED);
-	forwarding->was_full = true;
 }
 
 static void on_forwarded_connection(int take_fd, void *data)
@@ -131,10 +97,23 @@ static void on_forwarded_connection(int take_fd, void *data)
 		.data = tunnel,
 	};
 
-	add_tunnel(forwarding, tunnel);
-	tunnel->forward = kube_port_forward_new(forwarding->api, &request);
-	if (forwarding->n_tunnels == LIMIT_FORWARDED)
-		pause_forward_accepts(forwarding);
+	*tunnel = (struct tunnel){.forwarding = forwarding,
+				  .next = forwarding->tunnels,
+				  .link = &forwarding->tunnels};
+	if (tunnel->next)
+		tunnel->next->link = &tunnel->next;
+	forwarding->tunnels = tunnel;
+	forwarding->n_tunnels++;
+	tunnel->forward = kube_port_forward_new(forwarding->cluster.api, &request);
+	if (forwarding->n_tunnels < LIMIT_FORWARDED)
+		return;
+	enable_ports(forwarding, false);
+	if (!forwarding->was_full)
+		output_print_message(
+			"%d connections are open, which is the maximum; new ones wait until one "
+			"closes",
+			LIMIT_FORWARDED);
+	forwarding->was_full = true;
 }
 
 /* The ports: all of them listen, or none. */
@@ -158,7 +137,7 @@ static int open_one(struct forwarding *forwarding, const char *address, int loca
 	};
 
 	*port = (struct open_port){.forwarding = forwarding, .address = address, .remote = remote};
-	return listener_new(forwarding->loop, &request, &port->listener, err);
+	return listener_new(forwarding->cluster.loop, &request, &port->listener, err);
 }
 
 /* The loopback addresses of IPv4 and, if available, IPv6. The port that the kernel has chosen for
@@ -214,26 +193,13 @@ static void print_ports(const struct forwarding *forwarding)
 	output_flush();
 }
 
-static void close_ports(struct forwarding *forwarding)
-{
-	for (size_t i = 0; i < forwarding->n_ports; i++)
-		listener_free(forwarding->ports[i].listener);
-	free(forwarding->ports);
-}
-
 /* The job. */
 
 static void on_job_change(void *data)
 {
 	const struct forwarding *forwarding = data;
 
-	loop_stop(forwarding->loop);
-}
-
-static void on_job_trouble(const char *sentence, void *data)
-{
-	(void) data;
-	output_print_message("%s", sentence);
+	loop_stop(forwarding->cluster.loop);
 }
 
 /* The Pods of a finished job are being stopped. */
@@ -262,12 +228,14 @@ static void on_forwarding_signal(int number, void *data)
 
 	(void) number;
 	forwarding->is_interrupted = true;
-	loop_stop(forwarding->loop);
+	loop_stop(forwarding->cluster.loop);
 }
 
 static void forwarding_done(struct forwarding *forwarding)
 {
-	close_ports(forwarding);
+	for (size_t i = 0; i < forwarding->n_ports; i++)
+		listener_free(forwarding->ports[i].listener);
+	free(forwarding->ports);
 	for (struct tunnel *tunnel = forwarding->tunnels, *next; tunnel; tunnel = next) {
 		next = tunnel->next;
 		kube_port_forward_cancel(tunnel->forward);
@@ -275,44 +243,7 @@ static void forwarding_done(struct forwarding *forwarding)
 	}
 	end_signals_done(&forwarding->signals);
 	job_view_free(forwarding->job);
-	kube_api_free(forwarding->api);
-	loop_free(forwarding->loop);
-}
-
-static int connect_to_cluster(struct forwarding *forwarding, struct err *err)
-{
-	int rc = loop_new(&forwarding->loop, err);
-
-	return rc < 0 ? rc
-		      : kube_api_connect(forwarding->loop, kube_cluster_log_in,
-					 (void *) forwarding->call->options, &forwarding->api, err);
-}
-
-/* Newer servers require both (Kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission). */
-static int check_rights(const struct forwarding *forwarding, struct err *err)
-{
-	static const struct kube_right rights[] = {
-		{KUBE_GET, &kube_pods, "portforward"},
-		{KUBE_CREATE, &kube_pods, "portforward"},
-	};
-
-	return kube_rights_check(forwarding->api, forwarding->call->namespace_name, rights,
-				 ARRAY_LEN(rights), NULL, NULL, err);
-}
-
-static int sync_forwarded_job(struct forwarding *forwarding, struct err *err)
-{
-	const struct job_view_settings settings = {
-		.api = forwarding->api,
-		.namespace_name = forwarding->call->namespace_name,
-		.is_of_tfjobs = forwarding->call->is_tfjob,
-		.on_trouble = on_job_trouble,
-		.on_change = on_job_change,
-		.data = forwarding,
-	};
-
-	forwarding->job = job_view_new(&settings, forwarding->call->job);
-	return job_view_sync(forwarding->job, err);
+	cluster_disconnect(&forwarding->cluster);
 }
 
 /* Until a signal comes, or the job has finished. */
@@ -321,7 +252,7 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 	int rc = 0;
 
 	while (rc == 0 && !forwarding->is_interrupted && !*ret_is_over) {
-		loop_run(forwarding->loop);
+		loop_run(forwarding->cluster.loop);
 		if (forwarding->is_interrupted)
 			return 0;
 		rc = job_view_sync(forwarding->job, err);
@@ -335,12 +266,31 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
  * seen. */
 static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
-	int rc = connect_to_cluster(forwarding, err);
+	/* Newer servers require both (Kubernetes 1.35:
+	 * AuthorizePodWebsocketUpgradeCreatePermission). */
+	static const struct kube_right rights[] = {
+		{KUBE_GET, &kube_pods, "portforward"},
+		{KUBE_CREATE, &kube_pods, "portforward"},
+	};
+	const struct port_forward_call *call = forwarding->call;
+	int rc = cluster_connect(call->options, &forwarding->cluster, err);
 
 	if (rc == 0)
-		rc = check_rights(forwarding, err);
-	if (rc == 0)
-		rc = sync_forwarded_job(forwarding, err);
+		rc = kube_rights_check(forwarding->cluster.api, call->namespace_name, rights,
+				       ARRAY_LEN(rights), NULL, NULL, err);
+	if (rc < 0)
+		return rc;
+	const struct job_view_settings settings = {
+		.api = forwarding->cluster.api,
+		.namespace_name = call->namespace_name,
+		.is_of_tfjobs = call->is_tfjob,
+		.on_trouble = output_print_sentence,
+		.on_change = on_job_change,
+		.data = forwarding,
+	};
+
+	forwarding->job = job_view_new(&settings, call->job);
+	rc = job_view_sync(forwarding->job, err);
 	if (rc == 0)
 		rc = check_forwarded_job_over(forwarding->job, ret_is_over, err);
 	if (rc < 0 || *ret_is_over)
@@ -348,7 +298,8 @@ static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_ove
 	rc = open_ports(forwarding, err);
 	if (rc < 0)
 		return rc;
-	end_signals_watch(&forwarding->signals, forwarding->loop, on_forwarding_signal, forwarding);
+	end_signals_watch(&forwarding->signals, forwarding->cluster.loop, on_forwarding_signal,
+			  forwarding);
 	print_ports(forwarding);
 	return 0;
 }
@@ -361,11 +312,10 @@ int port_forward_on_cluster(const struct port_forward_call *call)
 
 	if (start_port_forwarding(&forwarding, &is_over, &err) < 0)
 		return output_fail(&err);
-	if (is_over) {
-		output_print_message("job '%s' has ended, so it has no ports to forward",
-				     call->job);
-		return EXIT_FAILED;
-	}
+	if (is_over)
+		return output_fail_with(EXIT_FAILED,
+					"job '%s' has ended, so it has no ports to forward",
+					call->job);
 	if (forward(&forwarding, &is_over, &err) < 0)
 		return output_fail(&err);
 	if (is_over)

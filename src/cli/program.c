@@ -89,27 +89,28 @@ static int check_script(const char *script, struct err *err)
 	return 0;
 }
 
-static const char **copy_arguments(const char *const *arguments, size_t count)
+const char **program_command(const char *interpreter, bool is_module, const char *const *arguments)
 {
-	const char **copy = mem_new_array(count + 1, sizeof(*copy));
+	size_t count = 0, n_before = 0;
 
-	memcpy(copy, arguments, count * sizeof(*copy));
-	return copy;
-}
-
-/* "python3 -u", "-m" before a module, and the script or module with its arguments. */
-static const char **prepend_interpreter(const char *interpreter, bool is_module,
-					const char *const *arguments, size_t count)
-{
+	while (arguments[count])
+		count++;
 	const char **command = mem_new_array(count + 4, sizeof(*command));
-	size_t n_before = 0;
 
-	command[n_before++] = interpreter;
-	command[n_before++] = "-u";
+	if (interpreter) {
+		command[n_before++] = interpreter;
+		command[n_before++] = "-u";
+	}
 	if (is_module)
 		command[n_before++] = "-m";
 	memcpy(command + n_before, arguments, count * sizeof(*command));
 	return command;
+}
+
+void found_program_done(struct found_program *program)
+{
+	free(program->command);
+	free(program->interpreter);
 }
 
 int program_refuse_nothing(struct err *err)
@@ -127,18 +128,18 @@ static bool is_assignment(const char *word)
 	       strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == (size_t) (equals - word);
 }
 
-int program_find(const char *const *arguments, size_t n_arguments, bool is_program,
-		 const char ***ret_command, char **ret_interpreter, struct err *err)
+int program_find(const char *const *arguments, bool is_module, bool is_program,
+		 struct found_program *program, struct err *err)
 {
 	const char *first = arguments[0];
 
 	if (!first)
 		return program_refuse_nothing(err);
-	*ret_interpreter = NULL;
-	if (!is_program && is_script(first)) {
-		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
+	if (is_module || (!is_program && is_script(first))) {
+		if ((!is_module && check_script(first, err)) ||
+		    find_interpreter(&program->interpreter, err))
 			return err->code;
-		*ret_command = prepend_interpreter(*ret_interpreter, false, arguments, n_arguments);
+		program->command = program_command(program->interpreter, is_module, arguments);
 		return 0;
 	}
 	if (!is_program && is_job_file(first))
@@ -160,20 +161,8 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 			       "'%s': not a script (expected a .py or .pyz file); to run a "
 			       "program, write -- PROGRAM ARGS",
 			       first);
-	*ret_command = copy_arguments(arguments, n_arguments);
+	program->command = program_command(NULL, false, arguments);
 	return 0;
-}
-
-int program_find_module(const char *const *arguments, size_t n_arguments, const char ***ret_command,
-			char **ret_interpreter, struct err *err)
-{
-	if (!n_arguments)
-		return program_refuse_nothing(err);
-	int rc = find_interpreter(ret_interpreter, err);
-
-	if (rc == 0)
-		*ret_command = prepend_interpreter(*ret_interpreter, true, arguments, n_arguments);
-	return rc;
 }
 
 /* The file of `python -m MODULE` in this directory; caller frees. */

@@ -214,25 +214,6 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 	endpoint->is_tls |= is_tls;
 }
 
-static int read_token_file(const char *path, struct rendezvous_endpoint *endpoint, struct err *err)
-{
-	int rc = user_token_read_file(path, &endpoint->token, err);
-
-	endpoint->token_advice = mem_copy_text("give that of the server: --rdzv-token-file");
-	return rc < 0 ? err_prefix(err, "--rdzv-token-file") : 0;
-}
-
-static int read_user_token(bool creates, struct rendezvous_endpoint *endpoint, struct err *err)
-{
-	char *path CLEANUP(mem_free_text) = user_token_path();
-
-	endpoint->token_advice =
-		mem_format("copy the token of the server's user (~/.config/muster/token there) to "
-			   "'%s', or use the same --rdzv-token-file on all machines, or --insecure",
-			   path ? path : "~/.config/muster/token");
-	return user_token_read(creates, &endpoint->token, err);
-}
-
 static bool is_insecure(const struct options *options)
 {
 	return rendezvous_flag(options, "insecure") &&
@@ -246,12 +227,24 @@ static int read_endpoint_token(const struct options *options, bool creates,
 {
 	const char *path = rendezvous_option(options, "rdzv-token-file");
 
-	if (path)
-		return read_token_file(path, endpoint, err);
+	if (path) {
+		endpoint->token_advice =
+			mem_copy_text("give that of the server: --rdzv-token-file");
+		return user_token_read_file(path, &endpoint->token, err) < 0
+			       ? err_prefix(err, "--rdzv-token-file")
+			       : 0;
+	}
 	bool is_known_by_authority = endpoint->is_tls && !endpoint->pin;
 
-	if (endpoint->host && !is_insecure(options) && !is_known_by_authority)
-		return read_user_token(creates, endpoint, err);
+	if (endpoint->host && !is_insecure(options) && !is_known_by_authority) {
+		char *own CLEANUP(mem_free_text) = user_token_path();
+
+		endpoint->token_advice = mem_format(
+			"copy the token of the server's user (~/.config/muster/token there) to "
+			"'%s', or use the same --rdzv-token-file on all machines, or --insecure",
+			own ? own : "~/.config/muster/token");
+		return user_token_read(creates, &endpoint->token, err);
+	}
 	endpoint->token_advice = mem_copy_text(is_known_by_authority ? "give it: --rdzv-token-file"
 								     : "do not use --insecure");
 	return 0;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/job_name.h"
 #include "spec/limits.h"
 
 #include <stdio.h>
@@ -28,47 +29,25 @@ void copy_place_done(struct copy_place *place)
 	free(place->path);
 }
 
-/* Reads the text after the job, "ROLE-INDEX:PATH"; false if it has another form. */
-static bool copy_place_read_replica(const char *text, struct copy_place *place)
-{
-	const char *colon = strchr(text, ':');
-
-	if (!colon ||
-	    !replica_name_read(text, (size_t) (colon - text), &place->role, &place->index))
-		return false;
-	place->path = mem_copy_text(colon + 1);
-	return true;
-}
-
-/* "local/NAME", "kubernetes/NAMESPACE/NAME", "NAME". */
-static bool parse_copy_job(const char *text, size_t len, struct copy_place *place)
-{
-	char *job CLEANUP(mem_free_text) = mem_copy_bytes(text, len);
-	static const char cluster[] = "kubernetes/", here[] = "local/";
-	char *slash = strrchr(job, '/');
-
-	if (!slash) {
-		place->job = TAKE(job);
-		return len > 0;
-	}
-	place->is_here = text_starts_with(job, here) && slash == job + strlen(here) - 1;
-	if (!place->is_here && (!text_starts_with(job, cluster) || slash < job + strlen(cluster)))
-		return false;
-	place->job = mem_copy_text(slash + 1);
-	if (!place->is_here) {
-		*slash = '\0';
-		place->namespace_name = mem_copy_text(job + strlen(cluster));
-	}
-	return *place->job != '\0';
-}
-
+/* "JOB:ROLE-INDEX:PATH"; false if it has another form. */
 static bool read_in_job(const char *text, struct copy_place *place)
 {
-	const char *colon = strchr(text, ':');
+	const char *colon = strchr(text, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
+	struct job_reference reference CLEANUP(job_reference_done) = {0};
 
-	return colon && *text != '/' && *text != '.' &&
-	       parse_copy_job(text, (size_t) (colon - text), place) &&
-	       copy_place_read_replica(colon + 1, place);
+	if (!second || *text == '/' || *text == '.')
+		return false;
+	char *job CLEANUP(mem_free_text) = mem_copy_bytes(text, (size_t) (colon - text));
+
+	if (job_reference_read(job, &reference, NULL) < 0 ||
+	    !replica_name_read(colon + 1, (size_t) (second - colon - 1), &place->role,
+			       &place->index))
+		return false;
+	place->is_here = reference.place == JOB_HERE;
+	place->namespace_name = TAKE(reference.namespace_name);
+	place->job = mem_copy_text(reference.name);
+	place->path = mem_copy_text(second + 1);
+	return true;
 }
 
 void copy_place_read(const char *text, struct copy_place *ret_place)
@@ -89,15 +68,6 @@ void port_arguments_done(struct port_arguments *arguments)
 	free(arguments->role);
 	free(arguments->pairs);
 	*arguments = (struct port_arguments){0};
-}
-
-/* Only the name of a replica contains a dash. */
-static int read_replica(const char *word, struct port_arguments *arguments, struct err *err)
-{
-	if (!replica_name_read(word, strlen(word), &arguments->role, &arguments->index))
-		return err_set(err, ERR_INVALID, "'%s' is not a replica (worker-0) or a port",
-			       word);
-	return 0;
 }
 
 static int read_port(const char *word, const char *number, int *ret_port, struct err *err)
@@ -126,32 +96,40 @@ static int read_pair(const char *word, struct port_pair *pair, struct err *err)
 	return read_port(word, local, &pair->local, err);
 }
 
-static int refuse_twice(const struct port_arguments *arguments, struct err *err)
+/* A local port must not be given twice. */
+static int add_pair(struct port_arguments *arguments, const char *word, struct err *err)
 {
-	const struct port_pair *last = &arguments->pairs[arguments->n_pairs - 1];
+	struct port_pair *pair = &arguments->pairs[arguments->n_pairs++];
 
-	for (const struct port_pair *pair = arguments->pairs; pair < last; pair++)
-		if (last->local && pair->local == last->local)
+	if (read_pair(word, pair, err) < 0)
+		return err->code;
+	for (const struct port_pair *other = arguments->pairs; other < pair; other++)
+		if (pair->local && other->local == pair->local)
 			return err_set(err, ERR_INVALID, "local port %d is named twice",
-				       last->local);
+				       pair->local);
 	return 0;
 }
 
-int port_arguments_read(const char *const *words, size_t n_words, struct port_arguments *arguments,
-			struct err *err)
+int port_arguments_read(const char *const *words, struct port_arguments *arguments, struct err *err)
 {
-	size_t first = n_words && strchr(words[0], '-') ? 1 : 0;
-	int rc = first ? read_replica(words[0], arguments, err) : 0;
+	size_t count = 0;
+	int rc = 0;
 
-	if (rc == 0 && first == n_words)
-		rc = err_set(err, ERR_INVALID, "missing port (expected REMOTE or LOCAL:REMOTE)");
-	if (rc == 0)
-		arguments->pairs = mem_new_array(n_words - first, sizeof(*arguments->pairs));
-	for (size_t i = first; rc == 0 && i < n_words; i++) {
-		rc = read_pair(words[i], &arguments->pairs[arguments->n_pairs++], err);
-		if (rc == 0)
-			rc = refuse_twice(arguments, err);
+	/* Only the name of a replica contains a dash. */
+	if (words[0] && strchr(words[0], '-')) {
+		if (!replica_name_read(words[0], strlen(words[0]), &arguments->role,
+				       &arguments->index))
+			return err_set(err, ERR_INVALID,
+				       "'%s' is not a replica (worker-0) or a port", words[0]);
+		words++;
 	}
+	if (!words[0])
+		return err_set(err, ERR_INVALID, "missing port (expected REMOTE or LOCAL:REMOTE)");
+	while (words[count])
+		count++;
+	arguments->pairs = mem_new_array(count, sizeof(*arguments->pairs));
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = add_pair(arguments, words[i], err);
 	return rc;
 }
 

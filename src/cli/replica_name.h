@@ -49,8 +49,8 @@ struct port_arguments {
 	size_t n_pairs;
 };
 
-/* Reads "worker-1 8080:6006 6009 :8888", the words after the job. ERR_INVALID names an invalid
- * word, or a local port that is given twice. */
-int port_arguments_read(const char *const *words, size_t n_words, struct port_arguments *arguments,
+/* Reads "worker-1 8080:6006 6009 :8888", the words after the job; NULL is the last. ERR_INVALID
+ * names an invalid word, or a local port that is given twice. */
+int port_arguments_read(const char *const *words, struct port_arguments *arguments,
 			struct err *err) MUST_USE;
 void port_arguments_done(struct port_arguments *arguments);

@@ -6,11 +6,26 @@
 #include "kube/job_pod.h"
 #include "kube/wait.h"
 
+int cluster_connect(const struct options *options, struct cluster_connection *connection,
+		    struct err *err)
+{
+	int rc = loop_new(&connection->loop, err);
+
+	return rc < 0 ? rc
+		      : kube_api_connect(connection->loop, kube_cluster_log_in, (void *) options,
+					 &connection->api, err);
+}
+
+void cluster_disconnect(struct cluster_connection *connection)
+{
+	kube_api_free(connection->api);
+	loop_free(connection->loop);
+}
+
 void replica_pod_done(struct replica_pod *pod)
 {
 	json_free(pod->object);
-	kube_api_free(pod->api);
-	loop_free(pod->loop);
+	cluster_disconnect(&pod->cluster);
 	mem_free_text(&pod->name);
 	mem_free_text(&pod->namespace_name);
 }
@@ -21,8 +36,6 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	int rc = kube_cluster_read_config(options, &config, err);
 
-	if (rc == 0)
-		rc = loop_new(&pod->loop, err);
 	if (rc < 0)
 		return rc;
 	kube_cluster_warn(config);
@@ -30,16 +43,7 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 	pod->name = mem_format("%s-%s-%d", place->job, place->role, place->index);
 	pod->namespace_name = mem_copy_text(place->namespace_name ? place->namespace_name
 								  : config->namespace_name);
-	return kube_api_connect(pod->loop, kube_cluster_log_in, (void *) options, &pod->api, err);
-}
-
-static int choose_container(struct replica_pod *pod, struct err *err)
-{
-	const struct copy_place *place = pod->place;
-	char *who CLEANUP(mem_free_text) =
-		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
-
-	return fetch_sidecar_choose_container(pod->object, who, false, &pod->container.name, err);
+	return cluster_connect(options, &pod->cluster, err);
 }
 
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)
@@ -54,12 +58,17 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 
 	json_free(TAKE(pod->object));
 	pod->container = (struct kube_container){pod->namespace_name, pod->name, container};
-	int rc = kube_wait(pod->api, &request, &pod->object, err);
+	int rc = kube_wait(pod->cluster.api, &request, &pod->object, err);
 
 	if (rc == ERR_NOT_FOUND || (rc == 0 && !job_pod_is_in(pod->object, place->job, NULL)))
 		return err_set(
 			err, ERR_NOT_FOUND,
 			"replica %s-%d of job '%s' not found in namespace '%s' of the cluster",
 			place->role, place->index, place->job, pod->namespace_name);
-	return rc || container ? rc : choose_container(pod, err);
+	if (rc || container)
+		return rc;
+	char *who CLEANUP(mem_free_text) =
+		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
+
+	return fetch_sidecar_choose_container(pod->object, who, false, &pod->container.name, err);
 }

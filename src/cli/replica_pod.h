@@ -1,4 +1,4 @@
-/* The Pod of a replica named by a user, and the connection to its cluster. */
+/* The connection of a command to its cluster, and the Pod there of a replica that a user names. */
 #pragma once
 
 #include "base/err.h"
@@ -10,10 +10,22 @@
 #include "pods/exec.h"
 
 /* Zero it to begin. */
-struct replica_pod {
-	const struct copy_place *place; /* borrowed */
+struct cluster_connection {
 	struct loop *loop;
 	struct kube_api *api;
+};
+
+/* Creates a loop, and logs in to the cluster that the options select, which must outlive the
+ * connection. */
+int cluster_connect(const struct options *options, struct cluster_connection *connection,
+		    struct err *err) MUST_USE;
+/* First end everything that uses the loop and the API. */
+void cluster_disconnect(struct cluster_connection *connection);
+
+/* Zero it to begin. */
+struct replica_pod {
+	const struct copy_place *place; /* borrowed */
+	struct cluster_connection cluster;
 	char *namespace_name;
 	char *name;
 	struct json *object;

@@ -18,28 +18,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int print_detached_object(const struct options *options, const char *namespace_name,
-				 const char *name)
+int detached_report(const struct options *options, const char *namespace_name, const char *name)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct json *object CLEANUP(json_cleanup) = NULL;
+	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
+	const char *format = option_text(options, "output"), *above = getenv(JOB_NAME_VARIABLE);
+	struct text line CLEANUP(text_done) = {0};
 	struct client *client;
 	struct err err = {0};
 
-	if ((namespace_name ? lookup_on_cluster(lookup, namespace_name, &client, &err)
-			    : lookup_here(lookup, &client, &err)) ||
-	    client->functions->get(client, name, &object, &err))
-		return output_fail(&err);
-	output_add_object(object, option_text(options, "output"));
-	return EXIT_DONE;
-}
-
-/* When a job ends, muster kills all processes that its processes have started, also another muster
- * process in the background. */
-static void print_follow_hint(const char *words)
-{
-	const char *above = getenv(JOB_NAME_VARIABLE);
-
+	if (format) {
+		if (lookup_client(lookup, namespace_name, namespace_name, &client, &err) ||
+		    client->functions->get(client, name, &object, &err))
+			return output_fail(&err);
+		output_add_object(object, format);
+		return EXIT_DONE;
+	}
+	text_addf(&line, "%s\n", name);
+	output_add(&line);
+	output_flush();
+	if (option_flag(options, "quiet"))
+		return EXIT_DONE;
+	/* When a job ends, muster kills all processes that its processes have started, also another
+	 * muster process in the background. */
 	if (getenv(ENVIRONMENT_JOB_MARK) && above)
 		output_print_message(
 			"the job runs in the background until job '%s', which started it, ends; "
@@ -49,36 +51,7 @@ static void print_follow_hint(const char *words)
 		output_print_message(
 			"the job runs in the background; to follow its output: muster logs -f %s",
 			words);
-}
-
-int detached_report(const struct options *options, const char *namespace_name, const char *name)
-{
-	struct text line CLEANUP(text_done) = {0};
-
-	if (option_text(options, "output"))
-		return print_detached_object(options, namespace_name, name);
-	text_addf(&line, "%s\n", name);
-	output_add(&line);
-	output_flush();
-	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
-
-	if (!option_flag(options, "quiet"))
-		print_follow_hint(words);
 	return EXIT_DONE;
-}
-
-/* The replica that --stdin names. */
-static int read_input_name(const char *word, const struct job *job, struct log_name *ret_name,
-			   struct err *err)
-{
-	if (replica_name_take_log_name(word, ret_name, err) < 0)
-		return err_prefix(err, "--stdin");
-	const struct role *role = job_role(job, ret_name->role);
-
-	if (!role || ret_name->index >= role->replicas)
-		return err_set(err, ERR_INVALID, "--stdin: job '%s' has no replica '%s'", job->name,
-			       word);
-	return 0;
 }
 
 /* A terminal stays ours, so that Ctrl-C stops the whole job; a file or a pipe becomes the
@@ -93,34 +66,17 @@ static int open_input(const struct options *options, const struct job *job,
 		return 0;
 	if (option_flag(options, "detach"))
 		return err_set(err, ERR_INVALID, "--stdin: cannot be used with --detach");
-	int rc = read_input_name(word, job, &ret_input->name, err);
+	if (replica_name_take_log_name(word, &ret_input->name, err) < 0)
+		return err_prefix(err, "--stdin");
+	const struct role *role = job_role(job, ret_input->name.role);
 
-	if (rc < 0)
-		return rc;
+	if (!role || ret_input->name.index >= role->replicas)
+		return err_set(err, ERR_INVALID, "--stdin: job '%s' has no replica '%s'", job->name,
+			       word);
 	if (isatty(STDIN_FILENO))
 		return typed_lines_open(&ret_input->fd, err);
 	ret_input->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return ret_input->fd < 0 ? err_set_errno(err, errno, "--stdin") : 0;
-}
-
-/* --log-dir of `launch` is already a pattern. */
-static int prepare_copies(const struct options *options, const struct supervisor_request *request,
-			  char **ret_pattern, struct err *err)
-{
-	const char *pattern = request->base.copy_pattern;
-
-	if (!pattern)
-		return console_options_prepare_copies(options, request->job, ret_pattern, err);
-	*ret_pattern = mem_copy_text(pattern);
-	return 0;
-}
-
-/* What the options say, and what the caller adds. */
-static void merge_console_style(const struct console_style *added, struct console_style *style)
-{
-	style->is_quiet |= added->is_quiet;
-	style->hides_names |= added->hides_names;
-	style->streams = added->streams;
 }
 
 int run_here(const struct options *options, const char *state_folder,
@@ -128,22 +84,25 @@ int run_here(const struct options *options, const char *state_folder,
 {
 	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, request->job->name);
 	struct console_options console CLEANUP(console_options_done) = {0};
-	char *copies CLEANUP(mem_free_text) = NULL;
+	const struct console_style *added = &request->base.style;
+	/* --log-dir of `launch` is already a pattern. */
+	char *copies CLEANUP(mem_free_text) = mem_copy_text(request->base.copy_pattern);
 	struct supervisor_request whole = *request;
 	int exit_code = EXIT_INTERNAL;
 	struct err err = {0};
 
 	if (console_options_read(options, request->job, &console, &err) < 0 ||
-	    prepare_copies(options, request, &copies, &err) < 0 ||
-	    open_input(options, request->job, &whole.input, &err) < 0) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
+	    (!copies && console_options_prepare_copies(options, request->job, &copies, &err) < 0) ||
+	    open_input(options, request->job, &whole.input, &err) < 0)
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	whole.base.job_words = words;
 	whole.base.state_folder = state_folder;
 	whole.base.is_detached = option_flag(options, "detach");
 	whole.base.prints_json = option_text(options, "output") != NULL;
-	merge_console_style(&request->base.style, &console.style);
+	/* What the options say, and what the caller adds. */
+	console.style.is_quiet |= added->is_quiet;
+	console.style.hides_names |= added->hides_names;
+	console.style.streams = added->streams;
 	console.style.streams.are_apart |= option_flag(options, "separate-stderr");
 	whole.base.style = console.style;
 	whole.base.copy_pattern = copies;

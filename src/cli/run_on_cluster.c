@@ -7,6 +7,7 @@
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
 #include "cli/lookup.h"
+#include "cli/replica_pod.h"
 #include "cli/run_here.h"
 #include "cluster/registration.h"
 #include "cluster/supervision.h"
@@ -15,33 +16,13 @@
 
 #include <stdlib.h>
 
-struct connection {
-	struct loop *loop;
-	struct kube_api *api;
-};
-
-static void disconnect(struct connection *connection)
-{
-	kube_api_free(connection->api);
-	loop_free(connection->loop);
-}
-
-static int connect_to(const struct options *options, struct connection *connection, struct err *err)
-{
-	int rc = loop_new(&connection->loop, err);
-
-	return rc < 0 ? rc
-		      : kube_api_connect(connection->loop, kube_cluster_log_in, (void *) options,
-					 &connection->api, err);
-}
-
 /* Checks the job on the cluster without creating it; returns the exit code. */
 static int rehearse(const struct options *options, const struct job *job,
 		    const struct job_source *source, struct err *err)
 {
 	struct text faults CLEANUP(text_done) = {0}, told CLEANUP(text_done) = {0};
-	struct connection connection CLEANUP(disconnect) = {0};
-	int rc = connect_to(options, &connection, err);
+	struct cluster_connection connection CLEANUP(cluster_disconnect) = {0};
+	int rc = cluster_connect(options, &connection, err);
 
 	if (rc == 0)
 		rc = server_dry_run(connection.api, job, source->program.files,
@@ -71,22 +52,6 @@ static struct supervision_kube_request supervision_request_of(const struct optio
 		.log_in = kube_cluster_log_in,
 		.data = (void *) options,
 	};
-}
-
-/* The fields that only creating a job needs. */
-static void add_source(const struct options *options, const struct job_source *source,
-		       struct job *job, struct supervision_kube_request *request)
-{
-	request->job = job;
-	request->files = source->program.files;
-	request->n_files = source->program.n_files;
-	request->secret = &source->secret;
-	request->pod_files = source->pod_files;
-	request->n_pod_files = source->n_pod_files;
-	request->fetch_places = (const char *const *) source->fetch_places.list;
-	request->n_fetch_places = source->fetch_places.count;
-	request->replaces_finished = option_flag(options, "replace");
-	request->base.prints_json = option_text(options, "output") != NULL;
 }
 
 /* A job to create, and its place. */
@@ -121,19 +86,10 @@ static int begin_making(const struct options *options, const struct job_source *
 	return 0;
 }
 
-/* Fetches need Pods that are kept open for them, which no operator does. */
-static int check_submission(const struct job *job, struct err *err)
-{
-	return job->n_fetches == 0 ? 0
-				   : err_set(err, ERR_INVALID,
-					     "--fetch: cannot be used with --via operator; let the "
-					     "job write to a volume");
-}
-
 static int submit(const struct options *options, const struct job_source *source,
 		  const struct making *making, struct err *err)
 {
-	struct connection connection CLEANUP(disconnect) = {0};
+	struct cluster_connection connection CLEANUP(cluster_disconnect) = {0};
 	struct tfjob_submission submission = {
 		.job = making->job,
 		.job_words = making->words,
@@ -142,10 +98,15 @@ static int submit(const struct options *options, const struct job_source *source
 		.secret = &source->secret,
 		.replaces_finished = option_flag(options, "replace"),
 	};
-	int rc = check_submission(making->job, err);
+	int rc = 0;
 
+	/* Fetches need Pods that are kept open for them, which no operator does. */
+	if (making->job->n_fetches > 0)
+		rc = err_set(err, ERR_INVALID,
+			     "--fetch: cannot be used with --via operator; let the job write to a "
+			     "volume");
 	if (rc == 0)
-		rc = connect_to(options, &connection, err);
+		rc = cluster_connect(options, &connection, err);
 	submission.api = connection.api;
 	return rc < 0 ? rc : tfjob_submit(&submission, err);
 }
@@ -203,7 +164,16 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	struct supervision_kube_request request =
 		supervision_request_of(options, &console, making.words, place, making.state_folder);
 
-	add_source(options, source, making.job, &request);
+	request.job = making.job;
+	request.files = source->program.files;
+	request.n_files = source->program.n_files;
+	request.secret = &source->secret;
+	request.pod_files = source->pod_files;
+	request.n_pod_files = source->n_pod_files;
+	request.fetch_places = (const char *const *) source->fetch_places.list;
+	request.n_fetch_places = source->fetch_places.count;
+	request.replaces_finished = option_flag(options, "replace");
+	request.base.prints_json = option_text(options, "output") != NULL;
 	request.base.metrics = metrics;
 	request.base.copy_pattern = copies;
 	if (text_equals(option_text(options, "via"), "operator"))

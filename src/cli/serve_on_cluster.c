@@ -1,7 +1,6 @@
 #include "cli/cluster_support.h"
 #include "cli/server_access.h"
 
-#include "base/mem.h"
 #include "cli/kube_cluster.h"
 #include "command/command.h"
 #include "command/input.h"
@@ -9,8 +8,7 @@
 #include "operator/operator.h"
 #include "serve/master.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <assert.h>
 
 #define LEASE_NAME "muster-serve"
 #define PROGRAM_IN_IMAGE "/usr/local/libexec/muster/muster-static"
@@ -19,7 +17,7 @@ struct front {
 	const struct options *options;
 	struct listening listening;
 	struct server_access access;
-	char *namespace_name;
+	const char *namespace_name;
 	struct json *template; /* NULL: none */
 	struct master *master;
 };
@@ -28,34 +26,7 @@ static void front_done(struct front *front)
 {
 	listening_done(&front->listening);
 	server_access_done(&front->access);
-	free(front->namespace_name);
 	json_free(front->template);
-}
-
-static int open_listening(struct front *front, struct err *err)
-{
-	const char *address = option_text(front->options, "listen");
-	int rc = listening_open(address, &front->listening, err);
-
-	return rc < 0 ? err_prefix(err, "--listen") : 0;
-}
-
-/* The template of a file as the defaults of all jobs, as TF-Spawner has it. */
-static int read_template(struct front *front, struct err *err)
-{
-	const char *path = option_text(front->options, "pod-file");
-
-	return path ? input_read_object(path, &front->template, err) : 0;
-}
-
-static int read_namespace(struct front *front, struct err *err)
-{
-	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	int rc = kube_cluster_read_config(front->options, &config, err);
-
-	if (rc == 0)
-		front->namespace_name = mem_copy_text(config->namespace_name);
-	return rc;
 }
 
 static int start_http_server(const struct operator_host *host, void *data, struct err *err)
@@ -92,24 +63,24 @@ static void end_front(void *data)
 	master_free(TAKE(front->master));
 }
 
-static void print_serve_line(const char *sentence, void *data)
-{
-	(void) data;
-	output_print_message("%s", sentence);
-}
-
 static int serve_jobs_on_cluster(struct front *front, struct err *err)
 {
-	int rc = open_listening(front, err);
+	const char *template = option_text(front->options, "pod-file");
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	int rc = listening_open(option_text(front->options, "listen"), &front->listening, err);
 
+	if (rc < 0)
+		return err_prefix(err, "--listen");
+	rc = server_access_open(front->options, front->listening.fd, &front->access, err);
+	/* The defaults of all jobs, as TF-Spawner has it. */
+	if (rc == 0 && template)
+		rc = input_read_object(template, &front->template, err);
 	if (rc == 0)
-		rc = server_access_open(front->options, front->listening.fd, &front->access, err);
-	if (rc == 0)
-		rc = read_template(front, err);
-	if (rc == 0)
-		rc = read_namespace(front, err);
+		rc = kube_cluster_read_config(front->options, &config, err);
 	if (rc < 0)
 		return rc;
+	assert(config);
+	front->namespace_name = config->namespace_name;
 	const char *const namespaces[] = {front->namespace_name, NULL};
 	const struct operator_settings settings = {
 		.log_in = kube_cluster_log_in,
@@ -119,7 +90,7 @@ static int serve_jobs_on_cluster(struct front *front, struct err *err)
 		.end_front = end_front,
 		.http_server_data = front,
 		.lease_name = option_flag(front->options, "leader-elect") ? LEASE_NAME : NULL,
-		.say = print_serve_line,
+		.say = output_print_sentence,
 	};
 
 	return operator_run(&settings, err);

@@ -11,9 +11,7 @@
 #include "io/folder.h"
 #include "io/random.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,16 +52,6 @@ int server_files_open_tls(const char *folder, struct server_access *access, stru
 	return rc < 0 ? err_prefix(err, "--tls-dir") : 0;
 }
 
-/* The files of a token: TOKEN and TOKEN.hash. If a name ends in .hash, it is that of the second. */
-static char *token_file_of(const char *path)
-{
-	size_t len = strlen(path), end = strlen(HASH_ENDING);
-	bool is_hash =
-		len > end && !strcmp(path + len - end, HASH_ENDING) && path[len - end - 1] != '/';
-
-	return mem_copy_bytes(path, is_hash ? len - end : len);
-}
-
 /* Never replaces an existing file, because clients may have its token. */
 static int create_token_file(const char *path, const char *line, struct err *err)
 {
@@ -74,22 +62,6 @@ static int create_token_file(const char *path, const char *line, struct err *err
 			       "'%s' exists, and clients may have its token; to replace it, remove "
 			       "the file first",
 			       path);
-	return rc;
-}
-
-static int create_token_files(const char *token_file, const char *hash_file, struct err *err)
-{
-	char *token CLEANUP(mem_free_secret) = random_token();
-	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
-	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
-
-	int rc = create_token_file(token_file, line, err);
-
-	if (rc < 0)
-		return rc;
-	rc = create_token_file(hash_file, hash, err);
-	if (rc < 0)
-		unlink(token_file);
 	return rc;
 }
 
@@ -107,12 +79,26 @@ static void remove_if_output(const char *path)
 
 int server_files_create_token(const char *path)
 {
-	char *token_file CLEANUP(mem_free_text) = token_file_of(path);
+	/* The files of a token: TOKEN and TOKEN.hash. If a name ends in .hash, it is that of the
+	 * second. */
+	size_t len = strlen(path), end = strlen(HASH_ENDING);
+	bool is_hash = text_ends_with(path, HASH_ENDING) && len > end && path[len - end - 1] != '/';
+	char *token_file CLEANUP(mem_free_text) = mem_copy_bytes(path, is_hash ? len - end : len);
 	char *hash_file CLEANUP(mem_free_text) = mem_format("%s" HASH_ENDING, token_file);
+	char *token CLEANUP(mem_free_secret) = random_token();
+	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
+	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
 	struct err err = {0};
 
 	remove_if_output(token_file);
-	if (create_token_files(token_file, hash_file, &err) < 0) {
+	int rc = create_token_file(token_file, line, &err);
+
+	if (rc == 0) {
+		rc = create_token_file(hash_file, hash, &err);
+		if (rc < 0)
+			unlink(token_file);
+	}
+	if (rc < 0) {
 		err_prefix(&err, "--make-token");
 		return output_fail(&err);
 	}

@@ -1,7 +1,7 @@
 #include "cli/cluster_support.h"
 
 #include "base/own.h"
-#include "cli/kube_cluster.h"
+#include "cli/replica_pod.h"
 #include "pods/script.h"
 #include "status/stacks.h"
 
@@ -39,15 +39,13 @@ struct spying;
 /* One Pod. */
 struct spied {
 	struct spying *spying;
-	const struct replica_status *replica;
 	struct kube_script *script; /* NULL: not started, or over */
 	struct text output;
 };
 
 struct spying {
 	const struct stacks_on_cluster_call *call;
-	struct loop *loop;
-	struct kube_api *api;
+	struct cluster_connection cluster;
 	struct spied *pods; /* of call->replicas */
 	size_t n_begun, n_over, n_failed;
 	struct err err; /* of a Pod that failed */
@@ -60,8 +58,7 @@ static void spying_done(struct spying *spying)
 		text_done(&spying->pods[i].output);
 	}
 	free(spying->pods);
-	kube_api_free(spying->api);
-	loop_free(spying->loop);
+	cluster_disconnect(&spying->cluster);
 }
 
 static void on_py_spy_output(const char *bytes, size_t len, void *data)
@@ -105,7 +102,7 @@ static void begin_next(struct spying *spying)
 	static const char *const no_arguments[] = {NULL};
 
 	if (spying->n_over == call->n_replicas)
-		loop_stop(spying->loop);
+		loop_stop(spying->cluster.loop);
 	if (spying->n_begun == call->n_replicas)
 		return;
 	struct spied *pod = &spying->pods[spying->n_begun];
@@ -121,36 +118,30 @@ static void begin_next(struct spying *spying)
 		.data = pod,
 	};
 
-	*pod = (struct spied){.spying = spying, .replica = replica};
-	pod->script = kube_script_new(spying->api, &request);
-}
-
-static void read_output(const struct spied *pod, struct arena *arena, struct stacks *stacks)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	spied_stacks_add(&text, text_of(&pod->output));
-	stacks_read(stacks, text_of(&text), pod->replica->role, pod->replica->index, arena);
+	*pod = (struct spied){.spying = spying};
+	pod->script = kube_script_new(spying->cluster.api, &request);
 }
 
 int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *stacks,
 		      struct err *err)
 {
 	struct spying spying CLEANUP(spying_done) = {.call = call};
-	int rc = loop_new(&spying.loop, err);
+	int rc = cluster_connect(call->options, &spying.cluster, err);
 
-	if (rc == 0)
-		rc = kube_api_connect(spying.loop, kube_cluster_log_in, (void *) call->options,
-				      &spying.api, err);
 	if (rc < 0)
 		return rc;
 	spying.pods = mem_new_array(call->n_replicas + 1, sizeof(*spying.pods));
 	for (size_t i = 0; i < MOST_AT_ONCE; i++)
 		begin_next(&spying);
-	loop_run(spying.loop);
+	loop_run(spying.cluster.loop);
 	if (spying.n_failed == call->n_replicas)
 		return err_copy(err, &spying.err);
-	for (size_t i = 0; i < call->n_replicas; i++)
-		read_output(&spying.pods[i], call->arena, stacks);
+	for (size_t i = 0; i < call->n_replicas; i++) {
+		const struct replica_status *replica = call->replicas[i];
+		struct text text CLEANUP(text_done) = {0};
+
+		spied_stacks_add(&text, text_of(&spying.pods[i].output));
+		stacks_read(stacks, text_of(&text), replica->role, replica->index, call->arena);
+	}
 	return 0;
 }

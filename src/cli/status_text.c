@@ -23,13 +23,14 @@
 
 /* One job to show. */
 struct view {
+	struct arena *arena;
+	struct job *job;
 	const struct json *object;
-	const struct job *job;
 	const struct status *status;
 	const char *job_words; /* spec/job.h */
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
-	const char *operator; /* of a TFJob, "" without one; else NULL */
+	const char *operator_name; /* of a TFJob, "" without one; else NULL */
 	const struct replica_usage *usage; /* of its replicas; NULL: no process of it is running on
 					      this machine */
 	bool is_on_cluster;
@@ -38,13 +39,10 @@ struct view {
 	msec now;
 };
 
-static void add_age(struct table *table, msec from, msec to)
+static void view_done(struct view *view)
 {
-	struct text age CLEANUP(text_done) = {0};
-
-	if (from != MSEC_UNSET)
-		text_add_duration(&age, to > from ? to - from : 0);
-	table_add(table, text_of(&age));
+	job_free(view->job);
+	arena_free(view->arena);
 }
 
 static int offset_at(const struct view *view, msec time)
@@ -59,13 +57,8 @@ static void add_moment(const struct view *view, const char *heading, msec time, 
 	text_addf(text, "%-12s", heading);
 	text_add_time_ahead(text, time, offset_at(view, time));
 	text_add(text, " (");
-	text_add_duration(text, view->now > time ? view->now - time : 0);
+	text_add_duration(text, view->now - time);
 	text_add(text, " ago)\n");
-}
-
-static const char *viewed_job_name_of(const struct view *view)
-{
-	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
 }
 
 /* Messages of other programs. */
@@ -93,68 +86,42 @@ static void add_supervisor(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
-/* For a TFJob. */
-static void add_operator(const struct view *view, struct text *text)
-{
-	if (!view->operator)
-		return;
-	if (*view->operator)
-		add_message(text, "Served:     by ", view->operator, "\n");
-	else
-		text_add(text, "Served:     no operator manages it yet\n");
-}
-
-/* The kind of its addresses. */
-static void add_network(const struct view *view, struct text *text)
-{
-	const struct json *word = json_get_path(view->object, "metadata", "annotations",
-						JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
-
-	if (!view->is_on_cluster && text_equals(json_as_string(word, NULL), "true"))
-		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
-			  view->job_words);
-}
-
-static void add_elastic_id(const struct view *view, struct text *text)
-{
-	const struct json *id = json_get_path(view->object, "metadata", "annotations",
-					      JOB_ANNOTATION_ELASTIC, NULL);
-
-	if (id)
-		add_message(text, "Part of:    elastic job ", json_as_string(id, ""), "\n");
-}
-
-static void add_ranks(const struct view *view, struct text *text)
-{
-	const struct status *status = view->status;
-
-	if (status->n_ranks == 0)
-		return;
-	text_add(text, "Ranks:      ");
-	replica_names_add_ranks(text, status->first_rank, (int) status->n_replicas,
-				status->n_ranks);
-	text_add_char(text, '\n');
-}
-
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
+	const struct status *status = view->status;
+	const struct json *metadata = json_get(view->object, "metadata");
+	const struct json *network =
+		json_get_path(metadata, "annotations", JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
+	const char *elastic_id = json_as_string(
+		json_get_path(metadata, "annotations", JOB_ANNOTATION_ELASTIC, NULL), NULL);
 
-	text_addf(text, "Name:       %s\n", viewed_job_name_of(view));
+	text_addf(text, "Name:       %s\n", json_as_string(json_get(metadata, "name"), ""));
 	add_message(text, "State:      ", summary->state, "\n");
 	if (*summary->message)
 		add_message(text, "Message:    ", summary->message, "\n");
 	add_supervisor(view, text);
-	add_operator(view, text);
+	if (view->operator_name && *view->operator_name)
+		add_message(text, "Served:     by ", view->operator_name, "\n");
+	else if (view->operator_name)
+		text_add(text, "Served:     no operator manages it yet\n");
 	add_message(text, "Roles:      ", summary->roles, "\n");
-	add_network(view, text);
+	if (!view->is_on_cluster && text_equals(json_as_string(network, NULL), "true"))
+		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
+			  view->job_words);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:   %d\n", summary->restarts);
-	add_elastic_id(view, text);
-	if (view->status->machines)
-		add_message(text, "Machines:   ", view->status->machines,
+	if (elastic_id)
+		add_message(text, "Part of:    elastic job ", elastic_id, "\n");
+	if (status->machines)
+		add_message(text, "Machines:   ", status->machines,
 			    " (in the worlds so far, the newest last)\n");
-	add_ranks(view, text);
+	if (status->n_ranks > 0) {
+		text_add(text, "Ranks:      ");
+		replica_names_add_ranks(text, status->first_rank, (int) status->n_replicas,
+					status->n_ranks);
+		text_add_char(text, '\n');
+	}
 	add_moment(view, "Started:", summary->start_time, text);
 	add_moment(view, "Ended:", summary->completion_time, text);
 	if (summary->exit_code >= 0)
@@ -174,7 +141,7 @@ static void add_conditions(const struct view *view, struct text *text)
 
 		table_add(&table, condition_type_words[condition->type]);
 		table_add(&table, condition->is_true ? "yes" : "no");
-		add_age(&table, condition->last_transition, view->now);
+		table_add_span(&table, condition->last_transition, view->now);
 		table_add(&table, condition->reason);
 		/* A condition that is no longer true keeps its sentence, which is out of date. */
 		table_add(&table, condition->is_true ? condition->message : NULL);
@@ -183,121 +150,28 @@ static void add_conditions(const struct view *view, struct text *text)
 	table_write(&table, text);
 }
 
-/* The table of replicas. Each column is a heading and a cell for each row. */
+/* The table of replicas. */
 
-enum detail {
-	DETAIL_ALWAYS,
-	DETAIL_HERE, /* of local processes */
-	DETAIL_HERE_WIDE,
-	DETAIL_USAGE, /* the same, while some are running */
-	DETAIL_GPUS, /* if GPUs are assigned */
-	DETAIL_PODS,
-	DETAIL_PODS_WIDE,
-};
-
-/* The values for the cells of a line. */
-struct line {
-	const struct replica_status *replica;
-	const struct replica_usage *usage; /* for DETAIL_USAGE */
-	msec now;
-};
-
-typedef void (*add_cell_fn)(struct table *table, const struct line *line);
-
-static void add_replica_name_cell(struct table *table, const struct line *line)
+static const char *duration_text(const struct view *view, msec duration)
 {
-	const struct replica_status *replica = line->replica;
+	struct text text CLEANUP(text_done) = {0};
 
-	table_addf(table, "%s-%d", replica->role, replica->index);
+	text_add_duration(&text, duration);
+	return arena_copy_text(view->arena, text_of(&text));
 }
 
-static void add_replica_state_cell(struct table *table, const struct line *line)
+static const char *number_text(const struct view *view, int64_t number)
 {
-	table_add(table, replica_state_words[line->replica->state]);
+	return arena_format(view->arena, "%" PRId64, number);
 }
 
-static void add_pid(struct table *table, const struct line *line)
+/* "3", "signal 9"; NULL: it is running. */
+static const char *end_text(const struct view *view, const struct replica_status *replica)
 {
-	const struct replica_status *replica = line->replica;
-
-	if (replica->pid)
-		table_addf(table, "%lld", (long long) replica->pid);
-	else
-		table_add(table, NULL);
-}
-
-/* "3", "signal 9" or nothing. */
-static void add_end(struct table *table, const struct line *line)
-{
-	const struct replica_status *replica = line->replica;
-
 	if (replica->signal)
-		table_addf(table, "signal %d", replica->signal);
-	else if (replica->exit_code >= 0)
-		table_addf(table, "%d", replica->exit_code);
-	else
-		table_add(table, NULL);
+		return arena_format(view->arena, "signal %d", replica->signal);
+	return replica->exit_code >= 0 ? number_text(view, replica->exit_code) : NULL;
 }
-
-static void add_lifetime(struct table *table, const struct line *line)
-{
-	const struct replica_status *replica = line->replica;
-
-	add_age(table, replica->start_time,
-		replica->end_time != MSEC_UNSET ? replica->end_time : line->now);
-}
-
-/* As in systemctl status, of all processes of the replica. */
-
-static void add_last_output(struct table *table, const struct line *line)
-{
-	add_age(table, line->usage->printed_at, line->now);
-}
-
-static void add_cpu(struct table *table, const struct line *line)
-{
-	struct text time CLEANUP(text_done) = {0};
-
-	if (line->usage->n_processes)
-		text_add_duration(&time, line->usage->used.cpu);
-	table_add(table, text_of(&time));
-}
-
-static void add_memory(struct table *table, const struct line *line)
-{
-	if (line->usage->n_processes)
-		table_addf(table, "%" PRId64 "Mi", line->usage->used.memory / MEBIBYTE);
-	else
-		table_add(table, NULL);
-}
-
-static const struct column {
-	const char *heading;
-	enum detail detail;
-	bool is_number;
-	add_cell_fn add; /* NULL: the cell is the member at `offset`, a text or an int */
-	size_t offset;
-} all_columns[] = {
-	{"REPLICA", DETAIL_ALWAYS, false, add_replica_name_cell},
-	{"STATE", DETAIL_ALWAYS, false, add_replica_state_cell},
-	{"ATTEMPT", DETAIL_ALWAYS, true, NULL, offsetof(struct replica_status, attempt)},
-	{"RESTARTS", DETAIL_ALWAYS, true, NULL, offsetof(struct replica_status, restarts)},
-	{"PID", DETAIL_HERE, false, add_pid},
-	{"ADDRESS", DETAIL_HERE, false, NULL, offsetof(struct replica_status, address)},
-	{"GPUS", DETAIL_GPUS, false, NULL, offsetof(struct replica_status, gpus)},
-	{"NODE", DETAIL_PODS, false, NULL, offsetof(struct replica_status, node)},
-	{"EXIT", DETAIL_ALWAYS, false, add_end},
-	{"AGE", DETAIL_ALWAYS, false, add_lifetime},
-	{"LAST OUTPUT", DETAIL_USAGE, false, add_last_output},
-	{"CPU", DETAIL_USAGE, false, add_cpu},
-	{"MEMORY", DETAIL_USAGE, false, add_memory},
-	{"REASON", DETAIL_HERE_WIDE, false, NULL, offsetof(struct replica_status, reason)},
-	{"REASON", DETAIL_PODS, false, NULL, offsetof(struct replica_status, reason)},
-	{"LOG", DETAIL_HERE_WIDE, false, NULL, offsetof(struct replica_status, log)},
-	{"POD", DETAIL_PODS_WIDE, false, NULL, offsetof(struct replica_status, pod)},
-	{"IP", DETAIL_PODS_WIDE, false, NULL, offsetof(struct replica_status, ip)},
-	{"ADDRESS", DETAIL_PODS_WIDE, false, NULL, offsetof(struct replica_status, address)},
-};
 
 static bool has_gpus(const struct status *status)
 {
@@ -307,64 +181,65 @@ static bool has_gpus(const struct status *status)
 	return false;
 }
 
-static bool is_shown(const struct view *view, enum detail detail)
+/* The cells of a replica, or the headings of their columns. CPU time and memory are those of all
+ * its processes, as in systemctl status. */
+static void add_replica_cells(const struct view *view, size_t i, bool are_headings,
+			      struct table *table)
 {
-	switch (detail) {
-	case DETAIL_ALWAYS:
-		break;
-	case DETAIL_HERE:
-		return !view->is_on_cluster;
-	case DETAIL_HERE_WIDE:
-		return !view->is_on_cluster && view->is_wide;
-	case DETAIL_USAGE:
-		return view->usage;
-	case DETAIL_GPUS:
-		return has_gpus(view->status);
-	case DETAIL_PODS:
-		return view->is_on_cluster;
-	case DETAIL_PODS_WIDE:
-		return view->is_on_cluster && view->is_wide;
-	}
-	return true;
+	const struct replica_status *replica = &view->status->replicas[i];
+	struct replica_usage none = {0}, usage = view->usage ? view->usage[i] : none;
+	bool is_here = !view->is_on_cluster, is_wide = view->is_wide, has_usage = view->usage;
+	msec end = replica->end_time != MSEC_UNSET ? replica->end_time : view->now;
+	const struct {
+		const char *heading;
+		bool is_shown;
+		const char *text;
+	} cells[] = {
+		{"REPLICA", true,
+		 arena_format(view->arena, "%s-%d", replica->role, replica->index)},
+		{"STATE", true, replica_state_words[replica->state]},
+		{"ATTEMPT", true, number_text(view, replica->attempt)},
+		{"RESTARTS", true, number_text(view, replica->restarts)},
+		{"PID", is_here, replica->pid ? number_text(view, replica->pid) : NULL},
+		{"ADDRESS", is_here, replica->address},
+		{"GPUS", has_gpus(view->status), replica->gpus},
+		{"NODE", !is_here, replica->node},
+		{"EXIT", true, end_text(view, replica)},
+		{"AGE", true,
+		 replica->start_time != MSEC_UNSET ? duration_text(view, end - replica->start_time)
+						   : NULL},
+		{"LAST OUTPUT", has_usage,
+		 usage.printed_at != MSEC_UNSET ? duration_text(view, view->now - usage.printed_at)
+						: NULL},
+		{"CPU", has_usage, usage.n_processes ? duration_text(view, usage.used.cpu) : NULL},
+		{"MEMORY", has_usage,
+		 usage.n_processes
+			 ? arena_format(view->arena, "%" PRId64 "Mi", usage.used.memory / MEBIBYTE)
+			 : NULL},
+		{"REASON", !is_here || is_wide, replica->reason},
+		{"LOG", is_here && is_wide, replica->log},
+		{"POD", !is_here && is_wide, replica->pod},
+		{"IP", !is_here && is_wide, replica->ip},
+		{"ADDRESS", !is_here && is_wide, replica->address},
+	};
+
+	for (size_t k = 0; k < ARRAY_LEN(cells); k++)
+		if (cells[k].is_shown)
+			table_add(table, are_headings ? cells[k].heading : cells[k].text);
 }
 
 static void add_replica_table(const struct view *view, struct text *text)
 {
-	const struct status *status = view->status;
-	const struct column *columns[ARRAY_LEN(all_columns)];
 	struct table table CLEANUP(table_done) = {0};
-	struct line line = {.now = view->now};
 
-	if (!status->n_replicas)
+	if (!view->status->n_replicas)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(all_columns); i++)
-		if (is_shown(view, all_columns[i].detail))
-			columns[table.n_columns++] = &all_columns[i];
-	for (size_t i = 0; i < table.n_columns; i++)
-		table_add(&table, columns[i]->heading);
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		line.replica = &status->replicas[i];
-		line.usage = view->usage ? &view->usage[i] : NULL;
-		for (size_t k = 0; k < table.n_columns; k++)
-			if (columns[k]->add)
-				columns[k]->add(&table, &line);
-			else
-				table_add_member(&table, line.replica, columns[k]->offset,
-						 columns[k]->is_number);
-	}
+	add_replica_cells(view, 0, true, &table);
+	table.n_columns = table.n_cells;
+	for (size_t i = 0; i < view->status->n_replicas; i++)
+		add_replica_cells(view, i, false, &table);
 	text_add_char(text, '\n');
 	table_write(&table, text);
-}
-
-static void add_obstacles(const struct view *view, struct text *text)
-{
-	struct text lines CLEANUP(text_done) = {0};
-
-	if (status_is_finished(view->status))
-		return;
-	waiting_reasons_describe(view->status, "  ", &lines);
-	if (lines.len)
-		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
 }
 
 /* The warning that `run` prints on its terminal about a silent job, for other terminals. */
@@ -411,16 +286,6 @@ static void add_failure_section(const struct view *view, struct text *text)
 	failure_describe(view->status, view->job_words, &style, text);
 }
 
-static void add_view(const struct view *view, struct text *text)
-{
-	add_head(view, text);
-	add_conditions(view, text);
-	add_replica_table(view, text);
-	add_obstacles(view, text);
-	add_silence(view, text);
-	add_failure_section(view, text);
-}
-
 static bool is_any_running(const struct status *status)
 {
 	for (size_t i = 0; i < status->n_replicas; i++)
@@ -429,71 +294,63 @@ static bool is_any_running(const struct status *status)
 	return false;
 }
 
-/* What is read from a job's object to show it. */
-struct reading {
-	struct arena *arena;
-	struct job *job;
-	struct view view;
-};
-
-static void status_reading_done(struct reading *reading)
+static int read_view(const struct json *object, const struct status *status, struct view *view,
+		     struct err *err)
 {
-	job_free(reading->job);
-	arena_free(reading->arena);
-}
-
-static int read_view(const struct json *object, const struct status *status,
-		     struct reading *reading, struct err *err)
-{
-	reading->arena = arena_new();
-	if (client_read_job(object, &reading->job, err) < 0)
+	view->arena = arena_new();
+	if (client_read_job(object, &view->job, err) < 0)
 		return ERR_IO;
-	reading->view.object = object;
-	reading->view.job = reading->job;
-	reading->view.status = status;
-	reading->view.supervisor =
+	view->object = object;
+	view->status = status;
+	view->supervisor =
 		json_as_string(json_get_path(object, "status", CLIENT_SUPERVISED_BY, NULL), NULL);
-	reading->view.operator=
+	view->operator_name =
 		json_as_string(json_get_path(object, "status", CLIENT_SERVED_BY, NULL), NULL);
-	reading->view.is_on_cluster =
-		reading->view.supervisor || reading->view.operator|| status_has_pods(status);
-	reading->view.now = loop_now();
-	summary_create(reading->job, status, reading->arena, &reading->view.summary);
+	view->is_on_cluster = view->supervisor || view->operator_name || status_has_pods(status);
+	view->now = loop_now();
+	summary_create(view->job, status, view->arena, &view->summary);
 	return 0;
 }
 
 int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
 		    const struct status_style *style, struct text *text, struct err *err)
 {
-	struct reading reading CLEANUP(status_reading_done) = {
-		.view = {.job_words = job_words,
-			 .is_wide = style->is_wide,
-			 .is_local = style->is_local}};
+	struct view view CLEANUP(view_done) = {
+		.job_words = job_words, .is_wide = style->is_wide, .is_local = style->is_local};
+	struct text waiting CLEANUP(text_done) = {0};
 
-	if (read_view(tfjob, status, &reading, err))
+	if (read_view(tfjob, status, &view, err))
 		return err->code;
 	const char *uid = json_as_string(json_get_path(tfjob, "metadata", "uid", NULL), "");
-	bool is_running_here = !reading.view.is_on_cluster && is_any_running(status);
+	bool is_running_here = !view.is_on_cluster && is_any_running(status);
 	struct replica_usage *usage CLEANUP(mem_free_any) =
 		is_running_here ? job_processes_usage(uid, status) : NULL;
 
-	reading.view.usage = usage;
-	add_view(&reading.view, text);
+	view.usage = usage;
+	add_head(&view, text);
+	add_conditions(&view, text);
+	add_replica_table(&view, text);
+	if (!status_is_finished(status))
+		waiting_reasons_describe(status, "  ", &waiting);
+	if (waiting.len)
+		text_addf(text, "\nWaiting:\n%s", text_of(&waiting));
+	add_silence(&view, text);
+	add_failure_section(&view, text);
 	return 0;
 }
 
 int status_text_add_line(const struct json *tfjob, const struct status *status, struct text *text,
 			 struct err *err)
 {
-	struct reading reading CLEANUP(status_reading_done) = {0};
-	const struct summary *summary = &reading.view.summary;
+	struct view view CLEANUP(view_done) = {0};
+	const struct summary *summary = &view.summary;
 
-	if (read_view(tfjob, status, &reading, err))
+	if (read_view(tfjob, status, &view, err))
 		return err->code;
 	add_message(text, "", summary->state, "");
 	text_addf(text, "%s  running %d/%d  restarts %d",
-		  text_equals(reading.view.supervisor, "") ? " (unsupervised)" : "",
-		  summary->running, summary->wanted, summary->restarts);
+		  text_equals(view.supervisor, "") ? " (unsupervised)" : "", summary->running,
+		  summary->wanted, summary->restarts);
 	if (*summary->message)
 		add_message(text, "  ", summary->message, "");
 	text_add_char(text, '\n');

@@ -55,23 +55,17 @@ static size_t find_first(const struct sync_folder *folder, const char *name)
 	return low;
 }
 
-/* Whether it is one of the names, or a directory that contains one. */
-static bool is_listed(const struct sync_folder *folder, const char *path)
-{
-	char *below CLEANUP(mem_free_text) = mem_format("%s/", path);
-	size_t exact = find_first(folder, path), first = find_first(folder, below);
-
-	return (exact < folder->count && text_equals(folder->list[exact], path)) ||
-	       (first < folder->count && text_starts_with(folder->list[first], below));
-}
-
+/* In a checkout, whether it is one of the names, or a directory that contains one. */
 static bool wants(const char *path, void *data)
 {
 	const struct sync_folder *folder = data;
+	char *below CLEANUP(mem_free_text) = mem_format("%s/", path);
+	size_t exact = find_first(folder, path), first = find_first(folder, below);
 
-	if (folder->is_checkout)
-		return is_listed(folder, path);
-	return !text_equals(path, ".git") && !text_ends_with(path, "/.git");
+	if (!folder->is_checkout)
+		return !text_equals(path, ".git") && !text_ends_with(path, "/.git");
+	return (exact < folder->count && text_equals(folder->list[exact], path)) ||
+	       (first < folder->count && text_starts_with(folder->list[first], below));
 }
 
 /* Git. */
@@ -128,18 +122,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-static void sort_names(struct sync_folder *folder)
-{
-	const char *name = text_of(&folder->names), *end = name + folder->names.len;
-
-	for (; name < end; name += strlen(name) + 1) {
-		mem_grow(&folder->list, &folder->capacity, folder->count, sizeof(*folder->list));
-		folder->list[folder->count++] = name;
-	}
-	if (folder->count)
-		qsort(folder->list, folder->count, sizeof(*folder->list), by_name);
-}
-
 /* .git is a directory, or a file in a work tree. */
 static bool is_in_checkout(const char *path)
 {
@@ -168,8 +150,14 @@ static int list_files(struct sync_folder *folder, struct err *err)
 							  "git repository; run 'git init' there",
 							  folder->path);
 	rc = ask_git(folder, err);
-	if (rc == 0)
-		sort_names(folder);
+	const char *name = text_of(&folder->names), *end = name + folder->names.len;
+
+	for (; rc == 0 && name < end; name += strlen(name) + 1) {
+		mem_grow(&folder->list, &folder->capacity, folder->count, sizeof(*folder->list));
+		folder->list[folder->count++] = name;
+	}
+	if (folder->count)
+		qsort(folder->list, folder->count, sizeof(*folder->list), by_name);
 	return rc;
 }
 
@@ -236,16 +224,6 @@ static int pack_files(struct sync_folder *folder, struct archive_pack *pack, str
 	return rc;
 }
 
-static int check_script(const struct sync_folder *folder, const char *script, struct err *err)
-{
-	if (!script || wants(script, (void *) folder))
-		return 0;
-	return err_set(err, ERR_INVALID,
-		       "--sync: '%s' is ignored by git and would not be copied; change .gitignore "
-		       "('git check-ignore -v' names the rule)",
-		       script);
-}
-
 int sync_folder_pack(const char *path, const char *script, struct text *packed, struct err *err)
 {
 	const struct archive_limits limits = {FILES_LIMIT, SYNC_FOLDER_LIMIT};
@@ -253,8 +231,11 @@ int sync_folder_pack(const char *path, const char *script, struct text *packed, 
 	struct archive_pack *pack = NULL;
 	int rc = list_files(&folder, err);
 
-	if (rc == 0)
-		rc = check_script(&folder, script, err);
+	if (rc == 0 && script && !wants(script, &folder))
+		rc = err_set(err, ERR_INVALID,
+			     "--sync: '%s' is ignored by git and would not be copied; change "
+			     ".gitignore ('git check-ignore -v' names the rule)",
+			     script);
 	if (rc == 0)
 		rc = archive_pack_new(path, ".", ARCHIVE_GNU_GZIP, &limits, &pack, err);
 	if (rc < 0)

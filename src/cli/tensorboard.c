@@ -42,40 +42,31 @@ struct tensorboard {
 
 /* The program. */
 
-static bool has_module(const struct python_place *place)
-{
-	static const char *const names[] = {"tensorboard"};
-	char *version CLEANUP(mem_free_text) = NULL;
-
-	for (size_t i = 0; i < place->n_packages && !version; i++)
-		if (!package_find(place->packages[i], names, ARRAY_LEN(names), NULL, &version))
-			version = NULL;
-	return version;
-}
-
-static bool has_safe_path(const char *version)
-{
-	int major, minor;
-
-	return version && sscanf(version, "%d.%d", &major, &minor) == 2 &&
-	       (major > 3 || (major == 3 && minor >= 11));
-}
-
 /* A user would start the program in PATH; without it, a Python may have it as a module. */
 static int find_program(struct tensorboard *tensorboard, struct err *err)
 {
 	const struct child_start in_path = {.program = "tensorboard", .environment = environ};
 	const struct python_search search = python_search_here();
+	static const char *const names[] = {"tensorboard"};
 	struct python_place *place CLEANUP(python_place_cleanup) = NULL;
+	char *version CLEANUP(mem_free_text) = NULL;
+	bool has_module = false;
+	int major, minor;
 
 	if (child_check_program(&in_path, NULL) == 0)
 		return 0;
-	if (python_find(&search, &place, NULL) < 0 || !has_module(place))
+	if (python_find(&search, &place, NULL) == 0)
+		for (size_t i = 0; i < place->n_packages && !has_module; i++)
+			has_module = package_find(place->packages[i], names, ARRAY_LEN(names), NULL,
+						  &version);
+	if (!has_module)
 		return err_set(err, ERR_NOT_FOUND,
 			       "TensorBoard not found in PATH or in Python; install it: pip "
 			       "install tensorboard");
 	tensorboard->python = mem_copy_text(place->interpreter);
-	tensorboard->has_safe_path = has_safe_path(place->version);
+	tensorboard->has_safe_path = place->version &&
+				     sscanf(place->version, "%d.%d", &major, &minor) == 2 &&
+				     (major > 3 || (major == 3 && minor >= 11));
 	return 0;
 }
 
@@ -232,17 +223,9 @@ static int start_process(struct tensorboard *tensorboard, struct err *err)
 	return child_start(&start, &tensorboard->pid, err);
 }
 
-static void print_tensorboard_address(const struct tensorboard *tensorboard)
-{
-	struct text address CLEANUP(text_done) = {0};
-
-	text_addf(&address, "http://%s:%d/\n", tensorboard->settings->host, tensorboard->port);
-	output_add(&address);
-	output_flush();
-}
-
 int tensorboard_start(struct tensorboard *tensorboard, struct err *err)
 {
+	struct text address CLEANUP(text_done) = {0};
 	int rc = start_process(tensorboard, err);
 
 	if (rc < 0)
@@ -252,7 +235,9 @@ int tensorboard_start(struct tensorboard *tensorboard, struct err *err)
 		return err_set_errno(err, errno, "cannot watch TensorBoard");
 	tensorboard->process = loop_watch_readable(tensorboard->loop, tensorboard->process_fd,
 						   on_process_end, tensorboard);
-	print_tensorboard_address(tensorboard);
+	text_addf(&address, "http://%s:%d/\n", tensorboard->settings->host, tensorboard->port);
+	output_add(&address);
+	output_flush();
 	return 0;
 }
 

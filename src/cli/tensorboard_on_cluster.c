@@ -2,14 +2,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/fetched_logs.h"
 #include "cli/replica_pod.h"
 #include "command/output.h"
 #include "io/folder.h"
 #include "pods/append_sync.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 
 struct viewing {
@@ -41,11 +40,6 @@ static void viewing_done(struct viewing *viewing)
 
 /* Following the Pod. */
 
-static void arm_viewing_timer(struct viewing *viewing)
-{
-	loop_timer_arm_after(viewing->timer, viewing->call->interval);
-}
-
 static void on_viewing_timer(void *data)
 {
 	struct viewing *viewing = data;
@@ -53,35 +47,28 @@ static void on_viewing_timer(void *data)
 	if (viewing->sync)
 		kube_append_sync_poll(viewing->sync);
 	else
-		loop_stop(viewing->pod.loop);
-}
-
-/* Training creates the directory when it starts: to be early is no error. */
-static void print_missing_log_folder(struct viewing *viewing, bool is_there)
-{
-	const struct copy_place *place = viewing->call->place;
-
-	if (!is_there && !viewing->was_missing)
-		output_print_message("directory '%s' does not exist yet in %s-%d of job '%s'",
-				     place->path, place->role, place->index, place->job);
-	viewing->was_missing = !is_there;
+		loop_stop(viewing->pod.cluster.loop);
 }
 
 static void on_round(bool is_there, void *data)
 {
 	struct viewing *viewing = data;
+	const struct copy_place *place = viewing->call->place;
 
-	print_missing_log_folder(viewing, is_there);
+	/* Training creates the directory when it starts: to be early is no error. */
+	if (!is_there && !viewing->was_missing)
+		output_print_message("directory '%s' does not exist yet in %s-%d of job '%s'",
+				     place->path, place->role, place->index, place->job);
+	viewing->was_missing = !is_there;
 	if (viewing->was_lost)
-		output_print_message("%s-%d is back", viewing->call->place->role,
-				     viewing->call->place->index);
+		output_print_message("%s-%d is back", place->role, place->index);
 	viewing->was_lost = false;
-	arm_viewing_timer(viewing);
+	loop_timer_arm_after(viewing->timer, viewing->call->interval);
 	if (tensorboard_is_started(viewing->tensorboard) ||
 	    tensorboard_start(viewing->tensorboard, &viewing->err) == 0)
 		return;
 	viewing->is_hopeless = true;
-	loop_stop(viewing->pod.loop);
+	loop_stop(viewing->pod.cluster.loop);
 }
 
 static void on_growth_end(const struct err *err, bool is_lost, void *data)
@@ -92,7 +79,7 @@ static void on_growth_end(const struct err *err, bool is_lost, void *data)
 	viewing->err = *err;
 	viewing->is_full = !is_lost && err->code == ERR_LIMIT;
 	viewing->is_hopeless = !is_lost && !viewing->is_full;
-	loop_stop(viewing->pod.loop);
+	loop_stop(viewing->pod.cluster.loop);
 }
 
 /* Runs until the Pod is lost, or a signal ends the command. */
@@ -111,8 +98,8 @@ static void follow_growing_logs(struct viewing *viewing)
 		.data = viewing,
 	};
 
-	viewing->sync = kube_append_sync_new(pod->api, &request, &viewing->folder);
-	loop_run(pod->loop);
+	viewing->sync = kube_append_sync_new(pod->cluster.api, &request, &viewing->folder);
+	loop_run(pod->cluster.loop);
 }
 
 static void show_until_interrupted(struct viewing *viewing)
@@ -124,41 +111,30 @@ static void show_until_interrupted(struct viewing *viewing)
 			viewing->call->place->role, viewing->call->place->index, viewing->err.text);
 	viewing->was_lost = true;
 	if (!viewing->is_full)
-		arm_viewing_timer(viewing);
-	loop_run(viewing->pod.loop);
+		loop_timer_arm_after(viewing->timer, viewing->call->interval);
+	loop_run(viewing->pod.cluster.loop);
 }
 
 /* The whole command. */
 
-static int create_viewing_folder(struct viewing *viewing, struct err *err)
-{
-	const char *parent = getenv("TMPDIR");
-	struct statvfs space = {0};
-	char *path CLEANUP(mem_free_text) =
-		mem_format("%s/muster-tensorboard-XXXXXX", parent && *parent ? parent : "/tmp");
-
-	if (!mkdtemp(path))
-		return err_set_errno(err, errno, "cannot create directory '%s'", path);
-	statvfs(path, &space); /* an unknown file system counts as full */
-	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
-	viewing->path = TAKE(path);
-	viewing->folder.path = viewing->path;
-	viewing->settings.log_folder = viewing->path;
-	return 0;
-}
-
 static int set_up_viewing(struct viewing *viewing, struct err *err)
 {
 	const struct tensorboard_call *call = viewing->call;
+	struct statvfs space = {0};
 	int rc = replica_pod_connect(call->options, call->place, &viewing->pod, err);
 
 	if (rc == 0)
-		rc = create_viewing_folder(viewing, err);
+		rc = temporary_folder_create("muster-tensorboard", &viewing->path, err);
+	if (rc < 0)
+		return rc;
+	statvfs(viewing->path, &space); /* an unknown file system counts as full */
+	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
+	viewing->folder.path = viewing->settings.log_folder = viewing->path;
+	rc = tensorboard_new(viewing->pod.cluster.loop, &viewing->settings, &viewing->tensorboard,
+			     err);
 	if (rc == 0)
-		rc = tensorboard_new(viewing->pod.loop, &viewing->settings, &viewing->tensorboard,
-				     err);
-	if (rc == 0)
-		viewing->timer = loop_new_timer(viewing->pod.loop, on_viewing_timer, viewing);
+		viewing->timer =
+			loop_new_timer(viewing->pod.cluster.loop, on_viewing_timer, viewing);
 	return rc;
 }
 

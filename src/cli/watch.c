@@ -8,115 +8,62 @@
 #include <string.h>
 #include <unistd.h>
 
-struct watch {
-	struct client *client;
-	const char *name;
-	instant until;
-	msec period; /* the most between two reads; MSEC_NEVER: it is read only after changes */
-	watch_fn fn;
-	void *data;
-	char *uid; /* NULL before the first read */
-};
+/* After a supervisor was killed, its job is cleaned up in less than this. */
+#define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
-static void watch_done(struct watch *watch)
+int watch_job(struct client *client, const char *name, instant until, msec period, watch_fn fn,
+	      void *data, enum watch_end *ret_end, struct err *err)
 {
-	mem_free_text(&watch->uid);
-}
-
-/* False when this is a later job of the same name. */
-static bool is_same_job(struct watch *watch, const struct json *job)
-{
-	const char *uid = json_as_string(json_get_path(job, "metadata", "uid", NULL), "");
-
-	if (!watch->uid)
-		watch->uid = mem_copy_text(uid);
-	return text_equals(watch->uid, uid);
-}
-
-static int inspect_watched_job(struct watch *watch, const struct json *job, bool *ret_is_enough,
-			       struct err *err)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-
-	if (status_read(json_get(job, "status"), arena, &status, err))
-		return err->code;
-	*ret_is_enough = watch->fn(job, &status, watch->data);
-	return 0;
-}
-
-/* When to read again without a change: at the end of the period, or of the watch. */
-static instant next_watch_poll_time(const struct watch *watch)
-{
-	return instant_min(watch->until, loop_instant_after(watch->period));
-}
-
-static int follow_watched_job(struct watch *watch, enum watch_end *ret_end, struct err *err)
-{
-	struct client *client = watch->client;
+	char *uid CLEANUP(mem_free_text) = NULL; /* NULL before the first read */
 	int64_t version = 0;
 
 	for (bool is_enough = false; !is_enough;) {
 		struct json *job CLEANUP(json_cleanup) = NULL;
+		struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+		struct status status;
 		int64_t last_version = version;
-		instant look_at = next_watch_poll_time(watch);
+		/* When to read without a change: at the end of the period, or of the watch. */
+		instant look_at = instant_min(until, loop_instant_after(period));
 		bool is_gone = false;
+		int rc = client->functions->wait_for_change(client, name, version, look_at,
+							    &version, &is_gone, err);
 
-		if (client->functions->wait_for_change(client, watch->name, version, look_at,
-						       &version, &is_gone, err))
-			return err->code;
+		if (rc < 0)
+			return rc;
 		/* Woken early without a new version: no new version will come. */
-		bool is_last =
-			version == last_version &&
-			(!instant_is_before(look_at, watch->until) || !loop_has_come(look_at));
-		int rc = is_gone ? ERR_NOT_FOUND
-				 : client->functions->get(client, watch->name, &job, err);
+		bool is_last = version == last_version &&
+			       (!instant_is_before(look_at, until) || !loop_has_come(look_at));
+		rc = is_gone ? ERR_NOT_FOUND : client->functions->get(client, name, &job, err);
+		const char *own_uid =
+			json_as_string(json_get_path(job, "metadata", "uid", NULL), "");
 
-		if (rc == ERR_NOT_FOUND && !watch->uid)
-			return err_set(err, ERR_NOT_FOUND, "job '%s' not found", watch->name);
+		if (rc == ERR_NOT_FOUND && !uid)
+			return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 		if (rc && rc != ERR_NOT_FOUND)
 			return rc;
+		if (!uid)
+			uid = mem_copy_text(own_uid);
 		*ret_end = WATCH_GONE;
-		if (rc || !is_same_job(watch, job))
+		if (rc || !text_equals(uid, own_uid))
 			return 0;
 		*ret_end = WATCH_OVERDUE;
 		if (is_last)
 			return 0;
 		*ret_end = WATCH_ENOUGH;
-		if (inspect_watched_job(watch, job, &is_enough, err))
-			return err->code;
+		rc = status_read(json_get(job, "status"), arena, &status, err);
+		if (rc < 0)
+			return rc;
+		is_enough = fn(job, &status, data);
 	}
 	return 0;
 }
 
-int watch_job(struct client *client, const char *name, instant until, watch_fn fn, void *data,
-	      enum watch_end *ret_end, struct err *err)
+int watch_until_settled(struct client *client, const char *name, struct err *err)
 {
-	struct watch watch CLEANUP(watch_done) = {
-		.client = client,
-		.name = name,
-		.until = until,
-		.period = MSEC_NEVER,
-		.fn = fn,
-		.data = data,
-	};
+	enum watch_end end;
 
-	return follow_watched_job(&watch, ret_end, err);
-}
-
-int watch_job_often(struct client *client, const char *name, msec period, watch_fn fn, void *data,
-		    enum watch_end *ret_end, struct err *err)
-{
-	struct watch watch CLEANUP(watch_done) = {
-		.client = client,
-		.name = name,
-		.until = INSTANT_NEVER,
-		.period = period,
-		.fn = fn,
-		.data = data,
-	};
-
-	return follow_watched_job(&watch, ret_end, err);
+	return watch_job(client, name, loop_instant_after(SETTLING_TIME), MSEC_NEVER, watch_is_over,
+			 NULL, &end, err);
 }
 
 bool watch_is_over(const struct json *job, const struct status *status, void *data)

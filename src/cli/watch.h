@@ -21,13 +21,14 @@ enum watch_end {
 };
 
 /* Calls `fn` with the present job, and again after each change, until the moment `until` at the
- * latest (INSTANT_NEVER: no limit). ERR_NOT_FOUND when there is no such job at the start. */
-int watch_job(struct client *client, const char *name, instant until, watch_fn fn, void *data,
-	      enum watch_end *ret_end, struct err *err) MUST_USE;
-/* The same without a limit. `fn` is also called when nothing has changed for a `period`
- * (MSEC_NEVER: it is not), so that durations on the screen advance. */
-int watch_job_often(struct client *client, const char *name, msec period, watch_fn fn, void *data,
-		    enum watch_end *ret_end, struct err *err) MUST_USE;
+ * latest (INSTANT_NEVER: no limit). It is also called when nothing has changed for a `period`
+ * (MSEC_NEVER: it is not), so that durations on the screen advance. ERR_NOT_FOUND when there is no
+ * such job at the start. */
+int watch_job(struct client *client, const char *name, instant until, msec period, watch_fn fn,
+	      void *data, enum watch_end *ret_end, struct err *err) MUST_USE;
+/* Waits until a job whose supervisor has exited is over: if the supervisor was killed, the job is
+ * cleaned up now. The same errors. */
+int watch_until_settled(struct client *client, const char *name, struct err *err) MUST_USE;
 
 /* A watch_fn: true when the job has finished and nothing of it is left to stop. */
 bool watch_is_over(const struct json *job, const struct status *status, void *data);

@@ -28,15 +28,6 @@ static int complain_of_use(const struct command *command, const struct text *fau
 	return EXIT_USAGE;
 }
 
-/* The word is valid: options were checked. */
-static enum log_level level_of(const struct options *options)
-{
-	if (option_flag(options, "debug"))
-		return LOG_DEBUG;
-	return (enum log_level) name_find_word(log_level_words, LOG_LEVEL_COUNT,
-					       option_text(options, "log"));
-}
-
 int command_call(const struct command_table *table, const struct command *command, int argc,
 		 char **argv)
 {
@@ -46,7 +37,10 @@ int command_call(const struct command_table *table, const struct command *comman
 
 	if (options_parse(table, command, argc, argv, &options, &faults))
 		return complain_of_use(command, &faults);
-	log_set_level(level_of(options));
+	log_set_level(option_flag(options, "debug")
+			      ? LOG_DEBUG
+			      : (enum log_level) name_find_word(log_level_words, LOG_LEVEL_COUNT,
+								option_text(options, "log")));
 	if (!option_flag(options, "help"))
 		return command->run(options);
 	help_add_command(&help, command);

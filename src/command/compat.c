@@ -12,13 +12,6 @@ const char *compat_name(const struct command *command)
 	return command->name + strlen(PREFIX);
 }
 
-static size_t length_without_ending(const char *name)
-{
-	size_t len = strlen(name);
-
-	return text_ends_with(name, ".sh") || text_ends_with(name, ".py") ? len - 3 : len;
-}
-
 static char without_dash(char byte)
 {
 	return byte == '-' ? '_' : byte;
@@ -41,7 +34,8 @@ const struct command *compat_find(const struct command_table *table, const char 
 
 	if (text_equals(name, "client.py")) /* a name too general for a program of ours */
 		name = "elasticdl_client";
-	size_t len = length_without_ending(name);
+	bool has_ending = text_ends_with(name, ".sh") || text_ends_with(name, ".py");
+	size_t len = strlen(name) - (has_ending ? 3 : 0);
 
 	for (size_t i = 0; table->old_programs[i]; i++)
 		if (is_program_named(table->old_programs[i], name, len))

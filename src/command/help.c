@@ -124,22 +124,14 @@ void help_add_command(struct text *text, const struct command *command)
 		text_addf(text, "\nExamples:\n%s", command->examples);
 }
 
-/* As wide as the longest name. */
-static int find_name_width(const struct command *const *commands)
-{
-	size_t widest = 0;
-
-	for (size_t i = 0; commands[i]; i++)
-		if (strlen(commands[i]->name) > widest)
-			widest = strlen(commands[i]->name);
-	return (int) widest;
-}
-
 void help_add_overview(struct text *text, const struct command_table *table)
 {
 	const char *group = "";
-	int width = find_name_width(table->commands);
+	int width = 0; /* of the longest name */
 
+	for (size_t i = 0; table->commands[i]; i++)
+		if ((int) strlen(table->commands[i]->name) > width)
+			width = (int) strlen(table->commands[i]->name);
 	text_add(text, "muster runs distributed training jobs on this machine or on "
 		       "Kubernetes.\n\nUsage: muster COMMAND [OPTIONS] [ARGUMENTS]\n");
 	for (size_t i = 0; table->commands[i]; i++) {

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,16 +121,6 @@ int input_read_secret(const char *path, char **ret_secret, struct err *err)
 	return 0;
 }
 
-static int accept_input_line(input_line_fn take, void *to, char *line, struct err *err)
-{
-	size_t len = strlen(line);
-
-	if (len && line[len - 1] == '\r')
-		line[len - 1] = '\0';
-	line += strspn(line, " \t");
-	return *line == '\0' || *line == '#' ? 0 : take(to, line, err);
-}
-
 void input_each_line(const char *option, const char *path, size_t limit, input_line_fn take,
 		     void *to, struct text *faults)
 {
@@ -152,7 +141,14 @@ void input_each_line(const char *option, const char *path, size_t limit, input_l
 	if (rest && text_starts_with(rest, BYTE_ORDER_MARK))
 		rest += strlen(BYTE_ORDER_MARK);
 
-	for (int number = 1; rest; number++)
-		if (accept_input_line(take, to, strsep(&rest, "\n"), &err))
+	for (int number = 1; rest; number++) {
+		char *line = strsep(&rest, "\n");
+		size_t len = strlen(line);
+
+		if (len && line[len - 1] == '\r')
+			line[len - 1] = '\0';
+		line += strspn(line, " \t");
+		if (*line && *line != '#' && take(to, line, &err))
 			text_addf(faults, "--%s: %s:%d: %s\n", option, path, number, err.text);
+	}
 }

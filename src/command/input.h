@@ -28,8 +28,8 @@ int input_check_key_secret(const char *secret, const char *where, struct err *er
 /* Prints a warning if a file with a secret is open to other users (file_mode_if_shared). */
 void input_warn_if_shared(const char *path);
 
-/* Handles a line of a file, which it may modify. ERR_INVALID names the error in it. */
-typedef int (*input_line_fn)(void *to, char *line, struct err *err);
+/* Handles a line of a file. ERR_INVALID names the error in it. */
+typedef int (*input_line_fn)(void *to, const char *line, struct err *err);
 /* Calls `take` for each line of a text file, except empty lines and comments (#). Errors become
  * lines of `faults`: "--OPTION: FILE:LINE: sentence". */
 void input_each_line(const char *option, const char *path, size_t limit, input_line_fn take,

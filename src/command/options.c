@@ -26,6 +26,7 @@ static const struct option_row general_rows[] = {
 };
 
 struct value {
+	const struct option_row *row;
 	bool is_given; /* on the command line or in the environment */
 	int64_t number; /* of flags (0 or 1), numbers and durations */
 	const char *text; /* as written; borrowed from argv, the environment or the row */
@@ -41,11 +42,10 @@ struct options {
 	char **hidden; /* the copies among them, and */
 	size_t n_hidden, hidden_capacity;
 	int n_words;
-	size_t n_rows;
+	size_t n_values;
 	struct value *values; /* one for each row */
 	const char **arguments;
 	size_t n_arguments;
-	size_t arguments_capacity;
 	size_t n_before_separator; /* arguments before "--"; SIZE_MAX: there was none */
 	bool is_copy; /* its lists belong to the original */
 };
@@ -86,11 +86,6 @@ char *option_variable(const struct option_row *row)
 	return variable;
 }
 
-static const struct option_row *row_at(const struct options *options, size_t index)
-{
-	return options_row(options->command, index);
-}
-
 /* Whether the first `len` characters of `name` are this name, '_' counting as '-'. */
 static bool is_option_name(const char *row_name, const char *name, size_t len)
 {
@@ -103,32 +98,25 @@ static bool is_option_name(const char *row_name, const char *name, size_t len)
 	return at == len && !row_name[at];
 }
 
-/* Index of the row with this name (its first `len` characters); -1: none. */
-static int find_row(const struct options *options, const char *name, size_t len)
+/* The value of the row with this name (its first `len` characters); NULL: there is none. */
+static struct value *find_value(const struct options *options, const char *name, size_t len)
 {
-	for (size_t i = 0; i < options->n_rows; i++) {
-		const struct option_row *row = row_at(options, i);
+	for (size_t i = 0; i < options->n_values; i++) {
+		const struct option_row *row = options->values[i].row;
 
 		if (is_option_name(row->name, name, len) ||
 		    is_option_name(row->other_name, name, len))
-			return (int) i;
+			return &options->values[i];
 	}
-	return -1;
+	return NULL;
 }
 
-static int find_letter(const struct options *options, char letter)
+static struct value *find_letter(const struct options *options, char letter)
 {
-	for (size_t i = 0; i < options->n_rows; i++)
-		if (row_at(options, i)->letter == letter)
-			return (int) i;
-	return -1;
-}
-
-static void append_text(const char ***list, size_t *count, size_t *capacity, const char *text)
-{
-	mem_grow(list, capacity, *count + 1, sizeof(**list));
-	(*list)[(*count)++] = text;
-	(*list)[*count] = NULL;
+	for (size_t i = 0; i < options->n_values; i++)
+		if (options->values[i].row->letter == letter)
+			return &options->values[i];
+	return NULL;
 }
 
 static bool read_flag(const char *text, int64_t *ret_number)
@@ -142,25 +130,18 @@ static bool read_flag(const char *text, int64_t *ret_number)
 	return true;
 }
 
-/* Copies the words of "a|b|c" into an array (which borrows from *ret_memory). */
-static size_t split_words(const char *words, char **ret_memory, const char **list, size_t room)
-{
-	size_t count = 0;
-	char *rest = *ret_memory = mem_copy_text(words);
-
-	for (char *word; (word = strsep(&rest, "|"));) {
-		assert(count < room);
-		list[count++] = word;
-	}
-	return count;
-}
-
+/* Whether it is one of "a|b|c". */
 static int check_word(const struct option_row *row, const char *text, struct err *err)
 {
-	char *memory CLEANUP(mem_free_text) = NULL;
+	char *words CLEANUP(mem_free_text) = mem_copy_text(row->words);
+	char *rest = words;
 	const char *list[16];
-	size_t count = split_words(row->words, &memory, list, ARRAY_LEN(list));
+	size_t count = 0;
 
+	for (char *word; (word = strsep(&rest, "|"));) {
+		assert(count < ARRAY_LEN(list));
+		list[count++] = word;
+	}
 	if (name_find_word(list, count, text) >= 0)
 		return 0;
 	const char *nearest = name_nearest(list, count, text);
@@ -170,9 +151,10 @@ static int check_word(const struct option_row *row, const char *text, struct err
 		       nearest ? "'?" : "");
 }
 
-static int read_value(const struct option_row *row, const char *text, struct value *value,
-		      struct err *err)
+static int read_value(struct value *value, const char *text, struct err *err)
 {
+	const struct option_row *row = value->row;
+
 	switch (row->kind) {
 	case OPTION_FLAG:
 		if (row->words && check_word(row, text, NULL) == 0)
@@ -196,7 +178,8 @@ static int read_value(const struct option_row *row, const char *text, struct val
 			return err->code;
 		break;
 	case OPTION_LIST:
-		append_text(&value->list, &value->n_list, &value->list_capacity, text);
+		mem_grow(&value->list, &value->list_capacity, value->n_list, sizeof(*value->list));
+		value->list[value->n_list++] = text;
 		break;
 	case OPTION_TEXT:
 		break;
@@ -206,64 +189,56 @@ static int read_value(const struct option_row *row, const char *text, struct val
 }
 
 /* `shown` is the option as the user typed it: "--ps", "-w", "MUSTER_ON". */
-static void set_option_value(struct reading *reading, int row, const char *shown, const char *text)
+static void set_value(struct reading *reading, struct value *value, const char *shown,
+		      const char *text)
 {
 	struct err err;
-	struct value *value = &reading->options->values[row];
 
 	value->is_given = true;
-	if (read_value(row_at(reading->options, (size_t) row), text, value, &err))
+	if (read_value(value, text, &err))
 		text_addf(reading->faults, "%s: %s\n", shown, err.text);
 }
 
 /* Gives the value of a letter, unless another tool has the letter for a number. */
-static void set_letter_value(struct reading *reading, int row, const char *shown, const char *text)
+static void set_letter_value(struct reading *reading, struct value *value, const char *shown,
+			     const char *text)
 {
-	const struct command *command = reading->options->command;
-	const struct other_tool_option *foreign =
-		other_tool_number_find(command->name, shown, text);
+	const char *command = reading->options->command->name;
+	const struct other_tool_option *foreign = other_tool_number_find(command, shown, text);
 
 	if (!foreign)
-		set_option_value(reading, row, shown, text);
+		set_value(reading, value, shown, text);
 	else
 		text_addf(reading->faults, "%s %s: %s is --%s; %s\n", shown, text, shown,
-			  row_at(reading->options, (size_t) row)->name, foreign->answer);
+			  value->row->name, foreign->answer);
 }
 
 /* The argument after an option that needs one. */
-static void consume_option_argument(struct reading *reading, int row, const char *shown)
+static void consume_option_argument(struct reading *reading, struct value *value, const char *shown)
 {
-	if (reading->next < reading->argc) {
-		set_letter_value(reading, row, shown, reading->argv[reading->next++]);
-		return;
-	}
-	text_addf(reading->faults, "%s: missing value (expected %s)\n", shown,
-		  row_at(reading->options, (size_t) row)->value_name);
-}
-
-static bool is_flag(const struct reading *reading, int row)
-{
-	return row_at(reading->options, (size_t) row)->kind == OPTION_FLAG;
+	if (reading->next < reading->argc)
+		set_letter_value(reading, value, shown, reading->argv[reading->next++]);
+	else
+		text_addf(reading->faults, "%s: missing value (expected %s)\n", shown,
+			  value->row->value_name);
 }
 
 static void add_unknown_option_fault(struct reading *reading, const char *name, size_t len)
 {
 	struct options *options = reading->options;
-	const char **names CLEANUP(mem_free_any) = mem_new_array(options->n_rows, sizeof(*names));
-	char *wanted CLEANUP(mem_free_text) = mem_copy_bytes(name, len);
+	const char **names CLEANUP(mem_free_any) = mem_new_array(options->n_values, sizeof(*names));
+	char *dashed CLEANUP(mem_free_text) = mem_copy_bytes(name, len);
 
-	for (size_t i = 0; i < options->n_rows; i++)
-		names[i] = row_at(options, i)->name;
-	char *dashed CLEANUP(mem_free_text) = mem_copy_text(wanted);
-
+	for (size_t i = 0; i < options->n_values; i++)
+		names[i] = options->values[i].row->name;
 	for (char *at = dashed; (at = strchr(at, '_'));)
 		*at = '-';
-	const char *nearest = name_nearest(names, options->n_rows, dashed);
+	const char *nearest = name_nearest(names, options->n_values, dashed);
 
-	text_addf(reading->faults, "--%s: no such option", wanted);
+	text_addf(reading->faults, "--%.*s: no such option", (int) len, name);
 	if (nearest)
 		text_addf(reading->faults, "; did you mean --%s?", nearest);
-	else if (find_row(options, "max-restarts", strlen("max-restarts")) >= 0)
+	else if (find_value(options, "max-restarts", strlen("max-restarts")))
 		text_add(reading->faults, "; options of your program go after its name");
 	text_add_char(reading->faults, '\n');
 }
@@ -274,28 +249,19 @@ static void read_long_option(struct reading *reading, const char *name)
 	size_t len = strcspn(name, "=");
 	const char *text = name[len] ? name + len + 1 : NULL;
 	char *shown CLEANUP(mem_free_text) = mem_format("--%.*s", (int) len, name);
-	int row = find_row(reading->options, name, len);
-	bool is_negated = row < 0 && !text && len > 3 && !strncmp(name, "no-", 3);
+	struct value *value = find_value(reading->options, name, len);
+	bool is_negated = !value && !text && len > 3 && !strncmp(name, "no-", 3);
 
 	if (is_negated)
-		row = find_row(reading->options, name + 3, len - 3);
-	if (row < 0 || (is_negated && !is_flag(reading, row)))
+		value = find_value(reading->options, name + 3, len - 3);
+	if (!value || (is_negated && value->row->kind != OPTION_FLAG))
 		add_unknown_option_fault(reading, name, len);
 	else if (text)
-		set_option_value(reading, row, shown, text);
-	else if (is_flag(reading, row))
-		set_option_value(reading, row, shown, is_negated ? "false" : "true");
+		set_value(reading, value, shown, text);
+	else if (value->row->kind == OPTION_FLAG)
+		set_value(reading, value, shown, is_negated ? "false" : "true");
 	else
-		consume_option_argument(reading, row, shown);
-}
-
-static void add_unknown_letter_fault(struct reading *reading, const char *shown)
-{
-	const struct other_tool_option *foreign =
-		other_tool_option_find(reading->options->command->name, shown, strlen(shown));
-
-	text_addf(reading->faults, "%s: no such option%s%s\n", shown, foreign ? "; " : "",
-		  foreign ? foreign->answer : "");
+		consume_option_argument(reading, value, shown);
 }
 
 /* -a, -aq, -w 2 or -w2; `letters` is the text after the dash. */
@@ -303,20 +269,24 @@ static void read_letters(struct reading *reading, const char *letters)
 {
 	for (; *letters; letters++) {
 		const char shown[] = {'-', *letters, 0};
-		int row = find_letter(reading->options, *letters);
+		struct value *value = find_letter(reading->options, *letters);
 
-		if (row < 0) {
-			add_unknown_letter_fault(reading, shown);
+		if (!value) {
+			const struct other_tool_option *foreign = other_tool_option_find(
+				reading->options->command->name, shown, strlen(shown));
+
+			text_addf(reading->faults, "%s: no such option%s%s\n", shown,
+				  foreign ? "; " : "", foreign ? foreign->answer : "");
 			return;
 		}
-		if (!is_flag(reading, row)) {
+		if (value->row->kind != OPTION_FLAG) {
 			if (letters[1])
-				set_letter_value(reading, row, shown, letters + 1);
+				set_letter_value(reading, value, shown, letters + 1);
 			else
-				consume_option_argument(reading, row, shown);
+				consume_option_argument(reading, value, shown);
 			return;
 		}
-		set_option_value(reading, row, shown, "true");
+		set_value(reading, value, shown, "true");
 	}
 }
 
@@ -325,8 +295,8 @@ static bool reject_foreign_option(struct reading *reading, const char *argument)
 {
 	const struct options *options = reading->options;
 	size_t len = strcspn(argument, "=");
-	bool is_own = argument[1] == '-' ? find_row(options, argument + 2, len - 2) >= 0
-					 : len == 2 && find_letter(options, argument[1]) >= 0;
+	bool is_own = argument[1] == '-' ? find_value(options, argument + 2, len - 2) != NULL
+					 : len == 2 && find_letter(options, argument[1]);
 	const struct other_tool_option *foreign =
 		is_own ? NULL : other_tool_option_find(options->command->name, argument, len);
 	bool has_value = foreign && foreign->takes_value && !argument[len];
@@ -346,7 +316,7 @@ static bool is_go_flag(const struct options *options, const char *argument)
 	size_t len = strcspn(argument + 1, "=");
 
 	return options->command->takes_go_flags && len > 1 &&
-	       find_row(options, argument + 1, len) >= 0;
+	       find_value(options, argument + 1, len);
 }
 
 static void append_arguments_until(struct reading *reading, int end)
@@ -354,8 +324,7 @@ static void append_arguments_until(struct reading *reading, int end)
 	struct options *options = reading->options;
 
 	while (reading->next < end)
-		append_text(&options->arguments, &options->n_arguments,
-			    &options->arguments_capacity, reading->argv[reading->next++]);
+		options->arguments[options->n_arguments++] = reading->argv[reading->next++];
 }
 
 static void read_arguments(struct reading *reading)
@@ -386,28 +355,19 @@ static void read_arguments(struct reading *reading)
 	}
 }
 
-static void read_variable(struct reading *reading, int row)
-{
-	char *variable CLEANUP(mem_free_text) =
-		option_variable(row_at(reading->options, (size_t) row));
-	const char *text = getenv(variable);
-
-	if (text && *text)
-		set_option_value(reading, row, variable, text);
-}
-
 /* Options that were not given: the environment, then the row's default. */
 static void read_defaults(struct reading *reading)
 {
-	for (size_t i = 0; i < reading->options->n_rows; i++) {
-		const struct option_row *row = row_at(reading->options, i);
+	for (size_t i = 0; i < reading->options->n_values; i++) {
 		struct value *value = &reading->options->values[i];
+		char *variable CLEANUP(mem_free_text) = option_variable(value->row);
+		const char *text = value->row->has_variable ? getenv(variable) : NULL;
 
-		if (!value->is_given && row->has_variable)
-			read_variable(reading, (int) i);
-		if (value->is_given || !row->otherwise)
+		if (!value->is_given && text && *text)
+			set_value(reading, value, variable, text);
+		if (value->is_given || !value->row->otherwise)
 			continue;
-		int rc = read_value(row, row->otherwise, value, &(struct err){0});
+		int rc = read_value(value, value->row->otherwise, &(struct err){0});
 		assert(!rc);
 	}
 }
@@ -445,17 +405,22 @@ static void check_argument_count(const struct options *options, struct text *fau
 	}
 }
 
-static struct options *options_new(const struct command *command)
+static struct options *options_new(const struct command_table *table, const struct command *command,
+				   int argc, char **argv)
 {
 	struct options *options = mem_new(sizeof(*options));
 
+	options->table = table;
 	options->command = command;
 	options->n_before_separator = SIZE_MAX;
-	options->n_rows = count_own_rows(command) + ARRAY_LEN(general_rows);
-	options->values = mem_new_array(options->n_rows, sizeof(*options->values));
-	options->arguments_capacity = 1;
-	options->arguments =
-		mem_new_array(options->arguments_capacity, sizeof(*options->arguments));
+	options->n_values = count_own_rows(command) + ARRAY_LEN(general_rows);
+	options->values = mem_new_array(options->n_values, sizeof(*options->values));
+	for (size_t i = 0; i < options->n_values; i++)
+		options->values[i].row = options_row(command, i);
+	options->arguments = mem_new_array((size_t) argc + 1, sizeof(*options->arguments));
+	options->words = mem_new_array((size_t) argc + 1, sizeof(*options->words));
+	memcpy(options->words, argv, (size_t) argc * sizeof(*options->words));
+	options->n_words = argc;
 	return options;
 }
 
@@ -490,10 +455,10 @@ static const char *hide_value(struct options *options, const char *text)
 
 static void hide_values(struct options *options)
 {
-	for (size_t i = 0; i < options->n_rows; i++) {
+	for (size_t i = 0; i < options->n_values; i++) {
 		struct value *value = &options->values[i];
 
-		for (size_t k = 0; row_at(options, i)->hides_values && k < value->n_list; k++)
+		for (size_t k = 0; value->row->hides_values && k < value->n_list; k++)
 			value->text = value->list[k] = hide_value(options, value->list[k]);
 	}
 }
@@ -501,13 +466,9 @@ static void hide_values(struct options *options)
 int options_parse(const struct command_table *table, const struct command *command, int argc,
 		  char **argv, struct options **ret_options, struct text *faults)
 {
-	struct options *options CLEANUP(options_cleanup) = options_new(command);
+	struct options *options CLEANUP(options_cleanup) = options_new(table, command, argc, argv);
 	struct reading reading = {.options = options, .argv = argv, .argc = argc, .faults = faults};
 
-	options->table = table;
-	options->words = mem_new_array((size_t) argc + 1, sizeof(*options->words));
-	memcpy(options->words, argv, (size_t) argc * sizeof(*options->words));
-	options->n_words = argc;
 	read_arguments(&reading);
 	read_defaults(&reading);
 	check_argument_count(options, faults);
@@ -546,27 +507,33 @@ struct options *options_copy(const struct options *options)
 	struct options *copy = mem_new(sizeof(*copy));
 
 	*copy = *options;
-	copy->values = mem_new_array(copy->n_rows, sizeof(*copy->values));
-	memcpy(copy->values, options->values, copy->n_rows * sizeof(*copy->values));
+	copy->values = mem_new_array(copy->n_values, sizeof(*copy->values));
+	memcpy(copy->values, options->values, copy->n_values * sizeof(*copy->values));
 	copy->is_copy = true;
 	return copy;
 }
 
-void options_set_text(struct options *options, const char *name, const char *text)
+static struct value *option_value_of(const struct options *options, const char *name)
 {
-	int row = find_row(options, name, strlen(name));
+	struct value *value = find_value(options, name, strlen(name));
 
-	assert(row >= 0 && options->is_copy);
-	if (text)
-		options->values[row].text = text;
+	assert(value);
+	return value;
 }
 
-static void free_words(struct options *options)
+void options_set_text(struct options *options, const char *name, const char *text)
 {
-	for (size_t i = 0; i < options->n_hidden; i++) {
-		explicit_bzero(options->hidden[i], strlen(options->hidden[i]));
-		free(options->hidden[i]);
-	}
+	assert(options->is_copy);
+	if (text)
+		option_value_of(options, name)->text = text;
+}
+
+static void free_lists(struct options *options)
+{
+	for (size_t i = 0; i < options->n_values; i++)
+		free(options->values[i].list);
+	for (size_t i = 0; i < options->n_hidden; i++)
+		mem_free_secret(&options->hidden[i]);
 	free(options->hidden);
 	free(options->words);
 	free(options->arguments);
@@ -576,25 +543,15 @@ void options_free(struct options *options)
 {
 	if (!options)
 		return;
-	for (size_t i = 0; i < options->n_rows && !options->is_copy; i++)
-		free(options->values[i].list);
-	free(options->values);
 	if (!options->is_copy)
-		free_words(options);
+		free_lists(options);
+	free(options->values);
 	free(options);
 }
 
 void options_cleanup(struct options **options)
 {
 	options_free(*options);
-}
-
-static const struct value *option_value_of(const struct options *options, const char *name)
-{
-	int row = find_row(options, name, strlen(name));
-
-	assert(row >= 0);
-	return &options->values[row];
 }
 
 bool option_is_given(const struct options *options, const char *name)
@@ -632,10 +589,14 @@ const char *const *option_list(const struct options *options, const char *name, 
 	return value->list;
 }
 
-const char *const *options_arguments(const struct options *options, size_t *ret_count)
+const char *const *options_arguments(const struct options *options)
 {
-	*ret_count = options->n_arguments;
 	return options->arguments;
+}
+
+size_t options_n_arguments(const struct options *options)
+{
+	return options->n_arguments;
 }
 
 bool options_had_separator(const struct options *options)

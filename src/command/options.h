@@ -114,7 +114,8 @@ const char *const *option_list(const struct options *options, const char *name, 
 
 /* Plain arguments, NULL-terminated; after "--", or after the first one where the command takes a
  * program. */
-const char *const *options_arguments(const struct options *options, size_t *ret_count);
+const char *const *options_arguments(const struct options *options);
+size_t options_n_arguments(const struct options *options);
 /* Whether "--" preceded the arguments. */
 bool options_had_separator(const struct options *options);
 /* The number of arguments before "--"; all of them if there is none. */

@@ -145,11 +145,6 @@ static const struct foreign_command {
 	{"usage|man|commands|-?", "help"},
 };
 
-static char as_dash(char byte)
-{
-	return byte == '_' ? '-' : byte;
-}
-
 /* Whether the words, separated by '|', have this one: the first `len` characters of `word`. */
 static bool has_word(const char *words, const char *word, size_t len)
 {
@@ -157,20 +152,14 @@ static bool has_word(const char *words, const char *word, size_t len)
 		size_t at = 0;
 
 		end = words + strcspn(words, "|");
-		while (at < len && words + at < end && as_dash(word[at]) == words[at])
+		while (at < len && words + at < end &&
+		       (word[at] == '_' ? '-' : word[at]) == words[at])
 			at++;
 		if (at == len && words + at == end)
 			return true;
 		if (!*end)
 			return false;
 	}
-}
-
-static bool is_whole_number(const char *text)
-{
-	int64_t number;
-
-	return text && text_read_int(text, 0, INT64_MAX, &number, NULL) == 0;
 }
 
 static const struct other_tool_option *find_foreign_option(const char *command, const char *word,
@@ -195,8 +184,10 @@ const struct other_tool_option *other_tool_option_find(const char *command, cons
 const struct other_tool_option *other_tool_number_find(const char *command, const char *letter,
 						       const char *value)
 {
-	return is_whole_number(value) ? find_foreign_option(command, letter, strlen(letter), true)
-				      : NULL;
+	int64_t number;
+	bool is_number = text_read_int(value, 0, INT64_MAX, &number, NULL) == 0;
+
+	return is_number ? find_foreign_option(command, letter, strlen(letter), true) : NULL;
 }
 
 const char *other_tool_argument_answer(const char *command)

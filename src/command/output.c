@@ -57,33 +57,23 @@ void output_add_object(const struct json *object, const char *format)
 	output_add(&text);
 }
 
-static void add_documents(struct text *text, const struct json *list)
-{
-	for (size_t i = 0; i < json_count(list); i++) {
-		if (i > 0)
-			text_add(text, "---\n");
-		yaml_add(text, json_at(list, i));
-	}
-}
-
-static void add_list(struct text *text, const struct json *list)
-{
-	struct json *object CLEANUP(json_cleanup) = json_new_object();
-
-	json_set_string(object, "apiVersion", "v1");
-	json_set_string(object, "kind", "List");
-	json_set(object, "items", json_new_copy(list));
-	json_add_pretty(text, object);
-}
-
 void output_add_objects(const struct json *list, const char *format)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	if (text_equals(format, "yaml"))
-		add_documents(&text, list);
-	else
-		add_list(&text, list);
+	if (!text_equals(format, "yaml")) {
+		struct json *object CLEANUP(json_cleanup) =
+			json_new_texts("apiVersion", "v1", "kind", "List", NULL);
+
+		json_set(object, "items", json_new_copy(list));
+		output_add_object(object, format);
+		return;
+	}
+	for (size_t i = 0; i < json_count(list); i++) {
+		if (i > 0)
+			text_add(&text, "---\n");
+		yaml_add(&text, json_at(list, i));
+	}
 	output_add(&text);
 }
 
@@ -115,18 +105,36 @@ void output_print_errors(const struct text *text)
 }
 
 /* One write, so that the sentences of processes that share a terminal do not mix. */
-void output_print_message(const char *format, ...)
+void output_print_sentence(const char *sentence, void *data)
 {
 	struct text line CLEANUP(text_done) = {0};
+
+	(void) data;
+	text_add(&line, "muster: ");
+	line_text_add_sentence(&line, sentence, strlen(sentence));
+	text_add_char(&line, '\n');
+	output_print_errors(&line);
+}
+
+void output_print_message(const char *format, ...)
+{
 	va_list values;
 
 	va_start(values, format);
 	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
-	text_add(&line, "muster: ");
-	line_text_add_sentence(&line, sentence, strlen(sentence));
-	text_add_char(&line, '\n');
-	output_print_errors(&line);
+	output_print_sentence(sentence, NULL);
+}
+
+int output_fail_with(int exit_code, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
+	va_end(values);
+	output_print_sentence(sentence, NULL);
+	return exit_code;
 }
 
 void output_print_messages(const struct text *lines)

@@ -30,6 +30,10 @@ bool output_flush(void);
 void output_print_errors(const struct text *text);
 /* Prints a sentence of muster's own on stderr: "muster: …". */
 void output_print_message(const char *format, ...) PRINTF_LIKE(1, 2);
+/* The same as a callback; `data` is not used. */
+void output_print_sentence(const char *sentence, void *data);
+/* Prints such a sentence and returns the exit code. */
+int output_fail_with(int exit_code, const char *format, ...) PRINTF_LIKE(2, 3);
 /* One such sentence for each line. */
 void output_print_messages(const struct text *lines);
 /* Prints an error and returns its exit code: 2 usage or file error, 3 not reached, 4 rejected, else

@@ -2,6 +2,7 @@
 
 #include "base/line_text.h"
 #include "base/mem.h"
+#include "io/own_process.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -17,12 +18,6 @@ void table_done(struct table *table)
 	free(table->cells);
 }
 
-static void append_table_cell(struct table *table, char *take_text)
-{
-	mem_grow(&table->cells, &table->capacity, table->n_cells, sizeof(*table->cells));
-	table->cells[table->n_cells++] = take_text;
-}
-
 void table_add(struct table *table, const char *cell)
 {
 	struct text text = {0};
@@ -31,7 +26,8 @@ void table_add(struct table *table, const char *cell)
 		line_text_add_sentence(&text, cell, strlen(cell));
 	if (text.len == 0)
 		text_add_char(&text, '-');
-	append_table_cell(table, text_take(&text));
+	mem_grow(&table->cells, &table->capacity, table->n_cells, sizeof(*table->cells));
+	table->cells[table->n_cells++] = text_take(&text);
 }
 
 void table_addf(struct table *table, const char *format, ...)
@@ -44,14 +40,22 @@ void table_addf(struct table *table, const char *format, ...)
 	table_add(table, cell);
 }
 
-void table_add_member(struct table *table, const void *row, size_t offset, bool is_number)
+void table_add_span(struct table *table, msec from, msec to)
 {
-	const void *at = (const char *) row + offset;
+	struct text span CLEANUP(text_done) = {0};
 
-	if (is_number)
-		table_addf(table, "%d", *(const int *) at);
-	else
-		table_add(table, *(const char *const *) at);
+	if (from != MSEC_UNSET && to != MSEC_UNSET)
+		text_add_duration(&span, to - from);
+	table_add(table, text_of(&span));
+}
+
+void table_add_time(struct table *table, msec time, bool is_local)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (time != MSEC_UNSET)
+		text_add_time_ahead(&text, time, is_local ? time_zone_offset(time) : 0);
+	table_add(table, text_of(&text));
 }
 
 void table_add_row(struct table *table, const char *const *cells)
@@ -78,12 +82,6 @@ static size_t find_width(const struct table *table, size_t column)
 	return widest;
 }
 
-static void add_blanks(struct text *text, size_t count)
-{
-	for (; count; count--)
-		text_add_char(text, ' ');
-}
-
 void table_write(const struct table *table, struct text *text)
 {
 	size_t *widths CLEANUP(mem_free_any) = mem_new_array(table->n_columns, sizeof(*widths));
@@ -94,10 +92,10 @@ void table_write(const struct table *table, struct text *text)
 	for (size_t i = 0; i < table->n_cells; i++) {
 		size_t column = i % table->n_columns;
 
-		text_add(text, table->cells[i]);
 		if (column + 1 == table->n_columns)
-			text_add_char(text, '\n');
+			text_addf(text, "%s\n", table->cells[i]);
 		else
-			add_blanks(text, widths[column] - count_characters(table->cells[i]));
+			text_addf(text, "%s%*s", table->cells[i],
+				  (int) (widths[column] - count_characters(table->cells[i])), "");
 	}
 }

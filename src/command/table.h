@@ -19,8 +19,10 @@ void table_done(struct table *table);
  * become "-". */
 void table_add(struct table *table, const char *cell);
 void table_addf(struct table *table, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Adds the member of a struct, an int or a text. */
-void table_add_member(struct table *table, const void *row, size_t offset, bool is_number);
+/* Adds the duration between two times; "-" if one of them is not set. */
+void table_add_span(struct table *table, msec from, msec to);
+/* Adds a time, in this machine's time zone or in UTC; "-" if it is not set. */
+void table_add_time(struct table *table, msec time, bool is_local);
 /* Adds a whole row from a list of n_columns texts: the headings. */
 void table_add_row(struct table *table, const char *const *cells);
 /* Appends the lines: three spaces between columns as in kubectl, none at a line's end. */

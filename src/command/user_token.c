@@ -11,26 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *token_folder(void)
-{
-	return home_folder("XDG_CONFIG_HOME", ".config");
-}
-
 char *user_token_path(void)
 {
-	char *folder CLEANUP(mem_free_text) = token_folder();
+	char *folder CLEANUP(mem_free_text) = home_folder("XDG_CONFIG_HOME", ".config");
 
 	return folder ? mem_format("%s/token", folder) : NULL;
-}
-
-/* Another process may create it meanwhile. */
-static int create_token(const char *path, struct err *err)
-{
-	char *token CLEANUP(mem_free_secret) = random_token();
-	char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
-	int rc = file_create(path, line, strlen(line), err);
-
-	return rc == ERR_EXISTS ? 0 : rc;
 }
 
 /* Others may know the hash: it must not become the token. */
@@ -58,8 +43,14 @@ static int read_token(const char *folder, bool creates, char **ret_token, struct
 	if (rc == 0)
 		rc = folder_check_own(folder, "set XDG_CONFIG_HOME to a directory of your own",
 				      err);
-	if (rc == 0 && is_missing && creates)
-		rc = create_token(path, err);
+	if (rc == 0 && is_missing && creates) {
+		char *token CLEANUP(mem_free_secret) = random_token();
+		char *line CLEANUP(mem_free_secret) = mem_format("%s\n", token);
+
+		rc = file_create(path, line, strlen(line), err);
+		if (rc == ERR_EXISTS) /* another process has created it meanwhile */
+			rc = 0;
+	}
 	if (rc < 0 || (is_missing && !creates))
 		return rc;
 	return user_token_read_file(path, ret_token, err);
@@ -67,7 +58,7 @@ static int read_token(const char *folder, bool creates, char **ret_token, struct
 
 int user_token_read(bool creates, char **ret_token, struct err *err)
 {
-	char *folder CLEANUP(mem_free_text) = token_folder();
+	char *folder CLEANUP(mem_free_text) = home_folder("XDG_CONFIG_HOME", ".config");
 
 	*ret_token = NULL;
 	if (!folder && !creates)

@@ -1,8 +1,6 @@
 /* Environment variables of a command line for the job's processes: --env and --env-file. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "command/options.h"
 #include "spec/job.h"

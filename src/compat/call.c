@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 void call_done(struct call *call)
 {

@@ -38,8 +38,8 @@ int call_other_program(const struct options *old);
 /* The row of --dry-run, which every old program has in addition to its own options. */
 #define CALL_ROWS FLAG("dry-run", "print the equivalent muster command, and run nothing")
 
-/* The old programs, one file each. They only translate flags, except TF-Spawner
- * (compat/tf_spawner_cluster.h) and ElasticDL's client (compat/elasticdl_call.h). */
+/* The old programs, one file each. They only translate flags, except TF-Spawner and ElasticDL's
+ * client (compat/on_cluster.h). */
 extern const struct command compat_local_test, compat_remote_test, compat_grpc_tensorflow_server,
 	compat_k8s_tensorflow, compat_tensorflow_elastic, compat_tf_spawner,
 	compat_elasticdl_client;

@@ -33,11 +33,25 @@ static void dist_test_add_model(struct call *call, const struct options *old)
 	call_add_flag(call, "--sync-replicas", old, "sync-replicas");
 }
 
+/* Runs the check, with new servers. */
+static int check_new_servers(struct call *call, const struct options *old)
+{
+	call_add_value(call, "--workers", option_text(old, "num-workers"));
+	call_add_value(call, "--ps", option_text(old, "num-parameter-servers"));
+	if (option_flag(old, "setup-cluster-only"))
+		call_add(call, "--setup-only");
+	else
+		dist_test_add_model(call, old);
+	return call_run(call, old);
+}
+
 /* local_test.sh of TensorFlow's tools/dist_test: a test model on a cluster of this machine.
  * Processes replace its Kubernetes cluster in a container. */
 
-static void print_removed_options(const struct options *old)
+static int local_test_run(const struct options *old)
 {
+	struct call call CLEANUP(call_done) = {0};
+
 	if (option_flag(old, "leave-container-running"))
 		output_print_message(
 			"--leave-container-running: there is no container; muster keeps the "
@@ -46,22 +60,9 @@ static void print_removed_options(const struct options *old)
 		output_print_message(
 			"TF_DIST_SERVER_DOCKER_IMAGE: ignored (on this machine, servers are "
 			"processes of muster)");
-}
-
-static int local_test_run(const struct options *old)
-{
-	struct call call CLEANUP(call_done) = {0};
-
-	print_removed_options(old);
 	call_add(&call, "check");
 	call_add(&call, "local");
-	call_add_value(&call, "--workers", option_text(old, "num-workers"));
-	call_add_value(&call, "--ps", option_text(old, "num-parameter-servers"));
-	if (option_flag(old, "setup-cluster-only"))
-		call_add(&call, "--setup-only");
-	else
-		dist_test_add_model(&call, old);
-	return call_run(&call, old);
+	return check_new_servers(&call, old);
 }
 
 static const struct option_row rows_of_local_test[] = {DIST_TEST_ROWS, {0}};
@@ -91,56 +92,28 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Appends the names of the variables that are set: "A, B". */
-static void add_set_ones(const char *const *names, size_t count, struct text *text)
+/* TF_DIST_SERVER_DOCKER_IMAGE, and those of the cloud provider. */
+static const char *const remote_variables[] = {
+	"TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT", "TF_DIST_GCLOUD_COMPUTE_ZONE",
+	"TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
+
+/* Appends the names of the variables that are set, from the one at `first` on: "A, B". */
+static void add_set_ones(size_t first, struct text *text)
 {
-	for (size_t i = 0; i < count; i++)
-		if (variable(names[i]))
-			text_addf(text, "%s%s", text->len ? ", " : "", names[i]);
+	for (size_t i = first; i < ARRAY_LEN(remote_variables); i++)
+		if (variable(remote_variables[i]))
+			text_addf(text, "%s%s", text->len ? ", " : "", remote_variables[i]);
 }
 
-static void print_cloud_notice(void)
-{
-	static const char *const names[] = {"TF_DIST_GCLOUD_PROJECT", "TF_DIST_GCLOUD_COMPUTE_ZONE",
-					    "TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
-	struct text set CLEANUP(text_done) = {0};
-
-	add_set_ones(names, ARRAY_LEN(names), &set);
-	if (set.len)
-		output_print_message(
-			"%s: muster does not create a cluster at a cloud provider; it uses the "
-			"current context of the kubeconfig",
-			text_of(&set));
-}
-
-static void print_unused_variables(void)
-{
-	static const char *const names[] = {"TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT",
-					    "TF_DIST_GCLOUD_COMPUTE_ZONE",
-					    "TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
-	struct text set CLEANUP(text_done) = {0};
-
-	add_set_ones(names, ARRAY_LEN(names), &set);
-	if (set.len)
-		output_print_message("%s: no effect on existing servers", text_of(&set));
-}
-
-/* The part after the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
-static bool has_port(const char *url)
-{
-	const char *host = strstr(url, "://");
-	const char *bracket = strrchr(url, ']');
-
-	host = host ? host + strlen("://") : url;
-	return strchr(bracket ? bracket : host, ':') != NULL;
-}
-
-/* A URL without a port gets the port of the old scripts' servers. */
+/* A URL without a port gets the port of the old scripts' servers. The port is the part after the
+ * host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
 static char *url_of_servers(const char *url)
 {
 	const char *port = variable("TF_DIST_GRPC_PORT");
+	const char *host = strstr(url, "://"), *bracket = strrchr(url, ']');
 
-	if (has_port(url))
+	host = host ? host + strlen("://") : url;
+	if (strchr(bracket ? bracket : host, ':'))
 		return mem_copy_text(url);
 	return mem_format("%s:%s", url, port ? port : DEFAULT_PORT);
 }
@@ -156,8 +129,11 @@ static int check_servers(const struct options *old, const char *url)
 {
 	struct call call CLEANUP(call_done) = {0};
 	char *servers CLEANUP(mem_free_text) = url_of_servers(url);
+	struct text set CLEANUP(text_done) = {0};
 
-	print_unused_variables();
+	add_set_ones(0, &set);
+	if (set.len)
+		output_print_message("%s: no effect on existing servers", text_of(&set));
 	if (option_flag(old, "leave-container-running"))
 		output_print_message(
 			"--leave-container-running: existing servers are never stopped");
@@ -173,8 +149,14 @@ static int check_servers(const struct options *old, const char *url)
 static int check_cluster(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};
+	struct text set CLEANUP(text_done) = {0};
 
-	print_cloud_notice();
+	add_set_ones(1, &set);
+	if (set.len)
+		output_print_message(
+			"%s: muster does not create a cluster at a cloud provider; it uses the "
+			"current context of the kubeconfig",
+			text_of(&set));
 	if (variable("TF_DIST_GRPC_PORT"))
 		output_print_message("TF_DIST_GRPC_PORT: new servers choose their port themselves");
 	if (option_flag(old, "leave-container-running"))
@@ -185,13 +167,7 @@ static int check_cluster(const struct options *old)
 	call_add(&call, "remote");
 	call_add_value(&call, "--on", "kubernetes");
 	call_add_value(&call, "--image", variable("TF_DIST_SERVER_DOCKER_IMAGE"));
-	call_add_value(&call, "--workers", option_text(old, "num-workers"));
-	call_add_value(&call, "--ps", option_text(old, "num-parameter-servers"));
-	if (option_flag(old, "setup-cluster-only"))
-		call_add(&call, "--setup-only");
-	else
-		dist_test_add_model(&call, old);
-	return call_run(&call, old);
+	return check_new_servers(&call, old);
 }
 
 static int remote_test_run(const struct options *old)

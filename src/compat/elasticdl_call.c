@@ -1,6 +1,6 @@
 /* Sends one request to create the job. Then it prints the job's output and polls its state until
  * both have ended. */
-#include "compat/elasticdl_call.h"
+#include "compat/on_cluster.h"
 
 #include "base/json.h"
 #include "base/line_text.h"
@@ -24,23 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the output of a job as a master sends it (serve/job_log.h), each line once. A stream that
- * breaks, or whose master was killed, is requested again until its end. */
-
-struct elasticdl_log;
-
-struct elasticdl_log_settings {
-	struct loop *loop;
-	struct http_client *client;
-	const char *url; /* of the job at its master; copied */
-	/* These two must live as long as the log. */
-	const char *authorization; /* header; NULL: none */
-	struct http_trust *trust; /* NULL: the system's */
-	void (*on_over)(void *data); /* no more output will come */
-	void *data;
-};
-
-#define PAUSE MSEC_PER_SECOND
+#define PERIOD MSEC_PER_SECOND /* between requests */
 #define SEPARATOR " | "
 #define LONGEST_LINE 65536 /* bytes; our masters send no longer lines */
 
@@ -54,30 +38,74 @@ struct printed_until {
 	bool is_known; /* this stream has sent only known lines */
 };
 
-struct elasticdl_log {
-	struct elasticdl_log_settings settings;
-	char *url;
-	struct http_call *call; /* NULL: between two streams, or after the end */
-	struct loop_watch *timer;
+#define UNAUTHORIZED 401
+#define TOKEN_ADVICE "give the token of the master: --token-file"
+#define TOO_MANY_REQUESTS 429
+#define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as lost */
+#define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for the rest of a finished job's output */
+
+struct following {
+	const struct elasticdl_call *call;
+	struct loop *loop;
+	struct http_client *client;
+	struct loop_watch *timer, *interrupt;
+	struct http_trust *trust; /* NULL: the system's */
+	bool has_token_key; /* of the master, as far as is known */
+	char *authorization; /* header; NULL: none */
+	bool is_created;
+	instant ended_at; /* end of the job; INSTANT_UNSET: not yet */
+	char *state; /* last printed */
+	int n_lost;
+	int exit_code;
+
+	/* Its output, as a master sends it (serve/job_log.h): each line is printed once. A stream
+	 * that breaks, or whose master was killed, is requested again until its end. */
+	struct http_call *log_call; /* NULL: between two streams, or after the end */
+	struct loop_watch *log_timer;
 	struct text line; /* the incomplete last line */
 	struct printed_until *replicas;
 	size_t n_replicas, capacity;
-	bool is_over;
+	bool is_log_over;
 };
+
+static void following_done(struct following *following)
+{
+	http_call_cancel(following->log_call);
+	http_client_free(following->client);
+	loop_watch_free(following->timer);
+	loop_watch_free(following->log_timer);
+	loop_watch_free(following->interrupt);
+	if (following->loop)
+		loop_free(following->loop);
+	http_trust_free(following->trust);
+	mem_free_secret(&following->authorization);
+	mem_free_text(&following->state);
+	for (size_t i = 0; i < following->n_replicas; i++)
+		free(following->replicas[i].replica);
+	free(following->replicas);
+	text_done(&following->line);
+}
+
+static void finish_following(struct following *following, int exit_code)
+{
+	following->exit_code = exit_code;
+	loop_stop(following->loop);
+}
 
 /* Lines. */
 
-static struct printed_until *find_printed_replica(struct elasticdl_log *log, const char *name,
+static struct printed_until *find_printed_replica(struct following *following, const char *name,
 						  size_t len)
 {
 	struct printed_until *replica;
 
-	for (size_t i = 0; i < log->n_replicas; i++)
-		if (strncmp(log->replicas[i].replica, name, len) == 0 &&
-		    !log->replicas[i].replica[len])
-			return &log->replicas[i];
-	mem_grow(&log->replicas, &log->capacity, log->n_replicas, sizeof(*log->replicas));
-	replica = &log->replicas[log->n_replicas++];
+	for (size_t i = 0; i < following->n_replicas; i++)
+		if (strncmp(following->replicas[i].replica, name, len) == 0 &&
+		    !following->replicas[i].replica[len])
+			return &following->replicas[i];
+	mem_grow(&following->replicas, &following->capacity, following->n_replicas,
+		 sizeof(*following->replicas));
+	replica = &following->replicas[following->n_replicas++];
 	*replica = (struct printed_until){.replica = mem_copy_bytes(name, len), .time = MSEC_UNSET};
 	return replica;
 }
@@ -109,55 +137,47 @@ static void print_replica_line(const char *replica, size_t replica_len, const ch
 }
 
 /* "worker-0 | 2026-11-28T09:00:00.123Z text", or a message of the master. */
-static void accept_master_log_line(struct elasticdl_log *log, const char *line)
+static void accept_master_log_line(struct following *following, const char *line)
 {
 	const char *separator = strstr(line, SEPARATOR);
 	const char *stamp = separator ? separator + strlen(SEPARATOR) : "";
 	const char *blank = strchr(stamp, ' ');
 	char *time_text CLEANUP(mem_free_text) =
 		blank ? mem_copy_bytes(stamp, (size_t) (blank - stamp)) : NULL;
-	struct text sentence CLEANUP(text_done) = {0};
 	msec time;
 
 	if (!blank || text_read_time(time_text, &time, NULL) < 0) {
-		line_text_add_sentence(&sentence, line, strlen(line));
-		output_print_message("%s", text_of(&sentence));
+		output_print_message("%s", line);
 		return;
 	}
 	size_t len = (size_t) (separator - line);
 
-	if (is_new(find_printed_replica(log, line, len), time))
+	if (is_new(find_printed_replica(following, line, len), time))
 		print_replica_line(line, len, blank + 1, strlen(blank + 1));
 }
 
 static void on_master_log_bytes(const char *bytes, size_t len, void *data)
 {
-	struct elasticdl_log *log = data;
+	struct following *following = data;
 
 	for (const char *feed; len > 0; len -= (size_t) (feed - bytes), bytes = feed) {
 		feed = memchr(bytes, '\n', len);
-		if (!feed && log->line.len + len > LONGEST_LINE) {
-			text_clear(&log->line);
+		if (!feed && following->line.len + len > LONGEST_LINE) {
+			text_clear(&following->line);
 			return;
 		}
 		feed = feed ? feed + 1 : bytes + len;
-		text_add_bytes(&log->line, bytes, (size_t) (feed - bytes));
+		text_add_bytes(&following->line, bytes, (size_t) (feed - bytes));
 		if (feed[-1] != '\n')
 			continue;
-		log->line.bytes[log->line.len - 1] = '\0';
-		accept_master_log_line(log, text_of(&log->line));
-		text_clear(&log->line);
+		following->line.bytes[following->line.len - 1] = '\0';
+		accept_master_log_line(following, text_of(&following->line));
+		text_clear(&following->line);
 	}
 	output_flush();
 }
 
 /* Streams. */
-
-static void finish_master_log(struct elasticdl_log *log)
-{
-	log->is_over = true;
-	log->settings.on_over(log->settings.data);
-}
 
 /* Prints the first line of an answer, in the master's own words, after its URL. */
 static void elasticdl_say_answer(const char *url, const struct http_answer *answer)
@@ -173,117 +193,8 @@ static void elasticdl_say_answer(const char *url, const struct http_answer *answ
 	output_print_message("%s: %s", url, text_of(&text));
 }
 
-/* ElasticDL's own master has no logs, and other failures are permanent. */
-static void on_master_log_done(const struct http_answer *answer, const struct err *err, void *data)
-{
-	struct elasticdl_log *log = data;
-
-	log->call = NULL;
-	text_clear(&log->line);
-	if (err || answer->status >= 500) {
-		loop_timer_arm_after(log->timer, PAUSE);
-		return;
-	}
-	if (answer->status >= 300 && answer->status != 404)
-		elasticdl_say_answer(log->url, answer);
-	finish_master_log(log);
-}
-
-static void request_master_log(void *data)
-{
-	struct elasticdl_log *log = data;
-	const char *const headers[] = {log->settings.authorization, NULL};
-	const struct http_request request = {
-		.method = "GET",
-		.url = log->url,
-		.headers = headers,
-		.trust = log->settings.trust,
-		.has_token = log->settings.authorization != NULL,
-		.on_bytes = on_master_log_bytes,
-		.on_done = on_master_log_done,
-		.data = log,
-	};
-
-	for (size_t i = 0; i < log->n_replicas; i++) {
-		log->replicas[i].is_known = true;
-		log->replicas[i].n_again = 0;
-	}
-	log->call = http_call_new(log->settings.client, &request);
-}
-
-static struct elasticdl_log *elasticdl_log_new(const struct elasticdl_log_settings *settings)
-{
-	struct elasticdl_log *log = mem_new(sizeof(*log));
-
-	log->settings = *settings;
-	log->url = mem_format("%s/log?follow=true&timestamps=true", settings->url);
-	log->timer = loop_new_timer(settings->loop, request_master_log, log);
-	request_master_log(log);
-	return log;
-}
-
-/* free it before the client; NULL is fine */
-static void elasticdl_log_free(struct elasticdl_log *log)
-{
-	if (!log)
-		return;
-	http_call_cancel(log->call);
-	loop_watch_free(log->timer);
-	for (size_t i = 0; i < log->n_replicas; i++)
-		free(log->replicas[i].replica);
-	free(log->replicas);
-	text_done(&log->line);
-	free(log->url);
-	free(log);
-}
-
-static bool elasticdl_log_is_over(const struct elasticdl_log *log)
-{
-	return log->is_over;
-}
-
-#define PERIOD MSEC_PER_SECOND
-#define UNAUTHORIZED 401
-#define TOKEN_ADVICE "give the token of the master: --token-file"
-#define TOO_MANY_REQUESTS 429
-#define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as lost */
-#define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for the rest of a finished job's output */
-
-struct following {
-	const struct elasticdl_call *call;
-	struct loop *loop;
-	struct http_client *client;
-	struct loop_watch *timer, *interrupt;
-	struct elasticdl_log *log; /* NULL: the job was not created yet */
-	instant ended_at; /* end of the job; INSTANT_UNSET: not yet */
-	struct http_trust *trust; /* NULL: the system's */
-	bool has_token_key; /* of the master, as far as is known */
-	char *authorization; /* header; NULL: none */
-	char *state; /* last printed */
-	int n_lost;
-	int exit_code;
-};
-
-static void following_done(struct following *following)
-{
-	elasticdl_log_free(following->log);
-	http_client_free(following->client);
-	loop_watch_free(following->timer);
-	loop_watch_free(following->interrupt);
-	if (following->loop)
-		loop_free(following->loop);
-	http_trust_free(following->trust);
-	mem_free_secret(&following->authorization);
-	mem_free_text(&following->state);
-}
-
-static void finish_following(struct following *following, int exit_code)
-{
-	following->exit_code = exit_code;
-	loop_stop(following->loop);
-}
-
-static void send_master_request(struct following *following, const char *path, http_done_fn done)
+static struct http_call *send_master_request(struct following *following, const char *path,
+					     http_bytes_fn on_bytes, http_done_fn on_done)
 {
 	char *url CLEANUP(mem_free_text) = mem_format("%s%s", following->call->master, path);
 	const char *const headers[] = {following->authorization, NULL};
@@ -293,11 +204,50 @@ static void send_master_request(struct following *following, const char *path, h
 		.headers = headers,
 		.trust = following->trust,
 		.has_token = following->authorization != NULL,
-		.on_done = done,
+		.on_bytes = on_bytes,
+		.on_done = on_done,
 		.data = following,
 	};
 
-	(void) http_call_new(following->client, &request); /* ends with its answer, or the client */
+	return http_call_new(following->client, &request);
+}
+
+static char *log_path(const struct following *following)
+{
+	return mem_format("/jobs/%s/log?follow=true&timestamps=true", following->call->task);
+}
+
+/* ElasticDL's own master has no logs, and other failures are permanent. */
+static void on_master_log_done(const struct http_answer *answer, const struct err *err, void *data)
+{
+	struct following *following = data;
+	char *path CLEANUP(mem_free_text) = log_path(following);
+	char *url CLEANUP(mem_free_text) = mem_format("%s%s", following->call->master, path);
+
+	following->log_call = NULL;
+	text_clear(&following->line);
+	if (err || answer->status >= 500) {
+		loop_timer_arm_after(following->log_timer, PERIOD);
+		return;
+	}
+	if (answer->status >= 300 && answer->status != 404)
+		elasticdl_say_answer(url, answer);
+	following->is_log_over = true;
+	if (instant_is_set(following->ended_at))
+		loop_timer_arm_after(following->timer, 0);
+}
+
+static void request_master_log(void *data)
+{
+	struct following *following = data;
+	char *path CLEANUP(mem_free_text) = log_path(following);
+
+	for (size_t i = 0; i < following->n_replicas; i++) {
+		following->replicas[i].is_known = true;
+		following->replicas[i].n_again = 0;
+	}
+	following->log_call =
+		send_master_request(following, path, on_master_log_bytes, on_master_log_done);
 }
 
 static int answer_exit_code_of(int status)
@@ -378,34 +328,8 @@ static bool has_printed_all(struct following *following)
 {
 	if (!instant_is_set(following->ended_at))
 		following->ended_at = loop_monotonic_now();
-	return elasticdl_log_is_over(following->log) ||
+	return following->is_log_over ||
 	       instant_since(following->ended_at, loop_monotonic_now()) >= LOG_PATIENCE;
-}
-
-static void on_log_over(void *data)
-{
-	struct following *following = data;
-
-	if (instant_is_set(following->ended_at))
-		loop_timer_arm_after(following->timer, 0);
-}
-
-static void follow_created_job(struct following *following)
-{
-	char *url CLEANUP(mem_free_text) =
-		mem_format("%s/jobs/%s", following->call->master, following->call->task);
-	const struct elasticdl_log_settings log = {
-		.loop = following->loop,
-		.client = following->client,
-		.url = url,
-		.authorization = following->authorization,
-		.trust = following->trust,
-		.on_over = on_log_over,
-		.data = following,
-	};
-
-	following->log = elasticdl_log_new(&log);
-	ask_for_job(following);
 }
 
 static void send_create_request(struct following *following);
@@ -414,7 +338,7 @@ static void on_following_timer(void *data)
 {
 	struct following *following = data;
 
-	if (following->log)
+	if (following->is_created)
 		ask_for_job(following);
 	else
 		send_create_request(following);
@@ -464,7 +388,8 @@ static void ask_for_job(struct following *following)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("/jobs/%s", following->call->task);
 
-	send_master_request(following, path, on_job);
+	/* Ends with its answer, or the client. */
+	(void) send_master_request(following, path, NULL, on_job);
 }
 
 /* The beginning. */
@@ -501,13 +426,15 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 		finish_following(following, EXIT_DONE);
 	} else {
 		output_print_message("job %s was created", call->task);
-		follow_created_job(following);
+		following->is_created = true;
+		request_master_log(following);
+		ask_for_job(following);
 	}
 }
 
 static void send_create_request(struct following *following)
 {
-	send_master_request(following, following->call->path, on_created);
+	(void) send_master_request(following, following->call->path, NULL, on_created);
 }
 
 static void on_following_interrupt(int number, void *data)
@@ -524,19 +451,13 @@ static void on_following_interrupt(int number, void *data)
 	finish_following(following, EXIT_BY_SIGNAL + number);
 }
 
-static bool is_on_loopback(const char *master)
-{
-	struct http_target target CLEANUP(http_target_done) = {0};
-
-	return http_target_read(master, NULL, &target, NULL) == 0 && target.is_loopback;
-}
-
 /* The key of a master is made from its token, or an authority has signed it: then the master may be
  * anyone's, and does not get the user's own token. */
 static void set_master_trust(struct following *following)
 {
 	const struct elasticdl_call *call = following->call;
 	bool is_tls = text_starts_with(call->master, "https:");
+	struct http_target target CLEANUP(http_target_done) = {0};
 
 	following->has_token_key = is_tls && call->token && !call->pin;
 	char *pin CLEANUP(mem_free_text) = following->has_token_key
@@ -545,7 +466,10 @@ static void set_master_trust(struct following *following)
 
 	if (pin)
 		following->trust = http_trust_new(&(struct http_trust_parts){.pin = pin});
-	if (call->token && (is_tls || !call->is_own_token || is_on_loopback(call->master)))
+	bool is_on_loopback =
+		http_target_read(call->master, NULL, &target, NULL) == 0 && target.is_loopback;
+
+	if (call->token && (is_tls || !call->is_own_token || is_on_loopback))
 		following->authorization = mem_format("Authorization: Bearer %s", call->token);
 }
 
@@ -555,13 +479,11 @@ static int call_master(const struct elasticdl_call *call)
 	struct err err = {0};
 
 	if (loop_new(&following.loop, &err) < 0 ||
-	    http_client_new(following.loop, "muster/" MUSTER_VERSION, &following.client, &err) <
-		    0) {
-		output_print_message("%s", err.text);
-		return EXIT_INTERNAL;
-	}
+	    http_client_new(following.loop, "muster/" MUSTER_VERSION, &following.client, &err) < 0)
+		return output_fail_with(EXIT_INTERNAL, "%s", err.text);
 	set_master_trust(&following);
 	following.timer = loop_new_timer(following.loop, on_following_timer, &following);
+	following.log_timer = loop_new_timer(following.loop, request_master_log, &following);
 	following.interrupt =
 		loop_watch_signal(following.loop, SIGINT, on_following_interrupt, &following);
 	send_create_request(&following);

@@ -8,12 +8,11 @@
 #include "command/output.h"
 #include "command/user_token.h"
 #include "compat/call.h"
-#include "compat/elasticdl_call.h"
+#include "compat/on_cluster.h"
 #include "http/query.h"
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PIN_DIGITS 44 /* of 32 bytes in base64 */
@@ -40,14 +39,6 @@ static int read_master(const struct options *old, char **ret_master, struct err 
 			       master);
 	*ret_master = mem_copy_bytes(master, len);
 	return 0;
-}
-
-static int read_master_token(const struct options *old, char **ret_token, struct err *err)
-{
-	const char *path = option_text(old, "token-file");
-
-	return path ? user_token_read_file(path, ret_token, err)
-		    : user_token_read(false, ret_token, err);
 }
 
 /* All faults are reported before anything is sent. They use the names of the old options. */
@@ -88,17 +79,12 @@ static char *creation_path_of(const struct elasticdl_parameter *parameters, size
 }
 
 /* Other texts libcurl would take for a file name. */
-static bool is_pin(const char *text)
+static bool check_pin(const char *pin)
 {
 	static const char beginning[] = "sha256//";
 
-	return text_starts_with(text, beginning) &&
-	       strlen(text) == strlen(beginning) + PIN_DIGITS && !strchr(text, ';');
-}
-
-static bool check_pin(const char *pin)
-{
-	if (!pin || is_pin(pin))
+	if (!pin || (text_starts_with(pin, beginning) &&
+		     strlen(pin) == strlen(beginning) + PIN_DIGITS && !strchr(pin, ';')))
 		return true;
 	output_print_message("--pin: not a public key (expected sha256// and 44 characters, as "
 			     "'muster serve --tls-dir' prints it)");
@@ -121,6 +107,7 @@ static int client_run(const struct options *old)
 		{"server", "muster"},
 	};
 	struct elasticdl_parameter given[ARRAY_LEN(all)];
+	const char *token_file = option_text(old, "token-file");
 	size_t count = 0;
 	struct err err = {0};
 
@@ -129,13 +116,14 @@ static int client_run(const struct options *old)
 			given[count++] = all[i];
 	bool is_right = check_job_parameters(given, count) & check_pin(option_text(old, "pin"));
 
-	if (read_master(old, &master, &err) < 0 || read_master_token(old, &token, &err) < 0) {
+	if (read_master(old, &master, &err) < 0 ||
+	    (token_file ? user_token_read_file(token_file, &token, &err)
+			: user_token_read(false, &token, &err)) < 0) {
 		output_print_message("%s", err.text);
 		is_right = false;
 	}
 	if (!is_right)
 		return EXIT_USAGE;
-	const char *token_file = option_text(old, "token-file");
 	char *path CLEANUP(mem_free_text) = creation_path_of(given, count);
 	const struct elasticdl_call call = {
 		.master = master,

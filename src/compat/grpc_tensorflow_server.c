@@ -11,7 +11,7 @@
 static bool read_word_behind_verbose(const struct options *old, bool *ret_is_verbose)
 {
 	static const char *const words[] = {"false", "true"};
-	const char *word = options_arguments(old, &(size_t){0})[0];
+	const char *word = options_arguments(old)[0];
 	int index = word && option_flag(old, "verbose")
 			    ? name_find_word_ignoring_case(words, ARRAY_LEN(words), word)
 			    : -1;
@@ -28,11 +28,10 @@ static int server_run(const struct options *old)
 	struct call call CLEANUP(call_done) = {0};
 	bool is_verbose;
 
-	if (!read_word_behind_verbose(old, &is_verbose)) {
-		output_print_message("compat grpc_tensorflow_server: unexpected argument '%s'",
-				     options_arguments(old, &(size_t){0})[0]);
-		return EXIT_USAGE;
-	}
+	if (!read_word_behind_verbose(old, &is_verbose))
+		return output_fail_with(EXIT_USAGE,
+					"compat grpc_tensorflow_server: unexpected argument '%s'",
+					options_arguments(old)[0]);
 	call_add(&call, "server");
 	call_add_value(&call, "--cluster-spec", option_text(old, "cluster-spec"));
 	call_add_value(&call, "--job-name", option_text(old, "job-name"));

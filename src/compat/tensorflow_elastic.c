@@ -16,11 +16,10 @@ static int orchestrator_run(const struct options *old)
 	const char *endpoint = option_text(old, "rdzv-endpoint");
 	const char *colon = strrchr(endpoint, ':');
 
-	if (!colon || !colon[1]) {
-		output_print_message("compat tensorflow_elastic: --rdzv_endpoint: '%s' has no port",
-				     endpoint);
-		return EXIT_USAGE;
-	}
+	if (!colon || !colon[1])
+		return output_fail_with(
+			EXIT_USAGE, "compat tensorflow_elastic: --rdzv_endpoint: '%s' has no port",
+			endpoint);
 	char *address CLEANUP(mem_free_text) = mem_format("0.0.0.0%s", colon);
 
 	call_add(&call, "orchestrator");
@@ -52,8 +51,7 @@ static void add_local_address(struct call *call, const char *address)
 static int agent_run(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};
-	size_t count;
-	const char *const *arguments = options_arguments(old, &count);
+	const char *const *arguments = options_arguments(old);
 	const char *restarts = option_text(old, "max-restarts"); /* -1: no limit */
 
 	call_add(&call, "launch");
@@ -65,21 +63,17 @@ static int agent_run(const struct options *old)
 	call_add(&call, "--insecure"); /* as its orchestrator above */
 	call_add_flag(&call, "--module", old, "module");
 	call_add_flag(&call, "--no-python", old, "no-python");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; arguments[i]; i++)
 		call_add(&call, arguments[i]);
 	return call_run(&call, old);
 }
 
 static int elastic_run(const struct options *old)
 {
-	size_t count;
-
-	(void) options_arguments(old, &count);
-	if (count == 0) {
-		output_print_message(
+	if (!options_arguments(old)[0])
+		return output_fail_with(
+			EXIT_USAGE,
 			"compat tensorflow_elastic: missing script (with --standalone, any word)");
-		return EXIT_USAGE;
-	}
 	return option_flag(old, "standalone") ? orchestrator_run(old) : agent_run(old);
 }
 

@@ -1,6 +1,6 @@
 /* tf-spawner of CERN: a training script on a cluster, with its object names, labels and variables.
  *
- * With --dry-run it prints the objects for kubectl. compat/tf_spawner_cluster.h has the cluster
+ * With --dry-run it prints the objects for kubectl. compat/on_cluster.h has the cluster
  * operations. */
 #include "kube/tf_spawner.h"
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include "command/output.h"
 #include "command/variables.h"
 #include "compat/call.h"
-#include "compat/tf_spawner_cluster.h"
+#include "compat/on_cluster.h"
 #include "io/random.h"
 #include "spec/job_files.h"
 #include "spec/limits.h"
@@ -64,19 +64,13 @@ static int read_object_if_there(const char *path, struct json **ret_object, stru
 	return 0;
 }
 
-/* The template of the Services is in the directory of the Pods' template. */
-static char *service_path(const char *pod_file)
-{
-	const char *slash = strrchr(pod_file, '/');
-	int len = slash ? (int) (slash + 1 - pod_file) : 0;
-
-	return mem_format("%.*s%s", len, pod_file, SERVICE_FILE);
-}
-
 static int read_templates(const struct options *old, struct reading *reading, struct err *err)
 {
 	const char *pod_file = option_text(old, "pod-file");
-	char *service_file CLEANUP(mem_free_text) = service_path(pod_file);
+	const char *slash = strrchr(pod_file, '/');
+	int len = slash ? (int) (slash + 1 - pod_file) : 0;
+	/* In the directory of the Pods' template. */
+	char *service_file CLEANUP(mem_free_text) = mem_format("%.*s" SERVICE_FILE, len, pod_file);
 
 	if (option_is_given(old, "pod-file") ? input_read_object(pod_file, &reading->pod, err)
 					     : read_object_if_there(pod_file, &reading->pod, err))
@@ -84,19 +78,14 @@ static int read_templates(const struct options *old, struct reading *reading, st
 	return read_object_if_there(service_file, &reading->service, err);
 }
 
-/* Eight hexadecimal digits, as in a uuid. */
-static char *random_tag(void)
-{
-	char *token CLEANUP(mem_free_text) = random_token();
-
-	return mem_copy_bytes(token, 8);
-}
-
 static int choose_tag(const struct options *old, const char *given, struct reading *reading,
 		      struct err *err)
 {
+	/* Eight hexadecimal digits, as in a uuid. */
+	char *token CLEANUP(mem_free_text) = random_token();
+
 	if (option_flag(old, "randomize-tag"))
-		reading->tag = random_tag();
+		reading->tag = mem_copy_bytes(token, 8);
 	else
 		reading->tag = mem_copy_text(given ? given : option_text(old, "tag"));
 	if (reading->tag[0] && name_is_label_value(reading->tag))
@@ -146,42 +135,23 @@ static int make_objects(const struct options *old, const struct reading *reading
 	return tf_spawner_objects_new(&wanted, ret_list, err);
 }
 
-static int print_objects(const struct json *list, const char *tag)
-{
-	output_add_objects(list, "yaml");
-	output_flush();
-	output_print_message("objects with the label " TF_SPAWNER_LABEL "=%s", tag);
-	return EXIT_DONE;
-}
-
 static int spawn(const struct options *old, const char *script)
 {
 	struct reading reading CLEANUP(spawner_reading_done) = {0};
 	struct json *list CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
-	if (!script) {
-		output_print_message("compat tf-spawner: no script specified");
-		return EXIT_USAGE;
-	}
-	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err)) {
-		output_print_message("%s", err.text);
-		return EXIT_USAGE;
-	}
+	if (!script)
+		return output_fail_with(EXIT_USAGE, "compat tf-spawner: no script specified");
+	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err))
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	if (make_objects(old, &reading, &list, &err))
 		return output_fail(&err);
-	return option_flag(old, "dry-run") ? print_objects(list, reading.tag)
-					   : tf_spawner_cluster->create(old, reading.tag, list);
-}
-
-static int print_deletion(const struct options *old, const char *tag)
-{
-	struct text text CLEANUP(text_done) = {0};
-	const char *name_space = option_text(old, "namespace");
-
-	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s\n",
-		  name_space ? " -n " : "", name_space ? name_space : "", tag);
-	output_add(&text);
+	if (!option_flag(old, "dry-run"))
+		return tf_spawner_cluster->create(old, reading.tag, list);
+	output_add_objects(list, "yaml");
+	output_flush();
+	output_print_message("objects with the label " TF_SPAWNER_LABEL "=%s", reading.tag);
 	return EXIT_DONE;
 }
 
@@ -189,30 +159,29 @@ static int print_deletion(const struct options *old, const char *tag)
 static int delete_labelled(const struct options *old, const char *label)
 {
 	struct reading reading CLEANUP(spawner_reading_done) = {0};
+	const char *name_space = option_text(old, "namespace");
+	struct text text CLEANUP(text_done) = {0};
 	struct err err = {0};
 
 	if (choose_tag(old, label, &reading, &err))
 		return output_fail(&err);
-	return option_flag(old, "dry-run") ? print_deletion(old, reading.tag)
-					   : tf_spawner_cluster->remove(old, reading.tag);
-}
-
-static bool check_namespace(const struct options *old)
-{
-	const char *name_space = option_text(old, "namespace");
-
-	if (!name_space || name_is_dns_label(name_space))
-		return true;
-	output_print_message("--namespace: '%s' is not a valid name of a namespace", name_space);
-	return false;
+	if (!option_flag(old, "dry-run"))
+		return tf_spawner_cluster->remove(old, reading.tag);
+	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s\n",
+		  name_space ? " -n " : "", name_space ? name_space : "", reading.tag);
+	output_add(&text);
+	return EXIT_DONE;
 }
 
 static int tf_spawner_run(const struct options *old)
 {
-	const char *argument = options_arguments(old, &(size_t){0})[0];
+	const char *argument = options_arguments(old)[0],
+		   *name_space = option_text(old, "namespace");
 
-	if (!check_namespace(old))
-		return EXIT_USAGE;
+	if (name_space && !name_is_dns_label(name_space))
+		return output_fail_with(EXIT_USAGE,
+					"--namespace: '%s' is not a valid name of a namespace",
+					name_space);
 	if (!option_flag(old, "dry-run") && !cluster_support)
 		return call_other_program(old);
 	return option_flag(old, "delete") ? delete_labelled(old, argument) : spawn(old, argument);

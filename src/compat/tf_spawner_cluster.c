@@ -1,12 +1,13 @@
 /* The program muster-kubernetes: what TF-Spawner did with Kubernetes' Python client.
  *
  * It supervises nothing: its users follow the objects with kubectl, as before. */
-#include "compat/tf_spawner_cluster.h"
+#include "compat/on_cluster.h"
 
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/kube_cluster.h"
+#include "cli/replica_pod.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "kube/mirror.h"
@@ -28,8 +29,7 @@ struct spawner_kind {
 	const struct kube_resource *resource;
 };
 struct spawner_session {
-	struct loop *loop;
-	struct kube_api *api;
+	struct cluster_connection cluster;
 	char *selector; /* "training_attempt=TAG" */
 };
 
@@ -55,8 +55,8 @@ static int spawner_session_open(const struct options *old, const char *tag,
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 
-	if (kube_cluster_read_config(old, &config, err) || loop_new(&session->loop, err) ||
-	    kube_api_connect(session->loop, kube_cluster_log_in, (void *) old, &session->api, err))
+	if (kube_cluster_read_config(old, &config, err) ||
+	    cluster_connect(old, &session->cluster, err))
 		return err->code;
 	kube_cluster_warn(config);
 	session->selector = mem_format(TF_SPAWNER_LABEL "=%s", tag);
@@ -65,17 +65,8 @@ static int spawner_session_open(const struct options *old, const char *tag,
 
 static void spawner_session_close(struct spawner_session *session)
 {
-	kube_api_free(session->api);
-	loop_free(session->loop);
+	cluster_disconnect(&session->cluster);
 	free(session->selector);
-}
-
-/* The request that deletes one object, with a body of kube_delete_options_new. */
-static struct kube_request spawner_deletion(const struct spawner_kind *kind, const char *name,
-					    struct json *body)
-{
-	return (struct kube_request){
-		.verb = KUBE_DELETE, .resource = kind->resource, .name = name, .body = body};
 }
 
 /* Prints TF-Spawner's message, and flushes it. */
@@ -149,7 +140,7 @@ static int find_same_tag_training(struct spawner_session *session, bool *ret_is_
 		.resource = &kube_config_maps,
 		.parameters = parameters,
 	};
-	int rc = kube_wait(session->api, &request, &list, err);
+	int rc = kube_wait(session->cluster.api, &request, &list, err);
 
 	if (rc == 0)
 		*ret_is_there = json_count(json_get(list, "items")) > 0;
@@ -180,7 +171,7 @@ static void print_other_tag_hint(struct spawner_session *session, const struct o
 		.name = TF_SPAWNER_SCRIPT,
 	};
 
-	if (kube_wait(session->api, &request, &script, NULL))
+	if (kube_wait(session->cluster.api, &request, &script, NULL))
 		return;
 	const char *tag = json_as_string(
 		json_get_path(script, "metadata", "labels", TF_SPAWNER_LABEL, NULL), NULL);
@@ -195,15 +186,16 @@ static void print_other_tag_hint(struct spawner_session *session, const struct o
 		tag, (int) (command.len - 1), text_of(&command));
 }
 
-/* Creates the objects from `from` up to `to`, exclusive, at the same time. */
-static int make_some(struct creation *creation, size_t from, size_t to, struct err *err)
+/* Creates one kind after the other, in list order: those of a kind at the same time. */
+static int make_all(struct creation *creation, struct err *err)
 {
-	size_t count = to - from;
+	size_t count = json_count(creation->objects), n_same;
 	struct kube_request *requests CLEANUP(mem_free_any) =
 		mem_new_array(count, sizeof(*requests));
+	int rc = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct json *object = json_at(creation->objects, from + i);
+		const struct json *object = json_at(creation->objects, i);
 
 		requests[i] = (struct kube_request){
 			.verb = KUBE_CREATE,
@@ -211,23 +203,13 @@ static int make_some(struct creation *creation, size_t from, size_t to, struct e
 			.body = object,
 		};
 	}
-	kube_wait_all(creation->session.api, requests, count, creation->answers + from);
-	return kube_answers_error(creation->answers + from, count, err);
-}
-
-/* Creates one kind after the other, in list order. */
-static int make_all(struct creation *creation, struct err *err)
-{
-	size_t count = json_count(creation->objects), to;
-	int rc = 0;
-
-	for (size_t from = 0; from < count && rc == 0; from = to) {
-		const struct spawner_kind *row = spawner_kind_of(json_at(creation->objects, from));
-
-		for (to = from + 1; to < count; to++)
-			if (spawner_kind_of(json_at(creation->objects, to)) != row)
+	for (size_t from = 0; from < count && rc == 0; from += n_same) {
+		for (n_same = 1; from + n_same < count; n_same++)
+			if (requests[from + n_same].resource != requests[from].resource)
 				break;
-		rc = make_some(creation, from, to, err);
+		kube_wait_all(creation->session.cluster.api, requests + from, n_same,
+			      creation->answers + from);
+		rc = kube_answers_error(creation->answers + from, n_same, err);
 	}
 	return rc;
 }
@@ -244,40 +226,21 @@ static void delete_created_objects(struct creation *creation)
 		const char *name = text_in_metadata(made, "name");
 		struct json *body CLEANUP(json_cleanup) =
 			kube_delete_options_new(text_in_metadata(made, "uid"));
-		const struct kube_request request = spawner_deletion(row, name, body);
+		const struct kube_request request = {
+			.verb = KUBE_DELETE, .resource = row->resource, .name = name, .body = body};
 		struct err err = {0};
 
 		spawner_print_removing(row, name);
-		if (kube_wait(creation->session.api, &request, NULL, &err))
+		if (kube_wait(creation->session.cluster.api, &request, NULL, &err))
 			output_print_message("%s", err.text);
 	}
-}
-
-static int fail_to_create(struct creation *creation, const struct options *old,
-			  const struct err *err)
-{
-	bool is_taken = err->code == ERR_EXISTS && !creation->answers[0].object;
-
-	output_print_message("deployment failed, cleaning up");
-	delete_created_objects(creation);
-	if (is_taken)
-		print_other_tag_hint(&creation->session, old);
-	return output_fail(err);
-}
-
-static int print_created_label(const char *tag)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	text_addf(&text, "generated with label " TF_SPAWNER_LABEL "=%s\n", tag);
-	output_add(&text);
-	return EXIT_DONE;
 }
 
 /* The two functions of tf_spawner_cluster. */
 static int spawner_create(const struct options *old, const char *tag, const struct json *objects)
 {
 	struct creation creation CLEANUP(creation_done) = {.objects = objects};
+	struct text label CLEANUP(text_done) = {0};
 	struct err err = {0};
 	bool is_there;
 
@@ -287,9 +250,18 @@ static int spawner_create(const struct options *old, const char *tag, const stru
 		return output_fail(&err);
 	if (is_there)
 		return refuse_same_tag(old, tag);
-	if (make_all(&creation, &err))
-		return fail_to_create(&creation, old, &err);
-	return print_created_label(tag);
+	if (make_all(&creation, &err)) {
+		bool is_taken = err.code == ERR_EXISTS && !creation.answers[0].object;
+
+		output_print_message("deployment failed, cleaning up");
+		delete_created_objects(&creation);
+		if (is_taken)
+			print_other_tag_hint(&creation.session, old);
+		return output_fail(&err);
+	}
+	text_addf(&label, "generated with label " TF_SPAWNER_LABEL "=%s\n", tag);
+	output_add(&label);
+	return EXIT_DONE;
 }
 
 /* Deletes all objects with the label of a training, and waits until the names are free again. */
@@ -324,29 +296,14 @@ static void free_object_metadata(void *kept, void *data)
 	json_free(kept);
 }
 
-static bool is_all_seen(const struct removal *removal)
-{
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		if (!kube_mirror_is_synced(removal->mirrors[kind]))
-			return false;
-	return true;
-}
-
-static bool are_all_objects_gone(const struct removal *removal)
-{
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		if (kube_mirror_count(removal->mirrors[kind]) > 0)
-			return false;
-	return true;
-}
-
 static void stop_removal_when_gone(struct removal *removal)
 {
-	bool is_failed = removal->err.code != 0;
+	size_t n_left = 0;
 
-	if (removal->has_started && removal->n_calls == 0 &&
-	    (is_failed || are_all_objects_gone(removal)))
-		loop_stop(removal->session.loop);
+	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
+		n_left += kube_mirror_count(removal->mirrors[kind]);
+	if (removal->has_started && removal->n_calls == 0 && (removal->err.code || n_left == 0))
+		loop_stop(removal->session.cluster.loop);
 }
 
 static void on_deleted(const struct kube_result *result, void *data)
@@ -370,12 +327,14 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 		const char *name = json_as_string(json_get(metadata, "name"), "");
 		struct json *body CLEANUP(json_cleanup) =
 			kube_delete_options_new(json_as_string(json_get(metadata, "uid"), ""));
-		const struct kube_request request =
-			spawner_deletion(&spawner_kinds[kind], name, body);
+		const struct kube_request request = {.verb = KUBE_DELETE,
+						     .resource = spawner_kinds[kind].resource,
+						     .name = name,
+						     .body = body};
 
 		spawner_print_removing(&spawner_kinds[kind], name);
 		removal->n_calls++;
-		kube_call_start(NULL, removal->session.api, &request, on_deleted, removal);
+		kube_call_start(NULL, removal->session.cluster.api, &request, on_deleted, removal);
 	}
 }
 
@@ -383,8 +342,9 @@ static void on_seen(void *data)
 {
 	struct removal *removal = data;
 
-	if (removal->has_started || !is_all_seen(removal))
-		return;
+	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
+		if (removal->has_started || !kube_mirror_is_synced(removal->mirrors[kind]))
+			return;
 	removal->has_started = true;
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
 		delete_kind(removal, kind);
@@ -408,23 +368,7 @@ static void on_removal_trouble(const struct err *err, void *data)
 	if (!is_hopeless || removal->err.code)
 		return;
 	removal->err = *err;
-	loop_stop(removal->session.loop);
-}
-
-static void watch_removed_kind(struct removal *removal, enum spawner_kind_id kind)
-{
-	const struct kube_mirror_settings settings = {
-		.resource = spawner_kinds[kind].resource,
-		.label_selector = removal->session.selector,
-		.project = copy_object_metadata,
-		.release = free_object_metadata,
-		.on_change = on_removal_change,
-		.on_synced = on_seen,
-		.on_trouble = on_removal_trouble,
-		.data = removal,
-	};
-
-	removal->mirrors[kind] = kube_mirror_new(removal->session.api, &settings);
+	loop_stop(removal->session.cluster.loop);
 }
 
 /* TF-Spawner's own question, and the only answer that it accepts as yes. */
@@ -449,9 +393,21 @@ static int spawner_remove(const struct options *old, const char *tag)
 		return output_fail(&err);
 	if (!is_confirmed(tag))
 		return EXIT_DONE;
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		watch_removed_kind(&removal, kind);
-	loop_run(removal.session.loop);
+	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++) {
+		const struct kube_mirror_settings settings = {
+			.resource = spawner_kinds[kind].resource,
+			.label_selector = removal.session.selector,
+			.project = copy_object_metadata,
+			.release = free_object_metadata,
+			.on_change = on_removal_change,
+			.on_synced = on_seen,
+			.on_trouble = on_removal_trouble,
+			.data = &removal,
+		};
+
+		removal.mirrors[kind] = kube_mirror_new(removal.session.cluster.api, &settings);
+	}
+	loop_run(removal.session.cluster.loop);
 	return removal.err.code ? output_fail(&removal.err) : EXIT_DONE;
 }
 

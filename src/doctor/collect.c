@@ -1,5 +1,5 @@
 /* Facts about this machine, part by part; this file has the small ones. */
-#include "doctor/collect.h"
+#include "doctor/doctor.h"
 
 #include "base/text.h"
 #include "io/control_group.h"
@@ -140,38 +140,28 @@ static void collect_library(struct doctor_library *library, struct arena *arena)
 	library->origin = library_origin_words[place->origin];
 }
 
-static void doctor_collect_software(struct doctor_facts *facts, struct arena *arena)
-{
-	collect_python(facts, arena);
-	collect_library(&facts->library, arena);
-}
-
 /* Ports for jobs, the loopback, and whether this machine's name has an address. */
 
 #define NAME_SIZE 256
 #define PORTS_TRIED 32
 
 /* Tries some ports, evenly over the range: ports in use may be neighbors. */
-static bool has_free_port(const struct doctor_network *network)
+static void collect_ports(struct doctor_network *network, struct arena *arena)
 {
+	struct err err;
+
+	if (port_range(&network->low_port, &network->high_port, &err)) {
+		network->port_fault = arena_copy_text(arena, err.text);
+		return;
+	}
 	int count = network->high_port - network->low_port + 1;
 	int step = count > PORTS_TRIED ? count / PORTS_TRIED : 1;
 
 	for (int port = network->low_port; port <= network->high_port; port += step)
 		if (port_is_free(port))
-			return true;
-	return false;
-}
-
-static void collect_ports(struct doctor_network *network, struct arena *arena)
-{
-	struct err err;
-
-	if (port_range(&network->low_port, &network->high_port, &err))
-		network->port_fault = arena_copy_text(arena, err.text);
-	else if (!has_free_port(network))
-		network->port_fault = arena_format(arena, "none of %d to %d can be bound",
-						   network->low_port, network->high_port);
+			return;
+	network->port_fault = arena_format(arena, "none of %d to %d can be bound",
+					   network->low_port, network->high_port);
 }
 
 /* A server, and a client that connects to it. 0 or errno. */
@@ -191,18 +181,15 @@ static int try_loopback(void)
 }
 
 /* Only an address of this machine can be bound. */
-static bool is_own_address(const struct addrinfo *address)
-{
-	int fd CLEANUP(file_close) = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	return fd >= 0 && bind(fd, address->ai_addr, address->ai_addrlen) == 0;
-}
-
 static bool has_own_address(const struct addrinfo *list)
 {
-	for (const struct addrinfo *address = list; address; address = address->ai_next)
-		if (is_own_address(address))
+	for (const struct addrinfo *address = list; address; address = address->ai_next) {
+		int fd CLEANUP(file_close) =
+			socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		if (fd >= 0 && bind(fd, address->ai_addr, address->ai_addrlen) == 0)
 			return true;
+	}
 	return false;
 }
 
@@ -227,24 +214,18 @@ static void collect_host_name(struct doctor_network *network, struct arena *aren
 		freeaddrinfo(list);
 }
 
-static void collect_private_network(struct doctor_network *network, struct arena *arena)
-{
-	struct private_network made CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
-	struct err err;
-
-	if (private_network_create(&made, &err) < 0)
-		network->private_fault = arena_copy_text(arena, err.text);
-}
-
 static void doctor_collect_network(struct doctor_network *network, struct arena *arena)
 {
+	struct private_network made CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
 	int failure = try_loopback();
+	struct err err;
 
 	if (failure)
 		network->loopback_fault = arena_format(arena, "127.0.0.1: %s", strerror(failure));
 	collect_ports(network, arena);
 	collect_host_name(network, arena);
-	collect_private_network(network, arena);
+	if (private_network_create(&made, &err) < 0)
+		network->private_fault = arena_copy_text(arena, err.text);
 }
 
 /* Finds the cluster by its configuration files: nothing is contacted, and no plug-in is run. */
@@ -258,16 +239,6 @@ static const char *printable(struct arena *arena, const char *name)
 		if ((unsigned char) *at < ' ' || *at == '\x7f')
 			*at = '?';
 	return copy;
-}
-
-static void collect_config(struct doctor_kubernetes *kubernetes, const struct kube_config *config,
-			   struct arena *arena)
-{
-	kubernetes->server = printable(arena, config->cluster.server);
-	kubernetes->context = printable(arena, config->context);
-	kubernetes->user = printable(arena, config->user.name);
-	kubernetes->namespace_name = printable(arena, config->namespace_name);
-	kubernetes->skips_verify = config->cluster.skips_verify;
 }
 
 /* Opens it to check the files that it names; without a loop, so that nothing can be run. */
@@ -295,7 +266,11 @@ static void doctor_collect_kubernetes(struct doctor_kubernetes *kubernetes, stru
 	if (rc == ERR_UNREACHABLE)
 		return; /* a kubeconfig is optional */
 	if (rc == 0) {
-		collect_config(kubernetes, config, arena);
+		kubernetes->server = printable(arena, config->cluster.server);
+		kubernetes->context = printable(arena, config->context);
+		kubernetes->user = printable(arena, config->user.name);
+		kubernetes->namespace_name = printable(arena, config->namespace_name);
+		kubernetes->skips_verify = config->cluster.skips_verify;
 		rc = try_login(&config, &err);
 	}
 	kubernetes->is_malformed = rc == ERR_INVALID;
@@ -338,20 +313,11 @@ static int64_t read_available_memory(void)
 	return line ? strtoll(line + strlen(title), NULL, 10) * 1024 : DOCTOR_UNKNOWN;
 }
 
-static void try_own_group(struct doctor_limits *limits, struct arena *arena)
-{
-	struct err err;
-	int rc = own_group_try(&err);
-
-	if (rc < 0)
-		limits->group_fault = arena_copy_text(arena, err.text);
-	limits->is_group_refused = rc == ERR_REFUSED;
-}
-
 static void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 {
 	struct rlimit files = {0}, processes = {.rlim_cur = RLIM_INFINITY},
 		      addresses = {.rlim_cur = RLIM_INFINITY};
+	struct err err;
 
 	getrlimit(RLIMIT_NOFILE, &files);
 	getrlimit(RLIMIT_NPROC, &processes);
@@ -369,7 +335,11 @@ static void doctor_collect_limits(struct doctor_limits *limits, struct arena *ar
 		.memory_available = read_available_memory(),
 		.group_memory_left = control_group_read(CONTROL_GROUP_MEMORY),
 	};
-	try_own_group(limits, arena);
+	int rc = own_group_try(&err);
+
+	if (rc < 0)
+		limits->group_fault = arena_copy_text(arena, err.text);
+	limits->is_group_refused = rc == ERR_REFUSED;
 }
 
 /* The directory itself, or the nearest existing parent, in which it would be created. */
@@ -432,26 +402,22 @@ static void doctor_collect_state_folder(struct doctor_state_folder *folder, cons
 			arena_format(arena, "%s is not writable: %s", existing, strerror(failure));
 }
 
-/* An NVIDIA (vendor 0x10de) display controller (PCI class 0x03). */
-static bool is_gpu_of_nvidia(const char *device)
-{
-	char *vendor_path CLEANUP(mem_free_text) =
-		mem_format("/sys/bus/pci/devices/%s/vendor", device);
-	char *class_path CLEANUP(mem_free_text) =
-		mem_format("/sys/bus/pci/devices/%s/class", device);
-	char *vendor CLEANUP(mem_free_text) = read_fact_file(vendor_path);
-	char *class CLEANUP(mem_free_text) = read_fact_file(class_path);
-
-	return text_starts_with(vendor, "0x10de") && text_starts_with(class, "0x03");
-}
-
+/* Display controllers (PCI class 0x03) of NVIDIA (vendor 0x10de). */
 static int count_devices(void)
 {
 	DIR *folder CLEANUP(folder_close) = opendir("/sys/bus/pci/devices");
 	int count = 0;
 
-	for (const struct dirent *entry; folder && (entry = readdir(folder));)
-		count += is_gpu_of_nvidia(entry->d_name);
+	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+		char *vendor_path CLEANUP(mem_free_text) =
+			mem_format("/sys/bus/pci/devices/%s/vendor", entry->d_name);
+		char *class_path CLEANUP(mem_free_text) =
+			mem_format("/sys/bus/pci/devices/%s/class", entry->d_name);
+		char *vendor CLEANUP(mem_free_text) = read_fact_file(vendor_path);
+		char *class CLEANUP(mem_free_text) = read_fact_file(class_path);
+
+		count += text_starts_with(vendor, "0x10de") && text_starts_with(class, "0x03");
+	}
 	return count;
 }
 
@@ -519,35 +485,27 @@ static void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder,
 
 #define SHARED_MEMORY "/dev/shm"
 
-static int64_t size_of_shared_memory(void)
-{
-	struct statvfs space;
-
-	if (access(SHARED_MEMORY, W_OK) < 0 || statvfs(SHARED_MEMORY, &space) < 0)
-		return DOCTOR_UNKNOWN;
-	return (int64_t) space.f_blocks * (int64_t) space.f_frsize;
-}
-
-/* Reads, and changes nothing: `modes` is 0. */
-static void collect_clock(struct doctor_facts *facts)
-{
-	struct timex clock = {.modes = 0};
-
-	facts->is_clock_known = adjtimex(&clock) >= 0;
-	facts->is_clock_synchronized = facts->is_clock_known && !(clock.status & STA_UNSYNC);
-}
-
 void doctor_collect(const char *state_folder, struct arena *arena, struct doctor_facts *ret_facts)
 {
+	struct timex clock = {.modes = 0}; /* reads, and changes nothing */
+	bool is_clock_known = adjtimex(&clock) >= 0;
+	struct statvfs space;
+	bool has_shared_memory =
+		access(SHARED_MEMORY, W_OK) == 0 && statvfs(SHARED_MEMORY, &space) == 0;
+
 	*ret_facts = (struct doctor_facts){
-		.shared_memory = size_of_shared_memory(),
+		.shared_memory = has_shared_memory
+					 ? (int64_t) space.f_blocks * (int64_t) space.f_frsize
+					 : DOCTOR_UNKNOWN,
 		.is_superuser = geteuid() == 0,
+		.is_clock_known = is_clock_known,
+		.is_clock_synchronized = is_clock_known && !(clock.status & STA_UNSYNC),
 	};
-	doctor_collect_software(ret_facts, arena);
+	collect_python(ret_facts, arena);
+	collect_library(&ret_facts->library, arena);
 	doctor_collect_network(&ret_facts->network, arena);
 	doctor_collect_limits(&ret_facts->limits, arena);
 	doctor_collect_state_folder(&ret_facts->state_folder, state_folder, arena);
 	doctor_collect_gpu(&ret_facts->gpu, state_folder, arena);
 	doctor_collect_kubernetes(&ret_facts->kubernetes, arena);
-	collect_clock(ret_facts);
 }

@@ -1,5 +1,5 @@
 /* Evaluates what this machine has and lacks for training jobs: facts in, a row for each subject
- * out, with the command that fixes it. Collects nothing: doctor/collect.h does. */
+ * out, with the command that fixes it. */
 #pragma once
 
 #include "base/json.h"
@@ -133,6 +133,10 @@ struct doctor_report {
 	size_t n_rows;
 };
 
+/* Collects the facts about this machine (doctor/collect.c). Starts nothing, and leaves nothing
+ * behind. `state_folder` is the directory for job records; it need not exist. Texts live in the
+ * arena. Looking up this machine's own name may take seconds if a name server does not respond. */
+void doctor_collect(const char *state_folder, struct arena *arena, struct doctor_facts *ret_facts);
 /* Evaluates every fact. Texts are borrowed from the facts or live in the arena. */
 void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
 		     struct doctor_report *ret_report);

@@ -1,5 +1,5 @@
-/* Makes the rows of the report from facts: those of the network and of clusters, and all of them in
- * order. */
+/* Makes the rows of the report from facts, in order. machine_findings.c has those of the machine.
+ */
 #include "doctor/findings.h"
 
 #include "base/mem.h"
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
 
 /* Evaluates Python, the frameworks in it, TensorFlow's C library and the packages that TensorFlow
  * needs in addition. */
@@ -45,11 +47,9 @@ static const char *pip_install(const struct evaluation *evaluation, const char *
 static const char *tensorflow_fix_command(const struct evaluation *evaluation)
 {
 	const char *prepared = evaluation->facts->python.prepared;
-	bool is_installed = evaluation->facts->tensorflow.is_installed;
-
 	struct text activation CLEANUP(text_done) = {0};
 
-	if (prepared && !is_installed) {
+	if (prepared && !evaluation->facts->tensorflow.is_installed) {
 		shell_word_add(&activation, prepared);
 		return arena_format(evaluation->arena, ". %s", text_of(&activation));
 	}
@@ -96,7 +96,6 @@ static void evaluate_tensorflow(struct evaluation *evaluation)
 static void evaluate_library(struct evaluation *evaluation)
 {
 	const struct doctor_library *library = &evaluation->facts->library;
-
 	const char *fix = tensorflow_fix_command(evaluation);
 
 	if (library->path)
@@ -150,16 +149,6 @@ static void evaluate_scikit_learn(struct evaluation *evaluation)
 			    "not installed; the examples use its handwritten digits");
 }
 
-static void evaluate_frameworks(struct evaluation *evaluation)
-{
-	const struct doctor_frameworks *others = &evaluation->facts->frameworks;
-
-	if (others->torch)
-		finding_add(evaluation, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
-	if (others->jax)
-		finding_add(evaluation, "jax", DOCTOR_OK, NULL, "%s", others->jax);
-}
-
 /* Python, TensorFlow and its packages. */
 static void evaluate_software(struct evaluation *evaluation)
 {
@@ -167,7 +156,10 @@ static void evaluate_software(struct evaluation *evaluation)
 	bool has_tensorflow = evaluation->facts->tensorflow.is_installed;
 
 	evaluate_python(evaluation);
-	evaluate_frameworks(evaluation);
+	if (others->torch)
+		finding_add(evaluation, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
+	if (others->jax)
+		finding_add(evaluation, "jax", DOCTOR_OK, NULL, "%s", others->jax);
 	if (!has_tensorflow && (others->torch || others->jax))
 		return; /* a Python with another framework lacks nothing */
 	if (evaluation->facts->python.interpreter)
@@ -243,14 +235,6 @@ static void evaluate_private_network(struct evaluation *evaluation)
 			    "available: muster run --private-network");
 }
 
-static void evaluate_network(struct evaluation *evaluation)
-{
-	evaluate_loopback(evaluation);
-	evaluate_ports(evaluation);
-	evaluate_host_name(evaluation);
-	evaluate_private_network(evaluation);
-}
-
 /* The cluster, which is optional. */
 
 #define EDIT "${EDITOR:-vi} \"${KUBECONFIG:-$HOME/.kube/config}\""
@@ -293,7 +277,38 @@ void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
 
 	*ret_report = (struct doctor_report){.n_rows = 0};
 	evaluate_software(&evaluation);
-	evaluate_network(&evaluation);
+	evaluate_loopback(&evaluation);
+	evaluate_ports(&evaluation);
+	evaluate_host_name(&evaluation);
+	evaluate_private_network(&evaluation);
 	evaluate_machine(&evaluation);
 	evaluate_kubernetes(&evaluation);
+}
+
+size_t doctor_count(const struct doctor_report *report, enum doctor_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->n_rows; i++)
+		count += report->rows[i].state == state;
+	return count;
+}
+
+struct json *doctor_report_json(const struct doctor_report *report)
+{
+	struct json *object = json_new_object();
+	struct json *rows = json_new_array();
+
+	for (size_t i = 0; i < report->n_rows; i++) {
+		const struct doctor_row *row = &report->rows[i];
+
+		/* "mend" is the former name of "fix". */
+		json_append(rows,
+			    json_new_texts("name", row->name, "state",
+					   doctor_state_words[row->state], "found", row->found,
+					   "fix", row->fix, "mend", row->fix, NULL));
+	}
+	json_set_bool(object, "ready", doctor_count(report, DOCTOR_MISSING) == 0);
+	json_set(object, "rows", rows);
+	return object;
 }

@@ -1,10 +1,47 @@
-/* Compares the resources and limits of this machine with the needs of TensorFlow's processes. */
+/* Adds rows to the report, and compares the resources and limits of this machine with the needs of
+ * TensorFlow's processes. */
 #include "doctor/findings.h"
 #include "spec/environment.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define FOUND_SIZE 1024
+
+/* The command as this user would write it. */
+static const char *copy_fix(const struct evaluation *evaluation, const char *fix)
+{
+	static const char sudo[] = "sudo ";
+	char *copy = arena_copy_text(evaluation->arena, fix);
+
+	if (!copy || !evaluation->facts->is_superuser)
+		return copy;
+	for (char *word; (word = strstr(copy, sudo));)
+		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
+	return copy;
+}
+
+void finding_add(struct evaluation *evaluation, const char *name, enum doctor_state state,
+		 const char *fix, const char *format, ...)
+{
+	struct doctor_report *report = evaluation->report;
+	char found[FOUND_SIZE];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(found, sizeof(found), format, values);
+	va_end(values);
+	assert(report->n_rows < DOCTOR_ROWS_LIMIT);
+	report->rows[report->n_rows++] = (struct doctor_row){
+		.name = name,
+		.state = state,
+		.found = arena_copy_text(evaluation->arena, found),
+		.fix = copy_fix(evaluation, fix),
+	};
+}
 
 #define MEGABYTE ((int64_t) 1000 * 1000)
 #define GIGABYTE (1000 * MEGABYTE)
@@ -249,15 +286,6 @@ static void evaluate_driven_gpu(struct evaluation *evaluation)
 		finding_add(evaluation, "gpu", DOCTOR_OK, NULL, "%s", describe_gpus(evaluation));
 }
 
-static void evaluate_held_gpus(struct evaluation *evaluation)
-{
-	const struct doctor_gpu *gpu = &evaluation->facts->gpu;
-
-	if (gpu->dealt.count > 0)
-		finding_add(evaluation, "gpus in use", DOCTOR_OK, NULL, "%s",
-			    *gpu->holders ? gpu->holders : "none by this user's jobs");
-}
-
 static void evaluate_gpu(struct evaluation *evaluation)
 {
 	const struct doctor_gpu *gpu = &evaluation->facts->gpu;
@@ -270,6 +298,9 @@ static void evaluate_gpu(struct evaluation *evaluation)
 			    "NVIDIA GPUs without a driver: %d", gpu->n_devices);
 	else
 		finding_add(evaluation, "gpu", DOCTOR_OK, NULL, "none; jobs run on CPUs");
+	if (gpu->dealt.count > 0)
+		finding_add(evaluation, "gpus in use", DOCTOR_OK, NULL, "%s",
+			    *gpu->holders ? gpu->holders : "none by this user's jobs");
 }
 
 static void evaluate_clock(struct evaluation *evaluation)
@@ -304,6 +335,5 @@ void evaluate_machine(struct evaluation *evaluation)
 	evaluate_state_folder(evaluation);
 	evaluate_shared_memory(evaluation);
 	evaluate_gpu(evaluation);
-	evaluate_held_gpus(evaluation);
 	evaluate_clock(evaluation);
 }

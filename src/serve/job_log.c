@@ -5,7 +5,6 @@
 #include "cluster/client.h"
 #include "http/query.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,38 +37,26 @@ struct reading {
 	int rc;
 };
 
-static int read_flag(const char *name, const char *value, bool *ret_flag, struct err *err)
-{
-	*ret_flag = text_equals(value, "true");
-	if (*ret_flag || text_equals(value, "false"))
-		return 0;
-	return err_set(err, ERR_INVALID, "%s: '%s' is neither true nor false", name, value);
-}
-
-static int read_log_parameter(const char *name, const char *value, int64_t most,
-			      int64_t *ret_number, struct err *err)
-{
-	return text_read_int(value, 0, most, ret_number, err) < 0 ? err_prefix(err, "%s", name) : 0;
-}
-
 static int read_parameter(struct job_log_request *request, const char *name, const char *value,
 			  struct err *err)
 {
-	int64_t index = -1;
+	bool *flag = text_equals(name, "follow")       ? &request->follows
+		     : text_equals(name, "timestamps") ? &request->has_times
+						       : NULL;
+	int64_t index = request->index;
 	int rc = 0;
 
-	if (text_equals(name, "follow"))
-		return read_flag(name, value, &request->follows, err);
-	if (text_equals(name, "timestamps"))
-		return read_flag(name, value, &request->has_times, err);
-	if (text_equals(name, "tail"))
-		return read_log_parameter(name, value, MOST_LINES, &request->tail, err);
-	if (text_equals(name, "index")) {
-		rc = read_log_parameter(name, value, LIMIT_REPLICAS, &index, err);
+	if (flag && !text_equals(value, "true") && !text_equals(value, "false"))
+		return err_set(err, ERR_INVALID, "%s: '%s' is neither true nor false", name, value);
+	if (flag) {
+		*flag = text_equals(value, "true");
+	} else if (text_equals(name, "tail")) {
+		rc = text_read_int(value, 0, MOST_LINES, &request->tail, err);
+	} else if (text_equals(name, "index")) {
+		rc = text_read_int(value, 0, LIMIT_REPLICAS, &index, err);
 		request->index = (int) index;
 	} else if (text_equals(name, "since")) {
 		rc = text_read_time(value, &request->since, err);
-		rc = rc < 0 ? err_prefix(err, "%s", name) : 0;
 	} else if (text_equals(name, "role")) {
 		free(request->role);
 		request->role = mem_copy_text(value);
@@ -79,7 +66,7 @@ static int read_parameter(struct job_log_request *request, const char *name, con
 			       "and timestamps)",
 			       name);
 	}
-	return rc;
+	return rc < 0 ? err_prefix(err, "%s", name) : 0;
 }
 
 static void on_job_log_parameter(const char *name, const char *value, void *data)

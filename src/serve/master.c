@@ -153,31 +153,25 @@ static void answer_tfjob(struct master *master, struct http_call *http, struct j
 	http_answer_json(http, 200, object);
 }
 
-/* The newest condition that is true, as kubectl shows it. */
-static const char *tfjob_state_of(const struct json *tfjob)
-{
-	const struct json *conditions = json_get_path(tfjob, "status", "conditions", NULL);
-	const char *state = "Pending";
-
-	for (size_t i = 0; i < json_count(conditions); i++) {
-		const struct json *condition = json_at(conditions, i);
-
-		if (text_equals(json_as_string(json_get(condition, "status"), ""), "True"))
-			state = json_as_string(json_get(condition, "type"), state);
-	}
-	return state;
-}
-
 /* The list of jobs: only one page of it is in memory, and a line of text for each job. */
 
 static void add_listed_job(const struct json *tfjob, void *data)
 {
 	struct asked *asked = data;
 	const struct json *metadata = json_get(tfjob, "metadata");
+	const struct json *conditions = json_get_path(tfjob, "status", "conditions", NULL);
 	struct json *job CLEANUP(json_cleanup) = json_new_object();
+	const char *state = "Pending";
 
 	json_copy_member(job, metadata, "name");
-	json_set_string(job, "state", tfjob_state_of(tfjob));
+	/* The newest condition that is true, as kubectl shows it. */
+	for (size_t i = 0; i < json_count(conditions); i++) {
+		const struct json *condition = json_at(conditions, i);
+
+		if (text_equals(json_as_string(json_get(condition, "status"), ""), "True"))
+			state = json_as_string(json_get(condition, "type"), state);
+	}
+	json_set_string(job, "state", state);
 	json_copy_member(job, metadata, "creationTimestamp");
 	text_add(&asked->jobs, asked->jobs.len ? ",\n" : "{\"jobs\": [\n");
 	json_add_compact(&asked->jobs, job);
@@ -246,17 +240,10 @@ static void on_log_end(struct job_log *log, void *data)
 	job_log_free(log);
 }
 
-static int read_job_of_tfjob(struct json *object, struct job **ret_job, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = store_kube_tfjobs.read(object, &record, err);
-
-	return rc < 0 ? rc : record_read_job(&record, ret_job, err);
-}
-
 static void answer_log(struct master *master, struct http_call *http, struct json *object)
 {
 	struct job_log **place = find_log(master, NULL);
+	struct store_record record CLEANUP(store_record_done) = {0};
 	struct job_log_settings log = {
 		.api = master->settings.host.api,
 		.http = http,
@@ -269,7 +256,8 @@ static void answer_log(struct master *master, struct http_call *http, struct jso
 		http_answer_text(http, 503, "too many logs are being sent; try again later");
 	else if (job_log_request_read(http_call_query(http), &log.take_request, &err) < 0)
 		http_answer_text(http, 400, err.text);
-	else if (read_job_of_tfjob(object, &log.take_job, &err) == 0)
+	else if (store_kube_tfjobs.read(object, &record, &err) == 0 &&
+		 record_read_job(&record, &log.take_job, &err) == 0)
 		*place = job_log_new(&log);
 	else {
 		job_log_request_done(&log.take_request);
@@ -309,15 +297,6 @@ static bool may_create(struct master *master)
 	return true;
 }
 
-/* A new one for each job: a kubelet may give the Pods of a job an earlier job's Secret of the same
- * name (docs/design/0015). Caller frees. */
-static char *secret_name_new(const char *task)
-{
-	char *token CLEANUP(mem_free_text) = random_token();
-
-	return mem_format("%s.pod-server-%.10s", task, token);
-}
-
 static void answer_create_job(struct http_call *http, const char *name, void *data)
 {
 	struct master *master = data;
@@ -342,7 +321,11 @@ static void answer_create_job(struct http_call *http, const char *name, void *da
 		http_answer_text(http, 429, "too many jobs at once; try again in a second");
 		return;
 	}
-	char *secret_name CLEANUP(mem_free_text) = secret_name_new(request.task);
+	/* A new one for each job: a kubelet may give the Pods of a job an earlier job's Secret of
+	 * the same name (docs/design/0015). */
+	char *token CLEANUP(mem_free_text) = random_token();
+	char *secret_name CLEANUP(mem_free_text) =
+		mem_format("%s.pod-server-%.10s", request.task, token);
 	const struct elasticdl_manner manner = {
 		.program_image = master->settings.program_image,
 		.program_path = master->settings.program_path,

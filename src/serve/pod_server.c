@@ -15,8 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -69,11 +67,6 @@ static void pod_server_done(struct pod_server *server)
 		loop_free(server->loop);
 }
 
-static void print_pod_server_error(const struct pod_server *server, const struct err *err)
-{
-	server->settings->say(err->text);
-}
-
 /* Output. */
 
 static void end_if_all_is_written(void *data)
@@ -97,7 +90,7 @@ static void write_log(struct pod_server *server, const char *bytes, size_t len)
 	if (!failure)
 		return;
 	err_set_errno(&err, failure, "cannot write '%s'", POD_SERVER_LOG);
-	print_pod_server_error(server, &err);
+	server->settings->say(err.text, NULL);
 	file_close(&server->log_fd);
 }
 
@@ -118,17 +111,6 @@ static void on_training_output(void *data)
 		file_close(&server->pipe_fd);
 	}
 	end_if_all_is_written(server);
-}
-
-static void open_log(struct pod_server *server)
-{
-	struct err err;
-
-	server->log_fd = open(POD_SERVER_LOG, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (server->log_fd >= 0)
-		return;
-	err_set_errno(&err, errno, "cannot write '%s'", POD_SERVER_LOG);
-	print_pod_server_error(server, &err);
 }
 
 /* The training. */
@@ -193,7 +175,11 @@ static int start_training_process(struct pod_server *server, struct err *err)
 	close(fds[1]);
 	if (rc < 0)
 		return rc;
-	open_log(server);
+	server->log_fd = open(POD_SERVER_LOG, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (server->log_fd < 0) {
+		err_set_errno(err, errno, "cannot write '%s'", POD_SERVER_LOG);
+		server->settings->say(err->text, NULL);
+	}
 	server->state = POD_RUNNING;
 	server->output = loop_watch_readable(server->loop, fds[0], on_training_output, server);
 	return 0;
@@ -292,7 +278,7 @@ static void answer_run(struct http_call *call, const char *name, void *data)
 		http_answer_text(call, 200, "OK");
 		return;
 	}
-	print_pod_server_error(server, &err);
+	server->settings->say(err.text, NULL);
 	answer_last(server, call, 500, err.text);
 	file_close(&server->pipe_fd);
 	end_training(server, rc == ERR_NOT_FOUND ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN);
@@ -366,21 +352,11 @@ static int start_pod_server(struct pod_server *server, struct err *err)
 	return http_server_new(server->loop, &settings, &server->server, err);
 }
 
-/* The end has begun, with the exit code of the training. */
-static void block_end_signals(void)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-}
-
 int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_code, struct err *err)
 {
 	struct pod_server server CLEANUP(pod_server_done) = {
 		.settings = settings, .pipe_fd = -1, .log_fd = -1};
+	sigset_t signals;
 
 	/* We adopt processes that the training leaves behind, and nothing that it runs gains
 	 * permissions. */
@@ -393,7 +369,11 @@ int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_cod
 	/* Our environment has the secret, and the training's processes run as the same user. */
 	process_hide_memory();
 	loop_run(server.loop);
-	block_end_signals();
+	/* The end has begun, with the exit code of the training. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	*ret_exit_code = server.exit_code;
 	return 0;
 }

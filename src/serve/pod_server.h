@@ -24,7 +24,7 @@ struct pod_server_settings {
 	const char *secret; /* that clients have to send; NULL: none needed */
 	const char *const *command; /* ends with NULL; NULL: `python exec.py`, or python3's */
 	msec grace; /* between SIGTERM and SIGKILL */
-	void (*say)(const char *sentence);
+	void (*say)(const char *sentence, void *data); /* `data` is NULL */
 };
 
 /* Serves until the training has exited and all its output is written, to stdout and to the file

@@ -2,19 +2,14 @@
 
 #include "cli/replica_name.h"
 
-static void read_words(struct port_arguments *arguments, const char *const *words, size_t n_words)
-{
-	assert_int_equal(port_arguments_read(words, n_words, arguments, NULL), 0);
-}
-
 TEST(ports_are_written_as_for_kubectl)
 {
-	static const char *const words[] = {"6006", "8080:80", ":8888", ":1", "65535:65535"};
+	static const char *const words[] = {"6006", "8080:80", ":8888", ":1", "65535:65535", NULL};
 	static const struct port_pair wanted[] = {
 		{6006, 6006}, {8080, 80}, {0, 8888}, {0, 1}, {65535, 65535}};
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 
-	read_words(&arguments, words, ARRAY_LEN(words));
+	assert_int_equal(port_arguments_read(words, &arguments, NULL), 0);
 	assert_null(arguments.role);
 	assert_int_equal(arguments.n_pairs, ARRAY_LEN(wanted));
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
@@ -25,10 +20,10 @@ TEST(ports_are_written_as_for_kubectl)
 
 TEST(a_replica_may_stand_before_them)
 {
-	static const char *const words[] = {"worker-12", "6006"};
+	static const char *const words[] = {"worker-12", "6006", NULL};
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 
-	read_words(&arguments, words, ARRAY_LEN(words));
+	assert_int_equal(port_arguments_read(words, &arguments, NULL), 0);
 	assert_string_equal(arguments.role, "worker");
 	assert_int_equal(arguments.index, 12);
 	assert_int_equal(arguments.n_pairs, 1);
@@ -37,7 +32,7 @@ TEST(a_replica_may_stand_before_them)
 TEST(what_is_wrong_is_named)
 {
 	static const struct {
-		const char *words[3], *said;
+		const char *words[3], *said; /* the last word is NULL */
 	} wrong[] = {
 		{{"worker-0"}, "missing port"},
 		{{"worker", "6006"}, "'worker' is not a port"},
@@ -59,11 +54,8 @@ TEST(what_is_wrong_is_named)
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 		struct err err = {0};
-		size_t count = 0;
 
-		while (wrong[i].words[count])
-			count++;
-		assert_int_equal(port_arguments_read(wrong[i].words, count, &arguments, &err),
+		assert_int_equal(port_arguments_read(wrong[i].words, &arguments, &err),
 				 ERR_INVALID);
 		assert_non_null(strstr(err.text, wrong[i].said));
 	}

@@ -238,11 +238,10 @@ TEST(help_is_given_whatever_else_is_wrong)
 TEST(options_may_stand_between_plain_arguments)
 {
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&needs, "a", "-q", "b", "-");
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	assert_true(option_flag(options, "quiet"));
-	assert_int_equal(count, 3);
+	assert_int_equal(options_n_arguments(options), 3);
 	assert_string_equal(arguments[0], "a");
 	assert_string_equal(arguments[1], "b");
 	assert_string_equal(arguments[2], "-");
@@ -253,13 +252,12 @@ TEST(all_behind_a_script_belongs_to_the_script)
 {
 	struct options *options CLEANUP(options_cleanup) =
 		RIGHT(&runs, "-w", "2", "train.py", "-w", "--help", "--", "x");
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	assert_int_equal(option_number(options, "workers", -1), 2);
 	assert_false(option_flag(options, "help"));
 	assert_false(options_had_separator(options));
-	assert_int_equal(count, 5);
+	assert_int_equal(options_n_arguments(options), 5);
 	assert_string_equal(arguments[3], "--");
 	assert_string_equal(arguments[4], "x");
 }
@@ -267,11 +265,10 @@ TEST(all_behind_a_script_belongs_to_the_script)
 TEST(all_behind_two_dashes_is_a_program)
 {
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&runs, "--", "-x", "--", "y");
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
+	const char *const *arguments = options_arguments(options);
 
 	assert_true(options_had_separator(options));
-	assert_int_equal(count, 3);
+	assert_int_equal(options_n_arguments(options), 3);
 	assert_string_equal(arguments[0], "-x");
 	assert_string_equal(arguments[1], "--");
 }
@@ -279,8 +276,7 @@ TEST(all_behind_two_dashes_is_a_program)
 TEST(a_call_without_arguments_has_an_empty_list)
 {
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "-q");
-	size_t count;
 
-	assert_null(options_arguments(options, &count)[0]);
-	assert_int_equal(count, 0);
+	assert_null(options_arguments(options)[0]);
+	assert_int_equal(options_n_arguments(options), 0);
 }
