@@ -174,8 +174,6 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
 	observed.holds_starts = kube_prerequisites_block_pods(backend);
-	observed.is_server_busy =
-		kube_api_limiter(backend->settings.api)->lines[REQUEST_CHANGE].n_waiting > 0;
 	/* An address is a name. The objects that give Pods their names are created with the first
 	 * Pods (start). So Pods wait for no second decision, whose status would have to be written
 	 * to the cluster first. */

@@ -32,7 +32,6 @@ struct pass {
 	bool is_document_changed;
 	struct stop_request stop; /* that is in the record */
 	struct plan plan; /* may point into the reconciler's job and status */
-	bool is_server_busy; /* as observed */
 	struct store_change change; /* the result of the plan, if it was computed; in the arena */
 	bool is_removing; /* the job, whose time to live has expired */
 	bool is_decided; /* the plan's status is final, written or not */
@@ -358,8 +357,7 @@ static void on_written(int64_t version, const struct err *err, void *data)
  * A status is written before anything that depends on it: actions, notes, the job's conditions, its
  * end. Other facts wait for the next such write: those that the next decision would observe again
  * (a replica has started to run, or has exited and is still there), and how many run. They wait
- * until nothing has changed for WRITE_QUIET and no change of another job waits for the server, or
- * for WRITE_PAUSE at most
+ * until nothing has changed for WRITE_QUIET, or for WRITE_PAUSE at most
  * (docs/design/0029-what-a-cluster-keeps-of-a-status.md). */
 
 /* Removes from the change what the record already contains. */
@@ -419,10 +417,9 @@ static bool has_to_write(struct reconciler *reconciler)
 	reconciler->is_ahead = pass->change.document || pass->change.status || pass->change.summary;
 	if (!reconciler->is_ahead)
 		return false;
-	msec until = reconciler->written_at + WRITE_PAUSE;
+	msec until = msec_min(reconciler->written_at + WRITE_PAUSE,
+			      reconciler->changed_at + WRITE_QUIET);
 
-	if (!pass->is_server_busy)
-		until = msec_min(until, reconciler->changed_at + WRITE_QUIET);
 	if (pass->now >= until || is_write_urgent(pass, &reconciler->status))
 		return true;
 	plan_wake_at(plan, until);
@@ -483,7 +480,6 @@ static int decide(struct reconciler *reconciler, struct err *err)
 	status_move_times(&reconciler->status, observed.clock_step);
 	reconciler->clock_step += observed.clock_step;
 	observed.is_first_observation = !reconciler->has_acted;
-	pass->is_server_busy = observed.is_server_busy;
 	if (rc == 0)
 		reconcile_decide(reconciler->job, &reconciler->status, &observed, pass->now,
 				 pass->arena, &pass->plan);

@@ -3,13 +3,14 @@
 #include "base/hash.h"
 #include "reconcile/fair_share.h"
 
+#define CHANGES_FOR_ANOTHER 8 /* changes for each other request, while changes wait */
+
 static const struct {
 	size_t most, most_beside_changes;
-	size_t changes_before; /* each, while changes wait */
 } limits[REQUEST_KIND_COUNT] = {
-	[REQUEST_CHANGE] = {18, 18, 0},
-	[REQUEST_STREAM] = {36, 2, 8},
-	[REQUEST_EVENT] = {9, 2, 64},
+	[REQUEST_CHANGE] = {18, 18},
+	[REQUEST_STREAM] = {36, 2},
+	[REQUEST_EVENT] = {9, 2},
 };
 
 static size_t room(const struct request_limiter *limiter, enum request_kind kind)
@@ -27,7 +28,7 @@ static bool may_claim_slot(const struct request_limiter *limiter, enum request_k
 	const struct request_line *line = &limiter->lines[kind];
 
 	if (kind != REQUEST_CHANGE && limiter->lines[REQUEST_CHANGE].queues[queue].first &&
-	    line->n_changes_since < limits[kind].changes_before)
+	    line->n_changes_since < CHANGES_FOR_ANOTHER)
 		return false;
 	return fair_share_allows(line->queues[queue].n_taken, room(limiter, kind));
 }
@@ -102,19 +103,24 @@ static struct request_slot *next_of_kind(struct request_limiter *limiter, enum r
 	return NULL;
 }
 
+static struct request_slot *next_slot_waiter(struct request_limiter *limiter)
+{
+	struct request_slot *slot = NULL;
+
+	for (int kind = 0; kind < REQUEST_KIND_COUNT && !slot; kind++)
+		slot = next_of_kind(limiter, (enum request_kind) kind);
+	return slot;
+}
+
 /* A request that gets its slot may release it immediately, and so call this again. */
 static void grant_free_slots(struct request_limiter *limiter)
 {
+	struct request_slot *slot;
+
 	if (limiter->is_giving)
 		return;
 	limiter->is_giving = true;
-	for (;;) {
-		struct request_slot *slot = NULL;
-
-		for (int kind = 0; kind < REQUEST_KIND_COUNT && !slot; kind++)
-			slot = next_of_kind(limiter, (enum request_kind) kind);
-		if (!slot)
-			break;
+	while ((slot = next_slot_waiter(limiter))) {
 		leave_queue(slot);
 		claim_slot(slot);
 		slot->on_slot(slot->data);

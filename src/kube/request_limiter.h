@@ -9,8 +9,8 @@
  * Up to 16 changes of a tenant keep two cores of a server busy. With more each takes longer,
  * statuses too; with fewer a distant server waits for us (docs/benchmarks.md, "muster operator").
  * Opening a stream makes the server contact a node, and Events are read only by people. So few of
- * either are started while changes are under way. While changes of their tenant wait, only one
- * stream for every 8 of them is opened, and one Event for every 64 is sent. */
+ * either are started while changes are under way, and only one for every 8 changes while changes of
+ * their tenant wait. */
 #pragma once
 
 #include <stdbool.h>

@@ -175,7 +175,6 @@ struct observed {
 	 * adjusted; those of the status have to be. */
 	msec clock_step;
 	bool holds_starts; /* no start is allowed yet: a scheduler has not admitted the job */
-	bool is_server_busy; /* changes of this or other jobs wait for the server */
 	struct backend_traits traits;
 	/* This process has done nothing for the job yet: attempts that the previous supervisor
 	 * recorded may never have been created. */

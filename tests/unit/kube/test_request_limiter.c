@@ -116,7 +116,7 @@ static bool event(int i)
 				    on_stream, &scene.streams[i]);
 }
 
-TEST_WITH(set_up, NULL, events_wait_until_few_changes_do)
+TEST_WITH(set_up, NULL, events_wait_for_changes_as_streams_do)
 {
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(event(i), i < 8);
@@ -124,32 +124,14 @@ TEST_WITH(set_up, NULL, events_wait_until_few_changes_do)
 		request_slot_release(&scene.streams[i]);
 	for (int i = 0; i < COUNT; i++)
 		(void) change(i);
-	assert_false(event(10));
+	assert_false(event(10)); /* two are under way */
 	request_slot_release(&scene.streams[8]);
+	assert_int_equal(scene.last_called, 10); /* 16 changes went before it */
 	request_slot_release(&scene.streams[9]);
-	for (int i = 0; i < COUNT - MOST - 1; i++)
+	assert_false(event(11)); /* eight changes more have to */
+	for (int i = 0; i < COUNT - MOST; i++)
 		request_slot_release(&scene.changes[i]);
-	assert_false(scene.streams[10].is_taken);
-	request_slot_release(&scene.changes[MOST]); /* the last that waited gets its slot */
-	assert_true(scene.streams[10].is_taken);
-	assert_true(event(11));
-	assert_false(event(12)); /* two are under way, beside changes */
-}
-
-/* A tenant whose changes never end still gets its Events. */
-TEST_WITH(set_up, NULL, an_event_comes_after_many_changes)
-{
-	for (int i = 0; i < COUNT; i++)
-		(void) change(i);
-	assert_false(event(0));
-	for (int i = 0; i < 64 - MOST; i++) {
-		struct request_slot *slot = &scene.changes[i % COUNT];
-
-		assert_false(scene.streams[0].is_taken);
-		request_slot_release(slot);
-		(void) change(i % COUNT);
-	}
-	assert_true(scene.streams[0].is_taken);
+	assert_int_equal(scene.last_called, 11);
 }
 
 TEST_WITH(set_up, NULL, a_turn_may_end_when_it_comes)
