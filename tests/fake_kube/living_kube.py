@@ -166,6 +166,8 @@ class LivingKube(FakeKube):
         runs = []
 
         def change(pod):
+            if pod["status"]["phase"] in ("Succeeded", "Failed"):
+                return  # it was ended before it ran, and stays so
             missing = self._missing_secret(pod)
             if missing:
                 self.without_secret.append((name, uid))
