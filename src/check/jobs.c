@@ -131,16 +131,6 @@ static void start_job(struct job_child *child)
 	jobs->programs.model = NULL;
 }
 
-/* The servers are up in the background: now their log is followed. */
-static void follow_check_job_log(struct job_child *child)
-{
-	struct check_jobs *jobs = child->jobs;
-
-	child->follows = true;
-	start_check_job_child(
-		child, check_command_follow(jobs->check, child->job, &jobs->programs, jobs->arena));
-}
-
 /* Ending. */
 
 /* On this machine the job's supervisor is asked to stop, and the log ends with the job. */
@@ -151,17 +141,6 @@ static void end_in_background(struct check_jobs *jobs, enum check_job job)
 					       stop_reason_words[STOP_REQUESTED], -1, &err);
 
 	(void) rc; /* a job that has ended needs no stop */
-}
-
-/* On a cluster the stop is a separate command, which ends when the Pods are deleted. */
-static void stop_on_cluster(struct job_child *child)
-{
-	struct check_jobs *jobs = child->jobs;
-
-	child->follows = false;
-	child->stops = true;
-	start_check_job_child(
-		child, check_command_stop(jobs->check, child->job, &jobs->programs, jobs->arena));
 }
 
 static bool is_in_background(const struct job_child *child)
@@ -216,20 +195,28 @@ static struct job_child *find_child(struct check_jobs *jobs, pid_t pid)
 
 static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 {
+	struct check_jobs *jobs = child->jobs;
 	int exit_code = ended->signal ? EXIT_BY_SIGNAL + ended->signal : ended->exit_code;
 
 	check_child_finish(TAKE(child->child));
 	if (is_in_background(child) && !child->follows && !child->stops && exit_code == 0) {
-		follow_check_job_log(child);
+		/* The servers are up in the background: now their log is followed. */
+		child->follows = true;
+		start_check_job_child(child, check_command_follow(jobs->check, child->job,
+								  &jobs->programs, jobs->arena));
 		return;
 	}
-	/* Servers without a follower must not be left running unnoticed. */
-	if (child->follows && is_on_cluster(child->jobs)) {
-		stop_on_cluster(child);
+	/* Servers without a follower must not be left running unnoticed. On a cluster the stop is a
+	 * separate command, which ends when the Pods are deleted. */
+	if (child->follows && is_on_cluster(jobs)) {
+		child->follows = false;
+		child->stops = true;
+		start_check_job_child(child, check_command_stop(jobs->check, child->job,
+								&jobs->programs, jobs->arena));
 		return;
 	}
 	if (child->follows && !child->was_asked)
-		end_in_background(child->jobs, child->job);
+		end_in_background(jobs, child->job);
 	end_job(child, exit_code);
 }
 

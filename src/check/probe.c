@@ -201,13 +201,6 @@ static void ask_server(struct probe *probe, struct probe_server *server)
 	}
 }
 
-static void ask_servers(struct probe *probe)
-{
-	for (size_t i = 0; i < probe->request->n_servers; i++)
-		if (!probe->servers[i].error)
-			ask_server(probe, &probe->servers[i]);
-}
-
 /* Reported last, after the tasks that are missing by name. */
 static void tell_lost_servers(struct probe *probe)
 {
@@ -446,7 +439,9 @@ static int try_cluster(struct probe *probe, struct err *err)
 		rc = session_check_library(probe->library, err);
 	if (rc < 0)
 		return rc;
-	ask_servers(probe);
+	for (size_t i = 0; i < request->n_servers; i++)
+		if (!probe->servers[i].error)
+			ask_server(probe, &probe->servers[i]);
 	if (!probe->master)
 		return 0;
 	find_tasks(probe);

@@ -10,6 +10,7 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "io/guard.h"
+#include "io/process.h"
 #include "io/terminal.h"
 
 #include <signal.h>
@@ -231,10 +232,9 @@ static void on_child_signal(int number, void *data)
 static void watch_check_signals(struct check_supervision *supervision)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action;
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		if (!process_ignores(numbers[i]))
 			supervision->signals[i] = loop_watch_signal(supervision->loop, numbers[i],
 								    on_check_signal, supervision);
 	supervision->signals[4] =
@@ -342,17 +342,6 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 	return 0;
 }
 
-/* The inner process was killed or crashed; its children have already ended. The next command that
- * reads the records of its jobs cleans up. */
-static int report_check_killed(const struct guard *guard, struct err *err)
-{
-	int number = guard->exit_code - EXIT_BY_SIGNAL;
-
-	return err_set(err, ERR_IO,
-		       "muster itself was killed by signal %d (SIG%s), so the check was stopped",
-		       number, sigabbrev_np(number));
-}
-
 int check_run(const struct check_run_settings *settings, int *ret_exit_code, struct err *err)
 {
 	struct guard guard;
@@ -368,8 +357,14 @@ int check_run(const struct check_run_settings *settings, int *ret_exit_code, str
 		guard_leave_group();
 		return check_supervision_run(settings, guard.outer_gone_fd, ret_exit_code, err);
 	}
+	/* The inner process was killed or crashed; its children have already ended. The next
+	 * command that reads the records of its jobs cleans up. */
 	if (guard.was_lost)
-		return report_check_killed(&guard, err);
+		return err_set(err, ERR_IO,
+			       "muster itself was killed by signal %d (SIG%s), so the check was "
+			       "stopped",
+			       guard.exit_code - EXIT_BY_SIGNAL,
+			       sigabbrev_np(guard.exit_code - EXIT_BY_SIGNAL));
 	*ret_exit_code = guard.exit_code;
 	return 0;
 }

@@ -247,12 +247,6 @@ struct listener {
 	bool is_in_trouble;
 };
 
-/* Failures of accept(2) that are about one closed connection or its network do not last. */
-static bool is_lasting(int failure)
-{
-	return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
-}
-
 /* Stops listening for a while: the connection is still pending, so the loop would spin. */
 static void rest(struct listener *listener, int failure)
 {
@@ -283,7 +277,8 @@ static void on_listener_readable(void *data)
 	if (fd >= 0) {
 		listener->is_in_trouble = false;
 		listener->request.on_connection(fd, listener->request.data);
-	} else if (is_lasting(errno)) {
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+		/* Failures that are about one closed connection or its network do not last. */
 		rest(listener, errno);
 	}
 }

@@ -120,21 +120,16 @@ static CURLcode set_blob(CURL *easy, CURLoption option, const char *pem)
 	return curl_easy_setopt(easy, option, &blob);
 }
 
-/* The given authorities are the only ones: the system's certificate directory, which libcurl would
- * also search, is disabled. */
-static CURLcode set_authority(CURL *easy, const char *authority)
-{
-	CURLcode code = set_blob(easy, CURLOPT_CAINFO_BLOB, authority);
-
-	return code ? code : curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-}
-
 static CURLcode set_trust(CURL *easy, const struct http_trust_parts *trust)
 {
 	CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
 
-	if (trust->authority)
-		code = code ? code : set_authority(easy, trust->authority);
+	/* The given authorities are the only ones: the system's certificate directory, which
+	 * libcurl would also search, is disabled. */
+	if (trust->authority) {
+		code = code ? code : set_blob(easy, CURLOPT_CAINFO_BLOB, trust->authority);
+		code = code ? code : curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
 	if (trust->client_certificate)
 		code = code ? code
 			    : set_blob(easy, CURLOPT_SSLCERT_BLOB, trust->client_certificate);

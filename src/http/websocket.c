@@ -362,14 +362,6 @@ static bool exchange_frames(struct websocket *websocket)
 	return is_over;
 }
 
-static void ask_for_life(struct websocket *websocket)
-{
-	const struct wslay_event_msg ping = {.opcode = WSLAY_PING, .msg = NULL, .msg_length = 0};
-
-	if (wslay_event_queue_msg(websocket->framing, &ping) == 0)
-		ask_for_turn(websocket);
-}
-
 void websocket_send(struct websocket *websocket, const void *bytes, size_t len)
 {
 	const struct wslay_event_msg message = {WSLAY_BINARY_FRAME, bytes, len};
@@ -481,7 +473,10 @@ static void check_silence(struct websocket *websocket, instant now)
 		end_silent_websocket(websocket, limit);
 		return;
 	} else if (instant_has_come(due, now)) {
-		ask_for_life(websocket);
+		const struct wslay_event_msg ping = {.opcode = WSLAY_PING};
+
+		if (wslay_event_queue_msg(websocket->framing, &ping) == 0)
+			ask_for_turn(websocket);
 		websocket->asked_at = now;
 		due = instant_add(now, limit - half);
 	}

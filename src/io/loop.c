@@ -206,23 +206,20 @@ static void call_and_come_again(evutil_socket_t fd, short what, void *data)
 	call_watch(fd, what, watch);
 }
 
-/* Regular files and similar ones are always ready, and epoll rejects them (EPERM). So they are
- * called in every iteration of the loop, which is what level-triggered readiness means for them. */
-static void poll_in_every_iteration(struct loop *loop, struct loop_watch *watch)
-{
-	event_free(watch->event);
-	watch->event = event_new(loop->base, -1, 0, call_and_come_again, watch);
-	watch->interval = &at_once;
-	event_add(watch->event, watch->interval);
-}
-
 static struct loop_watch *watch_fd(struct loop *loop, int fd, short what, loop_fn fn, void *data)
 {
 	struct loop_watch *watch = new_watch(fn, data);
 
 	watch->event = event_new(loop->base, fd, what | EV_PERSIST, call_watch, watch);
-	if (event_add(watch->event, NULL) < 0)
-		poll_in_every_iteration(loop, watch);
+	if (event_add(watch->event, NULL) == 0)
+		return watch;
+	/* Regular files and similar ones are always ready, and epoll rejects them (EPERM). So they
+	 * are called in every iteration of the loop, which is what level-triggered readiness means
+	 * for them. */
+	event_free(watch->event);
+	watch->event = event_new(loop->base, -1, 0, call_and_come_again, watch);
+	watch->interval = &at_once;
+	event_add(watch->event, watch->interval);
 	return watch;
 }
 

@@ -360,13 +360,6 @@ int port_owner_check(const char *ip, int port, struct err *err)
 	return rc;
 }
 
-static char *user_name(uid_t user)
-{
-	const struct passwd *entry = getpwuid(user);
-
-	return entry ? mem_format("user '%s'", entry->pw_name) : mem_format("user %u", user);
-}
-
 char *port_owner_name(int port)
 {
 	const struct in6_addr any = IN6ADDR_ANY_INIT;
@@ -375,7 +368,9 @@ char *port_owner_name(int port)
 
 	if (find_in_proc(&any, port, &listener, NULL) < 0)
 		return mem_copy_text("another process");
-	char *user CLEANUP(mem_free_text) = user_name(listener.owner);
+	const struct passwd *entry = getpwuid(listener.owner);
+	char *user CLEANUP(mem_free_text) = entry ? mem_format("user '%s'", entry->pw_name)
+						  : mem_format("user %u", listener.owner);
 	pid_t pid = process_of_socket(listener.inode, program);
 
 	return pid ? mem_format("process %d (%s) of %s", (int) pid, program, user)

@@ -182,6 +182,13 @@ bool process_catches(pid_t pid, int number)
 	return has_signal(pid, "\nSigCgt:", number);
 }
 
+bool process_ignores(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 bool process_usage_add(pid_t pid, struct process_usage *usage)
 {
 	struct process_stat line;

@@ -208,8 +208,7 @@ static void on_hangup(void *data)
 	struct sink *sink = data;
 
 	end_with(sink, EPIPE);
-	if (sink->on_change)
-		sink->on_change(sink->data);
+	on_failed(sink);
 }
 
 bool sink_is_waiting(const struct sink *sink)

@@ -168,12 +168,6 @@ int cluster_job_record_get(const char *state_folder, const char *record_name,
 	return rc;
 }
 
-static bool is_at(const struct cluster_job_place *one, const struct cluster_job_place *other)
-{
-	return text_equals(one->server, other->server) &&
-	       text_equals(one->namespace_name, other->namespace_name);
-}
-
 static bool find_record_at(struct store *store, const char *record_name,
 			   const struct cluster_job_place *place,
 			   struct cluster_job_record *ret_job)
@@ -183,7 +177,8 @@ static bool find_record_at(struct store *store, const char *record_name,
 	if (store->functions->get(store, record_name, &record, NULL) < 0 ||
 	    !claim_cluster_job_record(&record, ret_job))
 		return false;
-	if (is_at(&ret_job->at, place))
+	if (text_equals(ret_job->at.server, place->server) &&
+	    text_equals(ret_job->at.namespace_name, place->namespace_name))
 		return true;
 	cluster_job_record_done(ret_job);
 	return false;

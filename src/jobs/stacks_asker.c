@@ -173,15 +173,6 @@ static void finish_stacks_question(struct asked *asked)
 	asked->is_done = true;
 }
 
-static void abandon_asked_process(struct asked *asked)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	stacks_add_obstacle(&text, "did not respond within 1s");
-	write_line(asked, &text);
-	asked->is_waiting = false;
-}
-
 static void start_stacks_question(struct asked *asked, instant now)
 {
 	if (!lock_stacks_file(asked)) {
@@ -203,10 +194,15 @@ static void continue_stacks_question(struct asked *asked, instant now)
 		start_stacks_question(asked, now);
 		return;
 	}
-	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size))
+	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size)) {
 		asked->is_waiting = false;
-	else if (asked->is_waiting && instant_has_come(asked->until, now))
-		abandon_asked_process(asked);
+	} else if (asked->is_waiting && instant_has_come(asked->until, now)) {
+		struct text text CLEANUP(text_done) = {0};
+
+		stacks_add_obstacle(&text, "did not respond within 1s");
+		write_line(asked, &text);
+		asked->is_waiting = false;
+	}
 	if (!asked->is_waiting && !ask_next(asked, now))
 		finish_stacks_question(asked);
 }

@@ -182,16 +182,6 @@ static struct replica_logs open_logs(struct local *local, struct local_replica *
 	return logs;
 }
 
-/* 0: none. */
-static int input_of(const struct local *local, const struct local_replica *replica)
-{
-	const struct replica_input *input = &local->settings.input;
-	bool is_the_one = input->fd && input->name.index == replica->index &&
-			  text_equals(input->name.role, replica->role);
-
-	return is_the_one ? input->fd : 0;
-}
-
 /* With torchrun's log directory it is there. */
 static char *error_file_of(const struct local *local, const char *role, int index, int attempt)
 {
@@ -221,6 +211,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	};
 	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
 							  action->attempt, loop_now());
+	const struct replica_input *input = &local->settings.input;
 	struct child_start start;
 	struct err err;
 
@@ -236,7 +227,9 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	replica->stop_file = local_start_file(folder, action->role, action->index, action->attempt,
 					      LOCAL_STOP_FILE);
-	start.input_fd = input_of(local, replica);
+	if (input->fd && input->name.index == replica->index &&
+	    text_equals(input->name.role, replica->role))
+		start.input_fd = input->fd;
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
 	const struct replica_logs logs = open_logs(local, replica);
@@ -376,16 +369,6 @@ static int local_start(struct local *local, const struct job *job, const struct 
 	return 0;
 }
 
-static void stop_replica(struct local *local, struct local_replica *replica,
-			 const struct action *action)
-{
-	local_replica_stop(replica, loop_now(), action->grace, action->signal);
-	if (action->keeps_stacks && local->stacks.hook)
-		local_stacks_ask(&local->stacks);
-	else
-		local_replica_send_held(replica);
-}
-
 static void local_end(struct local *local, const struct action *action)
 {
 	struct local_replica *replica =
@@ -393,12 +376,17 @@ static void local_end(struct local *local, const struct action *action)
 
 	if (!replica)
 		return;
-	if (action->type == ACTION_STOP)
-		stop_replica(local, replica, action);
-	else if (action->type == ACTION_KILL)
+	if (action->type == ACTION_STOP) {
+		local_replica_stop(replica, loop_now(), action->grace, action->signal);
+		if (action->keeps_stacks && local->stacks.hook)
+			local_stacks_ask(&local->stacks);
+		else
+			local_replica_send_held(replica);
+	} else if (action->type == ACTION_KILL) {
 		local_replica_kill(replica, loop_now());
-	else
+	} else {
 		local_replicas_remove(&local->replicas, replica);
+	}
 	arm_kill_timer(local);
 }
 

@@ -177,27 +177,9 @@ static bool local_replica_awaits_kill(const struct local_replica *replica)
 	       replica->kill_at != MSEC_UNSET;
 }
 
-/* Its process has exited, and was reaped. */
-static void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
-				msec now)
-{
-	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
-		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
-	replica->child_exit = *child_exit;
-	replica->ended_at = now;
-	replica->stage = LOCAL_LEFT;
-}
-
 static msec printed_at(const struct replica_output *output)
 {
 	return output ? replica_output_last(output) : MSEC_UNSET;
-}
-
-static enum observed_phase phase_of(const struct local_replica *replica)
-{
-	if (replica->stage != LOCAL_ENDED)
-		return OBSERVED_RUNNING;
-	return replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
 }
 
 /* Why it is running and does nothing. */
@@ -234,7 +216,9 @@ static void local_replica_observe(struct local_replica *replica, msec now, struc
 		.role = arena_copy_text(arena, replica->role),
 		.index = replica->index,
 		.attempt = replica->attempt,
-		.phase = phase_of(replica),
+		.phase = !has_ended                           ? OBSERVED_RUNNING
+			 : replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED
+							      : OBSERVED_FAILED,
 		.pid = replica->pid,
 		.exit_code = has_ended ? replica->child_exit.exit_code : -1,
 		.signal = has_ended ? replica->child_exit.signal : 0,
@@ -344,7 +328,11 @@ void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)
 	replica->reason = reason_of_exit(replicas, replica, child_exit);
 	if (replica->reason)
 		replica->message = oom_kill_describe();
-	local_replica_leave(replica, child_exit, loop_now());
+	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
+		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
+	replica->child_exit = *child_exit;
+	replica->ended_at = loop_now();
+	replica->stage = LOCAL_LEFT;
 }
 
 msec local_replicas_next_kill(const struct local_replicas *replicas)

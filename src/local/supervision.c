@@ -117,16 +117,6 @@ static void finish_local_supervision(struct local_supervision *supervision)
 	supervision_close(base);
 }
 
-/* The record was deleted while the job was running. */
-static void abandon_deleted_job(struct local_supervision *supervision)
-{
-	struct supervision *base = &supervision->base;
-
-	backend_local_kill_all(supervision->processes);
-	reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
-		     "its record was deleted, so muster stopped its processes");
-}
-
 static void finish_local_pass(const struct reconciler_outcome *outcome, void *data)
 {
 	struct local_supervision *supervision = data;
@@ -134,8 +124,11 @@ static void finish_local_pass(const struct reconciler_outcome *outcome, void *da
 	msec wake_at = outcome->wake_at;
 
 	control_send_version(supervision->control, base->version);
-	if (outcome->is_gone && !status_is_finished(&base->reporter.status))
-		abandon_deleted_job(supervision);
+	if (outcome->is_gone && !status_is_finished(&base->reporter.status)) {
+		backend_local_kill_all(supervision->processes);
+		reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
+			     "its record was deleted, so muster stopped its processes");
+	}
 	if (outcome->is_finished || outcome->is_gone) {
 		supervision->is_gone = outcome->is_gone;
 		finish_local_supervision(supervision);
@@ -158,17 +151,12 @@ static void on_local_run_hurry(void *data)
 	supervision_request_pass(&supervision->base);
 }
 
-static bool was_sent_to_all(void)
-{
-	return guard_was_sent_to_all(loop_signal_sender());
-}
-
 static void pass_on_signal(int number, void *data)
 {
 	struct local_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
 
-	if (was_sent_to_all())
+	if (guard_was_sent_to_all(loop_signal_sender()))
 		return;
 	size_t count = job_processes_signal(base->job->uid, number);
 	const char *name = sigabbrev_np(number);
@@ -186,7 +174,7 @@ static bool on_local_run_signal(int number, void *data)
 	struct local_supervision *supervision = data;
 	instant now = loop_monotonic_now(), before = supervision->interrupted_at;
 
-	if (was_sent_to_all())
+	if (guard_was_sent_to_all(loop_signal_sender()))
 		backend_local_note_signal(supervision->processes, number);
 	if (number != SIGINT)
 		return false;
@@ -224,13 +212,6 @@ static int record_job(struct local_supervision *supervision, struct err *err)
 		return resumption_register(base->store, request->job, base->created, err);
 	return registration_register(base->store, request->job, request->replaces_finished,
 				     base->created, &supervision->replaced_uid, err);
-}
-
-static int make_network(struct local_supervision *supervision, struct err *err)
-{
-	int rc = private_network_create(&supervision->network, err);
-
-	return rc < 0 ? err_prefix(err, "cannot create a private network") : 0;
 }
 
 static int make_agent(const struct local_supervision *supervision, struct agent **ret_agent,
@@ -368,8 +349,11 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 		rc = make_local_job_folder(supervision, err);
 	if (rc == 0)
 		state_folder_reserve(supervision->folder);
-	if (rc == 0 && supervision->request->job->has_private_network)
-		rc = make_network(supervision, err);
+	if (rc == 0 && supervision->request->job->has_private_network) {
+		rc = private_network_create(&supervision->network, err);
+		if (rc < 0)
+			err_prefix(err, "cannot create a private network");
+	}
 	reporter_create_copies(&base->reporter, base->request->copy_pattern,
 			       &base->request->style.streams, base->job);
 	if (rc == 0)

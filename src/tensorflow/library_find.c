@@ -66,15 +66,6 @@ static void find_version(const char *packages, char **ret_package, char **ret_ve
 		*ret_package = *ret_version = NULL;
 }
 
-static struct library_place *place_new(const char *path, enum library_origin origin)
-{
-	struct library_place *place = mem_new(sizeof(*place));
-
-	place->path = mem_copy_text(path);
-	place->origin = origin;
-	return place;
-}
-
 /* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2"; NULL: not in a
  * wheel. */
 static char *packages_of(const char *path)
@@ -89,8 +80,10 @@ static char *packages_of(const char *path)
 static void select_library_file(struct finding *finding, const char *path,
 				enum library_origin origin)
 {
-	struct library_place *place = place_new(path, origin);
+	struct library_place *place = mem_new(sizeof(*place));
 
+	place->path = mem_copy_text(path);
+	place->origin = origin;
 	place->folder = packages_of(path);
 	if (place->folder)
 		find_version(place->folder, &place->package, &place->version);

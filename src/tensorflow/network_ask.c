@@ -318,15 +318,6 @@ static int connect_to(const struct addrinfo *address, msec patience)
 	return connected;
 }
 
-static size_t count_peer_addresses(const struct addrinfo *address)
-{
-	size_t count = 0;
-
-	for (; address; address = address->ai_next)
-		count++;
-	return count;
-}
-
 /* If a name has IPv4 and IPv6 addresses, the best failure counts. That this machine has no IPv6
  * says nothing about the peer. */
 static bool says_nothing_of_peer(int failure)
@@ -339,10 +330,12 @@ static bool says_nothing_of_peer(int failure)
 static int connect_to_any(const struct addrinfo *addresses, instant until,
 			  struct network_finding *finding)
 {
-	msec n_left = (msec) count_peer_addresses(addresses);
+	msec n_left = 0;
 	double start = seconds_now();
 	int worst = 0;
 
+	for (const struct addrinfo *address = addresses; address; address = address->ai_next)
+		n_left++;
 	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
 		msec part = instant_since(loop_monotonic_now(), until) / n_left--;
 		int fd = connect_to(address, part > LEAST_PATIENCE ? part : LEAST_PATIENCE);

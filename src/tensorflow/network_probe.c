@@ -219,19 +219,14 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	return 0;
 }
 
-static void end_questions(struct network_probe *probe)
-{
-	for (size_t i = 0; probe->questions && i < probe->settings.n_peers; i++)
-		if (probe->questions[i].pid > 0)
-			child_end(probe->questions[i].pid);
-	free(probe->questions);
-}
-
 void network_probe_free(struct network_probe *probe)
 {
 	if (!probe)
 		return;
-	end_questions(probe);
+	for (size_t i = 0; probe->questions && i < probe->settings.n_peers; i++)
+		if (probe->questions[i].pid > 0)
+			child_end(probe->questions[i].pid);
+	free(probe->questions);
 	network_answerer_free(probe->answerer);
 	loop_watch_free(probe->last);
 	loop_watch_free(probe->late);

@@ -17,23 +17,17 @@ static int report_server_error(const struct library *library, const struct TF_St
 		       library->message(status));
 }
 
-static int make_server(const struct library *library, const struct text *server_def,
-		       struct TF_Status *status, struct TF_Server **ret_server)
-{
-	*ret_server = library->new_server(text_of(server_def), server_def->len, status);
-	if (library->get_code(status) == TF_CODE_OK)
-		library->server_start(*ret_server, status);
-	return library->get_code(status);
-}
-
 int server_start(const struct library *library, const struct text *server_def, const char *protocol,
 		 const char **ret_target, struct err *err)
 {
 	struct TF_Status *status = library->new_status();
-	struct TF_Server *server;
+	struct TF_Server *server =
+		library->new_server(text_of(server_def), server_def->len, status);
 	int rc = 0;
 
-	if (make_server(library, server_def, status, &server) == TF_CODE_OK)
+	if (library->get_code(status) == TF_CODE_OK)
+		library->server_start(server, status);
+	if (library->get_code(status) == TF_CODE_OK)
 		*ret_target = library->server_target(server);
 	else
 		rc = report_server_error(library, status, protocol, err);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/port.h"
+#include "io/process.h"
 #include "spec/cluster_spec.h"
 #include "tensorflow/library.h"
 #include "tensorflow/library_guard.h"
@@ -52,20 +53,13 @@ struct watch {
 	struct pollfd signals, outer_gone;
 };
 
-static bool is_ignored(int signal_number)
-{
-	struct sigaction action;
-
-	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 static void choose_signals(sigset_t *ret_signals)
 {
 	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
 
 	sigemptyset(ret_signals);
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		if (!is_ignored(ends[i]))
+		if (!process_ignores(ends[i]))
 			sigaddset(ret_signals, ends[i]);
 }
 
