@@ -327,15 +327,6 @@ static void check_silence(void *data)
 	finish_http_call(call);
 }
 
-static bool may_receive_token(struct http_call *call, const char *address, int port)
-{
-	if (!call->setup.request.has_token || text_starts_with(call->setup.request.url, "https:") ||
-	    port_owner_check(address, port, &call->err) == 0)
-		return true;
-	err_prefix(&call->err, "the token was not sent to %s", call->setup.target.origin);
-	return false;
-}
-
 /* Called by libcurl before it sends. After the loss of a reused connection libcurl would resend any
  * request by itself, even a POST. Only the caller may decide that. */
 static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
@@ -354,17 +345,19 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 			call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
-	if (!may_receive_token(call, address, port))
+	if (call->setup.request.has_token && !text_starts_with(call->setup.request.url, "https:") &&
+	    port_owner_check(address, port, &call->err) < 0) {
+		err_prefix(&call->err, "the token was not sent to %s", call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
+	}
 	call->was_sent = true;
 	return CURL_PREREQFUNC_OK;
 }
 
 static CURLcode set_callbacks(struct http_call *call)
 {
-	CURLcode code = CURLE_OK;
+	CURLcode code = curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
 
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
 	code = code ? code
 		    : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_http_call_bytes);

@@ -86,20 +86,6 @@ static int listen_on(const union address *address, socklen_t size, int *ret_fd)
 	return 0;
 }
 
-static int listen_anywhere(int port, int *ret_fd)
-{
-	int fd CLEANUP(file_close) = -1;
-	int failure = port_bind(port, &fd);
-
-	if (failure)
-		return failure;
-	if (listen(fd, SOMAXCONN) < 0)
-		return errno;
-	*ret_fd = fd;
-	fd = -1;
-	return 0;
-}
-
 int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err)
 {
 	bool is_anywhere = text_equals(ip, LISTENING_ANYWHERE);
@@ -109,8 +95,8 @@ int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	int failure =
-		is_anywhere ? listen_anywhere(port, ret_fd) : listen_on(&address, size, ret_fd);
+	int failure = is_anywhere ? port_listen(port, SOMAXCONN, ret_fd)
+				  : listen_on(&address, size, ret_fd);
 
 	return failure ? set_listening_error(ip, port, failure, err) : 0;
 }

@@ -7,7 +7,6 @@
 #include "http/server.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "http/framing.h"
 #include "http/refusal.h"
 #include "http/tls.h"

@@ -376,7 +376,6 @@ bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
 		.pid = ended.si_pid,
 		.exit_code = has_code ? ended.si_status : -1,
 		.signal = has_code ? 0 : ended.si_status,
-		.dumped_core = ended.si_code == CLD_DUMPED,
 	};
 	return true;
 }

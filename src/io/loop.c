@@ -292,15 +292,6 @@ static void call_signal_watches(evutil_socket_t fd, short what, void *data)
 	}
 }
 
-static void open_signal_pipe(struct loop *loop)
-{
-	if (loop->signal_event || pipe2(loop->signal_fds, O_CLOEXEC | O_NONBLOCK) < 0)
-		return;
-	loop->signal_event = event_new(loop->base, loop->signal_fds[0], EV_READ | EV_PERSIST,
-				       call_signal_watches, NULL);
-	event_add(loop->signal_event, NULL);
-}
-
 struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
 				     void *data)
 {
@@ -308,7 +299,11 @@ struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_
 	struct sigaction action = {.sa_sigaction = write_arrived_signal,
 				   .sa_flags = SA_SIGINFO | SA_RESTART};
 
-	open_signal_pipe(loop);
+	if (!loop->signal_event && pipe2(loop->signal_fds, O_CLOEXEC | O_NONBLOCK) == 0) {
+		loop->signal_event = event_new(loop->base, loop->signal_fds[0],
+					       EV_READ | EV_PERSIST, call_signal_watches, NULL);
+		event_add(loop->signal_event, NULL);
+	}
 	watch->signal_fn = fn;
 	watch->signal_number = signal_number;
 	watched_signals[signal_number] =

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,11 +139,6 @@ pid_t process_find(const struct process_identity *identity)
 	if (identity->pid_space != pid_space_of(0))
 		return find_elsewhere(identity, start_time);
 	return is_that_process(identity->pid, start_time) ? identity->pid : 0;
-}
-
-bool process_is_alive(const struct process_identity *identity)
-{
-	return process_find(identity) != 0;
 }
 
 bool process_has_loaded(pid_t pid, const char *part)
@@ -292,13 +286,6 @@ static bool read_entries(const char *path, struct text *environment)
 	return true;
 }
 
-static bool has_lost_main_thread(pid_t pid)
-{
-	struct process_stat line;
-
-	return process_stat_read(pid, &line) && line.state == 'Z' && !process_stat_has_ended(&line);
-}
-
 /* The environment belongs to all threads; each one that has not exited can show it. */
 static void read_entries_of_threads(pid_t pid, struct text *environment)
 {
@@ -320,11 +307,14 @@ static void read_entries_of_threads(pid_t pid, struct text *environment)
 static enum reading read_environment(pid_t pid, struct text *environment)
 {
 	char path[PROC_PATH_SIZE];
+	struct process_stat line;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
 	if (!read_entries(path, environment) && errno != ESRCH)
 		return READING_NONE;
-	if (environment->len == 0 && has_lost_main_thread(pid))
+	/* Its main thread alone has exited. */
+	if (environment->len == 0 && process_stat_read(pid, &line) && line.state == 'Z' &&
+	    !process_stat_has_ended(&line))
 		read_entries_of_threads(pid, environment);
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }

@@ -76,13 +76,20 @@ char *cluster_job_record_name(const char *namespace_name, const char *name)
 static int renew(struct store *store, const struct store_record *record, struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
+	const struct store_change change = {
+		.document = record->document,
+		.status = record->status,
+		.summary = record->summary,
+		.supervisor = record->supervisor,
+	};
 	int64_t version;
 	int rc = store->functions->get(store, record->name, &old, err);
 
 	if (rc < 0)
 		return rc;
 	if (text_equals(old.uid, record->uid))
-		return record_rewrite(store, record, old.version, err);
+		return store->functions->change(store, record->name, old.version, &change, &version,
+						err);
 	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 

@@ -336,20 +336,17 @@ static void on_written(int64_t version, const struct err *err, void *data)
  * for WRITE_PAUSE at most
  * (docs/design/0029-what-a-cluster-keeps-of-a-status.md). */
 
-static bool is_condition_new(const struct status *before, const struct condition *condition)
-{
-	const struct condition *old = status_condition(before, condition->type);
-
-	return !old || old->is_true != condition->is_true ||
-	       !text_equals(old->reason, condition->reason);
-}
-
 static bool is_any_condition_new(const struct status *before, const struct status *after)
 {
 	bool is_new = before->n_conditions != after->n_conditions;
 
-	for (size_t i = 0; i < after->n_conditions; i++)
-		is_new |= is_condition_new(before, &after->conditions[i]);
+	for (size_t i = 0; i < after->n_conditions; i++) {
+		const struct condition *condition = &after->conditions[i];
+		const struct condition *old = status_condition(before, condition->type);
+
+		is_new |= !old || old->is_true != condition->is_true ||
+			  !text_equals(old->reason, condition->reason);
+	}
 	return is_new;
 }
 

@@ -53,28 +53,12 @@ static struct local *local_backend_of(struct backend *backend)
 	return (struct local *) backend;
 }
 
-static void report_local_trouble(const char *sentence, void *data)
-{
-	const struct local *local = data;
-
-	if (local->settings.on_trouble)
-		local->settings.on_trouble(sentence, local->settings.data);
-}
-
 static void notify_local_news(void *data)
 {
 	const struct local *local = data;
 
-	if (local->job_name && local->settings.on_news)
+	if (local->job_name)
 		local->settings.on_news(local->settings.data);
-}
-
-static void on_replica_output(void *data)
-{
-	struct local *local = data;
-
-	if (local->settings.on_output)
-		local->settings.on_output(local->settings.data);
 }
 
 static char *job_folder(const struct local *local)
@@ -144,7 +128,7 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 		"port %d of %s-%d is still in use; to find the process: ss -tlnp 'sport = :%d'",
 		port, action->role, action->index, port);
 
-	report_local_trouble(sentence, local);
+	local->settings.on_trouble(sentence, local->settings.data);
 }
 
 /* Without a log the replica runs all the same; its output is lost, which is reported. */
@@ -155,7 +139,7 @@ static struct log_writer *open_log(struct local *local, const struct log_name *n
 	struct err err;
 
 	if (log_writer_open(folder, name, local->settings.rotate_at, &log, &err) < 0) {
-		report_local_trouble(err.text, local);
+		local->settings.on_trouble(err.text, local->settings.data);
 		return NULL;
 	}
 	log_writer_set_unsaved_output(log, local->settings.unsaved_output);
@@ -170,7 +154,7 @@ static struct replica_logs open_logs(struct local *local, struct local_replica *
 	struct err err;
 
 	if (log_name_make(replica->role, replica->index, replica->attempt, &name, &err) < 0) {
-		report_local_trouble(err.text, local);
+		local->settings.on_trouble(err.text, local->settings.data);
 		return logs;
 	}
 	logs.log = open_log(local, &name);
@@ -342,7 +326,7 @@ static int local_publish(struct local *local, const struct job *job, const struc
 	if (rc < 0)
 		return rc;
 	if (told.len)
-		report_local_trouble(text_of(&told), local);
+		local->settings.on_trouble(text_of(&told), local->settings.data);
 	return local_ports_publish(&local->ports, job, action->role, action->index, err);
 }
 
@@ -473,7 +457,8 @@ static const struct backend_functions local_functions = {
 struct backend *backend_local_new(const struct backend_local_settings *settings)
 {
 	struct local *local = mem_new(sizeof(*local));
-	const struct output_listener listener = {on_replica_output, report_local_trouble, local};
+	const struct output_listener listener = {settings->on_output, settings->on_trouble,
+						 settings->data};
 
 	local->backend.functions = &local_functions;
 	local->settings = *settings;

@@ -24,11 +24,9 @@
 #include "store/store.h"
 #include "supervise/supervision.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
 /* A pipe, and a log with its index and a copy, which is written and at times read. */
@@ -214,31 +212,23 @@ static int record_job(struct local_supervision *supervision, struct err *err)
 				     base->created, &supervision->replaced_uid, err);
 }
 
-static int make_agent(const struct local_supervision *supervision, struct agent **ret_agent,
-		      struct err *err)
+static int make_backend(struct local_supervision *supervision, struct err *err)
 {
-	const struct supervision *base = &supervision->base;
-	const struct agent_settings settings = {
-		.request = supervision->request->agent,
+	const struct supervisor_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+	const struct agent_settings agent_settings = {
+		.request = request->agent,
 		.loop = base->loop,
 		.claims = base->store->claims,
 		.on_news = supervision_request_pass,
 		.on_trouble = supervision_on_trouble,
-		.data = (void *) base,
+		.data = base,
 	};
-
-	return settings.request ? agent_new(&settings, ret_agent, err) : 0;
-}
-
-static int make_backend(struct local_supervision *supervision, struct err *err)
-{
 	struct agent *agent = NULL;
-	int rc = make_agent(supervision, &agent, err);
+	int rc = request->agent ? agent_new(&agent_settings, &agent, err) : 0;
 
 	if (rc < 0)
 		return rc;
-	const struct supervisor_request *request = supervision->request;
-	struct supervision *base = &supervision->base;
 	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(request->base.state_folder);
 	const struct backend_local_settings settings = {
 		.loop = base->loop,
@@ -281,17 +271,6 @@ static int raise_descriptor_limit(struct local_supervision *supervision, struct 
 	return 0;
 }
 
-static int open_store(struct local_supervision *supervision, struct err *err)
-{
-	struct supervision *base = &supervision->base;
-	struct store *store;
-	int rc = store_sqlite_open(base->request->state_folder, &store, err);
-
-	if (rc == 0)
-		base->store = store_retrying_new(store, on_store_trouble, base);
-	return rc;
-}
-
 /* The directory, where the job was started: relative paths of its command depend on it. */
 static int make_local_job_folder(struct local_supervision *supervision, struct err *err)
 {
@@ -331,6 +310,7 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 				    const struct guard *guard, struct err *err)
 {
 	struct supervision *base = &supervision->base;
+	struct store *store;
 	int rc = process_need_proc(err);
 
 	if (rc == 0)
@@ -344,7 +324,9 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 						      on_local_outer_killed, supervision);
 	rc = raise_descriptor_limit(supervision, err);
 	if (rc == 0)
-		rc = open_store(supervision, err);
+		rc = store_sqlite_open(base->request->state_folder, &store, err);
+	if (rc == 0)
+		base->store = store_retrying_new(store, on_store_trouble, base);
 	if (rc == 0)
 		rc = make_local_job_folder(supervision, err);
 	if (rc == 0)

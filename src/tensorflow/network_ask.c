@@ -290,16 +290,6 @@ static struct addrinfo *resolve(const struct network_peer *peer, struct network_
 	return failure ? NULL : addresses;
 }
 
-static void collect_found_addresses(const struct addrinfo *found,
-				    struct network_addresses *addresses)
-{
-	struct in6_addr address;
-
-	for (; found; found = found->ai_next)
-		if (network_address_read(found->ai_addr, &address))
-			network_addresses_add(addresses, &address);
-}
-
 /* Returns a connected socket, or -1 and errno. */
 static int connect_to(const struct addrinfo *address, msec patience)
 {
@@ -362,8 +352,11 @@ static bool try_once(const struct network_question *question, struct network_fin
 	struct addrinfo *addresses = resolve(question->peer, &finding);
 	int fd = addresses ? connect_to_any(addresses, question->until, &finding) : -1;
 	bool is_final = !question->own_name;
+	struct in6_addr found;
 
-	collect_found_addresses(addresses, &finding.addresses);
+	for (const struct addrinfo *one = addresses; one; one = one->ai_next)
+		if (network_address_read(one->ai_addr, &found))
+			network_addresses_add(&finding.addresses, &found);
 	if (addresses)
 		freeaddrinfo(addresses);
 	if (fd >= 0 && question->own_name)

@@ -52,16 +52,6 @@ enum {
 	GPU_MEMORY_FRACTION = 1,
 };
 
-/* A map entry has both its fields, even with default values. */
-static void add_job_def_task(const struct spec_task *task, struct text *job_def)
-{
-	struct text entry CLEANUP(text_done) = {0};
-
-	protobuf_add_number(&entry, ENTRY_KEY, task->index);
-	protobuf_add_text(&entry, ENTRY_VALUE, task->address);
-	protobuf_add_message(job_def, JOB_TASKS, &entry);
-}
-
 /* Readers ignore the order of map entries. Python's protobuf (upb) writes the last one first,
  * because it fills its buffer from the end. */
 static void add_job(const struct spec_job *job, struct text *cluster_def)
@@ -69,8 +59,14 @@ static void add_job(const struct spec_job *job, struct text *cluster_def)
 	struct text job_def CLEANUP(text_done) = {0};
 
 	protobuf_add_text(&job_def, JOB_NAME, job->name);
-	for (size_t i = job->n_tasks; i > 0; i--)
-		add_job_def_task(&job->tasks[i - 1], &job_def);
+	/* A map entry has both its fields, even with default values. */
+	for (size_t i = job->n_tasks; i-- > 0;) {
+		struct text entry CLEANUP(text_done) = {0};
+
+		protobuf_add_number(&entry, ENTRY_KEY, job->tasks[i].index);
+		protobuf_add_text(&entry, ENTRY_VALUE, job->tasks[i].address);
+		protobuf_add_message(&job_def, JOB_TASKS, &entry);
+	}
 	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
 }
 
