@@ -272,7 +272,7 @@ static void fail_check(struct check *check, instant now)
 }
 
 /* Performs as many steps as the facts allow. */
-static void advance(struct check *check, instant now)
+void check_look(struct check *check, instant now)
 {
 	enum check_step step = 0;
 
@@ -308,7 +308,7 @@ void check_record_found(struct check *check, enum check_step step, const char *w
 	if (!instant_is_set(check->steps[step].started))
 		check->steps[step].started = check->started;
 	pass(check, step, CHECK_PASSED, now);
-	advance(check, now);
+	check_look(check, now);
 }
 
 void check_refuse(struct check *check, enum check_step step, const char *why, instant now)
@@ -322,7 +322,7 @@ void check_refuse(struct check *check, enum check_step step, const char *why, in
 void check_job_started(struct check *check, enum check_job job, instant now)
 {
 	check->jobs[job].has_started = true;
-	advance(check, now);
+	check_look(check, now);
 }
 
 static void take_news(struct check *check, bool is_news, size_t n_links_before, instant now)
@@ -332,7 +332,7 @@ static void take_news(struct check *check, bool is_news, size_t n_links_before, 
 	if (json_count(check->links) > n_links_before)
 		check->network_ended = now;
 	if (is_news)
-		advance(check, now);
+		check_look(check, now);
 }
 
 void check_add_event(struct check *check, const struct json *event, instant now)
@@ -362,7 +362,7 @@ void check_job_ended(struct check *check, enum check_job job, int exit_code,
 		check_record_failure(check, job, status, was_wanted);
 	if (check->result == CHECK_BAD && job == CHECK_SERVERS_JOB)
 		check_revise_fault(check);
-	advance(check, now);
+	check_look(check, now);
 }
 
 /* Servers and training processes have the same names if workers are clients. */
@@ -374,11 +374,6 @@ void check_record_stopped(struct check *check, enum check_job job, const char *n
 
 	if (process)
 		json_set_bool(process, "stopped", is_stopped);
-}
-
-void check_look(struct check *check, instant now)
-{
-	advance(check, now);
 }
 
 void check_interrupt(struct check *check, int signal_number, instant now)

@@ -36,20 +36,14 @@ static void forward_child_line(struct check_child *child)
 	text_clear(&child->line);
 }
 
-static void add_to_line(struct check_child *child, const char *bytes, size_t len)
-{
-	size_t room = LINE_MOST - child->line.len;
-
-	text_add_bytes(&child->line, bytes, len < room ? len : room);
-}
-
 static void split_lines(struct check_child *child, const char *bytes, size_t len)
 {
 	while (len > 0) {
 		const char *end = memchr(bytes, '\n', len);
-		size_t part = end ? (size_t) (end - bytes) : len;
+		size_t part = end ? (size_t) (end - bytes) : len,
+		       room = LINE_MOST - child->line.len;
 
-		add_to_line(child, bytes, part);
+		text_add_bytes(&child->line, bytes, part < room ? part : room);
 		if (!end)
 			return;
 		forward_child_line(child);

@@ -46,27 +46,22 @@ static struct json *copy_safe(const struct json *value)
 	struct json *copy = NULL, *member;
 	const char *key = NULL;
 
-	switch (json_type_of(value)) {
-	case JSON_STRING:
+	if (json_is(value, JSON_STRING)) {
 		add_safe_words(&text, json_as_string(value, ""));
 		return json_new_string(text_of(&text));
-	case JSON_ARRAY:
+	}
+	if (json_is(value, JSON_ARRAY)) {
 		copy = json_new_array();
 		for (size_t i = 0; i < json_count(value) && i < LIST_MOST; i++)
 			json_append(copy, copy_safe(json_at(value, i)));
 		return copy;
-	case JSON_OBJECT:
-		copy = json_new_object();
-		while (json_next(value, &key, &member))
-			json_set(copy, key, copy_safe(member));
-		return copy;
-	case JSON_NULL:
-	case JSON_BOOL:
-	case JSON_INTEGER:
-	case JSON_REAL:
-		break;
 	}
-	return json_new_copy(value);
+	if (!json_is(value, JSON_OBJECT))
+		return json_new_copy(value);
+	copy = json_new_object();
+	while (json_next(value, &key, &member))
+		json_set(copy, key, copy_safe(member));
+	return copy;
 }
 
 /* Events. */

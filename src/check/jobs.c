@@ -37,8 +37,11 @@ struct job_child {
 };
 
 struct check_jobs {
-	struct check_jobs_settings settings;
+	struct loop *loop;
+	const char *state_folder;
 	struct check *check;
+	loop_fn on_news;
+	void *data;
 	struct arena *arena; /* for arguments and environment */
 	struct check_programs programs;
 	char **environment; /* of all children */
@@ -48,7 +51,7 @@ struct check_jobs {
 
 static void notify_check_news(struct check_jobs *jobs)
 {
-	jobs->settings.on_news(jobs->settings.data);
+	jobs->on_news(jobs->data);
 }
 
 /* Starting. */
@@ -81,7 +84,7 @@ static void start_check_job_child(struct job_child *child, char *const *argument
 {
 	struct err err = {0};
 	const struct check_child_settings settings = {
-		.loop = child->jobs->settings.loop,
+		.loop = child->jobs->loop,
 		.arguments = arguments,
 		.environment = child->jobs->environment,
 		.patience = is_on_cluster(child->jobs) ? PATIENCE_WITH_CLUSTER : PATIENCE,
@@ -121,7 +124,7 @@ static void start_job(struct job_child *child)
 
 	check_job_started(check, child->job, loop_monotonic_now());
 	if (child->job == CHECK_MODEL_JOB &&
-	    check_models_install(jobs->settings.state_folder, &models, &err) < 0) {
+	    check_models_install(jobs->state_folder, &models, &err) < 0) {
 		report_check_start_failed(child, &err);
 		return;
 	}
@@ -131,37 +134,14 @@ static void start_job(struct job_child *child)
 	jobs->programs.model = NULL;
 }
 
-/* The servers are up in the background: now their log is followed. */
-static void follow_check_job_log(struct job_child *child)
-{
-	struct check_jobs *jobs = child->jobs;
-
-	child->follows = true;
-	start_check_job_child(
-		child, check_command_follow(jobs->check, child->job, &jobs->programs, jobs->arena));
-}
-
 /* Ending. */
 
 /* On this machine the job's supervisor is asked to stop, and the log ends with the job. */
 static void end_in_background(struct check_jobs *jobs, enum check_job job)
 {
-	struct err err;
-	int rc = jobs->client->functions->stop(jobs->client, jobs->check->jobs[job].name,
-					       stop_reason_words[STOP_REQUESTED], -1, &err);
-
-	(void) rc; /* a job that has ended needs no stop */
-}
-
-/* On a cluster the stop is a separate command, which ends when the Pods are deleted. */
-static void stop_on_cluster(struct job_child *child)
-{
-	struct check_jobs *jobs = child->jobs;
-
-	child->follows = false;
-	child->stops = true;
-	start_check_job_child(
-		child, check_command_stop(jobs->check, child->job, &jobs->programs, jobs->arena));
+	/* A job that has ended needs no stop. */
+	(void) jobs->client->functions->stop(jobs->client, jobs->check->jobs[job].name,
+					     stop_reason_words[STOP_REQUESTED], -1, NULL);
 }
 
 static bool is_in_background(const struct job_child *child)
@@ -216,20 +196,28 @@ static struct job_child *find_child(struct check_jobs *jobs, pid_t pid)
 
 static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 {
+	struct check_jobs *jobs = child->jobs;
 	int exit_code = ended->signal ? EXIT_BY_SIGNAL + ended->signal : ended->exit_code;
 
 	check_child_finish(TAKE(child->child));
 	if (is_in_background(child) && !child->follows && !child->stops && exit_code == 0) {
-		follow_check_job_log(child);
+		/* The servers are up in the background: now their log is followed. */
+		child->follows = true;
+		start_check_job_child(child, check_command_follow(jobs->check, child->job,
+								  &jobs->programs, jobs->arena));
 		return;
 	}
-	/* Servers without a follower must not be left running unnoticed. */
-	if (child->follows && is_on_cluster(child->jobs)) {
-		stop_on_cluster(child);
+	/* Servers without a follower must not be left running unnoticed. On a cluster the stop is a
+	 * separate command, which ends when the Pods are deleted. */
+	if (child->follows && is_on_cluster(jobs)) {
+		child->follows = false;
+		child->stops = true;
+		start_check_job_child(child, check_command_stop(jobs->check, child->job,
+								&jobs->programs, jobs->arena));
 		return;
 	}
 	if (child->follows && !child->was_asked)
-		end_in_background(child->jobs, child->job);
+		end_in_background(jobs, child->job);
 	end_job(child, exit_code);
 }
 
@@ -325,13 +313,10 @@ void check_jobs_delete(struct check_jobs *jobs)
 	const struct check *check = jobs->check;
 
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
-		struct err err;
-
 		if (!check->jobs[job].has_started || check_wants(check, job))
 			continue;
-		int rc = jobs->client->functions->remove(jobs->client, check->jobs[job].name, &err);
-
-		(void) rc; /* it stays in `muster ps -a`, where a user can delete it */
+		/* If that fails, it stays in `muster ps -a`, where a user can delete it. */
+		(void) jobs->client->functions->remove(jobs->client, check->jobs[job].name, NULL);
 	}
 }
 
@@ -360,21 +345,26 @@ static char **make_environment(struct arena *arena)
 	return kept;
 }
 
-int check_jobs_new(const struct check_jobs_settings *settings, struct check_jobs **ret_jobs,
-		   struct err *err)
+int check_jobs_new(struct loop *loop, const char *state_folder, struct check *check,
+		   loop_fn on_news, void *data, struct check_jobs **ret_jobs, struct err *err)
 {
 	char *own_program CLEANUP(mem_free_text) = own_program_path();
 	struct client *client;
-	int rc = client_local_new(settings->state_folder, &client, err);
+	int rc = client_local_new(state_folder, &client, err);
 
 	if (rc < 0)
 		return rc;
 	struct check_jobs *jobs = mem_new(sizeof(*jobs));
 
-	jobs->settings = *settings;
-	jobs->check = settings->check;
-	jobs->client = client;
-	jobs->arena = arena_new();
+	*jobs = (struct check_jobs){
+		.loop = loop,
+		.state_folder = state_folder,
+		.check = check,
+		.on_news = on_news,
+		.data = data,
+		.client = client,
+		.arena = arena_new(),
+	};
 	jobs->environment = make_environment(jobs->arena);
 	jobs->programs.muster = arena_copy_text(jobs->arena, own_program);
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)

@@ -11,16 +11,11 @@
 #include "check/check.h"
 #include "io/loop.h"
 
-struct check_jobs_settings {
-	struct loop *loop;
-	const char *state_folder; /* $XDG_STATE_HOME/muster */
-	struct check *check; /* gets all events */
-	loop_fn on_news; /* the check got an event */
-	void *data;
-};
-
 struct check_jobs;
-int check_jobs_new(const struct check_jobs_settings *settings, struct check_jobs **ret_jobs,
+/* The check gets all events, and `on_news` tells that it got one. `state_folder`, as
+ * $XDG_STATE_HOME/muster, is borrowed. */
+int check_jobs_new(struct loop *loop, const char *state_folder, struct check *check,
+		   loop_fn on_news, void *data, struct check_jobs **ret_jobs,
 		   struct err *err) MUST_USE;
 /* Kills all running children. NULL is fine. */
 void check_jobs_free(struct check_jobs *jobs);

@@ -83,11 +83,10 @@ static void begin(const struct probe *probe, const char *format, ...)
 static void tell_devices(const struct probe *probe, const char *kind, const char *task,
 			 struct json *take_devices, instant start)
 {
-	struct json *event CLEANUP(json_cleanup) = json_new_object();
+	struct json *event CLEANUP(json_cleanup) =
+		json_new_texts("muster", kind, "task", task, NULL);
 	msec duration = instant_since(start, loop_monotonic_now());
 
-	json_set_string(event, "muster", kind);
-	json_set_string(event, "task", task);
 	json_set(event, "devices", take_devices);
 	json_set(event, "seconds", json_new_real((double) duration / MSEC_PER_SECOND));
 	probe->request->tell(event, probe->request->data);
@@ -97,14 +96,10 @@ static void tell_devices(const struct probe *probe, const char *kind, const char
 static void tell_error(struct probe *probe, const char *step, const char *task, const char *server,
 		       const char *code, const char *message)
 {
-	struct json *event CLEANUP(json_cleanup) = json_new_object();
+	struct json *event CLEANUP(json_cleanup) =
+		json_new_texts("muster", "error", "step", step, "task", task, "server", server,
+			       "code", code, "message", message, NULL);
 
-	json_set_string(event, "muster", "error");
-	json_set_string(event, "step", step);
-	json_set_string(event, "task", task);
-	json_set_string(event, "server", server);
-	json_set_string(event, "code", code);
-	json_set_string(event, "message", message);
 	probe->request->tell(event, probe->request->data);
 	probe->n_failures++;
 }
@@ -199,13 +194,6 @@ static void ask_server(struct probe *probe, struct probe_server *server)
 		if (!probe->master)
 			probe->master = server->at->url;
 	}
-}
-
-static void ask_servers(struct probe *probe)
-{
-	for (size_t i = 0; i < probe->request->n_servers; i++)
-		if (!probe->servers[i].error)
-			ask_server(probe, &probe->servers[i]);
 }
 
 /* Reported last, after the tasks that are missing by name. */
@@ -446,7 +434,9 @@ static int try_cluster(struct probe *probe, struct err *err)
 		rc = session_check_library(probe->library, err);
 	if (rc < 0)
 		return rc;
-	ask_servers(probe);
+	for (size_t i = 0; i < request->n_servers; i++)
+		if (!probe->servers[i].error)
+			ask_server(probe, &probe->servers[i]);
 	if (!probe->master)
 		return 0;
 	find_tasks(probe);

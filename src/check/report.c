@@ -1,7 +1,6 @@
 #include "check/report.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "check/check.h"
 #include "check/command.h"
 #include "check/diagnosis.h"
@@ -272,11 +271,10 @@ static struct json *write_steps(const struct check *check)
 	for (enum check_step step = 0; step < CHECK_STEP_COUNT; step++) {
 		const struct check_step_record *record = &check->steps[step];
 		struct text message CLEANUP(text_done) = {0};
-		struct json *object = json_new_object();
+		struct json *object = json_new_texts("name", check_step_words[step], "state",
+						     check_state_words[record->state], NULL);
 
 		describe_step(check, step, &message);
-		json_set_string(object, "name", check_step_words[step]);
-		json_set_string(object, "state", check_state_words[record->state]);
 		if (instant_is_set(record->ended) && instant_is_set(record->started))
 			set_seconds(object, instant_since(record->started, record->ended));
 		json_set_string(object, "message", text_of(&message));
@@ -296,16 +294,14 @@ static void write_processes(const struct check *check, struct json *report)
 	for (name = NULL; json_next(check->links, &name, &process);)
 		json_append(network, json_new_copy(process));
 	for (name = NULL; json_next(check->tasks, &name, &process);) {
-		object = json_new_object();
-		json_set_string(object, "task", name);
+		object = json_new_texts("task", name, NULL);
 		json_append(servers, object);
 		json_copy_member(object, process, "target");
 		json_copy_member(object, process, "version");
 		json_copy_member(object, process, "seconds");
 		if (!check_has(process, "devices"))
 			continue;
-		object = json_new_object();
-		json_set_string(object, "task", name);
+		object = json_new_texts("task", name, NULL);
 		json_append(devices, object);
 		json_copy_member(object, process, "devices");
 		json_set_bool(object, "ran", check_has(process, "ran"));
@@ -319,9 +315,8 @@ static struct json *write_training(const struct check *check)
 	const char *name = NULL;
 
 	while (json_next(check->trainers, &name, &trainer)) {
-		struct json *worker = json_new_object();
+		struct json *worker = json_new_texts("task", name, NULL);
 
-		json_set_string(worker, "task", name);
 		json_set_bool(worker, "begins", check_has(trainer, "begins"));
 		json_set_bool(worker, "ends", check_has(trainer, "ends"));
 		json_append(workers, worker);
@@ -329,32 +324,17 @@ static struct json *write_training(const struct check *check)
 	return training;
 }
 
-static struct json *write_fault(const struct check *check)
-{
-	const struct check_fault *fault = check->fault;
-	struct json *object = json_new_object();
-
-	json_set_string(object, "step", check_step_words[fault->step]);
-	json_set_string(object, "reason", check_fault_word(check));
-	json_set_string(object, "task", fault->task);
-	json_set_string(object, "message", fault->message);
-	json_set_string(object, "advice", check_fault_advice(check));
-	json_set_string(object, "job", fault->job);
-	return object;
-}
-
 struct json *check_write_json(const struct check *check)
 {
 	const struct check_request *request = &check->request;
-	struct json *report = json_new_object();
+	const struct check_fault *fault = check->fault;
+	struct json *report = json_new_texts("result", check_result_words[check->result], "name",
+					     request->name, "where",
+					     request->is_on_kubernetes ? "kubernetes"
+					     : request->is_remote      ? "remote"
+								       : "local",
+					     "model", check_model_words[request->model], NULL);
 
-	json_set_string(report, "result", check_result_words[check->result]);
-	json_set_string(report, "name", request->name);
-	json_set_string(report, "where",
-			request->is_on_kubernetes ? "kubernetes"
-			: request->is_remote      ? "remote"
-						  : "local");
-	json_set_string(report, "model", check_model_words[request->model]);
 	json_set_bool(report, "syncReplicas", request->is_sync);
 	set_seconds(report, instant_since(check->started, check->ended));
 	json_set(report, "steps", write_steps(check));
@@ -365,8 +345,12 @@ struct json *check_write_json(const struct check *check)
 		json_set(report, "training", write_training(check));
 	if (check->figures)
 		json_set(report, "figures", json_new_copy(check->figures));
-	if (check->fault)
-		json_set(report, "fault", write_fault(check));
+	if (fault)
+		json_set(report, "fault",
+			 json_new_texts("step", check_step_words[fault->step], "reason",
+					check_fault_word(check), "task", fault->task, "message",
+					fault->message, "advice", check_fault_advice(check), "job",
+					fault->job, NULL));
 	return report;
 }
 

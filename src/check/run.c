@@ -10,6 +10,7 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "io/guard.h"
+#include "io/process.h"
 #include "io/terminal.h"
 
 #include <signal.h>
@@ -150,26 +151,19 @@ static void report(struct check_supervision *supervision)
 	loop_defer(supervision->loop, on_screen_room, supervision);
 }
 
-/* Before a step is given up, paused processes are recorded: they cannot answer. */
-static void check_step_deadline(struct check_supervision *supervision, instant now)
-{
-	struct check *check = &supervision->check;
-	bool is_over = instant_has_come(check_wake_at(check), now);
-
-	if (is_over || check_suspects(check))
-		check_jobs_find_stopped(supervision->jobs);
-	if (is_over)
-		check_look(check, now);
-}
-
 static void on_check_timer(void *data)
 {
 	struct check_supervision *supervision = data;
 	struct check *check = &supervision->check;
 	instant now = loop_monotonic_now();
+	bool is_over = instant_has_come(check_wake_at(check), now);
 
 	supervision->has_news = false;
-	check_step_deadline(supervision, now);
+	/* Before a step is given up, paused processes are recorded: they cannot answer. */
+	if (is_over || check_suspects(check))
+		check_jobs_find_stopped(supervision->jobs);
+	if (is_over)
+		check_look(check, now);
 	check_jobs_serve(supervision->jobs);
 	instant kill_at = check_jobs_escalate_signal(supervision->jobs, now);
 
@@ -231,10 +225,9 @@ static void on_child_signal(int number, void *data)
 static void watch_check_signals(struct check_supervision *supervision)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action;
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		if (!process_ignores(numbers[i]))
 			supervision->signals[i] = loop_watch_signal(supervision->loop, numbers[i],
 								    on_check_signal, supervision);
 	supervision->signals[4] =
@@ -244,7 +237,6 @@ static void watch_check_signals(struct check_supervision *supervision)
 static int set_up_check_run(struct check_supervision *supervision, int outer_gone_fd,
 			    struct err *err)
 {
-	const struct check_run_settings *settings = supervision->settings;
 	int rc = loop_new(&supervision->loop, err);
 
 	if (rc < 0)
@@ -255,15 +247,9 @@ static int set_up_check_run(struct check_supervision *supervision, int outer_gon
 		supervision->outer_gone = loop_watch_readable(supervision->loop, outer_gone_fd,
 							      on_check_outer_killed, supervision);
 	open_screen(supervision);
-	const struct check_jobs_settings jobs = {
-		.loop = supervision->loop,
-		.state_folder = settings->state_folder,
-		.check = &supervision->check,
-		.on_news = on_check_news,
-		.data = supervision,
-	};
-
-	return check_jobs_new(&jobs, &supervision->jobs, err);
+	return check_jobs_new(supervision->loop, supervision->settings->state_folder,
+			      &supervision->check, on_check_news, supervision, &supervision->jobs,
+			      err);
 }
 
 static void tear_down_check_run(struct check_supervision *supervision)
@@ -342,17 +328,6 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 	return 0;
 }
 
-/* The inner process was killed or crashed; its children have already ended. The next command that
- * reads the records of its jobs cleans up. */
-static int report_check_killed(const struct guard *guard, struct err *err)
-{
-	int number = guard->exit_code - EXIT_BY_SIGNAL;
-
-	return err_set(err, ERR_IO,
-		       "muster itself was killed by signal %d (SIG%s), so the check was stopped",
-		       number, sigabbrev_np(number));
-}
-
 int check_run(const struct check_run_settings *settings, int *ret_exit_code, struct err *err)
 {
 	struct guard guard;
@@ -368,8 +343,14 @@ int check_run(const struct check_run_settings *settings, int *ret_exit_code, str
 		guard_leave_group();
 		return check_supervision_run(settings, guard.outer_gone_fd, ret_exit_code, err);
 	}
+	/* The inner process was killed or crashed; its children have already ended. The next
+	 * command that reads the records of its jobs cleans up. */
 	if (guard.was_lost)
-		return report_check_killed(&guard, err);
+		return err_set(err, ERR_IO,
+			       "muster itself was killed by signal %d (SIG%s), so the check was "
+			       "stopped",
+			       guard.exit_code - EXIT_BY_SIGNAL,
+			       sigabbrev_np(guard.exit_code - EXIT_BY_SIGNAL));
 	*ret_exit_code = guard.exit_code;
 	return 0;
 }

@@ -134,15 +134,6 @@ static void plain_asker_free(struct http_asker *base)
 	free(asker);
 }
 
-/* Any user could have taken the port while our server was not there. */
-static int check_receiver(const struct plain_asker *asker, struct err *err)
-{
-	int rc = asker->authorization ? port_owner_check(asker->address, asker->settings.port, err)
-				      : 0;
-
-	return rc == ERR_REFUSED ? err_prefix(err, "the token was not sent") : rc;
-}
-
 static void plain_asker_ask(struct http_asker *base, const char *path, const void *body, size_t len)
 {
 	struct plain_asker *asker = (struct plain_asker *) base;
@@ -150,7 +141,13 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 
 	cancel_plain_request(asker);
 	asker->why = NULL;
-	if (check_receiver(asker, &err) < 0) {
+	/* Any user could have taken the port while our server was not there. */
+	int rc = asker->authorization ? port_owner_check(asker->address, asker->settings.port, &err)
+				      : 0;
+
+	if (rc == ERR_REFUSED)
+		err_prefix(&err, "the token was not sent");
+	if (rc < 0) {
 		report_plain_failure(asker, &err);
 		return;
 	}

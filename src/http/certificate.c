@@ -12,7 +12,6 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -187,24 +187,6 @@ static int curl_http_status_of(CURL *easy)
 	return (int) status;
 }
 
-static bool is_handed_on(const struct http_call *call)
-{
-	int status = curl_http_status_of(call->easy);
-
-	return call->on_bytes && status >= 200 && status < 300;
-}
-
-static bool append_response_bytes(struct http_call *call, const char *bytes, size_t len)
-{
-	if (len > call->limit - call->body.len) {
-		err_set(&call->err, ERR_LIMIT, "the response of %s is larger than %zu bytes",
-			call->setup.target.origin, call->limit);
-		return false;
-	}
-	text_add_bytes(&call->body, bytes, len);
-	return true;
-}
-
 /* Called by libcurl; another count than `len` ends the transfer. */
 static size_t on_http_call_bytes(char *bytes, size_t size, size_t len, void *data)
 {
@@ -214,10 +196,19 @@ static size_t on_http_call_bytes(char *bytes, size_t size, size_t len, void *dat
 	if (call->is_cancelled)
 		return 0;
 	call->heard_at = loop_monotonic_now();
-	if (!is_handed_on(call))
-		return append_response_bytes(call, bytes, len) ? len : 0;
-	call->on_bytes(bytes, len, call->data);
-	return call->is_cancelled ? 0 : len;
+	int status = curl_http_status_of(call->easy);
+
+	if (call->on_bytes && status >= 200 && status < 300) {
+		call->on_bytes(bytes, len, call->data);
+		return call->is_cancelled ? 0 : len;
+	}
+	if (len > call->limit - call->body.len) {
+		err_set(&call->err, ERR_LIMIT, "the response of %s is larger than %zu bytes",
+			call->setup.target.origin, call->limit);
+		return 0;
+	}
+	text_add_bytes(&call->body, bytes, len);
+	return len;
 }
 
 /* Called by libcurl for each line of the answer's heads and trailers. */
@@ -278,11 +269,6 @@ static void report_http_response(struct http_call *call, const struct err *err)
 	call->on_done(&answer, err, call->data);
 }
 
-static bool has_begun(const struct http_call *call)
-{
-	return call->err.code == ERR_IO && curl_http_status_of(call->easy) >= 200;
-}
-
 /* Ends a call: its callback gets the error or the answer. */
 static void finish_http_call(struct http_call *call)
 {
@@ -290,7 +276,7 @@ static void finish_http_call(struct http_call *call)
 	call->is_ending = true;
 	if (!call->err.code)
 		report_http_response(call, NULL);
-	else if (has_begun(call))
+	else if (call->err.code == ERR_IO && curl_http_status_of(call->easy) >= 200)
 		report_http_response(call, &call->err);
 	else
 		call->on_done(NULL, &call->err, call->data);
@@ -341,22 +327,6 @@ static void check_silence(void *data)
 	finish_http_call(call);
 }
 
-static void begin_silence(struct http_call *call)
-{
-	call->heard_at = loop_monotonic_now();
-	if (call->output_idle_timer)
-		loop_timer_arm_after(call->output_idle_timer, call->output_idle);
-}
-
-static bool may_receive_token(struct http_call *call, const char *address, int port)
-{
-	if (!call->setup.request.has_token || text_starts_with(call->setup.request.url, "https:") ||
-	    port_owner_check(address, port, &call->err) == 0)
-		return true;
-	err_prefix(&call->err, "the token was not sent to %s", call->setup.target.origin);
-	return false;
-}
-
 /* Called by libcurl before it sends. After the loss of a reused connection libcurl would resend any
  * request by itself, even a POST. Only the caller may decide that. */
 static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
@@ -375,17 +345,19 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 			call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
-	if (!may_receive_token(call, address, port))
+	if (call->setup.request.has_token && !text_starts_with(call->setup.request.url, "https:") &&
+	    port_owner_check(address, port, &call->err) < 0) {
+		err_prefix(&call->err, "the token was not sent to %s", call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
+	}
 	call->was_sent = true;
 	return CURL_PREREQFUNC_OK;
 }
 
 static CURLcode set_callbacks(struct http_call *call)
 {
-	CURLcode code = CURLE_OK;
+	CURLcode code = curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
 
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
 	code = code ? code
 		    : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_http_call_bytes);
@@ -422,28 +394,24 @@ static void start_http_call(struct http_call *call)
 	list_add(&client->running, call);
 	call->is_running = true;
 	client->n_short_running += !call->on_bytes;
-	begin_silence(call);
+	call->heard_at = loop_monotonic_now();
+	if (call->output_idle_timer)
+		loop_timer_arm_after(call->output_idle_timer, call->output_idle);
 	http_pool_add(pool_of(call), call->easy);
-}
-
-/* Callbacks during the start may add and cancel any call. */
-static void begin_calls(struct http_client *client)
-{
-	struct http_call *call;
-
-	while ((call = pop_http_call(&client->waiting_at_once)))
-		start_http_call(call);
-	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
-	       (call = pop_http_call(&client->waiting_calls)))
-		start_http_call(call);
 }
 
 static void on_http_client_timer(void *data)
 {
 	struct http_client *client = data;
+	struct http_call *call;
 
 	free_all(&client->cancelled);
-	begin_calls(client);
+	/* Callbacks during the start may add and cancel any call. */
+	while ((call = pop_http_call(&client->waiting_at_once)))
+		start_http_call(call);
+	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
+	       (call = pop_http_call(&client->waiting_calls)))
+		start_http_call(call);
 }
 
 struct http_call *http_call_new(struct http_client *client, const struct http_request *request)

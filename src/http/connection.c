@@ -37,9 +37,8 @@ static void on_bare_connection_bytes(const char *bytes, size_t len, void *data)
 static int set_bare(struct http_connection *connection)
 {
 	CURL *easy = connection->easy;
-	CURLcode code = CURLE_OK;
+	CURLcode code = curl_easy_setopt(easy, CURLOPT_PRIVATE, connection);
 
-	code = code ? code : curl_easy_setopt(easy, CURLOPT_PRIVATE, connection);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->detail);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);

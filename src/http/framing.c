@@ -176,13 +176,6 @@ static void pass_head(struct http_framing *framing)
 	}
 }
 
-/* Others may take an LF without CR for a part of its line, and a line that begins with a blank for
- * the end of the line before it (RFC 9112, 2.2 and 5.2). */
-static bool is_clear(const char *line, size_t len)
-{
-	return len >= 2 && line[len - 2] == '\r' && *line != ' ' && *line != '\t';
-}
-
 /* Takes bytes up to the end of a line, and passes the head if it is complete. */
 static void take_line(struct http_framing *framing, struct evbuffer *fresh)
 {
@@ -205,7 +198,9 @@ static void take_line(struct http_framing *framing, struct evbuffer *fresh)
 	size_t line_len = head->len - framing->line_start;
 
 	framing->line_start = head->len;
-	if (!is_clear(line, line_len))
+	/* Others may take an LF without CR for a part of its line, and a line that begins with a
+	 * blank for the end of the line before it (RFC 9112, 2.2 and 5.2). */
+	if (line_len < 2 || line[line_len - 2] != '\r' || *line == ' ' || *line == '\t')
 		reject_as_bad(framing);
 	else if (line_len == 2)
 		pass_head(framing);

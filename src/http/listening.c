@@ -86,20 +86,6 @@ static int listen_on(const union address *address, socklen_t size, int *ret_fd)
 	return 0;
 }
 
-static int listen_anywhere(int port, int *ret_fd)
-{
-	int fd CLEANUP(file_close) = -1;
-	int failure = port_bind(port, &fd);
-
-	if (failure)
-		return failure;
-	if (listen(fd, SOMAXCONN) < 0)
-		return errno;
-	*ret_fd = fd;
-	fd = -1;
-	return 0;
-}
-
 int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err)
 {
 	bool is_anywhere = text_equals(ip, LISTENING_ANYWHERE);
@@ -109,8 +95,8 @@ int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	int failure =
-		is_anywhere ? listen_anywhere(port, ret_fd) : listen_on(&address, size, ret_fd);
+	int failure = is_anywhere ? port_listen(port, SOMAXCONN, ret_fd)
+				  : listen_on(&address, size, ret_fd);
 
 	return failure ? set_listening_error(ip, port, failure, err) : 0;
 }
@@ -247,12 +233,6 @@ struct listener {
 	bool is_in_trouble;
 };
 
-/* Failures of accept(2) that are about one closed connection or its network do not last. */
-static bool is_lasting(int failure)
-{
-	return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
-}
-
 /* Stops listening for a while: the connection is still pending, so the loop would spin. */
 static void rest(struct listener *listener, int failure)
 {
@@ -283,7 +263,8 @@ static void on_listener_readable(void *data)
 	if (fd >= 0) {
 		listener->is_in_trouble = false;
 		listener->request.on_connection(fd, listener->request.data);
-	} else if (is_lasting(errno)) {
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+		/* Failures that are about one closed connection or its network do not last. */
 		rest(listener, errno);
 	}
 }

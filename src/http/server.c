@@ -7,7 +7,6 @@
 #include "http/server.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "http/framing.h"
 #include "http/refusal.h"
 #include "http/tls.h"
@@ -109,13 +108,6 @@ static void end_to_wait(struct connection *connection)
 	if (connection->is_waiting)
 		TAILQ_REMOVE(&connection->server->waiting, connection, next_waiting);
 	connection->is_waiting = false;
-}
-
-static void begin_handshake(struct connection *connection)
-{
-	TAILQ_INSERT_TAIL(&connection->server->shaking_hands, connection, next_shaking_hands);
-	connection->server->n_shaking_hands++;
-	connection->is_shaking_hands = true;
 }
 
 static void end_handshake(struct connection *connection)
@@ -252,8 +244,11 @@ static void adopt(struct http_server *server, const struct newcomer *newcomer)
 	store_server_connection(server, connection);
 	evhttp_connection_set_closecb(connection->http, on_closed, connection);
 	begin_to_wait(connection);
-	if (server->settings.tls)
-		begin_handshake(connection);
+	if (!server->settings.tls)
+		return;
+	TAILQ_INSERT_TAIL(&server->shaking_hands, connection, next_shaking_hands);
+	server->n_shaking_hands++;
+	connection->is_shaking_hands = true;
 }
 
 static void adopt_all(struct http_server *server)
@@ -348,15 +343,6 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 /* Calls. */
 
-/* Also closes the connection, so that bytes after the request are not read. evhttp itself would not
- * do so for a request with a host in its target. */
-static void send_http_refusal(struct evhttp_request *request, struct http_refusal refusal)
-{
-	request->flags &= ~EVHTTP_PROXY_REQUEST;
-	request->major = request->minor = 1;
-	evhttp_send_error(request, refusal.status, refusal.reason);
-}
-
 static void on_request(struct evhttp_request *request, void *data)
 {
 	struct http_server *server = data;
@@ -365,7 +351,11 @@ static void on_request(struct evhttp_request *request, void *data)
 
 	adopt_all(server);
 	if (refusal.status) {
-		send_http_refusal(request, refusal);
+		/* Also closes the connection, so that bytes after the request are not read. evhttp
+		 * itself would not do so for a request with a host in its target. */
+		request->flags &= ~EVHTTP_PROXY_REQUEST;
+		request->major = request->minor = 1;
+		evhttp_send_error(request, refusal.status, refusal.reason);
 		return;
 	}
 	struct bufferevent *stream =

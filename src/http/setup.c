@@ -49,11 +49,10 @@ static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_s
 static CURLcode set_connection(CURL *easy, const struct http_setup *setup,
 			       const struct http_request *request)
 {
-	CURLcode code = CURLE_OK;
 	long connect_timeout = (long) (request->connect_timeout ? request->connect_timeout
 								: DEFAULT_CONNECT_TIMEOUT);
+	CURLcode code = curl_easy_setopt(easy, CURLOPT_URL, setup->target.url);
 
-	code = code ? code : curl_easy_setopt(easy, CURLOPT_URL, setup->target.url);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CONNECT_TO, setup->connect_to);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_timeout);
@@ -75,9 +74,8 @@ static CURLcode set_kind(CURL *easy, const struct http_request *request)
 	bool is_stream = request->on_bytes != NULL;
 	long waits = !is_stream || strncmp(request->url, "https:", strlen("https:")) == 0;
 	msec timeout = request->timeout || is_stream ? request->timeout : DEFAULT_TIMEOUT;
-	CURLcode code = CURLE_OK;
+	CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
 
-	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, waits);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) timeout);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_OF_A_CALL);
@@ -87,24 +85,20 @@ static CURLcode set_kind(CURL *easy, const struct http_request *request)
 	return code;
 }
 
-/* A proxy, perhaps on this machine, would send it on to another one. */
-static bool has_token_without_tls(const struct http_request *request)
-{
-	return request->has_token && strncmp(request->url, "https:", strlen("https:")) != 0;
-}
-
 /* NO_PROXY does not override an explicit proxy. As in Go's clients, proxies of the environment do
  * not apply to this machine. */
 static CURLcode set_proxy(CURL *easy, const struct http_setup *setup,
 			  const struct http_request *request)
 {
+	/* A proxy, perhaps on this machine, would send a token without TLS on to another one. */
+	bool has_bare_token = request->has_token && !text_starts_with(request->url, "https:");
 	CURLcode code = CURLE_OK;
 
 	if (request->proxy) {
-		code = code ? code : curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy);
+		code = curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy);
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
-	} else if (setup->target.is_loopback || has_token_without_tls(request)) {
-		code = code ? code : curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	} else if (setup->target.is_loopback || has_bare_token) {
+		code = curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	}
 	return code;
 }
@@ -120,21 +114,16 @@ static CURLcode set_blob(CURL *easy, CURLoption option, const char *pem)
 	return curl_easy_setopt(easy, option, &blob);
 }
 
-/* The given authorities are the only ones: the system's certificate directory, which libcurl would
- * also search, is disabled. */
-static CURLcode set_authority(CURL *easy, const char *authority)
-{
-	CURLcode code = set_blob(easy, CURLOPT_CAINFO_BLOB, authority);
-
-	return code ? code : curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-}
-
 static CURLcode set_trust(CURL *easy, const struct http_trust_parts *trust)
 {
 	CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
 
-	if (trust->authority)
-		code = code ? code : set_authority(easy, trust->authority);
+	/* The given authorities are the only ones: the system's certificate directory, which
+	 * libcurl would also search, is disabled. */
+	if (trust->authority) {
+		code = code ? code : set_blob(easy, CURLOPT_CAINFO_BLOB, trust->authority);
+		code = code ? code : curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
 	if (trust->client_certificate)
 		code = code ? code
 			    : set_blob(easy, CURLOPT_SSLCERT_BLOB, trust->client_certificate);
@@ -152,9 +141,8 @@ static CURLcode set_trust(CURL *easy, const struct http_trust_parts *trust)
 static CURLcode set_message(CURL *easy, const struct http_setup *setup,
 			    const struct http_request *request, const char *user_agent)
 {
-	CURLcode code = CURLE_OK;
+	CURLcode code = curl_easy_setopt(easy, CURLOPT_USERAGENT, user_agent);
 
-	code = code ? code : curl_easy_setopt(easy, CURLOPT_USERAGENT, user_agent);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTPHEADER, setup->headers);
 	if (request->body) {
 		curl_off_t len = (curl_off_t) request->body_len;

@@ -120,15 +120,6 @@ static void on_progress(const SSL *ssl, int where, int value)
 	}
 }
 
-static int set_tls_file_error(const char *file, struct err *err)
-{
-	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
-
-	ERR_clear_error();
-	return err_set(err, ERR_INVALID, "cannot use '%s' for TLS: %s", file,
-		       reason ? reason : "OpenSSL rejects it");
-}
-
 static struct tls_context *context_new(void)
 {
 	struct tls_context *tls = mem_new(sizeof(*tls));
@@ -156,12 +147,16 @@ int http_tls_new(const char *certificate_file, const char *key_file, struct http
 	else if (SSL_CTX_use_PrivateKey_file(tls->context, key_file, SSL_FILETYPE_PEM) != 1 ||
 		 SSL_CTX_check_private_key(tls->context) != 1)
 		refused = key_file;
-	if (refused) {
-		http_tls_free(&tls->functions);
-		return set_tls_file_error(refused, err);
+	if (!refused) {
+		*ret_tls = &tls->functions;
+		return 0;
 	}
-	*ret_tls = &tls->functions;
-	return 0;
+	http_tls_free(&tls->functions);
+	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+	ERR_clear_error();
+	return err_set(err, ERR_INVALID, "cannot use '%s' for TLS: %s", refused,
+		       reason ? reason : "OpenSSL rejects it");
 }
 
 struct http_tls *http_tls_of_secret(const char *secret)

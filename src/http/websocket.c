@@ -307,28 +307,6 @@ static void break_rules(struct websocket *websocket)
 		"cannot understand %s: it breaks the WebSocket protocol", origin_of(websocket));
 }
 
-/* The error that wslay found, and reported to the server when it closed. */
-static void evaluate_close(struct websocket *websocket)
-{
-	uint16_t code = wslay_event_get_status_code_sent(websocket->framing);
-
-	if (code == WSLAY_CODE_MESSAGE_TOO_BIG)
-		err_set(&websocket->err, ERR_LIMIT, "a message of %s is larger than %zu bytes",
-			origin_of(websocket), websocket->request.limit);
-	else if (code == WSLAY_CODE_PROTOCOL_ERROR || code == WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA)
-		break_rules(websocket);
-}
-
-/* A close frame overtakes queued messages, so it has to wait. */
-static void close_when_sent(struct websocket *websocket)
-{
-	if (!websocket->wants_close || wslay_event_get_queued_msg_count(websocket->framing))
-		return;
-	websocket->wants_close = false;
-	wslay_event_queue_close(websocket->framing, WSLAY_CODE_NORMAL_CLOSURE, NULL, 0);
-	ask_for_turn(websocket);
-}
-
 /* Reads and sends as much as possible without blocking. Returns true if the WebSocket has ended,
  * properly or with an error. */
 static bool exchange_frames(struct websocket *websocket)
@@ -352,22 +330,27 @@ static bool exchange_frames(struct websocket *websocket)
 		break_rules(websocket);
 	if (rc)
 		return true;
-	close_when_sent(websocket);
+	/* A close frame overtakes queued messages, so it has to wait. */
+	if (websocket->wants_close && !wslay_event_get_queued_msg_count(framing)) {
+		websocket->wants_close = false;
+		wslay_event_queue_close(framing, WSLAY_CODE_NORMAL_CLOSURE, NULL, 0);
+		ask_for_turn(websocket);
+	}
 	bool is_over =
 		wslay_event_get_close_sent(framing) && !websocket->is_sending &&
 		(wslay_event_get_close_received(framing) || !wslay_event_get_read_enabled(framing));
 
-	if (is_over)
-		evaluate_close(websocket);
-	return is_over;
-}
+	if (!is_over)
+		return false;
+	/* The error that wslay found, and reported to the server when it closed. */
+	uint16_t code = wslay_event_get_status_code_sent(framing);
 
-static void ask_for_life(struct websocket *websocket)
-{
-	const struct wslay_event_msg ping = {.opcode = WSLAY_PING, .msg = NULL, .msg_length = 0};
-
-	if (wslay_event_queue_msg(websocket->framing, &ping) == 0)
-		ask_for_turn(websocket);
+	if (code == WSLAY_CODE_MESSAGE_TOO_BIG)
+		err_set(&websocket->err, ERR_LIMIT, "a message of %s is larger than %zu bytes",
+			origin_of(websocket), websocket->request.limit);
+	else if (code == WSLAY_CODE_PROTOCOL_ERROR || code == WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA)
+		break_rules(websocket);
+	return true;
 }
 
 void websocket_send(struct websocket *websocket, const void *bytes, size_t len)
@@ -453,17 +436,6 @@ static void end_silent_websocket(struct websocket *websocket, msec limit)
 	finish_websocket(websocket);
 }
 
-static void check_answer_time(struct websocket *websocket, instant now)
-{
-	msec limit = websocket->request.http.timeout;
-	instant due = instant_add(websocket->heard_at, limit);
-
-	if (limit && instant_has_come(due, now))
-		end_silent_websocket(websocket, limit);
-	else if (limit)
-		loop_timer_arm(websocket->timer, due);
-}
-
 /* After half of the time the server gets a ping, and has the other half to answer. However late
  * this runs, a server without a ping is not given up. A paused WebSocket hears nothing. */
 static void check_silence(struct websocket *websocket, instant now)
@@ -481,7 +453,10 @@ static void check_silence(struct websocket *websocket, instant now)
 		end_silent_websocket(websocket, limit);
 		return;
 	} else if (instant_has_come(due, now)) {
-		ask_for_life(websocket);
+		const struct wslay_event_msg ping = {.opcode = WSLAY_PING};
+
+		if (wslay_event_queue_msg(websocket->framing, &ping) == 0)
+			ask_for_turn(websocket);
 		websocket->asked_at = now;
 		due = instant_add(now, limit - half);
 	}
@@ -493,11 +468,15 @@ static void check_time(void *data)
 {
 	struct websocket *websocket = data;
 	instant now = loop_monotonic_now();
+	msec limit = websocket->request.http.timeout;
+	instant due = instant_add(websocket->heard_at, limit);
 
 	if (websocket->state == WEBSOCKET_OPEN)
 		check_silence(websocket, now);
-	else
-		check_answer_time(websocket, now);
+	else if (limit && instant_has_come(due, now))
+		end_silent_websocket(websocket, limit);
+	else if (limit)
+		loop_timer_arm(websocket->timer, due);
 }
 
 static int read_head(struct websocket *websocket)

@@ -6,7 +6,6 @@
 #include "base/own.h"
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

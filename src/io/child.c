@@ -354,25 +354,6 @@ void child_signal_group(pid_t pid, int signal_number)
 	kill(-pid, signal_number);
 }
 
-/* A child of child_start leads a process group inside our session. It cannot have its own session,
- * since the leader of a group may not create one (setsid(2)). */
-static bool leads_group_in_our_session(pid_t pid)
-{
-	return getpgid(pid) == pid && getsid(pid) == getsid(0);
-}
-
-static struct child_exit exit_of(const siginfo_t *ended)
-{
-	bool has_code = ended->si_code == CLD_EXITED;
-
-	return (struct child_exit){
-		.pid = ended->si_pid,
-		.exit_code = has_code ? ended->si_status : -1,
-		.signal = has_code ? 0 : ended->si_status,
-		.dumped_core = ended->si_code == CLD_DUMPED,
-	};
-}
-
 bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
 {
 	siginfo_t ended = {.si_pid = 0};
@@ -384,10 +365,18 @@ bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
 	*ret_has_children = true;
 	if (ended.si_pid == 0)
 		return false;
-	if (leads_group_in_our_session(ended.si_pid))
+	/* A child of child_start leads a process group inside our session. It cannot have its own
+	 * session, since the leader of a group may not create one (setsid(2)). */
+	if (getpgid(ended.si_pid) == ended.si_pid && getsid(ended.si_pid) == getsid(0))
 		child_signal_group(ended.si_pid, SIGKILL);
 	waitid(P_PID, (id_t) ended.si_pid, &ended, WEXITED);
-	*ret_exit = exit_of(&ended);
+	bool has_code = ended.si_code == CLD_EXITED;
+
+	*ret_exit = (struct child_exit){
+		.pid = ended.si_pid,
+		.exit_code = has_code ? ended.si_status : -1,
+		.signal = has_code ? 0 : ended.si_status,
+	};
 	return true;
 }
 

@@ -50,7 +50,6 @@ struct child_exit {
 	pid_t pid;
 	int exit_code; /* -1: killed by a signal */
 	int signal; /* 0: none */
-	bool dumped_core;
 };
 
 /* Reaps the next child that has exited, without waiting. Its whole group is killed first, so that

@@ -49,15 +49,6 @@ static int64_t read_control_group_number(const char *folder, const char *name)
 	return text_read_int(text, 0, NO_LIMIT_ABOVE, &number, NULL) ? -1 : number;
 }
 
-static int64_t read_file_cache(const char *folder, const char *title)
-{
-	char *text CLEANUP(mem_free_text) =
-		title ? read_control_group_file(folder, "memory.stat") : NULL;
-	const char *line = text ? strstr(text, title) : NULL;
-
-	return line ? strtoll(line + strlen(title), NULL, 10) : 0;
-}
-
 /* What is left of one group's limit; -1: no limit. */
 static int64_t read_room(const char *folder, const struct names *names)
 {
@@ -66,7 +57,11 @@ static int64_t read_room(const char *folder, const struct names *names)
 
 	if (limit < 0 || use < 0)
 		return -1;
-	int64_t room = limit - use + read_file_cache(folder, names->file_cache);
+	const char *title = names->file_cache;
+	char *text CLEANUP(mem_free_text) =
+		title ? read_control_group_file(folder, "memory.stat") : NULL;
+	const char *line = text ? strstr(text, title) : NULL;
+	int64_t room = limit - use + (line ? strtoll(line + strlen(title), NULL, 10) : 0);
 
 	return room > 0 ? room : 0;
 }
@@ -261,13 +256,6 @@ int64_t oom_kill_count(void)
 	return count;
 }
 
-static uint64_t memory_of_machine(void)
-{
-	struct sysinfo machine;
-
-	return sysinfo(&machine) < 0 ? 0 : (uint64_t) machine.totalram * machine.mem_unit;
-}
-
 /* In kB; 0 if the line does not say. */
 static uint64_t number_after(const char *line, const char *name)
 {
@@ -332,7 +320,8 @@ static void add_last_victim(struct text *sentence)
 char *oom_kill_describe(void)
 {
 	struct text sentence CLEANUP(text_done) = {0};
-	uint64_t machine = memory_of_machine();
+	struct sysinfo system;
+	uint64_t machine = sysinfo(&system) < 0 ? 0 : (uint64_t) system.totalram * system.mem_unit;
 	int64_t limit = control_group_read(CONTROL_GROUP_ALL_MEMORY);
 	bool is_limited = limit > 0 && (uint64_t) limit < machine;
 	char *amount CLEANUP(mem_free_text) =

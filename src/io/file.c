@@ -262,18 +262,15 @@ mode_t file_mode_if_shared(const char *path)
 	return file.st_mode & others ? file.st_mode & 0777 : 0;
 }
 
-static bool holds(const char *path, const void *bytes, size_t len)
+int file_ensure(const char *path, const void *bytes, size_t len, struct err *err)
 {
 	char *found CLEANUP(mem_free_text) = NULL;
 	size_t found_len = 0;
 	int rc = file_read_regular(path, len, &found, &found_len, NULL);
 
-	return rc == 0 && found && found_len == len && memcmp(found, bytes, len) == 0;
-}
-
-int file_ensure(const char *path, const void *bytes, size_t len, struct err *err)
-{
-	return holds(path, bytes, len) ? 0 : file_replace(path, bytes, len, err);
+	if (rc == 0 && found && found_len == len && memcmp(found, bytes, len) == 0)
+		return 0;
+	return file_replace(path, bytes, len, err);
 }
 
 #define BESIDES_CONNECTIONS 32

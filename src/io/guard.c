@@ -23,20 +23,14 @@
 static const int handed_on[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT,
 				SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
-static bool is_ignored(int signal_number)
-{
-	struct sigaction action;
-
-	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 /* Of SIGINT and SIGQUIT, the inner distinguishes those of the terminal from others. */
 static void choose_signals(sigset_t *ret_awaited)
 {
 	sigemptyset(ret_awaited);
 	sigaddset(ret_awaited, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_LEN(handed_on); i++)
-		if (!is_ignored(handed_on[i]) || handed_on[i] == SIGINT || handed_on[i] == SIGQUIT)
+		if (!process_ignores(handed_on[i]) || handed_on[i] == SIGINT ||
+		    handed_on[i] == SIGQUIT)
 			sigaddset(ret_awaited, handed_on[i]);
 }
 
@@ -71,15 +65,6 @@ static void hand_on(const siginfo_t *signal_info, pid_t inner)
 		kill(inner, signal_info->si_signo);
 }
 
-static void forward_signal_to_inner(const siginfo_t *signal_info, pid_t inner)
-{
-	if (!reaches_inner_by_itself(signal_info, inner))
-		hand_on(signal_info, inner);
-	/* The shell takes the terminal back only when the process that it started has stopped. */
-	if (signal_info->si_signo == SIGTSTP)
-		raise(SIGSTOP);
-}
-
 static bool has_ended(pid_t pid, siginfo_t *ret_ended)
 {
 	ret_ended->si_pid = 0;
@@ -93,8 +78,14 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 	while (!has_ended(inner, ret_ended)) {
 		siginfo_t signal_info;
 
-		if (sigwaitinfo(awaited, &signal_info) > 0 && signal_info.si_signo != SIGCHLD)
-			forward_signal_to_inner(&signal_info, inner);
+		if (sigwaitinfo(awaited, &signal_info) <= 0 || signal_info.si_signo == SIGCHLD)
+			continue;
+		if (!reaches_inner_by_itself(&signal_info, inner))
+			hand_on(&signal_info, inner);
+		/* The shell takes the terminal back only when the process that it started has
+		 * stopped. */
+		if (signal_info.si_signo == SIGTSTP)
+			raise(SIGSTOP);
 	}
 }
 

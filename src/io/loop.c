@@ -206,23 +206,20 @@ static void call_and_come_again(evutil_socket_t fd, short what, void *data)
 	call_watch(fd, what, watch);
 }
 
-/* Regular files and similar ones are always ready, and epoll rejects them (EPERM). So they are
- * called in every iteration of the loop, which is what level-triggered readiness means for them. */
-static void poll_in_every_iteration(struct loop *loop, struct loop_watch *watch)
-{
-	event_free(watch->event);
-	watch->event = event_new(loop->base, -1, 0, call_and_come_again, watch);
-	watch->interval = &at_once;
-	event_add(watch->event, watch->interval);
-}
-
 static struct loop_watch *watch_fd(struct loop *loop, int fd, short what, loop_fn fn, void *data)
 {
 	struct loop_watch *watch = new_watch(fn, data);
 
 	watch->event = event_new(loop->base, fd, what | EV_PERSIST, call_watch, watch);
-	if (event_add(watch->event, NULL) < 0)
-		poll_in_every_iteration(loop, watch);
+	if (event_add(watch->event, NULL) == 0)
+		return watch;
+	/* Regular files and similar ones are always ready, and epoll rejects them (EPERM). So they
+	 * are called in every iteration of the loop, which is what level-triggered readiness means
+	 * for them. */
+	event_free(watch->event);
+	watch->event = event_new(loop->base, -1, 0, call_and_come_again, watch);
+	watch->interval = &at_once;
+	event_add(watch->event, watch->interval);
 	return watch;
 }
 
@@ -295,15 +292,6 @@ static void call_signal_watches(evutil_socket_t fd, short what, void *data)
 	}
 }
 
-static void open_signal_pipe(struct loop *loop)
-{
-	if (loop->signal_event || pipe2(loop->signal_fds, O_CLOEXEC | O_NONBLOCK) < 0)
-		return;
-	loop->signal_event = event_new(loop->base, loop->signal_fds[0], EV_READ | EV_PERSIST,
-				       call_signal_watches, NULL);
-	event_add(loop->signal_event, NULL);
-}
-
 struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
 				     void *data)
 {
@@ -311,7 +299,11 @@ struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_
 	struct sigaction action = {.sa_sigaction = write_arrived_signal,
 				   .sa_flags = SA_SIGINFO | SA_RESTART};
 
-	open_signal_pipe(loop);
+	if (!loop->signal_event && pipe2(loop->signal_fds, O_CLOEXEC | O_NONBLOCK) == 0) {
+		loop->signal_event = event_new(loop->base, loop->signal_fds[0],
+					       EV_READ | EV_PERSIST, call_signal_watches, NULL);
+		event_add(loop->signal_event, NULL);
+	}
 	watch->signal_fn = fn;
 	watch->signal_number = signal_number;
 	watched_signals[signal_number] =

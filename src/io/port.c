@@ -101,6 +101,20 @@ int port_bind(int port, int *ret_fd)
 	return failure;
 }
 
+int port_listen(int port, int backlog, int *ret_fd)
+{
+	int fd CLEANUP(file_close) = -1;
+	int failure = port_bind(port, &fd);
+
+	if (failure)
+		return failure;
+	if (listen(fd, backlog) < 0)
+		return errno;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
 bool port_is_free(int port)
 {
 	int fd CLEANUP(file_close) = -1;
@@ -115,14 +129,6 @@ void port_reservations_done(struct port_reservations *reservations)
 	free(reservations->ports);
 	free(reservations->fds);
 	*reservations = (struct port_reservations){0};
-}
-
-static bool has_reserved(const struct port_reservations *reservations, int port)
-{
-	for (size_t i = 0; i < reservations->count; i++)
-		if (reservations->ports[i] == port)
-			return true;
-	return false;
 }
 
 /* 0 or errno (EADDRINUSE). */
@@ -147,8 +153,9 @@ bool port_reservations_take(struct port_reservations *reservations, int port)
 
 	if (!port_is_free(port))
 		return false;
-	if (has_reserved(reservations, port))
-		return true;
+	for (size_t i = 0; i < count; i++)
+		if (reservations->ports[i] == port)
+			return true;
 	if (bind_name(port, &fd) == EADDRINUSE)
 		return false;
 	reservations->ports = mem_resize(reservations->ports, count + 1, sizeof(int));
@@ -329,11 +336,6 @@ static bool has_all_users(void)
 	return map && sscanf(map, "%*u %*u %u", &count) == 1 && count == UINT32_MAX;
 }
 
-static bool is_own_or_root(uid_t owner)
-{
-	return owner == 0 || (owner == geteuid() && (owner != ANY_OTHER_USER || has_all_users()));
-}
-
 int port_owner_check(const char *ip, int port, struct err *err)
 {
 	struct in6_addr address;
@@ -354,17 +356,11 @@ int port_owner_check(const char *ip, int port, struct err *err)
 		return err_set(err, ERR_UNREACHABLE,
 			       "cannot reach %s port %d: no server responds at this address", ip,
 			       port);
-	if (rc == 0 && !is_own_or_root(owner))
+	if (rc == 0 && owner != 0 &&
+	    (owner != geteuid() || (owner == ANY_OTHER_USER && !has_all_users())))
 		return err_set(err, ERR_REFUSED, "the program on port %d of %s belongs to user %u",
 			       port, ip, owner);
 	return rc;
-}
-
-static char *user_name(uid_t user)
-{
-	const struct passwd *entry = getpwuid(user);
-
-	return entry ? mem_format("user '%s'", entry->pw_name) : mem_format("user %u", user);
 }
 
 char *port_owner_name(int port)
@@ -375,7 +371,9 @@ char *port_owner_name(int port)
 
 	if (find_in_proc(&any, port, &listener, NULL) < 0)
 		return mem_copy_text("another process");
-	char *user CLEANUP(mem_free_text) = user_name(listener.owner);
+	const struct passwd *entry = getpwuid(listener.owner);
+	char *user CLEANUP(mem_free_text) = entry ? mem_format("user '%s'", entry->pw_name)
+						  : mem_format("user %u", listener.owner);
 	pid_t pid = process_of_socket(listener.inode, program);
 
 	return pid ? mem_format("process %d (%s) of %s", (int) pid, program, user)

@@ -16,6 +16,7 @@ int port_range(int *ret_low, int *ret_high, struct err *err) MUST_USE;
 /* A non-blocking socket that is bound to the port on every address of this machine; port 0: the
  * kernel chooses one. 0 or errno (EADDRINUSE). */
 int port_bind(int port, int *ret_fd) MUST_USE;
+int port_listen(int port, int backlog, int *ret_fd) MUST_USE; /* and listens */
 
 /* True when a server could bind the port now, on every address of this machine. */
 bool port_is_free(int port);

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,11 +141,6 @@ pid_t process_find(const struct process_identity *identity)
 	return is_that_process(identity->pid, start_time) ? identity->pid : 0;
 }
 
-bool process_is_alive(const struct process_identity *identity)
-{
-	return process_find(identity) != 0;
-}
-
 bool process_has_loaded(pid_t pid, const char *part)
 {
 	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
@@ -180,6 +174,13 @@ bool process_is_being_killed(pid_t pid)
 bool process_catches(pid_t pid, int number)
 {
 	return has_signal(pid, "\nSigCgt:", number);
+}
+
+bool process_ignores(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 bool process_usage_add(pid_t pid, struct process_usage *usage)
@@ -285,13 +286,6 @@ static bool read_entries(const char *path, struct text *environment)
 	return true;
 }
 
-static bool has_lost_main_thread(pid_t pid)
-{
-	struct process_stat line;
-
-	return process_stat_read(pid, &line) && line.state == 'Z' && !process_stat_has_ended(&line);
-}
-
 /* The environment belongs to all threads; each one that has not exited can show it. */
 static void read_entries_of_threads(pid_t pid, struct text *environment)
 {
@@ -313,11 +307,14 @@ static void read_entries_of_threads(pid_t pid, struct text *environment)
 static enum reading read_environment(pid_t pid, struct text *environment)
 {
 	char path[PROC_PATH_SIZE];
+	struct process_stat line;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
 	if (!read_entries(path, environment) && errno != ESRCH)
 		return READING_NONE;
-	if (environment->len == 0 && has_lost_main_thread(pid))
+	/* Its main thread alone has exited. */
+	if (environment->len == 0 && process_stat_read(pid, &line) && line.state == 'Z' &&
+	    !process_stat_has_ended(&line))
 		read_entries_of_threads(pid, environment);
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }

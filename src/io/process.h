@@ -27,16 +27,17 @@ int process_need_proc(struct err *err) MUST_USE;
  * its memory. Its child processes are not affected once they have called exec. */
 void process_hide_memory(void);
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err) MUST_USE;
-/* True while that process is alive (a zombie is not, unless it still has running threads). False
- * for another boot; a pid of another namespace counts as alive only when it can be seen. */
-bool process_is_alive(const struct process_identity *identity);
-/* The pid, in this process's namespace, of that process; 0 while process_is_alive is false. */
+/* The pid, in this process's namespace, of that process while it is alive (a zombie is not, unless
+ * it still has running threads), else 0. 0 for another boot, and for a pid of another namespace
+ * that cannot be seen. */
 pid_t process_find(const struct process_identity *identity);
 /* Whether SIGKILL was sent to it: it executes no more of its code, although it may exist for a
  * while. False for a process that cannot be seen. */
 bool process_is_being_killed(pid_t pid);
 /* Whether a file is mapped into it whose path contains `part`. */
 bool process_has_loaded(pid_t pid, const char *part);
+/* Whether the calling process ignores the signal, as after nohup. */
+bool process_ignores(int signal_number);
 /* Whether it has a handler for the signal. */
 bool process_catches(pid_t pid, int number);
 

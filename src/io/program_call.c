@@ -41,9 +41,12 @@ static void reap(struct program_call *call, siginfo_t *ended)
 	call->is_reaped = true;
 }
 
-static void call_free(struct program_call *call)
+void program_call_cancel(struct program_call *call)
 {
 	siginfo_t ended = {.si_pid = 0};
+
+	if (!call)
+		return;
 
 	loop_watch_free(call->ended);
 	loop_watch_free(call->readable);
@@ -60,18 +63,12 @@ static void call_free(struct program_call *call)
 	free(call);
 }
 
-void program_call_cancel(struct program_call *call)
-{
-	if (call)
-		call_free(call);
-}
-
 static void fail_program_call(struct program_call *call, const struct err *err)
 {
 	program_done_fn done = call->done;
 	void *data = call->data;
 
-	call_free(call);
+	program_call_cancel(call);
 	done(NULL, err, data);
 }
 
@@ -141,7 +138,7 @@ static void on_program_ended(void *data)
 
 	call->bytes[call->len] = '\0';
 	call->done(&answer, NULL, call->data);
-	call_free(call);
+	program_call_cancel(call);
 }
 
 static int start_called_program(struct program_call *call, const struct program_question *question,
@@ -197,7 +194,7 @@ int program_call_new(struct loop *loop, const struct program_question *question,
 	int rc = start_called_program(call, question, err);
 
 	if (rc < 0) {
-		call_free(call);
+		program_call_cancel(call);
 		return rc;
 	}
 	call->readable = loop_watch_readable(loop, call->output_fd, on_program_output, call);

@@ -6,10 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -52,16 +49,10 @@ static bool has_open(pid_t pid, const struct stat *file)
 	return is_open;
 }
 
-static bool is_stopped(pid_t pid)
-{
-	struct process_stat stat;
-
-	return process_stat_read(pid, &stat) && (stat.state == 'T' || stat.state == 't');
-}
-
 const char *python_stacks_obstacle(pid_t pid, int fd)
 {
 	struct signal_state state;
+	struct process_stat stat;
 	struct stat file;
 
 	if (fstat(fd, &file) < 0 || !read_state(pid, &state))
@@ -71,7 +62,7 @@ const char *python_stacks_obstacle(pid_t pid, int fd)
 		       "(PYTHONPATH was replaced, or python -I, -E or -S)";
 	if (state.is_blocked)
 		return "its main thread blocks the signal";
-	if (is_stopped(pid))
+	if (process_stat_read(pid, &stat) && (stat.state == 'T' || stat.state == 't'))
 		return "stopped by a signal (SIGSTOP)";
 	return NULL;
 }

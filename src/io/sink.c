@@ -106,24 +106,18 @@ struct text *sink_text(struct sink *sink)
 	return &sink->text;
 }
 
-static bool has_room(int fd)
-{
-	struct pollfd asked = {.fd = fd, .events = POLLOUT};
-
-	return poll(&asked, 1, 0) > 0;
-}
-
 /* One write; bytes written or -1 with errno. */
 static ssize_t write_some(const struct sink *sink)
 {
 	const char *bytes = sink->text.bytes + sink->n_sent;
 	size_t len = sink->text.len - sink->n_sent;
+	struct pollfd asked = {.fd = sink->fd, .events = POLLOUT};
 
 	switch (sink->way) {
 	case WAY_SOCKET:
 		return send(sink->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	case WAY_CAREFUL:
-		if (!has_room(sink->fd)) {
+		if (poll(&asked, 1, 0) <= 0) {
 			errno = EAGAIN;
 			return -1;
 		}
@@ -208,8 +202,7 @@ static void on_hangup(void *data)
 	struct sink *sink = data;
 
 	end_with(sink, EPIPE);
-	if (sink->on_change)
-		sink->on_change(sink->data);
+	on_failed(sink);
 }
 
 bool sink_is_waiting(const struct sink *sink)

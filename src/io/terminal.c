@@ -155,11 +155,6 @@ static bool wait_for_line(void)
 	}
 }
 
-static bool is_worth_another_try(void)
-{
-	return errno == EINTR || (errno == EIO && !terminal_is_in_foreground(STDIN_FILENO));
-}
-
 static void forward_typed_lines(void)
 {
 	char line[LONGEST_LINE];
@@ -167,7 +162,8 @@ static void forward_typed_lines(void)
 	while (wait_for_line()) {
 		ssize_t len = read(STDIN_FILENO, line, sizeof(line));
 
-		if (len < 0 && is_worth_another_try())
+		if (len < 0 &&
+		    (errno == EINTR || (errno == EIO && !terminal_is_in_foreground(STDIN_FILENO))))
 			continue;
 		if (len <= 0 || file_write_all(STDOUT_FILENO, line, (size_t) len, NULL))
 			return;

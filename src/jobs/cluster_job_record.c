@@ -76,13 +76,20 @@ char *cluster_job_record_name(const char *namespace_name, const char *name)
 static int renew(struct store *store, const struct store_record *record, struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
+	const struct store_change change = {
+		.document = record->document,
+		.status = record->status,
+		.summary = record->summary,
+		.supervisor = record->supervisor,
+	};
 	int64_t version;
 	int rc = store->functions->get(store, record->name, &old, err);
 
 	if (rc < 0)
 		return rc;
 	if (text_equals(old.uid, record->uid))
-		return record_rewrite(store, record, old.version, err);
+		return store->functions->change(store, record->name, old.version, &change, &version,
+						err);
 	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 
@@ -168,12 +175,6 @@ int cluster_job_record_get(const char *state_folder, const char *record_name,
 	return rc;
 }
 
-static bool is_at(const struct cluster_job_place *one, const struct cluster_job_place *other)
-{
-	return text_equals(one->server, other->server) &&
-	       text_equals(one->namespace_name, other->namespace_name);
-}
-
 static bool find_record_at(struct store *store, const char *record_name,
 			   const struct cluster_job_place *place,
 			   struct cluster_job_record *ret_job)
@@ -183,7 +184,8 @@ static bool find_record_at(struct store *store, const char *record_name,
 	if (store->functions->get(store, record_name, &record, NULL) < 0 ||
 	    !claim_cluster_job_record(&record, ret_job))
 		return false;
-	if (is_at(&ret_job->at, place))
+	if (text_equals(ret_job->at.server, place->server) &&
+	    text_equals(ret_job->at.namespace_name, place->namespace_name))
 		return true;
 	cluster_job_record_done(ret_job);
 	return false;

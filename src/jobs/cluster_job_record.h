@@ -13,8 +13,6 @@
 #include "spec/job.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-
 /* The cluster and namespace of a job. */
 struct cluster_job_place {
 	const char *server; /* its API server */

@@ -80,36 +80,10 @@ void orphaned_job_kill_processes(struct store *store, const struct store_record 
 
 bool job_is_orphaned(const char *supervisor, bool is_finished)
 {
-	switch (supervisor_fate(supervisor)) {
-	case SUPERVISOR_ALIVE:
-	case SUPERVISOR_ELSEWHERE:
-	case SUPERVISOR_UNSEEN:
-	case SUPERVISOR_ON_CLUSTER:
-		return false;
-	case SUPERVISOR_KILLED:
-	case SUPERVISOR_REBOOTED:
-		return true;
-	case SUPERVISOR_NONE:
-		break;
-	}
-	return !is_finished;
-}
+	enum supervisor_fate fate = supervisor_fate(supervisor);
 
-static const char *job_loss_reason(const char *supervisor)
-{
-	switch (supervisor_fate(supervisor)) {
-	case SUPERVISOR_REBOOTED:
-		return "the machine rebooted while the job was running";
-	case SUPERVISOR_NONE:
-		return "the job had no active supervisor";
-	case SUPERVISOR_ALIVE:
-	case SUPERVISOR_ELSEWHERE:
-	case SUPERVISOR_UNSEEN:
-	case SUPERVISOR_ON_CLUSTER:
-	case SUPERVISOR_KILLED:
-		break;
-	}
-	return "muster itself was killed while it supervised the job, or could not save its result";
+	return fate == SUPERVISOR_KILLED || fate == SUPERVISOR_REBOOTED ||
+	       (fate == SUPERVISOR_NONE && !is_finished);
 }
 
 /* One try; ERR_CONFLICT when the record changed in between. A finished job only loses its
@@ -121,7 +95,6 @@ static int clean_up_record(struct store *store, struct store_record *record, str
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct status status;
 	struct plan plan;
-
 	int rc = record_read(record, arena, &job, &status, err);
 
 	if (rc < 0)
@@ -131,11 +104,18 @@ static int clean_up_record(struct store *store, struct store_record *record, str
 	supervisor_wait(record->supervisor, loop_instant_after(SUPERVISOR_EXIT_LIMIT));
 	supervisor_end_group(record->supervisor);
 	orphaned_job_kill_processes(store, record);
-	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, job_loss_reason(record->supervisor),
-		       loop_now(), arena, &plan);
+	enum supervisor_fate fate = supervisor_fate(record->supervisor);
+	const char *reason = fate == SUPERVISOR_REBOOTED
+				     ? "the machine rebooted while the job was running"
+			     : fate == SUPERVISOR_NONE
+				     ? "the job had no active supervisor"
+				     : "muster itself was killed while it supervised the job, or "
+				       "could not save its result";
+
+	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, reason, loop_now(), arena, &plan);
 	record_set_status(record, job, &plan.status, "");
-	rc = record_write_status(store, job, record->version, &plan.status, "", &record->version,
-				 err);
+	rc = record_write(store, job, false, record->version, &plan.status, "", &record->version,
+			  err);
 	if (rc < 0)
 		record->version++; /* clients that wait for a change see one */
 	return rc;

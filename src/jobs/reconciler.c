@@ -201,14 +201,6 @@ static void cache_written_status(struct reconciler *reconciler)
 	reconciler->status_version = pass->written ? pass->written : pass->record.version;
 }
 
-static int read_record(struct reconciler *reconciler, const struct store_record *record,
-		       struct err *err)
-{
-	int rc = read_reconciled_job(reconciler, record, err);
-
-	return rc < 0 ? rc : read_reconciled_status(reconciler, record, err);
-}
-
 /* The end of a pass. */
 
 static void finish_reconcile_pass(struct reconciler *reconciler, const struct err *err)
@@ -240,15 +232,6 @@ static void on_finished_job_removed(int64_t version, const struct err *err, void
 	finish_reconcile_pass(reconciler, err);
 }
 
-static void remove_expired(struct reconciler *reconciler)
-{
-	const struct store_record *record = &reconciler->pass.record;
-
-	reconciler->pass.is_removing = true;
-	store_begin_remove(reconciler->store, record->name, record->uid, on_finished_job_removed,
-			   reconciler);
-}
-
 bool reconciler_is_removing(const struct reconciler *reconciler)
 {
 	return reconciler->pass.is_removing;
@@ -277,50 +260,41 @@ static int apply_actions(struct reconciler *reconciler, const struct plan *plan,
 	return rc;
 }
 
-static void report_plan_notes(const struct reconciler *reconciler, const struct plan *plan)
-{
-	if (!reconciler->listener.on_note)
-		return;
-	for (size_t i = 0; i < plan->n_notes; i++)
-		reconciler->listener.on_note(reconciler->job, &plan->notes[i],
-					     reconciler->listener.data);
-}
-
-static void report_job_status(struct reconciler *reconciler, const struct status *status)
-{
-	reconciler->is_status_untold = false;
-	if (reconciler->listener.on_status)
-		reconciler->listener.on_status(reconciler->job, status, reconciler->listener.data);
-}
-
 /* The steps after the plan's status is final. */
 static void apply_pass_plan(struct reconciler *reconciler)
 {
 	const struct plan *plan = &reconciler->pass.plan;
+	const struct reconciler_listener *listener = &reconciler->listener;
 	struct reconciler_outcome *outcome = &reconciler->pass.outcome;
 	bool has_written = reconciler->pass.written;
 	bool is_new = has_written || plan->is_status_changed;
 	struct err err = {0};
 
 	reconciler->pass.is_decided = is_new;
-	if (is_new || reconciler->is_status_untold)
-		report_job_status(reconciler, is_new ? &plan->status : &reconciler->status);
+	if ((is_new || reconciler->is_status_untold) && listener->on_status)
+		listener->on_status(reconciler->job, is_new ? &plan->status : &reconciler->status,
+				    listener->data);
+	reconciler->is_status_untold = false;
 	reconciler->has_acted = true;
 	int rc = apply_actions(reconciler, plan, &err);
 
 	failure_lines_note_actions(&reconciler->failure_lines, reconciler->backend, reconciler->job,
 				   plan);
-	report_plan_notes(reconciler, plan);
+	for (size_t i = 0; listener->on_note && i < plan->n_notes; i++)
+		listener->on_note(reconciler->job, &plan->notes[i], listener->data);
 	if (rc < 0) {
 		finish_reconcile_pass(reconciler, &err);
 		return;
 	}
 	outcome->is_finished = plan->is_job_drained;
 	outcome->wake_at = plan->n_actions || is_new ? reconciler->pass.now : plan->wake_at;
-	if (plan->is_job_expired && !is_new)
-		remove_expired(reconciler);
-	else
+	if (!plan->is_job_expired || is_new) {
 		finish_reconcile_pass(reconciler, NULL);
+		return;
+	}
+	reconciler->pass.is_removing = true;
+	store_begin_remove(reconciler->store, reconciler->pass.record.name,
+			   reconciler->pass.record.uid, on_finished_job_removed, reconciler);
 }
 
 /* Writing. */
@@ -360,29 +334,17 @@ static void on_written(int64_t version, const struct err *err, void *data)
  * until nothing has changed for WRITE_QUIET, or for WRITE_PAUSE at most
  * (docs/design/0029-what-a-cluster-keeps-of-a-status.md). */
 
-/* Removes from the change what the record already contains. */
-static void leave_out_unchanged(struct store_change *change, const struct store_record *record)
-{
-	if (text_equals(change->status, record->status))
-		change->status = NULL;
-	if (text_equals(change->summary, record->summary))
-		change->summary = NULL;
-}
-
-static bool is_condition_new(const struct status *before, const struct condition *condition)
-{
-	const struct condition *old = status_condition(before, condition->type);
-
-	return !old || old->is_true != condition->is_true ||
-	       !text_equals(old->reason, condition->reason);
-}
-
 static bool is_any_condition_new(const struct status *before, const struct status *after)
 {
 	bool is_new = before->n_conditions != after->n_conditions;
 
-	for (size_t i = 0; i < after->n_conditions; i++)
-		is_new |= is_condition_new(before, &after->conditions[i]);
+	for (size_t i = 0; i < after->n_conditions; i++) {
+		const struct condition *condition = &after->conditions[i];
+		const struct condition *old = status_condition(before, condition->type);
+
+		is_new |= !old || old->is_true != condition->is_true ||
+			  !text_equals(old->reason, condition->reason);
+	}
 	return is_new;
 }
 
@@ -413,7 +375,10 @@ static bool has_to_write(struct reconciler *reconciler)
 		pass->change.document = pass->record.document;
 	if (!reconciler->store->is_small)
 		return is_new;
-	leave_out_unchanged(&pass->change, &pass->record);
+	if (text_equals(pass->change.status, pass->record.status))
+		pass->change.status = NULL;
+	if (text_equals(pass->change.summary, pass->record.summary))
+		pass->change.summary = NULL;
 	reconciler->is_ahead = pass->change.document || pass->change.status || pass->change.summary;
 	if (!reconciler->is_ahead)
 		return false;
@@ -473,7 +438,9 @@ static int decide(struct reconciler *reconciler, struct err *err)
 	int rc = add_stop(reconciler, err);
 
 	if (rc == 0)
-		rc = read_record(reconciler, &pass->record, err);
+		rc = read_reconciled_job(reconciler, &pass->record, err);
+	if (rc == 0)
+		rc = read_reconciled_status(reconciler, &pass->record, err);
 	if (rc == 0)
 		rc = reconciler->backend->functions->observe(reconciler->backend, reconciler->job,
 							     pass->arena, &observed, err);

@@ -160,27 +160,19 @@ bool record_is_untouched(const struct store_record *record)
 	return text_equals(record->status, "null");
 }
 
-static int make_summary(const struct store_record *record, struct arena *arena,
-			struct summary *ret_summary)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-	struct status status;
-	int rc = record_read(record, arena, &job, &status, NULL);
-
-	if (rc == 0)
-		summary_create(job, &status, arena, ret_summary);
-	return rc;
-}
-
 void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {
 	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
 	/* Else no summary was written so far, or the store keeps none. */
 	bool has_summary = record->summary && !text_equals(record->summary, "null");
 
-	if (!has_summary && make_summary(record, arena, ret_summary) == 0)
+	if (!has_summary && record_read(record, arena, &job, &status, NULL) == 0) {
+		summary_create(job, &status, arena, ret_summary);
 		return;
+	}
 	int rc = read_json(record->summary ? record->summary : "", &json, NULL);
 
 	(void) rc; /* an unreadable one is empty */
@@ -255,32 +247,18 @@ struct store_change record_change(const struct store *store, const struct job *j
 	};
 }
 
-static int write_parts(struct store *store, const struct job *job, int64_t version,
-		       const struct status *status, const char *document, const char *supervisor,
-		       int64_t *ret_version, struct err *err)
+int record_write(struct store *store, const struct job *job, bool is_document_new, int64_t version,
+		 const struct status *status, const char *supervisor, int64_t *ret_version,
+		 struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char *document CLEANUP(mem_free_text) =
+		is_document_new ? json_compact_text(job->document) : NULL;
 	struct store_change change = record_change(store, job, status, arena);
 
 	change.document = document;
 	change.supervisor = supervisor;
 	return store->functions->change(store, job->name, version, &change, ret_version, err);
-}
-
-int record_write_status(struct store *store, const struct job *job, int64_t version,
-			const struct status *status, const char *supervisor, int64_t *ret_version,
-			struct err *err)
-{
-	return write_parts(store, job, version, status, NULL, supervisor, ret_version, err);
-}
-
-int record_write_all(struct store *store, const struct job *job, int64_t version,
-		     const struct status *status, const char *supervisor, int64_t *ret_version,
-		     struct err *err)
-{
-	char *document CLEANUP(mem_free_text) = json_compact_text(job->document);
-
-	return write_parts(store, job, version, status, document, supervisor, ret_version, err);
 }
 
 void record_set_status(struct store_record *record, const struct job *job,
@@ -292,19 +270,6 @@ void record_set_status(struct store_record *record, const struct job *job,
 	record->status = status_text_of(status, false);
 	record->summary = summary_text_of(job, status);
 	record->supervisor = mem_copy_text(supervisor);
-}
-
-int record_rewrite(struct store *store, const struct store_record *record, int64_t version,
-		   struct err *err)
-{
-	const struct store_change change = {
-		.document = record->document,
-		.status = record->status,
-		.summary = record->summary,
-		.supervisor = record->supervisor,
-	};
-
-	return store->functions->change(store, record->name, version, &change, &version, err);
 }
 
 /* The caller frees the patched job. */

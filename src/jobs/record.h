@@ -47,30 +47,21 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary);
 bool record_is_finished(const struct store_record *record); /* by its summary */
 
-/* Writes the status, and the summary that follows from it, as a change of `version`. `supervisor`
- * is the new supervisor text; NULL: unchanged. */
-int record_write_status(struct store *store, const struct job *job, int64_t version,
-			const struct status *status, const char *supervisor, int64_t *ret_version,
-			struct err *err) MUST_USE;
+/* Writes the status, and the summary that follows from it, as a change of `version`, and the
+ * document if that is new. `supervisor` is the new supervisor text; NULL: unchanged. */
+int record_write(struct store *store, const struct job *job, bool is_document_new, int64_t version,
+		 const struct status *status, const char *supervisor, int64_t *ret_version,
+		 struct err *err) MUST_USE;
 
 /* The status of a TFJob object, in our order of members. Caller frees. */
 char *record_tfjob_status_text(const struct status *status) MUST_USE;
-/* The change that record_write_status makes in this store; its texts live in the arena. */
+/* The change that record_write makes in this store; its texts live in the arena. */
 struct store_change record_change(const struct store *store, const struct job *job,
 				  const struct status *status, struct arena *arena);
 
-/* Writes the document as well. */
-int record_write_all(struct store *store, const struct job *job, int64_t version,
-		     const struct status *status, const char *supervisor, int64_t *ret_version,
-		     struct err *err) MUST_USE;
-
-/* The same in this copy of the record only, for a process that cannot write the store. */
+/* Sets the status in this copy of the record only, for a process that cannot write the store. */
 void record_set_status(struct store_record *record, const struct job *job,
 		       const struct status *status, const char *supervisor);
-
-/* Replaces the record of the same job (name, uid, version as read). */
-int record_rewrite(struct store *store, const struct store_record *record, int64_t version,
-		   struct err *err) MUST_USE;
 
 /* Changes the document of a job by a JSON merge patch (RFC 7396), again if another client changes
  * it meanwhile. The result must be a job that can run (ERR_INVALID lists the errors) and keep its

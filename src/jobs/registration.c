@@ -107,17 +107,6 @@ static int check_job_resumable(const struct store_record *record, const struct s
 	return 0;
 }
 
-/* A part of an elastic job cannot be resumed alone. */
-static int refuse_part(const struct job *job, struct err *err)
-{
-	return job->elastic_id
-		       ? err_set(err, ERR_REFUSED,
-				 "job '%s' was this machine's part of the elastic job '%s'; to "
-				 "take part again, run the same 'muster launch' command",
-				 job->name, job->elastic_id)
-		       : 0;
-}
-
 /* The document without the reason of its end. */
 static int read_again(const struct job *ended, const char *uid, struct job **ret_job,
 		      struct err *err)
@@ -154,8 +143,11 @@ int resumption_read(struct store *store, const char *name, struct job **ret_job,
 		return rc;
 	assert(ended);
 	rc = check_job_resumable(&record, &status, err);
-	if (rc == 0)
-		rc = refuse_part(ended, err);
+	if (rc == 0 && ended->elastic_id)
+		rc = err_set(err, ERR_REFUSED,
+			     "job '%s' was this machine's part of the elastic job '%s'; to take "
+			     "part again, run the same 'muster launch' command",
+			     name, ended->elastic_id);
 	return rc < 0 ? rc : read_again(ended, record.uid, ret_job, err);
 }
 
@@ -184,7 +176,7 @@ static int try_resume_record(struct store *store, const struct job *job, const c
 			       : ERR_CONFLICT;
 	}
 	reconcile_resume(job, &ended, now, arena, &resumed);
-	return record_write_all(store, job, record.version, &resumed, supervisor, &version, err);
+	return record_write(store, job, true, record.version, &resumed, supervisor, &version, err);
 }
 
 int resumption_register(struct store *store, const struct job *job, msec now, struct err *err)

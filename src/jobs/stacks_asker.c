@@ -9,7 +9,6 @@
 #include "status/stacks.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -109,14 +108,6 @@ static char *process_command_of(pid_t pid)
 
 /* One file. */
 
-/* Two clients that request at the same time take turns. */
-static bool lock_stacks_file(struct asked *asked)
-{
-	if (asked->fd < 0)
-		asked->fd = file_open_regular(asked->path, O_RDWR | O_APPEND | O_CREAT);
-	return asked->fd >= 0 && flock(asked->fd, LOCK_EX | LOCK_NB) == 0;
-}
-
 static void write_line(const struct asked *asked, const struct text *text)
 {
 	int error = file_write_all(asked->fd, text->bytes, text->len, NULL);
@@ -136,23 +127,18 @@ static void name_process(const struct asked *asked, pid_t pid, const char *obsta
 	write_line(asked, &text);
 }
 
-static off_t stacks_file_size_of(const struct asked *asked)
-{
-	struct stat file;
-
-	return fstat(asked->fd, &file) == 0 ? file.st_size : 0;
-}
-
 /* Requests from the next process that can answer; false when there is none. */
 static bool ask_next(struct asked *asked, instant now)
 {
+	struct stat file;
+
 	while (asked->next < asked->n_pids) {
 		pid_t pid = asked->pids[asked->next++];
 
 		if (python_stacks_obstacle(pid, asked->fd))
 			continue;
 		name_process(asked, pid, NULL);
-		asked->size = stacks_file_size_of(asked);
+		asked->size = fstat(asked->fd, &file) == 0 ? file.st_size : 0;
 		if (python_stacks_ask(pid, NULL) < 0)
 			continue;
 		asked->has_answer = asked->is_waiting = true;
@@ -173,18 +159,12 @@ static void finish_stacks_question(struct asked *asked)
 	asked->is_done = true;
 }
 
-static void abandon_asked_process(struct asked *asked)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	stacks_add_obstacle(&text, "did not respond within 1s");
-	write_line(asked, &text);
-	asked->is_waiting = false;
-}
-
 static void start_stacks_question(struct asked *asked, instant now)
 {
-	if (!lock_stacks_file(asked)) {
+	if (asked->fd < 0)
+		asked->fd = file_open_regular(asked->path, O_RDWR | O_APPEND | O_CREAT);
+	/* Two clients that request at the same time take turns. */
+	if (asked->fd < 0 || flock(asked->fd, LOCK_EX | LOCK_NB) != 0) {
 		if (asked->fd < 0 || instant_has_come(asked->until, now))
 			finish_stacks_question(asked);
 		return;
@@ -203,10 +183,15 @@ static void continue_stacks_question(struct asked *asked, instant now)
 		start_stacks_question(asked, now);
 		return;
 	}
-	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size))
+	if (asked->is_waiting && python_stacks_are_written(pid, asked->fd, asked->size)) {
 		asked->is_waiting = false;
-	else if (asked->is_waiting && instant_has_come(asked->until, now))
-		abandon_asked_process(asked);
+	} else if (asked->is_waiting && instant_has_come(asked->until, now)) {
+		struct text text CLEANUP(text_done) = {0};
+
+		stacks_add_obstacle(&text, "did not respond within 1s");
+		write_line(asked, &text);
+		asked->is_waiting = false;
+	}
 	if (!asked->is_waiting && !ask_next(asked, now))
 		finish_stacks_question(asked);
 }

@@ -67,7 +67,7 @@ enum lease_fate lease_holder_fate(const char *text)
 	if (!read_fields(fields, &holder) || process_identify(getpid(), &own, NULL) < 0 ||
 	    !text_equals(holder.boot_id, own.boot_id) || holder.pid_space != own.pid_space)
 		return LEASE_FATE_UNKNOWN;
-	if (!process_is_alive(&holder))
+	if (!process_find(&holder))
 		return LEASE_FATE_GONE;
 	return process_is_stopped(holder.pid) ? LEASE_FATE_UNKNOWN : LEASE_FATE_ALIVE;
 }

@@ -53,28 +53,12 @@ static struct local *local_backend_of(struct backend *backend)
 	return (struct local *) backend;
 }
 
-static void report_local_trouble(const char *sentence, void *data)
-{
-	const struct local *local = data;
-
-	if (local->settings.on_trouble)
-		local->settings.on_trouble(sentence, local->settings.data);
-}
-
 static void notify_local_news(void *data)
 {
 	const struct local *local = data;
 
-	if (local->job_name && local->settings.on_news)
+	if (local->job_name)
 		local->settings.on_news(local->settings.data);
-}
-
-static void on_replica_output(void *data)
-{
-	struct local *local = data;
-
-	if (local->settings.on_output)
-		local->settings.on_output(local->settings.data);
 }
 
 static char *job_folder(const struct local *local)
@@ -144,7 +128,7 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 		"port %d of %s-%d is still in use; to find the process: ss -tlnp 'sport = :%d'",
 		port, action->role, action->index, port);
 
-	report_local_trouble(sentence, local);
+	local->settings.on_trouble(sentence, local->settings.data);
 }
 
 /* Without a log the replica runs all the same; its output is lost, which is reported. */
@@ -155,7 +139,7 @@ static struct log_writer *open_log(struct local *local, const struct log_name *n
 	struct err err;
 
 	if (log_writer_open(folder, name, local->settings.rotate_at, &log, &err) < 0) {
-		report_local_trouble(err.text, local);
+		local->settings.on_trouble(err.text, local->settings.data);
 		return NULL;
 	}
 	log_writer_set_unsaved_output(log, local->settings.unsaved_output);
@@ -170,7 +154,7 @@ static struct replica_logs open_logs(struct local *local, struct local_replica *
 	struct err err;
 
 	if (log_name_make(replica->role, replica->index, replica->attempt, &name, &err) < 0) {
-		report_local_trouble(err.text, local);
+		local->settings.on_trouble(err.text, local->settings.data);
 		return logs;
 	}
 	logs.log = open_log(local, &name);
@@ -180,16 +164,6 @@ static struct replica_logs open_logs(struct local *local, struct local_replica *
 	if (logs.keeps_streams_apart)
 		logs.error_log = open_log(local, &name);
 	return logs;
-}
-
-/* 0: none. */
-static int input_of(const struct local *local, const struct local_replica *replica)
-{
-	const struct replica_input *input = &local->settings.input;
-	bool is_the_one = input->fd && input->name.index == replica->index &&
-			  text_equals(input->name.role, replica->role);
-
-	return is_the_one ? input->fd : 0;
 }
 
 /* With torchrun's log directory it is there. */
@@ -221,6 +195,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	};
 	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
 							  action->attempt, loop_now());
+	const struct replica_input *input = &local->settings.input;
 	struct child_start start;
 	struct err err;
 
@@ -236,7 +211,9 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	replica->stop_file = local_start_file(folder, action->role, action->index, action->attempt,
 					      LOCAL_STOP_FILE);
-	start.input_fd = input_of(local, replica);
+	if (input->fd && input->name.index == replica->index &&
+	    text_equals(input->name.role, replica->role))
+		start.input_fd = input->fd;
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
 	const struct replica_logs logs = open_logs(local, replica);
@@ -349,7 +326,7 @@ static int local_publish(struct local *local, const struct job *job, const struc
 	if (rc < 0)
 		return rc;
 	if (told.len)
-		report_local_trouble(text_of(&told), local);
+		local->settings.on_trouble(text_of(&told), local->settings.data);
 	return local_ports_publish(&local->ports, job, action->role, action->index, err);
 }
 
@@ -376,16 +353,6 @@ static int local_start(struct local *local, const struct job *job, const struct 
 	return 0;
 }
 
-static void stop_replica(struct local *local, struct local_replica *replica,
-			 const struct action *action)
-{
-	local_replica_stop(replica, loop_now(), action->grace, action->signal);
-	if (action->keeps_stacks && local->stacks.hook)
-		local_stacks_ask(&local->stacks);
-	else
-		local_replica_send_held(replica);
-}
-
 static void local_end(struct local *local, const struct action *action)
 {
 	struct local_replica *replica =
@@ -393,12 +360,17 @@ static void local_end(struct local *local, const struct action *action)
 
 	if (!replica)
 		return;
-	if (action->type == ACTION_STOP)
-		stop_replica(local, replica, action);
-	else if (action->type == ACTION_KILL)
+	if (action->type == ACTION_STOP) {
+		local_replica_stop(replica, loop_now(), action->grace, action->signal);
+		if (action->keeps_stacks && local->stacks.hook)
+			local_stacks_ask(&local->stacks);
+		else
+			local_replica_send_held(replica);
+	} else if (action->type == ACTION_KILL) {
 		local_replica_kill(replica, loop_now());
-	else
+	} else {
 		local_replicas_remove(&local->replicas, replica);
+	}
 	arm_kill_timer(local);
 }
 
@@ -485,7 +457,8 @@ static const struct backend_functions local_functions = {
 struct backend *backend_local_new(const struct backend_local_settings *settings)
 {
 	struct local *local = mem_new(sizeof(*local));
-	const struct output_listener listener = {on_replica_output, report_local_trouble, local};
+	const struct output_listener listener = {settings->on_output, settings->on_trouble,
+						 settings->data};
 
 	local->backend.functions = &local_functions;
 	local->settings = *settings;

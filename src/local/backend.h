@@ -45,7 +45,7 @@ struct backend_local_settings {
 	backend_news_fn on_news;
 	/* Called when output was added to a log of this job. May be NULL. */
 	void (*on_output)(void *data);
-	/* Called with a problem to report that needs no decision (disk full …). May be NULL. */
+	/* Called with a problem to report that needs no decision (disk full …). */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };

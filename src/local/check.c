@@ -29,24 +29,12 @@ static char *container_field_path_of(const struct role *role, const char *field)
 			  container_position(role), field);
 }
 
-static void refuse_command(struct faults *faults, const struct role *role, const char *sentence)
+static void refuse(struct faults *faults, const struct role *role, const char *field,
+		   struct place place, const char *sentence)
 {
-	char *path CLEANUP(mem_free_text) = container_field_path_of(role, "command");
+	char *path CLEANUP(mem_free_text) = container_field_path_of(role, field);
 
-	fault_add(faults, role->container.command_place, path, "%s", sentence);
-}
-
-static void refuse_working_dir(struct faults *faults, const struct role *role, const char *sentence)
-{
-	char *path CLEANUP(mem_free_text) = container_field_path_of(role, "workingDir");
-
-	fault_add(faults, role->container.working_dir_place, path, "%s", sentence);
-}
-
-/* A name with variables that only a running job has cannot be looked up. */
-static bool has_unknown_variable(const char *program)
-{
-	return strstr(program, "$(") != NULL;
+	fault_add(faults, place, path, "%s", sentence);
 }
 
 /* Ports are claimed when the job starts; until then every replica has the same one. */
@@ -76,17 +64,11 @@ static void check_start(const struct job *job, const struct role *role, struct f
 	struct err err;
 
 	local_start_describe(&cluster, role, 0, 0, &(struct local_machine){0}, arena, &start);
+	/* A name with variables that only a running job has cannot be looked up. */
 	if (child_check_folder(&start, &err) < 0)
-		refuse_working_dir(faults, role, err.text);
-	else if (!has_unknown_variable(start.program) && child_check_program(&start, &err) < 0)
-		refuse_command(faults, role, err.text);
-}
-
-static bool is_loopback_host(const char *address)
-{
-	char *host CLEANUP(mem_free_text) = address_host(address);
-
-	return network_address_names_loopback(host);
+		refuse(faults, role, "workingDir", role->container.working_dir_place, err.text);
+	else if (!strstr(start.program, "$(") && child_check_program(&start, &err) < 0)
+		refuse(faults, role, "command", role->container.command_place, err.text);
 }
 
 /* The first address of a TF_CONFIG that is on another machine; NULL if there is none, or if
@@ -99,9 +81,13 @@ static char *find_other_machine(const char *tf_config)
 	if (cluster_spec_read_tf_config(tf_config, &ignored, &spec) < 0)
 		return NULL;
 	for (size_t i = 0; i < spec->n_jobs; i++)
-		for (size_t j = 0; j < spec->jobs[i].n_tasks; j++)
-			if (!is_loopback_host(spec->jobs[i].tasks[j].address))
-				return mem_copy_text(spec->jobs[i].tasks[j].address);
+		for (size_t j = 0; j < spec->jobs[i].n_tasks; j++) {
+			const char *address = spec->jobs[i].tasks[j].address;
+			char *host CLEANUP(mem_free_text) = address_host(address);
+
+			if (!network_address_names_loopback(host))
+				return mem_copy_text(address);
+		}
 	return NULL;
 }
 
@@ -133,14 +119,14 @@ static void check_role(const struct job *job, const struct role *role, struct fa
 		return;
 	if (container->command && container->command[0])
 		check_start(job, role, faults);
-	else if (container->args && container->args[0])
-		refuse_command(faults, role,
-			       "Required value: args need a command, because a local job has no "
-			       "image that provides one");
 	else
-		refuse_command(faults, role,
-			       "Required value: a local job has no image that provides a command; "
-			       "set one, for example command: [python3, train.py]");
+		refuse(faults, role, "command", container->command_place,
+		       container->args && container->args[0]
+			       ? "Required value: args need a command, because a local job has no "
+				 "image that provides one"
+			       : "Required value: a local job has no image that provides a "
+				 "command; "
+				 "set one, for example command: [python3, train.py]");
 }
 
 /* The fault names the first role that requests any. */
@@ -153,10 +139,8 @@ static void check_gpus(const struct job *job, const struct gpus *gpus, struct fa
 		return;
 	while (job->roles[i].gpus == 0 || job->roles[i].gpus == JOB_GPUS_SHARED)
 		i++;
-	char *path CLEANUP(mem_free_text) =
-		container_field_path_of(&job->roles[i], "resources.limits[" JOB_GPU_RESOURCE "]");
-
-	fault_add(faults, job->roles[i].container.gpu_place, path, "%s", err.text);
+	refuse(faults, &job->roles[i], "resources.limits[" JOB_GPU_RESOURCE "]",
+	       job->roles[i].container.gpu_place, err.text);
 }
 
 int backend_local_check(const struct job *job, const struct gpus *gpus, struct faults *faults)

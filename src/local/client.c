@@ -233,14 +233,6 @@ static int read_patched(const struct store_record *record, const struct json *pa
 	return record_read_job(&changed, ret_job, err);
 }
 
-/* Whether the patch adds replicas, or ends a suspension. */
-static bool needs_gpus(const struct json *patch)
-{
-	const struct json *suspend = json_get_path(patch, "spec", "runPolicy", "suspend", NULL);
-
-	return json_get_path(patch, "spec", "tfReplicaSpecs", NULL) || !json_as_bool(suspend, true);
-}
-
 /* The job would wait for them, after a synchronous one has already stopped its processes to be
  * scaled. */
 static int refuse_without_gpus(const struct client_local *client, const struct store_record *record,
@@ -249,9 +241,11 @@ static int refuse_without_gpus(const struct client_local *client, const struct s
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct text told CLEANUP(text_done) = {0};
+	const struct json *suspend = json_get_path(patch, "spec", "runPolicy", "suspend", NULL);
 	struct gpus gpus = {0};
 
-	if (needs_gpus(patch))
+	/* The patch adds replicas, or ends a suspension. */
+	if (json_get_path(patch, "spec", "tfReplicaSpecs", NULL) || !json_as_bool(suspend, true))
 		machine_gpus_find(NULL, arena, &gpus);
 	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
 		return 0; /* the change itself reports the error in the job */

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/msec.h"
 #include "base/own.h"
 #include "io/loop.h"
 

@@ -70,19 +70,6 @@ static int open_output(const struct local_replica *replica, struct output_reader
 	return 0;
 }
 
-static int start_process(struct local_replica *replica, const struct child_start *start,
-			 struct err *err)
-{
-	if (!start->program)
-		return err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
-	int rc = child_start(start, &replica->pid, err);
-
-	if (rc == 0)
-		log_info("%s-%d is running as process %d", replica->role, replica->index,
-			 (int) replica->pid);
-	return rc;
-}
-
 int local_replica_start(struct local_replica *replica, struct child_start *start,
 			struct output_reader *reader, const struct replica_logs *take_logs,
 			struct err *err)
@@ -102,7 +89,13 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 		start->error_fd = error_fd;
 	}
 	start->output_fd = output_fd;
-	return start_process(replica, start, err);
+	if (!start->program)
+		return err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
+	rc = child_start(start, &replica->pid, err);
+	if (rc == 0)
+		log_info("%s-%d is running as process %d", replica->role, replica->index,
+			 (int) replica->pid);
+	return rc;
 }
 
 /* No process of it is left: reads its last output, and closes its log. */
@@ -134,17 +127,6 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace, int
 	replica->held_signal = signal_number;
 }
 
-static void create_stop_file(const struct local_replica *replica)
-{
-	int fd = file_open_regular(replica->stop_file, O_WRONLY | O_CREAT);
-
-	if (fd < 0)
-		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->role,
-			 replica->index, replica->stop_file, strerror(errno));
-	else
-		close(fd);
-}
-
 void local_replica_send_held(struct local_replica *replica)
 {
 	int signal_number = replica->held_signal;
@@ -152,7 +134,11 @@ void local_replica_send_held(struct local_replica *replica)
 	replica->held_signal = 0;
 	if (!signal_number || replica->stage != LOCAL_RUNNING)
 		return;
-	create_stop_file(replica);
+	int fd CLEANUP(file_close) = file_open_regular(replica->stop_file, O_WRONLY | O_CREAT);
+
+	if (fd < 0)
+		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->role,
+			 replica->index, replica->stop_file, strerror(errno));
 	if (signal_number != replica->had_signal)
 		child_signal_group(replica->pid, signal_number);
 	child_signal_group(replica->pid, SIGCONT);
@@ -177,40 +163,9 @@ static bool local_replica_awaits_kill(const struct local_replica *replica)
 	       replica->kill_at != MSEC_UNSET;
 }
 
-/* Its process has exited, and was reaped. */
-static void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
-				msec now)
-{
-	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
-		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
-	replica->child_exit = *child_exit;
-	replica->ended_at = now;
-	replica->stage = LOCAL_LEFT;
-}
-
 static msec printed_at(const struct replica_output *output)
 {
 	return output ? replica_output_last(output) : MSEC_UNSET;
-}
-
-static enum observed_phase phase_of(const struct local_replica *replica)
-{
-	if (replica->stage != LOCAL_ENDED)
-		return OBSERVED_RUNNING;
-	return replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
-}
-
-/* Why it is running and does nothing. */
-static void observe_stop(const struct local_replica *replica, struct arena *arena,
-			 struct observed_replica *observed)
-{
-	if (replica->stage != LOCAL_RUNNING || !replica->stopped_by)
-		return;
-	observed->reason = FAILURE_PROCESS_STOPPED;
-	observed->message = arena_format(arena,
-					 "its process is paused by SIG%s, and its peers wait for "
-					 "it until they fail; continue it with `kill -CONT %d`",
-					 sigabbrev_np(replica->stopped_by), (int) replica->pid);
 }
 
 /* Looked at once, and not while the stop signal is still to be sent to others: a map has thousands
@@ -234,7 +189,9 @@ static void local_replica_observe(struct local_replica *replica, msec now, struc
 		.role = arena_copy_text(arena, replica->role),
 		.index = replica->index,
 		.attempt = replica->attempt,
-		.phase = phase_of(replica),
+		.phase = !has_ended                           ? OBSERVED_RUNNING
+			 : replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED
+							      : OBSERVED_FAILED,
 		.pid = replica->pid,
 		.exit_code = has_ended ? replica->child_exit.exit_code : -1,
 		.signal = has_ended ? replica->child_exit.signal : 0,
@@ -251,7 +208,15 @@ static void local_replica_observe(struct local_replica *replica, msec now, struc
 		.log = arena_copy_text(arena, replica->log),
 		.gpus = arena_copy_text(arena, replica->gpus),
 	};
-	observe_stop(replica, arena, ret_observed);
+	/* Why it is running and does nothing. */
+	if (replica->stage != LOCAL_RUNNING || !replica->stopped_by)
+		return;
+	ret_observed->reason = FAILURE_PROCESS_STOPPED;
+	ret_observed->message = arena_format(
+		arena,
+		"its process is paused by SIG%s, and its peers wait for it until they fail; "
+		"continue it with `kill -CONT %d`",
+		sigabbrev_np(replica->stopped_by), (int) replica->pid);
 }
 
 /* All attempts. */
@@ -344,7 +309,11 @@ void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)
 	replica->reason = reason_of_exit(replicas, replica, child_exit);
 	if (replica->reason)
 		replica->message = oom_kill_describe();
-	local_replica_leave(replica, child_exit, loop_now());
+	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
+		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
+	replica->child_exit = *child_exit;
+	replica->ended_at = loop_now();
+	replica->stage = LOCAL_LEFT;
 }
 
 msec local_replicas_next_kill(const struct local_replicas *replicas)

@@ -109,7 +109,8 @@ static void write_replica_output(struct replica_output *output, size_t len)
 		output->reader->has_told_trouble = true;
 		listener->on_trouble(err.text, listener->data);
 	}
-	listener->on_output(listener->data);
+	if (listener->on_output)
+		listener->on_output(listener->data);
 }
 
 static void close_pipe(struct replica_output *output)

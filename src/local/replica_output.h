@@ -15,7 +15,7 @@ struct replica_output; /* one attempt's pipe and log */
 
 /* A callback may not free an output. */
 struct output_listener {
-	void (*on_output)(void *data); /* output was added to a log */
+	void (*on_output)(void *data); /* output was added to a log; NULL: not told */
 	void (*on_trouble)(const char *sentence, void *data); /* a log cannot be written, or can
 								 again */
 	void *data;

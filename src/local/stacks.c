@@ -41,11 +41,6 @@ void local_stacks_done(struct local_stacks *stacks)
 	*stacks = (struct local_stacks){0};
 }
 
-static bool is_signal_held_back(const struct local_replica *replica)
-{
-	return replica->held_signal && replica->stage == LOCAL_RUNNING;
-}
-
 /* Replicas that were held back meanwhile are asked, and signaled, after these. */
 static void on_stacks_answered(void *data)
 {
@@ -73,7 +68,7 @@ static void start_stacks_asker(void *data)
 	for (size_t i = 0; !stacks->asker && i < stacks->replicas->count; i++) {
 		struct local_replica *replica = stacks->replicas->list[i];
 
-		if (!is_signal_held_back(replica))
+		if (!replica->held_signal || replica->stage != LOCAL_RUNNING)
 			continue;
 		replica->is_asked = true;
 		held[n_held++] = (struct stacks_replica){replica->role, replica->index,

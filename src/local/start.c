@@ -30,15 +30,6 @@ char *local_start_file(const char *report_folder, const char *role, int index, i
 	return mem_format("%s/%s%s", report_folder, name, ending);
 }
 
-static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
-		      int attempt)
-{
-	char *mark CLEANUP(mem_free_text) = local_start_mark(uid, role, index, attempt);
-
-	environment_set(declared, ENVIRONMENT_JOB_MARK, uid);
-	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
-}
-
 /* gRPC, and so TensorFlow, sends even local connections through the proxy of http_proxy, which does
  * not know the tasks: everything hangs. So our own addresses are named as exceptions. Source:
  * grpc/doc/environment_variables.md. */
@@ -54,13 +45,6 @@ static void exempt_local_addresses(struct environment *declared)
 		"%s%slocalhost,127.0.0.1", exceptions ? exceptions : "", exceptions ? "," : "");
 
 	environment_set(declared, "no_grpc_proxy", value);
-}
-
-/* Gloo takes the address that this machine's name has, which the others may not reach. */
-static void name_interface_of_world(const struct tf_cluster *cluster, struct environment *declared)
-{
-	if (cluster->world && cluster->world->interface && !getenv(GLOO_INTERFACE_VARIABLE))
-		environment_set(declared, GLOO_INTERFACE_VARIABLE, cluster->world->interface);
 }
 
 /* A variable that the user has set applies to every replica. */
@@ -93,15 +77,6 @@ static void hook_python(const char *hook, const char *job_folder, const struct r
 	environment_set(declared, PYTHON_STACKS_FILE, file);
 }
 
-static void name_stop_file(const struct tf_cluster *cluster, const struct role *role, int index,
-			   int attempt, struct environment *declared)
-{
-	char *file CLEANUP(mem_free_text) = local_start_file(cluster->report_folder, role->name,
-							     index, attempt, LOCAL_STOP_FILE);
-
-	environment_set(declared, "MUSTER_STOP_FILE", file);
-}
-
 /* The GPU of a process that is to see no other, as torchrun chooses it: the one at its place in our
  * own variable, else the one with its number, whatever the machine has. */
 static void show_own_gpu(const char *visible, int index, struct environment *declared)
@@ -122,6 +97,10 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 {
 	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
 	const char *visible = machine->visible_gpus;
+	char *mark CLEANUP(mem_free_text) =
+		local_start_mark(cluster->job->uid, role->name, index, attempt);
+	char *stop_file CLEANUP(mem_free_text) = local_start_file(
+		cluster->report_folder, role->name, index, attempt, LOCAL_STOP_FILE);
 
 	if (visible)
 		environment_set(declared, GPUS_VARIABLE, visible);
@@ -137,15 +116,18 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 		environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
 		environment_set(declared, GLOO_INTERFACE_VARIABLE, "lo");
 	}
-	name_interface_of_world(cluster, declared);
+	/* Gloo takes the address that this machine's name has, which the others may not reach. */
+	if (cluster->world && cluster->world->interface && !getenv(GLOO_INTERFACE_VARIABLE))
+		environment_set(declared, GLOO_INTERFACE_VARIABLE, cluster->world->interface);
 	tf_cluster_add_environment(cluster, role->name, index, attempt, declared);
 	if (machine->error_file)
 		environment_set(declared, "TORCHELASTIC_ERROR_FILE", machine->error_file);
-	name_stop_file(cluster, role, index, attempt, declared);
+	environment_set(declared, "MUSTER_STOP_FILE", stop_file);
 	if (nccl_errors)
 		environment_set(declared, NCCL_ERRORS_VARIABLE, nccl_errors);
 	environment_add_container(declared, &role->container);
-	add_marks(declared, cluster->job->uid, role->name, index, attempt);
+	environment_set(declared, ENVIRONMENT_JOB_MARK, cluster->job->uid);
+	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
 }
 
 static bool is_declared(const struct environment *declared, const char *entry)

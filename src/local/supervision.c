@@ -24,11 +24,9 @@
 #include "store/store.h"
 #include "supervise/supervision.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
 /* A pipe, and a log with its index and a copy, which is written and at times read. */
@@ -117,16 +115,6 @@ static void finish_local_supervision(struct local_supervision *supervision)
 	supervision_close(base);
 }
 
-/* The record was deleted while the job was running. */
-static void abandon_deleted_job(struct local_supervision *supervision)
-{
-	struct supervision *base = &supervision->base;
-
-	backend_local_kill_all(supervision->processes);
-	reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
-		     "its record was deleted, so muster stopped its processes");
-}
-
 static void finish_local_pass(const struct reconciler_outcome *outcome, void *data)
 {
 	struct local_supervision *supervision = data;
@@ -134,8 +122,11 @@ static void finish_local_pass(const struct reconciler_outcome *outcome, void *da
 	msec wake_at = outcome->wake_at;
 
 	control_send_version(supervision->control, base->version);
-	if (outcome->is_gone && !status_is_finished(&base->reporter.status))
-		abandon_deleted_job(supervision);
+	if (outcome->is_gone && !status_is_finished(&base->reporter.status)) {
+		backend_local_kill_all(supervision->processes);
+		reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
+			     "its record was deleted, so muster stopped its processes");
+	}
 	if (outcome->is_finished || outcome->is_gone) {
 		supervision->is_gone = outcome->is_gone;
 		finish_local_supervision(supervision);
@@ -158,17 +149,12 @@ static void on_local_run_hurry(void *data)
 	supervision_request_pass(&supervision->base);
 }
 
-static bool was_sent_to_all(void)
-{
-	return guard_was_sent_to_all(loop_signal_sender());
-}
-
 static void pass_on_signal(int number, void *data)
 {
 	struct local_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
 
-	if (was_sent_to_all())
+	if (guard_was_sent_to_all(loop_signal_sender()))
 		return;
 	size_t count = job_processes_signal(base->job->uid, number);
 	const char *name = sigabbrev_np(number);
@@ -186,7 +172,7 @@ static bool on_local_run_signal(int number, void *data)
 	struct local_supervision *supervision = data;
 	instant now = loop_monotonic_now(), before = supervision->interrupted_at;
 
-	if (was_sent_to_all())
+	if (guard_was_sent_to_all(loop_signal_sender()))
 		backend_local_note_signal(supervision->processes, number);
 	if (number != SIGINT)
 		return false;
@@ -226,38 +212,23 @@ static int record_job(struct local_supervision *supervision, struct err *err)
 				     base->created, &supervision->replaced_uid, err);
 }
 
-static int make_network(struct local_supervision *supervision, struct err *err)
+static int make_backend(struct local_supervision *supervision, struct err *err)
 {
-	int rc = private_network_create(&supervision->network, err);
-
-	return rc < 0 ? err_prefix(err, "cannot create a private network") : 0;
-}
-
-static int make_agent(const struct local_supervision *supervision, struct agent **ret_agent,
-		      struct err *err)
-{
-	const struct supervision *base = &supervision->base;
-	const struct agent_settings settings = {
-		.request = supervision->request->agent,
+	const struct supervisor_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+	const struct agent_settings agent_settings = {
+		.request = request->agent,
 		.loop = base->loop,
 		.claims = base->store->claims,
 		.on_news = supervision_request_pass,
 		.on_trouble = supervision_on_trouble,
-		.data = (void *) base,
+		.data = base,
 	};
-
-	return settings.request ? agent_new(&settings, ret_agent, err) : 0;
-}
-
-static int make_backend(struct local_supervision *supervision, struct err *err)
-{
 	struct agent *agent = NULL;
-	int rc = make_agent(supervision, &agent, err);
+	int rc = request->agent ? agent_new(&agent_settings, &agent, err) : 0;
 
 	if (rc < 0)
 		return rc;
-	const struct supervisor_request *request = supervision->request;
-	struct supervision *base = &supervision->base;
 	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(request->base.state_folder);
 	const struct backend_local_settings settings = {
 		.loop = base->loop,
@@ -300,17 +271,6 @@ static int raise_descriptor_limit(struct local_supervision *supervision, struct 
 	return 0;
 }
 
-static int open_store(struct local_supervision *supervision, struct err *err)
-{
-	struct supervision *base = &supervision->base;
-	struct store *store;
-	int rc = store_sqlite_open(base->request->state_folder, &store, err);
-
-	if (rc == 0)
-		base->store = store_retrying_new(store, on_store_trouble, base);
-	return rc;
-}
-
 /* The directory, where the job was started: relative paths of its command depend on it. */
 static int make_local_job_folder(struct local_supervision *supervision, struct err *err)
 {
@@ -350,6 +310,7 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 				    const struct guard *guard, struct err *err)
 {
 	struct supervision *base = &supervision->base;
+	struct store *store;
 	int rc = process_need_proc(err);
 
 	if (rc == 0)
@@ -363,13 +324,18 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 						      on_local_outer_killed, supervision);
 	rc = raise_descriptor_limit(supervision, err);
 	if (rc == 0)
-		rc = open_store(supervision, err);
+		rc = store_sqlite_open(base->request->state_folder, &store, err);
+	if (rc == 0)
+		base->store = store_retrying_new(store, on_store_trouble, base);
 	if (rc == 0)
 		rc = make_local_job_folder(supervision, err);
 	if (rc == 0)
 		state_folder_reserve(supervision->folder);
-	if (rc == 0 && supervision->request->job->has_private_network)
-		rc = make_network(supervision, err);
+	if (rc == 0 && supervision->request->job->has_private_network) {
+		rc = private_network_create(&supervision->network, err);
+		if (rc < 0)
+			err_prefix(err, "cannot create a private network");
+	}
 	reporter_create_copies(&base->reporter, base->request->copy_pattern,
 			       &base->request->style.streams, base->job);
 	if (rc == 0)

@@ -31,22 +31,6 @@ static const struct library_function own_functions[] = {
 	{"TF_ServerTarget", offsetof(struct library, server_target)},
 };
 
-/* The loader's "invalid ELF header" and similar messages do not say what to do. */
-static int check_header(const char *path, const Elf64_Ehdr *header, struct err *err)
-{
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return err_set(err, ERR_UNSUPPORTED, "'%s' is not a library (not an ELF file)",
-			       path);
-#ifdef OWN_MACHINE
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != OWN_MACHINE)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "'%s' is a library for another kind of machine", path);
-#endif
-	if (header->e_type != ET_DYN)
-		return err_set(err, ERR_UNSUPPORTED, "'%s' is not a shared library", path);
-	return 0;
-}
-
 int library_check_file(const char *path, struct err *err)
 {
 	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
@@ -56,8 +40,19 @@ int library_check_file(const char *path, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "file '%s' not found", path);
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot open '%s'", path);
+	/* The loader's "invalid ELF header" and similar messages do not say what to do. */
 	file_read_at(fd, &header, sizeof(header), 0);
-	return check_header(path, &header, err);
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return err_set(err, ERR_UNSUPPORTED, "'%s' is not a library (not an ELF file)",
+			       path);
+#ifdef OWN_MACHINE
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != OWN_MACHINE)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "'%s' is a library for another kind of machine", path);
+#endif
+	if (header.e_type != ET_DYN)
+		return err_set(err, ERR_UNSUPPORTED, "'%s' is not a shared library", path);
+	return 0;
 }
 
 static bool find_function(const struct library *library, const struct library_function *function,
@@ -67,18 +62,6 @@ static bool find_function(const struct library *library, const struct library_fu
 
 	memcpy((char *) ret_struct + function->offset, &address, sizeof(address));
 	return address != NULL;
-}
-
-static int check_version(const struct library *library, struct err *err)
-{
-	const char *version = library->version();
-
-	if (library_version_suffices(version))
-		return 0;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "TensorFlow %s in '%s' is too old: " LIBRARY_LEAST_VERSION
-		       " or later is needed",
-		       version, library->path);
 }
 
 int library_find_functions(const struct library *library, const struct library_function *functions,
@@ -102,10 +85,21 @@ static int find_own_functions(struct library *library, struct err *err)
 			err, ERR_UNSUPPORTED,
 			"'%s' is not TensorFlow's C library (libtensorflow_cc.so.2): it has no %s",
 			library->path, version_function.name);
-	if (check_version(library, err))
-		return err->code;
+	if (!library_version_suffices(library->version()))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "TensorFlow %s in '%s' is too old: " LIBRARY_LEAST_VERSION
+			       " or later is needed",
+			       library->version(), library->path);
 	return library_find_functions(library, own_functions, ARRAY_LEN(own_functions), library,
 				      err);
+}
+
+/* The library itself stays loaded. */
+static void library_cleanup(struct library **library)
+{
+	if (*library)
+		free((*library)->path);
+	free(*library);
 }
 
 int library_open(const char *path, struct library **ret_library, struct err *err)
@@ -129,17 +123,4 @@ int library_open(const char *path, struct library **ret_library, struct err *err
 		return err->code;
 	*ret_library = TAKE(library);
 	return 0;
-}
-
-void library_free(struct library *library)
-{
-	if (!library)
-		return;
-	free(library->path);
-	free(library);
-}
-
-void library_cleanup(struct library **library)
-{
-	library_free(*library);
 }

@@ -47,8 +47,6 @@ int library_check_file(const char *path, struct err *err) MUST_USE;
  * kind of machine, not TensorFlow's, older than 2.12, without a required function. ERR_IO: the
  * loader's message. TensorFlow may print, start threads, and end the process. */
 int library_open(const char *path, struct library **ret_library, struct err *err) MUST_USE;
-void library_free(struct library *library); /* NULL is fine; the library stays loaded */
-void library_cleanup(struct library **library);
 
 /* A function of the library, and where to store its address. */
 struct library_function {

@@ -66,34 +66,19 @@ static void find_version(const char *packages, char **ret_package, char **ret_ve
 		*ret_package = *ret_version = NULL;
 }
 
-static struct library_place *place_new(const char *path, enum library_origin origin)
+static void select_library_file(struct finding *finding, const char *path,
+				enum library_origin origin)
 {
+	static const char ending[] = "/tensorflow/" WHEEL_LIBRARY;
 	struct library_place *place = mem_new(sizeof(*place));
 
 	place->path = mem_copy_text(path);
 	place->origin = origin;
-	return place;
-}
-
-/* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2"; NULL: not in a
- * wheel. */
-static char *packages_of(const char *path)
-{
-	static const char ending[] = "/tensorflow/" WHEEL_LIBRARY;
-
-	if (!text_ends_with(path, ending))
-		return NULL;
-	return mem_copy_bytes(path, strlen(path) - strlen(ending));
-}
-
-static void select_library_file(struct finding *finding, const char *path,
-				enum library_origin origin)
-{
-	struct library_place *place = place_new(path, origin);
-
-	place->folder = packages_of(path);
-	if (place->folder)
+	/* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2" */
+	if (text_ends_with(path, ending)) {
+		place->folder = mem_copy_bytes(path, strlen(path) - strlen(ending));
 		find_version(place->folder, &place->package, &place->version);
+	}
 	text_addf(&finding->looked_at, "%s: %s\n", library_origin_words[origin], path);
 	finding->place = place;
 }
@@ -274,22 +259,15 @@ static int search_library_places(struct finding *finding, struct err *err)
 		       "), or name its library with --libtensorflow");
 }
 
-static int find_library_by_origin(struct finding *finding, struct err *err)
-{
-	const struct library_search *search = finding->search;
-
-	if (is_set(search->asked))
-		return find_named_library(finding, search->asked, LIBRARY_ASKED, err);
-	if (is_set(search->variable))
-		return find_named_library(finding, search->variable, LIBRARY_VARIABLE_SET, err);
-	return search_library_places(finding, err);
-}
-
 int library_find(const struct library_search *search, struct library_place **ret_place,
 		 struct text *looked_at, struct err *err)
 {
 	struct finding finding CLEANUP(finding_done) = {.search = search};
-	int rc = find_library_by_origin(&finding, err);
+	int rc = is_set(search->asked)
+			 ? find_named_library(&finding, search->asked, LIBRARY_ASKED, err)
+		 : is_set(search->variable)
+			 ? find_named_library(&finding, search->variable, LIBRARY_VARIABLE_SET, err)
+			 : search_library_places(&finding, err);
 
 	if (looked_at)
 		text_add(looked_at, text_of(&finding.looked_at));

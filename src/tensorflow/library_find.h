@@ -11,7 +11,6 @@
 #include "tensorflow/python_find.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define LIBRARY_VARIABLE "MUSTER_LIBTENSORFLOW"
 

@@ -44,24 +44,11 @@ void library_guard_note(struct library_guard *guard, const char *doing)
 	snprintf(guard->page->doing, sizeof(guard->page->doing), "%s", doing);
 }
 
-/* A user who has set the level wants that level. 2: errors, and what ends the process. */
-static void quieten_log(void)
-{
-	setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
-	setenv("GRPC_VERBOSITY", "ERROR", 0);
-}
-
-/* gRPC sends even local traffic through the proxy of http_proxy, which cannot reach tasks:
- * everything hangs. An empty grpc_proxy disables it; a user who sets grpc_proxy wants a proxy.
- * Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
-static void disable_grpc_proxy(void)
-{
-	setenv("grpc_proxy", "", 0);
-}
-
 static int load_quietly(struct library_guard *guard, struct library **ret_library, struct err *err)
 {
-	quieten_log();
+	/* A user who has set the level wants that level. 2: errors, and what ends the process. */
+	setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
+	setenv("GRPC_VERBOSITY", "ERROR", 0);
 	guard->page->is_loading = true;
 	stderr_capture_begin(&guard->chatter);
 	int failure = library_open(guard->library, ret_library, err);
@@ -77,7 +64,10 @@ int library_guard_load(struct library_guard *guard, bool shows_log, struct libra
 		       struct err *err)
 {
 	library_guard_note(guard, "loading TensorFlow");
-	disable_grpc_proxy();
+	/* gRPC sends even local traffic through the proxy of http_proxy, which cannot reach tasks:
+	 * everything hangs. An empty grpc_proxy disables it; a user who sets grpc_proxy wants a
+	 * proxy. Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
+	setenv("grpc_proxy", "", 0);
 	return shows_log ? library_open(guard->library, ret_library, err)
 			 : load_quietly(guard, ret_library, err);
 }

@@ -202,10 +202,8 @@ static void on_asker_connection(void *data)
 
 static int listen_on(int port, int *ret_fd, struct err *err)
 {
-	int failure = port_bind(port, ret_fd);
+	int failure = port_listen(port, BACKLOG, ret_fd);
 
-	if (!failure && listen(*ret_fd, BACKLOG) < 0)
-		failure = errno;
 	if (failure == EADDRINUSE)
 		return err_set(err, ERR_REFUSED, "port %d is in use by another program", port);
 	if (failure)

@@ -290,16 +290,6 @@ static struct addrinfo *resolve(const struct network_peer *peer, struct network_
 	return failure ? NULL : addresses;
 }
 
-static void collect_found_addresses(const struct addrinfo *found,
-				    struct network_addresses *addresses)
-{
-	struct in6_addr address;
-
-	for (; found; found = found->ai_next)
-		if (network_address_read(found->ai_addr, &address))
-			network_addresses_add(addresses, &address);
-}
-
 /* Returns a connected socket, or -1 and errno. */
 static int connect_to(const struct addrinfo *address, msec patience)
 {
@@ -318,15 +308,6 @@ static int connect_to(const struct addrinfo *address, msec patience)
 	return connected;
 }
 
-static size_t count_peer_addresses(const struct addrinfo *address)
-{
-	size_t count = 0;
-
-	for (; address; address = address->ai_next)
-		count++;
-	return count;
-}
-
 /* If a name has IPv4 and IPv6 addresses, the best failure counts. That this machine has no IPv6
  * says nothing about the peer. */
 static bool says_nothing_of_peer(int failure)
@@ -339,10 +320,12 @@ static bool says_nothing_of_peer(int failure)
 static int connect_to_any(const struct addrinfo *addresses, instant until,
 			  struct network_finding *finding)
 {
-	msec n_left = (msec) count_peer_addresses(addresses);
+	msec n_left = 0;
 	double start = seconds_now();
 	int worst = 0;
 
+	for (const struct addrinfo *address = addresses; address; address = address->ai_next)
+		n_left++;
 	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
 		msec part = instant_since(loop_monotonic_now(), until) / n_left--;
 		int fd = connect_to(address, part > LEAST_PATIENCE ? part : LEAST_PATIENCE);
@@ -369,8 +352,11 @@ static bool try_once(const struct network_question *question, struct network_fin
 	struct addrinfo *addresses = resolve(question->peer, &finding);
 	int fd = addresses ? connect_to_any(addresses, question->until, &finding) : -1;
 	bool is_final = !question->own_name;
+	struct in6_addr found;
 
-	collect_found_addresses(addresses, &finding.addresses);
+	for (const struct addrinfo *one = addresses; one; one = one->ai_next)
+		if (network_address_read(one->ai_addr, &found))
+			network_addresses_add(&finding.addresses, &found);
 	if (addresses)
 		freeaddrinfo(addresses);
 	if (fd >= 0 && question->own_name)

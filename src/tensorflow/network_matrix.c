@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct matrix {
 	struct network_peer *peers; /* of all tasks */
@@ -58,12 +57,9 @@ static void add_tasks(struct matrix *matrix, const struct cluster_spec *cluster)
 struct json *network_event_new(const char *from, const char *to, const char *address,
 			       const struct network_finding *finding)
 {
-	struct json *event = json_new_object();
+	struct json *event = json_new_texts("muster", "network", "from", from, "to", to, "address",
+					    address, NULL);
 
-	json_set_string(event, "muster", "network");
-	json_set_string(event, "from", from);
-	json_set_string(event, "to", to);
-	json_set_string(event, "address", address);
 	if (finding->address[0])
 		json_set_string(event, "ip", finding->address);
 	if (finding->stage != NETWORK_DONE) {

@@ -178,14 +178,6 @@ static void on_last_word(void *data)
 	finish_network_probe(probe);
 }
 
-static int open_pipes(struct network_probe *probe, struct err *err)
-{
-	if (pipe2(probe->reports, O_CLOEXEC | O_NONBLOCK) < 0 ||
-	    pipe2(probe->turn, O_CLOEXEC | O_NONBLOCK) < 0 || write(probe->turn[1], "", 1) != 1)
-		return err_set_errno(err, errno, "cannot create a pipe");
-	return 0;
-}
-
 int network_probe_start(struct loop *loop, const struct network_probe_settings *settings,
 			struct network_probe **ret_probe, struct err *err)
 {
@@ -198,8 +190,11 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 		.reports = {-1, -1},
 		.turn = {-1, -1},
 	};
-	int failure = open_pipes(probe, err);
+	int failure = 0;
 
+	if (pipe2(probe->reports, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	    pipe2(probe->turn, O_CLOEXEC | O_NONBLOCK) < 0 || write(probe->turn[1], "", 1) != 1)
+		failure = err_set_errno(err, errno, "cannot create a pipe");
 	if (!failure && is_task(probe))
 		failure = network_answerer_new(loop, settings->peers, settings->n_peers,
 					       settings->own, on_answerer_change, probe,
@@ -219,19 +214,14 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	return 0;
 }
 
-static void end_questions(struct network_probe *probe)
-{
-	for (size_t i = 0; probe->questions && i < probe->settings.n_peers; i++)
-		if (probe->questions[i].pid > 0)
-			child_end(probe->questions[i].pid);
-	free(probe->questions);
-}
-
 void network_probe_free(struct network_probe *probe)
 {
 	if (!probe)
 		return;
-	end_questions(probe);
+	for (size_t i = 0; probe->questions && i < probe->settings.n_peers; i++)
+		if (probe->questions[i].pid > 0)
+			child_end(probe->questions[i].pid);
+	free(probe->questions);
 	network_answerer_free(probe->answerer);
 	loop_watch_free(probe->last);
 	loop_watch_free(probe->late);

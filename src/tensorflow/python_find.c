@@ -212,14 +212,6 @@ static char *setting_of(const char *settings, const char *key)
 	return NULL;
 }
 
-/* Python looks for pyvenv.cfg in its own directory and the parent, without following links. */
-static char *read_venv_settings(const char *prefix)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/pyvenv.cfg", prefix);
-
-	return file_read_text(path);
-}
-
 /* A virtual environment's own packages, and the base's if configured. */
 static void add_venv_packages(struct python_place *place, const char *prefix, const char *settings,
 			      const struct python_search *search)
@@ -251,7 +243,9 @@ static struct python_place *place_new(const char *interpreter, const struct pyth
 	struct python_place *place = mem_new(sizeof(*place));
 	char *bin CLEANUP(mem_free_text) = file_folder_of(interpreter);
 	char *above CLEANUP(mem_free_text) = file_folder_of(bin);
-	char *settings CLEANUP(mem_free_text) = read_venv_settings(above);
+	/* Python looks for it in its own directory and the parent, without following links. */
+	char *file CLEANUP(mem_free_text) = mem_format("%s/pyvenv.cfg", above);
+	char *settings CLEANUP(mem_free_text) = file_read_text(file);
 	char *prefix CLEANUP(mem_free_text) =
 		settings ? mem_copy_text(above) : real_prefix_of(interpreter);
 
@@ -353,19 +347,14 @@ int python_find(const struct python_search *search, struct python_place **ret_pl
 	return 0;
 }
 
-void python_place_free(struct python_place *place)
-{
-	if (!place)
-		return;
-	for (size_t i = 0; i < place->n_packages; i++)
-		free(place->packages[i]);
-	free(place->packages);
-	free(place->interpreter);
-	free(place->version);
-	free(place);
-}
-
 void python_place_cleanup(struct python_place **place)
 {
-	python_place_free(*place);
+	if (!*place)
+		return;
+	for (size_t i = 0; i < (*place)->n_packages; i++)
+		free((*place)->packages[i]);
+	free((*place)->packages);
+	free((*place)->interpreter);
+	free((*place)->version);
+	free(*place);
 }

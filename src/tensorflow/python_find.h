@@ -40,7 +40,6 @@ int python_find(const struct python_search *search, struct python_place **ret_pl
 /* The first python3 (python) in PATH, regardless of VIRTUAL_ENV. */
 int python_find_in_path(const struct python_search *search, struct python_place **ret_place,
 			struct err *err) MUST_USE;
-void python_place_free(struct python_place *place); /* NULL is fine */
 void python_place_cleanup(struct python_place **place);
 
 /* Finds the first of these packages in a package directory, by what pip recorded about it

@@ -17,23 +17,17 @@ static int report_server_error(const struct library *library, const struct TF_St
 		       library->message(status));
 }
 
-static int make_server(const struct library *library, const struct text *server_def,
-		       struct TF_Status *status, struct TF_Server **ret_server)
-{
-	*ret_server = library->new_server(text_of(server_def), server_def->len, status);
-	if (library->get_code(status) == TF_CODE_OK)
-		library->server_start(*ret_server, status);
-	return library->get_code(status);
-}
-
 int server_start(const struct library *library, const struct text *server_def, const char *protocol,
 		 const char **ret_target, struct err *err)
 {
 	struct TF_Status *status = library->new_status();
-	struct TF_Server *server;
+	struct TF_Server *server =
+		library->new_server(text_of(server_def), server_def->len, status);
 	int rc = 0;
 
-	if (make_server(library, server_def, status, &server) == TF_CODE_OK)
+	if (library->get_code(status) == TF_CODE_OK)
+		library->server_start(server, status);
+	if (library->get_code(status) == TF_CODE_OK)
 		*ret_target = library->server_target(server);
 	else
 		rc = report_server_error(library, status, protocol, err);
@@ -58,16 +52,6 @@ enum {
 	GPU_MEMORY_FRACTION = 1,
 };
 
-/* A map entry has both its fields, even with default values. */
-static void add_job_def_task(const struct spec_task *task, struct text *job_def)
-{
-	struct text entry CLEANUP(text_done) = {0};
-
-	protobuf_add_number(&entry, ENTRY_KEY, task->index);
-	protobuf_add_text(&entry, ENTRY_VALUE, task->address);
-	protobuf_add_message(job_def, JOB_TASKS, &entry);
-}
-
 /* Readers ignore the order of map entries. Python's protobuf (upb) writes the last one first,
  * because it fills its buffer from the end. */
 static void add_job(const struct spec_job *job, struct text *cluster_def)
@@ -75,8 +59,14 @@ static void add_job(const struct spec_job *job, struct text *cluster_def)
 	struct text job_def CLEANUP(text_done) = {0};
 
 	protobuf_add_text(&job_def, JOB_NAME, job->name);
-	for (size_t i = job->n_tasks; i > 0; i--)
-		add_job_def_task(&job->tasks[i - 1], &job_def);
+	/* A map entry has both its fields, even with default values. */
+	for (size_t i = job->n_tasks; i-- > 0;) {
+		struct text entry CLEANUP(text_done) = {0};
+
+		protobuf_add_number(&entry, ENTRY_KEY, job->tasks[i].index);
+		protobuf_add_text(&entry, ENTRY_VALUE, job->tasks[i].address);
+		protobuf_add_message(&job_def, JOB_TASKS, &entry);
+	}
 	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
 }
 

@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/loop.h"
 #include "io/port.h"
+#include "io/process.h"
 #include "spec/cluster_spec.h"
 #include "tensorflow/library.h"
 #include "tensorflow/library_guard.h"
@@ -20,7 +22,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
+
 #include <unistd.h>
 
 /* Sends "READY=1", "STATUS=…" and similar lines, separated by line feeds. Does nothing if no
@@ -51,23 +53,6 @@ static void notify_send(const char *state)
 struct watch {
 	struct pollfd signals, outer_gone;
 };
-
-static bool is_ignored(int signal_number)
-{
-	struct sigaction action;
-
-	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-static void choose_signals(sigset_t *ret_signals)
-{
-	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
-
-	sigemptyset(ret_signals);
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		if (!is_ignored(ends[i]))
-			sigaddset(ret_signals, ends[i]);
-}
 
 /* _exit: TensorFlow's exit handlers fail while its threads run. */
 static void *exit_when_stopped(void *data)
@@ -100,9 +85,13 @@ static int start_thread(struct watch *take_watch, struct err *err)
  * cannot be interrupted. Ignored signals stay ignored (nohup). */
 static int serving_end_watch(int outer_gone_fd, struct err *err)
 {
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
 	sigset_t signals;
 
-	choose_signals(&signals);
+	sigemptyset(&signals);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (!process_ignores(ends[i]))
+			sigaddset(&signals, ends[i]);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	int fd = signalfd(-1, &signals, SFD_CLOEXEC);
 
@@ -115,7 +104,6 @@ static int serving_end_watch(int outer_gone_fd, struct err *err)
 	return start_thread(watch, err);
 }
 
-#define NANOSECONDS 1000000000L
 #define PORT_PATIENCE 3000 /* milliseconds */
 #define PORT_PAUSE 20
 
@@ -128,30 +116,9 @@ static void enter_phase(struct library_guard *guard, const char *phase)
 	notify_send(text_of(&status));
 }
 
-static double seconds_since(const struct timespec *begin)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) (now.tv_sec - begin->tv_sec) +
-	       (double) (now.tv_nsec - begin->tv_nsec) / (double) NANOSECONDS;
-}
-
 /* gRPC shares a port with any other server on it (SO_REUSEPORT), and half of the clients would
  * reach the other one. That may be our killed predecessor, whose port is not free until the kernel
  * has released its memory. No event reports that, so the port is retried for a while. */
-static bool becomes_free(int port)
-{
-	const struct timespec pause = {.tv_nsec = PORT_PAUSE * (NANOSECONDS / 1000)};
-
-	for (int waited = 0; waited < PORT_PATIENCE; waited += PORT_PAUSE) {
-		nanosleep(&pause, NULL);
-		if (port_is_free(port))
-			return true;
-	}
-	return false;
-}
-
 static int wait_for_port(const struct serving_request *request, struct library_guard *guard,
 			 struct err *err)
 {
@@ -161,8 +128,11 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 	if (port_is_free(port))
 		return 0;
 	enter_phase(guard, "waiting for the port");
-	if (becomes_free(port))
-		return 0;
+	for (int waited = 0; waited < PORT_PATIENCE; waited += PORT_PAUSE) {
+		poll(NULL, 0, PORT_PAUSE);
+		if (port_is_free(port))
+			return 0;
+	}
 	return err_set(err, ERR_EXISTS,
 		       "port %d of %s-%d is in use on this machine; to find the process: ss -tlnp "
 		       "'sport = :%d'",
@@ -210,7 +180,7 @@ static void on_tensorflow_exit(int code, void *data)
 
 /* The inner process: serves until its thread ends it. */
 NORETURN static void serve(const struct serving_request *request, struct library_guard *guard,
-			   const struct timespec *begin)
+			   int64_t begin)
 {
 	struct serving serving;
 	struct err err = {0};
@@ -222,7 +192,7 @@ NORETURN static void serve(const struct serving_request *request, struct library
 		request->on_failure(&err, request->data);
 		_exit(EXIT_FAILED);
 	}
-	serving.seconds = seconds_since(begin);
+	serving.seconds = (double) (loop_monotonic_microseconds() - begin) / 1e6;
 	enter_phase(guard, "serving");
 	notify_send("READY=1");
 	request->on_serving(&serving, request->data);
@@ -232,14 +202,12 @@ NORETURN static void serve(const struct serving_request *request, struct library
 
 int serving_run(const struct serving_request *request, int *ret_exit_code, struct err *err)
 {
-	struct timespec begin;
+	int64_t begin = loop_monotonic_microseconds();
 	struct library_guard guard;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	if (library_guard_fork(&guard, "the server", request->library->path, err))
 		return err->code;
 	if (guard.guard.is_inner)
-		serve(request, &guard, &begin);
+		serve(request, &guard, begin);
 	/* A signal may arrive before the inner process listens for it. */
 	bool was_asked = library_guard_was_asked_to_end(&guard);
 

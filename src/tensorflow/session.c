@@ -172,16 +172,12 @@ static void add_filter(struct text *config, const struct session_target *target)
 {
 	struct text filter CLEANUP(text_done) = {0};
 
-	switch (target->reach) {
-	case SESSION_ALL:
+	if (target->reach == SESSION_ALL)
 		return;
-	case SESSION_MASTER:
-		text_add(&filter, "/job:no_other_task");
-		break;
-	case SESSION_TASK:
+	if (target->reach == SESSION_TASK)
 		text_addf(&filter, "/job:%s/task:%d", target->job, target->task);
-		break;
-	}
+	else
+		text_add(&filter, "/job:no_other_task");
 	protobuf_add_text(config, CONFIG_DEVICE_FILTERS, text_of(&filter));
 }
 
@@ -318,20 +314,18 @@ static struct TF_Tensor *new_matrix(const struct session *session, bool is_left)
 	return matrix;
 }
 
-static int product_value(int row, int column)
-{
-	return SIDE * (row + 1) * (column + 1);
-}
-
 static bool is_product(const struct session *session, const struct TF_Tensor *matrix)
 {
 	const float *values = session->functions.tensor_bytes(matrix);
 
 	if (session->functions.tensor_size(matrix) != SIDE * SIDE * sizeof(float))
 		return false;
-	for (int i = 0; i < SIDE * SIDE; i++)
-		if (values[i] != (float) product_value(i / SIDE, i % SIDE))
+	for (int i = 0; i < SIDE * SIDE; i++) {
+		int product = SIDE * (i / SIDE + 1) * (i % SIDE + 1);
+
+		if (values[i] != (float) product)
 			return false;
+	}
 	return true;
 }
 

@@ -601,7 +601,8 @@ static void go_on_after_the_end(struct stage *stage, const struct json *document
 	    stage->store->functions->get(stage->store, STAGE_JOB, &record, NULL) < 0)
 		return;
 	reconcile_resume(job, &before, stage->now, arena, &status);
-	if (record_write_all(stage->store, job, record.version, &status, NULL, &version, NULL) < 0)
+	if (record_write(stage->store, job, true, record.version, &status, NULL, &version, NULL) <
+	    0)
 		break_rule(stage, "the job could not be resumed");
 	for (size_t i = 0; i < before.n_replicas; i++)
 		check_replica(stage, &status, &before.replicas[i], true);

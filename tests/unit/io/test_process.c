@@ -68,11 +68,11 @@ TEST(a_process_is_known_again_until_it_ends)
 	pid_t pid = start_sleeper("A=b");
 
 	assert_int_equal(process_identify(pid, &identity, NULL), 0);
-	assert_true(process_is_alive(&identity));
+	assert_true(process_find(&identity));
 	kill_without_reaping(pid);
-	assert_false(process_is_alive(&identity));
+	assert_false(process_find(&identity));
 	waitpid(pid, NULL, 0);
-	assert_false(process_is_alive(&identity));
+	assert_false(process_find(&identity));
 }
 
 TEST(the_same_pid_of_another_start_or_boot_is_another_process)
@@ -82,13 +82,13 @@ TEST(the_same_pid_of_another_start_or_boot_is_another_process)
 	assert_int_equal(process_identify(getpid(), &identity, NULL), 0);
 	other = identity;
 	other.start_time++;
-	assert_false(process_is_alive(&other));
+	assert_false(process_find(&other));
 	other = identity;
 	other.boot_id[0] ^= 1;
-	assert_false(process_is_alive(&other));
+	assert_false(process_find(&other));
 	other = identity;
 	other.pid_space++;
-	assert_false(process_is_alive(&other));
+	assert_false(process_find(&other));
 }
 
 TEST(a_process_that_does_not_exist_is_told)
@@ -245,10 +245,10 @@ TEST(a_process_without_its_main_thread_lives_and_keeps_its_mark)
 			 0);
 	assert_int_equal(process_identify(pid, &identity, NULL), 0);
 	wait_for_state(pid, 'Z');
-	assert_true(process_is_alive(&identity));
+	assert_true(process_find(&identity));
 	assert_true(process_has_mark(pid, "MUSTER_TEST_MARK=threads"));
 	kill_without_reaping(pid);
-	assert_false(process_is_alive(&identity));
+	assert_false(process_find(&identity));
 	assert_false(process_has_mark(pid, "MUSTER_TEST_MARK=threads"));
 	waitpid(pid, NULL, 0);
 }

@@ -283,7 +283,7 @@ WORLD_TEST(an_attempt_has_ended_when_its_escapees_have)
 	assert_int_equal(process_identify(atoi(last_line(world, 0, 0)), &escapee, NULL), 0);
 	assert_int_equal(act(world, ACTION_STOP, 0, 0, PATIENCE), 0);
 	wait_for_end(world, 0, 0);
-	assert_false(process_is_alive(&escapee));
+	assert_false(process_find(&escapee));
 }
 
 WORLD_TEST(a_daemon_of_a_worker_that_runs_is_left_alone)
@@ -299,9 +299,9 @@ WORLD_TEST(a_daemon_of_a_worker_that_runs_is_left_alone)
 	assert_int_equal(process_identify(atoi(last_line(world, 1, 0)), &daemon, NULL), 0);
 	assert_int_equal(act(world, ACTION_KILL, 0, 0, 0), 0);
 	wait_for_end(world, 0, 0);
-	assert_true(process_is_alive(&daemon));
+	assert_true(process_find(&daemon));
 	backend_local_kill_all(world->backend);
-	assert_false(process_is_alive(&daemon));
+	assert_false(process_find(&daemon));
 	assert_int_equal(look_at(world, 1, 0).signal, SIGKILL);
 }
 
