@@ -235,7 +235,7 @@ struct probe_call {
 
 static void print_probe_event(const struct json *event, void *data)
 {
-	const char *message = json_as_string(json_get(event, "message"), NULL);
+	const char *message = json_get_string(event, "message", NULL);
 
 	(void) data;
 	output_add_event(event);

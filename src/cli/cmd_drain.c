@@ -46,8 +46,8 @@ static void send_drain_request(void *data)
 static void print_drain_member(const struct drain *drain, const struct json *member,
 			       const char *what)
 {
-	const char *id = json_as_string(json_get(member, "id"), "");
-	const char *host = json_as_string(json_get(member, "host"), id);
+	const char *id = json_get_string(member, "id", "");
+	const char *host = json_get_string(member, "host", id);
 	const struct json *rank = json_get(member, "rank");
 
 	if (rank)
@@ -82,10 +82,10 @@ static void begin_waiting(struct drain *drain, struct json *members)
 
 static bool is_among(const struct json *members, const struct json *member)
 {
-	const char *id = json_as_string(json_get(member, "id"), "");
+	const char *id = json_get_string(member, "id", "");
 
 	for (size_t i = 0; i < json_count(members); i++)
-		if (text_equals(json_as_string(json_get(json_at(members, i), "id"), NULL), id))
+		if (text_equals(json_get_string(json_at(members, i), "id", NULL), id))
 			return true;
 	return false;
 }

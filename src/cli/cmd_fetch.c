@@ -37,8 +37,8 @@ static int fetch_all(const struct options *options, const struct found_job *foun
 	int exit_code = EXIT_DONE;
 	struct err err = {0};
 
-	if (fetch_read_all(json_as_string(json_get(annotations, JOB_ANNOTATION_FETCH), NULL), arena,
-			   &list, &count, &err) < 0)
+	if (fetch_read_all(json_get_string(annotations, JOB_ANNOTATION_FETCH, NULL), arena, &list,
+			   &count, &err) < 0)
 		return output_fail(&err);
 	if (count == 0)
 		return output_fail_with(

@@ -20,7 +20,7 @@
 
 static const char *elastic_string_of(const struct json *object, const char *key)
 {
-	return json_as_string(json_get(object, key), "");
+	return json_get_string(object, key, "");
 }
 
 static int64_t number_at(const struct json *object, const char *key)
@@ -124,7 +124,7 @@ static void add_members(const struct json *job, struct text *text)
 static void add_reason(const struct json *world, const struct json *before, struct table *table)
 {
 	const char *reason = elastic_string_of(world, "reason");
-	const char *failure = json_as_string(json_get(before, "failure"), NULL);
+	const char *failure = json_get_string(before, "failure", NULL);
 	bool is_failure = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]) ||
 			  text_equals(reason, world_reason_words[WORLD_LOST_MEMBER]);
 

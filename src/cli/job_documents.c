@@ -31,7 +31,7 @@ void job_override_identity(const struct options *options, struct json *root)
 	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP);
 	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP_GRACE);
 
-	const char *beginning = json_as_string(json_get(metadata, "generateName"), NULL);
+	const char *beginning = json_get_string(metadata, "generateName", NULL);
 
 	if (name) {
 		json_set_string(metadata, "name", name);
@@ -80,7 +80,7 @@ void job_override(const struct options *options, const struct variables *variabl
 		const char *never = restart_policy_words[RESTART_NEVER];
 
 		if (option_number(options, "max-restarts", 0) != 0 &&
-		    text_equals(json_as_string(json_get(role, "restartPolicy"), never), never))
+		    text_equals(json_get_string(role, "restartPolicy", never), never))
 			json_set_string(role, "restartPolicy",
 					restart_policy_words[RESTART_ON_FAILURE]);
 		job_document_add_env(pod_template_container(json_get(role, "template")),
@@ -234,7 +234,7 @@ static bool append_template(struct job_documents *documents, struct text *faults
 /* "List" is kubectl's kind for several objects, "TFJobList" the API server's. */
 static bool is_list(const struct json *root)
 {
-	return text_ends_with(json_as_string(json_get(root, "kind"), ""), "List") &&
+	return text_ends_with(json_get_string(root, "kind", ""), "List") &&
 	       json_is(json_get(root, "items"), JSON_ARRAY);
 }
 
@@ -289,7 +289,7 @@ size_t job_documents_count_jobs(const struct job_documents *documents)
 static void add_document_name(struct text *names, const struct document *document, size_t number)
 {
 	const struct json *root = document_root(document);
-	const char *kind = json_as_string(json_get(root, "kind"), "?");
+	const char *kind = json_get_string(root, "kind", "?");
 	const char *name = json_as_string(json_get_path(root, "metadata", "name", NULL), NULL);
 
 	text_addf(names, "%s%.100s", number ? ", " : "", kind);

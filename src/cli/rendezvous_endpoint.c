@@ -60,7 +60,7 @@ void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code)
 
 void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const struct json *answer)
 {
-	const char *sentence = json_as_string(json_get(answer, "error"), NULL);
+	const char *sentence = json_get_string(answer, "error", NULL);
 	struct err err;
 
 	if (status == 401)

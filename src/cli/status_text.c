@@ -96,7 +96,7 @@ static void add_head(const struct view *view, struct text *text)
 	const char *elastic_id = json_as_string(
 		json_get_path(metadata, "annotations", JOB_ANNOTATION_ELASTIC, NULL), NULL);
 
-	text_addf(text, "Name:       %s\n", json_as_string(json_get(metadata, "name"), ""));
+	text_addf(text, "Name:       %s\n", json_get_string(metadata, "name", ""));
 	add_message(text, "State:      ", summary->state, "\n");
 	if (*summary->message)
 		add_message(text, "Message:    ", summary->message, "\n");

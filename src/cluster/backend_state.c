@@ -81,7 +81,7 @@ bool backend_kube_is_ready(const struct backend *base)
 int64_t kube_backend_version_of(const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
-	const char *text = json_as_string(json_get(metadata, "resourceVersion"), "");
+	const char *text = json_get_string(metadata, "resourceVersion", "");
 	int64_t version;
 
 	return text_read_int(text, 0, INT64_MAX, &version, NULL) < 0 ? 0 : version;

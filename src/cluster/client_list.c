@@ -138,7 +138,7 @@ static void count_from_zero(void *data)
 static struct client_row *untouched_row_of(const struct listing *listing,
 					   const struct json *metadata)
 {
-	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), NULL);
+	const char *namespace_name = json_get_string(metadata, "namespace", NULL);
 	const char *name =
 		json_as_string(json_get_path(metadata, "labels", OBJECTS_LABEL_JOB, NULL), NULL);
 
@@ -156,7 +156,7 @@ static void count_listed_running_pod(const struct json *item, void *data)
 {
 	const struct json *metadata = json_get(item, "metadata");
 	const struct json *owners = json_get(metadata, "ownerReferences");
-	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+	const char *uid = json_get_string(json_at(owners, 0), "uid", NULL);
 	const char *phase = json_as_string(json_get_path(item, "status", "phase", NULL), NULL);
 	struct client_row *row = json_count(owners) ? find_listed_row_by_uid(data, uid)
 						    : untouched_row_of(data, metadata);

@@ -26,7 +26,7 @@ static bool is_stuck(const struct kube_backend *backend, const struct job_pod *p
 
 static const char *event_text_of(const struct json *event, const char *key)
 {
-	return json_as_string(json_get(event, key), "");
+	return json_get_string(event, key, "");
 }
 
 static bool is_reason_of_event(const struct job_pod *pod, const struct json *event)

@@ -59,10 +59,10 @@ static bool is_of_earlier_job(const struct json *service, const struct job *job)
 {
 	const struct json *metadata = json_get(service, "metadata");
 	const struct json *labels = json_get(metadata, "labels");
-	const char *manager = json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL);
+	const char *manager = json_get_string(labels, OBJECTS_LABEL_MANAGED_BY, NULL);
 
 	return text_equals(manager, OBJECTS_MANAGED_BY) &&
-	       text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job->name) &&
+	       text_equals(json_get_string(labels, OBJECTS_LABEL_JOB, NULL), job->name) &&
 	       json_count(json_get(metadata, "ownerReferences")) > 0;
 }
 

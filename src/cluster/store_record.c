@@ -18,12 +18,12 @@
 
 static const char *text_at(const struct json *object, const char *key)
 {
-	return json_as_string(json_get(object, key), "");
+	return json_get_string(object, key, "");
 }
 
 static char *copy_of(const struct json *object, const char *key, const char *otherwise)
 {
-	return mem_copy_text(json_as_string(json_get(object, key), otherwise));
+	return mem_copy_text(json_get_string(object, key, otherwise));
 }
 
 /* Names are used in directories, calls and commands: a name that no API server would accept or
@@ -84,7 +84,7 @@ bool store_kube_is_made_as(const struct json *config_map, const char *uid)
 {
 	const struct json *annotations = json_get_path(config_map, "metadata", "annotations", NULL);
 
-	return text_equals(json_as_string(json_get(annotations, STORE_KUBE_MADE_AS), NULL), uid);
+	return text_equals(json_get_string(annotations, STORE_KUBE_MADE_AS, NULL), uid);
 }
 
 /* A user who may write this ConfigMap must not make its supervisor, which may have more
@@ -98,8 +98,7 @@ static bool is_about(const char *document, const char *job_name, const char *nam
 	const struct json *metadata = json_get(tfjob, "metadata");
 
 	return text_equals(text_at(metadata, "name"), job_name) &&
-	       text_equals(json_as_string(json_get(metadata, "namespace"), "default"),
-			   namespace_name);
+	       text_equals(json_get_string(metadata, "namespace", "default"), namespace_name);
 }
 
 /* Parts may be missing if a user, or an older muster, created it: they count as empty. */

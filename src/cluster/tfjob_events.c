@@ -101,7 +101,7 @@ void tfjob_events_free(struct tfjob_events *events)
 
 static const char *member(const struct waiting_event *event, const char *key)
 {
-	return json_as_string(json_get(event->involved, key), "");
+	return json_get_string(event->involved, key, "");
 }
 
 static void name_event(const struct waiting_event *event, struct json *metadata)

@@ -291,7 +291,7 @@ static void print_elasticdl_state(struct following *following, const struct json
 				  const struct store_record *record, struct arena *arena)
 {
 	const struct json *waiting = json_get_path(tfjob, "status", CLIENT_WAITING, NULL);
-	const char *reason = json_as_string(json_get(waiting, "reason"), NULL);
+	const char *reason = json_get_string(waiting, "reason", NULL);
 	struct summary summary = {0};
 
 	record_read_summary(record, arena, &summary);
@@ -305,8 +305,7 @@ static void print_elasticdl_state(struct following *following, const struct json
 
 	if (text_keep(&following->state, known))
 		output_print_message("job %s: %s%s%s", following->call->task, state,
-				     reason ? "; " : "",
-				     json_as_string(json_get(waiting, "message"), ""));
+				     reason ? "; " : "", json_get_string(waiting, "message", ""));
 }
 
 /* The caller frees the TFJob, also after an error. */

@@ -123,7 +123,7 @@ static int check_kinds(const struct json *objects, struct err *err)
 				       "the template of '%s' is of kind '%s': it has to be a Pod, "
 				       "or a Service",
 				       text_in_metadata(object, "name"),
-				       json_as_string(json_get(object, "kind"), ""));
+				       json_get_string(object, "kind", ""));
 	}
 	return 0;
 }
@@ -324,9 +324,9 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 
 	for (size_t place = 0;
 	     (metadata = kube_mirror_next(removal->mirrors[kind], &place)) != NULL;) {
-		const char *name = json_as_string(json_get(metadata, "name"), "");
+		const char *name = json_get_string(metadata, "name", "");
 		struct json *body CLEANUP(json_cleanup) =
-			kube_delete_options_new(json_as_string(json_get(metadata, "uid"), ""));
+			kube_delete_options_new(json_get_string(metadata, "uid", ""));
 		const struct kube_request request = {.verb = KUBE_DELETE,
 						     .resource = spawner_kinds[kind].resource,
 						     .name = name,

@@ -160,7 +160,7 @@ void kube_config_file_find(struct kube_config_file *file, enum kube_config_list 
 					    .list = field_member(&file->root, lists[list].list)};
 	for (size_t i = 0; i < json_count(entry->list.value); i++) {
 		entry->item = field_element(&entry->list, i);
-		if (!text_equals(json_as_string(json_get(entry->item.value, "name"), ""), name))
+		if (!text_equals(json_get_string(entry->item.value, "name", ""), name))
 			continue;
 		entry->file = file;
 		entry->value = field_member(&entry->item, lists[list].member);
@@ -313,8 +313,7 @@ static const char *kube_config_resolve_cluster_settings(const struct kube_config
 		const struct json *item = json_at(list, i);
 		const struct json *extension = json_get(item, "extension");
 
-		if (!extension ||
-		    !text_equals(json_as_string(json_get(item, "name"), ""), EXTENSION))
+		if (!extension || !text_equals(json_get_string(item, "name", ""), EXTENSION))
 			continue;
 		json_add_compact(&text, extension);
 		return arena_copy_text(cluster->arena, text_of(&text));
@@ -495,7 +494,7 @@ static void resolve_certificate(const struct kube_config_entry *entry, struct ku
 static void refuse_provider(const struct kube_config_entry *entry)
 {
 	const struct json *provider = json_get(entry->value.value, "auth-provider");
-	const char *name = json_as_string(json_get(provider, "name"), "");
+	const char *name = json_get_string(provider, "name", "");
 	const char *instead = text_equals(name, "gcp")     ? ": gke-gcloud-auth-plugin"
 			      : text_equals(name, "azure") ? ": kubelogin"
 			      : text_equals(name, "oidc")  ? ": kubectl oidc-login"

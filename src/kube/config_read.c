@@ -113,7 +113,7 @@ static const char *current_context(const struct kube_config_files *files)
 	const char *text = "";
 
 	for (size_t i = 0; i < files->count && !*text; i++)
-		text = json_as_string(json_get(files->list[i]->root.value, "current-context"), "");
+		text = json_get_string(files->list[i]->root.value, "current-context", "");
 	return *text ? text : NULL;
 }
 
@@ -241,7 +241,7 @@ static void add_names_of_contexts(const struct kube_config_files *files, struct 
 
 		for (size_t j = 0; j < json_count(list) && text->len < ERR_TEXT_SIZE; j++)
 			text_addf(text, "%s%s", text->len > 0 ? ", " : "",
-				  json_as_string(json_get(json_at(list, j), "name"), ""));
+				  json_get_string(json_at(list, j), "name", ""));
 	}
 }
 

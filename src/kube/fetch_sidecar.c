@@ -61,7 +61,7 @@ static const struct json *find_mount(const struct json *mounts, const char *path
 
 	for (size_t i = 0; i < json_count(mounts); i++) {
 		const struct json *mount = json_at(mounts, i);
-		const char *folder = json_as_string(json_get(mount, "mountPath"), "");
+		const char *folder = json_get_string(mount, "mountPath", "");
 
 		if (*folder && file_is_in(path, folder) && strlen(folder) > longest) {
 			found = mount;
@@ -124,7 +124,7 @@ void fetch_sidecar_add(const struct job *job, const struct role *role, int index
 		if (!is_of(fetch, role->name, index))
 			continue;
 		struct json *mounts = json_array_at(sidecar, "volumeMounts");
-		const char *folder = json_as_string(json_get(mount, "mountPath"), "");
+		const char *folder = json_get_string(mount, "mountPath", "");
 
 		if (!pod_template_find(mounts, "mountPath", folder))
 			json_append(mounts, json_new_copy(mount));
@@ -146,7 +146,7 @@ int fetch_sidecar_choose_container(const struct json *pod, const char *who, bool
 				   const char **ret_container, struct err *err)
 {
 	const struct json *trains = pod_template_container(pod);
-	const char *name = json_as_string(json_get(trains, "name"), NULL);
+	const char *name = json_get_string(trains, "name", NULL);
 	const char *phase = json_as_string(json_get_path(pod, "status", "phase", NULL), "Pending");
 	const char *reason = json_as_string(json_get_path(pod, "status", "reason", NULL), NULL);
 

@@ -70,7 +70,7 @@ static int parse_frame_line(const char *line, size_t len, bool has_writers, kube
 		err_prefix(err, "an event of the watch cannot be read");
 		return rc;
 	}
-	const char *word = json_as_string(json_get(frame, "type"), "");
+	const char *word = json_get_string(frame, "type", "");
 	int type = name_find_word(type_words, ARRAY_LEN(type_words), word);
 	const struct json *object = json_get(frame, "object");
 

@@ -105,10 +105,10 @@ static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const char *job_name = kind == JOB_CACHE_POD_GROUPS
-				       ? json_as_string(json_get(metadata, "name"), NULL)
+				       ? json_get_string(metadata, "name", NULL)
 				       : pod_labels_job(metadata);
 
-	return job_at(cache, key_of(cache, json_as_string(json_get(metadata, "namespace"), ""),
+	return job_at(cache, key_of(cache, json_get_string(metadata, "namespace", ""),
 				    job_name ? job_name : ""));
 }
 
@@ -269,8 +269,8 @@ static void store_cached_object(struct cached_object *object, const struct kind_
 
 	job_object_done(&object->object);
 	object->object = (struct job_object){
-		.uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL)),
-		.owner_uid = mem_copy_text(json_as_string(json_get(owner, "uid"), NULL)),
+		.uid = mem_copy_text(json_get_string(metadata, "uid", NULL)),
+		.owner_uid = mem_copy_text(json_get_string(owner, "uid", NULL)),
 		.is_terminating = json_get(metadata, "deletionTimestamp"),
 		.json = kept_json_new(watch, json),
 	};

@@ -22,7 +22,7 @@
 
 static const char *pod_text_of(const struct json *object, const char *key)
 {
-	return json_as_string(json_get(object, key), NULL);
+	return json_get_string(object, key, NULL);
 }
 
 /* A program that never began has times at the epoch, which also count as unset. */
@@ -162,7 +162,7 @@ static const char *training_container_of(const struct json *object)
 {
 	const struct json *container = pod_template_container(object);
 
-	return json_as_string(json_get(container, "name"), TRAINING_CONTAINER);
+	return json_get_string(container, "name", TRAINING_CONTAINER);
 }
 
 /* The kubelet restarts the container as long as the Pod has not ended and is not being deleted. */
@@ -268,7 +268,7 @@ static void read_container(const struct json *object, struct job_pod *pod)
 static void explain_missing_secret(const struct json *metadata, struct job_pod *pod)
 {
 	const char *job_name = pod_text_of(json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
-	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), "default");
+	const char *namespace_name = json_get_string(metadata, "namespace", "default");
 	char *name CLEANUP(mem_free_text) = job_secret_name(job_name);
 	char *message CLEANUP(mem_free_text) = mem_format("secret \"%s\" not found", name);
 
@@ -309,7 +309,7 @@ static const char *last_words(struct arena *arena, const char *message)
 static const char *describe_failed_init(const struct json *container, const struct json *terminated,
 					struct arena *arena)
 {
-	const char *name = json_as_string(json_get(container, "name"), "");
+	const char *name = json_get_string(container, "name", "");
 	const char *message = pod_text_of(terminated, "message");
 
 	if (is_start_error(pod_text_of(terminated, "reason")) && message)
@@ -460,7 +460,7 @@ struct job_pod *job_pod_read(const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const struct json *status = json_get(object, "status");
-	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	const char *version = json_get_string(metadata, "resourceVersion", "");
 	struct arena *arena = arena_new();
 	struct job_pod *pod = arena_take(arena, sizeof(*pod));
 

@@ -104,14 +104,14 @@ static msec written_at(const struct json *metadata)
 
 static void copy_uid(char uid[KUBE_UID_SIZE], const struct json *object)
 {
-	snprintf(uid, KUBE_UID_SIZE, "%s", json_as_string(json_get(object, "uid"), ""));
+	snprintf(uid, KUBE_UID_SIZE, "%s", json_get_string(object, "uid", ""));
 }
 
 int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, struct err *err)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const struct json *spec = json_get(object, "spec");
-	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	const char *version = json_get_string(metadata, "resourceVersion", "");
 	int64_t n_transitions = json_as_integer(json_get(spec, "leaseTransitions"), 0);
 	struct kube_lease lease = {.record = {.is_there = true}};
 	struct lease_record *record = &lease.record;
@@ -119,7 +119,7 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	if (!spec || text_read_int(version, 0, INT64_MAX, &record->version, NULL) < 0)
 		return err_set(err, ERR_INVALID, "not a Lease: it has no spec or no version");
 	snprintf(record->holder, sizeof(record->holder), "%s",
-		 json_as_string(json_get(spec, "holderIdentity"), ""));
+		 json_get_string(spec, "holderIdentity", ""));
 	record->duration =
 		msec_of_seconds(json_as_integer(json_get(spec, "leaseDurationSeconds"), 0));
 	record->fate = lease_holder_fate(record->holder);

@@ -125,8 +125,8 @@ static const char *object_version_of(const struct json *object)
 static char *mirrored_name_of(const struct kube_mirror *mirror, const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
-	const char *name = json_as_string(json_get(metadata, "name"), NULL);
-	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), NULL);
+	const char *name = json_get_string(metadata, "name", NULL);
+	const char *namespace_name = json_get_string(metadata, "namespace", NULL);
 
 	if (!name || !namespace_name || !mirror->namespace_name || *mirror->namespace_name)
 		return mem_copy_text(name);

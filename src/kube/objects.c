@@ -52,7 +52,7 @@ bool objects_read_pod_name(const struct job *job, const char *name, const char *
 
 static const char *label_text_of(const struct json *object, const char *key)
 {
-	return json_as_string(json_get(object, key), NULL);
+	return json_get_string(object, key, NULL);
 }
 
 bool pod_labels_are_of_tfjob(const struct json *metadata)
@@ -77,7 +77,7 @@ struct pod_labels pod_labels_of(const struct json *metadata)
 		.job = label_text_of(labels, KUBEFLOW_LABEL_JOB),
 		.role = label_text_of(labels, KUBEFLOW_LABEL_ROLE),
 		.index = label_text_of(labels, KUBEFLOW_LABEL_INDEX),
-		.attempt = json_as_string(json_get(annotations, POD_ANNOTATION_ATTEMPT), "0"),
+		.attempt = json_get_string(annotations, POD_ANNOTATION_ATTEMPT, "0"),
 	};
 }
 
@@ -324,11 +324,11 @@ static void check_images(const struct role *role, const char *list, struct fault
 			mem_format("spec.tfReplicaSpecs[%s].template.spec.%s[%zu].image",
 				   role->title, list, i);
 
-		if (!*json_as_string(json_get(container, "image"), ""))
+		if (!*json_get_string(container, "image", ""))
 			fault_add(faults, (struct place){0}, path,
 				  "Required value: container '%s' needs an image on Kubernetes: "
 				  "--image IMAGE",
-				  json_as_string(json_get(container, "name"), ""));
+				  json_get_string(container, "name", ""));
 	}
 }
 

@@ -181,8 +181,8 @@ static void add_lost_node_toleration(struct json *spec)
 	struct json *toleration;
 
 	for (size_t i = 0; i < json_count(list); i++) {
-		const char *key = json_as_string(json_get(json_at(list, i), "key"), "");
-		const char *effect = json_as_string(json_get(json_at(list, i), "effect"), "");
+		const char *key = json_get_string(json_at(list, i), "key", "");
+		const char *effect = json_get_string(json_at(list, i), "effect", "");
 
 		if ((!*key || text_equals(key, UNREACHABLE)) &&
 		    (!*effect || text_equals(effect, NO_EXECUTE)))
@@ -225,7 +225,7 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 	json_set(pod, "metadata", metadata);
 	json_set(pod, "spec", spec);
 	container = pod_template_container(pod);
-	json_set_string(spec, "hostname", json_as_string(json_get(metadata, "name"), ""));
+	json_set_string(spec, "hostname", json_get_string(metadata, "name", ""));
 	json_set_string(spec, "subdomain", job->name);
 	json_set_string(spec, "restartPolicy", "Never");
 	set_environment(objects, role, index, attempt, container);

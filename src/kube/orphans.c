@@ -47,8 +47,8 @@ static void on_orphan_candidate(const struct json *item, void *data)
 	const struct finding *finding = data;
 	struct kube_orphans *orphans = finding->orphans;
 	const struct json *metadata = json_get(item, "metadata");
-	const char *name = json_as_string(json_get(metadata, "name"), NULL);
-	const char *uid = json_as_string(json_get(metadata, "uid"), NULL);
+	const char *name = json_get_string(metadata, "name", NULL);
+	const char *uid = json_get_string(metadata, "uid", NULL);
 
 	bool is_owner =
 		finding->resource == &kube_config_maps && text_equals(name, finding->owner_name);

@@ -100,7 +100,7 @@ static void apply_listed_page(struct kube_pages *pages, const struct kube_result
 {
 	const struct json *items = json_get(result->object, "items");
 	const struct json *metadata = json_get(result->object, "metadata");
-	const char *next = json_as_string(json_get(metadata, "continue"), "");
+	const char *next = json_get_string(metadata, "continue", "");
 	struct err err = {0};
 
 	if (check_limits(pages, json_count(items), !*next, &err) < 0) {
@@ -115,7 +115,7 @@ static void apply_listed_page(struct kube_pages *pages, const struct kube_result
 		begin_page(pages);
 		return;
 	}
-	finish_listing(pages, json_as_string(json_get(metadata, "resourceVersion"), ""), result);
+	finish_listing(pages, json_get_string(metadata, "resourceVersion", ""), result);
 }
 
 static void end_page(const struct kube_result *result, void *data)

@@ -160,16 +160,16 @@ static char **arguments_for(const struct kube_plugin *plugin, struct arena *aren
 
 static const char *text_of_status(const struct json *status, const char *key)
 {
-	const char *text = json_as_string(json_get(status, key), "");
+	const char *text = json_get_string(status, key, "");
 
 	return *text ? text : NULL;
 }
 
 static int check_kind(const struct json *answer, const char *api_version, struct err *err)
 {
-	const char *version = json_as_string(json_get(answer, "apiVersion"), "");
+	const char *version = json_get_string(answer, "apiVersion", "");
 
-	if (!text_equals(json_as_string(json_get(answer, "kind"), ""), "ExecCredential"))
+	if (!text_equals(json_get_string(answer, "kind", ""), "ExecCredential"))
 		return err_set(err, ERR_INVALID, "its output is not an ExecCredential");
 	if (!text_equals(version, api_version))
 		return err_set(err, ERR_INVALID,

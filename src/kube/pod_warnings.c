@@ -72,7 +72,7 @@ static void report_pod_warnings(const struct listing *listing, const struct json
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct json *event = json_at(list, i);
 
-		if (pod_warnings_is_reason(json_as_string(json_get(event, "reason"), "")))
+		if (pod_warnings_is_reason(json_get_string(event, "reason", "")))
 			dated[count++] = (struct dated){time_of(event), event};
 	}
 	if (count > 0)

@@ -49,7 +49,7 @@ const struct kube_resource *kube_resource_of(const struct json *object)
 		&kube_services,
 		&kube_service_accounts,
 	};
-	const char *kind = json_as_string(json_get(object, "kind"), NULL);
+	const char *kind = json_get_string(object, "kind", NULL);
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (text_equals(kind, known[i]->kind))

@@ -71,7 +71,7 @@ static bool has_owners(const struct json *sent, const struct json *found)
 {
 	for (size_t i = 0; i < json_count(sent); i++)
 		if (!pod_template_find(found, "uid",
-				       json_as_string(json_get(json_at(sent, i), "uid"), NULL)))
+				       json_get_string(json_at(sent, i), "uid", NULL)))
 			return false;
 	return true;
 }

@@ -125,7 +125,7 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 
 static bool is_status(const struct json *object)
 {
-	return text_equals(json_as_string(json_get(object, "kind"), NULL), "Status");
+	return text_equals(json_get_string(object, "kind", NULL), "Status");
 }
 
 int kube_status_of(const struct kube_request *request, const char *own_namespace, int http_code,
@@ -133,8 +133,8 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 {
 	const struct json *status = is_status(object) ? object : NULL;
 	int64_t code = json_as_integer(json_get(status, "code"), http_code);
-	const char *reason = json_as_string(json_get(status, "reason"), "");
-	const char *message = json_as_string(json_get(status, "message"), "");
+	const char *reason = json_get_string(status, "reason", "");
+	const char *message = json_get_string(status, "message", "");
 	int64_t seconds =
 		json_as_integer(json_get_path(status, "details", "retryAfterSeconds", NULL), -1);
 

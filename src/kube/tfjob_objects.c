@@ -171,7 +171,7 @@ static void add_service_port(struct json *ports, const struct json *port)
 static bool is_of_service(const struct role *role, const struct json *ports,
 			  const struct json *port)
 {
-	const char *name = json_as_string(json_get(port, "name"), "");
+	const char *name = json_get_string(port, "name", "");
 	int64_t number = json_as_integer(json_get(port, "containerPort"), 0);
 
 	if (text_equals(name, OBJECTS_PORT_NAME))

@@ -50,9 +50,9 @@ static int read_exit_code(const struct json *status, int *ret_exit_code, struct 
 	for (size_t i = 0; i < json_count(causes); i++) {
 		const struct json *cause = json_at(causes, i);
 
-		if (!text_equals(json_as_string(json_get(cause, "reason"), ""), "ExitCode"))
+		if (!text_equals(json_get_string(cause, "reason", ""), "ExitCode"))
 			continue;
-		const char *word = json_as_string(json_get(cause, "message"), "");
+		const char *word = json_get_string(cause, "message", "");
 
 		if (text_read_int(word, 1, INT32_MAX, &code, NULL) < 0)
 			break;
@@ -64,12 +64,12 @@ static int read_exit_code(const struct json *status, int *ret_exit_code, struct 
 
 static int read_exec_failure(const struct json *status, int *ret_exit_code, struct err *err)
 {
-	const char *reason = json_as_string(json_get(status, "reason"), "");
+	const char *reason = json_get_string(status, "reason", "");
 
 	if (text_equals(reason, "NonZeroExitCode"))
 		return read_exit_code(status, ret_exit_code, err);
 	return err_set(err, ERR_REFUSED, "the command did not finish: %s",
-		       json_as_string(json_get(status, "message"), reason));
+		       json_get_string(status, "message", reason));
 }
 
 int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code, struct err *err)
@@ -85,7 +85,7 @@ int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code, 
 		err_prefix(err, "the status of the command cannot be read");
 		return rc;
 	}
-	const char *word = json_as_string(json_get(status, "status"), "");
+	const char *word = json_get_string(status, "status", "");
 
 	if (text_equals(word, "Failure"))
 		return read_exec_failure(status, ret_exit_code, err);

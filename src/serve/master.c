@@ -168,8 +168,8 @@ static void add_listed_job(const struct json *tfjob, void *data)
 	for (size_t i = 0; i < json_count(conditions); i++) {
 		const struct json *condition = json_at(conditions, i);
 
-		if (text_equals(json_as_string(json_get(condition, "status"), ""), "True"))
-			state = json_as_string(json_get(condition, "type"), state);
+		if (text_equals(json_get_string(condition, "status", ""), "True"))
+			state = json_get_string(condition, "type", state);
 	}
 	json_set_string(job, "state", state);
 	json_copy_member(job, metadata, "creationTimestamp");
