@@ -380,6 +380,11 @@ struct json *json_new_copy(const struct json *value)
 	return value ? require_json_memory(json_deep_copy(theirs(value))) : json_new_null();
 }
 
+struct json *json_new_shallow_copy(const struct json *value)
+{
+	return value ? require_json_memory(json_copy(theirs(value))) : json_new_null();
+}
+
 struct json *json_ref(struct json *value)
 {
 	return ours(json_incref(theirs(value)));

@@ -58,6 +58,8 @@ struct json *json_new_object(void) MUST_USE;
  * member. */
 struct json *json_new_texts(const char *key, ...) MUST_USE __attribute__((sentinel));
 struct json *json_new_copy(const struct json *value) MUST_USE; /* deep */
+/* Of the object or array alone: it has references to the same members. */
+struct json *json_new_shallow_copy(const struct json *value) MUST_USE;
 struct json *json_ref(struct json *value) MUST_USE; /* adds a reference */
 void json_free(struct json *value); /* releases a reference; NULL is fine */
 void json_cleanup(struct json **value);

@@ -36,10 +36,10 @@ pid_t process_find(const struct process_identity *identity);
 bool process_is_being_killed(pid_t pid);
 /* Whether a file is mapped into it whose path contains `part`. */
 bool process_has_loaded(pid_t pid, const char *part);
-/* Whether the calling process ignores the signal, as after nohup. */
-bool process_ignores(int signal_number);
 /* Whether it has a handler for the signal. */
 bool process_catches(pid_t pid, int number);
+/* Whether this process ignores the signal, as after nohup. */
+bool process_ignores(int signal_number);
 
 /* Resources that processes have used. */
 struct process_usage {

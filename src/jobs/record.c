@@ -85,17 +85,34 @@ int record_read_job(const struct store_record *record, struct job **ret_job, str
 	return 0;
 }
 
+/* As status_write writes it, in whichever form it is stored. */
+static int read_status_json(const struct store_record *record, struct json **ret_status,
+			    struct err *err)
+{
+	struct json *status = NULL;
+	int rc = read_json(record->status, &status, err);
+
+	if (rc == 0)
+		rc = compact_status_unfold(status, err);
+	if (rc < 0) {
+		json_free(status);
+		err_prefix(err, "the status of job '%s' cannot be read", record->name);
+		return rc;
+	}
+	*ret_status = status;
+	return 0;
+}
+
 int record_read_status(const struct store_record *record, struct arena *arena,
 		       struct status *ret_status, struct err *err)
 {
 	struct json *root CLEANUP(json_cleanup) = NULL;
-	int rc = read_json(record->status, &root, err);
+	int rc = read_status_json(record, &root, err);
 
-	if (rc == 0)
-		rc = compact_status_read(root, arena, ret_status, err);
 	if (rc < 0)
-		err_prefix(err, "the status of job '%s' cannot be read", record->name);
-	return rc;
+		return rc;
+	rc = status_read(root, arena, ret_status, err);
+	return rc < 0 ? err_prefix(err, "the status of job '%s' cannot be read", record->name) : 0;
 }
 
 int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
@@ -114,24 +131,6 @@ void record_add_metadata(struct json *tfjob, const char *uid, msec created, int6
 	json_set_string(metadata, "uid", uid);
 	json_set_time(metadata, "creationTimestamp", created);
 	json_set_string(metadata, "resourceVersion", version_text);
-}
-
-/* As status_write writes it, in whichever form it is stored. */
-static int read_status_json(const struct store_record *record, struct json **ret_status,
-			    struct err *err)
-{
-	struct json *status = NULL;
-	int rc = read_json(record->status, &status, err);
-
-	if (rc == 0)
-		rc = compact_status_unfold(status, err);
-	if (rc < 0) {
-		json_free(status);
-		err_prefix(err, "the status of job '%s' cannot be read", record->name);
-		return rc;
-	}
-	*ret_status = status;
-	return 0;
 }
 
 int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob, struct err *err)
@@ -198,10 +197,11 @@ static char *status_text_of(const struct status *status, bool is_small)
 
 char *record_tfjob_status_text(const struct status *status)
 {
+	const struct status counts = {.roles = status->roles, .n_roles = status->n_roles};
 	struct json *small CLEANUP(json_cleanup) = compact_status_write(status);
-	struct json *whole CLEANUP(json_cleanup) = status_write(status);
+	struct json *counted CLEANUP(json_cleanup) = status_write(&counts);
 
-	json_copy_member(small, whole, "replicaStatuses");
+	json_copy_member(small, counted, "replicaStatuses");
 	return json_compact_text(small);
 }
 

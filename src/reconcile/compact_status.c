@@ -287,7 +287,7 @@ static int compare_elements(const void *left, const void *right)
 
 static void add_copy(struct elements *elements, const struct json *group, size_t role, int index)
 {
-	struct json *object = json_new_copy(group);
+	struct json *object = json_new_shallow_copy(group);
 
 	json_remove(object, INDICES);
 	json_set_integer(object, "index", index);

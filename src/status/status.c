@@ -332,15 +332,11 @@ struct json *status_write(const struct status *status)
 int status_read(const struct json *value, struct arena *arena, struct status *ret_status,
 		struct err *err)
 {
-	struct json *root CLEANUP(json_cleanup) = json_new_object();
+	struct json *root CLEANUP(json_cleanup) = json_new_shallow_copy(value);
 	struct status status = {0};
-	const char *key = NULL;
-	struct json *member;
 
 	if (!json_is(value, JSON_NULL) && !json_is(value, JSON_OBJECT))
 		return err_set(err, ERR_INVALID, "status: expected an object");
-	while (json_next(value, &key, &member))
-		json_set(root, key, json_ref(member));
 	if (json_is(json_get(root, "conditions"), JSON_ARRAY))
 		json_set(root, "conditions",
 			 own_conditions(json_get(root, "conditions"), arena,

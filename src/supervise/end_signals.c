@@ -2,6 +2,7 @@
 #include "supervise/end_signals.h"
 
 #include "base/own.h"
+#include "io/process.h"
 
 #include <signal.h>
 
@@ -23,7 +24,6 @@ static void on_end_signal(int number, void *data)
 void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_signal_fn fn,
 		       void *data)
 {
-	struct sigaction action;
 	sigset_t all, before;
 
 	sigfillset(&all);
@@ -34,8 +34,7 @@ void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_sign
 	signals->fn = fn;
 	signals->data = data;
 	for (size_t i = 0; i < END_SIGNALS_COUNT; i++) {
-		bool is_ignored =
-			sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+		bool is_ignored = process_ignores(numbers[i]);
 
 		signals->leaves_keys |= is_ignored && is_of_keys(numbers[i]);
 		if (!is_ignored || is_of_keys(numbers[i]))
