@@ -155,7 +155,7 @@ static const char *text_with_room(struct text_room *room, const char *text, cons
 {
 	size_t len = text && !text_equals(text, room->last) ? strlen(text) : 0;
 
-	if (len > room->left)
+	if (len > room->left || len > COMPACT_STATUS_TEXT)
 		return otherwise;
 	room->left -= len;
 	room->last = text;
@@ -269,6 +269,7 @@ struct element {
 struct elements {
 	struct element *all;
 	size_t count, capacity;
+	size_t bytes; /* of their JSON */
 };
 
 static void elements_done(struct elements *elements)
@@ -296,20 +297,33 @@ static void add_copy(struct elements *elements, const struct json *group, size_t
 		(struct element){.role = role, .index = index, .object = object};
 }
 
-/* Whether the indices are valid. */
-static bool add_group(struct elements *elements, const struct json *group, size_t role)
+/* A small text may stand for a large one many times: its writer can be another one than
+ * compact_status_write. */
+static int add_group(struct elements *elements, const struct json *group, size_t role,
+		     struct err *err)
 {
 	const char *at = json_get_string(group, INDICES, "");
+	struct text text CLEANUP(text_done) = {0};
 	int first, last;
 
+	json_add_compact(&text, group);
+	size_t size = text.len - strlen(at);
+
 	do {
-		if (!read_range(&at, &first, &last) ||
-		    elements->count > (size_t) LIMIT_ROLES * LIMIT_REPLICAS)
-			return false;
+		if (!read_range(&at, &first, &last))
+			return err_set(err, ERR_INVALID, "expected ranges, as \"0-4,6\"");
+		size_t count = (size_t) (last - first + 1);
+
+		elements->bytes += size * count;
+		if (elements->count + count > LIMIT_REPLICAS ||
+		    elements->bytes > COMPACT_STATUS_UNFOLDED)
+			return err_set(err, ERR_INVALID,
+				       "expected at most %d elements, of %d MiB in all",
+				       LIMIT_REPLICAS, COMPACT_STATUS_UNFOLDED / 1024 / 1024);
 		for (int index = first; index <= last; index++)
 			add_copy(elements, group, role, index);
 	} while (*at);
-	return true;
+	return 0;
 }
 
 /* Expands the groups in the list `key` of an object, if there are any. `path` is its name. */
@@ -329,10 +343,11 @@ static int unfold(struct json *object, const char *key, const char *path, struct
 			role = i;
 		if (text_equals(json_get_string(group, STATE, NULL), STARTED))
 			json_set_string(group, STATE, replica_state_words[REPLICA_STARTING]);
-		if (!add_group(&elements, group, role))
-			return err_set(err, ERR_INVALID,
-				       "status.%s[%zu]." INDICES ": expected ranges, as \"0-4,6\"",
-				       path, i);
+
+		int rc = add_group(&elements, group, role, err);
+
+		if (rc < 0)
+			return err_prefix(err, "status.%s[%zu]." INDICES, path, i);
 	}
 	if (elements.count)
 		qsort(elements.all, elements.count, sizeof(*elements.all), compare_elements);

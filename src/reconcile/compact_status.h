@@ -20,6 +20,9 @@
 /* Limits the messages of all replicas together, and the texts of all consequences; the excess is
  * omitted. No decision depends on these texts. */
 #define COMPACT_STATUS_TEXTS (64 * 1024)
+#define COMPACT_STATUS_TEXT (4 * 1024) /* a longer one is omitted (the kubelet's own limit) */
+/* Bytes of the JSON that an expanded list may have: no list of compact_status_write has more. */
+#define COMPACT_STATUS_UNFOLDED (64 * 1024 * 1024)
 
 /* The caller frees the result. It has counts of replicas by state only if they cannot be counted
  * again (status_is_finished, with success). */

@@ -221,6 +221,26 @@ TEST(what_cannot_be_read_is_named)
 	}
 }
 
+/* From whoever may write the status: a megabyte for each of ten thousand, and too many. */
+TEST(a_group_stands_for_no_more_than_the_writer_writes)
+{
+	static const char *const indices[] = {"0-9999", "0-9999,5"};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	for (size_t i = 0; i < ARRAY_LEN(indices); i++) {
+		char *text CLEANUP(mem_free_text) =
+			mem_format("{\"replicas\":[{\"role\":\"a\",\"indices\":\"%s\","
+				   "\"message\":\"%0*d\"}]}",
+				   indices[i], i == 0 ? 1000000 : 1, 1);
+		struct status status;
+		struct err err = {0};
+
+		assert_int_equal(read_text(text, arena, &status, &err), ERR_INVALID);
+		assert_string_equal(err.text, "status.replicas[0].indices: expected at most "
+					      "10000 elements, of 64 MiB in all");
+	}
+}
+
 /* Room. */
 
 static struct status large_status(struct arena *arena)
@@ -336,4 +356,20 @@ TEST(messages_have_an_end_and_reasons_stay)
 	assert_null(last->message);
 	assert_string_equal(last->reason, "Evicted");
 	assert_has_room(&status);
+}
+
+TEST(the_longest_message_that_all_have_is_read_again)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status = large_status(arena);
+	const char *message = arena_format(arena, "%0*d", COMPACT_STATUS_TEXT, 1);
+
+	for (int i = 0; i < LIMIT_REPLICAS; i++) {
+		status.replicas[i].state = i % 2 ? REPLICA_FAILED : REPLICA_SUCCEEDED;
+		status.replicas[i].message = i == 0 ? arena_format(arena, "%s1", message) : message;
+	}
+	struct status again = read_again(&status, arena);
+
+	assert_null(again.replicas[0].message);
+	assert_string_equal(again.replicas[LIMIT_REPLICAS - 1].message, message);
 }
