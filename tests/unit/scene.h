@@ -172,6 +172,14 @@ static inline void scene_settle(struct scene *scene)
 	}
 }
 
+/* Adds the last role, and starts all of the job. */
+static inline void scene_run(struct scene *scene, enum role_kind kind, int replicas,
+			     enum restart_policy policy)
+{
+	scene_add_role(scene, kind, replicas, policy);
+	scene_settle(scene);
+}
+
 /* A replica ends now, with a code or by a signal. */
 static inline void scene_exit(struct scene *scene, const char *role, int index, int attempt,
 			      int exit_code, int signal)
@@ -182,6 +190,20 @@ static inline void scene_exit(struct scene *scene, const char *role, int index, 
 	object->exit_code = signal ? -1 : exit_code;
 	object->signal = signal;
 	object->ended_at = scene->now;
+}
+
+static inline void scene_exit_and_decide(struct scene *scene, const char *role, int index,
+					 int attempt, int exit_code, int signal)
+{
+	scene_exit(scene, role, index, attempt, exit_code, signal);
+	scene_decide(scene);
+}
+
+static inline void scene_exit_and_settle(struct scene *scene, const char *role, int index,
+					 int attempt, int exit_code, int signal)
+{
+	scene_exit(scene, role, index, attempt, exit_code, signal);
+	scene_settle(scene);
 }
 
 static inline const struct action *scene_action(const struct scene *scene, enum action_type type,

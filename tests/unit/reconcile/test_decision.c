@@ -84,8 +84,7 @@ SCENE_TEST(replicas_are_found_by_role_and_index)
 
 SCENE_TEST(what_is_remembered_is_not_lost_by_a_scale_down)
 {
-	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	scene->roles[0].replicas = 1;
 	struct decision decision = begin(scene);
 
@@ -117,8 +116,7 @@ SCENE_TEST(a_status_written_by_hand_does_no_harm)
 
 SCENE_TEST(what_runs_under_a_status_without_replicas_runs_on)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_object(scene, "worker", 1, 0)->attempt = 2;
 	scene->status.n_replicas = 0;
 	scene_settle(scene);

@@ -19,16 +19,14 @@ static struct observed_world *begin(struct scene *scene)
 		.n_ranks = 2,
 	};
 	scene->observed.world = world;
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	return world;
 }
 
 SCENE_TEST(a_process_is_named_by_its_rank)
 {
 	begin(scene);
-	scene_exit(scene, "worker", 0, 1, 1, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 1, 1, 0);
 	assert_non_null(strstr(scene->status.failure->message, "exited with code 1"));
 	assert_non_null(strstr(scene->status.failure->message, "(rank 1, attempt 1)"));
 	assert_string_equal(scene->status.failure->rank, "1 of 2");
@@ -38,8 +36,7 @@ SCENE_TEST(a_process_that_failed_without_the_server_explains_the_end)
 {
 	struct observed_world *world = begin(scene);
 
-	scene_exit(scene, "worker", 0, 1, 1, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 1, 1, 0);
 	world->is_over = true;
 	world->why = "cannot reach 10.0.0.1 port 29400: connection refused";
 	scene_settle(scene);

@@ -8,13 +8,11 @@
 
 SCENE_TEST(a_stranger_is_ended_and_removed)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene_start(scene, &(struct action){.role = "foo", .index = 3});
 	scene_decide(scene);
 	assert_non_null(scene_action(scene, ACTION_STOP, "foo", 3));
-	scene_exit(scene, "foo", 3, 0, 0, 15);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "foo", 3, 0, 0, 15);
 	assert_non_null(scene_action(scene, ACTION_REMOVE, "foo", 3));
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
 }
@@ -22,8 +20,7 @@ SCENE_TEST(a_stranger_is_ended_and_removed)
 SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status)
 {
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->roles[0] = scene->roles[1];
 	scene->job.n_roles = 1;
 	scene_decide(scene);
@@ -31,16 +28,14 @@ SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status)
 	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPING);
 	assert_null(scene_action(scene, ACTION_UNPUBLISH, "ps", 0));
 	scene_apply(scene, &scene->plan.actions[0]);
-	scene_exit(scene, "ps", 0, 0, 0, 15);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "ps", 0, 0, 0, 15);
 	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPED);
 	assert_int_equal(scene->observed.n_addresses, 1);
 }
 
 SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.stop_reason = "interrupted";
 	scene_settle(scene);
 	assert_int_equal(scene->plan.wake_at, scene->now + scene->job.grace);
@@ -54,14 +49,12 @@ SCENE_TEST(what_was_not_made_when_the_job_ended_is_not_made_any_more)
 {
 	scene->observed.traits = (struct backend_traits){.kills_after_grace = true};
 	scene->job.clean_policy = CLEAN_NONE;
-	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	struct observed_replica *waiting = scene_object(scene, "worker", 2, 0);
 
 	waiting->phase = OBSERVED_STARTING;
 	waiting->is_unmade = true;
-	scene_exit(scene, "worker", 0, 0, 0, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, 0, 0);
 	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
 	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 2));
 	assert_int_equal(scene_replica(scene, "worker", 2)->state, REPLICA_STOPPING);
@@ -72,8 +65,7 @@ SCENE_TEST(what_was_not_made_when_the_job_ended_is_not_made_any_more)
 SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to)
 {
 	scene->observed.traits.kills_after_grace = true;
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.stop_reason = "interrupted";
 	scene_settle(scene);
 	scene->now += 2 * scene->job.grace;
@@ -84,8 +76,7 @@ SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to)
 SCENE_TEST(a_grace_that_was_made_shorter_counts)
 {
 	scene->observed.traits.kills_after_grace = true;
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.stop_reason = "interrupted";
 	scene_settle(scene);
 	scene->job.grace = 2 * MSEC_PER_SECOND;
@@ -99,8 +90,7 @@ SCENE_TEST(a_grace_that_was_made_shorter_counts)
 SCENE_TEST(without_grace_the_kill_comes_at_once)
 {
 	scene->job.grace = 0;
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.stop_reason = "interrupted";
 	scene_decide(scene);
 	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
@@ -109,8 +99,7 @@ SCENE_TEST(without_grace_the_kill_comes_at_once)
 
 SCENE_TEST(stopping_is_written_before_the_stop)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->roles[0].replicas = 1;
 	scene_decide(scene);
 	assert_true(scene->plan.is_status_changed);
@@ -120,12 +109,10 @@ SCENE_TEST(stopping_is_written_before_the_stop)
 
 SCENE_TEST(an_end_that_was_asked_for_is_no_failure)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->roles[0].replicas = 1;
 	scene_settle(scene);
-	scene_exit(scene, "worker", 1, 0, 143, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 1, 0, 143, 0);
 	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPED);
 	assert_int_equal(scene_replica(scene, "worker", 1)->exit_code, 143);
 	assert_false(status_is_finished(&scene->status));
@@ -134,8 +121,7 @@ SCENE_TEST(an_end_that_was_asked_for_is_no_failure)
 /* Those of which nobody knows what they were doing. */
 SCENE_TEST(a_silent_replica_keeps_its_stacks_when_it_is_stopped)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->now += 2 * OUTPUT_IDLE_FIRST;
 	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - OUTPUT_IDLE_FIRST + 1;
 	scene->job.stop_reason = "interrupted";
@@ -148,8 +134,7 @@ SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks)
 {
 	scene->job.active_deadline = MSEC_PER_SECOND;
 	scene->job.clean_policy = CLEAN_ALL;
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->now += MSEC_PER_SECOND;
 	scene_object(scene, "worker", 1, 0)->printed_at = scene->now;
 	scene_decide(scene);
@@ -160,8 +145,7 @@ SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks)
 SCENE_TEST(a_kill_keeps_no_stacks)
 {
 	scene->job.grace = 0;
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->now += 2 * OUTPUT_IDLE_FIRST;
 	scene->job.stop_reason = "interrupted";
 	scene_decide(scene);
@@ -172,13 +156,11 @@ SCENE_TEST(a_kill_keeps_no_stacks)
 SCENE_TEST(after_a_failure_the_silent_keep_their_stacks)
 {
 	scene->job.clean_policy = CLEAN_ALL;
-	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 3, RESTART_NEVER);
 	scene->now += OUTPUT_IDLE_FIRST;
 	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - 5 * MSEC_PER_SECOND;
 	scene_object(scene, "worker", 2, 0)->printed_at = scene->now - 5 * MSEC_PER_SECOND + 1;
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, 1, 0);
 	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 	assert_false(scene_action(scene, ACTION_STOP, "worker", 2)->keeps_stacks);
 }
@@ -188,8 +170,7 @@ SCENE_TEST(after_a_failure_the_silent_keep_their_stacks)
 static void stop_two_workers(struct scene *scene)
 {
 	scene->observed.traits.sends_signals = true;
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene->job.stop_reason = stop_reason_words[STOP_REQUESTED];
 	scene_settle(scene);
 }

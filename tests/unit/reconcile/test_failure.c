@@ -9,8 +9,7 @@ static const struct failure *fail_worker(struct scene *scene, int exit_code, int
 {
 	struct observed_replica *object;
 
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->now += 2000;
 	scene_exit(scene, "worker", 1, 0, exit_code, signal);
 	object = scene_object(scene, "worker", 1, 0);
@@ -96,8 +95,7 @@ static const struct failure *take_worker_away(struct scene *scene, const char *r
 {
 	struct observed_replica *object;
 
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->now += 2000;
 	object = scene_object(scene, "worker", 1, 0);
 	object->stop_asked_at = scene->now;
@@ -180,8 +178,7 @@ static const char *end_survivor(struct scene *scene, msec ends_after_it_was_aske
 	object->stop_asked_at = scene->now;
 	object->kill_at = scene->now + 1000;
 	scene->now += ends_after_it_was_asked;
-	scene_exit(scene, "worker", 0, 0, exit_code, signal);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, exit_code, signal);
 	assert_string_equal(scene->status.failure->role, "worker");
 	assert_int_equal(scene->status.failure->index, 1);
 	return scene->status.failure->consequences[0].what;
@@ -221,8 +218,7 @@ SCENE_TEST(so_it_is_when_the_job_starts_again)
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
 	scene_settle(scene);
-	scene_exit(scene, "worker", 1, 0, 3, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 1, 0, 3, 0);
 	assert_string_equal(scene->status.failure->consequences[0].what, "was stopped by muster");
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	object = scene_object(scene, "worker", 0, 0);
@@ -238,8 +234,7 @@ static const struct failure *fail_beside_a_stopped_one(struct scene *scene, int 
 {
 	struct observed_replica *object;
 
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	object = scene_object(scene, "worker", 0, 0);
 	object->reason = FAILURE_PROCESS_STOPPED;
 	object->message = "SIGSTOP holds its process still";
@@ -285,13 +280,11 @@ TEST_WITH(scene_begin, scene_end, without_a_stopped_one_there_is_no_such_cause)
 SCENE_TEST(the_first_to_end_is_the_failure)
 {
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->now += 1000;
 	scene_exit(scene, "worker", 1, 0, 5, 0);
 	scene->now += 1;
-	scene_exit(scene, "ps", 0, 0, 6, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "ps", 0, 0, 6, 0);
 	assert_string_equal(scene->status.failure->role, "worker");
 	assert_int_equal(scene->status.exit_code, 5);
 	assert_true(scene->plan.is_failure_new);
@@ -300,10 +293,8 @@ SCENE_TEST(the_first_to_end_is_the_failure)
 SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it)
 {
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene_exit(scene, "worker", 1, 0, 5, 0);
-	scene_exit(scene, "ps", 0, 0, 6, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "ps", 0, 0, 6, 0);
 	assert_string_equal(scene->status.failure->role, "ps");
 }

@@ -57,33 +57,26 @@ SCENE_TEST(a_start_that_was_not_seen_is_planned_again)
 SCENE_TEST(a_leftover_blocks_its_successor_where_names_are_taken)
 {
 	scene->observed.traits = (struct backend_traits){0};
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_exit_and_decide(scene, "worker", 0, 0, 1, 0);
 	assert_non_null(scene_action(scene, ACTION_REMOVE, "worker", 0));
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));
 }
 
 SCENE_TEST(an_ended_leftover_does_not_block_where_names_carry_the_attempt)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_exit_and_decide(scene, "worker", 0, 0, 1, 0);
 	assert_int_equal(scene_action(scene, ACTION_START, "worker", 0)->attempt, 1);
 }
 
 SCENE_TEST(no_replica_meets_a_peer_of_an_old_attempt)
 {
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 1, 0, 1, 0);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_exit_and_settle(scene, "worker", 1, 0, 1, 0);
 	assert_null(scene_object(scene, "worker", 1, 1));
-	scene_exit(scene, "worker", 0, 0, 0, 15);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 0, 15);
 	assert_non_null(scene_object(scene, "worker", 0, 1));
 	assert_non_null(scene_object(scene, "worker", 1, 1));
 }

@@ -6,8 +6,7 @@
 SCENE_TEST(the_outcome_of_a_plan_asks_for_nothing_more)
 {
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	assert_int_equal(scene->plan.n_actions, 0);
 	assert_int_equal(scene->plan.n_notes, 0);
 	assert_false(scene->plan.is_status_changed);
@@ -17,10 +16,8 @@ SCENE_TEST(the_outcome_of_a_plan_asks_for_nothing_more)
 
 SCENE_TEST(nothing_is_done_for_a_finished_job_that_left_nothing)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 0, 0, 0, 0);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_exit_and_settle(scene, "worker", 0, 0, 0, 0);
 	assert_true(scene->plan.is_job_drained);
 	assert_int_equal(scene->observed.n_replicas, 0);
 	assert_int_equal(scene->observed.n_addresses, 0);
@@ -33,8 +30,7 @@ SCENE_TEST(nothing_is_done_for_a_finished_job_that_left_nothing)
 
 SCENE_TEST(a_suspended_job_shows_no_active_replica_at_once)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	assert_int_equal(scene->status.roles[0].active, 2);
 	scene->job.is_suspended = true;
 	scene_decide(scene);
@@ -63,8 +59,7 @@ SCENE_TEST(a_first_status_knows_every_replica)
 
 SCENE_TEST(a_job_without_its_supervisor_has_failed_and_its_replicas_have_not)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	reconcile_lost(&scene->job, &scene->status, RECONCILE_SUPERVISOR_LOST, "muster was killed",
 		       scene->now + 5, scene->arena, &scene->plan);
 	scene->status = scene->plan.status;

@@ -10,11 +10,9 @@
 static void end_one_worker(struct scene *scene, enum restart_policy policy, int exit_code,
 			   int signal)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, policy);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, policy);
 	scene->now += 2000;
-	scene_exit(scene, "worker", 0, 0, exit_code, signal);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, exit_code, signal);
 }
 
 static bool is_restarting(const struct scene *scene)
@@ -68,8 +66,7 @@ static void end_in_place(struct scene *scene, int n_ends, int exit_code)
 
 SCENE_TEST(a_restart_by_the_node_is_counted_and_nobody_is_started)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	end_in_place(scene, 1, 3);
 	assert_int_equal(scene->status.restarts, 1);
 	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
@@ -101,8 +98,7 @@ SCENE_TEST(restarts_by_the_node_end_the_job_at_its_limit)
 
 SCENE_TEST(a_node_cannot_count_too_far)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	end_in_place(scene, LIMIT_RESTARTS, 3);
 	scene_object(scene, "worker", 1, 0)->n_ends_in_place = LIMIT_RESTARTS;
 	scene_decide(scene);
@@ -134,8 +130,7 @@ SCENE_TEST(a_signal_is_tried_again_under_exit_code)
 
 SCENE_TEST(a_replica_that_disappeared_is_tried_again)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_EXIT_CODE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_EXIT_CODE);
 	scene->observed.n_replicas = 0;
 	scene_decide(scene);
 	assert_true(is_restarting(scene));
@@ -146,11 +141,9 @@ SCENE_TEST(a_whole_restart_is_charged_once)
 {
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
 	scene->job.backoff_limit = 1;
-	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_exit(scene, "worker", 2, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 2, 0, 1, 0);
 	assert_int_equal(scene->status.restarts, 1);
 	for (int index = 0; index < 3; index++)
 		assert_int_equal(scene_replica(scene, "worker", index)->attempt, 1);
@@ -159,11 +152,9 @@ SCENE_TEST(a_whole_restart_is_charged_once)
 SCENE_TEST(single_restarts_are_charged_each)
 {
 	scene->job.backoff_limit = 2;
-	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_exit(scene, "worker", 2, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 2, 0, 1, 0);
 	assert_int_equal(scene->status.restarts, 2);
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }
@@ -171,11 +162,9 @@ SCENE_TEST(single_restarts_are_charged_each)
 SCENE_TEST(more_failures_than_restarts_left_end_the_job)
 {
 	scene->job.backoff_limit = 1;
-	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
 	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_exit(scene, "worker", 2, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 2, 0, 1, 0);
 	assert_string_equal(scene_message(scene, CONDITION_FAILED),
 			    "Job j has failed because it has reached the specified backoff limit");
 	assert_int_equal(scene->status.restarts, 0);
@@ -199,12 +188,10 @@ static void begin_tfjob(struct scene *scene)
 SCENE_TEST(a_failure_beside_a_deletion_is_the_one_that_counts)
 {
 	begin_tfjob(scene);
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	delete_pod(scene, "worker", 0);
 	scene->now += MSEC_PER_SECOND;
-	scene_exit(scene, "worker", 1, 0, 7, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 1, 0, 7, 0);
 	assert_int_equal(scene->status.exit_code, 7);
 	assert_int_equal(scene->status.failure->index, 1);
 }
@@ -214,12 +201,10 @@ SCENE_TEST(a_lost_ps_counts_though_a_worker_is_deleted)
 	begin_tfjob(scene);
 	scene->job.restart_scope = RESTART_SCOPE_WORKER;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	delete_pod(scene, "worker", 0);
 	scene->now += MSEC_PER_SECOND;
-	scene_exit(scene, "ps", 0, 0, 3, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "ps", 0, 0, 3, 0);
 	assert_string_equal(scene_message(scene, CONDITION_FAILED),
 			    "Job j has failed because it has reached the specified backoff limit");
 	assert_string_equal(scene->status.failure->role, "ps");
@@ -230,8 +215,7 @@ SCENE_TEST(peers_that_fall_after_a_deletion_do_not_count)
 {
 	begin_tfjob(scene);
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	delete_pod(scene, "worker", 1);
 	scene->now += MSEC_PER_SECOND;
 	scene_exit(scene, "worker", 0, 0, 1, 0);
@@ -246,10 +230,8 @@ SCENE_TEST(a_tolerated_failure_is_made_again_when_its_pod_is_gone)
 {
 	begin_tfjob(scene);
 	scene->job.is_dynamic = true;
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 1, 0, 1, 0);
-	scene_decide(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_exit_and_decide(scene, "worker", 1, 0, 1, 0);
 	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_FAILED);
 	scene->observed.n_replicas = 1;
 	scene_decide(scene);
@@ -261,14 +243,11 @@ SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all)
 {
 	scene->job.restart_scope = RESTART_SCOPE_WORKER;
 	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 1, 0, 1, 0);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_exit_and_settle(scene, "worker", 1, 0, 1, 0);
 	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
-	scene_exit(scene, "ps", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "ps", 0, 0, 1, 0);
 	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 2);
 }
@@ -276,12 +255,10 @@ SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all)
 SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first)
 {
 	scene->job.restart_scope = RESTART_SCOPE_JOB;
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_EXIT_CODE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_EXIT_CODE);
 	scene_exit(scene, "worker", 1, 0, 0, 9);
 	scene->now += 5;
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, 1, 0);
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RESTARTING));
 	assert_int_equal(scene->status.failure->index, 1);
 	assert_int_equal(scene->status.failure->n_consequences, 1);
@@ -300,16 +277,14 @@ TEST_WITH(scene_begin, scene_end, delays_double_up_to_a_minute)
 /* A worker that is restarted alone and fell `recent` times already in a row. */
 static void begin_with_recent_restarts(struct scene *scene, int n_workers, int recent)
 {
-	scene_add_role(scene, ROLE_WORKER, n_workers, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, n_workers, RESTART_ON_FAILURE);
 	scene->status.replicas[0].recent_restarts = recent;
 }
 
 SCENE_TEST(nothing_starts_before_the_delay_is_over)
 {
 	begin_with_recent_restarts(scene, 1, 3);
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 1, 0);
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, scene->now + 4000);
 	assert_int_equal(scene->plan.wake_at, scene->now + 4000);
 	assert_null(scene_object(scene, "worker", 0, 1));
@@ -322,8 +297,7 @@ SCENE_TEST(nothing_starts_before_the_delay_is_over)
 SCENE_TEST(a_clock_that_was_set_back_does_not_hold_a_restart_up)
 {
 	begin_with_recent_restarts(scene, 1, 3);
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, 1, 0);
 	scene->now -= 3600 * MSEC_PER_SECOND;
 	scene_settle(scene);
 	assert_non_null(scene_object(scene, "worker", 0, 1));
@@ -333,8 +307,7 @@ SCENE_TEST(a_long_life_begins_the_delays_anew)
 {
 	begin_with_recent_restarts(scene, 1, 5);
 	scene->now += RESTART_LONG_LIFE;
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 0, 0, 1, 0);
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 1);
 }
@@ -342,10 +315,8 @@ SCENE_TEST(a_long_life_begins_the_delays_anew)
 SCENE_TEST(one_that_falls_again_and_again_delays_nobody_else)
 {
 	begin_with_recent_restarts(scene, 2, 6);
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 1, 0, 1, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 1, 0);
+	scene_exit_and_settle(scene, "worker", 1, 0, 1, 0);
 	assert_null(scene_object(scene, "worker", 0, 1));
 	assert_non_null(scene_object(scene, "worker", 1, 1));
 	assert_int_equal(scene->plan.wake_at, scene->now + 32000);
@@ -355,8 +326,7 @@ SCENE_TEST(the_long_life_of_another_begins_no_delay_anew)
 {
 	begin_with_recent_restarts(scene, 2, 6);
 	scene->now += RESTART_LONG_LIFE;
-	scene_exit(scene, "worker", 1, 0, 1, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 1, 0, 1, 0);
 	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 6);
 	assert_int_equal(scene->status.recent_restarts, 0);
 }
@@ -366,8 +336,7 @@ SCENE_TEST(each_that_falls_in_one_moment_has_a_delay_of_its_own)
 	begin_with_recent_restarts(scene, 2, 2);
 	scene->now += 3000;
 	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_exit(scene, "worker", 1, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 1, 0, 1, 0);
 	assert_string_equal(scene->plan.notes[0].sentence,
 			    "worker-0 exited with code 1 after 3s (attempt 0): restarting it in "
 			    "2s (restart 1)");
@@ -385,10 +354,8 @@ SCENE_TEST(a_whole_job_starts_again_at_one_moment)
 	begin_with_recent_restarts(scene, 2, 0);
 	scene->status.recent_restarts = 2;
 	scene->status.replicas[1].recent_restarts = 6;
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_settle(scene);
-	scene_exit(scene, "ps", 0, 0, 1, 0);
-	scene_decide(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 1, 0);
+	scene_exit_and_decide(scene, "ps", 0, 0, 1, 0);
 	for (size_t i = 0; i < scene->status.n_replicas; i++) {
 		assert_int_equal(scene->status.replicas[i].restart_at, scene->now + 2000);
 		assert_int_equal(scene->status.replicas[i].recent_restarts, 0);
@@ -401,12 +368,10 @@ SCENE_TEST(a_whole_job_starts_again_at_one_moment)
 SCENE_TEST(a_job_that_has_ended_waits_for_no_restart)
 {
 	begin_with_recent_restarts(scene, 2, 6);
-	scene_exit(scene, "worker", 0, 0, 1, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 1, 0);
 	scene->job.stop_reason = stop_reason_words[STOP_REQUESTED];
 	scene_decide(scene);
-	scene_exit(scene, "worker", 1, 0, 0, 15);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 1, 0, 0, 15);
 	assert_true(status_is_finished(&scene->status));
 	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 }
@@ -448,8 +413,7 @@ SCENE_TEST(a_failure_before_does_not_shorten_it)
 	struct role *worker = run_two_workers(scene, RESTART_SCOPE_JOB);
 
 	scene->job.backoff_limit = 1;
-	scene_exit(scene, "worker", 1, 0, 3, 0);
-	scene_decide(scene);
+	scene_exit_and_decide(scene, "worker", 1, 0, 3, 0);
 	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, MSEC_PER_SECOND);
 	scene_object(scene, "worker", 0, 0)->phase = OBSERVED_SUCCEEDED;
 	scene_settle(scene);

@@ -32,8 +32,7 @@ SCENE_TEST(a_new_job_waits_for_its_replicas)
 
 SCENE_TEST(a_running_job_has_nothing_to_say)
 {
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	struct summary summary = summary_of(scene);
 
 	assert_string_equal(summary.state, "Running");
@@ -43,10 +42,8 @@ SCENE_TEST(a_running_job_has_nothing_to_say)
 
 SCENE_TEST(a_failed_job_says_why)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 0, 0, 3, 0);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_exit_and_settle(scene, "worker", 0, 0, 3, 0);
 	struct summary summary = summary_of(scene);
 
 	assert_string_equal(summary.state, "Failed");
@@ -57,13 +54,11 @@ SCENE_TEST(a_failed_job_says_why)
 
 SCENE_TEST(a_job_that_is_being_stopped_says_so)
 {
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.stop_reason = "interrupted";
 	scene_settle(scene);
 	assert_string_equal(summary_of(scene).message, "stopping (interrupted)");
-	scene_exit(scene, "worker", 0, 0, 0, SIGTERM);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 0, SIGTERM);
 	assert_string_equal(summary_of(scene).state, "Stopped");
 	assert_string_equal(summary_of(scene).message, "the job was stopped (interrupted)");
 }
@@ -74,8 +69,7 @@ SCENE_TEST(a_finished_job_that_is_suspended_does_not_expire)
 	scene->job.ttl_after_finished = 60 * MSEC_PER_SECOND;
 	scene_settle(scene);
 	assert_int_equal(summary_of(scene).expires_at, MSEC_UNSET);
-	scene_exit(scene, "worker", 0, 0, 0, 0);
-	scene_settle(scene);
+	scene_exit_and_settle(scene, "worker", 0, 0, 0, 0);
 	assert_int_equal(summary_of(scene).expires_at,
 			 scene->status.completion_time + 60 * MSEC_PER_SECOND);
 	scene->job.is_suspended = true;
@@ -86,10 +80,8 @@ SCENE_TEST(a_summary_is_read_as_it_was_written)
 {
 	struct summary read;
 
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
-	scene_settle(scene);
-	scene_exit(scene, "worker", 0, 0, 3, 0);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_exit_and_settle(scene, "worker", 0, 0, 3, 0);
 	struct summary written = summary_of(scene);
 	struct json *value CLEANUP(json_cleanup) = summary_write(&written);
 

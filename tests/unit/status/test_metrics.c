@@ -23,8 +23,7 @@ TEST_WITH(scene_begin, scene_end, replicas_are_counted_by_role_and_state)
 	scene->job.name = (char *) "mnist";
 	scene->job.name_space = (char *) "default";
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
-	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
-	scene_settle(scene);
+	scene_run(scene, ROLE_WORKER, 2, RESTART_NEVER);
 	scene->status.restarts = 3;
 	scene->status.replicas[2].state = REPLICA_FAILED;
 	metrics_write(&scene->job, &scene->status, &passes, &text);
